@@ -12,6 +12,7 @@
 #include "server/configuration.h"
 #include "server/redis_check.h"
 #include "server/reload.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/passwords/password_verifier.h"
 
 namespace redquel::server {
@@ -22,14 +23,14 @@ namespace {
 asio::awaitable<std::vector<std::string>> check_roles(executor::RedisClient& home) {
   std::vector<std::string> lines;
   const sql::RoleSetPtr roles = co_await executor::load_roles(home);
-  if (!roles->is_stored) lines.emplace_back("redquel:roles does not exist: every login is refused until \"redquel init\"");
-  for (const std::string& field : roles->damaged) lines.push_back(fmt::format("redquel:roles: the field \"{}\" cannot be read", field));
+  if (!roles->is_stored) lines.push_back(fmt::format("{} does not exist: every login is refused until \"redquel init\"", sql::kRolesKey));
+  for (const std::string& field : roles->damaged) lines.push_back(fmt::format("{}: the field \"{}\" cannot be read", sql::kRolesKey, field));
   const std::map<sql::Oid, std::string> verifiers = co_await executor::load_verifiers(home);
   for (const auto& [role, verifier] : verifiers) {
     if (roles->find(role) == nullptr) {
-      lines.push_back(fmt::format("redquel:verifiers: there is no role {}", role));
+      lines.push_back(fmt::format("{}: there is no role {}", sql::kVerifiersKey, role));
     } else if (sql::password_form(verifier) == sql::PasswordForm::kPlain) {
-      lines.push_back(fmt::format("redquel:verifiers: the value of role {} (\"{}\") is no verifier", role, roles->name_of(role)));
+      lines.push_back(fmt::format("{}: the value of role {} (\"{}\") is no verifier", sql::kVerifiersKey, role, roles->name_of(role)));
     }
   }
   co_return lines;

@@ -9,6 +9,8 @@
 #include "executor/redis/requirements.h"
 #include "executor/runtime/random_version.h"
 #include "executor/storage/role_store.h"
+#include "executor/storage/stored_format.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 
 namespace redquel::server {
@@ -28,8 +30,12 @@ void run_over_redis(executor::ConnectionOptions redis, const std::function<asio:
 void check_redis(executor::ConnectionOptions redis) {
   const auto ask = [address = redis.url.address()](executor::RedisPool& pool) -> asio::awaitable<void> {
     const executor::RepliesPtr replies =
-        co_await pool.shared(pool.default_database()).execute(executor::required_commands("redquel:trial:" + executor::random_version()));
+        co_await pool.shared(pool.default_database()).execute(executor::required_commands(std::string(sql::kTrialPrefix) + executor::random_version()));
     if (auto refusal = executor::refusal_of(*replies, address)) throw *std::move(refusal);
+    executor::CommandBatch look;
+    look.add("GET", sql::kFormatKey);
+    const executor::RepliesPtr format = co_await pool.shared(pool.default_database()).execute(std::move(look));
+    executor::check_stored_format(format->text(0));
   };
   try {
     run_over_redis(std::move(redis), ask);
@@ -46,7 +52,7 @@ std::optional<bool> prepare_roles(executor::ConnectionOptions redis) {
     executor::RedisClient& home = pool.shared(pool.default_database());
     co_await executor::create_first_role(home);
     executor::CommandBatch batch;
-    batch.add("HLEN", executor::kVerifiersKey);
+    batch.add("HLEN", sql::kVerifiersKey);
     const executor::RepliesPtr replies = co_await home.execute(std::move(batch));
     has_verifiers = replies->integer(0) > 0;
   };

@@ -14,6 +14,7 @@
 #include "planner/bind/bind_expression.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/catalog/row_types.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/object_names.h"
 
@@ -181,7 +182,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
   table.schema = schema;
   table.name = name;
   table.owner = draft.session().user;
-  table.prefix = fmt::format("redquel:mapped:{}", table.oid);  // of no key
+  table.prefix = fmt::format("{}mapped:{}", sql::kOwnPrefix, table.oid);  // of no key
   draft.put(table);
   std::vector<sql::MappingOptions> columns;
   std::vector<CheckDraft> checks;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "executor/redis/redis_error.h"
-#include "executor/redis/script.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/stored_text.h"
@@ -21,50 +21,8 @@ namespace {
 /// About three milliseconds of Redis.
 constexpr std::size_t kRelocatedRows = 500;
 
-// Keys: the zset of all new rows, then old rows. Arguments: the key column's field, what new keys begin with, fields that rows lose.
-const Script& relocate_script() {
-  static const Script kScript("relocate_rows", R"lua(
-local call, scored, own = redis.call, {}, {}
-local function finish(answer)
-  if #scored > 0 then call('ZADD', KEYS[1], unpack(scored)) end
-  return answer
-end
-for k = 2, #KEYS do
-  local value = call('HGET', KEYS[k], ARGV[1])
-  if not value then
-    if call('EXISTS', KEYS[k]) == 1 then return finish({'null'}) end
-  else
-    if value ~= '0' and not string.find(value, '^%-?[1-9]%d*$') then return finish({'odd', value}) end
-    local key = ARGV[2] .. value
-    if call('COPY', KEYS[k], key) == 0 then
-      local is_row = own[value] or call('ZSCORE', KEYS[1], value)
-      return finish({is_row and 'twice' or 'strange', value})
-    end
-    if ARGV[3] then call('HDEL', key, unpack(ARGV, 3)) end
-    scored[#scored + 1] = value
-    scored[#scored + 1] = value
-    own[value] = true
-  end
-end
-return finish({'copied'})
-)lua");
-  return kScript;
-}
-
 /// About five milliseconds of Redis.
 constexpr std::size_t kComparedRows = 2000;
-
-// Keys: rows. Arguments: the key column's field, what their keys begin with.
-const Script& compare_script() {
-  static const Script kScript("compare_row_keys", R"lua(
-for k = 1, #KEYS do
-  local value = redis.call('HGET', KEYS[k], ARGV[1])
-  if not value or ARGV[2] .. value ~= KEYS[k] then return 0 end
-end
-return 1
-)lua", Script::Access::read_only);
-  return kScript;
-}
 
 /// Fields of rows of `before` that rows of `after` do not have; nullopt: those have others, too.
 std::optional<std::vector<std::string>> lost_fields(const TablePtr& before, const TablePtr& after) {
@@ -111,7 +69,7 @@ asio::awaitable<bool> may_stay(DdlContext& context, TablePtr before, TablePtr af
     if (members.empty()) co_return true;
     std::vector<std::string> rows;
     for (const std::string& member : members) rows.push_back(keys.row_of_member(member));
-    RepliesPtr replies = co_await run_script(context.bulk, compare_script(), rows, arguments);
+    RepliesPtr replies = co_await run_script(context.bulk, kCompareRowKeysScript, rows, arguments);
     if (replies->integer(0) != 1) co_return false;
   }
 }
@@ -128,7 +86,7 @@ asio::awaitable<void> relocate_rows(DdlContext& context, TablePtr before, TableP
     if (members.empty()) co_return;
     std::vector<std::string> keys{new_keys.all_rows()};
     for (const std::string& member : members) keys.push_back(old_keys.row_of_member(member));
-    RepliesPtr replies = co_await run_script(context.bulk, relocate_script(), keys, arguments);
+    RepliesPtr replies = co_await run_script(context.bulk, kRelocateRowsScript, keys, arguments);
     const std::span<const Reply> answer = replies->array(0);
     if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the script that copies rows");
     if (answer[0].text == "copied") continue;

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "executor/ddl/row_copy.h"
-#include "executor/redis/script.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/runtime/session_context.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/table_walk.h"
@@ -38,19 +38,6 @@ std::vector<BoundRowCheck> bind_checks(const SessionState& session, const sql::C
     bound.push_back({check.name, planner::bind_check(*parsed, table, ids, catalog, bind_settings(session), true)});
   }
   return bound;
-}
-
-// Rows that vanished meanwhile must not come back.
-const Script& store_script() {
-  static const Script kScript("store_keys", R"lua(
-local p = 1
-for k = 1, #KEYS do
-  local count = tonumber(ARGV[p])
-  if redis.call('EXISTS', KEYS[k]) == 1 then redis.call('HSET', KEYS[k], unpack(ARGV, p + 1, p + count)) end
-  p = p + 1 + count
-end
-)lua");
-  return kScript;
 }
 
 }  // namespace
@@ -125,7 +112,7 @@ asio::awaitable<void> store_keys(DdlContext& context, std::shared_ptr<const sql:
       }
     }
     if (keys.empty()) continue;
-    RepliesPtr replies = co_await run_script(context.bulk, store_script(), keys, arguments);
+    RepliesPtr replies = co_await run_script(context.bulk, kStoreKeysScript, keys, arguments);
     replies->or_throw();
   }
 }

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "executor/redis/redis_error.h"
-#include "executor/redis/script.h"
+#include "executor/scripts/scripts.h"
 #include "sql/catalog/catalog_json.h"
 #include "sql/catalog/mapping.h"
 #include "sql/catalog/prefixes.h"
@@ -26,35 +26,6 @@ constexpr std::size_t kSteps = 100, kKeysPerStep = 2000;
 /// Other prefixes are tried so often.
 constexpr std::size_t kMostUsed = 20;
 
-// Foreign tables that the catalogs of other logical databases hold: the database's number and the definition in turn.
-const Script& foreign_tables_script() {
-  static const Script kScript("foreign_tables", R"lua(
-local found, number = {}, 0
-while true do
-  local selected = redis.pcall('SELECT', number)
-  if selected.err then return found end
-  local definitions = number ~= tonumber(ARGV[1]) and redis.pcall('HVALS', 'redquel:catalog') or {}
-  for i = 1, #definitions do
-    if string.find(definitions[i], '"mapping"', 1, true) then
-      found[#found + 1] = tostring(number)
-      found[#found + 1] = definitions[i]
-    end
-  end
-  number = number + 1
-end
-)lua");
-  return kScript;
-}
-
-// Prefixes of redquel's keys in another logical database.
-const Script& prefixes_script() {
-  static const Script kScript("prefixes_of_database", R"lua(
-redis.call('SELECT', ARGV[1])
-return redis.call('HKEYS', 'redquel:prefixes')
-)lua");
-  return kScript;
-}
-
 /// The foreign tables over keys of the session's logical database, whichever database defines them.
 asio::awaitable<std::vector<TablePtr>> foreign_tables_over(DdlContext& context, const CatalogDraft& draft) {
   std::vector<TablePtr> tables;
@@ -62,7 +33,7 @@ asio::awaitable<std::vector<TablePtr>> foreign_tables_over(DdlContext& context, 
     if (table->mapping && table->mapping->database.value_or(context.database) == context.database) tables.push_back(table);
   }
   const std::vector<std::string> keys, arguments{std::to_string(context.database)};
-  const RepliesPtr replies = co_await run_script(context.redis, foreign_tables_script(), keys, arguments);
+  const RepliesPtr replies = co_await run_script(context.redis, kForeignTablesScript, keys, arguments);
   const std::span<const Reply> others = replies->array(0);
   for (std::size_t index = 0; index + 1 < others.size(); index += 2) {
     TablePtr table;
@@ -146,7 +117,7 @@ asio::awaitable<void> check_foreign_places(DdlContext& context, const CatalogDra
     std::vector<std::string> prefixes(draft.prefixes().begin(), draft.prefixes().end());
     if (database != context.database) {
       const std::vector<std::string> keys, arguments{std::to_string(database)};
-      const RepliesPtr replies = co_await run_script(context.redis, prefixes_script(), keys, arguments);
+      const RepliesPtr replies = co_await run_script(context.redis, kPrefixesOfDatabaseScript, keys, arguments);
       if ((*replies)[0].is_error()) continue;  // Redis has no such database
       prefixes.clear();
       for (const Reply& prefix : replies->array(0)) prefixes.emplace_back(prefix.text);

@@ -13,6 +13,7 @@
 #include "parser/deparse.h"
 #include "parser/option_value.h"
 #include "parser/parse.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/interrupts.h"
 
@@ -50,7 +51,7 @@ asio::awaitable<sql::CatalogPtr> RedisEngine::newest_catalog(const SessionState&
   }
   const sql::CatalogPtr known = co_await catalog(session);
   CommandBatch batch;
-  batch.add("EXISTS", "redquel:version");  // every turn tells the version
+  batch.add("EXISTS", sql::kVersionKey);  // every turn tells the version
   const RepliesPtr replies = co_await shared_.execute(std::move(batch));
   if (replies->catalog_version().value_or("") == known->version) co_return known;
   co_await reload_catalog();

@@ -5,6 +5,7 @@
 #include "executor/storage/role_store.h"
 #include "executor/tables/held_locks.h"
 #include "executor/tables/redis_scan.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/system_tables.h"
 #include "sql/system_tables/shown_verifiers.h"
 
@@ -22,7 +23,7 @@ class SystemScanOperator final : public Operator {
     if (!rows_) {
       // Its rows are the catalog's, which no other command of the statement may have checked to be that of now.
       CommandBatch batch;
-      batch.add("EXISTS", "redquel:version");
+      batch.add("EXISTS", sql::kVersionKey);
       co_await context_.ask(std::move(batch), nullptr);
       if (plan_.name == "pg_database") context_.evaluation().databases = co_await list_databases(*context_.home);
       if (plan_.name == "pg_authid" || plan_.name == "pg_shadow") {

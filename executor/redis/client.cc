@@ -1,5 +1,6 @@
 #include "executor/redis/client.h"
 
+#include "executor/redis/atomic_reads.h"
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
 #include "executor/redis/subscription.h"
@@ -39,34 +40,10 @@ bool refused_to_queue(const Replies& replies) {
   return false;
 }
 
-// Argument: the commands, encoded.
-const Script& reads_script() {
-  static const Script kScript("atomic_reads", R"lua(
-local replies, text, at = {}, ARGV[1], 1
-local function header()
-  local last = string.find(text, '\r\n', at, true)
-  local number = tonumber(string.sub(text, at + 1, last - 1))
-  at = last + 2
-  return number
-end
-while at <= #text do
-  local words = {}
-  for w = 1, header() do
-    local length = header()
-    words[w] = string.sub(text, at, at + length - 1)
-    at = at + length + 2
-  end
-  replies[#replies + 1] = redis.pcall(unpack(words))
-end
-return replies
-)lua", Script::Access::read_only);
-  return kScript;
-}
-
 /// The commands as one script instead of MULTI and EXEC.
 asio::awaitable<RepliesPtr> execute_as_script(RedisClient& client, CommandBatch batch, ExecutionCounters* counters) {
   const std::vector<std::string_view> no_keys, arguments{batch.bytes()};
-  RepliesPtr replies = co_await run_script(client, reads_script(), no_keys, arguments, counters);
+  RepliesPtr replies = co_await run_script(client, kAtomicReadsScript, no_keys, arguments, counters);
   if (replies->array(0).size() != batch.size()) throw unexpected_reply("EVALSHA_RO", "one reply per command");
   co_return Replies::unwrap_transaction(replies, batch.names());
 }

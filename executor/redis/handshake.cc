@@ -3,13 +3,12 @@
 #include <array>
 
 #include "executor/redis/redis_error.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 
 namespace {
 
-// Key of the SORT_RO trial; it need not exist.
-constexpr std::string_view kTrialKey = "redquel:trial";
 
 bool is_permission_error(const Reply& reply) { return reply.is_error() && !reply.text.starts_with("LOADING"); }
 
@@ -38,7 +37,7 @@ CommandBatch handshake_commands(const RedisUrl& url, const RedisLogin& login, st
   batch.add("MULTI");
   batch.add("EXEC");
   batch.add("EVAL_RO", "return 1", "0");
-  batch.add("SORT_RO", kTrialKey, "BY", "nosort", "GET", "#");
+  batch.add("SORT_RO", sql::kTrialKey, "BY", "nosort", "GET", "#");
   return batch;
 }
 

@@ -1,36 +1,14 @@
 #include "executor/redis/script.h"
 
-#include <openssl/evp.h>
-
-#include <algorithm>
-#include <stdexcept>
-
 #include "executor/redis/redis_error.h"
 
 namespace redquel::executor {
 
 namespace {
 
-std::string sha1_hex(std::string_view text) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned length = 0;
-  if (EVP_Digest(text.data(), text.size(), digest, &length, EVP_sha1(), nullptr) != 1)
-    throw std::runtime_error("SHA-1 is not available");
-  constexpr char kHexDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (unsigned index = 0; index < length; ++index) {
-    hex += kHexDigits[digest[index] >> 4];
-    hex += kHexDigits[digest[index] & 15];
-  }
-  return hex;
-}
-
 bool is_noscript(const Reply& reply) { return reply.is_error() && reply.text.starts_with("NOSCRIPT"); }
 
 }  // namespace
-
-Script::Script(std::string_view name, std::string_view text, Access access)
-    : name_(name), text_(text), sha1_(sha1_hex(text)), access_(access) {}
 
 CommandBatch& Script::begin_call(CommandBatch& batch, std::size_t key_count, std::size_t argument_count) const {
   return batch.begin(3 + key_count + argument_count).arg(command()).arg(sha1_).arg(key_count);

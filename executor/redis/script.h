@@ -12,18 +12,19 @@
 
 namespace redquel::executor {
 
-/// One of the small, fixed set of Lua scripts (the schema is an argument, never text: Redis 7.0 never forgets a
-/// script). A constant of the program, e.g. `const Script kInsertRows("insert_rows", R"lua(…)lua");`
+/// One of the small, fixed set of Lua scripts (the schema is an argument, never text: Redis 7.0 never forgets a script). A constant of
+/// the program: cmake/embed_scripts.cmake makes `kWriteRowsScript` of write_rows.lua.
 class Script {
  public:
   enum class Access { write, read_only };
 
-  Script(std::string_view name, std::string_view text, Access access = Access::write);
+  constexpr Script(std::string_view name, std::string_view text, std::string_view sha1, Access access = Access::write)
+      : name_(name), text_(text), sha1_(sha1), access_(access) {}
 
-  const std::string& name() const { return name_; }
-  const std::string& text() const { return text_; }
+  constexpr std::string_view name() const { return name_; }
+  constexpr std::string_view text() const { return text_; }
   /// 40 lower-case hex digits.
-  const std::string& sha1() const { return sha1_; }
+  constexpr std::string_view sha1() const { return sha1_; }
   /// EVALSHA, or EVALSHA_RO: allowed to read-only users and on replicas, refused by Redis when it would write.
   std::string_view command() const { return access_ == Access::write ? "EVALSHA" : "EVALSHA_RO"; }
 
@@ -36,7 +37,7 @@ class Script {
   CommandBatch& begin_call(CommandBatch& batch, std::size_t key_count, std::size_t argument_count) const;
 
  private:
-  std::string name_, text_, sha1_;
+  std::string_view name_, text_, sha1_;
   Access access_;
 };
 

@@ -11,6 +11,7 @@
 #include "executor/redis/redis_login.h"
 #include "executor/redis/server_info.h"
 #include "executor/redis/url.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 
@@ -24,7 +25,7 @@ struct ConnectionOptions {
   std::chrono::milliseconds retry_pause{20};
   std::chrono::milliseconds retry_pause_limit{1000};
   /// Read at the end of every turn (Replies::catalog_version); empty: not read.
-  std::string version_key = "redquel:version";
+  std::string version_key{sql::kVersionKey};
   /// What CLIENT LIST shows.
   std::string client_name = "redquel";
   /// A single reply larger than this ends the connection: a server that sends it is broken or hostile.

@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "executor/runtime/random_version.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 
@@ -113,7 +114,7 @@ std::vector<Notification> SessionNotifications::take_arrived() {
 }
 
 NotificationExchange::NotificationExchange(RedisAccess& access, RedisClient& redis, int database)
-    : access_(access), redis_(redis), redis_channel_(fmt::format("redquel:notify:{}", database)), identity_(random_version()) {}
+    : access_(access), redis_(redis), redis_channel_(fmt::format("{}{}", sql::kNotifyPrefix, database)), identity_(random_version()) {}
 
 asio::awaitable<void> NotificationExchange::prepare(SessionState& session) {
   const std::shared_ptr<SessionNotifications> own = session.notifications;

@@ -3,14 +3,16 @@
 #include <charconv>
 
 #include "executor/redis/redis_error.h"
-#include "executor/redis/script.h"
 #include "executor/runtime/random_version.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/exclusive_tables.h"
 #include "executor/storage/role_store.h"
+#include "executor/storage/stored_format.h"
 #include "sql/catalog/catalog_json.h"
 #include "sql/catalog/catalog_references.h"
 #include "sql/catalog/role_set.h"
 #include "sql/catalog/row_types.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -36,6 +38,7 @@ sql::Oid parse_oid(std::string_view text) {
 }
 
 LoadedCatalog decode_catalog(const Replies& replies) {
+  check_stored_format(replies.text(4));
   LoadedCatalog loaded;
   auto snapshot = std::make_shared<sql::CatalogSnapshot>();
   snapshot->version = replies.text(0).value_or("");
@@ -83,69 +86,7 @@ LoadedCatalog decode_catalog(const Replies& replies) {
   return loaded;
 }
 
-}  // namespace
-
-// Arguments: the expected and the new version, the oid that must still be the next one (or empty), then lists, each with its length in
-// front.
-const Script& commit_catalog_script() {
-  static const Script kScript("commit_catalog", R"lua(
-local call = redis.call
-local version, catalog, versions, prefixes, removals = unpack(KEYS)
-local p = 4
-local function list()
-  local n = tonumber(ARGV[p])
-  local from = p + 1
-  p = from + n
-  return from, p - 1
-end
-
--- VERIFY
-if (call('GET', version) or '') ~= ARGV[1] then return 'stale' end
-if ARGV[3] ~= '' and (call('HGET', catalog, 'next_oid') or ARGV[3]) ~= ARGV[3] then return 'stale' end
-for i = 2, 5 do call('HLEN', KEYS[i]) end
-local from, to = list()
-for i = from, to, 2 do
-  if (call('GET', ARGV[i]) or '') ~= ARGV[i + 1] then return 'stale' end
-end
-
-from, to = list()
-for i = from, to do
-  if call('HEXISTS', 'redquel:exclusive', ARGV[i]) == 1 then return 'busy' end
-end
-
--- APPLY. (Redis whose memory is full refuses a script's first write only: definitions are small, and DROP makes room.)
-call('UNLINK', 'redquel:none')
-local function set(hash)
-  local from, to = list()
-  for i = from, to, 2 do call('HSET', hash, ARGV[i], ARGV[i + 1]) end
-end
-local function remove(hash)
-  local from, to = list()
-  for i = from, to do call('HDEL', hash, ARGV[i]) end
-end
-set(catalog) remove(catalog)
-set(versions) remove(versions)
-set(prefixes) remove(prefixes)
-set(removals) remove(removals)
-from, to = list()
-for i = from, to, 4000 do call('UNLINK', unpack(ARGV, i, math.min(i + 3999, to))) end
-from, to = list()
-for i = from, to, 2 do
-  if call('EXISTS', ARGV[i]) == 1 then call('RENAME', ARGV[i], ARGV[i + 1]) end
-end
-from, to = list()
-for i = from, to do call('INCR', ARGV[i]) end
-from, to = list()
-for i = from, to, 2 do call('SET', ARGV[i], '1', 'PX', ARGV[i + 1]) end
-call('SET', version, ARGV[2])
-return 'committed'
-)lua");
-  return kScript;
-}
-
-namespace {
-
-/// The arguments of the script above.
+/// The arguments of commit_catalog.lua.
 class CommitArguments {
  public:
   std::vector<std::string> words;
@@ -171,7 +112,7 @@ class CommitArguments {
   std::size_t count_at_ = 0;
 };
 
-std::string changes_key(sql::Oid table) { return "redquel:changes:" + std::to_string(table); }
+std::string changes_key(sql::Oid table) { return std::string(sql::kChangesPrefix) + std::to_string(table); }
 
 std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, CatalogChange& change,
                                           const std::string& new_version) {
@@ -179,6 +120,7 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
   arguments.add(base.version);
   arguments.add(new_version);
   arguments.add(change.first_oid == 0 ? std::string() : std::to_string(change.first_oid));
+  arguments.add(std::to_string(sql::kStoredFormat));
   arguments.begin();
   for (const auto& [table, counter] : change.unchanged_tables) arguments.add(changes_key(table)), arguments.add(counter);
   arguments.end();
@@ -255,10 +197,11 @@ bool CatalogChange::empty() const {
 
 asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounters* counters) {
   CommandBatch batch;
-  batch.add("GET", "redquel:version");
-  batch.add("HGETALL", "redquel:catalog");
-  batch.add("HKEYS", "redquel:prefixes");
-  batch.add("HGETALL", "redquel:removals");
+  batch.add("GET", sql::kVersionKey);
+  batch.add("HGETALL", sql::kCatalogKey);
+  batch.add("HKEYS", sql::kPrefixesKey);
+  batch.add("HGETALL", sql::kRemovalsKey);
+  batch.add("GET", sql::kFormatKey);
   RepliesPtr replies = co_await client.execute_atomic(std::move(batch), counters);
   co_await refresh_known_roles();
   co_return decode_catalog(*replies);
@@ -267,7 +210,7 @@ asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounte
 asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, const sql::CatalogSnapshot& base,
                                                            CatalogChange change) {
   const CatalogCommit commit = encode_commit(base, std::move(change));
-  RepliesPtr replies = co_await run_script(client, commit_catalog_script(), commit.keys, commit.arguments);
+  RepliesPtr replies = co_await run_script(client, kCommitCatalogScript, commit.keys, commit.arguments);
   const std::string_view answer = replies->text(0).value_or("");
   if (answer == "committed") co_return commit.new_version;
   if (answer == "busy") {
@@ -280,22 +223,19 @@ asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, 
 CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange change) {
   CatalogCommit commit;
   commit.new_version = random_version();
-  commit.keys = {"redquel:version", "redquel:catalog", "redquel:versions", "redquel:prefixes", "redquel:removals"};
+  for (const std::string_view key : {sql::kVersionKey, sql::kCatalogKey, sql::kVersionsKey, sql::kPrefixesKey, sql::kRemovalsKey, sql::kFormatKey}) {
+    commit.keys.emplace_back(key);
+  }
   commit.arguments = commit_arguments(base, change, commit.new_version);
   return commit;
 }
 
 asio::awaitable<sql::Oid> reserve_oids(RedisClient& client, sql::Oid count) {
-  static const Script kScript("reserve_oids", R"lua(
-local first = math.max(tonumber(redis.call('HGET', KEYS[1], 'next_oid') or 0), tonumber(ARGV[1]))
-redis.call('HSET', KEYS[1], 'next_oid', string.format('%d', first + ARGV[2]))
-return first
-)lua");
-  const std::vector<std::string> keys{"redquel:catalog"}, arguments{std::to_string(sql::kFirstUserOid), std::to_string(count)};
-  const RepliesPtr replies = co_await run_script(client, kScript, keys, arguments);
+  const std::vector<std::string> keys{std::string(sql::kCatalogKey)}, arguments{std::to_string(sql::kFirstUserOid), std::to_string(count)};
+  const RepliesPtr replies = co_await run_script(client, kReserveOidsScript, keys, arguments);
   co_return static_cast<sql::Oid>(replies->integer(0));
 }
 
-std::string building_key(sql::Oid index) { return "redquel:building:" + std::to_string(index); }
+std::string building_key(sql::Oid index) { return std::string(sql::kBuildingPrefix) + std::to_string(index); }
 
 }  // namespace redquel::executor

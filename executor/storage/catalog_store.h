@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "executor/redis/client.h"
-#include "executor/redis/script.h"
 #include "executor/storage/removal.h"
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/prefixes.h"
@@ -16,14 +15,7 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-// The catalog of one database in Redis, shared by all redquel processes:
-//   redquel:catalog    HASH    table:<oid>, sequence:<oid>, view:<oid>, type:<oid>, function:<oid>, schema:<name> → JSON; next_oid
-//   redquel:version    STRING  random, another one after every change; read at the end of every turn of a connection
-//   redquel:versions   HASH    table oid → random; what write scripts compare
-//   redquel:prefixes   HASH    key prefix → what has it ("table 16384")
-//   redquel:removals   HASH    keys of dropped tables and indexes that are still to be deleted
-//   redquel:changes:N  STRING  write scripts that changed table N
-//   redquel:building:N STRING  lease: somebody is filling index N
+// The catalog of one database in Redis, shared by all redquel processes: "Definitions" in sql/catalog/stored_keys.h.
 
 /// Everything that a change of definitions starts from.
 struct LoadedCatalog {
@@ -70,14 +62,12 @@ struct CatalogChange {
 asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, const sql::CatalogSnapshot& base,
                                                            CatalogChange change);
 
-/// The same as a part of a larger script: what `run_script` would get.
+/// The same as a part of write_rows_and_catalog.lua: the keys and arguments of commit_catalog.lua.
 struct CatalogCommit {
   std::string new_version;
   std::vector<std::string> keys, arguments;
 };
 CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange change);
-/// Its script gives 'committed' or 'stale'.
-const Script& commit_catalog_script();
 
 /// So many oids that nobody else gets, whatever becomes of them: the first. A change that would take them on its own is stale from now on.
 asio::awaitable<sql::Oid> reserve_oids(RedisClient& client, sql::Oid count);

@@ -6,97 +6,25 @@
 #include <algorithm>
 #include <charconv>
 
-#include "executor/redis/script.h"
 #include "executor/runtime/random_version.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/journal.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
 
 namespace {
 
-std::string lease_key(const std::string& unit) { return "redquel:lease:" + unit; }
-
-// Keys: version, versions, exclusive, lease, journal. Arguments: the step, unit, owner, milliseconds, a fresh name, then the step's.
-const Script& exclusive_script() {
-  static const Script kScript("exclusive_tables", R"lua(
-local call = redis.call
-local version, versions, exclusive, lease, journal = unpack(KEYS)
-local step, unit, owner, milliseconds, fresh = unpack(ARGV)
-local first = 6
--- Redis whose memory is full refuses a script's first write only: deletes of many rows begin, and every unit must end.
-call('UNLINK', 'redquel:none')
-
-if step == 'begin' then
-  for i = first, #ARGV, 2 do
-    if call('HEXISTS', exclusive, ARGV[i]) == 1 then return 'busy' end
-    if call('HGET', versions, ARGV[i]) ~= ARGV[i + 1] then return 'stale' end
-  end
-  call('LLEN', journal)
-  local before = call('GET', version) or ''
-  for i = first, #ARGV, 2 do
-    call('HSET', exclusive, ARGV[i], unit .. ' ' .. owner .. ' ' .. ARGV[i + 1] .. ' ' .. before)
-    call('HSET', versions, ARGV[i], owner)
-  end
-  call('SET', lease, owner, 'PX', milliseconds)
-  call('SET', version, unit)
-  return 'done'
-end
-
-if step == 'take' then
-  if call('EXISTS', lease) == 1 then return 'alive' end
-  local states = {}
-  for i = first, #ARGV do
-    local state = call('HGET', exclusive, ARGV[i])
-    local words = {}
-    for word in string.gmatch((state or '') .. ' ', '(%S*) ') do words[#words + 1] = word end
-    if words[1] ~= unit or words[2] ~= owner then return 'lost' end
-    words[2] = fresh
-    states[i] = table.concat(words, ' ')
-  end
-  for i = first, #ARGV do
-    call('HSET', exclusive, ARGV[i], states[i])
-    call('HSET', versions, ARGV[i], fresh)
-  end
-  call('SET', lease, fresh, 'PX', milliseconds)
-  return 'done'
-end
-
-for i = first, #ARGV do
-  if call('HGET', versions, ARGV[i]) ~= owner then return 'lost' end
-end
-if step == 'extend' then
-  call('SET', lease, owner, 'PX', milliseconds)
-elseif step == 'pop' then
-  call('RPOP', journal)
-elseif step == 'end' then
-  local before = ''
-  for i = first, #ARGV do
-    local words = {}
-    for word in string.gmatch(call('HGET', exclusive, ARGV[i]) .. ' ', '(%S*) ') do words[#words + 1] = word end
-    call('HSET', versions, ARGV[i], words[3])
-    call('HDEL', exclusive, ARGV[i])
-    before = words[4]
-  end
-  call('UNLINK', journal, lease)
-  if call('GET', version) == unit and before ~= '' then
-    call('SET', version, before)
-  else
-    call('SET', version, fresh)
-  end
-end
-return 'done'
-)lua");
-  return kScript;
-}
+std::string lease_key(const std::string& unit) { return std::string(sql::kUnitLeasePrefix) + unit; }
 
 asio::awaitable<std::string> run_step(RedisClient& client, std::string step, std::string unit, std::string owner, std::string fresh,
                                       std::vector<std::string> more) {
-  const std::vector<std::string> keys{"redquel:version", "redquel:versions", std::string(kExclusiveTablesKey), lease_key(unit), journal_key(unit)};
+  const std::vector<std::string> keys{std::string(sql::kVersionKey), std::string(sql::kVersionsKey), std::string(sql::kExclusiveKey), lease_key(unit), journal_key(unit)};
   std::vector<std::string> arguments{std::move(step), std::move(unit), std::move(owner), std::to_string(kExclusiveLeaseMilliseconds),
                                      std::move(fresh)};
   arguments.insert(arguments.end(), more.begin(), more.end());
-  RepliesPtr replies = co_await run_script(client, exclusive_script(), keys, arguments);
+  RepliesPtr replies = co_await run_script(client, kExclusiveTablesScript, keys, arguments);
   co_return std::string(replies->text(0).value_or(""));
 }
 
@@ -130,11 +58,11 @@ asio::awaitable<bool> recover(RedisClient& client, const ExclusiveTables& all, c
 
 }  // namespace
 
-std::string journal_key(const std::string& unit) { return "redquel:journal:" + unit; }
+std::string journal_key(const std::string& unit) { return std::string(sql::kJournalPrefix) + unit; }
 
 asio::awaitable<ExclusiveTables> load_exclusive_tables(RedisClient& client) {
   CommandBatch batch;
-  batch.add("HGETALL", kExclusiveTablesKey);
+  batch.add("HGETALL", sql::kExclusiveKey);
   RepliesPtr replies = co_await client.execute(std::move(batch));
   const std::span<const Reply> found = replies->array(0);
   ExclusiveTables tables;

@@ -16,14 +16,8 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-// Tables that a journaled unit (journaled_unit.h) has for itself:
-//   redquel:exclusive        HASH    table oid → unit, owner, versions to come back to
-//   redquel:lease:<unit>     STRING  the owner lives; expires
-//   redquel:journal:<unit>   LIST    how to undo each chunk that is in Redis, the last one last
-// While a table is exclusive its version in `redquel:versions` is the owner's name, and `redquel:version` has moved: whoever reads or
+// Tables that a journaled unit (journaled_unit.h) has for itself: sql::kExclusiveKey, kUnitLeasePrefix and kJournalPrefix. While a table is exclusive its version in `redquel:versions` is the owner's name, and `redquel:version` has moved: whoever reads or
 // writes it finds that out, and waits.
-
-inline constexpr std::string_view kExclusiveTablesKey = "redquel:exclusive";
 
 struct ExclusiveTable {
   std::string unit;             // random; names lease and journal

@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "executor/redis/redis_error.h"
-#include "executor/redis/script.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/row_record.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 
@@ -168,33 +169,6 @@ ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsAct
 
 namespace {
 
-// The same looks as the write script's, at rows that are there already. Keys: the versions, the places that are needed and those that were
-// given up, for each of these the set of rows that refer to it. Arguments: how many tables, their oids and versions; how many places
-// of both kinds; for each what it is. The places, from 0, that are missing and should be there.
-const Script& verify_script() {
-  static const Script kScript("verify_foreign_keys", R"lua(
-local call, p = redis.call, 2
-for _ = 1, tonumber(ARGV[1]) do
-  if (call('HGET', KEYS[1], ARGV[p]) or '') ~= ARGV[p + 1] then return {'stale'} end
-  p = p + 2
-end
-local needed, released = tonumber(ARGV[p]), tonumber(ARGV[p + 1])
-local places = needed + released
-p = p + 2
-local missing = {'missing'}
-for i = 1, places do
-  if i <= needed or call('SCARD', KEYS[1 + released + i]) > 0 then
-    local exists
-    if ARGV[p] == 'row' then exists = call('EXISTS', KEYS[1 + i]) else exists = call('HEXISTS', KEYS[1 + i], ARGV[p + 1]) end
-    if exists == 0 then missing[#missing + 1] = i - 1 end
-  end
-  p = p + 2
-end
-return missing
-)lua");
-  return kScript;
-}
-
 /// Looks of one call: about 5 ms of Redis.
 constexpr std::size_t kLooksPerCall = 5000;
 
@@ -320,7 +294,7 @@ asio::awaitable<bool> ForeignKeyChecks::verify_noted(RedisClient& redis, const s
       sets.push_back(*set);
       releases.push_back(&release);
     }
-    std::vector<std::string> keys{"redquel:versions"}, arguments{std::to_string(relied.size())};
+    std::vector<std::string> keys{std::string(sql::kVersionsKey)}, arguments{std::to_string(relied.size())};
     for (const auto& [oid, version] : relied) arguments.insert(arguments.end(), {std::to_string(oid), version});
     keys.insert(keys.end(), places.begin(), places.end());
     keys.insert(keys.end(), sets.begin(), sets.end());
@@ -328,7 +302,7 @@ asio::awaitable<bool> ForeignKeyChecks::verify_noted(RedisClient& redis, const s
     arguments.push_back(std::to_string(releases.size()));
     arguments.insert(arguments.end(), looks.begin(), looks.end());
     const std::vector<std::string_view> key_views(keys.begin(), keys.end()), argument_views(arguments.begin(), arguments.end());
-    RepliesPtr replies = co_await run_script(redis, verify_script(), key_views, argument_views, counters);
+    RepliesPtr replies = co_await run_script(redis, kVerifyForeignKeysScript, key_views, argument_views, counters);
     replies->or_throw();
     const std::span<const Reply> answer = replies->array(0);
     if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the foreign key script");

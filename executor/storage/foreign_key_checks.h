@@ -23,7 +23,7 @@ namespace redquel::executor {
 namespace asio = boost::asio;
 
 /// What must be true in Redis so that a unit breaks no foreign key, apart from what the unit itself and the transaction's buffer
-/// show. The write script looks (write_script.cc), in the order of these lists.
+/// show. write_rows.lua looks, in the order of these lists.
 struct ForeignKeyDemands {
   struct Parent {
     ReferencedPlace place;  // must exist

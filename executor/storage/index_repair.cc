@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "executor/redis/redis_error.h"
-#include "executor/redis/script.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/index_checker.h"
 #include "executor/storage/row_expiry.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/stored_row.h"
 #include "sql/catalog/row_fields.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 
@@ -27,43 +28,6 @@ namespace {
 constexpr std::size_t kRowsTogether = 200;
 /// Each pass repairs what it finds; if passes find as much as those before them, that is due to concurrent writes.
 constexpr int kFruitlessPasses = 10;
-
-// One row: its fields must be as they were read. Then entries that it must not have go (key, element), and those that it must have
-// come. A unique value that another row has is left to be reported.
-const Script& repair_script() {
-  static const Script kScript("repair_row", R"lua(
-local call, p = redis.call, 2
-local fields = tonumber(ARGV[1])
-if fields > 0 then
-  local values = call('HMGET', KEYS[1], unpack(ARGV, p, p + fields - 1))
-  for f = 1, fields do
-    local expected = ARGV[p + fields + f - 1]
-    if values[f] ~= expected and (values[f] or expected ~= '\0') then return 0 end
-  end
-end
-p = p + 2 * fields
-for k = 2, #KEYS do
-  local what, first, second = ARGV[p], ARGV[p + 1], ARGV[p + 2]
-  p = p + 3
-  if what == 'zrem' then call('ZREM', KEYS[k], first)
-  elseif what == 'srem' then call('SREM', KEYS[k], first)
-  elseif what == 'hdel' then if call('HGET', KEYS[k], first) == second then call('HDEL', KEYS[k], first) end
-  elseif what == 'zadd' then call('ZADD', KEYS[k], second, first)
-  elseif what == 'sadd' then call('SADD', KEYS[k], first)
-  elseif what == 'list' then call('HSET', KEYS[k], first, second)
-  elseif what == 'hset' then call('HSETNX', KEYS[k], first, second) end
-end
-return 1
-)lua");
-  return kScript;
-}
-
-const Script& drop_value_script() {
-  static const Script kScript("drop_value", R"lua(
-if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('SREM', KEYS[1], ARGV[1]) end
-)lua");
-  return kScript;
-}
 
 /// A place of one entry: what the row must have there, or must not.
 struct Step {
@@ -147,7 +111,7 @@ class IndexRepair {
       if (structure.structure.kind != Structure::Kind::kSets || structure.key != difference.key) continue;
       const std::vector<std::string> names{difference.key, keys.value_set_of_entry(structure.structure.columns, difference.id)};
       const std::vector<std::string> arguments{difference.id};
-      RepliesPtr replies = co_await run_script(client_, drop_value_script(), names, arguments);
+      RepliesPtr replies = co_await run_script(client_, kDropValueScript, names, arguments);
       replies->or_throw();
     }
   }
@@ -194,10 +158,10 @@ class IndexRepair {
         arguments.push_back(step.first);
         arguments.push_back(step.second);
       }
-      repair_script().append_call(calls, keys, arguments);
+      kRepairRowScript.append_call(calls, keys, arguments);
       if (row && difference->structure == "unique" && difference->expected == member) unique_rows.emplace_back(difference, *std::move(row));
     }
-    std::vector<const Script*> scripts{&repair_script()};
+    std::vector<const Script*> scripts{&kRepairRowScript};
     RepliesPtr done = co_await run_scripts(client_, std::move(scripts), std::move(calls));
     done->or_throw();
     for (const auto& [difference, row] : unique_rows) co_await check_owner(*difference, row);
@@ -242,7 +206,7 @@ class IndexRepair {
     if (table_->rows_expire()) {
       steps.push_back({"list", encoder_.keys().entries(), member, row_entries(encoder_, image, words, true)});
       steps.push_back({"zadd", encoder_.keys().expiries(), member, "0"});  // the sweeper sees when it is due
-      steps.push_back({"sadd", std::string(kExpiringTables), table_->prefix, ""});
+      steps.push_back({"sadd", std::string(sql::kExpiringKey), table_->prefix, ""});
     }
   }
 

@@ -10,20 +10,18 @@
 
 #include "executor/runtime/temporary_file.h"
 #include "sql/catalog/catalog.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 
-// Locks of rows and unique values, held by open transactions, seen by every write:
-//   redquel:locks:<table oid>  HASH    field → "<mode><token>", several of them with blanks between
-//   redquel:process:<id>       STRING  lease of the process whose tokens begin with the id; without it its locks mean nothing
-//   redquel:waits              HASH    session (below) → "<token> <token that it waits for>"
+// Locks of rows and unique values, held by open transactions, seen by every write: sql::kLocksPrefix, kProcessPrefix and kWaitsKey.
 // A field is "r" and the row's member, "u" and a unique value (key of its hash, zero byte, field), or "t", the table.
 
 /// Row lock strengths of PostgreSQL's manual, section 13.3.2. Two of them conflict when their sum is 5 or more.
 enum class LockMode : std::uint8_t { kKeyShare = 1, kShare = 2, kNoKeyUpdate = 3, kUpdate = 4 };
 
-inline std::string lock_key(sql::Oid table) { return "redquel:locks:" + std::to_string(table); }
-inline std::string process_key(std::string_view process) { return "redquel:process:" + std::string(process); }
+inline std::string lock_key(sql::Oid table) { return std::string(sql::kLocksPrefix) + std::to_string(table); }
+inline std::string process_key(std::string_view process) { return std::string(sql::kProcessPrefix) + std::string(process); }
 inline std::string row_lock_field(std::string_view member) { return "r" + std::string(member); }
 inline std::string value_lock_field(std::string_view uniques_key, std::string_view field) {
   std::string text = "u" + std::string(uniques_key);
@@ -83,7 +81,7 @@ LockOwner owner_of(std::string_view token);
 /// the token itself.
 std::string session_of(std::string_view token);
 
-/// Somebody else's lock is in the way; or, with kExclusiveTablesKey and a table's oid as field, a unit has the table for itself.
+/// Somebody else's lock is in the way; or, with sql::kExclusiveKey and a table's oid as field, a unit has the table for itself.
 struct LockConflict {
   std::string holder, key, field;
 };

@@ -7,6 +7,7 @@
 #include "executor/storage/constraint_errors.h"
 #include "sql/ascii.h"
 #include "sql/catalog/mapped_value.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/types/compare.h"
 
@@ -20,7 +21,7 @@ using sql::SqlError;
 namespace {
 
 /// Stands in a list's place for elements that are to be removed, until the end of the script.
-constexpr std::string_view kRemoved = "redquel:removed:2f9c4c1e";
+constexpr std::string_view kRemoved = sql::kRemovedElement;
 
 std::string reply_text(const Reply& reply) { return reply.is_text() ? std::string(reply.text) : std::to_string(reply.integer); }
 

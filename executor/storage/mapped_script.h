@@ -10,26 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "executor/redis/script.h"
 #include "executor/storage/locks.h"
 
 namespace redquel::executor {
-
-/// The one script of writes to mapped tables: first it looks whether everything is as its caller has read it, only reading; then it
-/// runs the commands. Reply, a list: "applied"; "stale"; "conflict"; "type" and a key that is of another type than the caller needs;
-/// "behind" with a stream and an id that is not above its last one; "locked" and holder, key and field of a lock of another transaction; "lost": the caller's own locks mean nothing any more.
-const Script& mapped_write_script();
-/// The same around the scripts that write rows of redquel's own tables (write_script.h), so that both happen or neither: ARGV is the number of
-/// MappedWriteCall's arguments, these, then the arguments of the other script. Its reply, or {"mapped", …} where the mapped
-/// tables are not as they were read.
-const Script& write_rows_and_mapped_script();
-const Script& write_rows_catalog_and_mapped_script();
 
 /// The set of a foreign table's rows that redquel has written where a declared structure is not maintained by it. It lies beside the
 /// catalog, whatever the logical database of the rows.
 std::string unkept_key(sql::Oid table);
 
-/// Arguments of the script.
+/// Arguments of mapped_write.lua, which describes them.
 class MappedWriteCall {
  public:
   /// `database`: the logical one in which the script begins, and whose catalog is meant.

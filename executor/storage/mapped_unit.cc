@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "executor/redis/script.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/mapped_row.h"
 #include "executor/storage/mapped_script.h"
 #include "sql/error.h"
@@ -136,7 +136,7 @@ asio::awaitable<MappedWriteResult> write_mapped(RedisClient& redis, MappedWriteC
   MappedWriteResult result{WriteStatus::kApplied, {}};
   if (call.empty()) co_return result;
   const std::vector<std::string> no_keys, arguments = call.arguments();
-  RepliesPtr written = co_await run_script(redis, mapped_write_script(), no_keys, arguments, counters);
+  RepliesPtr written = co_await run_script(redis, kMappedWriteScript, no_keys, arguments, counters);
   const std::span<const Reply> answer = written->array(0);
   const bool is_applied = !answer.empty() && answer[0].text == "applied";
   if (!is_applied) result = refused_mapped_write(answer);

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "executor/redis/redis_error.h"
-#include "executor/redis/script.h"
 #include "executor/runtime/random_version.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/locks.h"
 #include "sql/catalog/key_segments.h"
 #include "sql/error.h"
@@ -21,44 +21,6 @@ namespace {
 
 // Keys that one command may name, and that one SCAN or SSCAN step looks at: a millisecond or so of Redis.
 constexpr std::size_t kStep = 1000;
-
-// Deletes those of the keys that have the type. The entry is looked at in the same script: once it is gone, the names may belong to a
-// new index.
-const Script& unlink_script() {
-  static const Script kScript("unlink_removed", R"lua(
-if redis.call('HEXISTS', 'redquel:removals', ARGV[1]) == 0 then return -1 end
-local gone = {}
-for i = 1, #KEYS do
-  if redis.call('TYPE', KEYS[i]).ok == ARGV[2] then gone[#gone + 1] = KEYS[i] end
-end
-return #gone > 0 and redis.call('UNLINK', unpack(gone)) or 0
-)lua");
-  return kScript;
-}
-
-// Deletes rows and their members of the zset, and gives the next members. Keys: the zset, hashes. Arguments: the entry, how many members
-// are wanted, members.
-const Script& unlink_rows_script() {
-  static const Script kScript("unlink_rows", R"lua(
-if redis.call('HEXISTS', 'redquel:removals', ARGV[1]) == 0 then return -1 end
-local gone = {}
-for i = 2, #KEYS do
-  if redis.call('TYPE', KEYS[i]).ok == 'hash' then gone[#gone + 1] = KEYS[i] end
-end
-if #gone > 0 then redis.call('UNLINK', unpack(gone)) end
-if redis.call('TYPE', KEYS[1]).ok ~= 'zset' then return {} end
-if #ARGV > 2 then redis.call('ZREM', KEYS[1], unpack(ARGV, 3)) end
-return redis.call('ZRANGE', KEYS[1], 0, ARGV[2] - 1)
-)lua");
-  return kScript;
-}
-
-const Script& finish_script() {
-  static const Script kScript("finish_removal", R"lua(
-if redis.call('HDEL', 'redquel:removals', ARGV[1]) == 1 and ARGV[2] ~= '' then redis.call('HDEL', 'redquel:prefixes', ARGV[2]) end
-)lua");
-  return kScript;
-}
 
 json::string_view view(std::string_view text) { return {text.data(), text.size()}; }
 
@@ -82,7 +44,7 @@ sql::TableDef table_of(const Removal& removal, const std::vector<std::string>& f
 asio::awaitable<bool> unlink(RedisClient& client, const Removal& removal, const std::vector<std::string>& keys, std::string_view type) {
   if (keys.empty()) co_return true;
   const std::vector<std::string> arguments{removal.id, std::string(type)};
-  RepliesPtr replies = co_await run_script(client, unlink_script(), keys, arguments);
+  RepliesPtr replies = co_await run_script(client, kUnlinkRemovedScript, keys, arguments);
   co_return replies->integer(0) >= 0;
 }
 
@@ -122,7 +84,7 @@ asio::awaitable<bool> remove_rows(RedisClient& client, const Removal& removal) {
   const sql::TableDef table = keyed_table(removal, removal.composite_key ? 2 : 1);
   std::vector<std::string> keys{sql::TableKeys(table).all_rows()}, arguments{removal.id, std::to_string(kStep)};
   while (true) {
-    RepliesPtr replies = co_await run_script(client, unlink_rows_script(), keys, arguments);
+    RepliesPtr replies = co_await run_script(client, kUnlinkRowsScript, keys, arguments);
     if ((*replies)[0].kind == Reply::Kind::integer) co_return false;
     const std::span<const Reply> members = replies->array(0);
     if (members.empty()) co_return true;
@@ -373,7 +335,7 @@ asio::awaitable<void> run_removal(RedisClient& client, Removal removal) {
   if (!is_ours) co_return;
   const std::vector<std::string> keys;
   const std::vector<std::string> arguments{removal.id, removal.whole ? removal.prefix : std::string()};
-  RepliesPtr replies = co_await run_script(client, finish_script(), keys, arguments);
+  RepliesPtr replies = co_await run_script(client, kFinishRemovalScript, keys, arguments);
   replies->checked(0);
 }
 

@@ -3,9 +3,10 @@
 #include <charconv>
 
 #include "executor/redis/redis_error.h"
-#include "executor/redis/script.h"
 #include "executor/runtime/random_version.h"
+#include "executor/scripts/scripts.h"
 #include "sql/catalog/role_json.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 
@@ -18,14 +19,14 @@ asio::awaitable<void> refresh_known_roles() {
   RedisClient* home = home_database().client;
   if (home == nullptr) co_return;
   CommandBatch batch;
-  batch.add("HGET", kRolesKey, sql::kRolesVersionField);
+  batch.add("HGET", sql::kRolesKey, sql::kRolesVersionField);
   const RepliesPtr replies = co_await home->execute(std::move(batch));
   const std::string_view version = replies->text(0).value_or("");
   if (!version.empty() && version == sql::known_roles()->version) co_return;
   sql::set_known_roles(co_await load_roles(*home));
 }
 
-void append_role_fetch(CommandBatch& batch) { batch.add("HGETALL", kRolesKey); }
+void append_role_fetch(CommandBatch& batch) { batch.add("HGETALL", sql::kRolesKey); }
 
 sql::RoleSetPtr decode_role_set(const Replies& replies, std::size_t index) {
   std::vector<std::pair<std::string_view, std::string_view>> fields;
@@ -38,71 +39,12 @@ sql::RoleSetPtr decode_role_set(const Replies& replies, std::size_t index) {
 }
 
 asio::awaitable<bool> create_first_role(RedisClient& home) {
-  static const Script kScript("create_first_role", R"lua(
-local roles, nonce, version = KEYS[1], KEYS[2], KEYS[3]
-redis.call('SETNX', nonce, ARGV[3])
-if redis.call('EXISTS', roles) == 1 then return 0 end
-redis.call('HSET', roles, ARGV[1], ARGV[2], 'version', ARGV[4])
-redis.call('SET', version, ARGV[4])
-return 1
-)lua");
-  const std::vector<std::string> keys{std::string(kRolesKey), std::string(kMockNonceKey), "redquel:version"};
+  const std::vector<std::string> keys{std::string(sql::kRolesKey), std::string(sql::kMockNonceKey), std::string(sql::kVersionKey)};
   const std::vector<std::string> arguments{sql::role_field(sql::kPostgresRole), sql::encode(*sql::built_in_roles()->find(sql::kPostgresRole)),
                                            random_version() + random_version(), random_version()};
-  const RepliesPtr replies = co_await run_script(home, kScript, keys, arguments);
+  const RepliesPtr replies = co_await run_script(home, kCreateFirstRoleScript, keys, arguments);
   co_return replies->integer(0) == 1;
 }
-
-namespace {
-
-// Arguments: the expected and the new version, the number of the home database, then lists, each with its length in front: numbers of
-// logical databases with the versions that they must have, fields to set and to delete, verifiers to set and to delete. The databases are those of redquel:databases. A script that selects one leaves its caller's as it was.
-const Script& commit_script() {
-  static const Script kScript("commit_roles", R"lua(
-local call = redis.call
-local roles, verifiers, databases, version = unpack(KEYS)
-local p = 4
-local function list()
-  local n = tonumber(ARGV[p])
-  local from = p + 1
-  p = from + n
-  return from, p - 1
-end
-
--- VERIFY
-if (call('HGET', roles, 'version') or '') ~= ARGV[1] then return 'stale' end
-call('HLEN', verifiers)
-local numbers = call('HVALS', databases)
-local from, to = list()
-for i = from, to, 2 do
-  call('SELECT', ARGV[i])
-  if (call('GET', version) or '') ~= ARGV[i + 1] then return 'stale' end
-end
-call('SELECT', ARGV[3])
-
--- APPLY. (Redis whose memory is full refuses a script's first write only.)
-call('UNLINK', 'redquel:none')
-local function set(hash)
-  local from, to = list()
-  for i = from, to, 2 do call('HSET', hash, ARGV[i], ARGV[i + 1]) end
-end
-local function remove(hash)
-  local from, to = list()
-  for i = from, to do call('HDEL', hash, ARGV[i]) end
-end
-set(roles) remove(roles)
-set(verifiers) remove(verifiers)
-call('HSET', roles, 'version', ARGV[2])
-call('SET', version, ARGV[2])
-for _, number in ipairs(numbers) do
-  if string.match(number, '^%d+$') and type(redis.pcall('SELECT', number)) == 'table' then redis.pcall('SET', version, ARGV[2]) end
-end
-return 'committed'
-)lua");
-  return kScript;
-}
-
-}  // namespace
 
 asio::awaitable<bool> commit_roles(RedisClient& home, const sql::RoleSet& base, RoleChange change) {
   std::vector<std::string> arguments{base.version, random_version(), std::to_string(home_database().number)};
@@ -124,8 +66,8 @@ asio::awaitable<bool> commit_roles(RedisClient& home, const sql::RoleSet& base, 
   add_names(change.deleted_fields, itself);
   add_pairs(change.verifiers, number);
   add_names(change.dropped_verifiers, number);
-  const std::vector<std::string> keys{std::string(kRolesKey), std::string(kVerifiersKey), "redquel:databases", "redquel:version"};
-  const RepliesPtr replies = co_await run_script(home, commit_script(), keys, arguments);
+  const std::vector<std::string> keys{std::string(sql::kRolesKey), std::string(sql::kVerifiersKey), std::string(sql::kDatabasesKey), std::string(sql::kVersionKey)};
+  const RepliesPtr replies = co_await run_script(home, kCommitRolesScript, keys, arguments);
   co_return replies->text(0).value_or("") == "committed";
 }
 
@@ -138,7 +80,7 @@ asio::awaitable<sql::RoleSetPtr> load_roles(RedisClient& home) {
 
 asio::awaitable<std::map<sql::Oid, std::string>> load_verifiers(RedisClient& home) {
   CommandBatch batch;
-  batch.add("HGETALL", kVerifiersKey);
+  batch.add("HGETALL", sql::kVerifiersKey);
   const RepliesPtr replies = co_await home.execute(std::move(batch));
   const std::span<const Reply> texts = replies->array(0);
   std::map<sql::Oid, std::string> verifiers;
@@ -152,7 +94,7 @@ asio::awaitable<std::map<sql::Oid, std::string>> load_verifiers(RedisClient& hom
 
 asio::awaitable<std::string> load_verifier(RedisClient& home, sql::Oid role) {
   CommandBatch batch;
-  batch.add("HGET", kVerifiersKey, std::to_string(role));
+  batch.add("HGET", sql::kVerifiersKey, std::to_string(role));
   const RepliesPtr replies = co_await home.execute(std::move(batch));
   co_return std::string(replies->text(0).value_or(""));
 }

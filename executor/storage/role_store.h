@@ -14,12 +14,7 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-// The roles of all databases lie in the home database (that of the URL):
-//   redquel:roles      HASH    role:<oid>, member:<role>:<member>, setting:<database>:<role>, database:<name> → JSON; version; next_oid
-//   redquel:verifiers  HASH    role oid → SCRAM-SHA-256$… or md5…; read at login and by superusers alone
-//   redquel:mock_nonce STRING  random: the salts that names without a role show
-
-inline constexpr std::string_view kRolesKey = "redquel:roles", kVerifiersKey = "redquel:verifiers", kMockNonceKey = "redquel:mock_nonce";
+// The roles of all databases lie in the home database (that of the URL): sql/catalog/stored_keys.h.
 
 /// The way of this thread to the home database, and the number of that; null: there is none, roles are the built-in ones.
 struct HomeDatabase {

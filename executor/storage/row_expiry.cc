@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "executor/redis/redis_error.h"
-#include "executor/redis/script.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/stored_text.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/types/datetime.h"
 
 namespace redquel::executor {
@@ -37,64 +38,7 @@ void append_listed_entry(std::string& text, std::string_view kind, std::string_v
   for (const std::string_view word : {kind, key, first, second}) append_listed_word(text, word);
 }
 
-// A row whose expiry somebody has taken away is looked at again after an hour.
-const Script& sweep_script() {
-  static const Script kScript("sweep_expired_rows", std::string(kForgetEntries) + R"lua(
-local call = redis.call
-local due, entries = ARGV[1] .. ':zset:%ttl', ARGV[1] .. ':indices:%ttl'
-local time = call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local members, gone = call('ZRANGEBYSCORE', due, '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[2]), 0
-for _, member in ipairs(members) do
-  local listed = call('HGET', entries, member)
-  local left = -2
-  if listed then left = call('PTTL', row_of(listed)) end
-  if left == -2 then
-    if listed then forget(listed, member) end
-    call('HDEL', entries, member)
-    call('ZREM', due, member)
-    gone = gone + 1
-  else
-    call('ZADD', due, string.format('%.0f', now + (left == -1 and 3600000 or left + 1)), member)
-  end
-end
-if call('EXISTS', due) == 0 then call('SREM', KEYS[1], ARGV[1]) end
-return {#members, gone}
-)lua");
-  return kScript;
-}
-
 }  // namespace
-
-// Errors of these commands (a key that is of another type by now) must not end a script that has begun to write.
-const std::string_view kForgetEntries = R"lua(
-local function next_word(listed, position)
-  local first, last, size = string.find(listed, '^(%d+):', position)
-  if not first then return nil, position end
-  return string.sub(listed, last + 1, last + size), last + size + 1
-end
-local function row_of(listed) return (next_word(listed, 1)) end
-local function forget(listed, member)
-  local try = redis.pcall
-  local kind, key, first, second
-  local _, position = next_word(listed, 1)
-  while true do
-    kind, position = next_word(listed, position)
-    if not kind then return end
-    key, position = next_word(listed, position)
-    first, position = next_word(listed, position)
-    second, position = next_word(listed, position)
-    if kind == 'zset' then
-      try('ZREM', key, first)
-    elseif kind == 'unique' then
-      if try('HGET', key, first) == member then try('HDEL', key, first) end
-    else
-      try('SREM', key, member)
-      if kind == 'value' and try('EXISTS', key) == 0 then try('SREM', first, second) end
-    end
-  end
-end
-)lua";
 
 std::string_view time_to_live(const RowEncoder& encoder, const RowImage& image, Words& words) {
   const sql::TableDef& table = encoder.table();
@@ -146,16 +90,16 @@ asio::awaitable<std::size_t> sweep_expired_rows(RedisClient& client) {
   std::string cursor = "0";
   do {
     CommandBatch scan;
-    scan.add("SSCAN", kExpiringTables, cursor, "COUNT", 100);
+    scan.add("SSCAN", sql::kExpiringKey, cursor, "COUNT", 100);
     const RepliesPtr scanned = co_await client.execute(std::move(scan));
     const std::span<const Reply> parts = scanned->array(0);
     if (parts.size() != 2) throw unexpected_reply("SSCAN", "a cursor and elements");
     for (const Reply& prefix : parts[1].children()) {
-      const std::vector<std::string_view> keys{kExpiringTables};
+      const std::vector<std::string_view> keys{sql::kExpiringKey};
       const std::vector<std::string> arguments{std::string(prefix.text), std::to_string(kSweptRows)};
       std::int64_t looked_at = kSweptRows;
       while (looked_at == kSweptRows) {
-        const RepliesPtr replies = co_await run_script(client, sweep_script(), keys, arguments);
+        const RepliesPtr replies = co_await run_script(client, kSweepExpiredRowsScript, keys, arguments);
         const std::span<const Reply> counts = replies->array(0);
         looked_at = counts[0].integer;
         gone += static_cast<std::size_t>(counts[1].integer);

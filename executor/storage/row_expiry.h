@@ -28,13 +28,6 @@ bool changes_expiry(const RowEncoder& encoder, const RowImage& before, const Row
 /// entries, to be appended to others.
 std::string row_entries(const RowEncoder& encoder, const RowImage& image, const Words& words, bool with_row);
 
-/// A Lua function `forget(entries, member)` that removes the entries which a field of `entries` lists, and gives the row's key. Keys
-/// that hold something else by now stay.
-extern const std::string_view kForgetEntries;
-
-/// SET of prefixes of tables that have rows with a time to live.
-inline constexpr std::string_view kExpiringTables = "redquel:expiring";
-
 /// Removes the index entries of expired rows of all tables in one logical database, in steps of about a millisecond; each is complete
 /// in itself. Gives how many rows were gone.
 asio::awaitable<std::size_t> sweep_expired_rows(RedisClient& client);

@@ -8,6 +8,7 @@
 
 #include "executor/runtime/background_pause.h"
 #include "executor/storage/row_expiry.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -20,11 +21,11 @@ constexpr int kTurnMilliseconds = 900;
 
 asio::awaitable<void> take_sweeping_turn(RedisClient& redis) {
   CommandBatch ask;
-  ask.add("EXISTS", kExpiringTables);
+  ask.add("EXISTS", sql::kExpiringKey);
   const RepliesPtr asked = co_await redis.execute(std::move(ask));
   if (asked->integer(0) == 0) co_return;
   CommandBatch turn;
-  turn.add("SET", "redquel:sweep", "1", "NX", "PX", kTurnMilliseconds);
+  turn.add("SET", sql::kSweepKey, "1", "NX", "PX", kTurnMilliseconds);
   const RepliesPtr taken = co_await redis.execute(std::move(turn));
   taken->or_throw();
   if (taken->text(0)) co_await sweep_expired_rows(redis);

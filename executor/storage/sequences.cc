@@ -9,8 +9,9 @@
 #include <unordered_map>
 
 #include "executor/redis/redis_error.h"
-#include "executor/redis/script.h"
+#include "executor/scripts/scripts.h"
 #include "sql/catalog/catalog_json.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
 
@@ -19,79 +20,6 @@ namespace redquel::executor {
 using sql::SqlError;
 
 namespace {
-
-// Numbers of 64 bits do not fit Lua's doubles: they are compared as strings, and only INCRBY adds them. The last `ahead` of the values
-// are given as far as the sequence goes without beginning again.
-const Script& allocate_script() {
-  static const Script kScript("allocate_values", R"lua(
-local key = KEYS[1]
-local start, increment, minimum, maximum, cycle, remaining, ahead, field, definition = unpack(ARGV)
-if field and redis.call('HGET', KEYS[2], field) ~= definition then return {} end
-remaining, ahead = tonumber(remaining), tonumber(ahead)
-local descending = string.sub(increment, 1, 1) == '-'
-local function less(a, b)
-  local a_negative, b_negative = string.sub(a, 1, 1) == '-', string.sub(b, 1, 1) == '-'
-  if a_negative ~= b_negative then return a_negative end
-  if a_negative then a, b = string.sub(b, 2), string.sub(a, 2) end
-  if #a ~= #b then return #a < #b end
-  return a < b
-end
-local function beyond(value)
-  if descending then return less(value, minimum) end
-  return less(maximum, value)
-end
-local function negated(number)
-  if string.sub(number, 1, 1) == '-' then return string.sub(number, 2) end
-  return '-' .. number
-end
--- Moves the counter, unless that leads beyond the end: then it stays, and the answer is false.
-local function advance(delta)
-  local result = redis.pcall('INCRBY', key, delta)
-  if type(result) == 'table' and result.err then
-    if string.find(result.err, 'overflow') then return false end
-    error(result.err)
-  end
-  local value = redis.call('GET', key)
-  if not beyond(value) then return value end
-  redis.call('INCRBY', key, negated(delta))
-  return false
-end
-
-local given = {}
-local function give(last, count) given[#given + 1], given[#given + 2] = last, string.format('%.0f', count) end
-if not redis.call('GET', key) then
-  redis.call('SET', key, start)
-  give(start, 1)
-  remaining = remaining - 1
-end
-local step = remaining
-while remaining > 0 do
-  local delta = tonumber(increment) * step
-  local last = false
-  if step == 1 then
-    last = advance(increment)
-  elseif math.abs(delta) < 2 ^ 53 then
-    last = advance(string.format('%.0f', delta))
-  end
-  if not last and step > 1 then
-    step = math.floor(step / 2)
-  elseif not last and remaining <= ahead then
-    break
-  else
-    if not last then
-      if cycle ~= '1' then return {'end'} end
-      last = descending and maximum or minimum
-      redis.call('SET', key, last)
-    end
-    give(last, step)
-    remaining = remaining - step
-    step = math.min(2 * step, remaining)
-  end
-end
-return given
-)lua");
-  return kScript;
-}
 
 std::int64_t parse(std::string_view text, const sql::SequenceDef& sequence) {
   std::int64_t value = 0;
@@ -123,10 +51,10 @@ asio::awaitable<std::optional<SequenceRuns>> allocate_runs(RedisClient& client, 
                                      sequence.cycle ? "1" : "0",       std::to_string(count + ahead),
                                      std::to_string(ahead)};
   if (checked) {
-    keys.emplace_back("redquel:catalog");
+    keys.emplace_back(sql::kCatalogKey);
     arguments.insert(arguments.end(), {definition_field(sequence), sql::encode_sequence(sequence)});
   }
-  RepliesPtr replies = co_await run_script(client, allocate_script(), keys, arguments, counters);
+  RepliesPtr replies = co_await run_script(client, kAllocateValuesScript, keys, arguments, counters);
   const std::span<const Reply> given = replies->array(0);
   if (given.empty()) co_return std::nullopt;
   if (given.size() == 1) throw exhausted(sequence);
@@ -164,7 +92,7 @@ std::vector<std::int64_t> take_values(SequenceRuns& runs, const sql::SequenceDef
 
 asio::awaitable<bool> is_defined_so(RedisClient& client, const sql::SequenceDef& sequence, ExecutionCounters* counters) {
   CommandBatch batch;
-  batch.add("HGET", "redquel:catalog", definition_field(sequence));
+  batch.add("HGET", sql::kCatalogKey, definition_field(sequence));
   RepliesPtr replies = co_await client.execute(std::move(batch), counters);
   const std::optional<std::string_view> definition = replies->text(0);
   co_return definition && *definition == sql::encode_sequence(sequence);

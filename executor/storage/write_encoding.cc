@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/scripts/scripts.h"
 #include "executor/storage/constraint_errors.h"
-#include "executor/storage/journal.h"
 #include "executor/storage/mapped_script.h"
 #include "executor/storage/row_expiry.h"
-#include "executor/storage/write_script.h"
 
 namespace redquel::executor {
 
@@ -86,7 +85,6 @@ void WriteEncoding::divide() {
     take(&Call::parents, foreign_keys_.parents.size());
     take_children(done, call, left);
     write_call(call);
-    if (!verify_only_) write_apply();
     call.keys = std::exchange(keys_, {});
     call.arguments = std::exchange(arguments_, {});
     calls_.push_back(std::move(call));
@@ -220,85 +218,6 @@ std::map<sql::Oid, const RowEncoder*> WriteEncoding::written_tables() const {
   return tables;
 }
 
-void WriteEncoding::write_call(const Call& call) {
-  const bool in_transaction = unit_.options_.locks != nullptr;
-  if (in_transaction && unit_.options_.buffer) {
-    put("lock");
-  } else if (verify_only_) {
-    put("verify");
-  } else {
-    put(in_transaction ? "commit" : "apply");
-  }
-  const CommitToken none;
-  const CommitToken& token = unit_.options_.token ? *unit_.options_.token : none;
-  for (const std::string* word : {&token.key, &token.slot, &token.number}) put(unit_.words_.store(*word));
-  // Tables.
-  keys_.push_back("redquel:versions");
-  const std::map<sql::Oid, const RowEncoder*> tables = written_tables();
-  put(tables.size());
-  for (const auto& [oid, encoder] : tables) {
-    put(unit_.words_.number(oid));
-    keys_.push_back(encoder->counter());
-  }
-  for (const auto& [oid, encoder] : tables) put(unit_.options_.journal ? unit_.options_.journal->owner : encoder->table().version);
-  write_relied_tables();
-  write_locks(call.locks);
-  write_reads();
-  // Verify.
-  for (std::size_t index = call.new_rows.first; index < call.new_rows.last; ++index) {
-    keys_.push_back(unit_.changes_[new_rows_[index]].new_image.key);
-  }
-  put(call.new_rows.size());
-  put(std::clamp(checked_new_rows_, call.new_rows.first, call.new_rows.last) - call.new_rows.first);
-  write_old_rows(call);
-  write_uniques(call.uniques);
-  const auto put_keys = [this](const std::vector<Word>& keys, const Range& range) {
-    put(range.size());
-    keys_.insert(keys_.end(), keys.begin() + static_cast<std::ptrdiff_t>(range.first), keys.begin() + static_cast<std::ptrdiff_t>(range.last));
-  };
-  put_keys(sets_.keys, call.sets);
-  put_keys(zsets_.keys, call.zsets);
-  write_foreign_keys(call);
-  if (verify_only_) {
-    put(std::size_t{0});  // what is added to is looked at by the commit
-  } else {
-    write_increments();
-  }
-}
-
-void WriteEncoding::write_apply() {
-  write_groups(set_removals_, false);
-  write_groups(zset_removals_, false);
-  write_released();
-  std::unordered_map<std::size_t, std::size_t> new_positions;
-  for (std::size_t index = 0; index < new_rows_.size(); ++index) new_positions.emplace(new_rows_[index], index);
-  write_new_rows();
-  std::vector<std::size_t> changed;
-  for (std::size_t index = 0; index < old_rows_.size(); ++index) {
-    const WriteUnit::Change& change = unit_.changes_[old_rows_[index]];
-    if (change.kind != WriteUnit::Kind::kUpdate) continue;
-    if (moves(change)) {
-      put(new_positions.at(old_rows_[index]));
-    } else {
-      changed.push_back(index);
-    }
-  }
-  put(changed.size());
-  for (std::size_t index : changed) write_field_changes(index, unit_.changes_[old_rows_[index]]);
-  write_expiries();
-  write_groups(set_additions_, false);
-  write_groups(zset_additions_, true);
-  write_groups(unique_additions_, true);
-  order_emptied();
-  put(emptied_.size());
-  for (const EmptyValue& value : emptied_) {
-    put(value.set);
-    put(value.values);
-    put(value.entry);
-  }
-  write_journal();
-}
-
 /// A set that loses several members is looked at once.
 void WriteEncoding::order_emptied() {
   std::sort(emptied_.begin(), emptied_.end(), [](const EmptyValue& a, const EmptyValue& b) { return a.set < b.set; });
@@ -306,151 +225,10 @@ void WriteEncoding::order_emptied() {
                  emptied_.end());
 }
 
-/// Of tables whose rows expire, every row that comes, goes or changes. Those that go are first: another may take the key.
-void WriteEncoding::write_expiries() {
-  std::map<std::uint32_t, std::vector<std::size_t>> changes;  // by table
-  for (std::size_t number = 0; number < limit_; ++number) {
-    const std::uint32_t table = unit_.changes_[number].table;
-    if (is_active(number) && unit_.tables_[table].encoder.table().rows_expire()) changes[table].push_back(number);
-  }
-  std::unordered_map<std::size_t, std::size_t> new_positions, old_positions;
-  if (!changes.empty()) {
-    for (std::size_t index = 0; index < new_rows_.size(); ++index) new_positions.emplace(new_rows_[index], index);
-    for (std::size_t index = 0; index < old_rows_.size(); ++index) old_positions.emplace(old_rows_[index], index);
-  }
-  put(changes.size());
-  for (const auto& [table, numbers] : changes) {
-    const RowEncoder& encoder = unit_.tables_[table].encoder;
-    keys_.push_back(unit_.words_.store(encoder.keys().expiries()));
-    keys_.push_back(unit_.words_.store(encoder.keys().entries()));
-    put(unit_.words_.store(encoder.table().prefix));
-    const std::size_t count_at = arguments_.size();
-    put(std::size_t{0});
-    std::size_t records = 0;
-    const auto record = [&](Word fate, std::size_t index, Word member, Word expiry, const std::string& entries) {
-      put(fate);
-      put(index);
-      put(member);
-      put(expiry);
-      put(unit_.words_.store(entries));
-      ++records;
-    };
-    for (const std::size_t number : numbers) {
-      const WriteUnit::Change& change = unit_.changes_[number];
-      const bool goes = change.kind == WriteUnit::Kind::kDelete || (change.kind == WriteUnit::Kind::kUpdate && moves(change));
-      if (goes) record("gone", 0, change.old_image.member, "", "");
-    }
-    for (const std::size_t number : numbers) {
-      const WriteUnit::Change& change = unit_.changes_[number];
-      if (change.kind == WriteUnit::Kind::kDelete) continue;
-      const bool is_index = change.kind == WriteUnit::Kind::kIndex;
-      const bool stays = change.kind == WriteUnit::Kind::kUpdate && !moves(change);
-      const std::string entries = row_entries(encoder, change.new_image, unit_.words_, !is_index);
-      const bool is_set = change.kind == WriteUnit::Kind::kInsert ||
-                          (!is_index && changes_expiry(encoder, change.old_image, change.new_image, unit_.words_));
-      const Word expiry = is_set ? time_to_live(encoder, change.new_image, unit_.words_) : Word("", 0);
-      const std::size_t index = is_index ? 0 : stays ? old_positions.at(number) : new_positions.at(number);
-      record(is_index ? "index" : stays ? "same" : "new", index, change.new_image.member, expiry, entries);
-    }
-    arguments_[count_at] = unit_.words_.number(records);
-  }
-}
-
-/// What a journaled unit notes of this chunk: how to undo it, or that it is undone.
-void WriteEncoding::write_journal() {
-  const std::optional<JournalStep>& journal = unit_.options_.journal;
-  if (!journal) return put("");
-  keys_.push_back(journal->key);
-  if (journal->kind == JournalStep::Kind::kUndo) return put("undo");
-  std::string records;
-  for (std::size_t number = 0; number < limit_; ++number) {
-    if (!is_active(number)) continue;
-    const WriteUnit::Change& change = unit_.changes_[number];
-    const RowEncoder& encoder = unit_.tables_[change.table].encoder;
-    const bool is_delete = change.kind == WriteUnit::Kind::kDelete;
-    std::optional<std::span<const Word>> before;
-    if (change.kind != WriteUnit::Kind::kInsert) before = unit_.words_.range(change.old_image.texts, encoder.width());
-    append_journal_record(records, encoder.table().oid, is_delete ? Word() : change.new_image.member, before);
-  }
-  if (records.empty()) return put("");  // all of its rows have given way: nothing is to be undone
-  put("do");
-  put(unit_.words_.store(records));
-}
-
 /// Nothing of the row as it was is compared: the field that is added to tells that it is there.
 bool WriteEncoding::only_adds(const WriteUnit::Change& change) const {
   const WriteUnit::Shape& shape = unit_.tables_[change.table].shapes[change.shape];
   return !change.increments.empty() && std::ranges::find(shape.columns, true) == shape.columns.end();
-}
-
-void WriteEncoding::write_old_rows(const Call& call) {
-  const std::size_t count_at = arguments_.size();
-  put(std::size_t{0});
-  std::size_t groups = 0;
-  for (std::size_t first = call.old_rows.first; first < call.old_rows.last;) {
-    const WriteUnit::Change& head = unit_.changes_[old_rows_[first]];
-    const bool is_delete = head.kind == WriteUnit::Kind::kDelete;
-    const bool is_move = head.kind == WriteUnit::Kind::kUpdate && moves(head);
-    std::size_t last = first;
-    while (last < call.old_rows.last) {
-      const WriteUnit::Change& change = unit_.changes_[old_rows_[last]];
-      const bool same = change.table == head.table && change.shape == head.shape &&
-                        (change.kind == WriteUnit::Kind::kDelete) == is_delete && change.increments.empty() == head.increments.empty() &&
-                        (change.kind == WriteUnit::Kind::kUpdate && moves(change)) == is_move;
-      if (!same) break;
-      ++last;
-    }
-    const WriteUnit::Shape& shape = unit_.tables_[head.table].shapes[head.shape];
-    const bool is_compared = !only_adds(head);
-    put(is_delete ? "drop" : is_move ? "move" : "keep");
-    put(last - first);
-    put(is_compared ? shape.fields.size() : 0);
-    for (std::size_t field = 0; is_compared && field < shape.fields.size(); ++field) put(shape.fields[field]);
-    for (; first < last; ++first) {
-      const WriteUnit::Change& change = unit_.changes_[old_rows_[first]];
-      keys_.push_back(change.old_image.key);
-      if (!is_compared) continue;
-      for (Word expected : unit_.words_.range(change.expected, shape.fields.size())) put(is_null(expected) ? kNobody : expected);
-    }
-    ++groups;
-  }
-  for (std::size_t index = 0; call.is_last && index < unit_.guards_.size(); ++index) {
-    const WriteUnit::Guard& guard = unit_.guards_[index];
-    put("keep");
-    put(std::size_t{1});
-    put(guard.fields.size());
-    for (const std::string& field : guard.fields) put(field);
-    for (const auto& value : guard.values) put(value ? Word(*value) : kNobody);
-    keys_.push_back(guard.key);
-    ++groups;
-  }
-  arguments_[count_at] = unit_.words_.number(groups);
-}
-
-/// New rows, each run of those that have the same fields: how many rows and fields, the names, then row by row the values.
-void WriteEncoding::write_new_rows() {
-  std::vector<Word> names, row_names, values;
-  std::uint32_t table = 0;
-  std::size_t runs = 0, rows = 0, rows_at = 0;
-  const std::size_t runs_at = arguments_.size();
-  put(std::size_t{0});
-  for (const std::size_t number : new_rows_) {
-    const WriteUnit::Change& change = unit_.changes_[number];
-    unit_.tables_[change.table].encoder.fields_of(change.new_image, unit_.words_, row_names, values);
-    if (runs == 0 || change.table != table || row_names != names) {
-      ++runs;
-      rows = 0;
-      rows_at = arguments_.size();
-      table = change.table;
-      names = row_names;
-      put(std::size_t{0});
-      put(names.size());
-      for (const Word name : names) put(name);
-    }
-    for (const Word value : values) put(value);
-    arguments_[rows_at] = unit_.words_.number(++rows);
-  }
-  arguments_[runs_at] = unit_.words_.number(runs);
 }
 
 /// The fields of a row that stays: which to set (and their values), which to remove.
@@ -474,16 +252,6 @@ void WriteEncoding::collect_field_changes(const WriteUnit::Change& change, std::
   }
 }
 
-void WriteEncoding::write_field_changes(std::size_t old_index, const WriteUnit::Change& change) {
-  std::vector<Word> set, removed;
-  collect_field_changes(change, set, removed);
-  put(old_index);
-  for (const std::vector<Word>* words : {&set, &removed}) {
-    put(words->size());
-    for (const Word word : *words) put(word);
-  }
-}
-
 void WriteEncoding::write_increment(Word row, const WriteUnit::Change& change, std::size_t position) {
   const RowEncoder& encoder = unit_.tables_[change.table].encoder;
   const auto number = [&](const RowImage& image) { return std::stoll(std::string(unit_.words_[image.texts + position])); };
@@ -492,38 +260,6 @@ void WriteEncoding::write_increment(Word row, const WriteUnit::Change& change, s
   put(*encoder.field(position));
   put(unit_.words_.store(std::to_string(number(change.new_image) - number(change.old_image))));
   put(unit_.words_.store(std::to_string(bound)));
-}
-
-/// Columns that grow by a number: the row, its field, by how much, and the range that the sum must stay in.
-void WriteEncoding::write_increments() {
-  const std::size_t count_at = arguments_.size();
-  put(std::size_t{0});
-  std::size_t count = 0;
-  for (std::size_t index = 0; index < old_rows_.size(); ++index) {
-    const WriteUnit::Change& change = unit_.changes_[old_rows_[index]];
-    for (const std::size_t position : change.increments) write_increment(unit_.words_.number(index), change, position);
-    count += change.increments.size();
-  }
-  arguments_[count_at] = unit_.words_.number(count);
-}
-
-/// Key by key: its number, how many words follow, the words.
-void WriteEncoding::write_groups(std::vector<Argument>& arguments, bool with_second) {
-  std::stable_sort(arguments.begin(), arguments.end(), [](const Argument& a, const Argument& b) { return a.key < b.key; });
-  const std::size_t count_at = arguments_.size();
-  put(std::size_t{0});
-  std::size_t groups = 0;
-  for (std::size_t first = 0; first < arguments.size(); ++groups) {
-    std::size_t last = first;
-    while (last < arguments.size() && arguments[last].key == arguments[first].key) ++last;
-    put(arguments[first].key);
-    put((last - first) * (with_second ? 2 : 1));
-    for (; first < last; ++first) {
-      put(arguments[first].first);
-      if (with_second) put(arguments[first].second);
-    }
-  }
-  arguments_[count_at] = unit_.words_.number(groups);
 }
 
 CommandBatch WriteEncoding::command(std::size_t call) const {
@@ -537,7 +273,7 @@ CommandBatch WriteEncoding::command(std::size_t call) const {
   const auto& catalog = unit_.options_.catalog;
   const auto& mapped = unit_.options_.mapped;
   if (!catalog && !mapped) {
-    write_rows_script().append_call(batch, call_keys, call_arguments);
+    kWriteRowsScript.append_call(batch, call_keys, call_arguments);
     return batch;
   }
   const std::vector<std::string> mapped_words = mapped ? mapped->arguments() : std::vector<std::string>();
@@ -561,8 +297,8 @@ CommandBatch WriteEncoding::command(std::size_t call) const {
 
 const Script& WriteEncoding::script() const {
   const bool has_catalog = unit_.options_.catalog.has_value();
-  if (unit_.options_.mapped) return has_catalog ? write_rows_catalog_and_mapped_script() : write_rows_and_mapped_script();
-  return has_catalog ? write_rows_and_catalog_script() : write_rows_script();
+  if (unit_.options_.mapped) return has_catalog ? kWriteRowsCatalogAndMappedScript : kWriteRowsAndMappedScript;
+  return has_catalog ? kWriteRowsAndCatalogScript : kWriteRowsScript;
 }
 
 }  // namespace redquel::executor

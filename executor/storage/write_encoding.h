@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "executor/redis/command_batch.h"
+#include "executor/redis/script.h"
 #include "executor/storage/write_unit.h"
 
 namespace redquel::executor {
@@ -17,9 +18,9 @@ namespace redquel::executor {
 /// In the place of an absent field or owner: see the script. No text of PostgreSQL holds a zero byte.
 inline constexpr std::string_view kNobody("\0", 1);
 
-/// The changes of a unit as one call of the write script: groups what goes to the same key, finds duplicates within the unit. What is
-/// only verified and locked may be several calls, each of which Redis does in a few milliseconds: what the earlier ones have found
-/// stays so because of their locks.
+/// The changes of a unit as one call of write_rows.lua: groups what goes to the same key, finds duplicates within the unit. A unit that is
+/// only verified and locked may take several calls, each of a few milliseconds: what the earlier ones have found stays so because of
+/// their locks.
 class WriteEncoding {
  public:
   /// `verify_only`: nothing is to be applied, and only the first `limit` changes are looked at.
@@ -27,7 +28,7 @@ class WriteEncoding {
 
   /// The first violation between two changes of the unit that does not skip a row.
   const std::optional<WriteUnit::Violation>& local_violation() const { return local_violation_; }
-  /// The whole unit as one call of plain_write_script; nullopt where it has more than that script can do.
+  /// The whole unit as one call of plain_write.lua; nullopt where it has more than that script can do.
   std::optional<CommandBatch> plain_command();
   /// Makes the calls of `script()`.
   void divide();
@@ -45,23 +46,8 @@ class WriteEncoding {
     const Range& range = calls_[call].locks;
     return std::span(locks_).subspan(range.first, range.size());
   }
-
-  // What the failures of a call refer to.
-  std::size_t change_of_new_row(std::size_t call, std::size_t index) const { return new_rows_[calls_[call].new_rows.first + index]; }
-  /// nullopt: a guard.
-  std::optional<std::size_t> change_of_old_row(std::size_t call, std::size_t index) const {
-    index += calls_[call].old_rows.first;
-    return index < old_rows_.size() ? std::optional(old_rows_[index]) : std::nullopt;
-  }
-  std::size_t parent(std::size_t call, std::size_t index) const { return calls_[call].parents.first + index; }
-  std::size_t children(std::size_t call, std::size_t index) const { return children_parts_[calls_[call].children.first + index].children; }
-  struct UniqueCheck {
-    std::size_t change, structure;
-    std::string_view field, allowed;
-  };
-  const UniqueCheck& unique_check(std::size_t call, std::size_t index) const {
-    return pending_checks_[calls_[call].uniques.first + index].second;
-  }
+  /// The reply of a call, as values. Throws XX000 for a reply that the script does not give, and what refused_mapped_write throws.
+  WriteAnswer decode(std::size_t call, std::span<const Reply> reply) const;
 
  private:
   using Word = std::string_view;
@@ -90,41 +76,76 @@ class WriteEncoding {
     std::uint32_t key;
     Word first, second;
   };
+  /// A unique value that comes, and the member that may own it.
+  struct UniqueCheck {
+    std::size_t change, structure;
+    Word field, allowed;
+  };
+  class Count;
 
+  WriteFinding finding(const Call& call, std::string_view kind, std::size_t index, const Reply& detail) const;
+
+  // What the changes mean (write_encoding.cc, write_encoding_uniques.cc, write_encoding_locks.cc).
   void release_old_entries();
   void claim_new_rows();
   bool claim_uniques(std::size_t number);
   void collect_entries(const WriteUnit::Change& change);
   void order_old_rows();
+  void order_emptied();
   bool keeps_unique_values(const WriteUnit::Change& change) const;
   void collect_locks();
   void order_locks();
+  void demand_foreign_keys();
   void divide_children();
   void take_children(Call& done, Call& call, std::size_t left) const;
+  std::map<sql::Oid, const RowEncoder*> written_tables() const;
+  void collect_field_changes(const WriteUnit::Change& change, std::vector<Word>& set, std::vector<Word>& removed) const;
+
+  // The sections of write_rows.lua, in its order (write_sections.cc).
+  void write_call(const Call& call);
+  void write_mode();
+  void write_token();
+  void write_tables();
+  void write_relied_tables();
   void write_locks(const Range& range);
   void write_reads();
-  std::map<sql::Oid, const RowEncoder*> written_tables() const;
-  bool is_plain() const;
-  void write_plain_locks();
-  void write_plain_changes();
-  void write_words(std::initializer_list<Word> first, std::span<const Word> others);
-  void write_call(const Call& call);
-  void write_apply();
-  void write_increments();
+  void write_new_keys(const Range& range);
   void write_old_rows(const Call& call);
-  void write_uniques(const Range& range);
-  void demand_foreign_keys();
-  void write_relied_tables();
-  void write_foreign_keys(const Call& call);
+  void write_unique_values(const Range& range);
+  void write_sets(const Range& range);
+  void write_zsets(const Range& range);
+  void write_keys(const std::vector<Word>& keys, const Range& range);
+  void write_parents(const Range& range);
+  void write_children(const Range& range);
+  void write_increments();
+  void write_set_removals();
+  void write_zset_removals();
+  void write_unique_removals();
   void write_new_rows();
-  void collect_field_changes(const WriteUnit::Change& change, std::vector<Word>& set, std::vector<Word>& removed) const;
-  void write_field_changes(std::size_t old_index, const WriteUnit::Change& change);
-  void write_increment(Word row, const WriteUnit::Change& change, std::size_t position);
-  void order_emptied();
-  void write_groups(std::vector<Argument>& arguments, bool with_second);
-  void write_released();
+  void write_moved_rows();
+  void write_changed_rows();
   void write_expiries();
+  void write_set_additions();
+  void write_zset_additions();
+  void write_unique_additions();
+  void write_emptied_sets();
   void write_journal();
+
+  // The sections of plain_write.lua, in its order (write_encoding_plain.cc).
+  bool is_plain() const;
+  void write_plain_token();
+  void write_plain_expected();
+  void write_plain_locks();
+  void write_plain_new_keys();
+  void write_plain_types();
+  void write_plain_increments();
+  void write_plain_counters();
+  void write_plain_changes();
+  void write_plain_emptied_sets();
+
+  void write_groups(std::vector<Argument>& arguments, bool with_second);
+  void write_words(std::initializer_list<Word> first, std::span<const Word> others);
+  void write_increment(Word row, const WriteUnit::Change& change, std::size_t position);
   void put(Word word) { arguments_.push_back(word); }
   void put(std::size_t number) { arguments_.push_back(unit_.words_.number(number)); }
   /// Is the unique structure of that number looked at by the commit alone?

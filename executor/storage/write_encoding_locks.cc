@@ -1,4 +1,4 @@
-// What a write unit verifies besides its own rows: locks, what its transaction has read, foreign keys; and what waits for the commit.
+// The locks that a write unit needs, what its foreign keys demand, and which unique values wait for the commit.
 
 #include <algorithm>
 #include <tuple>
@@ -86,40 +86,6 @@ void WriteEncoding::order_locks() {
   locks_.erase(std::unique(locks_.begin(), locks_.end(), is_same_field), locks_.end());
 }
 
-void WriteEncoding::write_locks(const Range& range) {
-  put(unit_.options_.locks != nullptr ? Word(unit_.options_.locks->token) : Word(""));
-  const std::size_t count_at = arguments_.size();
-  put(std::size_t{0});
-  std::size_t tables = 0;
-  for (std::size_t first = range.first; first < range.last; ++tables) {
-    std::size_t last = first;
-    while (last < range.last && locks_[last].first == locks_[first].first) ++last;
-    keys_.push_back(unit_.words_.store(lock_key(locks_[first].first)));
-    put(last - first);
-    for (; first < last; ++first) put(locks_[first].second);
-  }
-  arguments_[count_at] = unit_.words_.number(tables);
-}
-
-/// Table by table: its counter and, unless the whole of it counts, the rows that were read.
-void WriteEncoding::write_reads() {
-  if (unit_.options_.reads == nullptr) return put(std::size_t{0});
-  put(unit_.options_.reads->tables().size());
-  for (const auto& [oid, table] : unit_.options_.reads->tables()) {
-    keys_.push_back(table.counter_key);
-    put(table.counter);
-    put(table.whole ? "whole" : "rows");
-    put(table.whole ? 0 : table.rows.size());
-    if (table.whole) continue;
-    for (const ReadChecks::Row& row : table.rows) {
-      keys_.push_back(row.key);
-      put(row.fields.size());
-      for (const std::string& field : row.fields) put(field);
-      for (const auto& value : row.values) put(value ? Word(*value) : kNobody);
-    }
-  }
-}
-
 void WriteEncoding::demand_foreign_keys() {
   const std::shared_ptr<ForeignKeyChecks>& checks = unit_.options_.foreign_keys;
   if (!checks || unit_.options_.journal) return;
@@ -131,32 +97,6 @@ void WriteEncoding::demand_foreign_keys() {
     for (const std::string& member : lost->second) {
       if (std::find(children.gone.begin(), children.gone.end(), member) == children.gone.end()) children.gone.push_back(member);
     }
-  }
-}
-
-/// Tables of which nothing changes here, but the checks are made with their definitions.
-void WriteEncoding::write_relied_tables() {
-  put(foreign_keys_.tables.size());
-  for (const auto& table : foreign_keys_.tables) put(unit_.words_.number(table->oid));
-  for (const auto& table : foreign_keys_.tables) put(table->version);
-}
-
-void WriteEncoding::write_foreign_keys(const Call& call) {
-  put(call.parents.size());
-  for (std::size_t index = call.parents.first; index < call.parents.last; ++index) {
-    const ForeignKeyDemands::Parent& parent = foreign_keys_.parents[index];
-    keys_.push_back(parent.place.key);
-    put(parent.place.field ? "value" : "row");
-    put(parent.place.field ? Word(*parent.place.field) : Word("", 0));
-  }
-  put(call.children.size());
-  for (std::size_t index = call.children.first; index < call.children.last; ++index) {
-    const ChildrenPart& part = children_parts_[index];
-    const ForeignKeyDemands::Children& children = foreign_keys_.children[part.children];
-    keys_.push_back(children.set);
-    put(part.gone.size());
-    put(part.gone.last == children.gone.size() ? 0 : 1);
-    for (std::size_t member = part.gone.first; member < part.gone.last; ++member) put(children.gone[member]);
   }
 }
 

@@ -1,9 +1,11 @@
-// A unit of few rows as one call of plain_write_script: the words of the commands themselves, in the order in which they are run.
+// The arguments of plain_write.lua, section by section: a function write_plain_… here has the name of its "-- Section" there. They are the
+// words of the commands themselves, in the order in which these run.
 
 #include <algorithm>
 
+#include "executor/scripts/scripts.h"
 #include "executor/storage/write_encoding.h"
-#include "executor/storage/write_script.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 
@@ -43,15 +45,38 @@ void WriteEncoding::write_words(std::initializer_list<Word> first, std::span<con
 std::optional<CommandBatch> WriteEncoding::plain_command() {
   if (!is_plain()) return std::nullopt;
   arguments_.reserve(kUsualWords);
+  write_plain_token();
+  write_plain_expected();
+  write_plain_locks();
+  write_plain_new_keys();
+  write_plain_types();
+  write_plain_increments();
+  write_plain_counters();
+  write_plain_changes();
+  write_plain_emptied_sets();
+  CommandBatch batch;
+  std::size_t bytes = kUsualWords;
+  for (const Word word : arguments_) bytes += word.size() + 8;
+  batch.reserve(bytes);
+  kPlainWriteScript.append_call(batch, std::vector<Word>(), arguments_);
+  arguments_.clear();
+  return batch;
+}
+
+/// The slot that notes the commit, and its number; the owner of the locks.
+void WriteEncoding::write_plain_token() {
   const CommitToken none;
   const CommitToken& token = unit_.options_.token ? *unit_.options_.token : none;
   for (const std::string* word : {&token.key, &token.slot, &token.number}) put(*word);
   put(unit_.options_.locks != nullptr ? Word(unit_.options_.locks->token) : Word());
+}
 
+/// Hashes and their fields, with what these must hold: versions of definitions, old rows, unique values.
+void WriteEncoding::write_plain_expected() {
   const std::map<sql::Oid, const RowEncoder*> tables = written_tables();
   std::vector<Word> words;
   for (const auto& [oid, encoder] : tables) words.push_back(unit_.words_.number(oid));
-  write_words({"redquel:versions"}, words);
+  write_words({sql::kVersionsKey}, words);
   for (const auto& [oid, encoder] : tables) put(encoder->table().version);
   for (const std::size_t number : old_rows_) {
     const WriteUnit::Change& change = unit_.changes_[number];
@@ -68,39 +93,6 @@ std::optional<CommandBatch> WriteEncoding::plain_command() {
     put(kNobody);
   }
   put(Word());
-
-  write_plain_locks();
-  words.clear();
-  for (const std::size_t number : new_rows_) words.push_back(unit_.changes_[number].new_image.key);
-  write_words({}, words);
-  if (!sets_.keys.empty()) {  // as in the other script
-    write_words({"SINTERCARD", unit_.words_.number(sets_.keys.size() + 1), "redquel:none"}, sets_.keys);
-  }
-  for (const Word key : zsets_.keys) write_words({"ZCARD", key}, {});
-  put(Word());
-  for (const std::size_t number : old_rows_) {
-    const WriteUnit::Change& change = unit_.changes_[number];
-    for (const std::size_t position : change.increments) write_increment(change.old_image.key, change, position);
-  }
-  put(Word());
-  words.clear();
-  for (const auto& [oid, encoder] : tables) words.push_back(encoder->counter());
-  write_words({}, words);
-  write_plain_changes();
-  order_emptied();
-  for (const EmptyValue& value : emptied_) {
-    put(sets_.keys[value.set]);
-    put(sets_.keys[value.values]);
-    put(value.entry);
-  }
-
-  CommandBatch batch;
-  std::size_t bytes = kUsualWords;
-  for (const Word word : arguments_) bytes += word.size() + 8;
-  batch.reserve(bytes);
-  plain_write_script().append_call(batch, std::vector<Word>(), arguments_);
-  arguments_.clear();
-  return batch;
 }
 
 /// The own lease and the tables in which there are no locks of the transaction, looked at together; then table by table.
@@ -141,7 +133,37 @@ void WriteEncoding::write_plain_locks() {
   put(Word());
 }
 
-/// What changes, as commands: rows and entries that go, those that come, locks that are given back.
+/// Keys that must not be there.
+void WriteEncoding::write_plain_new_keys() {
+  std::vector<Word> keys;
+  for (const std::size_t number : new_rows_) keys.push_back(unit_.changes_[number].new_image.key);
+  write_words({}, keys);
+}
+
+/// Commands that end in an error if a key is of another type. (An intersection with a key that never exists is empty at once.)
+void WriteEncoding::write_plain_types() {
+  if (!sets_.keys.empty()) write_words({"SINTERCARD", unit_.words_.number(sets_.keys.size() + 1), sql::kNoKey}, sets_.keys);
+  for (const Word key : zsets_.keys) write_words({"ZCARD", key}, {});
+  put(Word());
+}
+
+/// Fields that grow.
+void WriteEncoding::write_plain_increments() {
+  for (const std::size_t number : old_rows_) {
+    const WriteUnit::Change& change = unit_.changes_[number];
+    for (const std::size_t position : change.increments) write_increment(change.old_image.key, change, position);
+  }
+  put(Word());
+}
+
+/// Counters of changes.
+void WriteEncoding::write_plain_counters() {
+  std::vector<Word> keys;
+  for (const auto& [oid, encoder] : written_tables()) keys.push_back(encoder->counter());
+  write_words({}, keys);
+}
+
+/// Commands: rows and entries that go, those that come, locks that are given back.
 void WriteEncoding::write_plain_changes() {
   for (const std::size_t number : old_rows_) {
     const WriteUnit::Change& change = unit_.changes_[number];
@@ -178,6 +200,16 @@ void WriteEncoding::write_plain_changes() {
     if (!words.empty()) write_words({"HDEL", unit_.words_.store(lock_key(table))}, words);
   }
   put(Word());
+}
+
+/// Sets that lose members: the set, the set of values, the value.
+void WriteEncoding::write_plain_emptied_sets() {
+  order_emptied();
+  for (const EmptyValue& value : emptied_) {
+    put(sets_.keys[value.set]);
+    put(sets_.keys[value.values]);
+    put(value.entry);
+  }
 }
 
 }  // namespace redquel::executor

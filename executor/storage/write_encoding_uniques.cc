@@ -1,4 +1,4 @@
-// The unique values of a write unit: which of them come, which go, and what the script is told of both.
+// The unique values that a write unit brings.
 
 #include <algorithm>
 #include <utility>
@@ -50,44 +50,6 @@ bool WriteEncoding::claim_uniques(std::size_t number) {
                                {number, index, value.second, allowed}});
   }
   return true;
-}
-
-/// Key by key: how many values, the values, their owners. Who applies refers to keys by their numbers, so that all of them are there.
-void WriteEncoding::write_uniques(const Range& range) {
-  const std::size_t count_at = arguments_.size();
-  put(std::size_t{0});
-  std::size_t keys = 0, next = range.first;
-  for (std::uint32_t key = 0; key < uniques_.keys.size(); ++key) {
-    std::size_t end = next;
-    while (end < range.last && pending_checks_[end].first.key == key) ++end;
-    if (verify_only_ && end == next) continue;
-    ++keys;
-    keys_.push_back(uniques_.keys[key]);
-    put(end - next);
-    for (std::size_t index = next; index < end; ++index) put(pending_checks_[index].second.field);
-    for (std::size_t index = next; index < end; ++index) put(pending_checks_[index].second.allowed);
-    next = end;
-  }
-  arguments_[count_at] = unit_.words_.number(keys);
-}
-
-/// Unique values that go: fields, then the members that must own them.
-void WriteEncoding::write_released() {
-  std::vector<Argument>& removals = unique_removals_;
-  std::stable_sort(removals.begin(), removals.end(), [](const Argument& a, const Argument& b) { return a.key < b.key; });
-  const std::size_t count_at = arguments_.size();
-  put(std::size_t{0});
-  std::size_t groups = 0;
-  for (std::size_t first = 0; first < removals.size(); ++groups) {
-    std::size_t last = first;
-    while (last < removals.size() && removals[last].key == removals[first].key) ++last;
-    put(removals[first].key);
-    put(last - first);
-    for (std::size_t index = first; index < last; ++index) put(removals[index].first);
-    for (std::size_t index = first; index < last; ++index) put(removals[index].second);
-    first = last;
-  }
-  arguments_[count_at] = unit_.words_.number(groups);
 }
 
 }  // namespace redquel::executor

@@ -22,6 +22,7 @@
 #include "executor/storage/read_checks.h"
 #include "executor/storage/row_buffer.h"
 #include "executor/storage/row_image.h"
+#include "executor/storage/write_answer.h"
 #include "sql/catalog/catalog.h"
 #include "sql/datum.h"
 #include "sql/error.h"
@@ -95,15 +96,6 @@ inline constexpr std::string_view kAnyValue("\0+", 2);
 
 /// Integers beyond this are not added to as increments: the script computes with doubles.
 inline constexpr std::int64_t kIncrementBound = std::int64_t{1} << 50;
-
-enum class WriteStatus {
-  kApplied,
-  kConflict,  // a value that the statement had read is not the same any more: run the statement again
-  kStale,     // a table's definition changed: load the catalog, plan and run again
-  kLocked,    // another transaction holds a lock (`blocker`): wait and run again
-  kLostLock,  // a lock of the committing transaction is not its own any more
-  kFenced,    // it was decided that the commit does not take place
-};
 
 /// The row changes of one statement: collected, then applied by one script with all their index entries, or not at all.
 ///
@@ -230,17 +222,13 @@ class WriteUnit {
   asio::awaitable<ReferenceState> examine_references(RedisClient& client, const ForeignKeyDemands::Children& children,
                                                      ExecutionCounters* counters);
   struct Findings;
-  void note_failures(const WriteEncoding& encoding, std::size_t call, std::span<const Reply> answer, Findings& findings) const;
+  void note(WriteFinding finding, Findings& findings) const;
   asio::awaitable<WriteStatus> send(RedisClient& client, const WriteEncoding& encoding, Findings& findings, ExecutionCounters* counters);
   WriteStatus skip_or_throw(std::vector<Violation> violations);
   asio::awaitable<void> skip_existing(RedisClient& client, ExecutionCounters* counters);
   asio::awaitable<void> refuse_strange_keys(RedisClient& client, std::vector<std::size_t> changes, ExecutionCounters* counters);
   asio::awaitable<bool> reread_old_rows(RedisClient& client, std::span<const std::size_t> changes, ExecutionCounters* counters);
-  struct UniqueFailure {
-    std::size_t change, structure;
-    std::string owner;
-  };
-  asio::awaitable<std::vector<Violation>> examine_owners(RedisClient& client, const std::vector<UniqueFailure>& failures,
+  asio::awaitable<std::vector<Violation>> examine_owners(RedisClient& client, const std::vector<TakenValue>& failures,
                                                          ExecutionCounters* counters);
 
   WriteOptions options_;

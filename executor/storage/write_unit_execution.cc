@@ -1,13 +1,13 @@
 // A unit's way to Redis: its calls, and what their answers mean.
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
+#include <utility>
+#include <variant>
 
 #include "executor/redis/redis_error.h"
-#include "executor/storage/mapped_unit.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/write_encoding.h"
-#include "executor/storage/write_script.h"
 #include "executor/storage/write_unit.h"
 
 namespace redquel::executor {
@@ -18,13 +18,6 @@ namespace {
 
 /// Other writers may get in between as often; then the statement runs again from its beginning.
 constexpr int kAttempts = 10;
-
-std::size_t failure_index(const Reply& reply) {
-  if (!reply.is_text()) return static_cast<std::size_t>(reply.integer);
-  std::size_t value = 0;
-  std::from_chars(reply.text.data(), reply.text.data() + reply.text.size(), value);
-  return value;
-}
 
 /// Throws 23503 if the lock is that of a referenced row which is not there: a transaction that makes it is not waited for.
 asio::awaitable<void> refuse_missing_parent(RedisClient& client, const ForeignKeyDemands& demands, const LockConflict& lock,
@@ -43,11 +36,11 @@ asio::awaitable<void> refuse_missing_parent(RedisClient& client, const ForeignKe
   }
 }
 
-/// False: there is more to do than plain_write_script can, or something is in the way.
+/// False: there is more to do than plain_write.lua can, or something is in the way.
 asio::awaitable<bool> write_plainly(RedisClient& client, WriteEncoding& encoding, ExecutionCounters* counters) {
   std::optional<CommandBatch> batch = encoding.plain_command();
   if (!batch) co_return false;
-  std::vector<const Script*> scripts{&plain_write_script()};
+  std::vector<const Script*> scripts{&kPlainWriteScript};
   const RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(*batch), counters);
   const std::span<const Reply> answer = replies->array(0);
   co_return !answer.empty() && answer[0].text == "applied";
@@ -59,7 +52,7 @@ asio::awaitable<bool> write_plainly(RedisClient& client, WriteEncoding& encoding
 struct WriteUnit::Findings {
   std::vector<std::size_t> changed_rows;
   std::vector<Violation> violations;
-  std::vector<UniqueFailure> taken_values;
+  std::vector<TakenValue> taken_values;
   std::optional<std::size_t> missing_parent, remaining_children;
   std::map<std::size_t, std::size_t> children_gone;  // of those that are looked at part by part: how many members of the set go
   bool guard_failed = false, increment_failed = false;
@@ -67,31 +60,25 @@ struct WriteUnit::Findings {
   bool has_rows() const { return !violations.empty() || !taken_values.empty() || !changed_rows.empty() || guard_failed; }
 };
 
-void WriteUnit::note_failures(const WriteEncoding& encoding, std::size_t call, std::span<const Reply> answer, Findings& findings) const {
-  for (std::size_t index = 1; index + 2 < answer.size(); index += 3) {
-    const std::string_view kind = answer[index].text;
-    const std::size_t position = failure_index(answer[index + 1]);
-    if (kind == "increment") {
-      findings.increment_failed = true;
-    } else if (kind == "parent") {
-      if (!findings.missing_parent) findings.missing_parent = encoding.parent(call, position);
-    } else if (kind == "child") {
-      const std::size_t children = encoding.children(call, position);
-      const bool remain = failure_index(answer[index + 2]) > findings.children_gone[children];
-      if (remain && !findings.remaining_children) findings.remaining_children = children;
-    } else if (kind == "some") {
-      findings.children_gone[encoding.children(call, position)] += failure_index(answer[index + 2]);
-    } else if (kind == "row") {
-      findings.violations.push_back(violation_of(encoding.change_of_new_row(call, position), std::nullopt));
-    } else if (kind == "unique") {
-      const WriteEncoding::UniqueCheck& check = encoding.unique_check(call, position);
-      findings.taken_values.push_back({check.change, check.structure, std::string(answer[index + 2].text)});
-    } else if (const auto change = encoding.change_of_old_row(call, position)) {
-      findings.changed_rows.push_back(*change);
-    } else {
-      findings.guard_failed = true;
+void WriteUnit::note(WriteFinding finding, Findings& findings) const {
+  struct Visitor {
+    const WriteUnit& unit;
+    Findings& findings;
+
+    void operator()(TakenKey found) { findings.violations.push_back(unit.violation_of(found.change, std::nullopt)); }
+    void operator()(TakenValue& found) { findings.taken_values.push_back(std::move(found)); }
+    void operator()(ChangedRow found) { findings.changed_rows.push_back(found.change); }
+    void operator()(ChangedGuard) { findings.guard_failed = true; }
+    void operator()(FailedIncrement) { findings.increment_failed = true; }
+    void operator()(MissingParent found) {
+      if (!findings.missing_parent) findings.missing_parent = found.parent;
     }
-  }
+    void operator()(RemainingChildren found) {
+      if (found.count > findings.children_gone[found.children] && !findings.remaining_children) findings.remaining_children = found.children;
+    }
+    void operator()(LeavingChildren found) { findings.children_gone[found.children] += found.count; }
+  };
+  std::visit(Visitor{*this, findings}, finding);
 }
 
 /// Calls the script until one call ends the attempt. kApplied: none has; what they found is in `findings`.
@@ -100,27 +87,15 @@ asio::awaitable<WriteStatus> WriteUnit::send(RedisClient& client, const WriteEnc
     CommandBatch batch = encoding.command(call);
     std::vector<const Script*> scripts{&encoding.script()};
     RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
-    const std::span<const Reply> answer = replies->array(0);
-    if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the write script");
-    const std::string_view word = answer[0].text;
-    if (word == "mapped") {
-      MappedWriteResult refused = refused_mapped_write(answer.subspan(1));
-      blocker_ = std::move(refused.blocker);
-      co_return refused.status;
-    }
-    if (word == "stale") co_return WriteStatus::kStale;
-    if (word == "changed") co_return WriteStatus::kConflict;
-    if (word == "lost") co_return WriteStatus::kLostLock;
-    if (word == "fenced") co_return WriteStatus::kFenced;
-    if (word == "locked") {
-      if (answer.size() < 4) throw unexpected_reply("EVALSHA", "the holder of a lock");
-      blocker_ = {std::string(answer[1].text), std::string(answer[2].text), std::string(answer[3].text)};
-      co_return WriteStatus::kLocked;
+    WriteAnswer answer = encoding.decode(call, replies->array(0));
+    if (answer.status != WriteStatus::kApplied) {
+      blocker_ = std::move(answer.blocker);
+      co_return answer.status;
     }
     if (options_.buffer && options_.locks) {
       for (const auto& [table, lock] : encoding.locks(call)) options_.locks->add_written(table, std::string(lock.substr(1)));
     }
-    if (word == "failed") note_failures(encoding, call, answer, findings);
+    for (WriteFinding& finding : answer.findings) note(std::move(finding), findings);
   }
   co_return WriteStatus::kApplied;
 }
@@ -183,7 +158,7 @@ asio::awaitable<void> WriteUnit::skip_existing(RedisClient& client, ExecutionCou
   }
   if (asked.empty()) co_return;
   const RepliesPtr replies = co_await client.execute(std::move(batch), counters);
-  std::vector<UniqueFailure> owned;
+  std::vector<TakenValue> owned;
   for (std::size_t index = 0; index < asked.size(); ++index) {
     const Violation& violation = asked[index];
     if (!violation.structure) {

@@ -109,13 +109,13 @@ asio::awaitable<void> WriteUnit::refuse_strange_keys(RedisClient& client, std::v
 /// Looks at the rows that own unique values which the unit wants: a row that has the value is a violation; an entry whose row is
 /// gone or has another value by now is left over, and the next attempt may take it while the row stays so.
 asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(RedisClient& client,
-                                                                             const std::vector<UniqueFailure>& failures,
+                                                                             const std::vector<TakenValue>& failures,
                                                                              ExecutionCounters* counters) {
   std::vector<Violation> violations;
   std::vector<Guard> guards;
-  std::vector<const UniqueFailure*> asked;
+  std::vector<const TakenValue*> asked;
   CommandBatch batch;
-  for (const UniqueFailure& failure : failures) {
+  for (const TakenValue& failure : failures) {
     const Change& change = changes_[failure.change];
     const RowEncoder& encoder = tables_[change.table].encoder;
     Guard guard;
@@ -142,7 +142,7 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
   }
   RepliesPtr replies = co_await client.execute(std::move(batch), counters);
   for (std::size_t index = 0; index < asked.size(); ++index) {
-    const UniqueFailure& failure = *asked[index];
+    const TakenValue& failure = *asked[index];
     const Change& change = changes_[failure.change];
     const RowEncoder& encoder = tables_[change.table].encoder;
     const RowEncoder::StructureKeys& structure = encoder.structures()[failure.structure];

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sql/ascii.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -126,7 +127,7 @@ asio::awaitable<void> CallableCommands::check_keys(const Reply& keys, std::strin
                                                    RedisClient& redis) {
   if (version_ != version) {
     CommandBatch batch;
-    batch.add("HKEYS", "redquel:prefixes");
+    batch.add("HKEYS", sql::kPrefixesKey);
     const RepliesPtr taken = co_await redis.execute(std::move(batch));
     prefixes_ = {"redquel"};
     for (const Reply& prefix : taken->array(0)) prefixes_.emplace(prefix.text);

@@ -10,6 +10,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/storage/locks.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/system_tables.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
@@ -103,7 +104,7 @@ class LockReader {
         tokens_.insert(holding.token);
       }
     };
-    return walk("redquel:advisory", std::move(take));
+    return walk(std::string(sql::kAdvisoryKey), std::move(take));
   }
 
   asio::awaitable<void> read_waits() {
@@ -113,7 +114,7 @@ class LockReader {
       waits_[waiter] = holder;
       tokens_.insert({waiter, holder});
     };
-    return walk("redquel:waits", std::move(take));
+    return walk(std::string(sql::kWaitsKey), std::move(take));
   }
 
   /// Locks of processes without a lease mean nothing.

@@ -1,3 +1,4 @@
+#include "executor/scripts/scripts.h"
 #include "executor/tables/index_answer.h"
 #include "executor/tables/index_answers.h"
 
@@ -70,7 +71,7 @@ class IndexCountOperator final : public IndexAnswer {
     if (!evaluated) co_return 0;
     CommandBatch batch;
     append_count_of_sets(batch, to_program(*evaluated), context_.limits.set_members);
-    RepliesPtr replies = co_await context_.ask_script(SetScripts::rows_of_sets(), std::move(batch), counters());
+    RepliesPtr replies = co_await context_.ask_script(kRowsOfSetsScript, std::move(batch), counters());
     if ((*replies)[0].is_nil()) co_return std::nullopt;
     co_return replies->array(0)[0].integer;
   }
@@ -205,7 +206,7 @@ class IndexMinMaxOperator final : public IndexAnswer {
       RowArguments rows{min_max_.table->prefix + ":", !composite && !keys.sort_get_is_safe(), &fields.back().fields};
       append_range_rows(batch, source.key, range, source.encoding == Encoding::kMember, rows);
     }
-    RepliesPtr replies = co_await context_.ask_script(ReadScripts::range_rows(), std::move(batch), counters());
+    RepliesPtr replies = co_await context_.ask_script(kRangeRowsScript, std::move(batch), counters());
     if (min_max_.ends.size() > 1) context_.note_turns(*min_max_.table);
     sql::Batch result;
     result.rows = 1;
@@ -272,7 +273,7 @@ class IndexGroupsOperator final : public IndexAnswer {
     CommandBatch batch;
     append_group_counts(batch, keys.values(columns), definition.not_null ? "" : keys.null_set(groups_.column), among, context_.limits,
                         groups_.counts || !among.empty());
-    RepliesPtr replies = co_await context_.ask_script(ReadScripts::group_counts(), std::move(batch), counters());
+    RepliesPtr replies = co_await context_.ask_script(kGroupCountsScript, std::move(batch), counters());
     if ((*replies)[0].is_nil()) co_return std::nullopt;
     auto entries = replies->array(0);
     auto values = std::make_shared<sql::Column>(sql::Column::encoded(definition.type));

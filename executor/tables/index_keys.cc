@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "executor/scripts/scripts.h"
 #include "executor/tables/index_answer.h"
 #include "executor/tables/index_answers.h"
 #include "executor/tables/set_program.h"
@@ -37,7 +38,7 @@ class IndexKeysOperator final : public IndexAnswer {
     SetProgram program = to_program(*sets);
     program.scores = scores_;
     append_rows_of_sets(batch, program, no_rows, context_.limits.set_members, 0);
-    RepliesPtr replies = co_await context_.ask_script(SetScripts::rows_of_sets(), std::move(batch), counters());
+    RepliesPtr replies = co_await context_.ask_script(kRowsOfSetsScript, std::move(batch), counters());
     const auto reply = (*replies)[0].children();
     if (reply.size() != 3 + scores_.size()) co_return std::nullopt;
     for (const Reply& scores : reply.subspan(3)) {

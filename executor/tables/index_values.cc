@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "executor/scripts/scripts.h"
 #include "executor/tables/index_answers.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/read_scripts.h"
@@ -72,7 +73,7 @@ class IndexValuesOperator final : public Operator {
     const bool may_be_null = !plan_.table->find_column(plan_.column)->not_null;
     CommandBatch batch;
     append_group_counts(batch, keys.values({&plan_.column, 1}), may_be_null ? keys.null_set(plan_.column) : "", {}, context_.limits, true);
-    RepliesPtr replies = co_await context_.ask_script(ReadScripts::group_counts(), std::move(batch), counters_.get());
+    RepliesPtr replies = co_await context_.ask_script(kGroupCountsScript, std::move(batch), counters_.get());
     if ((*replies)[0].is_nil()) co_return false;
     const std::span<const Reply> entries = replies->array(0);
     sql::Column texts = sql::Column::encoded(type());

@@ -1,5 +1,6 @@
 #include <unordered_set>
 
+#include "executor/scripts/scripts.h"
 #include "executor/storage/row_buffer.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/read_scripts.h"
@@ -66,7 +67,7 @@ class UniqueLookupOperator final : public SourceOperator {
     context_.note_read(reader_.table());
     CommandBatch batch;
     append_unique_rows(batch, reader_.keys().uniques(lookup_.columns), fields, row_arguments(reader_));
-    RepliesPtr replies = co_await context_.ask_script(ReadScripts::unique_rows(), std::move(batch), counters());
+    RepliesPtr replies = co_await context_.ask_script(kUniqueRowsScript, std::move(batch), counters());
     const Reply& reply = (*replies)[0];
     if (reply.is_nil()) {
       std::vector<std::string> members = co_await members_of(fields);

@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "executor/scripts/scripts.h"
 #include "executor/tables/lookup_keys.h"
 #include "executor/tables/lookup_pairs.h"
 #include "executor/tables/set_scripts.h"
@@ -82,7 +83,7 @@ class LookupJoinOperator final : public SourceOperator {
       SetProgram program{{key}, {"s"}};
       append_rows_of_sets(batch, program, row_arguments(reader_), context_.limits.set_members, context_.limits.script_rows);
     }
-    RepliesPtr replies = co_await context_.ask_script(SetScripts::rows_of_sets(), std::move(batch), counters());
+    RepliesPtr replies = co_await context_.ask_script(kRowsOfSetsScript, std::move(batch), counters());
     if (names_.size() > 1) context_.note_turns(reader_.table());
     auto members = std::make_shared<std::vector<std::string>>();
     std::vector<std::size_t> key_of_member;

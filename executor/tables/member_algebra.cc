@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "executor/scripts/scripts.h"
 #include "executor/tables/mapped_access.h"
 #include "sql/error.h"
 
@@ -12,25 +13,6 @@ namespace {
 
 /// Keys that one command names: a script's stack is no larger.
 constexpr std::size_t kMaxKeys = 4000;
-
-// An intersection looks at each member of the smallest set in all others, the rest at every member. Gives the members where that is not
-// more than ARGV[2], else the cardinalities.
-constexpr std::string_view kText = R"lua(
-local cards, sum, least = {}, 0, nil
-for i = 1, #KEYS do
-  local card = redis.call('SCARD', KEYS[i])
-  cards[i], sum = card, sum + card
-  if not least or card < least then least = card end
-end
-local work = ARGV[1] == 'SINTER' and least * #KEYS or sum
-if work > tonumber(ARGV[2]) then return {0, cards} end
-return {1, redis.call(ARGV[1], unpack(KEYS))}
-)lua";
-
-const Script& small_sets_script() {
-  static const Script script("small_sets", kText, Script::Access::read_only);
-  return script;
-}
 
 MemberAlgebra::Members texts_of(std::span<const Reply> replies) {
   MemberAlgebra::Members members;
@@ -77,8 +59,8 @@ asio::awaitable<MemberAlgebra::Members> MemberAlgebra::combine(Kind kind, std::v
   if (keys.size() > kMaxKeys) co_return co_await combine_in_steps(kind, std::move(keys));
   const std::vector<std::string> arguments{std::string(kNames[static_cast<std::size_t>(kind)]), std::to_string(context_.limits.set_members)};
   CommandBatch batch;
-  small_sets_script().append_call(batch, keys, arguments);
-  RepliesPtr replies = co_await ask_mapped_script(reader_.mapping(), small_sets_script(), std::move(batch), context_, counters_);
+  kSmallSetsScript.append_call(batch, keys, arguments);
+  RepliesPtr replies = co_await ask_mapped_script(reader_.mapping(), kSmallSetsScript, std::move(batch), context_, counters_);
   if ((*replies)[0].is_error()) throw reader_.wrong_kind(keys.front(), "set", (*replies)[0]);
   const auto answer = replies->array(0);
   if (answer.size() != 2) throw sql::SqlError("XX000", "unexpected reply of a script");

@@ -8,22 +8,13 @@
 
 #include "executor/context/execution_context.h"
 #include "executor/redis/command_batch.h"
-#include "executor/redis/script.h"
 #include "executor/storage/row_reader.h"
 
 namespace redquel::executor {
 
-/// Read-only scripts: index and rows in one atomic unit and one round trip. They know no schema; all of it is arguments.
-/// A script that would hold Redis too long, or needs a key that Lua cannot make (a hashed one), refuses with a nil reply and its
-/// caller takes a path of bounded commands instead.
-struct ReadScripts {
-  /// A piece of a zset in order, and its rows. See `append_range_rows`.
-  static const Script& range_rows();
-  /// Row keys from a hash of unique values, and their rows. See `append_unique_rows`.
-  static const Script& unique_rows();
-  /// Values of an index with the cardinality of their sets. See `append_group_counts`.
-  static const Script& group_counts();
-};
+// Arguments and replies of the read-only scripts range_rows, unique_rows and group_counts: index and rows in one atomic unit and one round
+// trip. They know no schema; all of it is arguments. A script that would hold Redis too long, or needs a key that Lua cannot make (a
+// hashed one), refuses with a nil reply, and its caller uses bounded commands instead.
 
 /// How a script makes row keys and which fields it reads of them.
 struct RowArguments {
@@ -33,8 +24,6 @@ struct RowArguments {
 };
 RowArguments row_arguments(const RowReader& reader);
 void append_row_arguments(CommandBatch& batch, const RowArguments& rows);
-/// The script `text` with functions before it that make row keys of members.
-std::string with_row_keys(std::string_view text);
 
 struct ZsetRange {
   std::string low, high;  // as ZRANGE takes them, low end first whatever the direction

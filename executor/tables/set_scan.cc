@@ -2,6 +2,7 @@
 #include <deque>
 #include <unordered_set>
 
+#include "executor/scripts/scripts.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/score_range.h"
 #include "executor/tables/set_program.h"
@@ -71,7 +72,7 @@ class SetScanOperator final : public SourceOperator {
     CommandBatch batch;
     append_first_rows_of_sets(batch, to_program(*sets_), rows, row_arguments(reader_), context_.limits.set_members,
                               context_.limits.script_rows);
-    RepliesPtr replies = co_await context_.ask_script(SetScripts::first_rows_of_sets(), std::move(batch), counters());
+    RepliesPtr replies = co_await context_.ask_script(kFirstRowsOfSetsScript, std::move(batch), counters());
     const auto parts = (*replies)[0].children();
     if (parts.size() != 2) co_return std::nullopt;
     add_rows(parts[1].children());
@@ -98,7 +99,7 @@ class SetScanOperator final : public SourceOperator {
     ApartRows apart_rows;
     if (apart) apart_rows.counter = reader_.keys().changes();
     append_rows_of_sets(batch, program, row_arguments(reader_), context_.limits.set_members, rows, apart_rows);
-    RepliesPtr replies = co_await context_.ask_script(SetScripts::rows_of_sets(), std::move(batch), counters());
+    RepliesPtr replies = co_await context_.ask_script(kRowsOfSetsScript, std::move(batch), counters());
     auto parts = (*replies)[0].children();
     if (parts.size() == 4) {
       std::optional<sql::Batch> batch = co_await fetch_unchanged(parts[2].children(), std::string(parts[3].text));

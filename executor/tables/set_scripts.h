@@ -9,13 +9,7 @@
 
 namespace redquel::executor {
 
-/// Read-only scripts over sets of row keys. They decide by exact cardinalities where to begin.
-struct SetScripts {
-  /// See `append_rows_of_sets`.
-  static const Script& rows_of_sets();
-  /// See `append_first_rows_of_sets`.
-  static const Script& first_rows_of_sets();
-};
+// Arguments of the read-only scripts rows_of_sets and first_rows_of_sets, which decide by exact cardinalities where to begin.
 
 /// Algebra in postfix order over `keys`: "s" takes the next key, a set; "z" the next key, a zset, and with the next two tokens its
 /// members with scores between these ends; "i2" intersects the last two results, "u3" unites three, "d2" takes the second from the first.

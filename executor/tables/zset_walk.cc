@@ -1,4 +1,5 @@
 #include "executor/tables/zset_walk.h"
+#include "executor/scripts/scripts.h"
 
 #include <algorithm>
 
@@ -134,7 +135,7 @@ asio::awaitable<void> ZsetWalk::begin_range() {
   range.count = kFewRows;
   CommandBatch batch;
   append_range_rows(batch, options_.source.key, range, false, row_arguments(reader_), kFewRows);
-  RepliesPtr replies = co_await context_.ask_script(ReadScripts::range_rows(), std::move(batch), counters_);
+  RepliesPtr replies = co_await context_.ask_script(kRangeRowsScript, std::move(batch), counters_);
   const std::span<const Reply> parts = replies->array(0);
   if (parts.size() != 2 || parts[0].kind != Reply::Kind::integer || parts[1].kind != Reply::Kind::integer) {
     at_end_ = true;
@@ -261,7 +262,7 @@ asio::awaitable<RepliesPtr> ZsetWalk::ask_range(std::size_t offset, std::size_t 
   }
   bool holds_value = options_.source.encoding == planner::OrderedSource::Encoding::kMember;
   append_range_rows(batch, options_.source.key, range, holds_value, row_arguments(reader_));
-  co_return co_await context_.ask_script(ReadScripts::range_rows(), std::move(batch), counters_);
+  co_return co_await context_.ask_script(kRangeRowsScript, std::move(batch), counters_);
 }
 
 RangeRows ZsetWalk::rows_of(const Replies& replies) const {

@@ -1,38 +1,18 @@
 #include "executor/transaction/advisory_locks.h"
+#include "executor/scripts/scripts.h"
+#include "sql/catalog/stored_keys.h"
 
 #include <utility>
-
-#include "executor/redis/script.h"
 
 namespace redquel::executor {
 
 namespace {
 
-const char* const kKey = "redquel:advisory";
-
 std::string field_of(const AdvisoryLocks::Lock& lock) { return (lock.halves ? "2:" : "1:") + std::to_string(lock.key); }
 
-// Arguments: field, token, mode (0: the token's lock goes), whether others' locks count. Gives the holder that is in the way, or ''.
-const Script& advisory_script() {
-  static const Script kScript("advisory_lock", R"lua(
-local call, field, token, mode = redis.call, ARGV[1], ARGV[2], tonumber(ARGV[3])
-local left, before = {}, call('HGET', KEYS[1], field)
-for strength, holder in string.gmatch(before or '', '(%d)(%S+)') do
-  if holder ~= token and call('EXISTS', 'redquel:process:' .. string.sub(holder, 1, 16)) == 1 then
-    if ARGV[4] == '1' and tonumber(strength) + mode > 4 then return holder end
-    left[#left + 1] = strength .. holder
-  end
-end
-if mode > 0 then left[#left + 1] = mode .. token end
-if #left > 0 then call('HSET', KEYS[1], field, table.concat(left, ' ')) elseif before then call('HDEL', KEYS[1], field) end
-return ''
-)lua");
-  return kScript;
-}
-
 asio::awaitable<std::string> run_advisory(RedisClient& redis, std::string field, std::string token, int mode, bool looks) {
-  const std::vector<std::string> keys{kKey}, arguments{std::move(field), std::move(token), std::to_string(mode), looks ? "1" : "0"};
-  RepliesPtr replies = co_await run_script(redis, advisory_script(), keys, arguments);
+  const std::vector<std::string> keys{std::string(sql::kAdvisoryKey)}, arguments{std::move(field), std::move(token), std::to_string(mode), looks ? "1" : "0"};
+  RepliesPtr replies = co_await run_script(redis, kAdvisoryLockScript, keys, arguments);
   co_return std::string(replies->text(0).value_or(""));
 }
 
@@ -64,7 +44,7 @@ asio::awaitable<bool> AdvisoryLocks::take(RedisClient& redis, Lock lock, std::op
       }
       if (holder.empty()) break;
       if (!limits) co_return false;
-      LockConflict conflict{holder, kKey, field};
+      LockConflict conflict{holder, std::string(sql::kAdvisoryKey), field};
       std::string waiter = token_;
       co_await wait_for_lock(redis, std::move(conflict), std::move(waiter), *limits, random);
     }

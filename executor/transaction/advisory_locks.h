@@ -12,8 +12,7 @@
 
 namespace redquel::executor {
 
-/// The advisory locks of one session (PostgreSQL's manual, section 13.3.5). In Redis:
-///   redquel:advisory  HASH  "<class>:<key>" → "<mode><token>", several of them with blanks between; mode 4 exclusive, 1 shared
+/// The advisory locks of one session (PostgreSQL's manual, section 13.3.5). In Redis: sql::kAdvisoryKey.
 /// The token is the session's for as long as it lives; like all locks they lapse with the lease of their process.
 class AdvisoryLocks {
  public:

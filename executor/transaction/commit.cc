@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "executor/runtime/event_loop_turn.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/journaled_unit.h"
 #include "executor/storage/mapped_unit.h"
@@ -18,6 +19,7 @@
 #include "executor/transaction/lock_wait.h"
 #include "executor/transaction/mapped_changes.h"
 #include "sql/catalog/mapping.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 
@@ -422,16 +424,12 @@ asio::awaitable<void> clear_new_places(RedisClient& redis, const Transaction& tr
 
 asio::awaitable<void> forget_counters(RedisClient& redis, std::vector<std::pair<std::string, std::string>> counters) {
   if (counters.empty()) co_return;
-  static const Script kScript("forget_counter", R"lua(
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return redis.call('UNLINK', KEYS[2]) end
-return 0
-)lua");
   CommandBatch batch;
   for (const auto& [prefix, key] : counters) {
-    const std::vector<std::string> keys{"redquel:prefixes", key}, arguments{prefix};
-    kScript.append_call(batch, keys, arguments);
+    const std::vector<std::string> keys{std::string(sql::kPrefixesKey), key}, arguments{prefix};
+    kForgetCounterScript.append_call(batch, keys, arguments);
   }
-  std::vector<const Script*> scripts{&kScript};
+  std::vector<const Script*> scripts{&kForgetCounterScript};
   co_await run_scripts(redis, std::move(scripts), std::move(batch));
 }
 

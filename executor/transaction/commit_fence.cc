@@ -6,8 +6,9 @@
 #include <chrono>
 #include <optional>
 
-#include "executor/redis/script.h"
 #include "executor/runtime/random_version.h"
+#include "executor/scripts/scripts.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -17,20 +18,9 @@ namespace {
 constexpr auto kPatience = std::chrono::seconds(30);
 constexpr auto kPause = std::chrono::milliseconds(100);
 
-const Script& fence_script() {
-  static const Script kScript("fence_commit", R"lua(
-local number, word = string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '(%d+) (%a+)')
-if number == ARGV[2] and word == 'committed' then return 'committed' end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. ' fenced')
-redis.call('PEXPIRE', KEYS[1], 86400000)
-return 'fenced'
-)lua");
-  return kScript;
-}
-
 }  // namespace
 
-CommitSlots::CommitSlots() : key_("redquel:commits:" + random_version()) {}
+CommitSlots::CommitSlots() : key_(std::string(sql::kCommitsPrefix) + random_version()) {}
 
 CommitToken CommitSlots::take() {
   std::string slot;
@@ -50,7 +40,7 @@ asio::awaitable<CommitOutcome> decide_commit(RedisClient& redis, CommitToken tok
   while (std::chrono::steady_clock::now() < deadline) {
     std::optional<std::string> answer;
     try {
-      RepliesPtr replies = co_await run_script(redis, fence_script(), keys, arguments);
+      RepliesPtr replies = co_await run_script(redis, kFenceCommitScript, keys, arguments);
       if (const auto text = replies->text(0)) answer = std::string(*text);
     } catch (const sql::SqlError&) {  // not yet there again
     }

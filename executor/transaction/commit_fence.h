@@ -10,8 +10,7 @@
 
 namespace redquel::executor {
 
-// What became of a commit whose answer got lost:
-//   redquel:commits:<engine>  HASH  slot → "<number> committed", written by the commit itself, or "<number> fenced": it never will be
+// The outcome of a commit whose answer was lost: sql::kCommitsPrefix.
 // A slot belongs to one commit at a time, numbers only grow; a commit that arrives behind the fence, or behind a later number, refuses.
 
 /// The slots of one engine.

@@ -4,30 +4,15 @@
 #include <map>
 #include <utility>
 
-#include "executor/redis/script.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/locks.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 
 namespace {
 
 constexpr std::size_t kStepsPerRun = 100, kFieldsPerStep = 500, kKeysPerRoundTrip = 500;
-constexpr std::string_view kWaits = "redquel:waits";
-
-// Key: a table's locks, or the advisory ones. Arguments: a token, fields.
-const Script& forget_script() {
-  static const Script kScript("forget_locks", R"lua(
-for i = 2, #ARGV do
-  local value, left = redis.call('HGET', KEYS[1], ARGV[i]), {}
-  for holder in string.gmatch(value or '', '%S+') do
-    if string.sub(holder, 2) ~= ARGV[1] then left[#left + 1] = holder end
-  end
-  if value and #left == 0 then redis.call('HDEL', KEYS[1], ARGV[i])
-  elseif value then redis.call('HSET', KEYS[1], ARGV[i], table.concat(left, ' ')) end
-end
-)lua");
-  return kScript;
-}
 
 /// Calls `take` with each of the words between blanks.
 template <typename Take>
@@ -48,7 +33,7 @@ asio::awaitable<void> LockSweep::run(std::string process, IsLiving is_living) {
 
 asio::awaitable<void> LockSweep::list_keys() {
   if (!tables_) co_return;
-  std::vector<std::string> all{"redquel:advisory", std::string(kWaits)}, found;
+  std::vector<std::string> all{std::string(sql::kAdvisoryKey), std::string(sql::kWaitsKey)}, found;
   for (const sql::Oid table : tables_()) all.push_back(lock_key(table));
   for (std::size_t first = 0; first < all.size(); first += kKeysPerRoundTrip) {
     const std::size_t last = std::min(first + kKeysPerRoundTrip, all.size());
@@ -79,7 +64,7 @@ asio::awaitable<void> LockSweep::take_step(const std::string& process, const IsL
   std::vector<std::string> waiters;
   for (std::size_t index = 0; index + 1 < entries.size(); index += 2) {
     const std::string_view field = entries[index].text, value = entries[index + 1].text;
-    if (key == kWaits) {
+    if (key == sql::kWaitsKey) {
       if (is_left(value.substr(0, value.find(' ')))) waiters.emplace_back(field);
       continue;
     }
@@ -92,11 +77,11 @@ asio::awaitable<void> LockSweep::take_step(const std::string& process, const IsL
   const std::vector<std::string> keys{key};
   for (auto& [token, fields] : left) {
     fields.insert(fields.begin(), token);
-    forget_script().append_call(batch, keys, fields);
+    kForgetLocksScript.append_call(batch, keys, fields);
   }
   if (!waiters.empty()) batch.add("HDEL", key, waiters);
   if (batch.empty()) co_return;
-  std::vector<const Script*> scripts{&forget_script()};
+  std::vector<const Script*> scripts{&kForgetLocksScript};
   const RepliesPtr removed = co_await run_scripts(redis_, std::move(scripts), std::move(batch));
   removed->or_throw();
 }

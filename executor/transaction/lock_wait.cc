@@ -13,11 +13,12 @@
 #include <map>
 #include <utility>
 
-#include "executor/redis/script.h"
 #include "executor/runtime/background_pause.h"
 #include "executor/runtime/failure.h"
 #include "executor/runtime/random_version.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/exclusive_tables.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -26,49 +27,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
-
-// Keys: the table's locks, the waits. Arguments: field, holder, own token (or empty), whether to look for a circle, own session. Of the
-// waits it reads those of the circle, one by one.
-const Script& wait_script() {
-  static const Script kScript("wait_for_lock", R"lua(
-local call, field, holder, token, own = redis.call, ARGV[1], ARGV[2], ARGV[3], ARGV[5]
-local function is_alive(of) return call('EXISTS', 'redquel:process:' .. string.sub(of, 1, 16)) == 1 end
-local value = call('HGET', KEYS[1], field)
-local is_held = false
-if value and is_alive(holder) then
-  for other in string.gmatch(value, '%d(%S+)') do is_held = is_held or other == holder end
-end
-if not is_held then
-  if token ~= '' then call('HDEL', KEYS[2], own) end
-  return 'free'
-end
-if token == '' then return 'held' end
-call('UNLINK', 'redquel:none')  -- Redis whose memory is full refuses a script's first write only
-call('HSET', KEYS[2], own, token .. ' ' .. holder)
-if ARGV[4] == '1' then
-  -- Some of those that killed processes have left.
-  for _, waiter in ipairs(call('HRANDFIELD', KEYS[2], 20)) do
-    if not is_alive(waiter) then call('HDEL', KEYS[2], waiter) end
-  end
-  local function session_of(of)
-    local pid = string.match(of, '%.(%d+)$')
-    return pid and pid ~= '0' and string.sub(of, 1, 16) .. '.' .. pid or of
-  end
-  local at, circle = holder, {holder}
-  for _ = 1, 1000 do
-    at = string.match(call('HGET', KEYS[2], session_of(at)) or '', '%S+ (%S+)')
-    if not at or not is_alive(at) then break end
-    if session_of(at) == own then
-      call('HDEL', KEYS[2], own)
-      return 'deadlock ' .. table.concat(circle, ' ')
-    end
-    circle[#circle + 1] = at
-  end
-end
-return 'held'
-)lua");
-  return kScript;
-}
 
 /// `others`: those of the circle, with blanks between; the first is waited for by `token`, each of them waits for the next.
 sql::SqlError deadlock(const std::string& token, std::string_view others) {
@@ -92,21 +50,8 @@ sql::SqlError deadlock(const std::string& token, std::string_view others) {
 asio::awaitable<void> forget_wait(RedisClient& redis, const std::string& token) {
   if (token.empty()) co_return;
   CommandBatch batch;
-  batch.add("HDEL", "redquel:waits", session_of(token));
+  batch.add("HDEL", sql::kWaitsKey, session_of(token));
   co_await redis.execute(std::move(batch));
-}
-
-// A lease is taken and renewed also while Redis's memory is full, which refuses a script's first write only: a transaction
-// that deletes rows needs one. Gives 1 if the lease was renewed, or taken where there was none.
-const Script& lease_script() {
-  static const Script kScript("renew_lease", R"lua(
-if ARGV[2] ~= 'new' then return redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('UNLINK', 'redquel:none')
-redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
-return 1
-)lua");
-  return kScript;
 }
 
 }  // namespace
@@ -121,7 +66,7 @@ struct LockLease::State {
     const bool is_new = !is_taken;
     const std::string name = process;
     const std::vector<std::string> keys{process_key(process)}, arguments{std::to_string(lease_milliseconds), is_new ? "new" : ""};
-    RepliesPtr replies = co_await run_script(redis, lease_script(), keys, arguments);
+    RepliesPtr replies = co_await run_script(redis, kRenewLeaseScript, keys, arguments);
     replies->or_throw();
     if (process != name) co_return;  // forgotten meanwhile
     const bool is_set = replies->integer(0) == 1;
@@ -259,9 +204,9 @@ asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict,
   for (int round = 0;; ++round) {
     const bool looks_for_circle = Clock::now() >= next_check;
     if (looks_for_circle) next_check = Clock::now() + milliseconds(limits.deadlock_timeout);
-    const std::vector<std::string> keys{conflict.key, "redquel:waits"};
+    const std::vector<std::string> keys{conflict.key, std::string(sql::kWaitsKey)};
     const std::vector<std::string> arguments{conflict.field, conflict.holder, token, looks_for_circle ? "1" : "0", session_of(token)};
-    RepliesPtr replies = co_await run_script(redis, wait_script(), keys, arguments);
+    RepliesPtr replies = co_await run_script(redis, kWaitForLockScript, keys, arguments);
     const std::string answer(replies->text(0).value_or(""));
     if (answer == "free") co_return;
     constexpr std::string_view kDeadlock = "deadlock ";
@@ -279,7 +224,7 @@ asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict,
 
 asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, std::string token, LockWaitLimits limits,
                                     std::minstd_rand& random) {
-  if (conflict.key == kExclusiveTablesKey) {  // whoever has the table waits for nobody: there is no circle
+  if (conflict.key == sql::kExclusiveKey) {  // whoever has the table waits for nobody: there is no circle
     sql::Oid table = 0;
     std::from_chars(conflict.field.data(), conflict.field.data() + conflict.field.size(), table);
     std::vector<sql::Oid> tables{table};
@@ -301,36 +246,13 @@ asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, s
 
 namespace {
 
-// Key: the table's locks. Arguments: token, whether they are given back, fields. How many are not held any more, and one more where none is.
-const Script& release_script() {
-  static const Script kScript("release_locks", R"lua(
-local lost, gives_back = 0, ARGV[2] == '1'
-if gives_back then redis.call('UNLINK', 'redquel:none') end  -- Redis whose memory is full refuses a script's first write only
-if redis.call('EXISTS', 'redquel:process:' .. string.sub(ARGV[1], 1, 16)) == 0 then lost = 1 end
-for i = 3, #ARGV do
-  local value = redis.call('HGET', KEYS[1], ARGV[i])
-  local left, is_own = {}, false
-  for mode, token in string.gmatch(value or '', '(%d)(%S+)') do
-    if token ~= ARGV[1] then left[#left + 1] = mode .. token else is_own = true end
-  end
-  if not is_own then lost = lost + 1 end
-  if value and gives_back then
-    if #left == 0 then redis.call('HDEL', KEYS[1], ARGV[i])
-    else redis.call('HSET', KEYS[1], ARGV[i], table.concat(left, ' ')) end
-  end
-end
-return lost
-)lua");
-  return kScript;
-}
-
 /// Looks at all locks; gives those back that are still held, if it is so wanted. How many were not, or more.
 asio::awaitable<std::int64_t> visit_locks(RedisClient& redis, const LockSet& locks, bool give_back) {
   constexpr std::size_t kFieldsPerCall = 2000;  // and per round trip, so that others have their turn
   std::int64_t lost = 0;
   CommandBatch batch;
   const auto send = [&]() -> asio::awaitable<void> {
-    std::vector<const Script*> scripts{&release_script()};
+    std::vector<const Script*> scripts{&kReleaseLocksScript};
     const RepliesPtr replies = co_await run_scripts(redis, std::move(scripts), std::exchange(batch, {}));
     replies->or_throw();
     for (std::size_t index = 0; index < replies->size(); ++index) lost += (*replies)[index].integer;
@@ -343,11 +265,11 @@ asio::awaitable<std::int64_t> visit_locks(RedisClient& redis, const LockSet& loc
       for (const std::string& field : fields) {
         arguments.push_back(field);
         if (arguments.size() < kFieldsPerCall + 2) continue;
-        release_script().append_call(batch, keys, arguments);
+        kReleaseLocksScript.append_call(batch, keys, arguments);
         arguments.resize(2);
         co_await send();
       }
-      if (arguments.size() > 2) release_script().append_call(batch, keys, arguments);
+      if (arguments.size() > 2) kReleaseLocksScript.append_call(batch, keys, arguments);
     }
   }
   if (!batch.empty()) co_await send();

@@ -3,106 +3,19 @@
 #include <algorithm>
 
 #include "executor/redis/redis_error.h"
-#include "executor/redis/script.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/locks.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/storage/write_unit.h"
 #include "executor/tables/key_values.h"
 #include "executor/writes/increment.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
 
 namespace {
-
-// Keys: versions, counter of changes, locks, the row; per structure its key, and of sets by value the new value's set.
-// Arguments: the table's number and version, the lock's field, the member; then lists, each behind its length: fields that are read, the
-// one of presence first; fields to set with their values; fields to remove; fields to add to, each with its number among those that are
-// read, what is added and how far from 0 the sum may be; then per structure: s, z or n (sets by value, zset, set of NULLs), the number of
-// its field, its new value ('\0': NULL), and what goes before a value to name its set, or the score.
-// The first half only reads; commands of the second cannot fail.
-const Script& update_row_script() {
-  static const Script kScript("update_row", R"lua(
-local call, unpack, keys, argv = redis.call, unpack, KEYS, ARGV
-if (call('HGET', keys[1], argv[1]) or '') ~= argv[2] then return {'stale'} end
-local count = call('GET', keys[2])
-if count and not (#count < 18 and string.find(count, '^%d+$')) then
-  return redis.error_reply('WRONGTYPE ' .. keys[2] .. ' is not a counter')
-end
-local member, p = argv[4], 5
-local function list()
-  local first = p + 1
-  p = first + tonumber(argv[p])
-  return {unpack(argv, first, p - 1)}
-end
-local values = call('HMGET', keys[4], unpack(list()))
-if not values[1] then return {'absent'} end
-if call('EXISTS', keys[3]) == 1 then
-  local held = call('HMGET', keys[3], 't', argv[3])
-  for i, field in ipairs({'t', argv[3]}) do
-    for strength, token in string.gmatch(held[i] or '', '(%d)(%S+)') do
-      if tonumber(strength) >= (i == 1 and 5 or 2) and call('EXISTS', 'redquel:process:' .. string.sub(token, 1, 16)) == 1 then
-        return {'locked', token, keys[3], field}
-      end
-    end
-  end
-end
-local set, removed, added = list(), list(), list()
-for i = 1, #added, 4 do
-  local value, bound = values[tonumber(added[i + 1])], tonumber(added[i + 3])
-  local is_number = value and #value < 17 and (value == '0' or string.find(value, '^%-?[1-9]%d*$'))
-  local sum = is_number and tonumber(value) + tonumber(added[i + 2])
-  if not sum or sum > bound or sum < -bound then return {'unknown'} end
-end
-local changes, sets, k = {}, {}, 5
-while p <= #argv do
-  local kind, old, new, detail = argv[p], values[tonumber(argv[p + 1])], argv[p + 2], argv[p + 3]
-  if new == '\0' then new = false end
-  local key = keys[k]
-  if kind == 's' and old ~= new then
-    if old and old ~= '0' and not (#old < 21 and string.find(old, '^%-?[1-9]%d*$')) then return {'unknown'} end
-    local from, to = old and detail .. old, new and keys[k + 1]
-    sets[#sets + 1] = key
-    if from then sets[#sets + 1] = from end
-    if to then sets[#sets + 1] = to end
-    changes[#changes + 1] = {kind, key, old, new, from, to}
-  elseif kind == 'n' and (not old) ~= (not new) then
-    sets[#sets + 1] = key
-    changes[#changes + 1] = {kind, key, old, new}
-  elseif kind == 'z' and old ~= new then
-    call('ZCARD', key)
-    changes[#changes + 1] = {kind, key, old, new, detail}
-  end
-  p = p + 4
-  k = k + (kind == 's' and 2 or 1)
-end
--- An intersection with a key that never exists is empty at once, after all types were looked at.
-if #sets > 0 then call('SINTERCARD', #sets + 1, 'redquel:none', unpack(sets)) end
-
-if #set > 0 then call('HSET', keys[4], unpack(set)) end
-if #removed > 0 then call('HDEL', keys[4], unpack(removed)) end
-for i = 1, #added, 4 do call('HINCRBY', keys[4], added[i], added[i + 2]) end
-for i = 1, #changes do
-  local kind, key, old, new, from, to = unpack(changes[i], 1, 6)
-  if kind == 's' then
-    if from then call('SREM', from, member) end
-    if to then
-      call('SADD', to, member)
-      call('SADD', key, new)
-    end
-    if from and call('EXISTS', from) == 0 then call('SREM', key, old) end
-  elseif kind == 'z' then
-    if new then call('ZADD', key, from, member) else call('ZREM', key, member) end
-  else
-    call(new and 'SREM' or 'SADD', key, member)
-  end
-end
-call('INCR', keys[2])
-return {'applied'}
-)lua");
-  return kScript;
-}
 
 class UnreadUpdate final : public Operator {
  public:
@@ -125,8 +38,8 @@ class UnreadUpdate final : public Operator {
     encode(row);
 
     CommandBatch batch;
-    update_row_script().append_call(batch, keys_, arguments_);
-    std::vector<const Script*> scripts{&update_row_script()};
+    kUpdateRowScript.append_call(batch, keys_, arguments_);
+    std::vector<const Script*> scripts{&kUpdateRowScript};
     const RepliesPtr replies = co_await run_scripts(context_.redis(), std::move(scripts), std::move(batch), counters_.get());
     const std::span<const Reply> answer = replies->array(0);
     const std::string_view word = answer.empty() ? std::string_view() : answer[0].text;
@@ -164,7 +77,7 @@ class UnreadUpdate final : public Operator {
     const sql::TableDef& table = *update_.table;
     const RowImage image = encoder_->encode(row, words_);
     const std::string lock = row_lock_field(image.member), locks = lock_key(table.oid);
-    keys_ = {"redquel:versions", words_.store(encoder_->keys().changes()), words_.store(locks), image.key};
+    keys_ = {sql::kVersionsKey, words_.store(encoder_->keys().changes()), words_.store(locks), image.key};
     arguments_ = {words_.number(table.oid), table.version, words_.store(lock), image.member};
 
     std::vector<std::string_view> read{encoder_->presence_field()}, set, removed, added;

@@ -4,6 +4,7 @@
 
 #include "sql/catalog/key_segments.h"
 #include "sql/catalog/prefixes.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/types/index_value.h"
 #include "sql/types/text_io.h"
@@ -191,7 +192,7 @@ std::string TableKeys::expiries() const { return all_rows().append(":").append(k
 
 std::string TableKeys::entries() const { return table_.prefix + ":indices:" + std::string(kExpirySegment); }
 
-std::string TableKeys::changes() const { return "redquel:changes:" + std::to_string(table_.oid); }
+std::string TableKeys::changes() const { return std::string(kChangesPrefix) + std::to_string(table_.oid); }
 
 std::string TableKeys::row_pattern() const { return table_.prefix + ":*"; }
 

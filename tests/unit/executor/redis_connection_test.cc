@@ -184,9 +184,12 @@ TEST_F(RedisConnection, AnAtomicBatchThatCannotBeQueuedDoesNothing) {
 // Scripts
 
 const Script kAddTwice("add_twice",
-                       "return {redis.call('INCRBY', KEYS[1], ARGV[1]), redis.call('INCRBY', KEYS[1], ARGV[1])}");
-const Script kReadOne("read_one", "return redis.call('GET', KEYS[1])", Script::Access::read_only);
-const Script kWriteReadOnly("write_read_only", "return redis.call('SET', KEYS[1], '1')", Script::Access::read_only);
+                       "return {redis.call('INCRBY', KEYS[1], ARGV[1]), redis.call('INCRBY', KEYS[1], ARGV[1])}",
+                       "e3b5a9a3b57f1059af224033c58cc05f73f5ab69");
+const Script kReadOne("read_one", "return redis.call('GET', KEYS[1])", "d3c21d0c2b9ca22f82737626a27bcaf5d288f99f",
+                      Script::Access::read_only);
+const Script kWriteReadOnly("write_read_only", "return redis.call('SET', KEYS[1], '1')", "872bc6701b4ac00ebb820e81652ffe2b4bc16f1b",
+                      Script::Access::read_only);
 
 TEST_F(RedisConnection, LoadsAScriptThatRedisDoesNotKnow) {
   call({"SCRIPT", "FLUSH"});

@@ -1,0 +1,72 @@
+-- Takes values of a sequence. Numbers of 64 bits do not fit Lua's doubles: they are compared as strings, and only INCRBY adds them.
+-- KEYS: the counter; if the definition is verified: redquel:catalog.
+-- ARGV: start; increment; minimum; maximum; 1 if it cycles; count of values; how many of them, the last ones, are given only if the
+--   sequence goes so far without beginning again; if the definition is verified: its field in the catalog and its text.
+-- Replies: flat runs (last value, count of values)…; {} if the definition is another one; {"end"} if the sequence is exhausted.
+-- Changes: the counter.
+-- Holds Redis: a few commands for each run; a run is shorter only near the end of the sequence.
+local key = KEYS[1]
+local start, increment, minimum, maximum, cycle, remaining, ahead, field, definition = unpack(ARGV)
+if field and redis.call('HGET', KEYS[2], field) ~= definition then return {} end
+remaining, ahead = tonumber(remaining), tonumber(ahead)
+local descending = string.sub(increment, 1, 1) == '-'
+local function less(a, b)
+  local a_negative, b_negative = string.sub(a, 1, 1) == '-', string.sub(b, 1, 1) == '-'
+  if a_negative ~= b_negative then return a_negative end
+  if a_negative then a, b = string.sub(b, 2), string.sub(a, 2) end
+  if #a ~= #b then return #a < #b end
+  return a < b
+end
+local function beyond(value)
+  if descending then return less(value, minimum) end
+  return less(maximum, value)
+end
+local function negated(number)
+  if string.sub(number, 1, 1) == '-' then return string.sub(number, 2) end
+  return '-' .. number
+end
+-- Moves the counter, unless that leads beyond the end: then it stays, and the answer is false.
+local function advance(delta)
+  local result = redis.pcall('INCRBY', key, delta)
+  if type(result) == 'table' and result.err then
+    if string.find(result.err, 'overflow') then return false end
+    error(result.err)
+  end
+  local value = redis.call('GET', key)
+  if not beyond(value) then return value end
+  redis.call('INCRBY', key, negated(delta))
+  return false
+end
+
+local given = {}
+local function give(last, count) given[#given + 1], given[#given + 2] = last, string.format('%.0f', count) end
+if not redis.call('GET', key) then
+  redis.call('SET', key, start)
+  give(start, 1)
+  remaining = remaining - 1
+end
+local step = remaining
+while remaining > 0 do
+  local delta = tonumber(increment) * step
+  local last = false
+  if step == 1 then
+    last = advance(increment)
+  elseif math.abs(delta) < 2 ^ 53 then
+    last = advance(string.format('%.0f', delta))
+  end
+  if not last and step > 1 then
+    step = math.floor(step / 2)
+  elseif not last and remaining <= ahead then
+    break
+  else
+    if not last then
+      if cycle ~= '1' then return {'end'} end
+      last = descending and maximum or minimum
+      redis.call('SET', key, last)
+    end
+    give(last, step)
+    remaining = remaining - step
+    step = math.min(2 * step, remaining)
+  end
+end
+return given

@@ -1,0 +1,61 @@
+-- Changes definitions, if the catalog still has the expected version.
+-- KEYS: redquel:version, redquel:catalog, redquel:versions, redquel:prefixes, redquel:removals, redquel:format.
+-- ARGV: the expected and the new version; the oid that must still be the next one, or ""; the format's number; then lists, each with its
+--   length in front:
+--     unchanged: counters of changes and their values (pairs); free: tables that no unit may have for itself;
+--     for each of catalog, versions, prefixes, removals: fields to set (pairs), fields to remove;
+--     deleted keys; renamed keys (pairs); counters that go up; leases of index builds (pairs: key, milliseconds).
+-- Replies: "committed"; "stale" if something is not as expected; "busy" if a unit has one of the tables for itself.
+-- Changes: the keys above, counters, renamed and deleted keys.
+-- Holds Redis: a command for each entry; a statement names some hundreds at most, a schema that is dropped some thousands.
+local call = redis.call
+local version, catalog, versions, prefixes, removals, format = unpack(KEYS)
+local p = 5
+local function list()
+  local n = tonumber(ARGV[p])
+  local from = p + 1
+  p = from + n
+  return from, p - 1
+end
+
+-- VERIFY
+if (call('GET', version) or '') ~= ARGV[1] then return 'stale' end
+if ARGV[3] ~= '' and (call('HGET', catalog, 'next_oid') or ARGV[3]) ~= ARGV[3] then return 'stale' end
+for i = 2, 5 do call('HLEN', KEYS[i]) end
+local from, to = list()
+for i = from, to, 2 do
+  if (call('GET', ARGV[i]) or '') ~= ARGV[i + 1] then return 'stale' end
+end
+
+from, to = list()
+for i = from, to do
+  if call('HEXISTS', kExclusiveKey, ARGV[i]) == 1 then return 'busy' end
+end
+
+-- APPLY. Definitions are small, and DROP makes room.
+--#include "executor/scripts/shared/first_write.lua"
+local function set(hash)
+  local from, to = list()
+  for i = from, to, 2 do call('HSET', hash, ARGV[i], ARGV[i + 1]) end
+end
+local function remove(hash)
+  local from, to = list()
+  for i = from, to do call('HDEL', hash, ARGV[i]) end
+end
+set(catalog) remove(catalog)
+set(versions) remove(versions)
+set(prefixes) remove(prefixes)
+set(removals) remove(removals)
+from, to = list()
+for i = from, to, 4000 do call('UNLINK', unpack(ARGV, i, math.min(i + 3999, to))) end
+from, to = list()
+for i = from, to, 2 do
+  if call('EXISTS', ARGV[i]) == 1 then call('RENAME', ARGV[i], ARGV[i + 1]) end
+end
+from, to = list()
+for i = from, to do call('INCR', ARGV[i]) end
+from, to = list()
+for i = from, to, 2 do call('SET', ARGV[i], '1', 'PX', ARGV[i + 1]) end
+call('SET', version, ARGV[2])
+call('SET', format, ARGV[4])
+return 'committed'

@@ -1,0 +1,26 @@
+#include "executor/storage/stored_format.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "sql/catalog/stored_keys.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+void check_stored_format(std::optional<std::string_view> stored) {
+  if (!stored) return;
+  int number = 0;
+  const auto [end, error] = std::from_chars(stored->data(), stored->data() + stored->size(), number);
+  const bool is_number = error == std::errc() && end == stored->data() + stored->size() && number >= 0;
+  if (error == std::errc::result_out_of_range || (is_number && number > sql::kStoredFormat)) {
+    throw SqlError("0A000", fmt::format("the data in Redis has format {}, and this redquel knows formats up to {}", stored->substr(0, 20), sql::kStoredFormat))
+        .hint("A newer redquel has written it. Start that one.");
+  }
+  if (!is_number) throw SqlError("XX001", fmt::format("the Redis key \"{}\" holds no format number", sql::kFormatKey));
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <string_view>
+
+namespace redquel::sql {
+
+// Every key below "redquel:", and the form of its value. C++ and Lua share these names: cmake/embed_scripts.cmake puts the values into the
+// scripts. Keys of tables are made by table_keys.h. A name that ends with Prefix is followed by what stands in <>.
+//
+// A change of a key or of a value's form is another format: raise kStoredFormat, and let storage/stored_format.cc upgrade older data. An
+// upgrade changes kVersionKey and every field of kVersionsKey: older processes that run load the catalog then, and refuse.
+
+/// STRING: the number of the format. Absent: 0, data of a redquel from before there was a number; its keys and values are those of format 1.
+inline constexpr std::string_view kFormatKey = "redquel:format";
+inline constexpr int kStoredFormat = 1;
+
+// Definitions (storage/catalog_store.h).
+/// STRING: random, another one after every change of definitions. Each turn of a connection ends by reading it.
+inline constexpr std::string_view kVersionKey = "redquel:version";
+/// HASH: table:<oid>, sequence:<oid>, view:<oid>, type:<oid>, function:<oid>, schema:<name> → JSON (catalog_json.h); next_oid → number.
+inline constexpr std::string_view kCatalogKey = "redquel:catalog";
+/// HASH: oid of a table → random, another one after every change of its definition. Scripts that write compare it.
+inline constexpr std::string_view kVersionsKey = "redquel:versions";
+/// HASH: prefix of keys → its owner ("table 16384").
+inline constexpr std::string_view kPrefixesKey = "redquel:prefixes";
+/// HASH: random id → JSON (storage/removal.h): keys of dropped tables and indexes that are still to be deleted.
+inline constexpr std::string_view kRemovalsKey = "redquel:removals";
+/// STRING <oid of an index>: lease of the process that fills it.
+inline constexpr std::string_view kBuildingPrefix = "redquel:building:";
+/// HASH in the logical database of the URL: name of a database → number of its logical database.
+inline constexpr std::string_view kDatabasesKey = "redquel:databases";
+
+// Roles of all databases, in the logical database of the URL (storage/role_store.h).
+/// HASH: role:<oid>, member:<role>:<member>, setting:<database>:<role>, database:<name> → JSON (role_json.h); next_oid → number; version →
+/// random, another one after every change.
+inline constexpr std::string_view kRolesKey = "redquel:roles";
+/// HASH: role oid → SCRAM-SHA-256$… or md5…; read at login and by superusers alone.
+inline constexpr std::string_view kVerifiersKey = "redquel:verifiers";
+/// STRING: random; makes the salts that names without a role show.
+inline constexpr std::string_view kMockNonceKey = "redquel:mock_nonce";
+
+// Rows.
+/// STRING <oid>: how many scripts have changed the table.
+inline constexpr std::string_view kChangesPrefix = "redquel:changes:";
+/// SET: prefixes of tables whose rows expire (storage/row_expiry.h).
+inline constexpr std::string_view kExpiringKey = "redquel:expiring";
+/// STRING: lease of the process that looks for expired rows.
+inline constexpr std::string_view kSweepKey = "redquel:sweep";
+/// SET <oid of a foreign table>: rows that SQL has written and that a structure kept by the application may lack.
+inline constexpr std::string_view kUnkeptPrefix = "redquel:unkept:";
+
+// Locks (storage/locks.h, scripts/shared/locks.lua). A token is 16 hex digits of the process, '.', a number, '.', the session's pid. The
+// value of a lock is "<mode's digit><token>", several of them with blanks between.
+inline constexpr std::string_view kLockPattern = "(%d)(%S+)";
+/// HASH <oid>: "r<member>", "u<key>\0<unique value>" or "t" (the table) → locks.
+inline constexpr std::string_view kLocksPrefix = "redquel:locks:";
+/// HASH: "<class>:<key>" → locks; mode 4 is exclusive, 1 shared.
+inline constexpr std::string_view kAdvisoryKey = "redquel:advisory";
+/// STRING <process>: lease of the process whose tokens begin so. Without it its locks mean nothing.
+inline constexpr std::string_view kProcessPrefix = "redquel:process:";
+/// HASH: session → "<its token> <token that it waits for>".
+inline constexpr std::string_view kWaitsKey = "redquel:waits";
+
+// Units of many rows (storage/exclusive_tables.h) and commits (transaction/commit_fence.h).
+/// HASH: oid → "<unit> <owner> <version of the table before> <version of the catalog before>".
+inline constexpr std::string_view kExclusiveKey = "redquel:exclusive";
+/// STRING <unit>: its owner; expires.
+inline constexpr std::string_view kUnitLeasePrefix = "redquel:lease:";
+/// LIST <unit>: how to undo each chunk that is in Redis, the last one last (storage/journal.h).
+inline constexpr std::string_view kJournalPrefix = "redquel:journal:";
+/// HASH <engine>: slot → "<number of the commit> committed", written by the commit itself, or "<number> fenced": it never takes place.
+inline constexpr std::string_view kCommitsPrefix = "redquel:commits:";
+
+// What holds nothing for long.
+/// An element of an application's list that is to be removed; it is there within one script only.
+inline constexpr std::string_view kRemovedElement = "redquel:removed:2f9c4c1e";
+/// Never exists.
+inline constexpr std::string_view kNoKey = "redquel:none";
+/// Read-only commands are tried on it.
+inline constexpr std::string_view kTrialKey = "redquel:trial";
+/// Commands that write are tried below it.
+inline constexpr std::string_view kTrialPrefix = "redquel:trial:";
+/// Channel <number of the logical database> of NOTIFY.
+inline constexpr std::string_view kNotifyPrefix = "redquel:notify:";
+/// Where all of these lie.
+inline constexpr std::string_view kOwnPrefix = "redquel:";
+
+}  // namespace redquel::sql

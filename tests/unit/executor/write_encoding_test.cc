@@ -1,0 +1,357 @@
+#include "executor/storage/write_encoding.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "executor/redis/resp_codec.h"
+#include "executor/scripts/scripts.h"
+#include "tests/unit/executor/resp_text.h"
+#include "tests/unit/sql/table_builder.h"
+
+namespace redquel::executor {
+namespace {
+
+using sql::Datum;
+using sql::kInt4;
+using sql::kText;
+using Row = std::vector<Datum>;
+/// Sections by their names in the script, each with its words.
+using Sections = std::vector<std::pair<std::string, std::string>>;
+
+/// Words with blanks between: '' is an empty one, \0 a zero byte.
+std::string joined(std::span<const Reply> words) {
+  std::string out;
+  for (const Reply& word : words) {
+    if (!out.empty()) out += ' ';
+    if (word.text.empty()) out += "''";
+    for (const char character : word.text) out += character == '\0' ? std::string("\\0") : std::string(1, character);
+  }
+  return out;
+}
+
+std::string joined(const Sections& sections) {
+  std::string out;
+  for (const auto& [name, words] : sections) {
+    if (!words.empty()) out += (out.empty() ? "" : " ") + words;
+  }
+  return out;
+}
+
+struct Call {
+  std::string sha1, keys, arguments;
+};
+
+Call decode_call(const CommandBatch& batch) {
+  ReplyDecoder decoder(1 << 20);
+  decoder.feed(batch.bytes());
+  Replies replies;
+  EXPECT_TRUE(decoder.next(replies));
+  const std::span<const Reply> words = replies.array(0);
+  const auto keys = static_cast<std::size_t>(std::stoul(std::string(words[2].text)));
+  return {std::string(words[1].text), joined(words.subspan(3, keys)), joined(words.subspan(3 + keys))};
+}
+
+Datum text(std::string value) { return Datum(std::move(value)); }
+
+class WriteEncodingTest : public ::testing::Test {
+ protected:
+  /// emp(emp_id pk, ename not null, dept with an index, email unique).
+  static std::shared_ptr<const sql::TableDef> employees() {
+    sql::TableDef table = sql::make_table("emp", {{"emp_id", kInt4}, {"ename", kText}, {"dept", kInt4}, {"email", kText}}, {"emp_id"});
+    table.columns[1].not_null = true;
+    sql::add_index(table, {"dept"});
+    sql::add_index(table, {"email"}, true);
+    return std::make_shared<const sql::TableDef>(std::move(table));
+  }
+
+  static Call call(WriteUnit& unit, bool verify_only = false) {
+    WriteEncoding encoding(unit, unit.size(), verify_only);
+    encoding.divide();
+    EXPECT_EQ(encoding.calls(), 1u);
+    EXPECT_EQ(&encoding.script(), &kWriteRowsScript);
+    return decode_call(encoding.command(0));
+  }
+  static Call plain_call(WriteUnit& unit) {
+    WriteEncoding encoding(unit, unit.size(), false);
+    const std::optional<CommandBatch> batch = encoding.plain_command();
+    if (!batch) {
+      ADD_FAILURE() << "the unit needs write_rows";
+      return {};
+    }
+    return decode_call(*batch);
+  }
+
+  std::shared_ptr<const sql::TableDef> emp_ = employees();
+  const Row ann_ = {Datum(1), text("ann"), Datum(7), text("ann@x")};
+  const Row cid_ = {Datum(3), text("cid"), Datum(), Datum()};
+};
+
+TEST_F(WriteEncodingTest, InsertOfOneRow) {
+  WriteUnit unit;
+  unit.insert_row(emp_, ann_);
+  const Call found = call(unit);
+  EXPECT_EQ(found.sha1, kWriteRowsScript.sha1());
+  EXPECT_EQ(found.keys,
+            "redquel:versions redquel:changes:16384 redquel:locks:16384 emp:1 emp:uniques:email emp:indices:dept emp:indices:dept:7 "
+            "emp:zset:dept emp:zset");
+  EXPECT_EQ(found.arguments, joined({{"mode", "apply"},
+                                     {"token", "'' '' ''"},
+                                     {"tables", "1 16384 1"},
+                                     {"relied tables", "0"},
+                                     {"locks", "'' 1 2 4r1 4uemp:uniques:email\\0ann@x"},
+                                     {"reads", "0"},
+                                     {"new keys", "1 1"},
+                                     {"old rows", "0"},
+                                     {"unique values", "1 1 ann@x 1"},
+                                     {"sets", "2"},
+                                     {"zsets", "2"},
+                                     {"parents", "0"},
+                                     {"children", "0"},
+                                     {"increments", "0"},
+                                     {"set removals", "0"},
+                                     {"zset removals", "0"},
+                                     {"unique removals", "0"},
+                                     {"new rows", "1 1 3 ename dept email ann 7 ann@x"},
+                                     {"moved rows", ""},
+                                     {"changed rows", "0"},
+                                     {"expiries", "0"},
+                                     {"set additions", "2 0 1 7 1 1 1"},
+                                     {"zset additions", "2 0 2 7 1 1 2 1 1"},
+                                     {"unique additions", "1 0 2 ann@x 1"},
+                                     {"emptied sets", "0"},
+                                     {"journal", "''"}}));
+}
+
+TEST_F(WriteEncodingTest, PlainInsertOfOneRow) {
+  WriteUnit unit;
+  unit.insert_row(emp_, ann_);
+  const Call found = plain_call(unit);
+  EXPECT_EQ(found.sha1, kPlainWriteScript.sha1());
+  EXPECT_EQ(found.keys, "");
+  EXPECT_EQ(found.arguments,
+            joined({{"token", "'' '' '' ''"},
+                    {"expected", "2 redquel:versions 16384 1 2 emp:uniques:email ann@x \\0 ''"},
+                    {"locks", "0 1 redquel:locks:16384 0 4 redquel:locks:16384 t r1 uemp:uniques:email\\0ann@x ''"},
+                    {"new keys", "1 emp:1"},
+                    {"types", "5 SINTERCARD 3 redquel:none emp:indices:dept emp:indices:dept:7 2 ZCARD emp:zset:dept 2 ZCARD emp:zset ''"},
+                    {"increments", "''"},
+                    {"counters", "1 redquel:changes:16384"},
+                    {"changes", "8 HSET emp:1 ename ann dept 7 email ann@x 3 SADD emp:indices:dept:7 1 3 SADD emp:indices:dept 7 "
+                                "4 ZADD emp:zset:dept 7 1 4 ZADD emp:zset 1 1 4 HSET emp:uniques:email ann@x 1 ''"},
+                    {"emptied sets", ""}}));
+}
+
+TEST_F(WriteEncodingTest, UpdateOfAnIndexedColumn) {
+  WriteUnit unit;
+  Row after = ann_;
+  after[2] = Datum(8);
+  EXPECT_TRUE(unit.update_row(emp_, ann_, after, {true, false, false, false}));
+  const Call found = call(unit);
+  EXPECT_EQ(found.keys,
+            "redquel:versions redquel:changes:16384 redquel:locks:16384 emp:1 emp:indices:dept emp:indices:dept:7 emp:indices:dept:8 "
+            "emp:zset:dept");
+  EXPECT_EQ(found.arguments, joined({{"mode", "apply"},
+                                     {"token", "'' '' ''"},
+                                     {"tables", "1 16384 1"},
+                                     {"relied tables", "0"},
+                                     {"locks", "'' 1 1 3r1"},
+                                     {"reads", "0"},
+                                     {"new keys", "0 0"},
+                                     {"old rows", "1 keep 1 2 dept ename 7 \\0+"},
+                                     {"unique values", "0"},
+                                     {"sets", "3"},
+                                     {"zsets", "1"},
+                                     {"parents", "0"},
+                                     {"children", "0"},
+                                     {"increments", "0"},
+                                     {"set removals", "1 1 1 1"},
+                                     {"zset removals", "0"},
+                                     {"unique removals", "0"},
+                                     {"new rows", "0"},
+                                     {"moved rows", ""},
+                                     {"changed rows", "1 0 2 dept 8 0"},
+                                     {"expiries", "0"},
+                                     {"set additions", "2 0 1 8 2 1 1"},
+                                     {"zset additions", "1 0 2 8 1"},
+                                     {"unique additions", "0"},
+                                     {"emptied sets", "1 1 0 7"},
+                                     {"journal", "''"}}));
+}
+
+TEST_F(WriteEncodingTest, UpdateOfTheKeyMovesTheRow) {
+  WriteUnit unit;
+  Row after = cid_;
+  after[0] = Datum(4);
+  EXPECT_TRUE(unit.update_row(emp_, cid_, after));
+  const Call found = call(unit);
+  EXPECT_EQ(found.keys,
+            "redquel:versions redquel:changes:16384 redquel:locks:16384 emp:4 emp:3 emp:indices:dept emp:indices:dept:%N "
+            "emp:indices:email:%N emp:zset");
+  EXPECT_EQ(found.arguments, joined({{"mode", "apply"},
+                                     {"token", "'' '' ''"},
+                                     {"tables", "1 16384 1"},
+                                     {"relied tables", "0"},
+                                     {"locks", "'' 1 2 4r3 4r4"},
+                                     {"reads", "0"},
+                                     {"new keys", "1 1"},
+                                     {"old rows", "1 move 1 3 ename dept email cid \\0 \\0"},
+                                     {"unique values", "0"},
+                                     {"sets", "3"},
+                                     {"zsets", "1"},
+                                     {"parents", "0"},
+                                     {"children", "0"},
+                                     {"increments", "0"},
+                                     {"set removals", "2 1 1 3 2 1 3"},
+                                     {"zset removals", "1 0 1 3"},
+                                     {"unique removals", "0"},
+                                     {"new rows", "1 1 1 ename cid"},
+                                     {"moved rows", "0"},
+                                     {"changed rows", "0"},
+                                     {"expiries", "0"},
+                                     {"set additions", "2 1 1 4 2 1 4"},
+                                     {"zset additions", "1 0 2 4 4"},
+                                     {"unique additions", "0"},
+                                     {"emptied sets", "0"},
+                                     {"journal", "''"}}));
+}
+
+TEST_F(WriteEncodingTest, DeleteOfOneRow) {
+  WriteUnit unit;
+  EXPECT_TRUE(unit.delete_row(emp_, ann_));
+  const Call found = call(unit);
+  EXPECT_EQ(found.keys,
+            "redquel:versions redquel:changes:16384 redquel:locks:16384 emp:1 emp:uniques:email emp:indices:dept emp:indices:dept:7 "
+            "emp:zset:dept emp:zset");
+  EXPECT_EQ(found.arguments, joined({{"mode", "apply"},
+                                     {"token", "'' '' ''"},
+                                     {"tables", "1 16384 1"},
+                                     {"relied tables", "0"},
+                                     {"locks", "'' 1 1 4r1"},
+                                     {"reads", "0"},
+                                     {"new keys", "0 0"},
+                                     {"old rows", "1 drop 1 3 ename dept email ann 7 ann@x"},
+                                     {"unique values", "1 0"},
+                                     {"sets", "2"},
+                                     {"zsets", "2"},
+                                     {"parents", "0"},
+                                     {"children", "0"},
+                                     {"increments", "0"},
+                                     {"set removals", "1 1 1 1"},
+                                     {"zset removals", "2 0 1 1 1 1 1"},
+                                     {"unique removals", "1 0 1 ann@x 1"},
+                                     {"new rows", "0"},
+                                     {"moved rows", ""},
+                                     {"changed rows", "0"},
+                                     {"expiries", "0"},
+                                     {"set additions", "0"},
+                                     {"zset additions", "0"},
+                                     {"unique additions", "0"},
+                                     {"emptied sets", "1 1 0 7"},
+                                     {"journal", "''"}}));
+}
+
+TEST_F(WriteEncodingTest, PlainIncrementComparesNothing) {
+  const auto table = std::make_shared<const sql::TableDef>([] {
+    sql::TableDef counter = sql::make_table("hit", {{"page", kText}, {"n", kInt4}}, {"page"});
+    counter.columns[1].not_null = true;
+    return counter;
+  }());
+  WriteUnit unit;
+  EXPECT_TRUE(unit.update_row(table, Row{text("a"), Datum(5)}, Row{text("a"), Datum(8)}, {}, {1}));
+  EXPECT_EQ(plain_call(unit).arguments, joined({{"token", "'' '' '' ''"},
+                                                {"expected", "2 redquel:versions 16384 1 ''"},
+                                                {"locks", "0 1 redquel:locks:16384 0 3 redquel:locks:16384 t ra ''"},
+                                                {"new keys", "0"},
+                                                {"types", "''"},
+                                                {"increments", "hit:a n 3 2147483647 ''"},
+                                                {"counters", "1 redquel:changes:16384"},
+                                                {"changes", "''"},
+                                                {"emptied sets", ""}}));
+}
+
+TEST_F(WriteEncodingTest, CommitKeepsItsLocksAndNotesItself) {
+  LockSet locks;
+  locks.token = "0123456789abcdef.1.2";
+  locks.add(16384, "r3");
+  WriteOptions options;
+  options.locks = &locks;
+  options.token = CommitToken{"redquel:commits:x", "1", "9"};
+  WriteUnit unit(std::move(options));
+  EXPECT_TRUE(unit.delete_row(emp_, cid_));
+  const Call found = call(unit);
+  EXPECT_TRUE(found.arguments.starts_with(joined({{"mode", "commit"},
+                                                  {"token", "redquel:commits:x 1 9"},
+                                                  {"tables", "1 16384 1"},
+                                                  {"relied tables", "0"},
+                                                  {"locks", "0123456789abcdef.1.2 1 1 4r3"}})))
+      << found.arguments;
+}
+
+TEST_F(WriteEncodingTest, ChunkOfAJournaledUnitSaysHowToUndoIt) {
+  WriteOptions options;
+  options.journal = JournalStep{JournalStep::Kind::kDo, "owner", "redquel:journal:u"};
+  WriteUnit unit(std::move(options));
+  unit.insert_row(emp_, cid_);
+  const Call found = call(unit);
+  EXPECT_TRUE(found.keys.ends_with(" redquel:journal:u")) << found.keys;
+  EXPECT_NE(found.arguments.find(" 1 16384 owner 0 "), std::string::npos) << found.arguments;
+  EXPECT_TRUE(found.arguments.ends_with("do 5:163841:3-")) << found.arguments;
+}
+
+TEST_F(WriteEncodingTest, VerifyAppliesNothing) {
+  WriteUnit unit;
+  unit.insert_row(emp_, cid_);
+  EXPECT_EQ(call(unit, true).arguments, joined({{"mode", "verify"},
+                                                {"token", "'' '' ''"},
+                                                {"tables", "1 16384 1"},
+                                                {"relied tables", "0"},
+                                                {"locks", "'' 1 1 4r3"},
+                                                {"reads", "0"},
+                                                {"new keys", "1 1"},
+                                                {"old rows", "0"},
+                                                {"unique values", "0"},
+                                                {"sets", "3"},
+                                                {"zsets", "1"},
+                                                {"parents", "0"},
+                                                {"children", "0"},
+                                                {"increments", "0"}}));
+}
+
+/// The reply as it comes from Redis.
+WriteAnswer answer_of(WriteUnit& unit, const std::string& reply) {
+  WriteEncoding encoding(unit, unit.size(), false);
+  encoding.divide();
+  ReplyDecoder decoder(1 << 20);
+  decoder.feed(reply);
+  Replies replies;
+  EXPECT_TRUE(decoder.next(replies));
+  return encoding.decode(0, replies.array(0));
+}
+
+TEST_F(WriteEncodingTest, RepliesAreValues) {
+  WriteUnit unit;
+  EXPECT_TRUE(unit.delete_row(emp_, cid_));
+  unit.insert_row(emp_, ann_);
+  EXPECT_EQ(answer_of(unit, resp::texts({"applied"})).status, WriteStatus::kApplied);
+  EXPECT_EQ(answer_of(unit, resp::texts({"stale", "16384"})).status, WriteStatus::kStale);
+  EXPECT_EQ(answer_of(unit, resp::texts({"lost"})).status, WriteStatus::kLostLock);
+  const WriteAnswer locked = answer_of(unit, resp::texts({"locked", "holder", "redquel:locks:16384", "r1"}));
+  EXPECT_EQ(locked.status, WriteStatus::kLocked);
+  EXPECT_EQ(locked.blocker.holder + " " + locked.blocker.key + " " + locked.blocker.field, "holder redquel:locks:16384 r1");
+  const WriteAnswer failed = answer_of(unit, resp::texts({"failed", "row", "0", "", "unique", "0", "5", "old", "0", "", "old", "1", ""}));
+  EXPECT_EQ(failed.status, WriteStatus::kApplied);
+  ASSERT_EQ(failed.findings.size(), 4u);
+  EXPECT_EQ(std::get<TakenKey>(failed.findings[0]).change, 1u);
+  EXPECT_EQ(std::get<TakenValue>(failed.findings[1]).change, 1u);
+  EXPECT_EQ(std::get<TakenValue>(failed.findings[1]).owner, "5");
+  EXPECT_EQ(std::get<ChangedRow>(failed.findings[2]).change, 0u);
+  EXPECT_TRUE(std::holds_alternative<ChangedGuard>(failed.findings[3]));
+  EXPECT_THROW(answer_of(unit, resp::texts({"hello"})), sql::SqlError);
+  EXPECT_THROW(answer_of(unit, resp::texts({"failed", "unique", "7", ""})), std::exception);
+}
+
+}  // namespace
+}  // namespace redquel::executor
