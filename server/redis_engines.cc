@@ -8,6 +8,7 @@
 #include "executor/redis/redis_pool.h"
 #include "executor/storage/databases.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::server {
 
@@ -48,7 +49,7 @@ class RedisEngines final : public EngineSource {
     try {
       co_await executor::create_database(home, name);
     } catch (const sql::SqlError& error) {
-      if (error.sqlstate() != "42P04") throw;  // another session was faster
+      if (error.sqlstate() != sqlstate::kDuplicateDatabase) throw;  // another session was faster
     }
     co_return co_await executor::find_database(home, name);
   }

@@ -10,6 +10,7 @@
 
 #include "executor/runtime/notifications.h"
 #include "server/copy_stream.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::server {
@@ -93,7 +94,7 @@ asio::awaitable<void> Session::run() {
     host_.note_bad_startup(connection_.peer_address(), "TLS handshake failed: " + refusal.reason);
   } catch (const sql::SqlError& error) {
     fatal = error;
-    if (!started_ && fatal->sqlstate() == "08P01") host_.note_bad_startup(connection_.peer_address(), fatal->message());
+    if (!started_ && fatal->sqlstate() == sqlstate::kProtocolViolation) host_.note_bad_startup(connection_.peer_address(), fatal->message());
   } catch (const std::exception& error) {
     spdlog::error("session {} ends: {}", key_.process_id, error.what());
     fatal.emplace("XX000", error.what());

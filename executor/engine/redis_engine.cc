@@ -14,6 +14,7 @@
 #include "parser/parse.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/interrupts.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -175,7 +176,7 @@ std::shared_ptr<const ast::Statement> rewritten(const ast::Statement& statement,
     text = parser::to_sql(*cursor->query);
   }
   if (text.empty()) return nullptr;
-  return std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+  return parser::parse_statement(text);
 }
 
 /// The query that a statement keeps or fills a table with: of DECLARE, CREATE TABLE AS and SELECT INTO. Null: another statement.
@@ -193,7 +194,7 @@ planner::PlannedStatement plan_call(const ast::Statement& query, const ast::Call
   } catch (const sql::SqlError& error) {
     std::string message = error.message(), hint = error.hint();
     constexpr std::string_view kFunction = "function ", kNoFunction = "No function ";
-    if (error.sqlstate() == "42883" && message.starts_with(kFunction)) message = "procedure " + message.substr(kFunction.size());
+    if (error.sqlstate() == sqlstate::kUndefinedFunction && message.starts_with(kFunction)) message = "procedure " + message.substr(kFunction.size());
     if (hint.starts_with(kNoFunction)) hint = "No procedure " + hint.substr(kNoFunction.size());
     std::optional<std::uint32_t> position;
     if (error.position()) position = *error.position() - static_cast<std::uint32_t>(kCallPrefix.size()) + call.function->start;
@@ -348,7 +349,7 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
   if (may_change_columns) co_return again;
   bool same = again->columns.size() == prepared.columns.size();
   for (std::size_t i = 0; same && i < prepared.columns.size(); ++i) same = again->columns[i].type == prepared.columns[i].type;
-  if (!same) throw sql::SqlError("0A000", "cached plan must not change result type");
+  if (!same) throw sql::SqlError(sqlstate::kFeatureNotSupported, "cached plan must not change result type").routine("RevalidateCachedQuery");
   co_return again;
 }
 

@@ -7,13 +7,14 @@
 #include <charconv>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
 namespace {
 
 [[noreturn]] void refuse(std::string_view what) {
-  throw sql::SqlError("22023", "invalid Redis URL: " + std::string(what))
+  throw sql::SqlError(sqlstate::kInvalidParameterValue, "invalid Redis URL: " + std::string(what))
       .hint("Use redis://[[user]:password@]host[:port][/database], rediss:// for the same within TLS, or unix://[[user]:password@]/path[?db=database].");
 }
 
