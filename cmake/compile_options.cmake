@@ -12,6 +12,8 @@ target_compile_options(redquel_options INTERFACE
   # … and inlined std::string and Boost code for out of bounds or uninitialised (GCC bugs 105329, 105651 and their kin).
   $<$<NOT:$<CONFIG:Debug>>:-Wno-array-bounds> $<$<NOT:$<CONFIG:Debug>>:-Wno-maybe-uninitialized>
   $<$<NOT:$<CONFIG:Debug>>:-Wno-stringop-overflow> $<$<NOT:$<CONFIG:Debug>>:-Wno-stringop-overread>
+  # Collects the compiler's own garbage less often: a tenth of the time of a large unity file, for a third more memory.
+  $<$<CONFIG:Release>:--param=ggc-min-heapsize=1048576>
   # Lets ccache see through a precompiled header.
   -fpch-preprocess)
 

@@ -1,3 +1,7 @@
+# The libraries of rooms only name their objects (thin archives): a debug build after a small change does not copy 700 MB.
+set(CMAKE_CXX_ARCHIVE_CREATE "<CMAKE_AR> qcT <TARGET> <LINK_FLAGS> <OBJECTS>")
+set(CMAKE_CXX_ARCHIVE_APPEND "<CMAKE_AR> qT <TARGET> <LINK_FLAGS> <OBJECTS>")
+
 # add_room(<name> LINK <public libraries> PRIVATE_LINK <private libraries> HEADERS <precompiled headers>)
 # A static library of every .cc under <name>/, except main.cc.
 function(add_room name)
@@ -13,6 +17,44 @@ function(add_room name)
   target_link_libraries(${name} PUBLIC ${room_LINK} PRIVATE ${room_PRIVATE_LINK} redquel_options)
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_precompile_headers(${name} PRIVATE ${room_HEADERS})
+endfunction()
+
+# unity_room(<name> ALONE <sources>): compiles up to 32 files of a folder together, so that what they share is compiled once. Folders with a
+# few files share a group. Files of ALONE are compiled by themselves.
+function(unity_room name)
+  cmake_parse_arguments(room "" "" "ALONE" ${ARGN})
+  set(most_files 32)
+  set(few_files 6)
+  get_target_property(sources ${name} SOURCES)
+  list(REMOVE_ITEM sources ${room_ALONE})
+  foreach(source ${sources})
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    list(APPEND folders ${folder})
+    list(APPEND files_of_${folder} ${source})
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  foreach(folder ${folders})
+    list(LENGTH files_of_${folder} count)
+    if(count LESS few_files)
+      list(APPEND files_of_small_folders ${files_of_${folder}})
+      set(files_of_${folder} "")
+    endif()
+  endforeach()
+  foreach(folder ${folders} small_folders)
+    list(LENGTH files_of_${folder} count)
+    math(EXPR parts "(${count} + ${most_files} - 1) / ${most_files}")
+    set(place 0)
+    foreach(source ${files_of_${folder}})
+      math(EXPR part "${place} * ${parts} / ${count}")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${part})
+      math(EXPR place "${place} + 1")
+    endforeach()
+  endforeach()
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # Coroutines of an included file may hold what is local to that file.
+  target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
 endfunction()
 
 # add_unit_tests(<room> <precompiled headers>): the binary unit_tests_<room>, when the room has tests.

@@ -7,13 +7,11 @@
 #include <variant>
 #include <vector>
 
+#include "parser/ast_nodes.h"
+
 /// What was written, as values: no types, no catalog. Every offset is a byte offset (0-based) into the text that was
 /// given to parse(). Names are as PostgreSQL's scanner leaves them: folded to lower case unless quoted.
 namespace redquel::parser::ast {
-
-struct Expression;
-struct Select;
-struct Statement;
 
 /// Never null unless the member's comment says so.
 using ExpressionPtr = std::unique_ptr<const Expression>;

@@ -27,7 +27,6 @@ struct RecordColumn {
 
 // --- FROM ----------------------------------------------------------------------------------------------------------
 
-struct FromItem;
 using FromItemPtr = std::unique_ptr<const FromItem>;
 
 struct TableRef {
@@ -91,8 +90,6 @@ struct Target {
 };
 
 enum class GroupingSetKind { kEmpty, kRollup, kCube, kSets };
-
-struct GroupingSet;
 
 /// An element of GROUP BY: an expression (an implicit Row inside ROLLUP, CUBE and GROUPING SETS is a list of them), or
 /// a nested grouping set.

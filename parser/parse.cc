@@ -73,7 +73,7 @@ ParsedStatement convert_raw(const PgQuery__RawStmt& raw, std::string_view text) 
   const std::size_t first = skip_blank(text, begin);
   while (end > first && is_white_space(text[end - 1])) --end;
   const auto offset = static_cast<std::uint32_t>(first);
-  return {convert_statement(raw.stmt, offset), offset, static_cast<std::uint32_t>(end - first)};
+  return {std::make_shared<ast::Statement>(convert_statement(raw.stmt, offset)), offset, static_cast<std::uint32_t>(end - first)};
 }
 
 std::vector<ParsedStatement> parse_text(const std::string& text) {
@@ -123,7 +123,7 @@ std::uint32_t check_limits(std::string_view text, const ParseLimits& limits) {
 /// The select list of a text that is nothing but one `SELECT` of one unnamed target.
 ast::ExpressionPtr parse_single_target(const std::string& text) {
   std::vector<ParsedStatement> statements = parse(text);
-  ast::Select* select = statements.size() == 1 ? std::get_if<ast::Select>(&statements[0].statement.node) : nullptr;
+  ast::Select* select = statements.size() == 1 ? std::get_if<ast::Select>(&statements[0].statement->node) : nullptr;
   const bool single = select != nullptr && select->targets.size() == 1 && select->targets[0].name.empty() &&
                       select->from.empty() && !select->where && select->set_operator == ast::SetOperator::kNone &&
                       select->order_by.empty() && select->group_by.empty() && !select->limit_count && !select->into;
@@ -142,13 +142,15 @@ std::vector<ParsedStatement> parse(std::string_view text, const ParseLimits& lim
   return statements;
 }
 
+std::shared_ptr<const ast::Statement> parse_statement(std::string_view text) { return std::move(parse(text).at(0).statement); }
+
 ast::ExpressionPtr parse_expression(std::string_view text) {
   return parse_single_target("SELECT " + std::string(text));
 }
 
 ast::TypeName parse_type_name(std::string_view text) {
   std::vector<ParsedStatement> statements = parse("ALTER TABLE t ALTER COLUMN c TYPE " + std::string(text));
-  auto* alter = statements.size() == 1 ? std::get_if<ast::AlterTable>(&statements[0].statement.node) : nullptr;
+  auto* alter = statements.size() == 1 ? std::get_if<ast::AlterTable>(&statements[0].statement->node) : nullptr;
   auto* change = alter != nullptr && alter->commands.size() == 1
                      ? std::get_if<ast::AlterColumnType>(&alter->commands[0])
                      : nullptr;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct ParseLimits {
 };
 
 struct ParsedStatement {
-  ast::Statement statement;
+  std::shared_ptr<ast::Statement> statement;  // never null
   /// The statement's own bytes in the text, without the semicolon and surrounding space.
   std::uint32_t offset = 0;
   std::uint32_t length = 0;
@@ -31,6 +32,9 @@ struct ParsedStatement {
 /// the start of the whole text. Throws SqlError: 42601 and the grammar's other errors in PostgreSQL's words with
 /// position, 0A000 for XML expressions, 54000 and 54001 for the limits. Safe to call from any number of threads.
 std::vector<ParsedStatement> parse(std::string_view text, const ParseLimits& limits = {});
+
+/// The only statement of a text that redquel wrote itself or has parsed before. Throws like parse().
+std::shared_ptr<const ast::Statement> parse_statement(std::string_view text);
 
 /// A single expression, as the catalog stores it (the output of to_sql). Its offsets are kExpressionOffset too large. Throws like
 /// parse().

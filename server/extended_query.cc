@@ -5,7 +5,10 @@
 #include "executor/runtime/transaction_moment.h"
 #include "parser/parse.h"
 #include "server/session.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/types/binary_io.h"
+#include "sql/types/binary_reader.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type.h"
 
@@ -48,7 +51,7 @@ const PreparedStatementPtr& Session::find_statement(const std::string& name) con
   const auto found = statements_.find(name);
   if (found != statements_.end()) return found->second;
   if (name.empty()) throw sql::SqlError("26000", "unnamed prepared statement does not exist");
-  throw sql::SqlError("26000", fmt::format("prepared statement \"{}\" does not exist", name));
+  throw sql::undefined_prepared_statement(name);
 }
 
 Portal& Session::find_portal(const std::string& name) const {
@@ -68,7 +71,7 @@ asio::awaitable<void> Session::on(const ParseMessage& message) {
   if (!statement) {
     std::vector<parser::ParsedStatement> parsed = parser::parse(*text, {.text_bytes = host_.limits().statement_bytes});
     if (parsed.size() > 1) throw sql::SqlError("42601", "cannot insert multiple commands into a prepared statement");
-    if (!parsed.empty()) statement = std::make_shared<const parser::ast::Statement>(std::move(parsed[0].statement));
+    if (!parsed.empty()) statement = std::move(parsed[0].statement);
     if (statement) host_.transaction_texts().remember(*text, statement);
   }
   std::vector<sql::Type> types = types_of(message.parameter_types);
@@ -88,7 +91,7 @@ asio::awaitable<void> Session::parse_statement(std::string name, SourceText sour
     const bool names_cursor = SessionStatements::names_cursor(*written);
     if (names_cursor) {  // which row is meant will be known when it is executed
       text = SessionStatements::text_at_place(text, "(0,0)");
-      statement = std::make_shared<const parser::ast::Statement>(std::move(parser::parse(text).at(0).statement));
+      statement = parser::parse_statement(text);
     }
     const SourceText sent = source;
     executor::DeclaredParameters declared(parameter_types);
@@ -127,10 +130,9 @@ sql::Datum Session::bind_parameter(std::string_view bytes, std::int16_t format, 
   if (format != 1) throw sql::SqlError("22023", fmt::format("unsupported format code: {}", format));
   try {
     return sql::decode_binary(type, bytes, encoder_.converter());
-  } catch (const sql::SqlError& error) {
-    if (error.sqlstate() != "22P03" || error.message() != "incorrect binary data format") throw;
+  } catch (const sql::UnreadBytes&) {
+    throw sql::SqlError(sqlstate::kInvalidBinaryRepresentation, fmt::format("incorrect binary data format in bind parameter {}", number));
   }
-  throw sql::SqlError("22P03", fmt::format("incorrect binary data format in bind parameter {}", number));
 }
 
 std::vector<sql::Datum> Session::bind_parameters(const BindMessage& message, const PreparedStatement& statement) {
@@ -257,7 +259,7 @@ asio::awaitable<void> Session::on(const ExecuteMessage& message) {
 asio::awaitable<void> Session::run_at_cursor(Portal& portal, std::size_t rows) {
   const PreparedStatement& written = *portal.statement;
   std::string text = *session_statements_.text_for_current(*written.source.text, *written.statement);
-  auto statement = std::make_shared<const parser::ast::Statement>(std::move(parser::parse(text).at(0).statement));
+  auto statement = parser::parse_statement(text);
   executor::DeclaredParameters types(written.parameter_types);
   SourceText no_source;
   const PreparedStatementPtr planned =

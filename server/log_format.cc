@@ -2,7 +2,7 @@
 
 #include <spdlog/pattern_formatter.h>
 
-#include <string_view>
+#include "sql/ascii.h"
 
 namespace redquel::server {
 
@@ -11,14 +11,13 @@ namespace {
 class EscapedMessage final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& line) override {
-    constexpr std::string_view kDigits = "0123456789abcdef";
     for (const char c : message.payload) {
       const auto byte = static_cast<unsigned char>(c);
       if (byte >= 0x20 && byte != 0x7f) {
         line.push_back(c);
         continue;
       }
-      for (const char escaped : {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]}) line.push_back(escaped);
+      for (const char escaped : {'\\', 'x', sql::kHexDigits[byte >> 4], sql::kHexDigits[byte & 15]}) line.push_back(escaped);
     }
   }
   std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<EscapedMessage>(); }

@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "server/error_routine.h"
 #include "sql/types/type.h"
 
 namespace redquel::server {
@@ -152,7 +151,7 @@ void MessageEncoder::report_message(char type, const ErrorReport& report) {
   put_field('c', error.column());
   put_field('d', error.data_type());
   put_field('n', error.constraint());
-  if (type == 'E') put_field('R', error_routine(error));
+  if (type == 'E') put_field('R', error.routine());
   buffer_.push_back('\0');
   end_message();
   lossy_ = false;

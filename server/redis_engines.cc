@@ -11,6 +11,7 @@
 #include "executor/storage/role_store.h"
 #include "server/setting_check.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::server {
 
@@ -62,7 +63,7 @@ class RedisEngines final : public EngineSource {
     try {
       co_await executor::create_database(home, name);
     } catch (const sql::SqlError& error) {
-      if (error.sqlstate() != "42P04") throw;  // another session was faster
+      if (error.sqlstate() != sqlstate::kDuplicateDatabase) throw;  // another session was faster
     }
     co_return co_await executor::find_database(home, name);
   }

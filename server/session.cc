@@ -10,6 +10,7 @@
 
 #include "executor/runtime/notifications.h"
 #include "server/copy_stream.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::server {
@@ -93,7 +94,7 @@ asio::awaitable<void> Session::run() {
     host_.note_bad_startup(connection_.peer_address(), "TLS handshake failed: " + refusal.reason);
   } catch (const sql::SqlError& error) {
     fatal = error;
-    const bool is_misbehaviour = fatal->sqlstate() == "08P01" || fatal->sqlstate() == "28000";
+    const bool is_misbehaviour = fatal->sqlstate() == sqlstate::kProtocolViolation || fatal->sqlstate() == sqlstate::kInvalidAuthorizationSpecification;
     if (!started_ && is_misbehaviour) host_.note_bad_startup(connection_.peer_address(), fatal->message());
   } catch (const std::exception& error) {
     spdlog::error("session {} ends: {}", key_.process_id, error.what());

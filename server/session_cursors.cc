@@ -54,14 +54,14 @@ std::string ctid_of(const ast::TableRef& table) {
 asio::awaitable<bool> SessionStatements::plan_with_places(Cursor& cursor, const ast::Select& query, executor::DeclaredParameters parameters) {
   const ast::TableRef* table = single_table(query);
   if (table == nullptr) co_return false;
-  ast::Statement extended = std::move(parser::parse(parser::to_sql(query)).at(0).statement);
+  const std::shared_ptr<ast::Statement> extended = std::move(parser::parse(parser::to_sql(query)).at(0).statement);
   ast::Target place;
   place.value = parser::parse_expression(ctid_of(*table));
-  std::get<ast::Select>(extended.node).targets.push_back(std::move(place));
-  std::string text = parser::to_sql(std::get<ast::Select>(extended.node));
+  std::get<ast::Select>(extended->node).targets.push_back(std::move(place));
+  std::string text = parser::to_sql(std::get<ast::Select>(extended->node));
   bool is_planned = false;
   try {
-    auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+    auto statement = parser::parse_statement(text);
     SourceText source;
     const PreparedStatementPtr planned =
         co_await plan_statement(*engine_, std::move(source), std::move(text), std::move(statement), std::move(parameters), state_);
@@ -95,14 +95,14 @@ const ast::TableRef& target_of(const ast::Statement& statement) {
 bool SessionStatements::names_cursor(const ast::Statement& statement) { return current_of(statement) != nullptr; }
 
 std::string SessionStatements::text_at_place(const std::string& text, std::string_view place) {
-  ast::Statement rewritten = std::move(parser::parse(text).at(0).statement);
-  ast::ExpressionPtr condition = parser::parse_expression(fmt::format("{} = {}", ctid_of(target_of(rewritten)), parser::quote_literal(place)));
-  if (auto* update = std::get_if<ast::Update>(&rewritten.node)) {
+  const std::shared_ptr<ast::Statement> rewritten = std::move(parser::parse(text).at(0).statement);
+  ast::ExpressionPtr condition = parser::parse_expression(fmt::format("{} = {}", ctid_of(target_of(*rewritten)), parser::quote_literal(place)));
+  if (auto* update = std::get_if<ast::Update>(&rewritten->node)) {
     update->where = std::move(condition);
   } else {
-    std::get<ast::Delete>(rewritten.node).where = std::move(condition);
+    std::get<ast::Delete>(rewritten->node).where = std::move(condition);
   }
-  return parser::to_sql(rewritten);
+  return parser::to_sql(*rewritten);
 }
 
 std::optional<std::string> SessionStatements::text_for_current(const std::string& text, const ast::Statement& statement) const {
@@ -151,7 +151,7 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
   const bool has_places = co_await plan_with_places(*cursor, *declare.query, types);
   if (!has_places) {
     std::string text = parser::to_sql(*declare.query);
-    auto query = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+    auto query = parser::parse_statement(text);
     SourceText source;
     std::optional<sql::SqlError> failure;
     try {

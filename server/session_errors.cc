@@ -11,6 +11,7 @@
 
 #include "server/ascii.h"
 #include "server/session.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::server {
@@ -56,7 +57,7 @@ void Session::report(std::exception_ptr failure) {
     throw sql::SqlError("57P01", "terminating connection due to administrator command");
   }
   const sql::SqlError error = as_sql_error(failure);
-  if (error.sqlstate() == "57P01") throw error;  // pg_terminate_backend() of the session itself: the session's last word is FATAL
+  if (error.sqlstate() == sqlstate::kAdminShutdown) throw error;  // pg_terminate_backend() of the session itself: the session's last word is FATAL
   encoder_.error_response({"ERROR", &error, character_position(error), error_context_});
   error_unsent_ = true;
 }

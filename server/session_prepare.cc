@@ -10,6 +10,8 @@
 #include "server/session_statements.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/types/row_value.h"
 
 namespace redquel::server {
@@ -19,7 +21,7 @@ namespace ast = parser::ast;
 const PreparedStatementPtr& SessionStatements::find_statement(const std::string& name) const {
   const auto found = statements_.find(name);
   if (found == statements_.end()) {
-    throw sql::SqlError("26000", fmt::format("prepared statement \"{}\" does not exist", name));
+    throw sql::undefined_prepared_statement(name);
   }
   return found->second;
 }
@@ -28,8 +30,7 @@ asio::awaitable<std::vector<sql::Datum>> SessionStatements::evaluate_row(std::st
   std::vector<sql::Datum> values;
   std::optional<sql::SqlError> failure;
   try {
-    std::vector<parser::ParsedStatement> parsed = parser::parse(text);
-    auto statement = std::make_shared<const ast::Statement>(std::move(parsed.at(0).statement));
+    const auto statement = parser::parse_statement(text);
     executor::DeclaredParameters no_parameters;
     executor::PreparedPtr plan = co_await engine_->prepare(std::move(text), statement, no_parameters, state_);
     std::vector<sql::Datum> no_values;
@@ -60,8 +61,7 @@ asio::awaitable<void> SessionStatements::store_prepared(PreparedStatementPtr out
       text += fmt::format("{}NULL::{}", ends.empty() ? "" : ", ", parser::to_sql(name));
       ends.push_back(text.size());
     }
-    std::vector<parser::ParsedStatement> parsed = parser::parse(text);
-    auto cast = std::make_shared<const ast::Statement>(std::move(parsed.at(0).statement));
+    const auto cast = parser::parse_statement(text);
     std::optional<sql::SqlError> failure;
     try {
       executor::DeclaredParameters no_parameters;
@@ -118,7 +118,7 @@ asio::awaitable<std::vector<sql::Type>> argument_types(executor::Engine& engine,
   if (is_known) co_return types;
   std::optional<sql::SqlError> failure;
   try {
-    auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+    auto statement = parser::parse_statement(text);
     executor::DeclaredParameters no_parameters;
     const executor::PreparedPtr plan = co_await engine.prepare(std::move(text), std::move(statement), no_parameters, state);
     for (std::size_t i = 0; i < types.size() && i < plan->columns.size(); ++i) {
@@ -162,7 +162,7 @@ asio::awaitable<std::unique_ptr<executor::Execution>> SessionStatements::start_p
   const auto& execute_statement = std::get<ast::Execute>(outer->statement->node);
   PreparedStatementPtr target = find_statement(execute_statement.name);
   if (target->columns.size() != outer->columns.size()) {
-    throw sql::SqlError("0A000", "cached plan must not change result type");
+    throw sql::SqlError(sqlstate::kFeatureNotSupported, "cached plan must not change result type").routine("RevalidateCachedQuery");
   }
   std::vector<sql::Datum> values = co_await evaluate_arguments(execute_statement, *target);
   if (target->plan) {
@@ -227,7 +227,7 @@ asio::awaitable<std::unique_ptr<executor::Execution>> SessionStatements::explain
   if (!target->plan) throw sql::not_supported("EXPLAIN of this prepared statement");
   std::vector<sql::Datum> values = co_await evaluate_arguments(execute_statement, *target);
   std::string text = explain_text(explain) + parser::to_sql(*target->plan->statement);
-  auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+  auto statement = parser::parse_statement(text);
   executor::DeclaredParameters types(target->parameter_types);
   executor::PreparedPtr plan = co_await engine_->prepare(std::move(text), std::move(statement), std::move(types), state_);
   co_return engine_->execute(std::move(plan), std::move(values), state_);

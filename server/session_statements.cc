@@ -120,7 +120,7 @@ class SessionStatements::Run final : public executor::Execution {
 
 /// Roles that other processes have changed are known from the next load of the definitions on, whose version moves with them.
 asio::awaitable<void> SessionStatements::refresh_roles() {
-  static const auto kStatement = std::make_shared<const ast::Statement>(std::move(parser::parse("SELECT NULL").at(0).statement));
+  static const std::shared_ptr<const ast::Statement> kStatement = parser::parse_statement("SELECT NULL");
   co_await engine_->begin_session();
   co_await engine_->prepare("SELECT NULL", kStatement, std::nullopt, state_);
 }

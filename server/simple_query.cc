@@ -4,6 +4,7 @@
 #include "parser/literals.h"
 #include "parser/parse.h"
 #include "server/session.h"
+#include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::server {
@@ -71,7 +72,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
       one = std::move(alone.front());
     }
     current_source_ = source;
-    auto statement = std::make_shared<const parser::ast::Statement>(std::move(one.statement));
+    std::shared_ptr<const parser::ast::Statement> statement = std::move(one.statement);
     if (parsed.size() == 1) host_.transaction_texts().remember(*text, statement);
     transactions_.block().admit(*statement);
     // The statements of one string are one transaction, unless they say otherwise.
@@ -90,7 +91,7 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
   try {
     if (!statement) {
       std::vector<parser::ParsedStatement> parsed = parser::parse(shared.text, {.text_bytes = host_.limits().statement_bytes});
-      statement = std::make_shared<const parser::ast::Statement>(std::move(parsed.at(0).statement));
+      statement = std::move(parsed.at(0).statement);
     }
   } catch (const sql::SqlError&) {
     is_individual = true;
@@ -115,7 +116,7 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
         else portal.parameters.emplace_back(literal.number);
       }
     } catch (const sql::SqlError& error) {
-      if (error.sqlstate() == sql::kQueryCanceled) throw;
+      if (error.sqlstate() == sqlstate::kQueryCanceled) throw;
       is_individual = true;
     }
   }
@@ -149,7 +150,7 @@ asio::awaitable<void> Session::run_simple(SourceText source, std::string text,
                                           std::shared_ptr<const parser::ast::Statement> statement, bool commits) {
   if (auto current = session_statements_.text_for_current(text, *statement)) {
     text = *std::move(current);
-    statement = std::make_shared<const parser::ast::Statement>(std::move(parser::parse(text).at(0).statement));
+    statement = parser::parse_statement(text);
     source = {};  // positions would be those of another text
   }
   Portal portal;

@@ -9,22 +9,33 @@
 namespace redquel::sql {
 
 /// An error that a user caused or must hear of; it ends the statement and becomes an ErrorResponse.
-/// `what()` is the primary message in PostgreSQL's words. Bugs are assertions, never SqlErrors.
+/// `what()` is the primary message in PostgreSQL's words. Bugs are assertions, never SqlErrors. sqlstate.h names the SQLSTATEs,
+/// name_errors.h and value_errors.h make the frequent errors.
+///
+/// Bodies are in error.cc: a thousand places throw one, and none of them is in a hurry.
 class SqlError : public std::runtime_error {
  public:
-  SqlError(std::string_view sqlstate, std::string message) : std::runtime_error(std::move(message)), sqlstate_(sqlstate) {}
+  SqlError(std::string_view sqlstate, std::string message);
+  SqlError(std::string_view sqlstate, const char* message);
+  SqlError(const SqlError& other);
+  SqlError(SqlError&& other) noexcept;
+  SqlError& operator=(const SqlError& other);
+  SqlError& operator=(SqlError&& other) noexcept;
+  ~SqlError() override;
 
-  SqlError&& detail(std::string text) && { return detail_ = std::move(text), std::move(*this); }
-  SqlError&& hint(std::string text) && { return hint_ = std::move(text), std::move(*this); }
+  SqlError&& detail(std::string text) &&;
+  SqlError&& hint(std::string text) &&;
   /// Where in the data it was: "JSON data, line 1: …".
-  SqlError&& context(std::string text) && { return context_ = std::move(text), std::move(*this); }
+  SqlError&& context(std::string text) &&;
   /// Byte offset into the statement's text (0-based); the server turns it into a character position (1-based).
-  SqlError&& at(std::optional<std::uint32_t> byte_offset) && { return set_position(byte_offset), std::move(*this); }
-  SqlError&& schema(std::string name) && { return schema_ = std::move(name), std::move(*this); }
-  SqlError&& table(std::string name) && { return table_ = std::move(name), std::move(*this); }
-  SqlError&& column(std::string name) && { return column_ = std::move(name), std::move(*this); }
-  SqlError&& data_type(std::string name) && { return data_type_ = std::move(name), std::move(*this); }
-  SqlError&& constraint(std::string name) && { return constraint_ = std::move(name), std::move(*this); }
+  SqlError&& at(std::optional<std::uint32_t> byte_offset) &&;
+  SqlError&& schema(std::string name) &&;
+  SqlError&& table(std::string name) &&;
+  SqlError&& column(std::string name) &&;
+  SqlError&& data_type(std::string name) &&;
+  SqlError&& constraint(std::string name) &&;
+  /// The function of PostgreSQL's source that raises the error, where drivers decide by it. A literal: it is not copied.
+  SqlError&& routine(std::string_view name) &&;
 
   /// Keeps a position that is already set: the innermost one is the most exact.
   void set_position(std::optional<std::uint32_t> byte_offset) {
@@ -32,11 +43,7 @@ class SqlError : public std::runtime_error {
   }
 
   /// The same error of a text that is not the client's, or where PostgreSQL tells no place.
-  SqlError without_position() const {
-    SqlError error = *this;
-    error.position_.reset();
-    return error;
-  }
+  SqlError without_position() const;
 
   const std::string& sqlstate() const { return sqlstate_; }
   std::string message() const { return what(); }
@@ -49,20 +56,18 @@ class SqlError : public std::runtime_error {
   const std::string& column() const { return column_; }
   const std::string& data_type() const { return data_type_; }
   const std::string& constraint() const { return constraint_; }
+  std::string_view routine() const { return routine_; }
 
  private:
   std::string sqlstate_, detail_, hint_, context_, schema_, table_, column_, data_type_, constraint_;
+  std::string_view routine_;
   std::optional<std::uint32_t> position_;
 };
 
 /// 0A000 with the construct's name: what redquel does not build (yet), never silently accepted.
-inline SqlError not_supported(std::string_view construct, std::optional<std::uint32_t> position = {}) {
-  return SqlError("0A000", std::string(construct) + " is not supported by redquel").at(position);
-}
+SqlError not_supported(std::string_view construct, std::optional<std::uint32_t> position = {});
 
 /// 25006: a command that writes in a transaction that only reads.
-inline SqlError in_read_only_transaction(std::string_view command) {
-  return SqlError("25006", "cannot execute " + std::string(command) + " in a read-only transaction");
-}
+SqlError in_read_only_transaction(std::string_view command);
 
 }  // namespace redquel::sql

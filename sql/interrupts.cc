@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -20,9 +21,9 @@ thread_local std::size_t allocated = 0;  // in the innermost scope
 }  // namespace
 
 void Interrupts::check() const {
-  if (cancel_requested_.load(std::memory_order_relaxed)) throw SqlError(kQueryCanceled, "canceling statement due to user request");
+  if (cancel_requested_.load(std::memory_order_relaxed)) throw SqlError(sqlstate::kQueryCanceled, "canceling statement due to user request");
   if (deadline_ != Clock::time_point::max() && Clock::now() > deadline_) {
-    throw SqlError(kQueryCanceled, "canceling statement due to statement timeout");
+    throw SqlError(sqlstate::kQueryCanceled, "canceling statement due to statement timeout");
   }
 }
 

@@ -4,12 +4,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace redquel::sql {
 
-/// The SQLSTATE of a statement that was cancelled or has reached its deadline.
-inline constexpr std::string_view kQueryCanceled = "57014";
 /// Results of one evaluation that are smaller are not counted by check_allocation().
 inline constexpr std::size_t kLargeAllocation = std::size_t{1} << 20;
 

@@ -38,7 +38,7 @@ using sql::SqlError;
 namespace {
 
 /// Writers may get between the look at the rows and the commit so often.
-constexpr int kAttempts = 20;
+constexpr int kAlterAttempts = 20;
 
 TablePtr find_altered(CatalogDraft& draft, const ast::AlterTable& statement) {
   TablePtr table = find_table(draft, statement.relation);
@@ -362,7 +362,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
   std::optional<sql::Oid> keys_stored;  // of this table
   SequenceRestarts restarts;
   bool is_locked = false;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kAlterAttempts; ++attempt) {
     LoadedCatalog loaded = co_await load_definitions(context);
     CatalogDraft first(loaded, context.session);
     const TablePtr before = find_altered(first, statement);

@@ -22,6 +22,7 @@
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -208,10 +209,10 @@ asio::awaitable<void> validate(DdlContext& context, const ast::AlterDomain& stat
     try {
       co_await validate_rows(context, loaded.snapshot, tested, not_null, names);
     } catch (const SqlError& error) {
-      if (error.sqlstate() == "23502") {
+      if (error.sqlstate() == sqlstate::kNotNullViolation) {
         throw SqlError("23502", place + "null values").schema(table->schema).table(table->name).column(column.name);
       }
-      if (error.sqlstate() != "23514") throw;
+      if (error.sqlstate() != sqlstate::kCheckViolation) throw;
       throw SqlError("23514", place + "values that violate the new constraint").schema(table->schema).table(table->name).column(column.name);
     }
   }

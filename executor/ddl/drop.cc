@@ -17,6 +17,7 @@
 #include "parser/deparse.h"
 #include "sql/functions/function.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -255,7 +256,7 @@ bool skips_type(CatalogDraft& draft, const ast::TypeName& type) {
   try {
     declared_type(draft, type);
   } catch (const SqlError& error) {
-    if (error.sqlstate() != "42704") throw;
+    if (error.sqlstate() != sqlstate::kUndefinedObject) throw;
     draft.notice("00000", fmt::format("type \"{}\" does not exist, skipping", fmt::join(type.names, ".")));
     return true;
   }

@@ -21,6 +21,7 @@
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/functions/polymorphic.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 
 namespace redquel::executor {
@@ -71,7 +72,7 @@ sql::Type parameter_type(CatalogDraft& draft, const ast::TypeName& name, bool is
   try {
     type = bind_type(draft, name);
   } catch (const SqlError& error) {
-    if (is_result || error.sqlstate() != "42704") throw;
+    if (is_result || error.sqlstate() != sqlstate::kUndefinedObject) throw;
     throw SqlError("42704", fmt::format("type {}{} does not exist", fmt::join(name.names, "."), name.array_bounds.empty() ? "" : "[]"));
   }
   if (name.percent_type) {

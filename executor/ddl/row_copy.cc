@@ -11,6 +11,7 @@
 #include "executor/storage/table_walk.h"
 #include "executor/storage/unseen_rows.h"
 #include "executor/storage/write_unit.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -113,7 +114,7 @@ asio::awaitable<void> copy_rows(DdlContext& context, TablePtr before, TablePtr a
 }
 
 SqlError as_build_error(const SqlError& error, const sql::TableDef& table) {
-  if (error.sqlstate() != "23505") return error;
+  if (error.sqlstate() != sqlstate::kUniqueViolation) return error;
   std::string detail = error.detail();
   if (const std::size_t end = detail.rfind(" already exists."); end != std::string::npos) detail.replace(end, std::string::npos, " is duplicated.");
   const std::string& message = error.message();

@@ -36,7 +36,7 @@ constexpr auto kInteger = ParameterKind::kInteger;
 constexpr auto kReal = ParameterKind::kReal;
 
 /// Manual: CREATE TABLE and CREATE INDEX, Storage Parameters.
-constexpr StorageParameter kParameters[] = {
+constexpr StorageParameter kStorageParameters[] = {
     {"heap", "fillfactor", kInteger, 10, 100},
     {"heap", "toast_tuple_target", kInteger, 128, 8160},
     {"heap", "parallel_workers", kInteger, 0, 1024},
@@ -73,10 +73,10 @@ constexpr StorageParameter kParameters[] = {
 
 /// What a TOAST table takes, its table takes, too.
 const StorageParameter* find_parameter(std::string_view owner, std::string_view name) {
-  const auto found = std::ranges::find_if(kParameters, [&](const StorageParameter& parameter) {
+  const auto found = std::ranges::find_if(kStorageParameters, [&](const StorageParameter& parameter) {
     return parameter.name == name && (parameter.owner == owner || (owner == "heap" && parameter.owner == "toast"));
   });
-  return found == std::end(kParameters) ? nullptr : found;
+  return found == std::end(kStorageParameters) ? nullptr : found;
 }
 
 void check_number(const StorageParameter& parameter, const std::string& text) {

@@ -22,7 +22,7 @@ using sql::SqlError;
 namespace {
 
 /// Definitions may change meanwhile so often; then something is wrong.
-constexpr int kAttempts = 20;
+constexpr int kReadAttempts = 20;
 
 using Indexes = std::set<sql::Oid>;
 
@@ -131,7 +131,7 @@ asio::awaitable<bool> rebuild_once(const StructureContext& context, sql::Oid oid
 
 /// Runs `once` until no definition changes meanwhile.
 asio::awaitable<void> repeat(std::function<asio::awaitable<bool>()> once) {
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kReadAttempts; ++attempt) {
     bool is_done = false;
     try {
       is_done = co_await once();

@@ -24,7 +24,7 @@ namespace {
 // under the old one are deleted afterwards; when they are gone and nobody has written yet, it gets its old prefix back.
 constexpr std::int64_t kRowsDeletedAtOnce = 10'000;
 
-constexpr int kAttempts = 20;
+constexpr int kTruncateAttempts = 20;
 
 /// What must go for a table to be empty, at one value of its counter of changes.
 struct Contents {
@@ -191,7 +191,7 @@ asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Tr
 asio::awaitable<void> run(DdlContext& context, const ast::Truncate& statement) {
   if (context.session.transaction) co_return co_await truncate_in_transaction(context, statement);
   std::vector<std::pair<sql::Oid, std::string>> moved;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kTruncateAttempts; ++attempt) {
     LoadedCatalog loaded = co_await load_catalog(context.redis);
     CatalogDraft names(loaded, context.session);
     const std::vector<TablePtr> tables = find_tables(names, statement);

@@ -7,6 +7,7 @@
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/object_lookup.h"
 #include "parser/deparse.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -163,7 +164,7 @@ void drop_types(CatalogDraft& draft, const ast::Drop& statement) {
     try {
       type = find_type(draft, object.names);
     } catch (const SqlError& error) {
-      if (error.sqlstate() != "3F000" || !statement.if_exists) throw;
+      if (error.sqlstate() != sqlstate::kUndefinedSchema || !statement.if_exists) throw;
       draft.notice("00000", error.message() + ", skipping");
       continue;
     }

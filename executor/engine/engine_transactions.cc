@@ -19,6 +19,7 @@
 #include "executor/transaction/set_constraints.h"
 #include "executor/transaction/table_lock.h"
 #include "executor/transaction/transaction_catalog.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -82,7 +83,7 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
     co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows, limits, random_, std::move(place));
   } catch (const sql::SqlError& error) {
     failure = std::current_exception();
-    if (error.sqlstate() == "08006" && (transaction->writes_ahead() || !transaction->buffer().empty())) lost = error;
+    if (error.sqlstate() == sqlstate::kConnectionFailure && (transaction->writes_ahead() || !transaction->buffer().empty())) lost = error;
   } catch (...) {
     failure = std::current_exception();
   }

@@ -16,7 +16,7 @@ namespace redquel::executor {
 /// types of `types`.
 inline boost::asio::awaitable<std::string> run_inner_statement(RedisEngine& engine, SessionState& session, std::string text,
                                                                std::vector<sql::Type> types = {}, std::vector<sql::Datum> parameters = {}) {
-  auto statement = std::make_shared<const parser::ast::Statement>(std::move(parser::parse(text).at(0).statement));
+  auto statement = parser::parse_statement(text);
   DeclaredParameters declared;
   if (!types.empty()) declared = std::move(types);
   PreparedPtr prepared = co_await engine.prepare(std::move(text), std::move(statement), std::move(declared), session);

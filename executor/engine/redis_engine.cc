@@ -16,6 +16,7 @@
 #include "sql/catalog/stored_keys.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/interrupts.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -166,16 +167,16 @@ bool returns_rows(const planner::PhysicalNode& plan) {
 
 /// CALL as the query over its procedure: SELECT * FROM the procedure. `text`: of the statement, for the places that errors name.
 std::shared_ptr<const ast::Statement> query_of_call(const std::string& text) {
-  ast::Statement statement = std::move(parser::parse(text).at(0).statement);
-  ast::ExpressionPtr procedure = std::move(std::get<ast::Call>(statement.node).function);
+  const std::shared_ptr<ast::Statement> statement = std::move(parser::parse(text).at(0).statement);
+  ast::ExpressionPtr procedure = std::move(std::get<ast::Call>(statement->node).function);
   const std::uint32_t offset = procedure->offset;
   ast::FunctionRef called;
   called.functions.push_back({.call = std::move(procedure), .columns = {}});
   ast::Select query;
   query.targets.push_back({.value = std::make_unique<const ast::Expression>(ast::Expression{.node = ast::ColumnRef{.names = {}, .star = true}}), .name = {}});
   query.from.push_back({.offset = offset, .node = std::move(called)});
-  statement.node = std::move(query);
-  return std::make_shared<const ast::Statement>(std::move(statement));
+  statement->node = std::move(query);
+  return statement;
 }
 
 /// The query that EXPLAIN plans in place of a statement that makes a table or a cursor. Null: the statement itself.
@@ -188,7 +189,7 @@ std::shared_ptr<const ast::Statement> explained_query(const ast::Statement& stat
     text = parser::to_sql(*cursor->query);
   }
   if (text.empty()) return nullptr;
-  return std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+  return parser::parse_statement(text);
 }
 
 /// The query that a statement keeps or fills a table with: of DECLARE, CREATE TABLE AS and SELECT INTO. Null: another statement.
@@ -346,7 +347,7 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
   if (may_change_columns) co_return again;
   bool same = again->columns.size() == prepared.columns.size();
   for (std::size_t i = 0; same && i < prepared.columns.size(); ++i) same = again->columns[i].type == prepared.columns[i].type;
-  if (!same) throw sql::SqlError("0A000", "cached plan must not change result type");
+  if (!same) throw sql::SqlError(sqlstate::kFeatureNotSupported, "cached plan must not change result type").routine("RevalidateCachedQuery");
   co_return again;
 }
 

@@ -13,7 +13,7 @@ namespace redquel::executor {
 
 namespace {
 
-using Kind = planner::LogicalApply::Kind;
+using ApplyKind = planner::LogicalApply::Kind;
 
 /// Input columns whose values decide the subquery's answer: the correlated ones, and for IN those that are compared.
 std::vector<std::uint32_t> deciding_columns(const planner::PhysicalApply& plan) {
@@ -49,7 +49,7 @@ class ApplyOperator final : public Operator {
         limit_(context, "subquery") {
     remembers_ =
         deciding_.empty() || (subquery_.is_repeatable() && (!plan.comparison || !sql::is_volatile(*plan.comparison)));
-    if (plan.kind == Kind::kIn && !subquery_.is_correlated()) set_ = SubquerySet::match(plan, context.evaluation());
+    if (plan.kind == ApplyKind::kIn && !subquery_.is_correlated()) set_ = SubquerySet::match(plan, context.evaluation());
   }
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
@@ -62,7 +62,7 @@ class ApplyOperator final : public Operator {
 
  private:
   asio::awaitable<sql::ColumnPtr> answer(const sql::Batch& input) {
-    if (plan_.kind == Kind::kIn && !subquery_.is_correlated() && !has_rows_) co_await read_rows();
+    if (plan_.kind == ApplyKind::kIn && !subquery_.is_correlated() && !has_rows_) co_await read_rows();
     if (set_) co_return set_->test(input, context_.evaluation());
 
     const sql::Batch batch = with_decoded(input, deciding_);
@@ -94,16 +94,16 @@ class ApplyOperator final : public Operator {
   /// Appends the answer for one row.
   asio::awaitable<void> ask(const sql::Batch& batch, std::size_t row) {
     switch (plan_.kind) {
-      case Kind::kScalar:
+      case ApplyKind::kScalar:
         co_await ask_value(row);
         break;
-      case Kind::kExists:
+      case ApplyKind::kExists:
         co_await ask_existence(row);
         break;
-      case Kind::kIn:
+      case ApplyKind::kIn:
         co_await ask_quantified(batch, row);
         break;
-      case Kind::kLateral:
+      case ApplyKind::kLateral:
         break;
     }
   }
@@ -223,7 +223,7 @@ class ApplyOperator final : public Operator {
 
 OperatorPtr make_apply(const planner::PhysicalNode& node, const planner::PhysicalApply& plan,
                        ExecutionContext& context) {
-  if (plan.kind == Kind::kLateral) return make_lateral(node, plan, context);
+  if (plan.kind == ApplyKind::kLateral) return make_lateral(node, plan, context);
   return std::make_unique<ApplyOperator>(node, plan, context);
 }
 

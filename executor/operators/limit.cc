@@ -10,7 +10,7 @@ namespace redquel::executor {
 
 namespace {
 
-std::vector<sql::ExpressionPtr> expressions_of(const std::vector<planner::SortKey>& keys) {
+std::vector<sql::ExpressionPtr> tie_expressions(const std::vector<planner::SortKey>& keys) {
   std::vector<sql::ExpressionPtr> expressions;
   for (const planner::SortKey& key : keys) expressions.push_back(key.expression);
   return expressions;
@@ -20,7 +20,7 @@ class LimitOperator final : public Operator {
  public:
   LimitOperator(const planner::PhysicalLimit& plan, ExecutionContext& context)
       : plan_(plan),
-        tie_keys_(expressions_of(plan.tie_keys)),
+        tie_keys_(tie_expressions(plan.tie_keys)),
         input_(context.make_operator(*plan.input)),
         context_(context) {}
 

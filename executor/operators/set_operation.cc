@@ -9,7 +9,7 @@ namespace redquel::executor {
 
 namespace {
 
-using Kind = planner::LogicalSetOperation::Kind;
+using SetKind = planner::LogicalSetOperation::Kind;
 
 /// The left rows, then the right ones.
 class AppendOperator final : public Operator {
@@ -182,16 +182,16 @@ class CountingOperator final : public Operator {
 OperatorPtr make_set_operation(const planner::PhysicalNode& node, const planner::PhysicalSetOperation& plan,
                                ExecutionContext& context) {
   const std::vector<sql::Type> types = column_types(node);
-  if (plan.kind == Kind::kUnion) {
+  if (plan.kind == SetKind::kUnion) {
     OperatorPtr rows = std::make_unique<AppendOperator>(plan, context);
     return plan.all ? std::move(rows) : make_distinct_rows(std::move(rows), types, "UNION", context);
   }
-  CountingOperator::Options options{plan.kind == Kind::kIntersect, plan.all, types};
+  CountingOperator::Options options{plan.kind == SetKind::kIntersect, plan.all, types};
   OperatorPtr left = context.make_operator(*plan.left), right = context.make_operator(*plan.right);
   OperatorPtr rows =
       std::make_unique<CountingOperator>(std::move(options), std::move(left), std::move(right), context);
   // What EXCEPT gives must be made unique; INTERSECT uses up the right rows.
-  if (plan.kind == Kind::kIntersect || plan.all) return rows;
+  if (plan.kind == SetKind::kIntersect || plan.all) return rows;
   return make_distinct_rows(std::move(rows), types, "EXCEPT", context);
 }
 

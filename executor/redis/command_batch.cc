@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -38,10 +39,8 @@ void append_quoted(std::string& out, std::string_view word) {
     } else if (character == '\t') {
       out += "\\t";
     } else if (byte < ' ' || byte == 0x7F) {
-      constexpr char kHexDigits[] = "0123456789abcdef";
       out += "\\x";
-      out += kHexDigits[byte >> 4];
-      out += kHexDigits[byte & 15];
+      sql::append_hex_byte(out, byte);
     } else {
       out += character;  // UTF-8 stays readable
     }

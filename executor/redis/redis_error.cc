@@ -50,6 +50,7 @@ sql::SqlError redis_error(std::string_view error_text, std::string_view command)
   // An old login error has no code of its own.
   std::string_view sqlstate = error_text.starts_with("ERR invalid password") ? "28000" : "XX000";
   if (error_text.starts_with("ERR max number of clients")) sqlstate = "53300";
+  if (error_text.find("option of SORT denied") != std::string_view::npos) sqlstate = "42501";  // the user may not read all keys
   for (const ErrorCode& known : kErrorCodes) {
     if (has_code(error_text, known.code)) sqlstate = known.sqlstate;
   }

@@ -1,16 +1,20 @@
 #include "executor/redis/url.h"
 
+#include <boost/url/encode.hpp>
+#include <boost/url/parse.hpp>
+#include <boost/url/rfc/sub_delim_chars.hpp>
+#include <boost/url/rfc/unreserved_chars.hpp>
 #include <charconv>
-#include <optional>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
 namespace {
 
 [[noreturn]] void refuse(std::string_view what) {
-  throw std::move(sql::SqlError("22023", "invalid Redis URL: " + std::string(what)))
+  throw sql::SqlError(sqlstate::kInvalidParameterValue, "invalid Redis URL: " + std::string(what))
       .hint("Use redis://[[user]:password@]host[:port][/database], rediss:// for the same within TLS, or unix://[[user]:password@]/path[?db=database].");
 }
 
@@ -18,98 +22,70 @@ template <typename Integer>
 Integer parse_number(std::string_view digits, Integer lowest, Integer highest, std::string_view what) {
   Integer number = 0;
   const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || rest != digits.data() + digits.size() || number < lowest || number > highest)
+  if (error != std::errc() || rest != digits.data() + digits.size() || number < lowest || number > highest) {
     refuse(std::string(what) + " must be a number from " + std::to_string(lowest) + " to " + std::to_string(highest));
+  }
   return number;
 }
 
-std::optional<int> hex_digit(char character) {
-  if (character >= '0' && character <= '9') return character - '0';
-  if (character >= 'a' && character <= 'f') return character - 'a' + 10;
-  if (character >= 'A' && character <= 'F') return character - 'A' + 10;
-  return std::nullopt;
+int parse_database(std::string_view digits) { return parse_number<int>(digits, 0, 1'000'000, "the database"); }
+
+std::string checked(std::string text) {
+  if (text.find('\0') != std::string::npos) refuse("it contains a zero byte");
+  return text;
 }
 
-std::string decode_percent(std::string_view text) {
-  std::string decoded;
-  for (std::size_t position = 0; position < text.size(); ++position) {
-    if (text[position] != '%') {
-      decoded += text[position];
-      continue;
-    }
-    const auto high = position + 2 < text.size() ? hex_digit(text[position + 1]) : std::nullopt;
-    const auto low = position + 2 < text.size() ? hex_digit(text[position + 2]) : std::nullopt;
-    if (!high || !low) refuse("% must be followed by two hexadecimal digits");
-    decoded += static_cast<char>(*high * 16 + *low);
-    if (decoded.back() == '\0') refuse("it contains a zero byte");
-    position += 2;
+/// Encodes all but these characters and %, which begins what is encoded already.
+std::string encoded_except(std::string_view text, const boost::urls::grammar::lut_chars& allowed) {
+  std::string out;
+  for (;;) {
+    const std::size_t percent = text.find('%');
+    out += boost::urls::encode(text.substr(0, percent), allowed);
+    if (percent == std::string_view::npos) return out;
+    out += '%';
+    text.remove_prefix(percent + 1);
   }
-  return decoded;
 }
 
-/// Takes "user:password@" off the front. The last @ before the first / counts, so a password may contain one.
-void take_login(std::string_view& rest, RedisUrl& url) {
-  const std::string_view authority = rest.substr(0, rest.find('/'));
-  const std::size_t at = authority.rfind('@');
-  if (at == std::string_view::npos) return;
-  const std::string_view login = authority.substr(0, at);
-  const std::size_t colon = login.find(':');
-  if (colon == std::string_view::npos) refuse("a user needs a password (user:password@)");
-  url.user = decode_percent(login.substr(0, colon));
-  url.password = decode_percent(login.substr(colon + 1));
+/// Encodes the characters that RFC 3986 does not allow unencoded: passwords and paths are often written as they are. The last @ before the
+/// first / ends the login, so a password may contain one.
+std::string encoded(std::string_view url) {
+  constexpr auto kLoginChars = boost::urls::unreserved_chars + boost::urls::sub_delim_chars + ':';
+  constexpr auto kOtherChars = kLoginChars + '/' + '?' + '#' + '[' + ']' + '@';
+  const std::size_t begin = url.find("://") + 3;
+  const std::size_t at = url.substr(0, url.find('/', begin)).rfind('@');
+  const std::size_t login_end = at == std::string_view::npos || at < begin ? begin : at;
+  return std::string(url.substr(0, begin)) + encoded_except(url.substr(begin, login_end - begin), kLoginChars) +
+         encoded_except(url.substr(login_end), kOtherChars);
+}
+
+void read_login(const boost::urls::url_view& parts, RedisUrl& url) {
+  if (!parts.has_userinfo()) return;
+  if (!parts.has_password()) refuse("a user needs a password (user:password@)");
+  url.user = checked(parts.user());
+  url.password = checked(parts.password());
   if (url.password.empty()) refuse("the password is empty");
-  rest.remove_prefix(at + 1);
 }
 
-/// Takes "?db=N" off the end, for both forms of URL.
-void take_query(std::string_view& rest, RedisUrl& url) {
-  const std::size_t mark = rest.find('?');
-  if (mark == std::string_view::npos) return;
-  const std::string_view query = rest.substr(mark + 1);
-  if (!query.starts_with("db=")) refuse("the only parameter is db");
-  url.database = parse_number<int>(query.substr(3), 0, 1'000'000, "the database");
-  rest = rest.substr(0, mark);
-}
-
-TcpPlace parse_host_and_port(std::string_view text) {
-  TcpPlace place;
-  std::string_view host = text;
-  std::string_view port;
-  if (text.starts_with('[')) {
-    const std::size_t end = text.find(']');
-    if (end == std::string_view::npos) refuse("] is missing behind the host");
-    host = text.substr(1, end - 1);
-    port = text.substr(end + 1);
-    if (!port.empty() && port.front() != ':') refuse("only a port may follow ]");
-  } else if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
-    host = text.substr(0, colon);
-    port = text.substr(colon);
-    if (port.substr(1).find(':') != std::string_view::npos) refuse("an IPv6 address must stand in brackets");
+void read_query(const boost::urls::url_view& parts, RedisUrl& url) {
+  for (const boost::urls::param& parameter : parts.params()) {
+    if (parameter.key != "db") refuse("the only parameter is db");
+    url.database = parse_database(parameter.value);
   }
-  place.host = decode_percent(host);
-  if (place.host.empty()) refuse("the host is missing");
-  if (!port.empty()) place.port = parse_number<std::uint16_t>(port.substr(1), 1, 65535, "the port");
+}
+
+TcpPlace tcp_place(const boost::urls::url_view& parts) {
+  TcpPlace place;
+  place.host = checked(parts.host_address());
+  if (place.host.empty()) refuse("the host is missing; an IPv6 address must stand in brackets []");
+  if (parts.has_port()) place.port = parse_number<std::uint16_t>(parts.port(), 1, 65535, "the port");
   return place;
 }
 
-RedisUrl parse_tcp_url(std::string_view rest) {
-  RedisUrl url;
-  take_login(rest, url);
-  take_query(rest, url);
-  const std::size_t slash = rest.find('/');
-  url.place = parse_host_and_port(rest.substr(0, slash));
-  if (slash != std::string_view::npos && slash + 1 < rest.size())
-    url.database = parse_number<int>(rest.substr(slash + 1), 0, 1'000'000, "the database");
-  return url;
-}
-
-RedisUrl parse_unix_url(std::string_view rest) {
-  RedisUrl url;
-  take_login(rest, url);
-  take_query(rest, url);
-  if (!rest.starts_with('/') || rest.size() == 1) refuse("the path of the socket must be absolute");
-  url.place = UnixPlace{decode_percent(rest)};
-  return url;
+UnixPlace unix_place(const boost::urls::url_view& parts) {
+  const std::string path = checked(parts.path());
+  if (!parts.host().empty() || path.size() < 2) refuse("the path of the socket must be absolute");
+  return UnixPlace{path};
 }
 
 }  // namespace
@@ -121,18 +97,25 @@ std::string RedisUrl::address() const {
   return (is_ipv6 ? "[" + remote.host + "]" : remote.host) + ":" + std::to_string(remote.port);
 }
 
-RedisUrl parse_redis_url(std::string_view url) {
-  constexpr std::string_view kTcpScheme = "redis://";
-  constexpr std::string_view kTlsScheme = "rediss://";
-  constexpr std::string_view kUnixScheme = "unix://";
-  if (url.starts_with(kTcpScheme)) return parse_tcp_url(url.substr(kTcpScheme.size()));
-  if (url.starts_with(kUnixScheme)) return parse_unix_url(url.substr(kUnixScheme.size()));
-  if (url.starts_with(kTlsScheme)) {
-    RedisUrl parsed = parse_tcp_url(url.substr(kTlsScheme.size()));
-    parsed.tls = true;
-    return parsed;
+RedisUrl parse_redis_url(std::string_view text) {
+  const bool is_known = text.starts_with("redis://") || text.starts_with("rediss://") || text.starts_with("unix://");
+  if (!is_known) refuse("it must begin with redis://, rediss:// or unix://");
+  const std::string written = encoded(text);
+  const auto parsed = boost::urls::parse_uri(written);
+  if (!parsed) refuse("an IPv6 address must stand in brackets [], and % must be followed by two hexadecimal digits");
+  const boost::urls::url_view& parts = *parsed;
+  if (parts.has_fragment()) refuse("it must not contain #");
+  RedisUrl url;
+  read_login(parts, url);
+  read_query(parts, url);
+  if (parts.scheme() == "unix") {
+    url.place = unix_place(parts);
+  } else {
+    url.tls = parts.scheme() == "rediss";
+    url.place = tcp_place(parts);
+    if (const std::string path = parts.path(); path.size() > 1) url.database = parse_database(std::string_view(path).substr(1));
   }
-  refuse("it must begin with redis://, rediss:// or unix://");
+  return url;
 }
 
 }  // namespace redquel::executor

@@ -31,6 +31,6 @@ struct RedisUrl {
 /// `redis://[[user]:password@]host[:port][/db]`, `rediss://` for the same within TLS, `unix://[[user]:password@]/path.sock[?db=N]`; %HH is decoded
 /// everywhere, an IPv6 host stands in brackets. Throws SqlError 22023 that says what is wrong (never showing the
 /// password).
-RedisUrl parse_redis_url(std::string_view url);
+RedisUrl parse_redis_url(std::string_view text);
 
 }  // namespace redquel::executor

@@ -1,8 +1,8 @@
 #include "executor/roles/login_role.h"
 
 #include "executor/storage/role_store.h"
-#include "sql/catalog/stored_keys.h"
 #include "sql/catalog/role_json.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 

@@ -8,6 +8,7 @@
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/statements/query_execution.h"
 #include "executor/storage/row_error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -34,7 +35,7 @@ class CopyInExecution final : public CopyExecution {
       co_return co_await insert_->next();
     } catch (const RowError& error) {
       // Unique values are looked at when many rows go to Redis together: their texts are forgotten by then, in PostgreSQL too.
-      input_->channel.set_error_context(error.sqlstate() == "23505" ? input_->context_of_stored_row(error.row())
+      input_->channel.set_error_context(error.sqlstate() == sqlstate::kUniqueViolation ? input_->context_of_stored_row(error.row())
                                                                     : input_->context_of_row(error.row()));
       throw;
     }

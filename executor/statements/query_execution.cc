@@ -21,6 +21,7 @@
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/functions/object_names.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -129,7 +130,7 @@ class QueryRun {
     try {
       co_return co_await run();
     } catch (const sql::SqlError& error) {
-      is_duplicate = error.sqlstate() == "23505";
+      is_duplicate = error.sqlstate() == sqlstate::kUniqueViolation;
       failure = std::current_exception();
     } catch (...) {
       failure = std::current_exception();

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kPage = 200;       // rows or entries that one transaction looks at
 constexpr std::size_t kQuickPage = 500;  // rows that are looked for together
-constexpr int kAttempts = 20;       // for a row that is written all the time
+constexpr int kCheckAttempts = 20;       // for a row that is written all the time
 
 std::optional<std::string> text_of(const Reply& reply) {
   if (reply.is_text()) return std::string(reply.text);
@@ -354,7 +354,7 @@ class IndexChecker {
     if (members.empty()) co_return;
     for (const std::string& member : members) seen_.push_back(std::hash<std::string>()(member));
     members = co_await entries_check_.suspects(std::move(members));
-    for (int attempt = 0; attempt < kAttempts && !members.empty(); ++attempt) {
+    for (int attempt = 0; attempt < kCheckAttempts && !members.empty(); ++attempt) {
       std::vector<std::string> changed;
       for (std::size_t first = 0; first < members.size(); first += kPage) {
         const std::size_t count = std::min(kPage, members.size() - first);

@@ -13,6 +13,7 @@
 #include "executor/runtime/random_version.h"
 #include "executor/storage/journal.h"
 #include "executor/storage/write_conflict.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -202,7 +203,7 @@ asio::awaitable<void> JournaledUnit::commit() {
       owned = co_await end_exclusive(state_->client, state_->unit, state_->unit, state_->tables);
       answered = true;
     } catch (const sql::SqlError& error) {
-      if (error.sqlstate() != "08006") throw;
+      if (error.sqlstate() != sqlstate::kConnectionFailure) throw;
       lost = std::current_exception();
     }
     if (!lost) continue;

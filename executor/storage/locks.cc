@@ -9,7 +9,7 @@ namespace redquel::executor {
 
 namespace {
 
-void append_number(std::string& out, std::size_t value) {
+void append_size(std::string& out, std::size_t value) {
   const auto number = static_cast<std::uint32_t>(value);
   out.append(reinterpret_cast<const char*>(&number), sizeof(number));
 }
@@ -81,10 +81,10 @@ LockSet::Fields LockSet::part(std::size_t number) const {
 void LockSet::spill() {
   std::string block;
   for (const auto& [table, fields] : recent_) {
-    append_number(block, table);
-    append_number(block, fields.size());
+    append_size(block, table);
+    append_size(block, fields.size());
     for (const std::string& field : fields) {
-      append_number(block, field.size());
+      append_size(block, field.size());
       block += field;
     }
   }

@@ -14,7 +14,7 @@ constexpr std::size_t kMaxKnownRows = 10'000;
 /// Of a database with more tables nobody asks for all counters at once.
 constexpr std::size_t kMaxCounters = 500;
 
-std::optional<std::string> text_of(const Reply& reply) {
+std::optional<std::string> text_reply(const Reply& reply) {
   if (!reply.is_text()) return std::nullopt;
   return std::string(reply.text);
 }
@@ -22,7 +22,7 @@ std::optional<std::string> text_of(const Reply& reply) {
 bool is_same(const ReadChecks::Row& row, const Reply& values) {
   const auto now = values.children();
   return std::equal(now.begin(), now.end(), row.values.begin(), row.values.end(),
-                    [](const Reply& a, const std::optional<std::string>& b) { return text_of(a) == b; });
+                    [](const Reply& a, const std::optional<std::string>& b) { return text_reply(a) == b; });
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ void ReadChecks::add_row(sql::Oid table, std::string key, const std::vector<std:
   const auto found = tables_.find(table);
   if (found == tables_.end() || found->second.whole) return;
   Row row{std::move(key), fields, {}};
-  for (const Reply& value : values.children()) row.values.push_back(text_of(value));
+  for (const Reply& value : values.children()) row.values.push_back(text_reply(value));
   found->second.rows.push_back(std::move(row));
   found->second.whole = found->second.rows.size() > kMaxKnownRows;
 }
@@ -50,7 +50,7 @@ asio::awaitable<std::map<std::string, std::string>> counters_of(RedisClient& red
   RepliesPtr replies = co_await redis.execute(std::move(batch));
   replies->or_throw();
   std::map<std::string, std::string> counters;
-  for (std::size_t index = 0; index < keys.size(); ++index) counters[keys[index]] = text_of(replies->array(0)[index]).value_or("");
+  for (std::size_t index = 0; index < keys.size(); ++index) counters[keys[index]] = text_reply(replies->array(0)[index]).value_or("");
   co_return counters;
 }
 
@@ -117,7 +117,7 @@ asio::awaitable<ReadChecks::Answer> ReadChecks::hold(RedisClient& redis, ReadChe
   counters->or_throw();
   bool moved = false;
   for (std::size_t index = 0; index < tables.size(); ++index) {
-    moved = moved || text_of(counters->array(0)[index]).value_or("") != tables[index].first->counter;
+    moved = moved || text_reply(counters->array(0)[index]).value_or("") != tables[index].first->counter;
   }
   if (!moved) co_return answer;
 
@@ -132,7 +132,7 @@ asio::awaitable<ReadChecks::Answer> ReadChecks::hold(RedisClient& redis, ReadChe
   std::size_t reply = 1;
   for (std::size_t index = 0; index < tables.size(); ++index) {
     const auto [table, holds] = tables[index];
-    const std::string now = text_of(replies->array(0)[index]).value_or("");
+    const std::string now = text_reply(replies->array(0)[index]).value_or("");
     if (table->whole && now != table->counter) *holds = false;
     for (const Row& row : table->rows) *holds = is_same(row, (*replies)[reply++]) && *holds;
     table->counter = now;

@@ -13,7 +13,7 @@ namespace redquel::executor {
 namespace {
 
 /// Batches are gathered from the few distinct values: they may be large.
-constexpr std::size_t kRows = 4 * sql::kBatchRows;
+constexpr std::size_t kGatheredRows = 4 * sql::kBatchRows;
 
 /// The values of one column, each as often as its set has members.
 class IndexValuesOperator final : public Operator {
@@ -31,8 +31,8 @@ class IndexValuesOperator final : public Operator {
     }
     if (fallback_) co_return co_await fallback_->next();
     std::vector<std::uint32_t> rows;
-    while (rows.size() < kRows && value_ < counts_.size()) {
-      const std::size_t count = std::min(kRows - rows.size(), counts_[value_]);
+    while (rows.size() < kGatheredRows && value_ < counts_.size()) {
+      const std::size_t count = std::min(kGatheredRows - rows.size(), counts_[value_]);
       rows.insert(rows.end(), count, static_cast<std::uint32_t>(value_));
       counts_[value_] -= count;
       if (counts_[value_] == 0) ++value_;

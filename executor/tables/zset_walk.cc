@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sql/sqlstate.h"
+
 namespace redquel::executor {
 
 namespace {
@@ -14,11 +16,6 @@ constexpr std::size_t kElementsPerRow = 4;
 
 /// The end of the elements that lie beyond an end of a range of scores.
 std::string beyond(const std::string& bound) { return bound.starts_with('(') ? bound.substr(1) : "(" + bound; }
-
-/// Returns true if the user of Redis may not run SORT_RO, or may not read all keys, which its GET asks for.
-bool is_sort_refused(const sql::SqlError& error) {
-  return error.sqlstate() == "42501" || error.message().find("GET option of SORT denied") != std::string::npos;
-}
 
 std::size_t count_of(const Replies& replies, std::size_t index) {
   return static_cast<std::size_t>(std::max<std::int64_t>(0, replies.integer(index)));
@@ -165,7 +162,7 @@ asio::awaitable<void> ZsetWalk::read_ranked() {
       replies = co_await context_.replies_of(*request);
     }
   } catch (const sql::SqlError& error) {
-    if (!is_sort_refused(error)) throw;
+    if (error.sqlstate() != sqlstate::kInsufficientPrivilege) throw;
   }
   if (!replies) {
     co_await go_on_without_ranks();

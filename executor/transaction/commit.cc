@@ -20,6 +20,7 @@
 #include "executor/transaction/mapped_changes.h"
 #include "sql/catalog/mapping.h"
 #include "sql/catalog/stored_keys.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -235,8 +236,8 @@ asio::awaitable<void> commit_in_chunks(RedisClient& redis, Transaction& transact
   } catch (const LockedByOther&) {
     failure = std::make_exception_ptr(serialization_failure("update"));
   } catch (const sql::SqlError& error) {
-    exchanges = error.sqlstate() == "23505";
-    is_lost = error.sqlstate() == "08006";
+    exchanges = error.sqlstate() == sqlstate::kUniqueViolation;
+    is_lost = error.sqlstate() == sqlstate::kConnectionFailure;
     failure = is_lost ? std::make_exception_ptr(outcome_unknown(error)) : std::current_exception();
   }
   if (!failure) co_return;
@@ -310,7 +311,7 @@ asio::awaitable<WriteStatus> commit_mapped_alone(RedisClient& redis, std::shared
     const MappedWriteResult result = co_await write_mapped(redis, std::move(sent), nullptr);
     co_return result.status;
   } catch (const sql::SqlError& error) {
-    if (error.sqlstate() != "08006") throw;
+    if (error.sqlstate() != sqlstate::kConnectionFailure) throw;
     lost = error;
   }
   throw outcome_unknown(*lost);

@@ -41,9 +41,9 @@ class ExpressionBinder {
   ArraySubscripts array_subscripts(std::span<const parser::ast::IndirectionStep> steps);
   /// (row).field. 42809, 42703; 0A000 for records of which nothing is known.
   sql::ExpressionPtr select_field(const sql::ExpressionPtr& row, const std::string& field, std::optional<std::uint32_t> offset);
-  /// `function(arguments)` with arguments that are bound already.
-  sql::ExpressionPtr call(std::string_view function, std::vector<sql::ExpressionPtr> arguments,
-                          std::optional<std::uint32_t> offset);
+  /// `function(arguments)` with arguments that are bound already. `shown`: as in sql::resolve_function().
+  sql::ExpressionPtr call(std::string_view function, std::vector<sql::ExpressionPtr> arguments, std::optional<std::uint32_t> offset,
+                          std::string_view shown = {});
 
  private:
   using Whole = parser::ast::Expression;

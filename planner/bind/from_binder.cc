@@ -22,6 +22,7 @@
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 #include "sql/system_tables.h"
 #include "sql/types/row_value.h"
@@ -116,7 +117,7 @@ FoundTable FromBinder::find_from_table(const ast::RelationName& name) {
   try {
     return find_table(state_, name);
   } catch (const SqlError& error) {
-    if (error.sqlstate() != "42P01" || !name.schema.empty() || !is_future_with(level_.with, name.name)) throw;
+    if (error.sqlstate() != sqlstate::kUndefinedTable || !name.schema.empty() || !is_future_with(level_.with, name.name)) throw;
     throw SqlError("42P01", error.message())
         .detail(fmt::format(
             "There is a WITH item named \"{}\", but it cannot be referenced from this part of the query.", name.name))
@@ -233,14 +234,7 @@ std::vector<FromBinder::BoundCall> FromBinder::bind_calls(const ast::FunctionIte
     BoundCall bound{.column_name = default_column_name(state_, *item.call)};
     const ExpressionPtr array = ExpressionBinder(state_, level_).bind(*argument.value);
     const std::vector<sql::Type> types = {array->type};
-    try {
-      bound.function = sql::resolve_table_function("unnest", types, state_.position(item.call->offset));
-    } catch (const SqlError& error) {
-      if (!error.message().starts_with("function unnest(")) throw;
-      throw SqlError(error.sqlstate(), "function pg_catalog." + error.message().substr(sizeof("function ") - 1))
-          .hint(error.hint())
-          .at(error.position());
-    }
+    bound.function = sql::resolve_table_function("unnest", types, state_.position(item.call->offset), "pg_catalog.unnest");
     bound.arguments = {coerce(state_, array, bound.function->arguments[0], sql::CastContext::kImplicit)};
     calls.push_back(std::move(bound));
   }

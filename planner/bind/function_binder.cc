@@ -14,6 +14,7 @@
 #include "sql/functions/resolve.h"
 #include "sql/functions/variadic_calls.h"
 #include "sql/functions/window_function.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 #include "sql/types/row_value.h"
 #include "sql/types/type_oids.h"
@@ -82,13 +83,7 @@ ExpressionPtr field_by_call(const BindState& state, const ast::FunctionCall& cal
   if (!fields) return nullptr;
   const auto found = std::ranges::find(*fields, call.name[0], &RowField::name);
   if (found == fields->end()) return nullptr;
-  try {
-    sql::resolve_function(call.name[0], types_of(arguments), offset);
-    return nullptr;
-  } catch (const SqlError& error) {
-    if (error.sqlstate() != "42883") throw;
-  }
-  return found->value;
+  return sql::try_resolve_function(call.name[0], types_of(arguments), offset) ? nullptr : found->value;
 }
 
 }  // namespace
@@ -132,9 +127,9 @@ ExpressionPtr bind_type_call(BindState& state, const ast::QualifiedName& name, s
 
 }  // namespace
 
-ExpressionPtr ExpressionBinder::call(std::string_view function, Operands arguments,
-                                     std::optional<std::uint32_t> offset) {
-  const sql::ResolvedFunction resolved = sql::resolve_function(function, types_of(arguments), offset);
+ExpressionPtr ExpressionBinder::call(std::string_view function, Operands arguments, std::optional<std::uint32_t> offset,
+                                     std::string_view shown) {
+  const sql::ResolvedFunction resolved = sql::resolve_function(function, types_of(arguments), offset, shown);
   if (resolved.function == nullptr)
     return coerce(state_, arguments[0], resolved.result, CastContext::kExplicit, offset);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -160,7 +155,7 @@ ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Wh
   try {
     return bind_call(function, whole);
   } catch (const SqlError& error) {
-    if (error.sqlstate() != "42883" || error.position() != token(whole)) throw;
+    if (error.sqlstate() != sqlstate::kUndefinedFunction || error.position() != token(whole)) throw;
     throw SqlError("42883", error.message())
         .hint("No aggregate function matches the given name and argument types. Perhaps you misplaced ORDER BY; ORDER BY must appear after all "
               "regular arguments of the aggregate.")
@@ -204,16 +199,9 @@ ExpressionPtr ExpressionBinder::bind_call(const ast::FunctionCall& function, con
   if (sql::find_functions(name).empty()) {
     if (const ExpressionPtr made = bind_type_call(state_, function.name, arguments, offset)) return with_offset(made, start(whole));
   }
-  try {
-    return with_offset(call(name, std::move(arguments), offset), start(whole));
-  } catch (const SqlError& error) {
-    // SUBSTRING(x FROM 1) and the like: messages say the schema where the statement (or the grammar) does.
-    const std::string text = "function " + name + "(";
-    if (function.name[0] != "pg_catalog" || !error.message().starts_with(text)) throw;
-    throw SqlError(error.sqlstate(), "function pg_catalog." + error.message().substr(sizeof("function ") - 1))
-        .hint(error.hint())
-        .at(error.position());
-  }
+  // SUBSTRING(x FROM 1) and the like: messages say the schema where the statement (or the grammar) does.
+  const std::string shown = function.name[0] == "pg_catalog" ? "pg_catalog." + name : name;
+  return with_offset(call(name, std::move(arguments), offset, shown), start(whole));
 }
 
 namespace {
@@ -240,12 +228,7 @@ ExpressionPtr ExpressionBinder::bind_sql_call(const ast::FunctionCall& function,
   for (const ast::Argument& argument : function.arguments) arguments.push_back(bind(*argument.value));
   if (function.name.size() == 1 && sql::function_name_exists(name)) {
     if (sql::find_functions(name).empty()) return nullptr;  // aggregates and their like are called in other ways
-    try {
-      sql::resolve_function(name, types_of(arguments), offset);
-      return nullptr;
-    } catch (const SqlError& error) {
-      if (error.sqlstate() != "42883") throw;
-    }
+    if (sql::try_resolve_function(name, types_of(arguments), offset)) return nullptr;
   }
   SqlFunctionCall call = resolve_sql_function(state_, function, std::move(arguments), offset);
   if (call.function->window) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "parser/parse.h"
+#include "planner/bind/missing_arbiter.h"
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/expressions/coerce.h"
@@ -64,7 +65,7 @@ std::vector<BodyStatement> parse_function_body(const FunctionDef& function) {
   for (const parser::ParsedStatement& one : parser::parse(function.body)) {
     std::string text = function.body.substr(one.offset, one.length);
     // Alone, so that its offsets are those of its own text.
-    auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+    std::shared_ptr<const ast::Statement> statement = parser::parse_statement(text);
     statements.push_back({std::move(text), std::move(statement)});
   }
   return statements;
@@ -73,7 +74,7 @@ std::vector<BodyStatement> parse_function_body(const FunctionDef& function) {
 bool is_one_query(const FunctionDef& function) {
   const auto statements = parser::parse(function.body);
   if (statements.size() != 1) return false;
-  const auto* query = std::get_if<ast::Select>(&statements[0].statement.node);
+  const auto* query = std::get_if<ast::Select>(&statements[0].statement->node);
   if (query == nullptr || query->into) return false;
   return !query->with || std::ranges::all_of(query->with->expressions, [](const ast::CommonTableExpression& with) {
     return std::holds_alternative<ast::Select>(with.statement->node);
@@ -130,15 +131,6 @@ std::vector<ExpressionPtr> function_results(const FunctionDef& function, const s
 
 namespace {
 
-/// The index that ON CONFLICT needs: PostgreSQL looks for it when the statement runs, and pg_dump makes it after the function.
-bool lacks_arbiter(const SqlError& error) {
-  return error.sqlstate() == "42P10" && std::string_view(error.what()).ends_with("matching the ON CONFLICT specification");
-}
-
-}  // namespace
-
-namespace {
-
 /// 0A000: nobody takes what a CALL within a body gives.
 void check_no_output(const ast::Statement& statement, const sql::CatalogSnapshot& catalog) {
   const auto* call = std::get_if<ast::Call>(&statement.node);
@@ -170,9 +162,8 @@ void check_function(std::shared_ptr<const FunctionDef> function, const sql::Cata
     BoundStatement bound;
     try {
       bound = planner::bind(*one.statement, catalog, declared, inside);
-    } catch (const SqlError& error) {
-      if (!lacks_arbiter(error)) throw;
-      return;  // its result is not known either
+    } catch (const MissingArbiter&) {
+      return;  // pg_dump creates the index after the function; the result is not known yet
     }
     const bool gives_rows = std::holds_alternative<ast::Select>(one.statement->node) || !bound.plan->columns.empty();
     if (!gives_rows) continue;

@@ -12,6 +12,7 @@
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 
 namespace redquel::planner {
@@ -79,7 +80,7 @@ void GroupedInput::check_direct_arguments(const PendingAggregate& aggregate) {
   try {
     for (const ExpressionPtr& argument : aggregate.direct) rewrite(argument);
   } catch (SqlError& error) {
-    if (error.sqlstate() != "42803") throw;
+    if (error.sqlstate() != sqlstate::kGroupingError) throw;
     throw std::move(error).detail("Direct arguments of an ordered-set aggregate must use only grouped columns.");
   }
 }

@@ -8,6 +8,7 @@
 #include "planner/bind/computed_columns.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/insert_targets.h"
+#include "planner/bind/missing_arbiter.h"
 #include "planner/bind/missing_name.h"
 #include "planner/bind/modification.h"
 #include "planner/bind/plan_nodes.h"
@@ -255,7 +256,7 @@ class InsertBinder {
         if (!partial || sql::implies_all(held, bind_indexed(index.predicate_sql, *table_, ids))) return columns_of(index);
       }
     }
-    throw SqlError("42P10", "there is no unique or exclusion constraint matching the ON CONFLICT specification");
+    throw MissingArbiter();
   }
 
   /// The proposed rows become the left side of a join with the rows that are there; SET and WHERE see both.

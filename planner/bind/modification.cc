@@ -88,7 +88,8 @@ ExpressionPtr coerce_for_column(BindState& state, const ExpressionPtr& value, co
       "42804", fmt::format("column \"{}\" is of type {} but expression is of type {}", column.name,
                            sql::format_type(sql::Type{column.domain != 0 ? column.domain : column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
       .hint("You will need to rewrite or cast the expression.")
-      .at(value->offset);
+      .at(value->offset)
+      .routine("transformAssignedExpr");
 }
 
 Returning bind_returning(BindState& state, QueryLevel& level, const std::vector<ast::Target>& list,

@@ -13,6 +13,7 @@
 #include "sql/catalog/row_types.h"
 #include "sql/error.h"
 #include "sql/functions/row_functions.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/row_value.h"
 #include "sql/types/type_oids.h"
@@ -180,7 +181,7 @@ ExpressionPtr ExpressionBinder::function_of_row(const ast::ColumnRef& column, co
   try {
     return bind_sql_call(*written, whole);
   } catch (const SqlError& error) {
-    if (error.sqlstate() != "42883") throw;
+    if (error.sqlstate() != sqlstate::kUndefinedFunction) throw;
     return nullptr;
   }
 }

@@ -187,8 +187,8 @@ class Rewriting {
   /// The recursive term, which passes those columns on and stops where the cycle is found.
   std::string next_rows() const {
     std::string text = parser::to_sql(*query_.right, names_, parser::QueryLayout::kCompact);
-    ast::Statement statement = std::move(parser::parse(text).at(0).statement);
-    auto& select = std::get<ast::Select>(statement.node);
+    const std::shared_ptr<ast::Statement> statement = std::move(parser::parse(text).at(0).statement);
+    auto& select = std::get<ast::Select>(statement->node);
     std::string reference;
     for (const ast::FromItem& item : select.from) {
       if (reference.empty()) reference = reference_name(item, item_.name);
@@ -241,7 +241,7 @@ void bind_with_search_or_cycle(BindState& state, QueryLevel* outer_level, WithIt
   check_clauses(state, written);
   if (written.definition->cycle) check_marks(state, outer_level, *written.definition->cycle);
   const parser::QueryNames names = uses.names_in(state.catalog);
-  auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(Rewriting(written, query, names).text()).at(0).statement));
+  auto statement = parser::parse_statement(Rewriting(written, query, names).text());
   state.keep_alive(statement);
   const Scoped positions(state.keeps_positions, false);
   const Scoped<NameUses*> no_names(state.names, nullptr);

@@ -32,7 +32,7 @@ namespace {
 constexpr std::size_t kNestedCalls = 100;
 
 std::shared_ptr<const ast::Select> parse_body(const FunctionDef& function) {
-  auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(function.body).at(0).statement));
+  auto statement = parser::parse_statement(function.body);
   return {statement, &std::get<ast::Select>(statement->node)};
 }
 

@@ -44,9 +44,9 @@ ExpressionPtr bind_where(BindState& state, QueryLevel& level, const ast::Express
 }
 
 /// Binds SET: every assignment's value in its column's type.
-class SetBinder {
+class AssignmentBinder {
  public:
-  SetBinder(BindState& state, QueryLevel& level, const WriteTarget& target)
+  AssignmentBinder(BindState& state, QueryLevel& level, const WriteTarget& target)
       : state_(state), level_(level), target_(target) {}
 
   std::vector<Assignment> bind(const std::vector<ast::Assignment>& assignments) {
@@ -158,7 +158,7 @@ class SetBinder {
 
 std::vector<Assignment> bind_assignments(BindState& state, QueryLevel& level, const WriteTarget& target,
                                          const std::vector<ast::Assignment>& assignments) {
-  return SetBinder(state, level, target).bind(assignments);
+  return AssignmentBinder(state, level, target).bind(assignments);
 }
 
 LogicalPtr bind_update(BindState& state, const ast::Update& update, WithItem* outer) {

@@ -71,8 +71,8 @@ SqlError damaged(const sql::ViewDef& view, std::string_view reason) {
 
 std::shared_ptr<const ast::Select> parse_view_query(const sql::ViewDef& view) {
   std::vector<parser::ParsedStatement> parsed = parser::parse(view.query);
-  if (parsed.size() != 1 || !std::holds_alternative<ast::Select>(parsed[0].statement.node)) throw damaged(view, "holds no query");
-  auto statement = std::make_shared<const ast::Statement>(std::move(parsed[0].statement));
+  if (parsed.size() != 1 || !std::holds_alternative<ast::Select>(parsed[0].statement->node)) throw damaged(view, "holds no query");
+  const std::shared_ptr<const ast::Statement> statement = std::move(parsed[0].statement);
   return {statement, &std::get<ast::Select>(statement->node)};
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "sql/ascii.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
 
@@ -12,7 +13,7 @@ namespace redquel::sql {
 
 namespace {
 
-constexpr char kHexDigits[] = "0123456789ABCDEF";
+constexpr char kCapitalHexDigits[] = "0123456789ABCDEF";
 constexpr std::string_view kReservedSegments[] = {"id", "rowid", "zset", "indices", "uniques"};
 
 /// By byte.
@@ -31,8 +32,8 @@ bool needs_escape(char character, std::string_view also) {
 void append_escaped(char character, std::string& out) {
   const auto byte = static_cast<unsigned char>(character);
   out += '%';
-  out += kHexDigits[byte >> 4];
-  out += kHexDigits[byte & 15];
+  out += kCapitalHexDigits[byte >> 4];
+  out += kCapitalHexDigits[byte & 15];
 }
 
 void append_segment(std::string_view raw, std::string_view also, std::string& out) {
@@ -70,10 +71,7 @@ std::string hashed_segment(std::string_view raw) {
     throw std::runtime_error("SHA-256 is not available");
   }
   std::string out = "%#";
-  for (unsigned index = 0; index < 16; ++index) {
-    out += "0123456789abcdef"[digest[index] >> 4];
-    out += "0123456789abcdef"[digest[index] & 15];
-  }
+  for (unsigned index = 0; index < 16; ++index) append_hex_byte(out, digest[index]);
   return out;
 }
 

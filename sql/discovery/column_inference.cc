@@ -88,9 +88,7 @@ bool is_document(Text text) {
 }
 
 bool holds(Text name, Text word) {
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), to_lower);
-  return lower.find(word) != std::string::npos;
+  return lower_case(name).find(word) != std::string::npos;
 }
 
 bool sounds_like_time(Text name) {

@@ -10,7 +10,7 @@ namespace redquel::sql {
 
 namespace {
 
-constexpr std::size_t kMaxWidth = 18;  // of a number that is filled up with zeros
+constexpr std::size_t kMaxFilledWidth = 18;  // of a number that is filled up with zeros
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::size_t padded_width(const Values& values) {
     if (width != 0 && width != value->size()) return 0;
     width = value->size();
   }
-  return shortest < width || width > kMaxWidth ? 0 : width;
+  return shortest < width || width > kMaxFilledWidth ? 0 : width;
 }
 
 void read_back(ProposedColumn& made, const Values& values) {

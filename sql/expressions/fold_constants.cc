@@ -4,6 +4,7 @@
 #include "sql/expressions/constant_set.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/interrupts.h"
+#include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::sql {
@@ -158,7 +159,7 @@ ExpressionPtr fold_constants(const ExpressionPtr& expression, const EvaluationCo
     if (is_too_large(value)) return folded;
     return make_expression(folded->type, Constant{std::move(value)}, folded->offset);
   } catch (const SqlError& error) {
-    if (error.sqlstate() == kQueryCanceled) throw;
+    if (error.sqlstate() == sqlstate::kQueryCanceled) throw;
     return folded;
   }
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/interrupts.h"
@@ -16,17 +17,14 @@
 namespace redquel::sql {
 namespace {
 
-constexpr std::string_view kHexDigits = "0123456789abcdef";
 constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 std::string_view character_at(std::string_view text, std::size_t at) { return first_character(text.substr(at)); }
 
-int hex_value(std::string_view text, std::size_t at) {
-  const std::size_t digit = kHexDigits.find(to_lower(text[at]));
-  if (digit == std::string_view::npos) {
-    throw SqlError("22023", "invalid hexadecimal digit: \"" + std::string(character_at(text, at)) + "\"");
-  }
-  return static_cast<int>(digit);
+int hex_digit_at(std::string_view text, std::size_t at) {
+  const int digit = hex_value(text[at]);
+  if (digit < 0) throw SqlError("22023", "invalid hexadecimal digit: \"" + std::string(character_at(text, at)) + "\"");
+  return digit;
 }
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
@@ -39,9 +37,9 @@ void decode_hex(std::string_view text, std::string& out) {
       ++i;
       continue;
     }
-    const int high = hex_value(text, i++);
+    const int high = hex_digit_at(text, i++);
     if (i >= text.size()) throw SqlError("22023", "invalid hexadecimal data: odd number of digits");
-    out += static_cast<char>(high << 4 | hex_value(text, i++));
+    out += static_cast<char>(high << 4 | hex_digit_at(text, i++));
   }
 }
 
@@ -143,12 +141,6 @@ void decode_escape(std::string_view text, std::string& out) {
   }
 }
 
-std::string lower_name(std::string_view name) {
-  std::string lower;
-  for (char c : name) lower += to_lower(c);
-  return lower;
-}
-
 [[noreturn]] void throw_unknown_encoding(std::string_view name) {
   throw SqlError("22023", "unrecognized encoding: \"" + std::string(name) + "\"");
 }
@@ -199,15 +191,11 @@ bool has_conversion(std::string_view from, std::string_view to) {
 }  // namespace
 
 void append_hex(std::string_view bytes, std::string& out) {
-  for (char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += kHexDigits[byte >> 4];
-    out += kHexDigits[byte & 15];
-  }
+  for (const char c : bytes) append_hex_byte(out, static_cast<unsigned char>(c));
 }
 
 void encode_bytes(std::string_view bytes, std::string_view format, std::string& out) {
-  const std::string name = lower_name(format);
+  const std::string name = lower_case(format);
   if (name == "hex") {
     append_hex(bytes, out);
   } else if (name == "base64") {
@@ -220,7 +208,7 @@ void encode_bytes(std::string_view bytes, std::string_view format, std::string& 
 }
 
 void decode_bytes(std::string_view text, std::string_view format, std::string& out) {
-  const std::string name = lower_name(format);
+  const std::string name = lower_case(format);
   if (name == "hex") {
     decode_hex(text, out);
   } else if (name == "base64") {

@@ -82,9 +82,7 @@ Instant truncate_zoned(Context context, Text field, Instant value) {
 }
 /// Abbreviations win over names, as everywhere. 22023 for what is neither.
 const TimeZone& zone_or_abbreviation(Text name) {
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), to_lower);
-  const ZoneAbbreviation* abbreviation = find_zone_abbreviation(lower);
+  const ZoneAbbreviation* abbreviation = find_zone_abbreviation(lower_case(name));
   if (abbreviation == nullptr) return time_zone_named(name);
   if (!abbreviation->zone.empty()) return time_zone_named(abbreviation->zone);
   const std::int32_t west = -abbreviation->offset, seconds = std::abs(west);

@@ -9,6 +9,7 @@
 #include "sql/functions/object_description.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/quote.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
@@ -134,7 +135,7 @@ ObjectAddress address_of_function(std::string_view kind, const NameList& names, 
   try {
     found = parse_object_name(Type{oid::kRegprocedure}, quoted_name(names) + "(" + types + ")", context);
   } catch (const SqlError& error) {
-    if (error.sqlstate() != "42883") throw;
+    if (error.sqlstate() != sqlstate::kUndefinedFunction) throw;
     throw SqlError("42883", fmt::format("{} {}({}) does not exist", kind, dotted_name(names), shown));
   }
   const auto own = catalog_of(context).functions.find(found);

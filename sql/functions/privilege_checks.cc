@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/functions/families.h"
@@ -24,8 +25,7 @@ void check_privileges(Text known, Text option, Text written) {
     begin = end + 1;
     while (!one.empty() && one.front() == ' ') one.remove_prefix(1);
     while (!one.empty() && one.back() == ' ') one.remove_suffix(1);
-    std::string name;
-    for (const char c : one) name += to_lower(c);
+    std::string name = lower_case(one);
     for (const Text suffix : {Text(" with grant option"), option}) {
       if (!suffix.empty() && name.ends_with(suffix)) name.resize(name.size() - suffix.size());
     }

@@ -49,9 +49,9 @@ std::string operator_text(std::string_view name, std::span<const Type> operands)
 }
 
 /// 42883, or 0A000 for what PostgreSQL has and redquel has not.
-SqlError undefined_function(std::string_view name, std::span<const Type> arguments, Offset offset) {
+SqlError undefined_function(std::string_view name, std::string_view shown, std::span<const Type> arguments, Offset offset) {
   if (is_left_out_function(name)) return not_supported(std::string(name) + "()", offset);
-  return SqlError("42883", "function " + call_text(name, arguments) + " does not exist")
+  return SqlError("42883", "function " + call_text(shown.empty() ? name : shown, arguments) + " does not exist")
       .hint("No function matches the given name and argument types. You might need to add explicit type casts.")
       .at(offset);
 }
@@ -182,24 +182,31 @@ std::optional<Type> cast_target(std::string_view name, std::span<const Type> arg
 
 }  // namespace
 
-ResolvedFunction resolve_function(std::string_view name, std::span<const Type> arguments, Offset offset) {
+std::optional<ResolvedFunction> try_resolve_function(std::string_view name, std::span<const Type> arguments, Offset offset,
+                                                     std::string_view shown) {
   const std::vector<Oid> given = oids_of(arguments);
   const auto overload = choose(find_functions(name), std::span<const Oid>(given));
   const bool exact = overload.function != nullptr && overload.signature == given;
   if (!exact) {
-    if (std::optional<Type> target = cast_target(name, arguments)) return {nullptr, {*target}, *target};
+    if (std::optional<Type> target = cast_target(name, arguments)) return ResolvedFunction{nullptr, {*target}, *target};
   }
-  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(name, arguments, offset);
-  if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kNone) return std::nullopt;
+  if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(shown.empty() ? name : shown, arguments), offset);
   const BoundSignature bound(overload.signature, arguments);
-  return {overload.function, bound.arguments(), bound.result(overload.function->result)};
+  return ResolvedFunction{overload.function, bound.arguments(), bound.result(overload.function->result)};
+}
+
+ResolvedFunction resolve_function(std::string_view name, std::span<const Type> arguments, Offset offset, std::string_view shown) {
+  std::optional<ResolvedFunction> resolved = try_resolve_function(name, arguments, offset, shown);
+  if (!resolved) throw undefined_function(name, shown, arguments, offset);
+  return *std::move(resolved);
 }
 
 ResolvedFunction resolve_overload(std::string_view name, std::span<const ScalarFunction* const> overloads, std::span<const Type> arguments,
                                   Offset offset) {
   const std::vector<Oid> given = oids_of(arguments);
   const auto overload = choose(overloads, std::span<const Oid>(given));
-  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(name, arguments, offset);
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(name, {}, arguments, offset);
   if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
   const BoundSignature bound(overload.signature, arguments);
   return {overload.function, bound.arguments(), bound.result(overload.function->result)};
@@ -237,7 +244,7 @@ ResolvedFunction resolve_operator(std::string_view name, std::optional<Type> lef
 ResolvedAggregate resolve_aggregate(std::string_view name, std::span<const Type> arguments, Offset offset) {
   const std::vector<Oid> given = oids_of(arguments);
   const auto overload = choose(find_aggregates(name), std::span<const Oid>(given));
-  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(name, arguments, offset);
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(name, {}, arguments, offset);
   if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
   const BoundSignature bound(overload.signature, arguments);
   return {overload.function, bound.arguments(), bound.result(overload.function->result)};
@@ -250,23 +257,23 @@ ResolvedWindowFunction resolve_window_function(std::string_view name, std::span<
     try {
       given[0] = given[2] = resolve_common_type(ends, name);
     } catch (const SqlError&) {
-      throw undefined_function(name, arguments, offset);
+      throw undefined_function(name, {}, arguments, offset);
     }
   }
   const std::vector<const WindowFunction*> overloads = find_window_functions(name);
   const std::vector<Oid> types = oids_of(given);
   const auto overload = choose(std::span<const WindowFunction* const>(overloads), std::span<const Oid>(types));
-  if (overload.outcome != Choice::Outcome::kFound) throw undefined_function(name, arguments, offset);
+  if (overload.outcome != Choice::Outcome::kFound) throw undefined_function(name, {}, arguments, offset);
   const BoundSignature bound(overload.signature, given);
   return {overload.function, bound.arguments(), bound.result(overload.function->result)};
 }
 
-ResolvedTableFunction resolve_table_function(std::string_view name, std::span<const Type> arguments, Offset offset) {
+ResolvedTableFunction resolve_table_function(std::string_view name, std::span<const Type> arguments, Offset offset, std::string_view shown) {
   std::vector<Oid> given = oids_of(arguments);
   for (Oid& oid : given) oid = array_under(Type{oid}).oid;  // elements of a domain are of the type under it
   const auto overload = choose(find_table_functions(name), std::span<const Oid>(given));
-  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(name, arguments, offset);
-  if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(name, shown, arguments, offset);
+  if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(shown.empty() ? name : shown, arguments), offset);
   const BoundSignature bound(overload.signature, arguments);
   return {overload.function, bound.arguments()};
 }

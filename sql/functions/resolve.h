@@ -35,9 +35,12 @@ struct ResolvedTableFunction {
 };
 
 /// 42883 "function f(integer, unknown) does not exist", 42725 "… is not unique".
-/// `variadic_array`: written f(VARIADIC x); not built (0A000).
-ResolvedFunction resolve_function(std::string_view name, std::span<const Type> arguments,
-                                  std::optional<std::uint32_t> offset = {});
+/// `shown` is the name in messages where it is another one.
+ResolvedFunction resolve_function(std::string_view name, std::span<const Type> arguments, std::optional<std::uint32_t> offset = {},
+                                  std::string_view shown = {});
+/// Like resolve_function(), but returns nullopt instead of 42883.
+std::optional<ResolvedFunction> try_resolve_function(std::string_view name, std::span<const Type> arguments,
+                                                     std::optional<std::uint32_t> offset = {}, std::string_view shown = {});
 /// The same among functions that are not in the table. `name` is for messages.
 ResolvedFunction resolve_overload(std::string_view name, std::span<const ScalarFunction* const> overloads, std::span<const Type> arguments,
                                   std::optional<std::uint32_t> offset = {});
@@ -47,7 +50,7 @@ ResolvedFunction resolve_operator(std::string_view name, std::optional<Type> lef
 ResolvedAggregate resolve_aggregate(std::string_view name, std::span<const Type> arguments,
                                     std::optional<std::uint32_t> offset = {});
 ResolvedTableFunction resolve_table_function(std::string_view name, std::span<const Type> arguments,
-                                             std::optional<std::uint32_t> offset = {});
+                                             std::optional<std::uint32_t> offset = {}, std::string_view shown = {});
 
 /// Does any function, aggregate or table function have this name? (Which kind: find_functions, find_aggregates, …)
 bool function_name_exists(std::string_view name);

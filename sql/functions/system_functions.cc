@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/ascii.h"
 #include "sql/catalog/catalog.h"
 #include "sql/error.h"
 #include "sql/functions/characters.h"
@@ -22,9 +23,7 @@ namespace {
 
 const std::string* shown(Context context, std::string_view name) {
   if (context.show == nullptr) return nullptr;
-  std::string lower;
-  for (char c : name) lower += to_lower(c);
-  return context.show(context.session, lower);
+  return context.show(context.session, lower_case(name));
 }
 
 void version(Context context, std::string& out) {

@@ -113,13 +113,9 @@ ResolvedFunction resolve_variadic_call(std::string_view name, std::span<const Ty
   const bool is_array = is_array_type(last.oid);
   std::vector<Type> elements(types.begin(), types.end());
   if (is_array) elements.back() = element_type_of(last);
-  ResolvedFunction resolved;
-  try {
-    resolved = resolve_function(name, elements, offset);
-  } catch (const SqlError& error) {
-    if (error.sqlstate() != "42883") throw;
-    throw no_such_function(name, types).at(offset);
-  }
+  std::optional<ResolvedFunction> found = try_resolve_function(name, elements, offset);
+  if (!found) throw no_such_function(name, types).at(offset);
+  ResolvedFunction resolved = *std::move(found);
   const auto form = spread_forms().find(variadic_form_of(resolved.function));
   if (form == spread_forms().end() || form->first->arguments.size() != types.size()) throw no_such_function(name, types).at(offset);
   const Oid declared = form->first->arguments.back();

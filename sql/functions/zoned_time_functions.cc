@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/functions/byte_comparison.h"
 #include "sql/functions/characters.h"
@@ -71,8 +72,7 @@ bool from_timestamptz(Context context, std::int64_t timestamp, std::string& out)
 template <class Result, class OfTime>
 std::optional<Result> field(Bytes name, Bytes bytes, const OfTime& of_time) {
   const ZonedTime value = read(bytes);
-  std::string lower;
-  for (const char c : name) lower.push_back(to_lower(c));
+  const std::string lower = lower_case(name);
   if (lower == "timezone") return Result(value.offset);
   if (lower == "timezone_hour") return Result(value.offset / 3600);
   if (lower == "timezone_minute") return Result(value.offset / 60 % 60);
@@ -83,17 +83,10 @@ std::optional<Result> field(Bytes name, Bytes bytes, const OfTime& of_time) {
       return Numeric(value.utc(), 6);
     }
   }
-  try {
-    return of_time(name, value.time);
-  } catch (const SqlError& error) {
-    std::string message = error.message();
-    const std::size_t at = message.find("without");
-    if (at == std::string::npos) throw;
-    throw SqlError(error.sqlstate(), message.replace(at, 7, "with"));
-  }
+  return of_time(name, value.time);
 }
-std::optional<double> date_part(Bytes name, Bytes bytes) { return field<double>(name, bytes, date_part_of_time); }
-std::optional<Numeric> extract(Bytes name, Bytes bytes) { return field<Numeric>(name, bytes, extract_from_time); }
+std::optional<double> date_part(Bytes name, Bytes bytes) { return field<double>(name, bytes, date_part_of_zoned_time); }
+std::optional<Numeric> extract(Bytes name, Bytes bytes) { return field<Numeric>(name, bytes, extract_from_zoned_time); }
 
 // ---- OVERLAPS -------------------------------------------------------------------------------------------------------
 

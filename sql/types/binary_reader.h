@@ -6,10 +6,17 @@
 #include <string_view>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/text_encoding.h"
 
 namespace redquel::sql {
+
+/// 22P03: bytes are left over behind a value. The caller names the parameter or the column.
+class UnreadBytes final : public SqlError {
+ public:
+  UnreadBytes() : SqlError(sqlstate::kInvalidBinaryRepresentation, "incorrect binary data format") {}
+};
 
 /// The bytes of a binary value, taken from front to back. 08P01 where they are too few.
 class BinaryReader {
@@ -39,7 +46,7 @@ class BinaryReader {
   }
   EncodingConverter* client() const { return client_; }
   void expect_end() const {
-    if (!bytes_.empty()) throw SqlError("22P03", "incorrect binary data format");
+    if (!bytes_.empty()) throw UnreadBytes();
   }
 
  private:

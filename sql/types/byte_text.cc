@@ -6,21 +6,15 @@
 #include <array>
 #include <cstring>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 
 namespace redquel::sql {
 namespace {
 
-constexpr char kHexDigits[] = "0123456789abcdef";
-
 constexpr std::array<std::int8_t, 256> kHexValues = [] {
   std::array<std::int8_t, 256> values{};
-  values.fill(-1);
-  for (int i = 0; i < 10; ++i) values[static_cast<std::size_t>('0' + i)] = static_cast<std::int8_t>(i);
-  for (int i = 0; i < 6; ++i) {
-    values[static_cast<std::size_t>('a' + i)] = static_cast<std::int8_t>(10 + i);
-    values[static_cast<std::size_t>('A' + i)] = static_cast<std::int8_t>(10 + i);
-  }
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int8_t>(hex_value(static_cast<char>(i)));
   return values;
 }();
 

@@ -137,12 +137,15 @@ Interval truncate_interval(std::string_view field, const Interval& interval);
 /// date_part(field, …) as float8; nullopt is NULL (a field that infinity does not have).
 std::optional<double> date_part_of_date(std::string_view field, std::int32_t date);
 std::optional<double> date_part_of_time(std::string_view field, std::int64_t time);
+/// The fields of `time with time zone` that do not depend on its zone; likewise extract_from_zoned_time().
+std::optional<double> date_part_of_zoned_time(std::string_view field, std::int64_t time);
 std::optional<double> date_part_of_timestamp(std::string_view field, std::int64_t timestamp);
 std::optional<double> date_part_of_timestamptz(std::string_view field, std::int64_t timestamptz, const TimeZone& zone);
 std::optional<double> date_part_of_interval(std::string_view field, const Interval& interval);
 /// extract(field from …) as numeric.
 std::optional<Numeric> extract_from_date(std::string_view field, std::int32_t date);
 std::optional<Numeric> extract_from_time(std::string_view field, std::int64_t time);
+std::optional<Numeric> extract_from_zoned_time(std::string_view field, std::int64_t time);
 std::optional<Numeric> extract_from_timestamp(std::string_view field, std::int64_t timestamp);
 std::optional<Numeric> extract_from_timestamptz(std::string_view field, std::int64_t timestamptz, const TimeZone& zone);
 std::optional<Numeric> extract_from_interval(std::string_view field, const Interval& interval);

@@ -191,8 +191,7 @@ struct NamedZone {
   std::string upper;
 
   explicit NamedZone(std::string_view name) {
-    std::string lower(name);
-    for (char& c : lower) c = to_lower(c);
+    const std::string lower = lower_case(name);
     abbreviation = find_zone_abbreviation(lower);
     if (abbreviation == nullptr) {
       zone = &time_zone_named(name);

@@ -13,7 +13,7 @@
 namespace redquel::sql {
 namespace {
 
-constexpr std::string_view kDateName = "date", kTimeName = "time without time zone", kIntervalName = "interval",
+constexpr std::string_view kDateName = "date", kTimeName = "time without time zone", kZonedTimeName = "time with time zone", kIntervalName = "interval",
                            kTimestampName = "timestamp without time zone",
                            kTimestamptzName = "timestamp with time zone";
 
@@ -28,12 +28,6 @@ struct Unit {
 
 [[noreturn]] void throw_unsupported(std::string_view name, std::string_view type) {
   throw SqlError("0A000", fmt::format("unit \"{}\" not supported for type {}", name, type));
-}
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = to_lower(c);
-  return result;
 }
 
 /// date_trunc knows the words of interval units only.
@@ -288,8 +282,8 @@ std::optional<PartValue> part_of_date(std::string_view field, std::int32_t date)
   return part;
 }
 
-std::optional<PartValue> part_of_time(std::string_view field, std::int64_t time) {
-  const Unit unit = extraction_unit(field, kTimeName);
+std::optional<PartValue> part_of_time(std::string_view field, std::int64_t time, std::string_view type = kTimeName) {
+  const Unit unit = extraction_unit(field, type);
   if (auto part = part_below_minute(unit.value, time % kMicrosecondsPerMinute)) return part;
   switch (unit.value) {
     case TokenValue::kMinute:
@@ -302,8 +296,8 @@ std::optional<PartValue> part_of_time(std::string_view field, std::int64_t time)
       break;
   }
   if (find_unit_word(unit.name) == nullptr && find_date_word(unit.name)->kind == TokenKind::kReserved)
-    throw_unknown(unit.name, kTimeName);
-  throw_unsupported(unit.name, kTimeName);
+    throw_unknown(unit.name, type);
+  throw_unsupported(unit.name, type);
 }
 
 /// `zone` is null for a timestamp without one; `local` is the wall clock.
@@ -476,6 +470,10 @@ std::optional<double> date_part_of_time(std::string_view field, std::int64_t tim
   return to_double(part_of_time(field, time));
 }
 
+std::optional<double> date_part_of_zoned_time(std::string_view field, std::int64_t time) {
+  return to_double(part_of_time(field, time, kZonedTimeName));
+}
+
 std::optional<double> date_part_of_timestamp(std::string_view field, std::int64_t timestamp) {
   return to_double(part_of_timestamp(field, timestamp));
 }
@@ -494,6 +492,10 @@ std::optional<Numeric> extract_from_date(std::string_view field, std::int32_t da
 
 std::optional<Numeric> extract_from_time(std::string_view field, std::int64_t time) {
   return to_numeric(part_of_time(field, time));
+}
+
+std::optional<Numeric> extract_from_zoned_time(std::string_view field, std::int64_t time) {
+  return to_numeric(part_of_time(field, time, kZonedTimeName));
 }
 
 std::optional<Numeric> extract_from_timestamp(std::string_view field, std::int64_t timestamp) {

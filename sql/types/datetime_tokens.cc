@@ -179,9 +179,9 @@ std::optional<Integer> take_integer(std::string_view& text) {
 
 }  // namespace
 
-const Token* find_date_word(std::string_view lower_case) { return find_word(kDateWords, lower_case); }
+const Token* find_date_word(std::string_view lower) { return find_word(kDateWords, lower); }
 
-const Token* find_unit_word(std::string_view lower_case) { return find_word(kUnitWords, lower_case); }
+const Token* find_unit_word(std::string_view lower) { return find_word(kUnitWords, lower); }
 
 bool DateTimeFields::split(std::string_view text) {
   size_ = 0;

@@ -115,8 +115,8 @@ struct Token {
 };
 
 /// Words of dates and times, and words of interval units; only the first ten letters count. nullptr if there is none.
-const Token* find_date_word(std::string_view lower_case);
-const Token* find_unit_word(std::string_view lower_case);
+const Token* find_date_word(std::string_view lower);
+const Token* find_unit_word(std::string_view lower);
 
 class FieldSet {
  public:

@@ -25,7 +25,7 @@ constexpr RangeType kRangeTypes[] = {
 };
 
 /// Where a built-in range or multirange type stands in kRangeTypes, by how far its oid lies behind the first one's; -1: nowhere.
-constexpr auto kPlaces = [] {
+constexpr auto kRangePlaces = [] {
   std::array<std::int8_t, oid::kInt8Multirange - oid::kInt4Range + 1> places{};
   places.fill(-1);
   for (std::size_t i = 0; i < std::size(kRangeTypes); ++i) {
@@ -42,8 +42,8 @@ std::optional<RangeType> find(Oid RangeType::* member, Oid oid) {
   }
   if (oid < kFirstUserOid) {
     const Oid distance = oid - oid::kInt4Range;
-    if (distance >= kPlaces.size() || kPlaces[distance] < 0) return std::nullopt;
-    const RangeType& found = kRangeTypes[kPlaces[distance]];
+    if (distance >= kRangePlaces.size() || kRangePlaces[distance] < 0) return std::nullopt;
+    const RangeType& found = kRangeTypes[kRangePlaces[distance]];
     return found.*member == oid ? std::optional(found) : std::nullopt;
   }
   const UserType* made = find_user_range(oid);

@@ -39,8 +39,8 @@ std::int32_t parse_regtype(std::string_view text) {
   if (text == "-") return 0;
   if (!text.empty() && text.front() >= '0' && text.front() <= '9') return parse_oid(text);
   if (const TypeInfo* info = find_type(text)) return static_cast<std::int32_t>(info->oid);
-  for (const TypeInfo& info : all_types())
-    if (info.display_name == text) return static_cast<std::int32_t>(info.oid);
+  const auto found = std::ranges::find(all_types(), text, &TypeInfo::display_name);
+  if (found != all_types().end()) return static_cast<std::int32_t>(found->oid);
   throw SqlError("42704", fmt::format("type \"{}\" does not exist", text));
 }
 

@@ -100,7 +100,7 @@ struct ZoneAbbreviation {
   bool is_daylight;
   std::string_view zone;
 };
-const ZoneAbbreviation* find_zone_abbreviation(std::string_view lower_case);
+const ZoneAbbreviation* find_zone_abbreviation(std::string_view lower);
 /// All of them, by name.
 std::span<const ZoneAbbreviation> zone_abbreviations();
 

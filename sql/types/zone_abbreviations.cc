@@ -209,9 +209,9 @@ static_assert(std::ranges::is_sorted(kAbbreviations, {}, &ZoneAbbreviation::name
 
 std::span<const ZoneAbbreviation> zone_abbreviations() { return kAbbreviations; }
 
-const ZoneAbbreviation* find_zone_abbreviation(std::string_view lower_case) {
-  const auto* const found = std::ranges::lower_bound(kAbbreviations, lower_case, {}, &ZoneAbbreviation::name);
-  return found != std::ranges::end(kAbbreviations) && found->name == lower_case ? found : nullptr;
+const ZoneAbbreviation* find_zone_abbreviation(std::string_view lower) {
+  const auto* const found = std::ranges::lower_bound(kAbbreviations, lower, {}, &ZoneAbbreviation::name);
+  return found != std::ranges::end(kAbbreviations) && found->name == lower ? found : nullptr;
 }
 
 }  // namespace redquel::sql

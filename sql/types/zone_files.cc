@@ -31,12 +31,6 @@ constexpr std::size_t kMaxFileSize = 1 << 20;
 /// POSIX strings are made up by clients: this many are remembered.
 constexpr std::size_t kMaxInventedZones = 4096;
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), to_lower);
-  return result;
-}
-
 // ---- TZif files
 // -------------------------------------------------------------------------------------------------------
 

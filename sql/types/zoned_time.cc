@@ -11,7 +11,7 @@ constexpr std::uint64_t kTimeBias = std::uint64_t{1} << 63;
 constexpr std::uint32_t kZoneBias = std::uint32_t{1} << 31;
 
 template <class Unsigned>
-void put(Unsigned value, std::string& out) {
+void put_big_endian(Unsigned value, std::string& out) {
   for (std::size_t i = sizeof value; i-- > 0;) out.push_back(static_cast<char>(value >> (8 * i)));
 }
 template <class Unsigned>
@@ -41,8 +41,8 @@ ZonedTime ZonedTime::decode(std::string_view bytes) {
 
 std::string ZonedTime::encode() const {
   std::string bytes;
-  put(static_cast<std::uint64_t>(utc()) + kTimeBias, bytes);
-  put(static_cast<std::uint32_t>(-offset) + kZoneBias, bytes);
+  put_big_endian(static_cast<std::uint64_t>(utc()) + kTimeBias, bytes);
+  put_big_endian(static_cast<std::uint32_t>(-offset) + kZoneBias, bytes);
   return bytes;
 }
 

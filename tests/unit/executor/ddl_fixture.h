@@ -26,7 +26,7 @@ class DdlTest : public StorageTest {
 
   void run_sql(const std::string& text) {
     for (const parser::ParsedStatement& parsed : parser::parse(text)) {
-      await(std::visit([&](const auto& node) { return start(node); }, parsed.statement.node));
+      await(std::visit([&](const auto& node) { return start(node); }, parsed.statement->node));
     }
   }
   /// "" or "SQLSTATE message | detail | hint".

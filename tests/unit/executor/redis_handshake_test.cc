@@ -184,7 +184,7 @@ TEST(RedisUrl, SaysWhatIsWrong) {
   EXPECT_THAT(error_of("redis://h?x=1"), HasSubstr("only parameter is db"));
   EXPECT_THAT(error_of("redis://::1:5"), HasSubstr("brackets"));
   EXPECT_THAT(error_of("redis://[::1"), HasSubstr("]"));
-  EXPECT_THAT(error_of("redis://a%2@h"), HasSubstr("password"));
+  EXPECT_THAT(error_of("redis://a@h"), HasSubstr("a user needs a password"));
   EXPECT_THAT(error_of("redis://:a%2@h"), HasSubstr("hexadecimal"));
   EXPECT_THAT(error_of("redis://:a%00@h"), HasSubstr("zero byte"));
   EXPECT_THAT(error_of("unix://relative.sock"), HasSubstr("absolute"));

@@ -417,7 +417,7 @@ TEST_P(QueryRoundTrip, KeepsTheTree) {
   const std::string expected = raw_tree(GetParam());
   ASSERT_NE(expected, "") << GetParam();
   const std::vector<ParsedStatement> statements = parse(GetParam());
-  const std::string sql = to_sql(std::get<ast::Select>(statements.at(0).statement.node));
+  const std::string sql = to_sql(std::get<ast::Select>(statements.at(0).statement->node));
   EXPECT_EQ(raw_tree(sql), expected) << GetParam() << "  became  " << sql;
 }
 

@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Limits, DeepTreesComeBackWhole) {
   const std::string sum = "SELECT 1" + repeat(" + 1", 2900);
   const std::vector<ParsedStatement> statements = parse(sum);
-  const auto& select = std::get<ast::Select>(statements.at(0).statement.node);
+  const auto& select = std::get<ast::Select>(statements.at(0).statement->node);
   EXPECT_GT(to_sql(*select.targets.at(0).value).size(), sum.size());
 }
 
@@ -125,7 +125,7 @@ TEST(Limits, ThreadsParseAtOnce) {
       for (int i = 0; i < 200; ++i) {
         const std::string number = std::to_string(thread * 1000 + i);
         const auto statements = parse("SELECT " + number + (i % 20 == 0 ? repeat("::int", 400) : "") + " FROM t");
-        if (to_sql(std::get<ast::Select>(statements.at(0).statement.node)).find(number) == std::string::npos) ++wrong;
+        if (to_sql(std::get<ast::Select>(statements.at(0).statement->node)).find(number) == std::string::npos) ++wrong;
         if (sqlstate_of("SELECT " + number + " FROM") != "42601") ++wrong;
       }
     });

@@ -16,7 +16,7 @@ template <typename Kind>
 Kind parse_as(const std::string& text) {
   std::vector<ParsedStatement> statements = parse(text);
   EXPECT_EQ(statements.size(), 1U) << text;
-  return std::move(std::get<Kind>(statements.at(0).statement.node));
+  return std::move(std::get<Kind>(statements.at(0).statement->node));
 }
 
 }  // namespace redquel::parser

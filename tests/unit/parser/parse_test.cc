@@ -33,7 +33,7 @@ TEST(Parse, SplitsStatements) {
   ASSERT_EQ(statements.size(), 2U);
   EXPECT_EQ(text.substr(statements[0].offset, statements[0].length), "SELECT 1");
   EXPECT_EQ(text.substr(statements[1].offset, statements[1].length), "INSERT INTO t VALUES (';')");
-  EXPECT_EQ(statements[1].statement.offset, statements[1].offset);
+  EXPECT_EQ(statements[1].statement->offset, statements[1].offset);
   EXPECT_THAT(parse(""), IsEmpty());
   EXPECT_THAT(parse(" -- only a comment"), IsEmpty());
 }
@@ -41,7 +41,7 @@ TEST(Parse, SplitsStatements) {
 TEST(Parse, OffsetsAreBytesOfTheWholeText) {
   const std::string text = "SELECT 'é'; SELECT 'ü' + größe FROM tabelle";
   const std::vector<ParsedStatement> statements = parse(text);
-  const auto& select = std::get<ast::Select>(statements.at(1).statement.node);
+  const auto& select = std::get<ast::Select>(statements.at(1).statement->node);
   const ast::Expression& sum = *select.targets.at(0).value;
   const auto& call = std::get<ast::OperatorCall>(sum.node);
   EXPECT_EQ(sum.offset, text.find('+'));

@@ -363,7 +363,7 @@ TEST(ParseStatement, Maintenance) {
 TEST(ParseStatement, CommandTags) {
   const auto tag = [](const std::string& text) {
     const std::vector<ParsedStatement> statements = parse(text);
-    return std::string(command_tag(statements.at(0).statement));
+    return std::string(command_tag(*statements.at(0).statement));
   };
   EXPECT_EQ(tag("SELECT 1"), "SELECT");
   EXPECT_EQ(tag("CREATE TABLE t ()"), "CREATE TABLE");

@@ -78,7 +78,7 @@ std::string with_bound(const std::string& statement, std::vector<Type> types, co
   static const sql::CatalogSnapshot catalog = test_catalog();
   try {
     const auto parsed = parser::parse(statement);
-    return use(bind(parsed.at(0).statement, catalog, std::move(types)));
+    return use(planner::bind(*parsed.at(0).statement, catalog, std::move(types)));
   } catch (const sql::SqlError& error) {
     std::string text = error.sqlstate();
     if (error.position()) text += fmt::format("@{}", *error.position());

@@ -11,8 +11,8 @@ using State = TransactionBlock::State;
 
 TransactionBlock::Steps run(TransactionBlock& block, const std::string& text) {
   const auto parsed = parser::parse(text);
-  block.admit(parsed.at(0).statement);
-  return block.run(std::get<parser::ast::Transaction>(parsed.at(0).statement.node));
+  block.admit(*parsed.at(0).statement);
+  return block.run(std::get<parser::ast::Transaction>(parsed.at(0).statement->node));
 }
 
 std::string error(TransactionBlock& block, const std::string& text) {
