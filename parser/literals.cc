@@ -29,6 +29,7 @@ struct WordClass {
     kBetween = 16,
     kAnd = 32,
     kOperandEnd = 64,  // may follow an operand of a comparison that is complete
+    kGroupingSets = 128,  // equal constants in them and in the select list make one key
   };
 };
 
@@ -43,6 +44,7 @@ constexpr KnownWord kKnownWords[] = {
     {"as", WordClass::kOperandEnd},
     {"between", WordClass::kBetween},
     {"by", WordClass::kOperandEnd},
+    {"cube", WordClass::kGroupingSets},
     {"delete", WordClass::kStatement},
     {"end", WordClass::kOperandEnd},
     {"except", WordClass::kOperandEnd},
@@ -50,6 +52,7 @@ constexpr KnownWord kKnownWords[] = {
     {"for", WordClass::kOperandEnd},
     {"from", WordClass::kOperandEnd},
     {"group", WordClass::kOperandEnd},
+    {"grouping", WordClass::kGroupingSets},
     {"having", WordClass::kOperandEnd},
     {"in", WordClass::kIn},
     {"insert", WordClass::kStatement | WordClass::kInsert},
@@ -60,6 +63,7 @@ constexpr KnownWord kKnownWords[] = {
     {"or", WordClass::kOperandEnd},
     {"order", WordClass::kOperandEnd},
     {"returning", WordClass::kOperandEnd},
+    {"rollup", WordClass::kGroupingSets},
     {"select", WordClass::kStatement},
     {"then", WordClass::kOperandEnd},
     {"union", WordClass::kOperandEnd},
@@ -175,7 +179,8 @@ class LiteralTaker {
       if (c == '\'' || c == '$') return false;
       if (c == '&' && end + 1 < text_.size() && (text_[end + 1] == '\'' || text_[end + 1] == '"')) return false;
     }
-    return add(Token::Kind::kWord, end, classes_of(text_.substr(at_, end - at_)));
+    const std::uint8_t classes = classes_of(text_.substr(at_, end - at_));
+    return (classes & WordClass::kGroupingSets) == 0 && add(Token::Kind::kWord, end, classes);
   }
 
   bool number() {

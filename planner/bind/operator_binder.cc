@@ -6,6 +6,7 @@
 #include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
+#include "sql/functions/array_subscript.h"
 #include "sql/functions/polymorphic.h"
 #include "sql/functions/resolve.h"
 #include "sql/functions/row_functions.h"
@@ -146,6 +147,21 @@ ExpressionPtr ExpressionBinder::array_test(const std::string& name, ExpressionPt
       sql::kBool, sql::ArrayTest{resolved.function, resolved.arguments[1], std::move(operand), std::move(array), all}, start(whole));
 }
 
+namespace {
+
+/// Returns true if the value is made of columns, so that a row may fail to have one.
+bool computes_from_rows(const sql::Expression& value) {
+  if (std::holds_alternative<sql::ColumnRef>(value.node)) return false;
+  if (const auto* cast = std::get_if<sql::CastCall>(&value.node); cast != nullptr && cast->method == sql::CastCall::Method::kRelabel) {
+    return computes_from_rows(*cast->operand);
+  }
+  std::vector<std::uint32_t> columns;
+  sql::collect_columns(value, columns);
+  return !columns.empty();
+}
+
+}  // namespace
+
 ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, const Whole& whole) {
   const auto offset = token(whole);
   const std::string name = operator_name(state_, comparison.name, offset);
@@ -160,6 +176,15 @@ ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, con
     if (items.empty()) throw SqlError("42P18", "cannot determine type of empty array").at(start(*comparison.array));
     sql::Type element;
     items = coerce_to_common(items, "ARRAY", element);
+    if (std::ranges::any_of(items, [](const ExpressionPtr& item) { return computes_from_rows(*item); })) {
+      // The array is computed as a whole, with its errors, whatever it is compared with.
+      const sql::Type type = array_over(element, start(*comparison.array));
+      const ExpressionPtr array = sql::make_expression(type, sql::FunctionCall{&sql::array_constructor(), items}, start(*comparison.array));
+      ExpressionPtr test = array_test(name, operand, array, comparison.all, whole);
+      const sql::Type compared = std::get<sql::ArrayTest>(test->node).element;
+      if (state_.names != nullptr && compared.oid != element.oid) state_.names->array_casts[&whole] = type_in_words(array_over(compared, offset));
+      return test;
+    }
   } else {
     items.clear();
     const ExpressionPtr array = bind_array(*comparison.array, operand->type, offset);

@@ -5,6 +5,7 @@
 #include "planner/access/indexed_expressions.h"
 #include "planner/access/ordered_source.h"
 #include "planner/access/set_algebra.h"
+#include "planner/access/value_product.h"
 #include "planner/physical/index_only.h"
 #include "planner/physical/mapped_path.h"
 #include "planner/physical/physical_planner.h"
@@ -186,26 +187,7 @@ class AccessPathChooser {
 
   /// Values for each of the key's columns from the AND's equalities; the product where there are IN lists.
   std::optional<std::vector<std::vector<ExpressionPtr>>> key_values(const std::vector<std::int16_t>& key) const {
-    std::vector<std::vector<ExpressionPtr>> product{{}};
-    std::vector<Condition> single;
-    for (std::int16_t number : key) {
-      const std::vector<ExpressionPtr>* values = nullptr;
-      for (const Condition& condition : conjuncts(condition_, single)) {
-        if (condition.kind != Condition::Kind::kColumn || condition.column.column != number) continue;
-        if (condition.column.kind != ColumnKind::kEqual && condition.column.kind != ColumnKind::kIn) continue;
-        if (!values || condition.column.values.size() < values->size()) values = &condition.column.values;
-      }
-      if (!values || product.size() * values->size() > kMaxLookupKeys) return {};
-      std::vector<std::vector<ExpressionPtr>> longer;
-      for (const auto& head : product) {
-        for (const ExpressionPtr& value : *values) {
-          longer.push_back(head);
-          longer.back().push_back(value);
-        }
-      }
-      product = std::move(longer);
-    }
-    return product;
+    return value_product(condition_, key, kMaxLookupKeys);
   }
 
   /// The values that conditions fix of a composite key's first columns, as many as there are.

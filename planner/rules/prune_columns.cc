@@ -48,7 +48,8 @@ LogicalPtr prune_project(const Logical& node, LogicalProject project, const Ids&
   std::vector<LogicalColumn> columns;
   Ids below;
   for (std::size_t i = 0; i < node.columns.size(); ++i) {
-    if (!needed.contains(node.columns[i].id)) continue;
+    // A volatile function is called for each row, whether its value is read or not (nextval(), pg_sleep()).
+    if (!needed.contains(node.columns[i].id) && !sql::is_volatile(*project.expressions[i])) continue;
     expressions.push_back(project.expressions[i]);
     columns.push_back(node.columns[i]);
     need(below, project.expressions[i]);
@@ -85,6 +86,15 @@ LogicalPtr prune_join(const Logical& node, LogicalJoin join, Ids needed) {
   return make_logical(std::move(join), std::move(columns));
 }
 
+/// Takes the select list of an EXISTS away: it is not computed.
+LogicalPtr without_outputs(const LogicalPtr& node) {
+  if (const auto* project = std::get_if<LogicalProject>(&node->node)) return make_logical(LogicalProject{project->input, {}}, {});
+  const auto* limit = std::get_if<LogicalLimit>(&node->node);
+  if (limit == nullptr || limit->with_ties) return node;
+  const LogicalPtr input = without_outputs(inputs_of(*node)[0]);
+  return make_logical(with_inputs(*node, {input})->node, input->columns);
+}
+
 LogicalPtr prune_apply(const Logical& node, LogicalApply apply, Ids needed) {
   // A subquery whose answer nobody reads is not asked.
   if (apply.kind != LogicalApply::Kind::kLateral && !needed.contains(node.columns.back().id)) return prune(apply.input, needed);
@@ -95,6 +105,7 @@ LogicalPtr prune_apply(const Logical& node, LogicalApply apply, Ids needed) {
   // EXISTS reads no column; a scalar or IN subquery has just those that are used.
   Ids inner = apply.kind == LogicalApply::Kind::kLateral ? needed : Ids{};
   if (apply.kind == LogicalApply::Kind::kScalar || apply.kind == LogicalApply::Kind::kIn) inner = ids_of(*apply.subquery);
+  if (apply.kind == LogicalApply::Kind::kExists) apply.subquery = without_outputs(apply.subquery);
   apply.subquery = prune(apply.subquery, inner);
   return make_logical(std::move(apply), std::move(columns));
 }

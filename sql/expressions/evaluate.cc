@@ -8,6 +8,7 @@
 #include "sql/expressions/constant_set.h"
 #include "sql/expressions/convert_column.h"
 #include "sql/expressions/row_selection.h"
+#include "sql/functions/array_subscript.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/padded_text.h"
 #include "sql/interrupts.h"
@@ -58,10 +59,25 @@ class Evaluator {
   }
 
   ColumnPtr compute(const FunctionCall& call, Type type) {
+    if (call.function == &array_subscript() || call.function == &array_slice()) return compute_subscripts(call, type);
     std::vector<ColumnPtr> arguments;
     arguments.reserve(call.arguments.size());
     for (const ExpressionPtr& argument : call.arguments) arguments.push_back(evaluate(*argument));
     return call.function->kernel(arguments, size(), type, context_);
+  }
+
+  /// Computes the subscripts for the rows whose array is not NULL.
+  ColumnPtr compute_subscripts(const FunctionCall& call, Type type) {
+    std::vector<ColumnPtr> arguments = {evaluate(*call.arguments.front())};
+    Piece piece{all_rows(size()), nullptr};
+    if (arguments[0]->has_nulls()) {
+      std::erase_if(piece.rows, [&](std::uint32_t row) { return arguments[0]->is_null(row); });
+      arguments[0] = share(arguments[0]->gather(piece.rows));
+    }
+    if (piece.rows.empty()) return share(Column::constant(type, Datum{}, size()));
+    for (std::size_t i = 1; i < call.arguments.size(); ++i) arguments.push_back(evaluate_rows(*call.arguments[i], piece.rows));
+    piece.values = call.function->kernel(arguments, piece.rows.size(), type, context_);
+    return piece.rows.size() == size() ? piece.values : assemble(type, size(), {&piece, 1});
   }
 
   ColumnPtr compute(const CastCall& cast, Type type) {

@@ -267,7 +267,9 @@ class MomentWriter {
   std::int32_t date() const {
     return moment_.is_interval ? days_from_civil(moment_.year, moment_.month, moment_.day) : moment_.days;
   }
-  IsoWeekDate iso_date() const { return iso_week_date(date()); }
+  IsoWeekDate iso_date() const {
+    return moment_.is_interval ? iso_week_of_fields(moment_.year, moment_.month, moment_.day) : iso_week_date(date());
+  }
   std::int64_t julian_day() const { return std::int64_t{date()} + kEpochJulian; }
 
   /// There is no year 0: 1 BC is printed as 1.

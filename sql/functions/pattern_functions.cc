@@ -5,6 +5,7 @@
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/pattern_operators.h"
+#include "sql/interrupts.h"
 
 namespace redquel::sql {
 namespace {
@@ -31,6 +32,7 @@ template <class Rules>
 bool matches(Text text, Text pattern) {
   std::size_t t = 0, p = 0;
   std::size_t retry_text = 0, retry_pattern = Text::npos;
+  WorkMeter meter;
   while (t < text.size()) {
     if (p < pattern.size()) {
       const char c = pattern[p];
@@ -55,6 +57,7 @@ bool matches(Text text, Text pattern) {
       }
     }
     if (retry_pattern == Text::npos) return false;
+    meter.add(t - retry_text + 1);
     retry_text += Rules::step(text[retry_text]);
     t = retry_text;
     p = retry_pattern;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sql/error.h"
+#include "sql/interrupts.h"
 #include "sql/jsonpath/datetime.h"
 #include "sql/jsonpath/object_number.h"
 #include "sql/stack_depth.h"
@@ -37,6 +38,9 @@ class Scoped {
   T& place_;
   T saved_;
 };
+
+/// About as much work as walking so many bytes.
+constexpr std::size_t kStepWork = 100;
 
 class Run {
  public:
@@ -91,6 +95,7 @@ class Run {
 
   Outcome step(const Item& item, const Value& value, Values* found, bool unwrap) {
     check_stack_depth();
+    meter_.add(kStepWork);
     const bool is_array = value.is(JsonKind::kArray), is_object = value.is(JsonKind::kObject);
     switch (item.kind) {
       case Kind::kNull:
@@ -524,6 +529,7 @@ class Run {
   Value current_;                  // @
   std::int32_t array_size_ = 0;    // what `last` counts
   std::deque<std::string> texts_;  // what was computed
+  WorkMeter meter_;
   std::deque<JsonPathDatetime> datetimes_;
 };
 

@@ -50,6 +50,7 @@ void JsonPathLexer::skip_blanks() {
 
 JsonPathToken JsonPathLexer::next() {
   using Kind = JsonPathToken::Kind;
+  meter_.add(sizeof(JsonPathToken));
   skip_blanks();
   if (at_end()) return {};
   const char c = peek();

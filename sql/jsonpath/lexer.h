@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "sql/error.h"
+#include "sql/interrupts.h"
 
 namespace redquel::sql {
 
@@ -36,6 +37,7 @@ class JsonPathLexer {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  WorkMeter meter_;
 };
 
 /// 42601 `message at or near "seen" of jsonpath input`.

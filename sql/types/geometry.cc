@@ -9,13 +9,13 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/functions/float_math.h"
 #include "sql/types/number_text.h"
 
 namespace redquel::sql {
 namespace {
 
 constexpr double kTolerance = 1.0e-06;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// What the input functions share: they are lenient about brackets, and exactly so.
 class Reader {
@@ -171,13 +171,13 @@ bool same_point(const Point& a, const Point& b) {
 double slope_between(const Point& a, const Point& b) {
   if (nearly_equal(a.x, b.x)) return kInfinity;
   if (nearly_equal(a.y, b.y)) return 0;
-  return (a.y - b.y) / (a.x - b.x);
+  return divide_floats(subtract_floats(a.y, b.y), subtract_floats(a.x, b.x));
 }
 
 Line line_through(const Point& point, double slope) {
   if (std::isinf(slope)) return {-1, 0, point.x};
   if (slope == 0) return {0, -1, point.y};
-  Line line{slope, -1, point.y - slope * point.x};
+  Line line{slope, -1, subtract_floats(point.y, multiply_floats(slope, point.x))};
   if (line.c == 0) line.c = 0;  // not -0
   return line;
 }

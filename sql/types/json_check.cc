@@ -4,6 +4,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/characters.h"
+#include "sql/interrupts.h"
 #include "sql/types/byte_text.h"
 
 // json keeps its text; input only checks it. The checker walks with a stack of its own, so that depth costs no C stack.
@@ -113,6 +114,7 @@ class JsonChecker {
   char peek(std::size_t at) const { return at < text_.size() ? text_[at] : '\0'; }
 
   void next() {
+    const std::size_t before = at_;
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) {
       if (text_[at_++] == '\n') ++line_, line_start_ = at_;
     }
@@ -140,6 +142,7 @@ class JsonChecker {
       token_ = Token::kScalar;
     }
     lexeme_ = text_.substr(start, at_ - start);
+    meter_.add(at_ - before);
   }
 
   void number() {
@@ -209,6 +212,7 @@ class JsonChecker {
 
   std::string_view text_, lexeme_;
   std::size_t at_ = 0, line_start_ = 0, line_ = 1;
+  WorkMeter meter_;
   Token token_ = Token::kEnd;
   std::vector<char> open_;
 };

@@ -8,6 +8,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/characters.h"
+#include "sql/interrupts.h"
 
 namespace redquel::sql {
 namespace {
@@ -89,11 +90,15 @@ std::size_t json_value_end(std::string_view text, std::size_t at) {
   if (text[at] == '"') return string_end(text, at);
   if (text[at] != '[' && text[at] != '{') return std::min(text.find_first_of(",]}: \t\n\r", at), text.size());
   std::size_t depth = 0;
+  WorkMeter meter;
   while (true) {
     switch (text[at]) {
-      case '"':
+      case '"': {
+        const std::size_t start = at;
         at = string_end(text, at);
+        meter.add(at - start);
         continue;
+      }
       case '[':
       case '{':
         ++depth;
@@ -106,6 +111,7 @@ std::size_t json_value_end(std::string_view text, std::size_t at) {
         break;
     }
     ++at;
+    meter.add(1);
   }
 }
 

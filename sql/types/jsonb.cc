@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "sql/error.h"
+#include "sql/interrupts.h"
 #include "sql/stack_depth.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/compare.h"
@@ -49,6 +50,7 @@ class JsonTree {
   Node read() {
     check_stack_depth();
     skip_blanks();
+    meter_.add(sizeof(Node));
     const std::size_t start = at_;
     if (text_[at_] != '[' && text_[at_] != '{') {
       at_ = json_value_end(text_, at_);
@@ -109,6 +111,7 @@ class JsonTree {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  WorkMeter meter_;
   Node root_;
 };
 

@@ -43,7 +43,7 @@ TEST(TakeLiterals, LeavesWhatIsPartOfTheMeaning) {
            "SELECT * FROM t WHERE a = 'x' 'y'", "INSERT INTO t VALUES (1), (2)", "SET x = 5", "CREATE TABLE t (a int DEFAULT 5)",
            "SELECT * FROM t WHERE a = '", "SELECT substring(a, 1, 2) FROM t", "SELECT a::numeric(10, 2) FROM t",
            "SELECT * FROM t WHERE a = 99999999999999999999", "SELECT * FROM t WHERE b)", "", ";", "SELECT array[1, 2]",
-           "SELECT * FROM t WHERE a = $1",
+           "SELECT * FROM t WHERE a = $1", "SELECT a + 1 FROM t GROUP BY GROUPING SETS ((a), (a + 1))", "SELECT a + 1 FROM t GROUP BY ROLLUP (a, a + 1)",
        }) {
     EXPECT_FALSE(take_literals(text)) << text;
   }
