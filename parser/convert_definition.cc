@@ -3,6 +3,7 @@
 #include "parser/convert.h"
 #include "parser/role_option.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::parser {
 namespace {
@@ -138,7 +139,7 @@ ast::CreateDomain convert(const PgQuery__CreateDomainStmt& create) {
       case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_NOT_DEFERRABLE:
       case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_DEFERRED:
       case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_IMMEDIATE:
-        throw sql::SqlError("0A000", "specifying constraint deferrability not supported for domains");
+        throw sql::SqlError(sqlstate::kFeatureNotSupported, "specifying constraint deferrability not supported for domains");
       default:
         result.constraints.push_back(convert_constraint(*item->constraint));
     }

@@ -2,6 +2,7 @@
 
 #include "parser/convert.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::parser {
 namespace {
@@ -98,7 +99,7 @@ class ConstraintAttributes {
 
  private:
   [[noreturn]] static void fail(const PgQuery__Constraint& constraint, const std::string& message) {
-    throw sql::SqlError("42601", message).at(convert_location(constraint.location));
+    throw sql::SqlError(sqlstate::kSyntaxError, message).at(convert_location(constraint.location));
   }
 
   void set_deferrable(const PgQuery__Constraint& constraint, ast::Constraint* target, bool deferrable) {

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "sql/error.h"
+#include "sql/value_errors.h"
 
 namespace redquel::parser {
 namespace {
@@ -37,7 +38,7 @@ void run_on_deep_stack(const std::function<void()>& work) {
   pthread_t thread;
   const int failure = pthread_create(&thread, &attributes, run_job, &job);
   pthread_attr_destroy(&attributes);
-  if (failure != 0) throw sql::SqlError("53200", "out of memory").detail("No thread for a deeply nested statement.");
+  if (failure != 0) throw sql::out_of_memory().detail("No thread for a deeply nested statement.");
   pthread_join(thread, nullptr);
   if (job.error) std::rethrow_exception(job.error);
 }

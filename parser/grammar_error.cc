@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "parser/scanner_characters.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::parser {
 namespace {
@@ -34,45 +35,42 @@ struct KnownError {
 
 /// All of gram.y, scan.l and parser.c of PostgreSQL 15 that is not plain 42601.
 constexpr std::array kKnownErrors = {
-    KnownError{Match::kWhole, "invalid Unicode escape", "22025", "Unicode escapes must be \\uXXXX or \\UXXXXXXXX.",
+    KnownError{Match::kWhole, "invalid Unicode escape", sqlstate::kInvalidEscapeSequence, "Unicode escapes must be \\uXXXX or \\UXXXXXXXX.",
                "core_yylex"},
-    KnownError{Match::kWhole, "invalid Unicode escape", "42601", "Unicode escapes must be \\XXXX or \\+XXXXXX.",
-               "str_udeescape"},
-    KnownError{Match::kPrefix, "invalid byte sequence for encoding", "22021"},
-    KnownError{Match::kPrefix, "unsafe use of \\' in a string literal", "22P06",
+    KnownError{Match::kWhole, "invalid Unicode escape", sqlstate::kSyntaxError, "Unicode escapes must be \\XXXX or \\+XXXXXX.", "str_udeescape"},
+    KnownError{Match::kPrefix, "invalid byte sequence for encoding", sqlstate::kCharacterNotInRepertoire},
+    KnownError{Match::kPrefix, "unsafe use of \\' in a string literal", sqlstate::kNonstandardUseOfEscapeCharacter,
                "Use '' to write quotes in strings. \\' is insecure in client-only encodings."},
-    KnownError{Match::kPrefix, "precision for type float must be", "22023"},
-    KnownError{Match::kPrefix, "column number must be in range from", "22023"},
-    KnownError{Match::kPrefix, "frame start cannot be", "42P20"},
-    KnownError{Match::kPrefix, "frame end cannot be", "42P20"},
-    KnownError{Match::kPrefix, "frame starting from", "42P20"},
-    KnownError{Match::kWhole, "LIMIT #,# syntax is not supported", "42601", "Use separate LIMIT and OFFSET clauses."},
-    KnownError{Match::kWhole, "subquery in FROM must have an alias", "42601",
-               "For example, FROM (SELECT ...) [AS] foo."},
-    KnownError{Match::kWhole, "VALUES in FROM must have an alias", "42601", "For example, FROM (VALUES ...) [AS] foo."},
-    KnownError{Match::kWhole, "missing argument", "42601",
-               "Use NONE to denote the missing argument of a unary operator."},
-    KnownError{Match::kWhole, "UNENCRYPTED PASSWORD is no longer supported", "0A000",
+    KnownError{Match::kPrefix, "precision for type float must be", sqlstate::kInvalidParameterValue},
+    KnownError{Match::kPrefix, "column number must be in range from", sqlstate::kInvalidParameterValue},
+    KnownError{Match::kPrefix, "frame start cannot be", sqlstate::kWindowingError},
+    KnownError{Match::kPrefix, "frame end cannot be", sqlstate::kWindowingError},
+    KnownError{Match::kPrefix, "frame starting from", sqlstate::kWindowingError},
+    KnownError{Match::kWhole, "LIMIT #,# syntax is not supported", sqlstate::kSyntaxError, "Use separate LIMIT and OFFSET clauses."},
+    KnownError{Match::kWhole, "subquery in FROM must have an alias", sqlstate::kSyntaxError, "For example, FROM (SELECT ...) [AS] foo."},
+    KnownError{Match::kWhole, "VALUES in FROM must have an alias", sqlstate::kSyntaxError, "For example, FROM (VALUES ...) [AS] foo."},
+    KnownError{Match::kWhole, "missing argument", sqlstate::kSyntaxError, "Use NONE to denote the missing argument of a unary operator."},
+    KnownError{Match::kWhole, "UNENCRYPTED PASSWORD is no longer supported", sqlstate::kFeatureNotSupported,
                "Remove UNENCRYPTED to store the password in encrypted form instead."},
-    KnownError{Match::kWhole, "dropping an enum value is not implemented", "0A000"},
-    KnownError{Match::kSuffix, "is not yet implemented", "0A000"},
-    KnownError{Match::kSuffix, "not yet implemented", "0A000"},
-    KnownError{Match::kSuffix, "is no longer supported", "0A000"},
-    KnownError{Match::kWhole, "CREATE OR REPLACE CONSTRAINT TRIGGER is not supported", "0A000"},
-    KnownError{Match::kWhole, "CREATE SCHEMA IF NOT EXISTS cannot include schema elements", "0A000"},
-    KnownError{Match::kWhole, "WITH CHECK OPTION not supported on recursive views", "0A000"},
-    KnownError{Match::kWhole, "aggregates cannot have output arguments", "0A000"},
-    KnownError{Match::kWhole, "current database cannot be changed", "0A000"},
-    KnownError{Match::kInside, "constraints cannot be marked", "0A000"},
-    KnownError{Match::kSuffix, "is only supported for ON DELETE actions", "0A000"},
-    KnownError{Match::kPrefix, "an ordered-set aggregate with a VARIADIC direct argument", "0A000"},
-    KnownError{Match::kInside, "cannot be used as a role name here", "42939"},
-    KnownError{Match::kPrefix, "role name \"", "42939"},
-    KnownError{Match::kWhole, "stack depth limit exceeded", "54001",
+    KnownError{Match::kWhole, "dropping an enum value is not implemented", sqlstate::kFeatureNotSupported},
+    KnownError{Match::kSuffix, "is not yet implemented", sqlstate::kFeatureNotSupported},
+    KnownError{Match::kSuffix, "not yet implemented", sqlstate::kFeatureNotSupported},
+    KnownError{Match::kSuffix, "is no longer supported", sqlstate::kFeatureNotSupported},
+    KnownError{Match::kWhole, "CREATE OR REPLACE CONSTRAINT TRIGGER is not supported", sqlstate::kFeatureNotSupported},
+    KnownError{Match::kWhole, "CREATE SCHEMA IF NOT EXISTS cannot include schema elements", sqlstate::kFeatureNotSupported},
+    KnownError{Match::kWhole, "WITH CHECK OPTION not supported on recursive views", sqlstate::kFeatureNotSupported},
+    KnownError{Match::kWhole, "aggregates cannot have output arguments", sqlstate::kFeatureNotSupported},
+    KnownError{Match::kWhole, "current database cannot be changed", sqlstate::kFeatureNotSupported},
+    KnownError{Match::kInside, "constraints cannot be marked", sqlstate::kFeatureNotSupported},
+    KnownError{Match::kSuffix, "is only supported for ON DELETE actions", sqlstate::kFeatureNotSupported},
+    KnownError{Match::kPrefix, "an ordered-set aggregate with a VARIADIC direct argument", sqlstate::kFeatureNotSupported},
+    KnownError{Match::kInside, "cannot be used as a role name here", sqlstate::kReservedName},
+    KnownError{Match::kPrefix, "role name \"", sqlstate::kReservedName},
+    KnownError{Match::kWhole, "stack depth limit exceeded", sqlstate::kStatementTooComplex,
                "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the "
                "platform's stack depth limit is adequate."},
-    KnownError{Match::kWhole, "out of memory", "53200"},
-    KnownError{Match::kPrefix, "invalid memory alloc request size", "54000"},
+    KnownError{Match::kWhole, "out of memory", sqlstate::kOutOfMemory},
+    KnownError{Match::kPrefix, "invalid memory alloc request size", sqlstate::kProgramLimitExceeded},
 };
 
 bool matches(const KnownError& known, std::string_view message, std::string_view function) {
@@ -110,7 +108,7 @@ sql::SqlError grammar_error(std::string_view text, const std::string& message, s
     if (!matches(known, message, function)) continue;
     return sql::SqlError(known.sqlstate, message).hint(std::string(known.hint)).at(offset);
   }
-  return sql::SqlError("42601", complete_junk(text, message, offset)).at(offset);
+  return sql::SqlError(sqlstate::kSyntaxError, complete_junk(text, message, offset)).at(offset);
 }
 
 }  // namespace redquel::parser

@@ -14,6 +14,8 @@
 #include "parser/scanner_characters.h"
 #include "parser/text_shape.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
+#include "sql/value_errors.h"
 
 /// The one file that calls libpg_query.
 namespace redquel::parser {
@@ -87,7 +89,7 @@ std::vector<ParsedStatement> parse_text(const std::string& text) {
   ProtobufCAllocator allocator{allocate, release, &arena};
   const PgQuery__ParseResult* tree = pg_query__parse_result__unpack(
       &allocator, parsed.result.parse_tree.len, reinterpret_cast<const std::uint8_t*>(parsed.result.parse_tree.data));
-  if (tree == nullptr) throw sql::SqlError("XX000", "could not read the parse tree");
+  if (tree == nullptr) throw sql::SqlError(sqlstate::kInternalError, "could not read the parse tree");
   std::vector<ParsedStatement> statements;
   statements.reserve(tree->n_stmts);
   for (std::size_t i = 0; i < tree->n_stmts; ++i) statements.push_back(convert_raw(*tree->stmts[i], text));
@@ -97,24 +99,24 @@ std::vector<ParsedStatement> parse_text(const std::string& text) {
 /// The depth that the text can have, once it is found to be bearable.
 std::uint32_t check_limits(std::string_view text, const ParseLimits& limits) {
   const auto too_long = [](std::size_t count, std::string_view unit, std::size_t most) {
-    return sql::SqlError("54000", "statement is too long")
+    return sql::SqlError(sqlstate::kProgramLimitExceeded, "statement is too long")
         .detail("It has " + std::to_string(count) + " " + std::string(unit) + ", at most " + std::to_string(most) +
                 " are allowed.");
   };
   if (text.size() > limits.text_bytes) throw too_long(text.size(), "bytes", limits.text_bytes);
   if (text.find('\0') != std::string_view::npos) {
-    throw sql::SqlError("22021", "invalid byte sequence for encoding \"UTF8\": 0x00");
+    throw sql::SqlError(sqlstate::kCharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": 0x00");
   }
   const TextShape shape = measure_shape(text);
   if (shape.tokens > limits.tokens) throw too_long(shape.tokens, "tokens", limits.tokens);
   if (shape.depth > limits.depth) {
-    throw sql::SqlError("54001", "stack depth limit exceeded")
+    throw sql::stack_depth_exceeded()
         .hint(
             "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the "
             "platform's stack depth limit is adequate.");
   }
   if (shape.widest_row_set > 1 && shape.widest_row_set * text.size() > kRowSetBytes) {
-    throw sql::SqlError("54000", "statement is too long")
+    throw sql::SqlError(sqlstate::kProgramLimitExceeded, "statement is too long")
         .detail("It assigns " + std::to_string(shape.widest_row_set) + " columns from one source.");
   }
   return shape.depth;
@@ -127,7 +129,7 @@ ast::ExpressionPtr parse_single_target(const std::string& text) {
   const bool single = select != nullptr && select->targets.size() == 1 && select->targets[0].name.empty() &&
                       select->from.empty() && !select->where && select->set_operator == ast::SetOperator::kNone &&
                       select->order_by.empty() && select->group_by.empty() && !select->limit_count && !select->into;
-  if (!single) throw sql::SqlError("42601", "syntax error");
+  if (!single) throw sql::SqlError(sqlstate::kSyntaxError, "syntax error");
   return std::move(select->targets[0].value);
 }
 
@@ -155,7 +157,7 @@ ast::TypeName parse_type_name(std::string_view text) {
                      ? std::get_if<ast::AlterColumnType>(&alter->commands[0])
                      : nullptr;
   if (change == nullptr || !change->collation.empty() || change->using_value) {
-    throw sql::SqlError("42601", "syntax error");
+    throw sql::SqlError(sqlstate::kSyntaxError, "syntax error");
   }
   return std::move(change->type);
 }

@@ -8,6 +8,8 @@
 #include "parser/option_value.h"
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -20,23 +22,24 @@ namespace {
 
 std::string text_of(const ast::Option& option) {
   if (std::optional<std::string> text = parser::option_text(option)) return *std::move(text);
-  throw SqlError("42601", fmt::format("{} requires a parameter", option.name));
+  throw SqlError(sqlstate::kSyntaxError, fmt::format("{} requires a parameter", option.name));
 }
 
 Header header_of(const ast::Option& option, bool from) {
   if (const std::optional<bool> flag = parser::option_flag(option)) return *flag ? Header::kSkip : Header::kNone;
   const std::string text = text_of(option);
   if (!sql::equals_ignoring_case(text, "match")) {
-    throw SqlError("42601", fmt::format("{} requires a Boolean value or \"match\"", option.name));
+    throw SqlError(sqlstate::kSyntaxError, fmt::format("{} requires a Boolean value or \"match\"", option.name));
   }
-  if (!from) throw SqlError("0A000", fmt::format("cannot use \"{}\" with HEADER in COPY TO", text));
+  if (!from) throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot use \"{}\" with HEADER in COPY TO", text));
   return Header::kMatch;
 }
 
 CopyOptions::ColumnList columns_of(const ast::Option& option, bool star_allowed) {
   if (star_allowed && std::holds_alternative<ast::StarOption>(option.value)) return {.all = true};
   if (const auto* names = std::get_if<std::vector<std::string>>(&option.value)) return {.names = *names};
-  throw SqlError("22023", fmt::format("argument to option \"{}\" must be a list of column names", option.name)).at(option.offset);
+  throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("argument to option \"{}\" must be a list of column names", option.name))
+      .at(option.offset);
 }
 
 Format format_of(const ast::Option& option) {
@@ -44,11 +47,11 @@ Format format_of(const ast::Option& option) {
   if (name == "text") return Format::kText;
   if (name == "csv") return Format::kCsv;
   if (name == "binary") return Format::kBinary;
-  throw SqlError("22023", fmt::format("COPY format \"{}\" not recognized", name)).at(option.offset);
+  throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("COPY format \"{}\" not recognized", name)).at(option.offset);
 }
 
 SqlError one_byte(std::string_view what) {
-  return SqlError("0A000", fmt::format("COPY {} must be a single one-byte character", what));
+  return SqlError(sqlstate::kFeatureNotSupported, fmt::format("COPY {} must be a single one-byte character", what));
 }
 
 /// What was given for the characters, before it is known to be one character each.
@@ -64,20 +67,24 @@ void check_characters(CopyOptions& options, const Written& written) {
   options.null_text = written.null_text.value_or(csv ? "" : "\\N");
 
   if (delimiter.size() != 1) throw one_byte("delimiter");
-  if (delimiter == "\r" || delimiter == "\n") throw SqlError("22023", "COPY delimiter cannot be newline or carriage return");
+  if (delimiter == "\r" || delimiter == "\n") {
+    throw SqlError(sqlstate::kInvalidParameterValue, "COPY delimiter cannot be newline or carriage return");
+  }
   if (options.null_text.find_first_of("\r\n") != std::string::npos) {
-    throw SqlError("22023", "COPY null representation cannot use newline or carriage return");
+    throw SqlError(sqlstate::kInvalidParameterValue, "COPY null representation cannot use newline or carriage return");
   }
   // In text format these could not be told from escapes.
   constexpr std::string_view kAmbiguous = "\\.abcdefghijklmnopqrstuvwxyz0123456789";
   if (!csv && kAmbiguous.find(delimiter[0]) != std::string_view::npos) {
-    throw SqlError("22023", fmt::format("COPY delimiter cannot be \"{}\"", delimiter));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("COPY delimiter cannot be \"{}\"", delimiter));
   }
-  if (options.is_binary() && options.header != Header::kNone) throw SqlError("0A000", "cannot specify HEADER in BINARY mode");
-  if (!csv && written.quote) throw SqlError("0A000", "COPY quote available only in CSV mode");
+  if (options.is_binary() && options.header != Header::kNone) {
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot specify HEADER in BINARY mode");
+  }
+  if (!csv && written.quote) throw SqlError(sqlstate::kFeatureNotSupported, "COPY quote available only in CSV mode");
   if (csv && quote.size() != 1) throw one_byte("quote");
-  if (csv && delimiter == quote) throw SqlError("22023", "COPY delimiter and quote must be different");
-  if (!csv && written.escape) throw SqlError("0A000", "COPY escape available only in CSV mode");
+  if (csv && delimiter == quote) throw SqlError(sqlstate::kInvalidParameterValue, "COPY delimiter and quote must be different");
+  if (!csv && written.escape) throw SqlError(sqlstate::kFeatureNotSupported, "COPY escape available only in CSV mode");
   if (csv && escape.size() != 1) throw one_byte("escape");
   options.delimiter = delimiter[0];
   if (csv) options.quote = quote[0], options.escape = escape[0];
@@ -85,12 +92,12 @@ void check_characters(CopyOptions& options, const Written& written) {
 
 void check_column_lists(const CopyOptions& options, bool from) {
   const bool csv = options.is_csv();
-  if (!csv && options.force_quote) throw SqlError("0A000", "COPY force quote available only in CSV mode");
-  if (options.force_quote && from) throw SqlError("0A000", "COPY force quote only available using COPY TO");
-  if (!csv && options.force_not_null) throw SqlError("0A000", "COPY force not null available only in CSV mode");
-  if (options.force_not_null && !from) throw SqlError("0A000", "COPY force not null only available using COPY FROM");
-  if (!csv && options.force_null) throw SqlError("0A000", "COPY force null available only in CSV mode");
-  if (options.force_null && !from) throw SqlError("0A000", "COPY force null only available using COPY FROM");
+  if (!csv && options.force_quote) throw SqlError(sqlstate::kFeatureNotSupported, "COPY force quote available only in CSV mode");
+  if (options.force_quote && from) throw SqlError(sqlstate::kFeatureNotSupported, "COPY force quote only available using COPY TO");
+  if (!csv && options.force_not_null) throw SqlError(sqlstate::kFeatureNotSupported, "COPY force not null available only in CSV mode");
+  if (options.force_not_null && !from) throw SqlError(sqlstate::kFeatureNotSupported, "COPY force not null only available using COPY FROM");
+  if (!csv && options.force_null) throw SqlError(sqlstate::kFeatureNotSupported, "COPY force null available only in CSV mode");
+  if (options.force_null && !from) throw SqlError(sqlstate::kFeatureNotSupported, "COPY force null only available using COPY FROM");
 }
 
 }  // namespace
@@ -102,14 +109,14 @@ CopyOptions check_copy_options(const std::vector<ast::Option>& list, bool from) 
   for (const ast::Option& option : list) {
     const std::string& name = option.name;
     const auto once = [&] {
-      if (!seen.insert(name).second) throw SqlError("42601", "conflicting or redundant options").at(option.offset);
+      if (!seen.insert(name).second) throw sql::conflicting_options().at(option.offset);
     };
     if (name == "format") {
       once();
       options.format = format_of(option);
     } else if (name == "freeze") {
       once();
-      if (!parser::option_flag(option)) throw SqlError("42601", "freeze requires a Boolean value");
+      if (!parser::option_flag(option)) throw SqlError(sqlstate::kSyntaxError, "freeze requires a Boolean value");
     } else if (name == "delimiter") {
       once();
       written.delimiter = text_of(option);
@@ -139,19 +146,19 @@ CopyOptions check_copy_options(const std::vector<ast::Option>& list, bool from) 
       options.encoding = text_of(option);
       options.encoding_offset = option.offset;
     } else {
-      throw SqlError("42601", fmt::format("option \"{}\" not recognized", name)).at(option.offset);
+      throw SqlError(sqlstate::kSyntaxError, fmt::format("option \"{}\" not recognized", name)).at(option.offset);
     }
   }
-  if (options.is_binary() && written.delimiter) throw SqlError("42601", "cannot specify DELIMITER in BINARY mode");
-  if (options.is_binary() && written.null_text) throw SqlError("42601", "cannot specify NULL in BINARY mode");
+  if (options.is_binary() && written.delimiter) throw SqlError(sqlstate::kSyntaxError, "cannot specify DELIMITER in BINARY mode");
+  if (options.is_binary() && written.null_text) throw SqlError(sqlstate::kSyntaxError, "cannot specify NULL in BINARY mode");
   check_characters(options, written);
   check_column_lists(options, from);
   if (!options.is_binary()) {
     if (options.null_text.find(options.delimiter) != std::string::npos) {
-      throw SqlError("0A000", "COPY delimiter must not appear in the NULL specification");
+      throw SqlError(sqlstate::kFeatureNotSupported, "COPY delimiter must not appear in the NULL specification");
     }
     if (options.is_csv() && options.null_text.find(options.quote) != std::string::npos) {
-      throw SqlError("0A000", "CSV quote character must not appear in the NULL specification");
+      throw SqlError(sqlstate::kFeatureNotSupported, "CSV quote character must not appear in the NULL specification");
     }
   }
   return options;

@@ -14,6 +14,8 @@
 #include "planner/rules/rule.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 
 namespace redquel::planner {
@@ -28,14 +30,14 @@ void refuse_files(const ast::Copy& copy) {
   if (!copy.file) return;
   const char* role = copy.program ? "pg_execute_server_program" : copy.from ? "pg_read_server_files" : "pg_write_server_files";
   const char* what = copy.program ? "to or from an external program" : copy.from ? "from a file" : "to a file";
-  throw SqlError("42501", fmt::format("must be superuser or have privileges of the {} role to COPY {}", role, what))
+  throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("must be superuser or have privileges of the {} role to COPY {}", role, what))
       .hint("Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone.");
 }
 
 /// COPY names its table as a statement that opens it does: the schema is looked for first.
 void check_schema(const ast::RelationName& name, const sql::CatalogSnapshot& catalog) {
   if (name.schema.empty() || name.schema == "pg_temp" || name.schema == "pg_catalog" || name.schema == "information_schema" || name.schema == sql::kRedisSchema || catalog.schemas.contains(name.schema)) return;
-  throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema));
+  throw sql::undefined_schema(name.schema);
 }
 
 /// Positions of the named columns among all of them; all where none is named. Generated columns are not copied (42P10 where one is
@@ -50,15 +52,16 @@ std::vector<std::size_t> positions_of(const std::vector<std::string>& names, con
   for (const std::string& name : names) {
     const auto found = std::ranges::find(columns, name);
     if (found == columns.end()) {
-      throw SqlError("42703", relation.empty() ? fmt::format("column \"{}\" does not exist", name)
+      throw SqlError(sqlstate::kUndefinedColumn, relation.empty() ? fmt::format("column \"{}\" does not exist", name)
                                                : fmt::format("column \"{}\" of relation \"{}\" does not exist", name, relation));
     }
     if (is_generated(name)) {
-      throw SqlError("42P10", fmt::format("column \"{}\" is a generated column", name)).detail("Generated columns cannot be used in COPY.");
+      throw SqlError(sqlstate::kInvalidColumnReference, fmt::format("column \"{}\" is a generated column", name))
+          .detail("Generated columns cannot be used in COPY.");
     }
     positions.push_back(static_cast<std::size_t>(found - columns.begin()));
     if (std::ranges::find(positions, positions.back()) != std::prev(positions.end())) {
-      throw SqlError("42701", fmt::format("column \"{}\" specified more than once", name));
+      throw sql::column_listed_twice(name);
     }
   }
   if (names.empty()) {
@@ -77,7 +80,7 @@ void check_force_list(const std::optional<CopyOptions::ColumnList>& list, const 
   if (!list || list->names.empty()) return;
   for (const std::size_t position : positions_of(list->names, columns, relation)) {
     if (std::ranges::find(copied, position) == copied.end()) {
-      throw SqlError("42P10", fmt::format("{} column \"{}\" not referenced by COPY", option, columns[position]));
+      throw SqlError(sqlstate::kInvalidColumnReference, fmt::format("{} column \"{}\" not referenced by COPY", option, columns[position]));
     }
   }
 }
@@ -89,7 +92,7 @@ std::vector<std::string> column_names(const std::vector<LogicalColumn>& columns)
 }
 
 SqlError view_copied(std::string_view direction, const sql::ViewDef& view) {
-  SqlError error("42809", fmt::format("cannot copy {} view \"{}\"", direction, view.name));
+  SqlError error(sqlstate::kWrongObjectType, fmt::format("cannot copy {} view \"{}\"", direction, view.name));
   return direction == "from" ? std::move(error).hint("Try the COPY (SELECT ...) TO variant.")
                              : std::move(error).hint("To enable copying to a view, provide an INSTEAD OF INSERT trigger.");
 }
@@ -118,16 +121,16 @@ PlannedStatement plan_query_out(const ast::Copy& copy, const sql::CatalogSnapsho
                                 const CopyOptions& options, const std::set<sql::Oid>& changed_tables) {
   const ast::Statement& query = *copy.query;
   if (const auto* select = std::get_if<ast::Select>(&query.node); select != nullptr && select->into) {
-    throw SqlError("0A000", "COPY (SELECT INTO) is not supported");
+    throw SqlError(sqlstate::kFeatureNotSupported, "COPY (SELECT INTO) is not supported");
   }
-  if (std::holds_alternative<ast::Merge>(query.node)) throw SqlError("0A000", "MERGE not supported in COPY");
+  if (std::holds_alternative<ast::Merge>(query.node)) throw SqlError(sqlstate::kFeatureNotSupported, "MERGE not supported in COPY");
   const bool returns = std::visit(
       []<class Node>(const Node& node) {
         if constexpr (requires { node.returning; }) return !node.returning.empty();
         return true;
       },
       query.node);
-  if (!returns) throw SqlError("0A000", "COPY query must have a RETURNING clause");
+  if (!returns) throw SqlError(sqlstate::kFeatureNotSupported, "COPY query must have a RETURNING clause");
   settings.parameters = false;
   PlannedStatement planned = plan(query, catalog, {}, settings, changed_tables);
   std::vector<std::string> names;
@@ -148,7 +151,7 @@ ExpressionPtr bind_condition(BindState& state, const ast::Copy& copy, const sql:
   level.range_table.push_back(relation);
   const ExpressionPtr condition = ExpressionBinder(state, level).bind_boolean(*copy.where, "WHERE");
   if (needs_subquery(level, *condition)) {
-    throw SqlError("0A000", "cannot use subquery in COPY FROM WHERE condition").at(condition->offset);
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot use subquery in COPY FROM WHERE condition").at(condition->offset);
   }
   return sql::map_columns(condition, [&](const sql::Expression& whole, const sql::ColumnRef& column) -> ExpressionPtr {
     const ExpressionPtr& value = columns[column.column].value;

@@ -4,10 +4,12 @@
 #include <string_view>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
+#include "sql/value_errors.h"
 
 namespace redquel::server {
 
-inline sql::SqlError insufficient_data() { return sql::SqlError("08P01", "insufficient data left in message"); }
+inline sql::SqlError insufficient_data() { return sql::insufficient_message_data(); }
 
 /// Reads the fields of a message's body from front to back. Every read is bounded; 08P01 in PostgreSQL's words.
 class BodyReader {
@@ -21,7 +23,7 @@ class BodyReader {
     return taken;
   }
   char byte() {
-    if (rest_.empty()) throw sql::SqlError("08P01", "no data left in message");
+    if (rest_.empty()) throw sql::SqlError(sqlstate::kProtocolViolation, "no data left in message");
     return bytes(1)[0];
   }
   std::uint16_t uint16() { return static_cast<std::uint16_t>(big_endian(bytes(2))); }
@@ -30,7 +32,7 @@ class BodyReader {
   /// A text up to its terminating zero, which is taken too.
   std::string_view text() {
     const std::size_t zero = rest_.find('\0');
-    if (zero == std::string_view::npos) throw sql::SqlError("08P01", "invalid string in message");
+    if (zero == std::string_view::npos) throw sql::SqlError(sqlstate::kProtocolViolation, "invalid string in message");
     const std::string_view taken = rest_.substr(0, zero);
     rest_.remove_prefix(zero + 1);
     return taken;
@@ -44,7 +46,7 @@ class BodyReader {
   }
 
   void end() const {
-    if (!rest_.empty()) throw sql::SqlError("08P01", "invalid message format");
+    if (!rest_.empty()) throw sql::SqlError(sqlstate::kProtocolViolation, "invalid message format");
   }
   std::string_view rest() const { return rest_; }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sql/error.h"
+#include "sql/value_errors.h"
 
 namespace redquel::server {
 
@@ -43,7 +44,7 @@ class SessionMemory {
   static constexpr std::size_t kShare = 4;
 
   static sql::SqlError exceeded(const char* who, std::size_t most) {
-    return sql::SqlError("53200", "out of memory")
+    return sql::out_of_memory()
         .detail(fmt::format("Messages, prepared statements and portals of {} need more than {} kB.", who, most >> 10))
         .hint("See limits.client_memory in the configuration.");
   }

@@ -6,6 +6,7 @@
 #include <boost/system/system_error.hpp>
 
 #include "executor/statements/copy_execution.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::server {
 
@@ -39,14 +40,16 @@ asio::awaitable<std::optional<std::string_view>> Session::CopyStream::read() {
     }
     switch (message->type) {
       case 'd':
-        if (message->dropped > 0) throw sql::SqlError("54000", fmt::format("a message of {} bytes is too long", message->dropped));
+        if (message->dropped > 0) {
+          throw sql::SqlError(sqlstate::kProgramLimitExceeded, fmt::format("a message of {} bytes is too long", message->dropped));
+        }
         if (message->body.empty()) continue;
         co_return message->body;
       case 'c':
         co_return std::nullopt;
       case 'f': {
         const std::string_view reason = message->body.substr(0, message->body.find('\0'));
-        throw sql::SqlError("57014", fmt::format("COPY from stdin failed: {}", session_.from_client(reason)));
+        throw sql::SqlError(sqlstate::kQueryCanceled, fmt::format("COPY from stdin failed: {}", session_.from_client(reason)));
       }
       case 'H':
       case 'S':
@@ -68,8 +71,8 @@ asio::awaitable<void> Session::CopyStream::read_more() {
 
 /// Another message between the data: nobody knows any more what the client thinks.
 void Session::CopyStream::refuse(char type) {
-  const sql::SqlError error("08P01", fmt::format("unexpected message type 0x{:02X} during COPY from stdin",
-                                                 static_cast<unsigned>(static_cast<unsigned char>(type))));
+  const sql::SqlError error(sqlstate::kProtocolViolation, fmt::format("unexpected message type 0x{:02X} during COPY from stdin",
+                                                                      static_cast<unsigned>(static_cast<unsigned char>(type))));
   session_.encoder_.error_response({"ERROR", &error, 0, session_.error_context_});
   throw ProtocolViolation("terminating connection because protocol synchronization was lost");
 }

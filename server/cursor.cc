@@ -5,6 +5,7 @@
 
 #include "server/portal.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::server {
@@ -50,7 +51,8 @@ bool needs_scrolling(std::int64_t position, std::int64_t rows, FetchDirection di
 
 CursorMove move_cursor(std::int64_t position, std::int64_t rows, FetchDirection direction, std::int64_t count, bool scrolls, bool moves) {
   if (!scrolls && needs_scrolling(position, rows, direction, count, moves)) {
-    throw sql::SqlError("55000", "cursor can only scan forward").hint("Declare it with SCROLL option to enable backward scan.");
+    throw sql::SqlError(sqlstate::kObjectNotInPrerequisiteState, "cursor can only scan forward")
+        .hint("Declare it with SCROLL option to enable backward scan.");
   }
   switch (direction) {
     case FetchDirection::kForward:

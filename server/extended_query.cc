@@ -21,7 +21,7 @@ std::vector<sql::Type> types_of(const std::vector<sql::Oid>& oids) {
   types.reserve(oids.size());
   for (const sql::Oid oid : oids) {
     if (oid != 0 && !sql::find_type(oid)) {
-      throw sql::SqlError("42704", fmt::format("type with OID {} does not exist", oid));
+      throw sql::SqlError(sqlstate::kUndefinedObject, fmt::format("type with OID {} does not exist", oid));
     }
     types.push_back(oid == 0 ? sql::kUnknown : sql::Type{oid});
   }
@@ -33,7 +33,9 @@ PreparedStatementPtr with_unused_parameters(const PreparedStatement& statement, 
   auto extended = std::make_shared<PreparedStatement>(statement);
   std::vector<sql::Type>& types = extended->parameter_types;
   for (std::size_t i = types.size(); i < declared.size(); ++i) {
-    if (declared[i] == sql::kUnknown) throw sql::SqlError("42P18", fmt::format("could not determine data type of parameter ${}", i + 1));
+    if (declared[i] == sql::kUnknown) {
+      throw sql::SqlError(sqlstate::kIndeterminateDatatype, fmt::format("could not determine data type of parameter ${}", i + 1));
+    }
     types.push_back(declared[i]);
   }
   return extended;
@@ -50,13 +52,13 @@ std::int16_t format_of(const std::vector<std::int16_t>& formats, std::size_t ind
 const PreparedStatementPtr& Session::find_statement(const std::string& name) const {
   const auto found = statements_.find(name);
   if (found != statements_.end()) return found->second;
-  if (name.empty()) throw sql::SqlError("26000", "unnamed prepared statement does not exist");
+  if (name.empty()) throw sql::SqlError(sqlstate::kUndefinedPreparedStatement, "unnamed prepared statement does not exist");
   throw sql::undefined_prepared_statement(name);
 }
 
 Portal& Session::find_portal(const std::string& name) const {
   const auto found = portals_.find(name);
-  if (found == portals_.end()) throw sql::SqlError("34000", fmt::format("portal \"{}\" does not exist", name));
+  if (found == portals_.end()) throw sql::SqlError(sqlstate::kUndefinedCursor, fmt::format("portal \"{}\" does not exist", name));
   return *found->second;
 }
 
@@ -70,7 +72,7 @@ asio::awaitable<void> Session::on(const ParseMessage& message) {
   std::shared_ptr<const parser::ast::Statement> statement = known_statement(*text);
   if (!statement) {
     std::vector<parser::ParsedStatement> parsed = parser::parse(*text, {.text_bytes = host_.limits().statement_bytes});
-    if (parsed.size() > 1) throw sql::SqlError("42601", "cannot insert multiple commands into a prepared statement");
+    if (parsed.size() > 1) throw sql::SqlError(sqlstate::kSyntaxError, "cannot insert multiple commands into a prepared statement");
     if (!parsed.empty()) statement = std::move(parsed[0].statement);
     if (statement) host_.transaction_texts().remember(*text, statement);
   }
@@ -110,7 +112,7 @@ asio::awaitable<void> Session::parse_statement(std::string name, SourceText sour
     prepared = std::move(empty);
   }
   if (!name.empty() && statements_.contains(name)) {
-    throw sql::SqlError("42P05", fmt::format("prepared statement \"{}\" already exists", name));
+    throw sql::SqlError(sqlstate::kDuplicatePreparedStatement, fmt::format("prepared statement \"{}\" already exists", name));
   }
   prepared->memory = std::move(memory);
   statements_.insert_or_assign(std::move(name), std::move(prepared));
@@ -127,7 +129,7 @@ sql::Datum Session::bind_parameter(std::string_view bytes, std::int16_t format, 
       throw;
     }
   }
-  if (format != 1) throw sql::SqlError("22023", fmt::format("unsupported format code: {}", format));
+  if (format != 1) throw sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("unsupported format code: {}", format));
   try {
     return sql::decode_binary(type, bytes, encoder_.converter());
   } catch (const sql::UnreadBytes&) {
@@ -138,13 +140,11 @@ sql::Datum Session::bind_parameter(std::string_view bytes, std::int16_t format, 
 std::vector<sql::Datum> Session::bind_parameters(const BindMessage& message, const PreparedStatement& statement) {
   const std::size_t given = message.parameters.size(), formats = message.parameter_formats.size();
   if (formats > 1 && formats != given) {
-    throw sql::SqlError("08P01",
-                        fmt::format("bind message has {} parameter formats but {} parameters", formats, given));
+    throw sql::SqlError(sqlstate::kProtocolViolation, fmt::format("bind message has {} parameter formats but {} parameters", formats, given));
   }
   if (given != statement.parameter_types.size()) {
-    throw sql::SqlError(
-        "08P01", fmt::format("bind message supplies {} parameters, but prepared statement \"{}\" requires {}", given,
-                             message.statement, statement.parameter_types.size()));
+    throw sql::SqlError(sqlstate::kProtocolViolation, fmt::format("bind message supplies {} parameters, but prepared statement \"{}\" requires {}",
+                                                                  given, message.statement, statement.parameter_types.size()));
   }
   std::vector<sql::Datum> values;
   values.reserve(given);
@@ -174,7 +174,7 @@ asio::awaitable<void> Session::on(const BindMessage& message) {
   const PreparedStatement& statement = *known;
   portal->statement = known;
   if (!portal->name.empty() && (portals_.contains(portal->name) || cursors_.contains(portal->name))) {
-    throw sql::SqlError("42P03", fmt::format("cursor \"{}\" already exists", portal->name));
+    throw sql::SqlError(sqlstate::kDuplicateCursor, fmt::format("cursor \"{}\" already exists", portal->name));
   }
   if (statement.statement) transactions_.block().admit(*statement.statement);
   std::size_t bytes = message.parameters.size() * sizeof(sql::Datum);
@@ -196,8 +196,7 @@ asio::awaitable<void> Session::on(const BindMessage& message) {
   }
   const std::size_t columns = portal->statement->columns.size(), formats = message.result_formats.size();
   if (formats > 1 && formats != columns) {
-    throw sql::SqlError("08P01",
-                        fmt::format("bind message has {} result formats but query has {} columns", formats, columns));
+    throw sql::SqlError(sqlstate::kProtocolViolation, fmt::format("bind message has {} result formats but query has {} columns", formats, columns));
   }
   for (std::size_t i = 0; i < columns; ++i) portal->result_formats.push_back(format_of(message.result_formats, i));
   std::string name = portal->name;

@@ -18,6 +18,7 @@
 #include "server/redis_check.h"
 #include "server/reload.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::server {
 
@@ -123,7 +124,7 @@ void set_first_password(executor::ConnectionOptions redis, const std::string& pa
     run_over_redis(std::move(redis), [&](executor::RedisPool& pool) { return set_password(pool, "postgres", password); });
     spdlog::info("role postgres has the password of the password file");
   } catch (const sql::SqlError& error) {
-    constexpr std::string_view kHasOne = "42710";
+    constexpr std::string_view kHasOne = sqlstate::kDuplicateObject;
     if (error.sqlstate() != kHasOne) throw;
   }
 }

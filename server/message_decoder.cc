@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "server/body_reader.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::server {
 
@@ -57,7 +58,7 @@ DescribeTarget read_target(BodyReader& reader, std::string_view message) {
   const char kind = reader.byte();
   if (kind == 'S') return DescribeTarget::kStatement;
   if (kind == 'P') return DescribeTarget::kPortal;
-  throw sql::SqlError("08P01", fmt::format("invalid {} message subtype {}", message, static_cast<int>(kind)));
+  throw sql::SqlError(sqlstate::kProtocolViolation, fmt::format("invalid {} message subtype {}", message, static_cast<int>(kind)));
 }
 
 ParseMessage decode_parse(BodyReader& reader) {
@@ -178,7 +179,8 @@ std::optional<RawMessage> MessageDecoder::next() {
 
 FrontendMessage decode_message(const RawMessage& raw) {
   if (raw.dropped > 0) {
-    throw sql::SqlError("54000", fmt::format("a message of {} bytes is too long", raw.dropped)).hint("limits.max_statement_bytes says how long messages may be.");
+    throw sql::SqlError(sqlstate::kProgramLimitExceeded, fmt::format("a message of {} bytes is too long", raw.dropped))
+        .hint("limits.max_statement_bytes says how long messages may be.");
   }
   BodyReader reader(raw.body);
   switch (raw.type) {

@@ -12,6 +12,7 @@
 
 #include "server/client_memory.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/type.h"
 
 namespace redquel::server {
@@ -59,7 +60,7 @@ using FrontendMessage =
 /// The stream cannot be trusted after it: the session ends with this FATAL error.
 class ProtocolViolation : public sql::SqlError {
  public:
-  explicit ProtocolViolation(std::string message) : SqlError("08P01", std::move(message)) {}
+  explicit ProtocolViolation(std::string message) : SqlError(sqlstate::kProtocolViolation, std::move(message)) {}
 };
 
 /// A complete message whose body nobody has looked into.

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "sql/sqlstate.h"
 #include "sql/types/type.h"
 
 namespace redquel::server {
@@ -34,7 +35,7 @@ void MessageEncoder::end_message() {
   const std::size_t length = buffer_.size() - message_start_ - 1;
   if (length > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
     abandon_message();
-    throw sql::SqlError("54000", "message to the client is too long");
+    throw sql::SqlError(sqlstate::kProgramLimitExceeded, "message to the client is too long");
   }
   set_uint32(message_start_ + 1, static_cast<std::uint32_t>(length));
 }

@@ -10,6 +10,7 @@
 #include "server/ascii.h"
 #include "server/parameter_values.h"
 #include "sql/catalog/role_set.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 #include "sql/types/interval.h"
 #include "sql/types/text_encoding.h"
@@ -126,7 +127,7 @@ std::string only_initial(const ParameterDefinition& definition, std::string valu
 
 std::string check_without_oids(const ParameterDefinition&, std::string value, const SessionState&) {
   if (value == "off") return value;
-  throw sql::SqlError("0A000", "tables declared WITH OIDS are not supported");
+  throw sql::SqlError(sqlstate::kFeatureNotSupported, "tables declared WITH OIDS are not supported");
 }
 
 namespace {
@@ -141,9 +142,9 @@ executor::IsolationLevel isolation_level(std::string_view value) {
 
 std::string check_transaction_isolation(const ParameterDefinition&, std::string value, const SessionState& session) {
   if (!session.transaction || isolation_level(value) == session.modes.isolation) return value;
-  if (session.has_queried) throw sql::SqlError("25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query");
+  if (session.has_queried) throw sql::SqlError(sqlstate::kActiveTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query");
   if (session.savepoints > 0) {
-    throw sql::SqlError("25001", "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction");
+    throw sql::SqlError(sqlstate::kActiveTransaction, "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction");
   }
   return value;
 }
@@ -151,19 +152,19 @@ std::string check_transaction_isolation(const ParameterDefinition&, std::string 
 std::string check_transaction_read_only(const ParameterDefinition&, std::string value, const SessionState& session) {
   if (!session.transaction || value == "on" || !session.modes.read_only) return value;
   if (session.savepoints > 0) {
-    throw sql::SqlError("25001", "cannot set transaction read-write mode inside a read-only transaction");
+    throw sql::SqlError(sqlstate::kActiveTransaction, "cannot set transaction read-write mode inside a read-only transaction");
   }
-  if (session.has_queried) throw sql::SqlError("25001", "transaction read-write mode must be set before any query");
+  if (session.has_queried) throw sql::SqlError(sqlstate::kActiveTransaction, "transaction read-write mode must be set before any query");
   return value;
 }
 
 std::string check_transaction_deferrable(const ParameterDefinition&, std::string value, const SessionState& session) {
   if (!session.transaction) return value;
   if (session.savepoints > 0) {
-    throw sql::SqlError("25001", "SET TRANSACTION [NOT] DEFERRABLE cannot be called within a subtransaction");
+    throw sql::SqlError(sqlstate::kActiveTransaction, "SET TRANSACTION [NOT] DEFERRABLE cannot be called within a subtransaction");
   }
   if (session.has_queried) {
-    throw sql::SqlError("25001", "SET TRANSACTION [NOT] DEFERRABLE must be called before any query");
+    throw sql::SqlError(sqlstate::kActiveTransaction, "SET TRANSACTION [NOT] DEFERRABLE must be called before any query");
   }
   return value;
 }
@@ -243,15 +244,17 @@ std::string check_role(const ParameterDefinition&, std::string value, const Sess
   if (value == "none") return value;
   const sql::RoleSet& roles = *sql::known_roles();
   const sql::RoleDef* role = roles.find(value);
-  if (role == nullptr) throw sql::SqlError("22023", fmt::format("role \"{}\" does not exist", value));
+  if (role == nullptr) throw sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("role \"{}\" does not exist", value));
   if (!roles.may_become(executor::session_role(roles, session), role->oid, session.database)) {
-    throw sql::SqlError("42501", fmt::format("permission denied to set role \"{}\"", value));
+    throw sql::SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied to set role \"{}\"", value));
   }
   return value;
 }
 
 std::string check_session_authorization(const ParameterDefinition&, std::string value, const SessionState&) {
-  if (sql::known_roles()->find(value) == nullptr) throw sql::SqlError("22023", fmt::format("role \"{}\" does not exist", value));
+  if (sql::known_roles()->find(value) == nullptr) {
+    throw sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("role \"{}\" does not exist", value));
+  }
   return value;
 }
 
@@ -303,7 +306,7 @@ std::string check_work_mem(const ParameterDefinition& definition, std::string va
 std::string check_temp_file_limit(const ParameterDefinition& definition, std::string value, const SessionState& session) {
   const std::optional<std::uint64_t> wanted = bytes_of(value);
   if (!session.temporary_space_limit || (wanted && *wanted <= *session.temporary_space_limit)) return value;
-  throw sql::SqlError("42501", fmt::format("permission denied to set parameter \"{}\"", definition.name))
+  throw sql::SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied to set parameter \"{}\"", definition.name))
       .detail(fmt::format("limits.temp_file_limit of the configuration allows {} kB.", *session.temporary_space_limit >> 10));
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "server/ascii.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::server {
 
@@ -174,13 +175,13 @@ sql::SqlError parameter_out_of_range(const ParameterDefinition& definition, std:
   const auto bound = [&](double number) {
     return definition.kind == ParameterKind::kInteger ? fmt::format("{:.0f}", number) : real_text(number);
   };
-  return sql::SqlError("22023", fmt::format("{}{}{} is outside the valid range for parameter \"{}\" ({} .. {})", value,
-                                            unit.name.empty() ? "" : " ", unit.name, definition.name,
-                                            bound(definition.traits.minimum), bound(definition.traits.maximum)));
+  return sql::SqlError(sqlstate::kInvalidParameterValue,
+                       fmt::format("{}{}{} is outside the valid range for parameter \"{}\" ({} .. {})", value, unit.name.empty() ? "" : " ",
+                                   unit.name, definition.name, bound(definition.traits.minimum), bound(definition.traits.maximum)));
 }
 
 sql::SqlError invalid_parameter_value(std::string_view name, std::string_view value) {
-  return sql::SqlError("22023", fmt::format("invalid value for parameter \"{}\": \"{}\"", name, value));
+  return sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid value for parameter \"{}\": \"{}\"", name, value));
 }
 
 std::string parse_parameter_value(const ParameterDefinition& definition, std::string_view text) {
@@ -188,7 +189,7 @@ std::string parse_parameter_value(const ParameterDefinition& definition, std::st
     case ParameterKind::kBoolean: {
       const std::optional<bool> value = parse_boolean(text);
       if (!value) {
-        throw sql::SqlError("22023", fmt::format("parameter \"{}\" requires a Boolean value", definition.name));
+        throw sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("parameter \"{}\" requires a Boolean value", definition.name));
       }
       return *value ? "on" : "off";
     }

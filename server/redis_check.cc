@@ -12,6 +12,7 @@
 #include "executor/storage/stored_format.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::server {
 
@@ -40,7 +41,8 @@ void check_redis(executor::ConnectionOptions redis) {
   try {
     run_over_redis(std::move(redis), ask);
   } catch (const sql::SqlError& error) {
-    constexpr std::string_view kBadLogin = "28000", kNoDatabase = "3D000", kNotSupported = "0A000", kNotPermitted = "42501";
+    constexpr std::string_view kBadLogin = sqlstate::kInvalidAuthorizationSpecification, kNoDatabase = sqlstate::kUndefinedDatabase,
+                               kNotSupported = sqlstate::kFeatureNotSupported, kNotPermitted = sqlstate::kInsufficientPrivilege;
     if (error.sqlstate() == kBadLogin || error.sqlstate() == kNoDatabase || error.sqlstate() == kNotSupported || error.sqlstate() == kNotPermitted) throw;
     spdlog::warn("{}; until that changes, statements fail with this error", error.message());
   }

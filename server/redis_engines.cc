@@ -11,6 +11,7 @@
 #include "executor/storage/role_store.h"
 #include "server/setting_check.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::server {
@@ -28,9 +29,9 @@ class RedisEngines final : public EngineSource {
     if (name != executor::kHomeDatabase) number = co_await executor::find_database(home, name);
     if (!number && name == executor::kTemplateDatabase) number = co_await make_template(home);
     if (name == executor::kClosedTemplate) {
-      throw sql::SqlError("55000", fmt::format("database \"{}\" is not currently accepting connections", name));
+      throw sql::SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("database \"{}\" is not currently accepting connections", name));
     }
-    if (!number) throw sql::SqlError("3D000", fmt::format("database \"{}\" does not exist", name));
+    if (!number) throw sql::undefined_database(name);
     // Another session may have made it meanwhile; databases dropped and made again have another number.
     std::shared_ptr<executor::Engine>& engine = engines_[{name, *number}];
     if (!engine) engine = executor::make_engine(pool_, *number, home, limits_);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sql/sqlstate.h"
 #include "sql/types/binary_io.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type_oids.h"
@@ -38,14 +39,14 @@ RowEncoder::RowEncoder(MessageEncoder& encoder, std::span<const executor::Output
   assert(columns.size() == formats.size());
   for (const std::int16_t format : formats) {
     if (format != 0 && format != 1) {
-      throw sql::SqlError("22023", fmt::format("unsupported format code: {}", format));
+      throw sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("unsupported format code: {}", format));
     }
   }
   sources_.reserve(columns.size());
 }
 
 std::size_t RowEncoder::append_rows(const sql::Batch& batch, std::size_t first, std::size_t end, std::size_t full) {
-  if (batch.columns.size() != formats_.size()) throw sql::SqlError("XX000", "rows have another shape than their plan");
+  if (batch.columns.size() != formats_.size()) throw sql::SqlError(sqlstate::kInternalError, "rows have another shape than their plan");
   const bool converting = encoder_.converter() != nullptr;
   sources_.clear();
   named_.clear();

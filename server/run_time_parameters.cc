@@ -11,6 +11,7 @@
 #include "server/setting_check.h"
 #include "sql/catalog/role_set.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::server {
 
@@ -19,7 +20,7 @@ namespace {
 constexpr std::string_view kReservedPrefix = "redquel.";
 
 sql::SqlError unrecognized(std::string_view name) {
-  return sql::SqlError("42704", fmt::format("unrecognized configuration parameter \"{}\"", name));
+  return sql::SqlError(sqlstate::kUndefinedObject, fmt::format("unrecognized configuration parameter \"{}\"", name));
 }
 
 bool is_identifier_start(char c) {
@@ -46,11 +47,11 @@ bool is_custom_name(std::string_view name) {
 void check_custom_name(std::string_view name) {
   if (name.find('.') == std::string_view::npos) throw unrecognized(name);
   if (!is_custom_name(name)) {
-    throw sql::SqlError("42602", fmt::format("invalid configuration parameter name \"{}\"", name))
+    throw sql::SqlError(sqlstate::kInvalidName, fmt::format("invalid configuration parameter name \"{}\"", name))
         .detail("Custom parameter names must be two or more simple identifiers separated by dots.");
   }
   if (equal_ignoring_case(name.substr(0, kReservedPrefix.size()), kReservedPrefix)) {
-    throw sql::SqlError("42602", fmt::format("invalid configuration parameter name \"{}\"", name))
+    throw sql::SqlError(sqlstate::kInvalidName, fmt::format("invalid configuration parameter name \"{}\"", name))
         .detail("\"redquel\" is a reserved prefix.");
   }
 }
@@ -116,12 +117,12 @@ const ParameterDefinition& RunTimeParameters::changeable(std::string_view name) 
   if (!definition) throw unrecognized(name);
   switch (definition->context) {
     case ParameterContext::kInternal:
-      throw sql::SqlError("55P02", fmt::format("parameter \"{}\" cannot be changed", definition->name));
+      throw sql::SqlError(sqlstate::kCantChangeRuntimeParam, fmt::format("parameter \"{}\" cannot be changed", definition->name));
     case ParameterContext::kStart:
       throw sql::SqlError(
-          "55P02", fmt::format("parameter \"{}\" cannot be changed without restarting the server", definition->name));
+          sqlstate::kCantChangeRuntimeParam, fmt::format("parameter \"{}\" cannot be changed without restarting the server", definition->name));
     case ParameterContext::kReload:
-      throw sql::SqlError("55P02", fmt::format("parameter \"{}\" cannot be changed now", definition->name));
+      throw sql::SqlError(sqlstate::kCantChangeRuntimeParam, fmt::format("parameter \"{}\" cannot be changed now", definition->name));
     case ParameterContext::kUser:
       break;
   }
@@ -228,7 +229,7 @@ std::string checked_setting(const executor::SessionState& session, const std::st
     return name + "=" + text;
   }
   if (definition->context != ParameterContext::kUser) {
-    throw sql::SqlError("55P02", fmt::format("parameter \"{}\" cannot be changed now", definition->name));
+    throw sql::SqlError(sqlstate::kCantChangeRuntimeParam, fmt::format("parameter \"{}\" cannot be changed now", definition->name));
   }
   std::string parsed = parse_parameter_value(*definition, text);
   if (definition->traits.check) definition->traits.check(*definition, std::move(parsed), session);
@@ -240,7 +241,7 @@ void RunTimeParameters::check_authorization(const std::string& role) const {
   const std::string_view login = start_value(*find_parameter("session_authorization"));
   const sql::RoleDef* known = sql::known_roles()->find(login);
   if (role == login || (known != nullptr && known->superuser)) return;
-  throw sql::SqlError("42501", "permission denied to set session authorization");
+  throw sql::SqlError(sqlstate::kInsufficientPrivilege, "permission denied to set session authorization");
 }
 
 void RunTimeParameters::follow_user(std::string user) {
@@ -282,7 +283,7 @@ std::string RunTimeParameters::join_values(std::string_view name, const std::vec
   const ParameterDefinition* definition = find_parameter(name);
   const bool list = definition && definition->traits.list;
   if (values.size() > 1 && !list) {
-    throw sql::SqlError("22023", fmt::format("SET {} takes only one argument", name));
+    throw sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("SET {} takes only one argument", name));
   }
   std::string text;
   for (const std::string& value : values) {

@@ -98,7 +98,7 @@ asio::awaitable<void> Session::run() {
     if (!started_ && is_misbehaviour) host_.note_bad_startup(connection_.peer_address(), fatal->message());
   } catch (const std::exception& error) {
     spdlog::error("session {} ends: {}", key_.process_id, error.what());
-    fatal.emplace("XX000", error.what());
+    fatal.emplace(sqlstate::kInternalError, error.what());
   }
   portals_.clear();
   try {
@@ -135,7 +135,7 @@ asio::awaitable<void> Session::say_goodbye(std::optional<sql::SqlError> fatal) {
 
 asio::awaitable<void> Session::serve() {
   while (true) {
-    if (terminating_) throw sql::SqlError("57P01", "terminating connection due to administrator command");
+    if (terminating_) throw sql::SqlError(sqlstate::kAdminShutdown, "terminating connection due to administrator command");
     const std::optional<RawMessage> raw = decoder_.next();
     if (!raw) {
       co_await read_more();
@@ -157,9 +157,9 @@ asio::awaitable<void> Session::read_more() {
   waiting_since_ = std::chrono::steady_clock::now();
   const std::size_t count = co_await connection_.read_some(decoder_.room());
   if (idle_too_long_ && is_in_transaction()) {
-    throw sql::SqlError("25P03", "terminating connection due to idle-in-transaction timeout");
+    throw sql::SqlError(sqlstate::kIdleInTransactionSessionTimeout, "terminating connection due to idle-in-transaction timeout");
   }
-  if (idle_too_long_) throw sql::SqlError("57P05", "terminating connection due to idle-session timeout");
+  if (idle_too_long_) throw sql::SqlError(sqlstate::kIdleSessionTimeout, "terminating connection due to idle-session timeout");
   decoder_.commit(count);
 }
 

@@ -7,6 +7,8 @@
 #include "parser/parse.h"
 #include "server/session_statements.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::server {
 
@@ -15,7 +17,7 @@ namespace ast = parser::ast;
 const Cursor& SessionStatements::find_cursor(const std::string& name) const {
   if (const auto found = cursors_.find(name); found != cursors_.end()) return *found->second;
   if (const auto bound = portals_.find(name); bound != portals_.end() && bound->second->cursor) return *bound->second->cursor;
-  throw sql::SqlError("34000", fmt::format("cursor \"{}\" does not exist", name));
+  throw sql::undefined_cursor(name);
 }
 
 namespace {
@@ -25,15 +27,15 @@ void refuse_locking(const ast::DeclareCursor& declare) {
   static constexpr const char* kClauses[] = {"FOR KEY SHARE", "FOR SHARE", "FOR NO KEY UPDATE", "FOR UPDATE"};
   const char* clause = kClauses[static_cast<std::size_t>(declare.query->locking[0].strength)];
   if (declare.hold) {
-    throw sql::SqlError("0A000", fmt::format("DECLARE CURSOR WITH HOLD ... {} is not supported", clause))
+    throw sql::SqlError(sqlstate::kFeatureNotSupported, fmt::format("DECLARE CURSOR WITH HOLD ... {} is not supported", clause))
         .detail("Holdable cursors must be READ ONLY.");
   }
   if (declare.scroll.value_or(false)) {
-    throw sql::SqlError("0A000", fmt::format("DECLARE SCROLL CURSOR ... {} is not supported", clause))
+    throw sql::SqlError(sqlstate::kFeatureNotSupported, fmt::format("DECLARE SCROLL CURSOR ... {} is not supported", clause))
         .detail("Scrollable cursors must be READ ONLY.");
   }
   if (declare.insensitive.value_or(false)) {
-    throw sql::SqlError("42P11", fmt::format("DECLARE INSENSITIVE CURSOR ... {} is not valid", clause))
+    throw sql::SqlError(sqlstate::kInvalidCursorDefinition, fmt::format("DECLARE INSENSITIVE CURSOR ... {} is not valid", clause))
         .detail("Insensitive cursors must be READ ONLY.");
   }
 }
@@ -111,12 +113,15 @@ std::optional<std::string> SessionStatements::text_for_current(const std::string
   if (portals_.contains(current->cursor)) throw sql::not_supported("WHERE CURRENT OF a portal that Bind made");
   const ast::TableRef& table = target_of(statement);
   const Cursor& cursor = find_cursor(current->cursor);
-  if (cursor.outlives) throw sql::SqlError("24000", fmt::format("cursor \"{}\" is held from a previous transaction", current->cursor));
+  if (cursor.outlives) {
+    throw sql::SqlError(sqlstate::kInvalidCursorState, fmt::format("cursor \"{}\" is held from a previous transaction", current->cursor));
+  }
   if (cursor.table != table.name.name) {
-    throw sql::SqlError("24000", fmt::format("cursor \"{}\" is not a simply updatable scan of table \"{}\"", current->cursor, table.name.name));
+    throw sql::SqlError(sqlstate::kInvalidCursorState,
+                        fmt::format("cursor \"{}\" is not a simply updatable scan of table \"{}\"", current->cursor, table.name.name));
   }
   const std::optional<std::string> place = cursor.place();
-  if (!place) throw sql::SqlError("24000", fmt::format("cursor \"{}\" is not positioned on a row", current->cursor));
+  if (!place) throw sql::SqlError(sqlstate::kInvalidCursorState, fmt::format("cursor \"{}\" is not positioned on a row", current->cursor));
   return text_at_place(text, *place);
 }
 
@@ -124,7 +129,7 @@ asio::awaitable<std::vector<sql::Type>> SessionStatements::analyze_cursor(std::s
                                                                           executor::DeclaredParameters parameters) {
   const auto& declare = std::get<ast::DeclareCursor>(statement->node);
   if (declare.scroll && *declare.scroll && declare.insensitive && !*declare.insensitive) {
-    throw sql::SqlError("42P11", "cannot specify both SCROLL and ASENSITIVE");
+    throw sql::SqlError(sqlstate::kInvalidCursorDefinition, "cannot specify both SCROLL and ASENSITIVE");
   }
   const executor::PreparedPtr analyzed = co_await engine_->prepare(std::move(text), statement, std::move(parameters), state_);
   if (!declare.query->locking.empty()) refuse_locking(declare);
@@ -136,7 +141,7 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
   // Without a block the transaction, and the cursor with it, would end with this statement.
   if (!declare.hold && !transactions_.block().is_block()) throw outside_block("DECLARE CURSOR");
   if (cursors_.contains(declare.name) || portals_.contains(declare.name)) {
-    throw sql::SqlError("42P03", fmt::format("cursor \"{}\" already exists", declare.name));
+    throw sql::SqlError(sqlstate::kDuplicateCursor, fmt::format("cursor \"{}\" already exists", declare.name));
   }
   auto cursor = std::make_unique<Cursor>();
   cursor->binary = declare.binary;
@@ -169,9 +174,9 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
 asio::awaitable<void> SessionStatements::hold(Portal& portal, const executor::Execution* running) {
   if (portal.cursor) co_return;
   if (portal.finished || (portal.execution && portal.execution.get() == running)) {
-    throw sql::SqlError("55000", fmt::format("portal \"{}\" cannot be run", portal.name));
+    throw sql::SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("portal \"{}\" cannot be run", portal.name));
   }
-  if (!portal.statement->returns_rows) throw sql::SqlError("XX000", "unsupported portal strategy");
+  if (!portal.statement->returns_rows) throw sql::SqlError(sqlstate::kInternalError, "unsupported portal strategy");
   auto cursor = std::make_unique<Cursor>();
   cursor->query = portal.statement;
   cursor->scrolls = false;
@@ -191,7 +196,7 @@ asio::awaitable<CursorMove> SessionStatements::fetch(const ast::Fetch& fetch, co
     co_await hold(*bound->second, running);
     cursor = bound->second->cursor.get();
   } else {
-    throw sql::SqlError("34000", fmt::format("cursor \"{}\" does not exist", fetch.cursor));
+    throw sql::undefined_cursor(fetch.cursor);
   }
   CursorMove move = cursor->move(fetch);
   tag = fmt::format("{} {}", fetch.move ? "MOVE" : "FETCH", move.count);

@@ -13,6 +13,7 @@
 #include "server/session.h"
 #include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
+#include "sql/value_errors.h"
 
 namespace redquel::server {
 
@@ -35,26 +36,26 @@ sql::SqlError Session::as_sql_error(std::exception_ptr failure) const {
   } catch (const boost::system::system_error& error) {
     if (error.code() == asio::error::operation_aborted) {
       if (cancel_reason_ == CancelReason::kUserRequest) {
-        return sql::SqlError("57014", "canceling statement due to user request");
+        return sql::SqlError(sqlstate::kQueryCanceled, "canceling statement due to user request");
       }
       if (cancel_reason_ == CancelReason::kStatementTimeout) {
-        return sql::SqlError("57014", "canceling statement due to statement timeout");
+        return sql::SqlError(sqlstate::kQueryCanceled, "canceling statement due to statement timeout");
       }
     }
     spdlog::error("session {}: {}", key_.process_id, error.what());
-    return sql::SqlError("XX000", error.what());
+    return sql::SqlError(sqlstate::kInternalError, error.what());
   } catch (const std::bad_alloc&) {
-    return sql::SqlError("53200", "out of memory");
+    return sql::out_of_memory();
   } catch (const std::exception& error) {
     spdlog::error("session {}: {}", key_.process_id, error.what());
-    return sql::SqlError("XX000", error.what());
+    return sql::SqlError(sqlstate::kInternalError, error.what());
   }
 }
 
 void Session::report(std::exception_ptr failure) {
   if (cancel_reason_ == CancelReason::kClientGone) throw Disconnected();
   if (cancel_reason_ == CancelReason::kShutdown) {
-    throw sql::SqlError("57P01", "terminating connection due to administrator command");
+    throw sql::SqlError(sqlstate::kAdminShutdown, "terminating connection due to administrator command");
   }
   const sql::SqlError error = as_sql_error(failure);
   if (error.sqlstate() == sqlstate::kAdminShutdown) throw error;  // pg_terminate_backend() of the session itself: the session's last word is FATAL

@@ -19,6 +19,7 @@
 #include "sql/passwords/md5_verifier.h"
 #include "sql/passwords/password_verifier.h"
 #include "sql/passwords/scram_verifier.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::server {
 
@@ -104,9 +105,11 @@ asio::awaitable<executor::LoginFacts> Session::Login::run() {
 asio::awaitable<void> Session::Login::check_rule(const HostRule& rule) {
   const std::optional<TlsFacts>& tls = session_.connection_.security().tls;
   if (rule.client_certificate != ClientCertificateRule::kOff && !(tls && tls->client_certificate)) {
-    throw sql::SqlError("28000", "connection requires a valid client certificate");
+    throw sql::SqlError(sqlstate::kInvalidAuthorizationSpecification, "connection requires a valid client certificate");
   }
-  if (rule.method == AuthenticationMethod::kReject) throw sql::SqlError("28000", describe_attempt("pg_hba.conf rejects connection for"));
+  if (rule.method == AuthenticationMethod::kReject) {
+    throw sql::SqlError(sqlstate::kInvalidAuthorizationSpecification, describe_attempt("pg_hba.conf rejects connection for"));
+  }
   bool is_good = false;
   try {
     is_good = co_await check_method(rule);
@@ -115,7 +118,7 @@ asio::awaitable<void> Session::Login::check_rule(const HostRule& rule) {
   if (is_good && rule.client_certificate == ClientCertificateRule::kFull) is_good = check_certificate(rule);
   if (is_good) co_return;
 
-  const std::string_view sqlstate = asks_for_password(rule.method) ? "28P01" : "28000";
+  const std::string_view sqlstate = asks_for_password(rule.method) ? sqlstate::kInvalidPassword : sqlstate::kInvalidAuthorizationSpecification;
   sql::SqlError error(sqlstate, fmt::format("{} authentication failed for user \"{}\"", method_words(rule.method), message_.user));
   session_.host_.note_bad_startup(session_.connection_.peer_address(),
                                   fmt::format("{}: {} (rule {}: \"{}\")", error.message(), log_, rule.line, rule.text));
@@ -249,11 +252,17 @@ bool Session::Login::check_certificate(const HostRule& rule) {
 }
 
 void Session::Login::check_role() const {
-  if (!facts_.has_roles || !facts_.role) throw sql::SqlError("28000", fmt::format("role \"{}\" does not exist", message_.user));
-  if (!facts_.role->can_login) throw sql::SqlError("28000", fmt::format("role \"{}\" is not permitted to log in", message_.user));
+  if (!facts_.has_roles || !facts_.role) {
+    throw sql::SqlError(sqlstate::kInvalidAuthorizationSpecification, fmt::format("role \"{}\" does not exist", message_.user));
+  }
+  if (!facts_.role->can_login) {
+    throw sql::SqlError(sqlstate::kInvalidAuthorizationSpecification, fmt::format("role \"{}\" is not permitted to log in", message_.user));
+  }
 }
 
-sql::SqlError Session::Login::no_entry() const { return sql::SqlError("28000", describe_attempt("no pg_hba.conf entry for")); }
+sql::SqlError Session::Login::no_entry() const {
+  return sql::SqlError(sqlstate::kInvalidAuthorizationSpecification, describe_attempt("no pg_hba.conf entry for"));
+}
 
 std::string Session::Login::describe_attempt(std::string_view begin) const {
   return fmt::format("{} host \"{}\", user \"{}\", database \"{}\", {}", begin, session_.connection_.peer_address(), message_.user,
@@ -289,9 +298,9 @@ asio::awaitable<std::string> Session::Login::read_answer(std::string_view expect
 
 asio::awaitable<std::string> Session::Login::read_password() {
   std::string body = co_await read_answer("password response", kMostPasswordBytes);
-  if (body.empty() || body.find('\0') != body.size() - 1) throw sql::SqlError("08P01", "invalid password packet size");
+  if (body.empty() || body.find('\0') != body.size() - 1) throw sql::SqlError(sqlstate::kProtocolViolation, "invalid password packet size");
   body.pop_back();
-  if (body.empty()) throw sql::SqlError("28P01", "empty password returned by client");
+  if (body.empty()) throw sql::SqlError(sqlstate::kInvalidPassword, "empty password returned by client");
   co_return body;
 }
 

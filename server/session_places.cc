@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::server {
 
@@ -26,7 +27,7 @@ bool is_reached(std::int32_t limit, std::size_t count) { return limit >= 0 && co
 
 void SessionPlaces::take(const Place& place, const Limits& limits) {
   const std::lock_guard lock(mutex_);
-  const auto refuse = [](std::string message) { return sql::SqlError("53300", std::move(message)); };
+  const auto refuse = [](std::string message) { return sql::SqlError(sqlstate::kTooManyConnections, std::move(message)); };
   if (count_ >= limits.sessions) throw refuse("sorry, too many clients already");
   if (!place.is_superuser) {
     if (is_reached(place.role_limit, count_of(roles_, place.role))) {

@@ -36,7 +36,7 @@ asio::awaitable<std::vector<sql::Datum>> SessionStatements::evaluate_row(std::st
     std::vector<sql::Datum> no_values;
     std::unique_ptr<executor::Execution> run = engine_->execute(plan, no_values, state_);
     const std::optional<sql::Batch> batch = co_await run->next();
-    if (!batch || batch->rows != 1) throw sql::SqlError("XX000", "argument query gave no row");
+    if (!batch || batch->rows != 1) throw sql::SqlError(sqlstate::kInternalError, "argument query gave no row");
     for (const sql::ColumnPtr& column : batch->columns) {
       values.push_back(column->is_encoded() ? column->decode().datum(0) : column->datum(0));
     }
@@ -50,7 +50,7 @@ asio::awaitable<std::vector<sql::Datum>> SessionStatements::evaluate_row(std::st
 asio::awaitable<void> SessionStatements::store_prepared(PreparedStatementPtr outer) {
   const auto& prepare = std::get<ast::Prepare>(outer->statement->node);
   if (statements_.contains(prepare.name)) {
-    throw sql::SqlError("42P05", fmt::format("prepared statement \"{}\" already exists", prepare.name));
+    throw sql::SqlError(sqlstate::kDuplicatePreparedStatement, fmt::format("prepared statement \"{}\" already exists", prepare.name));
   }
   // Type names mean what they mean in a cast: the engine says which.
   std::vector<sql::Type> types;
@@ -137,7 +137,7 @@ asio::awaitable<std::vector<sql::Datum>> SessionStatements::evaluate_arguments(c
                                                                                const PreparedStatement& target) {
   const std::size_t expected = target.parameter_types.size();
   if (execute.arguments.size() != expected) {
-    throw sql::SqlError("42601", fmt::format("wrong number of parameters for prepared statement \"{}\"", execute.name))
+    throw sql::SqlError(sqlstate::kSyntaxError, fmt::format("wrong number of parameters for prepared statement \"{}\"", execute.name))
         .detail(fmt::format("Expected {} parameters but got {}.", expected, execute.arguments.size()));
   }
   if (expected == 0) co_return std::vector<sql::Datum>();
@@ -145,8 +145,8 @@ asio::awaitable<std::vector<sql::Datum>> SessionStatements::evaluate_arguments(c
   for (std::size_t i = 0; i < expected; ++i) {
     const sql::Type wanted = target.parameter_types[i];
     if (sql::is_row_type(given[i].oid) || sql::can_coerce(given[i], wanted, sql::CastContext::kAssignment)) continue;
-    throw sql::SqlError("42804", fmt::format("parameter ${} of type {} cannot be coerced to the expected type {}", i + 1,
-                                             sql::format_type(sql::Type{given[i].oid}), sql::format_type(wanted)))
+    throw sql::SqlError(sqlstate::kDatatypeMismatch, fmt::format("parameter ${} of type {} cannot be coerced to the expected type {}", i + 1,
+                                                                 sql::format_type(sql::Type{given[i].oid}), sql::format_type(wanted)))
         .hint("You will need to rewrite or cast the expression.")
         .at(execute.arguments[i]->start);
   }
@@ -191,7 +191,7 @@ asio::awaitable<std::unique_ptr<executor::Execution>> SessionStatements::create_
   const auto& execute_statement = std::get<ast::Execute>(create.query->node);
   const PreparedStatementPtr target = find_statement(execute_statement.name);
   if (!target->statement || !std::holds_alternative<ast::Select>(target->statement->node)) {
-    throw sql::SqlError("42809", "prepared statement is not a SELECT");
+    throw sql::SqlError(sqlstate::kWrongObjectType, "prepared statement is not a SELECT");
   }
   std::vector<sql::Datum> values = co_await evaluate_arguments(execute_statement, *target);
   ++target->runs;

@@ -6,6 +6,7 @@
 #include "server/body_reader.h"
 #include "server/session.h"
 #include "server/session_login.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::server {
@@ -14,12 +15,12 @@ asio::awaitable<void> Session::read_startup_bytes() {
   host_.set_startup_waiting(number_, true);
   co_await read_more();
   host_.set_startup_waiting(number_, false);
-  if (refused_) throw sql::SqlError("53300", "sorry, too many clients already");
+  if (refused_) throw sql::SqlError(sqlstate::kTooManyConnections, "sorry, too many clients already");
   check_shutdown();
 }
 
 void Session::check_shutdown() const {
-  if (terminating_) throw sql::SqlError("57P03", "the database system is shutting down");
+  if (terminating_) throw sql::SqlError(sqlstate::kCannotConnectNow, "the database system is shutting down");
 }
 
 asio::awaitable<std::optional<StartupPacket>> Session::read_startup_packet() {
@@ -90,7 +91,8 @@ asio::awaitable<bool> Session::start_up() {
     // Encryption is asked for once of each kind, as in PostgreSQL.
     const bool is_ssl = std::holds_alternative<SslRequest>(*packet);
     if (is_ssl ? ssl_answered : gss_answered) {
-      throw sql::SqlError("0A000", fmt::format("unsupported frontend protocol 1234.{}: server supports 3.0 to 3.0", is_ssl ? "5679" : "5680"));
+      throw sql::SqlError(sqlstate::kFeatureNotSupported,
+                          fmt::format("unsupported frontend protocol 1234.{}: server supports 3.0 to 3.0", is_ssl ? "5679" : "5680"));
     }
     (is_ssl ? ssl_answered : gss_answered) = true;
     // Bytes behind the request were sent without encryption, perhaps by another one than the client (CVE-2021-23214).
@@ -98,7 +100,8 @@ asio::awaitable<bool> Session::start_up() {
     if (is_ssl) co_await answer_ssl_request();
     else co_await connection_.write("N");
     if (is_stuffed) {
-      throw sql::SqlError("08P01", fmt::format("received unencrypted data after {} request", is_ssl ? "SSL" : "GSSAPI encryption"))
+      throw sql::SqlError(sqlstate::kProtocolViolation,
+                          fmt::format("received unencrypted data after {} request", is_ssl ? "SSL" : "GSSAPI encryption"))
           .detail("This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.");
     }
     gss_answered = gss_answered || connection_.is_encrypted();

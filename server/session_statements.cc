@@ -8,6 +8,8 @@
 #include "executor/runtime/notifications.h"
 #include "parser/parse.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::server {
 
@@ -296,10 +298,10 @@ std::string SessionStatements::close_portal(const ast::ClosePortal& close, const
   }
   const auto found = portals_.find(close.name);
   if (found == portals_.end()) {
-    throw sql::SqlError("34000", fmt::format("cursor \"{}\" does not exist", close.name));
+    throw sql::undefined_cursor(close.name);
   }
   if (found->second->execution.get() == running) {
-    throw sql::SqlError("24000", fmt::format("cannot drop active portal \"{}\"", close.name));
+    throw sql::SqlError(sqlstate::kInvalidCursorState, fmt::format("cannot drop active portal \"{}\"", close.name));
   }
   portals_.erase(found);
   return "CLOSE CURSOR";

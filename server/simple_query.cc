@@ -68,7 +68,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
       own = text->substr(one.offset, one.length);
       source.base = one.offset;
       std::vector<parser::ParsedStatement> alone = parser::parse(own, limits);
-      if (alone.size() != 1) throw sql::SqlError("XX000", "a statement changed when it was parsed alone");
+      if (alone.size() != 1) throw sql::SqlError(sqlstate::kInternalError, "a statement changed when it was parsed alone");
       one = std::move(alone.front());
     }
     current_source_ = source;

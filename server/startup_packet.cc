@@ -8,6 +8,7 @@
 #include "server/ascii.h"
 #include "server/body_reader.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::server {
@@ -20,7 +21,7 @@ constexpr std::uint32_t kCancelRequestCode = 1234u << 16 | 5678;
 constexpr std::size_t kNameLimit = 63;  // bytes of an identifier
 
 sql::SqlError bad_layout() {
-  return sql::SqlError("08P01", "invalid startup packet layout: expected terminator as last byte");
+  return sql::SqlError(sqlstate::kProtocolViolation, "invalid startup packet layout: expected terminator as last byte");
 }
 
 std::string identifier(std::string_view text) {
@@ -39,7 +40,7 @@ void check_replication(std::string_view value) {
   };
   if (is_one_of({"false", "off", "no", "0", "f", "n"})) return;
   if (is_one_of({"true", "on", "yes", "1", "t", "y", "database"})) throw sql::not_supported("replication");
-  throw sql::SqlError("22023", fmt::format("invalid value for parameter \"replication\": \"{}\"", value))
+  throw sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid value for parameter \"replication\": \"{}\"", value))
       .hint("Valid values are: \"false\", 0, \"true\", 1, \"database\".");
 }
 
@@ -71,7 +72,9 @@ StartupMessage decode_startup_message(std::uint16_t minor, BodyReader& reader) {
     }
   }
   if (!reader.rest().empty()) throw bad_layout();
-  if (message.user.empty()) throw sql::SqlError("28000", "no PostgreSQL user name specified in startup packet");
+  if (message.user.empty()) {
+    throw sql::SqlError(sqlstate::kInvalidAuthorizationSpecification, "no PostgreSQL user name specified in startup packet");
+  }
   if (message.database.empty()) message.database = message.user;
   message.settings = parse_startup_options(options);
   message.settings.insert(message.settings.end(), settings.begin(), settings.end());
@@ -108,18 +111,18 @@ std::vector<std::pair<std::string, std::string>> parse_startup_options(std::stri
       flag = "-c ";
       word.remove_prefix(2);
       if (word.empty()) {
-        if (++i == words.size()) throw sql::SqlError("42601", "invalid command-line argument for server process: -c");
+        if (++i == words.size()) throw sql::SqlError(sqlstate::kSyntaxError, "invalid command-line argument for server process: -c");
         word = words[i];
       }
     } else if (word.size() > 2 && word.substr(0, 2) == "--") {
       flag = "--";
       word.remove_prefix(2);
     } else {
-      throw sql::SqlError("42601", fmt::format("invalid command-line argument for server process: {}", word));
+      throw sql::SqlError(sqlstate::kSyntaxError, fmt::format("invalid command-line argument for server process: {}", word));
     }
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos)
-      throw sql::SqlError("42601", fmt::format("{}{} requires a value", flag, word));
+      throw sql::SqlError(sqlstate::kSyntaxError, fmt::format("{}{} requires a value", flag, word));
     std::string name(word.substr(0, equals));
     std::ranges::replace(name, '-', '_');
     settings.emplace_back(std::move(name), std::string(word.substr(equals + 1)));
@@ -145,7 +148,7 @@ StartupPacket decode_startup_packet(std::string_view body) {
   }
   const std::uint32_t major = code >> 16, minor = code & 0xffff;
   if (major != 3) {
-    throw sql::SqlError("0A000",
+    throw sql::SqlError(sqlstate::kFeatureNotSupported,
                         fmt::format("unsupported frontend protocol {}.{}: server supports 3.0 to 3.0", major, minor));
   }
   return decode_startup_message(static_cast<std::uint16_t>(minor), reader);

@@ -7,6 +7,8 @@
 #include "executor/runtime/notifications.h"
 #include "server/row_encoder.h"
 #include "server/session.h"
+#include "sql/sqlstate.h"
+#include "sql/value_errors.h"
 
 namespace redquel::server {
 
@@ -80,7 +82,7 @@ asio::awaitable<void> Session::hold_all_rows(Portal& portal) {
     std::optional<sql::Batch> batch = co_await portal.execution->next();
     if (batch) bytes += batch->memory();
     if (bytes > state_.work_mem) {
-      throw sql::SqlError("53200", "out of memory")
+      throw sql::out_of_memory()
           .detail("The result of a row-limited statement that writes exceeds work_mem.");
     }
     take(portal, std::move(batch));
@@ -133,7 +135,7 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
     co_await run_cursor(*portal.cursor, portal.result_formats, portal.command_tag, max_rows);
     co_return;
   }
-  if (portal.finished) throw sql::SqlError("55000", fmt::format("portal \"{}\" cannot be run", portal.name));
+  if (portal.finished) throw sql::SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("portal \"{}\" cannot be run", portal.name));
   if (!portal.execution) {
     const PreparedStatement& statement = *portal.statement;
     portal.execution = session_statements_.start(portal);

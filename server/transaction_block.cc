@@ -4,21 +4,23 @@
 
 #include <fmt/format.h>
 
+#include "sql/sqlstate.h"
+
 namespace redquel::server {
 
 namespace ast = parser::ast;
 
 sql::SqlError outside_block(std::string_view construct) {
-  return sql::SqlError("25P01", fmt::format("{} can only be used in transaction blocks", construct));
+  return sql::SqlError(sqlstate::kNoActiveTransaction, fmt::format("{} can only be used in transaction blocks", construct));
 }
 
 sql::SqlError inside_block(std::string_view construct) {
-  return sql::SqlError("25001", fmt::format("{} cannot run inside a transaction block", construct));
+  return sql::SqlError(sqlstate::kActiveTransaction, fmt::format("{} cannot run inside a transaction block", construct));
 }
 
 namespace {
 
-sql::SqlError no_transaction() { return sql::SqlError("25P01", "there is no transaction in progress"); }
+sql::SqlError no_transaction() { return sql::SqlError(sqlstate::kNoActiveTransaction, "there is no transaction in progress"); }
 
 }  // namespace
 
@@ -40,7 +42,7 @@ void TransactionBlock::admit(const ast::Statement& statement) const {
     const Kind kind = transaction->kind;
     if (kind == Kind::kCommit || kind == Kind::kRollback || kind == Kind::kRollbackTo || kind == Kind::kPrepare) return;
   }
-  throw sql::SqlError("25P02", "current transaction is aborted, commands ignored until end of transaction block");
+  throw sql::SqlError(sqlstate::kFailedTransaction, "current transaction is aborted, commands ignored until end of transaction block");
 }
 
 TransactionBlock::Steps TransactionBlock::run(const ast::Transaction& statement) {
@@ -81,8 +83,7 @@ TransactionBlock::Steps TransactionBlock::run(const ast::Transaction& statement)
       }
       break;
   }
-  throw sql::SqlError("42704",
-                      fmt::format("prepared transaction with identifier \"{}\" does not exist", statement.global_id));
+  throw sql::SqlError(sqlstate::kUndefinedObject, fmt::format("prepared transaction with identifier \"{}\" does not exist", statement.global_id));
 }
 
 TransactionBlock::Steps TransactionBlock::begin(const ast::Transaction& statement) {
@@ -90,7 +91,7 @@ TransactionBlock::Steps TransactionBlock::begin(const ast::Transaction& statemen
   steps.tag = statement.kind == ast::TransactionKind::kBegin ? "BEGIN" : "START TRANSACTION";
   steps.begin_parameters = true;
   if (state_ == State::kOpen) {
-    steps.warning = sql::SqlError("25001", "there is already a transaction in progress");
+    steps.warning = sql::SqlError(sqlstate::kActiveTransaction, "there is already a transaction in progress");
   } else {
     steps.begin = state_ == State::kNone;  // an implicit transaction becomes the block
     state_ = State::kOpen;
@@ -122,9 +123,10 @@ TransactionBlock::Steps TransactionBlock::refuse_to_prepare(const ast::Transacti
   steps.tag = "ROLLBACK";
   if (!has_transaction) return steps;
   if (statement.global_id.size() > kLongestIdentifier) {
-    steps.refusal = sql::SqlError("22023", fmt::format("transaction identifier \"{}\" is too long", statement.global_id));
+    steps.refusal = sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("transaction identifier \"{}\" is too long", statement.global_id));
   } else {
-    steps.refusal = sql::SqlError("55000", "prepared transactions are disabled").hint("Set max_prepared_transactions to a nonzero value.");
+    steps.refusal = sql::SqlError(sqlstate::kObjectNotInPrerequisiteState, "prepared transactions are disabled")
+                        .hint("Set max_prepared_transactions to a nonzero value.");
   }
   return steps;
 }
@@ -141,7 +143,7 @@ TransactionBlock::Failure TransactionBlock::fail() {
 
 std::size_t TransactionBlock::find_savepoint(const std::string& name) const {
   const auto found = std::find(savepoints_.rbegin(), savepoints_.rend(), name);
-  if (found == savepoints_.rend()) throw sql::SqlError("3B001", fmt::format("savepoint \"{}\" does not exist", name));
+  if (found == savepoints_.rend()) throw sql::SqlError(sqlstate::kInvalidSavepoint, fmt::format("savepoint \"{}\" does not exist", name));
   return static_cast<std::size_t>(savepoints_.rend() - found) - 1;
 }
 

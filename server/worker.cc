@@ -13,6 +13,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "sql/sqlstate.h"
+
 namespace redquel::server {
 
 namespace {
@@ -155,7 +157,7 @@ void Worker::post_signal(std::int32_t process_id, bool ends_session) {
 void Worker::post_drain() { asio::co_spawn(context_, drain(), asio::detached); }
 
 void Worker::take_place(const SessionPlaces::Place& place) {
-  if (draining_) throw sql::SqlError("57P03", "the database system is shutting down");
+  if (draining_) throw sql::SqlError(sqlstate::kCannotConnectNow, "the database system is shutting down");
   counts_.places.take(place, options_.places);
 }
 

@@ -6,6 +6,7 @@
 
 #include "sql/error.h"
 #include "sql/sqlstate.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -57,7 +58,7 @@ void check_allocation(std::size_t bytes) {
   if (scopes == 0) return;
   allocated += bytes;
   if (allocated <= kMostAllocated) return;
-  throw SqlError("53200", "out of memory")
+  throw out_of_memory()
       .detail(fmt::format("The values of one expression need more than {} MB.", kMostAllocated >> 20))
       .hint("Let the statement make smaller values, or fewer of them at a time.");
 }

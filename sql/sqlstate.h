@@ -181,6 +181,7 @@ inline constexpr std::string_view kIdleSessionTimeout = "57P05";
 
 // Class 58: system error
 inline constexpr std::string_view kIoError = "58030";
+inline constexpr std::string_view kUndefinedFile = "58P01";
 
 // Class HV: foreign data wrapper error
 inline constexpr std::string_view kFdwInvalidOptionName = "HV00D";

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "sql/error.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -30,7 +31,7 @@ std::uintptr_t lowest_address() {
 void check_stack_depth() {
   thread_local const std::uintptr_t lowest = lowest_address();
   if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) >= lowest) return;
-  throw SqlError("54001", "stack depth limit exceeded")
+  throw stack_depth_exceeded()
       .hint(
           "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the platform's "
           "stack depth limit is adequate.");

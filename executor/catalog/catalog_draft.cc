@@ -10,6 +10,8 @@
 #include "sql/catalog/role_set.h"
 #include "sql/catalog/row_types.h"
 #include "sql/catalog/table_keys.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables/relations.h"
 
 namespace redquel::executor {
@@ -54,7 +56,7 @@ void settle_owner(const sql::CatalogSnapshot& catalog, const SessionState& sessi
   }
   if (!sql::is_before_roles(after.owner) || (before != nullptr && before->owner == after.owner)) return;
   const sql::RoleDef* role = sql::known_roles()->find(after.owner);
-  if (role == nullptr) throw SqlError("42704", fmt::format("role \"{}\" does not exist", after.owner));
+  if (role == nullptr) throw sql::undefined_role(after.owner);
   after.owner = sql::owner_reference(role->oid);
 }
 
@@ -117,7 +119,7 @@ std::string CatalogDraft::reserve_prefix(std::string_view schema, std::string_vi
   for (const auto& [used, use] : used_) taken.insert(used);
   std::string prefix = sql::choose_prefix(schema, name, taken);
   if (const auto wanted = used_.find(sql::choose_prefix(schema, name, prefixes_)); wanted != used_.end()) {
-    notice("00000", fmt::format("keys of \"{}\" begin with \"{}:\"", name, prefix), wanted->second);
+    notice(sqlstate::kSuccessfulCompletion, fmt::format("keys of \"{}\" begin with \"{}:\"", name, prefix), wanted->second);
   }
   prefixes_.insert(prefix);
   change_.reserved_prefixes.emplace_back(prefix, owner);

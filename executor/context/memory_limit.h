@@ -8,6 +8,7 @@
 
 #include "executor/context/execution_context.h"
 #include "sql/error.h"
+#include "sql/value_errors.h"
 
 namespace redquel::executor {
 
@@ -33,7 +34,7 @@ class MemoryLimit {
 
   void refuse_beyond(std::size_t most, std::size_t used) const {
     if (used <= most) return;
-    throw sql::SqlError("53200", "out of memory")
+    throw sql::out_of_memory()
         .detail(fmt::format("A {} needs {} kB, more than its limit of {} kB.", what_, used / 1024, most / 1024))
         .hint("Increase work_mem, or let the statement read fewer rows.");
   }

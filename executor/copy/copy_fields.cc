@@ -1,6 +1,7 @@
 #include "executor/copy/copy_line_reader.h"
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::executor {
@@ -108,7 +109,7 @@ void split_csv_line(std::string_view line, const planner::CopyOptions& options, 
       }
       quoted = true;
       while (true) {
-        if (at == line.size()) throw sql::SqlError("22P04", "unterminated CSV quoted field");
+        if (at == line.size()) throw sql::SqlError(sqlstate::kBadCopyFileFormat, "unterminated CSV quoted field");
         const char inner = line[at++];
         if (inner == options.escape && at < line.size() && (line[at] == options.escape || line[at] == options.quote)) {
           scratch.push_back(line[at++]);

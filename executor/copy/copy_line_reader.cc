@@ -2,6 +2,7 @@
 
 #include "executor/copy/bad_copy_data.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -31,7 +32,7 @@ void CopyLineReader::append(std::string_view utf8) {
     begin_ = 0;
   }
   data_.append(utf8);
-  if (data_.size() > kLineBytes) throw SqlError("54000", "a line of COPY data is too long");
+  if (data_.size() > kLineBytes) throw SqlError(sqlstate::kProgramLimitExceeded, "a line of COPY data is too long");
 }
 
 std::string_view CopyLineReader::take(std::size_t end) {

@@ -12,6 +12,7 @@
 #include "executor/writes/writes.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/object_names.h"
+#include "sql/sqlstate.h"
 #include "sql/types/binary_io.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/text_io.h"
@@ -101,7 +102,7 @@ class CopySource : public Operator {
   void begin() {
     begun_ = true;
     if (input_.started) {
-      throw SqlError("40001", "could not serialize access due to concurrent change of the table's definition");
+      throw SqlError(sqlstate::kSerializationFailure, "could not serialize access due to concurrent change of the table's definition");
     }
     set_encoding(input_.channel, options_);
     input_.started = true;
@@ -159,7 +160,7 @@ class CopySource : public Operator {
         throw;
       }
     }
-    throw SqlError("XX000", "a condition failed for many rows, but for none of them");
+    throw SqlError(sqlstate::kInternalError, "a condition failed for many rows, but for none of them");
   }
 
   /// What follows the end marker is read over, where the format allows it to be there.
@@ -257,12 +258,12 @@ class TextCopySource final : public CopySource {
     split(*line);
     if (width() == 0 ? !line->empty() : fields_.size() > width()) {
       failure_context_ = input_.context_of_line(reader_.line_number(), *line);
-      throw SqlError("22P04", "extra data after last expected column");
+      throw SqlError(sqlstate::kBadCopyFileFormat, "extra data after last expected column");
     }
     for (std::size_t i = 0; i < width(); ++i) {
       if (i >= fields_.size()) {
         failure_context_ = input_.context_of_line(reader_.line_number(), *line);
-        throw SqlError("22P04", fmt::format("missing data for column \"{}\"", name(i)));
+        throw SqlError(sqlstate::kBadCopyFileFormat, fmt::format("missing data for column \"{}\"", name(i)));
       }
       append_field(i, fields_[i]);
     }
@@ -297,16 +298,18 @@ class TextCopySource final : public CopySource {
     split(header);
     failure_context_ = input_.context_of_line(reader_.line_number(), header);
     if (fields_.size() != width()) {
-      throw SqlError("22P04", fmt::format("wrong number of fields in header line: got {}, expected {}", fields_.size(), width()));
+      throw SqlError(sqlstate::kBadCopyFileFormat,
+                     fmt::format("wrong number of fields in header line: got {}, expected {}", fields_.size(), width()));
     }
     for (std::size_t i = 0; i < width(); ++i) {
       if (fields_[i].is_null) {
-        throw SqlError("22P04", fmt::format("column name mismatch in header line field {}: got null value (\"{}\"), expected \"{}\"",
-                                            i + 1, options_.null_text, name(i)));
+        throw SqlError(sqlstate::kBadCopyFileFormat,
+                       fmt::format("column name mismatch in header line field {}: got null value (\"{}\"), expected \"{}\"", i + 1,
+                                   options_.null_text, name(i)));
       }
       if (fields_[i].text != name(i)) {
-        throw SqlError("22P04", fmt::format("column name mismatch in header line field {}: got \"{}\", expected \"{}\"", i + 1,
-                                            fields_[i].text, name(i)));
+        throw SqlError(sqlstate::kBadCopyFileFormat,
+                       fmt::format("column name mismatch in header line field {}: got \"{}\", expected \"{}\"", i + 1, fields_[i].text, name(i)));
       }
     }
   }

@@ -29,6 +29,8 @@
 #include "parser/deparse.h"
 #include "planner/bind/bind_expression.h"
 #include "planner/bind/write_target.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -44,7 +46,7 @@ TablePtr find_altered(CatalogDraft& draft, const ast::AlterTable& statement) {
   TablePtr table = find_table(draft, statement.relation);
   if (table) return table;
   if (!statement.if_exists) throw missing_relation(draft, statement.relation);
-  draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", statement.relation.name));
+  draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("relation \"{}\" does not exist, skipping", statement.relation.name));
   return nullptr;
 }
 
@@ -83,8 +85,8 @@ struct ActionName {
 
 SqlError cannot_be_performed(const ast::AlterTable& statement, const ast::Alteration& command, std::string_view plural) {
   const std::string_view name = std::visit(ActionName{}, command);
-  return SqlError("42809", fmt::format("ALTER action {}{}cannot be performed on relation \"{}\"", name, name.empty() ? "" : " ",
-                                       statement.relation.name))
+  return SqlError(sqlstate::kWrongObjectType,
+                  fmt::format("ALTER action {}{}cannot be performed on relation \"{}\"", name, name.empty() ? "" : " ", statement.relation.name))
       .detail(fmt::format("This operation is not supported for {}.", plural));
 }
 
@@ -93,7 +95,7 @@ void set_view_default(CatalogDraft& draft, const ast::AlterTable& statement, con
   sql::ViewDef view = *draft.catalog().find_view(statement.relation.schema, statement.relation.name, draft.session().search_path);
   const auto column = std::ranges::find(view.columns, command.column, &sql::ViewDef::Column::name);
   if (column == view.columns.end()) {
-    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", command.column, view.name));
+    throw sql::undefined_column(command.column, view.name);
   }
   column->default_sql.clear();
   if (command.value) {
@@ -116,7 +118,7 @@ void change_view_options(CatalogDraft& draft, const ast::AlterTable& statement, 
   }
   const std::string reason = planner::set_updatable(view, draft.catalog());
   if (view.check_option != sql::ViewDef::CheckOption::kNone && !reason.empty()) {
-    throw SqlError("0A000", "WITH CHECK OPTION is supported only on automatically updatable views").hint(reason);
+    throw SqlError(sqlstate::kFeatureNotSupported, "WITH CHECK OPTION is supported only on automatically updatable views").hint(reason);
   }
   draft.put(std::move(view));
 }
@@ -142,12 +144,13 @@ void check_index_statistics(const CatalogDraft& draft, const ast::RelationName& 
   columns.insert(columns.end(), included.begin(), included.end());
   const auto wanted = static_cast<std::size_t>(place);
   if (wanted > columns.size()) {
-    throw SqlError("42703", fmt::format("column number {} of relation \"{}\" does not exist", place, name.name));
+    throw SqlError(sqlstate::kUndefinedColumn, fmt::format("column number {} of relation \"{}\" does not exist", place, name.name));
   }
   const std::int16_t number = columns[wanted - 1];
   if (number == 0) return;
-  throw SqlError("0A000", fmt::format("cannot alter statistics on {} column \"{}\" of index \"{}\"", wanted > keys ? "included" : "non-expression",
-                                      table->find_column(number)->name, name.name))
+  throw SqlError(sqlstate::kFeatureNotSupported,
+                 fmt::format("cannot alter statistics on {} column \"{}\" of index \"{}\"", wanted > keys ? "included" : "non-expression",
+                             table->find_column(number)->name, name.name))
       .hint(wanted > keys ? "" : "Alter statistics on table column instead.");
 }
 
@@ -347,10 +350,10 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
       const TablePtr table = kind == RelationKind::kTable ? find_table(draft, statement.relation) : nullptr;
       const bool is_mapped = table && table->mapping;
       if (statement.object == ast::ObjectType::kForeignTable && kind != RelationKind::kNone && !is_mapped) {
-        throw SqlError("42809", fmt::format("\"{}\" is not a foreign table", statement.relation.name));
+        throw sql::wrong_object_kind(statement.relation.name, "a foreign table");
       }
       if (statement.object == ast::ObjectType::kMaterializedView && kind != RelationKind::kNone && (!table || !table->materialized)) {
-        throw SqlError("42809", fmt::format("\"{}\" is not a materialized view", statement.relation.name));
+        throw sql::wrong_object_kind(statement.relation.name, "a materialized view");
       }
       if (table && table->materialized) check_materialized(statement);
       is_other = is_mapped;
@@ -437,7 +440,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
     co_await run_or_undo(build(), [&] { return restore(context, before); });
     co_return co_await restart_sequences(context, std::move(restarts));
   }
-  throw SqlError("40001", fmt::format("could not alter table \"{}\" due to concurrent writes", statement.relation.name));
+  throw SqlError(sqlstate::kSerializationFailure, fmt::format("could not alter table \"{}\" due to concurrent writes", statement.relation.name));
 }
 
 }  // namespace redquel::executor

@@ -5,6 +5,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/used_places.h"
 #include "executor/transaction/transaction.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -141,7 +142,7 @@ asio::awaitable<void> change_catalog(DdlContext& context, const MakeDraft& make)
     const bool is_done = co_await try_change_catalog(context, make);
     if (is_done) co_return;
   }
-  throw SqlError("40001", "could not change the catalog due to concurrent changes");
+  throw SqlError(sqlstate::kSerializationFailure, "could not change the catalog due to concurrent changes");
 }
 
 }  // namespace redquel::executor

@@ -9,6 +9,8 @@
 #include "parser/deparse.h"
 #include "planner/bind/bind_type.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 
 namespace redquel::executor {
@@ -34,7 +36,7 @@ planner::DeclaredType column_type(const CatalogDraft& draft, const ast::ColumnDe
   const sql::Type type = declared.type;
   const sql::TypeInfo& info = sql::type_info(type.oid);
   if (info.category == sql::TypeCategory::kPseudo || info.category == sql::TypeCategory::kUnknown) {
-    throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", definition.name, info.name));
+    throw sql::has_pseudo_type(definition.name, info.name);
   }
   return declared;
 }
@@ -73,8 +75,8 @@ class ColumnReader {
 
   void set_not_null(bool not_null, const ast::Constraint& constraint) {
     if (not_null_ && *not_null_ != not_null) {
-      throw SqlError("42601", fmt::format("conflicting NULL/NOT NULL declarations for column \"{}\" of table \"{}\"",
-                                          definition_.name, table_name_))
+      throw SqlError(sqlstate::kSyntaxError,
+                     fmt::format("conflicting NULL/NOT NULL declarations for column \"{}\" of table \"{}\"", definition_.name, table_name_))
           .at(constraint.offset);
     }
     not_null_ = not_null;
@@ -83,8 +85,8 @@ class ColumnReader {
 
   void take(const ast::DefaultConstraint& value, const ast::Constraint& constraint) {
     if (draft_.default_value != nullptr || is_serial_) {
-      throw SqlError("42601", fmt::format("multiple default values specified for column \"{}\" of table \"{}\"",
-                                          definition_.name, table_name_))
+      throw SqlError(sqlstate::kSyntaxError,
+                     fmt::format("multiple default values specified for column \"{}\" of table \"{}\"", definition_.name, table_name_))
           .at(constraint.offset);
     }
     draft_.default_value = value.value.get();
@@ -93,11 +95,13 @@ class ColumnReader {
 
   void take(const ast::IdentityConstraint& identity, const ast::Constraint& constraint) {
     if (draft_.column.identity != sql::ColumnDef::Identity::kNone) {
-      throw SqlError("42601", fmt::format("multiple identity specifications for column \"{}\" of table \"{}\"",
-                                          definition_.name, table_name_))
+      throw SqlError(sqlstate::kSyntaxError,
+                     fmt::format("multiple identity specifications for column \"{}\" of table \"{}\"", definition_.name, table_name_))
           .at(constraint.offset);
     }
-    if (!sql::is_integer_type(draft_.column.type.oid)) throw SqlError("22023", "identity column type must be smallint, integer, or bigint");
+    if (!sql::is_integer_type(draft_.column.type.oid)) {
+      throw SqlError(sqlstate::kInvalidParameterValue, "identity column type must be smallint, integer, or bigint");
+    }
     draft_.column.identity = identity.always ? sql::ColumnDef::Identity::kAlways : sql::ColumnDef::Identity::kByDefault;
     check_one_source(constraint);
     set_not_null(true, constraint);
@@ -106,8 +110,8 @@ class ColumnReader {
 
   void take(const ast::GeneratedConstraint& written, const ast::Constraint& constraint) {
     if (draft_.generated != nullptr) {
-      throw SqlError("42601", fmt::format("multiple generation clauses specified for column \"{}\" of table \"{}\"",
-                                          definition_.name, table_name_))
+      throw SqlError(sqlstate::kSyntaxError,
+                     fmt::format("multiple generation clauses specified for column \"{}\" of table \"{}\"", definition_.name, table_name_))
           .at(constraint.offset);
     }
     draft_.generated = written.value.get();
@@ -117,13 +121,13 @@ class ColumnReader {
   void check_one_source(const ast::Constraint& constraint) {
     const bool is_identity = draft_.column.identity != sql::ColumnDef::Identity::kNone;
     if (draft_.generated != nullptr && (is_identity || draft_.default_value != nullptr || is_serial_)) {
-      throw SqlError("42601", fmt::format("both {} and generation expression specified for column \"{}\" of table \"{}\"",
-                                          is_identity ? "identity" : "default", definition_.name, table_name_))
+      throw SqlError(sqlstate::kSyntaxError, fmt::format("both {} and generation expression specified for column \"{}\" of table \"{}\"",
+                                                         is_identity ? "identity" : "default", definition_.name, table_name_))
           .at(constraint.offset);
     }
     if (is_identity && (draft_.default_value != nullptr || is_serial_)) {
-      throw SqlError("42601", fmt::format("both default and identity specified for column \"{}\" of table \"{}\"",
-                                          definition_.name, table_name_))
+      throw SqlError(sqlstate::kSyntaxError,
+                     fmt::format("both default and identity specified for column \"{}\" of table \"{}\"", definition_.name, table_name_))
           .at(is_serial_ ? std::nullopt : std::optional(constraint.offset));  // a serial's default is written nowhere
     }
   }
@@ -237,19 +241,19 @@ void refuse_other_constraints(const ast::Constraint& constraint) {
 
 void check_tablespace(const std::string& tablespace) {
   if (tablespace.empty() || tablespace == "pg_default") return;
-  throw SqlError("42704", fmt::format("tablespace \"{}\" does not exist", tablespace));
+  throw SqlError(sqlstate::kUndefinedObject, fmt::format("tablespace \"{}\" does not exist", tablespace));
 }
 
 void check_collation(const ast::QualifiedName& collation, sql::Type type, std::optional<std::uint32_t> offset) {
   if (collation.empty()) return;
   const sql::Oid value = sql::is_array_type(type.oid) ? sql::type_info(type.oid).element : type.oid;
   if (sql::type_info(value).category != sql::TypeCategory::kString) {
-    throw SqlError("42804", fmt::format("collations are not supported by type {}", sql::format_type(sql::Type{type.oid})))
+    throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("collations are not supported by type {}", sql::format_type(sql::Type{type.oid})))
         .at(offset);
   }
   const std::string& name = collation.back();
   if (name == "C" || name == "POSIX" || name == "default" || name == "ucs_basic") return;
-  throw SqlError("42704", fmt::format("collation \"{}\" for encoding \"UTF8\" does not exist", name)).at(offset);
+  throw SqlError(sqlstate::kUndefinedObject, fmt::format("collation \"{}\" for encoding \"UTF8\" does not exist", name)).at(offset);
 }
 
 std::string remembered_collation(const ast::QualifiedName& collation) {

@@ -8,6 +8,8 @@
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/type_lookup.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -21,14 +23,14 @@ void comment_on_column(CatalogDraft& draft, const ast::Comment& statement, const
   const ast::RelationName relation = relation_name({names.begin(), names.end() - 1});
   const RelationKind kind = relation_kind(draft, relation);
   if (kind == RelationKind::kIndex || kind == RelationKind::kSequence) {
-    throw SqlError("42809", fmt::format("cannot set comment on relation \"{}\"", relation.name))
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot set comment on relation \"{}\"", relation.name))
         .detail(fmt::format("This operation is not supported for {}.", kind == RelationKind::kIndex ? "indexes" : "sequences"));
   }
   if (kind == RelationKind::kView) {
     sql::ViewDef view = *draft.catalog().find_view(relation.schema, relation.name, draft.session().search_path);
     const auto column = std::ranges::find(view.columns, names.back(), &sql::ViewDef::Column::name);
     if (column == view.columns.end()) {
-      throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", names.back(), view.name));
+      throw sql::undefined_column(names.back(), view.name);
     }
     column->comment = text;
     return draft.put(std::move(view));
@@ -39,7 +41,7 @@ void comment_on_column(CatalogDraft& draft, const ast::Comment& statement, const
       sql::UserType type = *composite;
       const auto field = std::ranges::find(type.fields, names.back(), &sql::CompositeField::name);
       if (field == type.fields.end()) {
-        throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", names.back(), type.name));
+        throw sql::undefined_column(names.back(), type.name);
       }
       field->comment = text;
       return draft.put(std::move(type));
@@ -47,7 +49,7 @@ void comment_on_column(CatalogDraft& draft, const ast::Comment& statement, const
   }
   sql::TableDef table = *require_table(draft, relation);
   if (table.find_column(names.back()) == nullptr) {
-    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", names.back(), table.name));
+    throw sql::undefined_column(names.back(), table.name);
   }
   table.columns[table.position(table.find_column(names.back())->number)].comment = text;
   draft.put(std::move(table));
@@ -73,7 +75,7 @@ void comment_on_constraint(CatalogDraft& draft, const ast::Comment& statement, c
     return draft.put(std::move(table));
   }
   if (table.primary_key_name != name || name.empty()) {
-    throw SqlError("42704", fmt::format("constraint \"{}\" for table \"{}\" does not exist", name, table.name));
+    throw sql::undefined_table_constraint(name, table.name);
   }
   table.primary_key_constraint_comment = text;
   draft.put(std::move(table));
@@ -85,7 +87,7 @@ void comment_on_domain_constraint(CatalogDraft& draft, const ast::Comment& state
   sql::UserType type = *require_domain(draft, domain);
   const auto check = std::ranges::find(type.checks, name, &sql::CheckDef::name);
   if (check == type.checks.end()) {
-    throw SqlError("42704", fmt::format("constraint \"{}\" for domain {} does not exist", name, sql::format_type(sql::Type{type.oid})));
+    throw sql::undefined_domain_constraint(name, sql::format_type(sql::Type{type.oid}));
   }
   check->comment = text;
   draft.put(std::move(type));
@@ -111,13 +113,13 @@ void comment_on_relation(CatalogDraft& draft, const ast::Comment& statement, con
   const RelationKind kind = relation_kind(draft, name);
   if (kind == RelationKind::kNone) throw missing_relation(draft, name);
   const auto require = [&](RelationKind wanted, std::string_view with_article) {
-    if (kind != wanted) throw SqlError("42809", fmt::format("\"{}\" is not {}", name.name, with_article));
+    if (kind != wanted) throw sql::wrong_object_kind(name.name, with_article);
   };
   switch (statement.object) {
     case ast::ObjectType::kTable: {
       require(RelationKind::kTable, "a table");
       sql::TableDef table = *require_table(draft, name);
-      if (table.materialized) throw SqlError("42809", fmt::format("\"{}\" is not a table", name.name));
+      if (table.materialized) throw sql::wrong_object_kind(name.name, "a table");
       table.comment = text;
       return draft.put(std::move(table));
     }
@@ -139,13 +141,13 @@ void comment_on_relation(CatalogDraft& draft, const ast::Comment& statement, con
     case ast::ObjectType::kMaterializedView: {
       require(RelationKind::kTable, "a materialized view");
       sql::TableDef table = *require_table(draft, name);
-      if (!table.materialized) throw SqlError("42809", fmt::format("\"{}\" is not a materialized view", name.name));
+      if (!table.materialized) throw sql::wrong_object_kind(name.name, "a materialized view");
       table.comment = text;
       return draft.put(std::move(table));
     }
     default: {
       const TablePtr found = find_table(draft, name);
-      if (!found || !found->mapping) throw SqlError("42809", fmt::format("\"{}\" is not a foreign table", name.name));
+      if (!found || !found->mapping) throw sql::wrong_object_kind(name.name, "a foreign table");
       sql::TableDef table = *found;
       table.comment = text;
       return draft.put(std::move(table));
@@ -171,7 +173,7 @@ void set_comment(CatalogDraft& draft, const ast::Comment& statement, const std::
     case ast::ObjectType::kSchema: {
       const auto found = draft.catalog().schemas.find(statement.name.names.back());
       if (found == draft.catalog().schemas.end()) {
-        throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", statement.name.names.back()));
+        throw sql::undefined_schema(statement.name.names.back());
       }
       sql::SchemaDef schema = found->second;
       schema.comment = text;

@@ -5,6 +5,8 @@
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/table_alteration.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -31,13 +33,19 @@ const sql::IndexDef& usable_index(const CatalogDraft& draft, const sql::TableDef
   const sql::IndexDef* index = table.find_index(name);
   const sql::IndexDef* known = index != nullptr ? index : draft.catalog().find_index(table.schema, name, {}).second;
   const bool is_key = draft.catalog().find_primary_key(table.schema, name, {}) != nullptr || (known != nullptr && known->constraint);
-  if (known == nullptr && !is_key) throw SqlError("42704", fmt::format("index \"{}\" does not exist", name)).at(key.offset);
-  if (is_key) throw SqlError("55000", fmt::format("index \"{}\" is already associated with a constraint", name)).at(key.offset);
+  if (known == nullptr && !is_key) throw SqlError(sqlstate::kUndefinedObject, fmt::format("index \"{}\" does not exist", name)).at(key.offset);
+  if (is_key) {
+    throw SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("index \"{}\" is already associated with a constraint", name))
+        .at(key.offset);
+  }
   if (index == nullptr) {
-    throw SqlError("55000", fmt::format("index \"{}\" does not belong to table \"{}\"", name, table.name)).at(key.offset);
+    throw SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("index \"{}\" does not belong to table \"{}\"", name, table.name))
+        .at(key.offset);
   }
   const auto refuse = [&](const std::string& message) {
-    throw SqlError("42809", message).detail("Cannot create a primary key or unique constraint using such an index.").at(key.offset);
+    throw SqlError(sqlstate::kWrongObjectType, message)
+        .detail("Cannot create a primary key or unique constraint using such an index.")
+        .at(key.offset);
   };
   if (!index->unique) refuse(fmt::format("\"{}\" is not a unique index", name));
   if (std::ranges::any_of(index->parts, [](const sql::IndexDef::Part& part) { return !part.expression_sql.empty(); })) {
@@ -59,7 +67,8 @@ void TableAlteration::take_index(const KeyDraft& key) {
   check_single_key(key);
   const std::string name = key.name.empty() ? taken.name : key.name;
   if (name != taken.name) {
-    draft_.notice("00000", fmt::format("ALTER TABLE / ADD CONSTRAINT USING INDEX will rename index \"{}\" to \"{}\"", taken.name, name));
+    draft_.notice(sqlstate::kSuccessfulCompletion,
+                  fmt::format("ALTER TABLE / ADD CONSTRAINT USING INDEX will rename index \"{}\" to \"{}\"", taken.name, name));
   }
   const auto refers = [&](const auto& entry) {
     return std::ranges::find(entry.second->foreign_keys, taken.oid, &sql::ForeignKeyDef::referenced_index) != entry.second->foreign_keys.end();
@@ -69,7 +78,7 @@ void TableAlteration::take_index(const KeyDraft& key) {
   if (is_referenced && becomes_rows_key) throw sql::not_supported("PRIMARY KEY USING an INDEX that foreign keys refer to", key.offset);
   if (!becomes_rows_key) {
     if (name != taken.name && (draft_.catalog().relation_exists(table_.schema, name) || constraint_exists(table_, name))) {
-      throw SqlError("42P07", fmt::format("relation \"{}\" already exists", name));
+      throw sql::duplicate_relation(name);
     }
     sql::IndexDef& index = *std::ranges::find(table_.indexes, taken.oid, &sql::IndexDef::oid);
     index.name = name;
@@ -94,7 +103,7 @@ void TableAlteration::take_index(const KeyDraft& key) {
 
 void TableAlteration::check_single_key(const KeyDraft& key) const {
   if (key.primary && table_.has_primary_key()) {
-    throw SqlError("42P16", fmt::format("multiple primary keys for table \"{}\" are not allowed", table_.name));
+    throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("multiple primary keys for table \"{}\" are not allowed", table_.name));
   }
 }
 
@@ -133,8 +142,8 @@ void TableAlteration::add_new_check(const CheckDraft& check, bool validate) {
 void TableAlteration::command(const ast::DropConstraint& written) {
   if (!constraint_exists(table_, written.name)) {
     const std::string message = fmt::format("constraint \"{}\" of relation \"{}\" does not exist", written.name, table_.name);
-    if (!written.if_exists) throw SqlError("42704", message);
-    draft_.notice("00000", message + ", skipping");
+    if (!written.if_exists) throw SqlError(sqlstate::kUndefinedObject, message);
+    draft_.notice(sqlstate::kSuccessfulCompletion, message + ", skipping");
     return;
   }
   const auto is_named = [&](const auto& part) { return part.name == written.name; };
@@ -167,9 +176,10 @@ void TableAlteration::command(const ast::AlterConstraint& written) {
   const auto key = std::ranges::find(table_.foreign_keys, name, &sql::ForeignKeyDef::name);
   if (key == table_.foreign_keys.end()) {
     if (!constraint_exists(table_, name)) {
-      throw SqlError("42704", fmt::format("constraint \"{}\" of relation \"{}\" does not exist", name, table_.name));
+      throw SqlError(sqlstate::kUndefinedObject, fmt::format("constraint \"{}\" of relation \"{}\" does not exist", name, table_.name));
     }
-    throw SqlError("42809", fmt::format("constraint \"{}\" of relation \"{}\" is not a foreign key constraint", name, table_.name));
+    throw SqlError(sqlstate::kWrongObjectType,
+                   fmt::format("constraint \"{}\" of relation \"{}\" is not a foreign key constraint", name, table_.name));
   }
   key->deferrable = written.constraint.deferrable;
   key->initially_deferred = written.constraint.initially_deferred;
@@ -177,7 +187,7 @@ void TableAlteration::command(const ast::AlterConstraint& written) {
 
 void TableAlteration::command(const ast::ValidateConstraint& written) {
   if (!constraint_exists(table_, written.name)) {
-    throw SqlError("42704", fmt::format("constraint \"{}\" of relation \"{}\" does not exist", written.name, table_.name));
+    throw SqlError(sqlstate::kUndefinedObject, fmt::format("constraint \"{}\" of relation \"{}\" does not exist", written.name, table_.name));
   }
   if (const auto key = std::ranges::find(table_.foreign_keys, written.name, &sql::ForeignKeyDef::name); key != table_.foreign_keys.end()) {
     if (key->not_valid && !is_empty_) validated_foreign_keys_.push_back(key->oid);
@@ -186,8 +196,8 @@ void TableAlteration::command(const ast::ValidateConstraint& written) {
   }
   const auto check = std::ranges::find(table_.checks, written.name, &sql::CheckDef::name);
   if (check == table_.checks.end()) {
-    throw SqlError("42809", fmt::format("constraint \"{}\" of relation \"{}\" is not a foreign key or check constraint",
-                                        written.name, table_.name));
+    throw SqlError(sqlstate::kWrongObjectType,
+                   fmt::format("constraint \"{}\" of relation \"{}\" is not a foreign key or check constraint", written.name, table_.name));
   }
   if (check->not_valid && !is_empty_) new_checks_.push_back(written.name);
   check->not_valid = false;

@@ -17,6 +17,8 @@
 #include "sql/catalog/stored_keys.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/object_names.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -25,7 +27,7 @@ using sql::SqlError;
 
 std::string mapping_text(const ast::Option& option) {
   if (std::optional<std::string> text = parser::option_text(option)) return *std::move(text);
-  throw SqlError("HV024", fmt::format("option \"{}\" needs a value", option.name));
+  throw SqlError(sqlstate::kFdwInvalidAttributeValue, fmt::format("option \"{}\" needs a value", option.name));
 }
 
 sql::MappingOptions read_options(const std::vector<ast::Option>& options) {
@@ -33,7 +35,7 @@ sql::MappingOptions read_options(const std::vector<ast::Option>& options) {
   for (const ast::Option& option : options) {
     const auto is_same = [&](const auto& other) { return other.first == option.name; };
     if (std::any_of(result.begin(), result.end(), is_same)) {
-      throw SqlError("42710", fmt::format("option \"{}\" provided more than once", option.name));
+      throw SqlError(sqlstate::kDuplicateObject, fmt::format("option \"{}\" provided more than once", option.name));
     }
     result.emplace_back(option.name, mapping_text(option));
   }
@@ -45,7 +47,8 @@ namespace {
 /// The text of the column's default, as its field would hold it.
 std::string default_text(const CatalogDraft& draft, const sql::TableDef& table, const sql::Mapping::Column& mapped) {
   const sql::ColumnDef& column = *table.find_column(mapped.number);
-  const SqlError refusal("42P16", fmt::format("option absent 'default' of column \"{}\" needs a default that is always the same", column.name));
+  const SqlError refusal(sqlstate::kInvalidTableDefinition,
+                         fmt::format("option absent 'default' of column \"{}\" needs a default that is always the same", column.name));
   if (column.default_sql.empty()) throw SqlError(refusal);
   const planner::BindSettings settings = bind_settings(draft.session());
   const sql::ExpressionPtr value = planner::bind_default(*parser::parse_expression(column.default_sql), table, column, draft.catalog(), settings);
@@ -65,17 +68,21 @@ namespace {
 /// The table that option "parent" of a column names. A name without a schema is one of the table's own schema.
 sql::Oid parent_of(const CatalogDraft& draft, const sql::TableDef& table, const sql::ColumnDef& column, const std::string& name) {
   const std::vector<std::string> parts = sql::split_name(name);
-  if (parts.empty() || parts.size() > 2) throw SqlError("HV024", fmt::format("invalid value for option \"parent\": \"{}\"", name)).hint("It is the name of a foreign table.");
+  if (parts.empty() || parts.size() > 2) {
+    throw SqlError(sqlstate::kFdwInvalidAttributeValue, fmt::format("invalid value for option \"parent\": \"{}\"", name))
+        .hint("It is the name of a foreign table.");
+  }
   const TablePtr parent = draft.catalog().find_table(parts.size() == 2 ? parts.front() : table.schema, parts.back(), {});
-  if (!parent) throw SqlError("42P01", fmt::format("relation \"{}\" does not exist", name));
+  if (!parent) throw sql::undefined_relation(name);
   const bool has_key = parent->mapping && parent->oid != table.oid && parent->primary_key.size() == 1;
   if (!has_key) {
-    throw SqlError("42P16", fmt::format("\"{}\" cannot be the parent of column \"{}\"", name, column.name))
+    throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("\"{}\" cannot be the parent of column \"{}\"", name, column.name))
         .detail("A parent is another foreign table whose rows one column tells apart.");
   }
   const sql::Type key = parent->find_column(parent->primary_key.front())->type;
   if (key.oid != column.type.oid && !(sql::is_integer_type(key.oid) && sql::is_integer_type(column.type.oid))) {
-    throw SqlError("42P16", fmt::format("column \"{}\" and the key of its parent \"{}\" have different types", column.name, name))
+    throw SqlError(sqlstate::kInvalidTableDefinition,
+                   fmt::format("column \"{}\" and the key of its parent \"{}\" have different types", column.name, name))
         .detail(fmt::format("They are {} and {}.", sql::format_type(column.type), sql::format_type(key)));
   }
   return parent->oid;
@@ -99,7 +106,8 @@ void put_mapping(const CatalogDraft& draft, sql::TableDef& table, sql::Mapping m
 
 void check_overlap(const CatalogDraft& draft, const sql::TableDef& table) {
   const auto refuse = [&](const std::string& other, std::string_view what) {
-    throw SqlError("42P17", fmt::format("keys of foreign table \"{}\" could be keys of {} \"{}\"", table.name, what, other))
+    throw SqlError(sqlstate::kInvalidObjectDefinition,
+                   fmt::format("keys of foreign table \"{}\" could be keys of {} \"{}\"", table.name, what, other))
         .detail(fmt::format("Its key template is \"{}\".", sql::template_text(table.mapping->key, table)));
   };
   for (const auto& [oid, other] : draft.catalog().tables) {
@@ -115,18 +123,20 @@ void check_overlap(const CatalogDraft& draft, const sql::TableDef& table) {
 
 void check_reach(const sql::TableDef& table) {
   if (!sql::may_reach(table, "redquel")) return;
-  throw SqlError("42P17", "keys that begin with \"redquel:\" are redquel's own")
+  throw SqlError(sqlstate::kInvalidObjectDefinition, "keys that begin with \"redquel:\" are redquel's own")
       .detail(fmt::format("Keys of foreign table \"{}\" could begin so.", table.name));
 }
 
 namespace {
 
 void require_redis(const std::string& server) {
-  if (server != "redis") throw SqlError("42704", fmt::format("server \"{}\" does not exist", server)).hint("Server redis always exists.");
+  if (server != "redis") {
+    throw SqlError(sqlstate::kUndefinedObject, fmt::format("server \"{}\" does not exist", server)).hint("Server redis always exists.");
+  }
 }
 
 SqlError not_on_foreign(std::string_view what) {
-  return SqlError("0A000", fmt::format("{} are not supported on foreign tables", what));
+  return SqlError(sqlstate::kFeatureNotSupported, fmt::format("{} are not supported on foreign tables", what));
 }
 
 void refuse_constraint(const ast::Constraint& constraint) {
@@ -141,11 +151,11 @@ void add_counter(CatalogDraft& draft, sql::TableDef& table) {
   const std::vector<std::int16_t> slots = table.mapping->key.slots();
   const sql::ColumnDef* slot = slots.empty() || slots.front() <= 0 ? nullptr : table.find_column(slots.front());
   if (slot == nullptr || !sql::is_integer_type(slot->type.oid)) {
-    throw SqlError("42P16", "option \"counter\" needs a key whose first slot is a column of an integer type");
+    throw SqlError(sqlstate::kInvalidTableDefinition, "option \"counter\" needs a key whose first slot is a column of an integer type");
   }
   sql::ColumnDef& column = table.columns[table.position(slot->number)];
   if (column.sequence != 0 || !column.default_sql.empty()) {
-    throw SqlError("42P16", fmt::format("column \"{}\" has a default beside the counter", column.name));
+    throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("column \"{}\" has a default beside the counter", column.name));
   }
   sql::SequenceDef sequence;
   sequence.type = sql::kInt8;
@@ -199,7 +209,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
     for (const ast::Constraint& constraint : definition->constraints) refuse_constraint(constraint);
     const ColumnDraft column = read_column(draft, *definition, name);
     if (table.find_column(column.column.name) != nullptr) {
-      throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.column.name));
+      throw sql::column_listed_twice(column.column.name);
     }
     if (column.generated != nullptr) generated.emplace_back(column.column.name, column.generated);
     if (column.sequence) throw sql::not_supported("a serial or identity column of a foreign table");
@@ -226,8 +236,8 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateForeignTable& st
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateForeignServer& statement) {
   if (statement.name != "redis") throw sql::not_supported("CREATE SERVER of another server than redis, which always exists");
-  if (!statement.if_not_exists) throw SqlError("42710", "server \"redis\" already exists");
-  if (context.session.notice) context.session.notice("NOTICE", SqlError("42710", "server \"redis\" already exists, skipping"));
+  if (!statement.if_not_exists) throw SqlError(sqlstate::kDuplicateObject, "server \"redis\" already exists");
+  if (context.session.notice) context.session.notice("NOTICE", SqlError(sqlstate::kDuplicateObject, "server \"redis\" already exists, skipping"));
   co_return;
 }
 

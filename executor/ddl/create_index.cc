@@ -26,7 +26,10 @@
 #include "parser/deparse.h"
 #include "parser/option_value.h"
 #include "sql/catalog/index_text.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/types/compare.h"
+#include "sql/value_errors.h"
 
 namespace redquel::executor {
 
@@ -43,7 +46,7 @@ sql::IndexMethod index_method(const ast::CreateIndex& statement) {
   if (const std::optional<sql::IndexMethod> remembered = remembered_method(name)) return *remembered;
   constexpr std::array<std::string_view, 3> kOthers{"lookup", "list", "set"};
   if (std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end()) throw sql::not_supported("index access method " + name);
-  throw SqlError("42704", fmt::format("access method \"{}\" does not exist", name));
+  throw sql::undefined_access_method(name);
 }
 
 /// The definition, without oid, name and state; how its columns, and then the included ones, are called.
@@ -55,13 +58,13 @@ sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& stat
   index.unique = statement.unique;
   index.nulls_not_distinct = statement.nulls_not_distinct;
   if (index.unique && index.method != sql::IndexMethod::kBtree) {
-    throw SqlError("0A000", fmt::format("access method \"{}\" does not support unique indexes", method));
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("access method \"{}\" does not support unique indexes", method));
   }
   if (index.method == sql::IndexMethod::kZset && statement.elements.size() > 1) {
-    throw SqlError("0A000", fmt::format("access method \"{}\" does not support multicolumn indexes", method));
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("access method \"{}\" does not support multicolumn indexes", method));
   }
   if (sql::is_remembered(index.method)) check_remembered(statement);
-  if (statement.elements.size() > 32) throw SqlError("54011", "cannot use more than 32 columns in an index");
+  if (statement.elements.size() > 32) throw sql::too_many_index_columns();
   if (statement.where) index.predicate_sql = read_index_expression(draft, table, *statement.where, true).text;
   if (!index.predicate_sql.empty() && index.nulls_not_distinct) throw sql::not_supported("a partial index with NULLS NOT DISTINCT");
   check_storage_parameters(parameter_owner(index.method), statement.options);
@@ -72,11 +75,11 @@ sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& stat
     names.push_back(std::move(part.name));
   }
   if (!statement.including.empty() && index.method == sql::IndexMethod::kHash) {
-    throw SqlError("0A000", fmt::format("access method \"{}\" does not support included columns", method));
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("access method \"{}\" does not support included columns", method));
   }
   // A column twice adds nothing, but PostgreSQL allows it.
   for (const ast::IndexElement& element : statement.including) {
-    if (element.expression) throw SqlError("0A000", "expressions are not supported in included columns");
+    if (element.expression) throw SqlError(sqlstate::kFeatureNotSupported, "expressions are not supported in included columns");
     read_index_part(draft, element, table, "btree");
     index.included.push_back(table.find_column(element.column)->number);
     names.push_back(element.column);
@@ -96,12 +99,12 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
                                    const TableState& state) {
   switch (relation_kind(draft, statement.relation)) {
     case RelationKind::kIndex:
-      throw SqlError("42809", fmt::format("\"{}\" is an index", statement.relation.name));
+      throw SqlError(sqlstate::kWrongObjectType, fmt::format("\"{}\" is an index", statement.relation.name));
     case RelationKind::kSequence:
-      throw SqlError("42809", fmt::format("cannot create index on relation \"{}\"", statement.relation.name))
+      throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot create index on relation \"{}\"", statement.relation.name))
           .detail("This operation is not supported for sequences.");
     case RelationKind::kView:
-      throw SqlError("42809", fmt::format("cannot create index on relation \"{}\"", statement.relation.name))
+      throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot create index on relation \"{}\"", statement.relation.name))
           .detail("This operation is not supported for views.");
     default:
       break;
@@ -121,8 +124,8 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
   }
   const bool keeps_nothing = table->mapping || sql::is_remembered(index.method);
   if (sql::is_remembered(index.method)) {
-    draft.notice("0A000", fmt::format("index \"{}\" keeps nothing in Redis: no query uses an index of access method {}", index.name,
-                                      statement.access_method));
+    draft.notice(sqlstate::kFeatureNotSupported, fmt::format("index \"{}\" keeps nothing in Redis: no query uses an index of access method {}",
+                                                             index.name, statement.access_method));
   }
   const bool is_empty = keeps_nothing || (known && known->oid == table->oid && state.is_empty);
   // What a foreign table's structure holds is compared with the rows (structure_state.h).

@@ -11,6 +11,8 @@
 #include "executor/ddl/type_lookup.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::executor {
@@ -26,7 +28,7 @@ ast::QualifiedName name_of(const ast::Option& option) {
   if (const auto* type = std::get_if<ast::TypeName>(&option.value)) return type->names;
   if (const auto* words = std::get_if<std::vector<std::string>>(&option.value)) return *words;
   if (const auto* word = std::get_if<std::string>(&option.value)) return {*word};
-  throw SqlError("42601", fmt::format("argument of {} must be a name", option.name));
+  throw SqlError(sqlstate::kSyntaxError, fmt::format("argument of {} must be a name", option.name));
 }
 
 /// As PostgreSQL names it where nobody does: "range" becomes "multirange", else that is put behind.
@@ -44,7 +46,7 @@ class RangeReader {
  public:
   RangeReader(const CatalogDraft& draft, const ast::CreateRange& statement) {
     for (const ast::Option& option : statement.options) read(draft, option);
-    if (!has_subtype_) throw SqlError("42601", "type attribute \"subtype\" is required");
+    if (!has_subtype_) throw SqlError(sqlstate::kSyntaxError, "type attribute \"subtype\" is required");
   }
 
   /// Sets the parts of the type that the options say.
@@ -60,15 +62,15 @@ class RangeReader {
   void check(const CatalogDraft& draft) const {
     const sql::TypeInfo& info = sql::type_info(subtype_.type.oid);
     if (info.category == sql::TypeCategory::kPseudo) {
-      throw SqlError("42804", fmt::format("range subtype cannot be {}", sql::format_type(subtype_.type)));
+      throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("range subtype cannot be {}", sql::format_type(subtype_.type)));
     }
     if (subtype_.domain != 0) throw sql::not_supported("a range over a domain");
     check_order();
     if (!collation_.empty() && info.category != sql::TypeCategory::kString) {
-      throw SqlError("42809", "range collation specified but subtype does not support collation");
+      throw SqlError(sqlstate::kWrongObjectType, "range collation specified but subtype does not support collation");
     }
     if (has_canonical_) {
-      throw SqlError("42P17", "cannot specify a canonical function without a pre-created shell type")
+      throw SqlError(sqlstate::kInvalidObjectDefinition, "cannot specify a canonical function without a pre-created shell type")
           .hint("Create the type as a shell type, then create its canonicalization function, then do a full CREATE TYPE.");
     }
     if (!subtype_diff_.empty()) check_difference(draft);
@@ -77,13 +79,13 @@ class RangeReader {
  private:
   void read(const CatalogDraft& draft, const ast::Option& option) {
     const auto once = [&](bool is_given) {
-      if (is_given) throw SqlError("42601", "conflicting or redundant options").at(option.offset);
+      if (is_given) throw sql::conflicting_options().at(option.offset);
     };
     if (option.name == "subtype") {
       once(has_subtype_);
       has_subtype_ = true;
       const auto* type = std::get_if<ast::TypeName>(&option.value);
-      if (type == nullptr) throw SqlError("42601", "argument of subtype must be a type name");
+      if (type == nullptr) throw SqlError(sqlstate::kSyntaxError, "argument of subtype must be a type name");
       subtype_ = declared_type(draft, *type);
     } else if (option.name == "subtype_opclass") {
       once(!opclass_.empty());
@@ -103,7 +105,7 @@ class RangeReader {
       once(!multirange_name_.empty());
       multirange_name_ = name_of(option);
     } else {
-      throw SqlError("42601", fmt::format("type attribute \"{}\" not recognized", option.name));
+      throw SqlError(sqlstate::kSyntaxError, fmt::format("type attribute \"{}\" not recognized", option.name));
     }
   }
 
@@ -111,8 +113,8 @@ class RangeReader {
     try {
       sql::ordering_operator(subtype_.type, false);
     } catch (const SqlError&) {
-      throw SqlError("42704", fmt::format("data type {} has no default operator class for access method \"btree\"",
-                                          sql::format_type(subtype_.type)))
+      throw SqlError(sqlstate::kUndefinedObject,
+                     fmt::format("data type {} has no default operator class for access method \"btree\"", sql::format_type(subtype_.type)))
           .hint("You must specify an operator class for the range type or define a default operator class for the subtype.");
     }
   }
@@ -131,9 +133,10 @@ class RangeReader {
                         function->parameters[0].type.oid == given[0] && function->parameters[1].type.oid == given[1];
       if (fits) result = function->result.oid;
     }
-    if (result == 0) throw SqlError("42883", fmt::format("function {}({}, {}) does not exist", name, subtype, subtype));
+    if (result == 0) throw SqlError(sqlstate::kUndefinedFunction, fmt::format("function {}({}, {}) does not exist", name, subtype, subtype));
     if (result != sql::oid::kFloat8) {
-      throw SqlError("42P17", fmt::format("range subtype diff function {}({}, {}) must return type double precision", name, subtype, subtype));
+      throw SqlError(sqlstate::kInvalidObjectDefinition,
+                     fmt::format("range subtype diff function {}({}, {}) must return type double precision", name, subtype, subtype));
     }
   }
 

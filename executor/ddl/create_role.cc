@@ -10,7 +10,9 @@
 #include "executor/ddl/role_setting.h"
 #include "executor/ddl/role_statements.h"
 #include "parser/role_option.h"
+#include "sql/name_errors.h"
 #include "sql/passwords/password_verifier.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 
 namespace redquel::executor {
@@ -28,10 +30,10 @@ class WrittenOptions {
   WrittenOptions(const std::vector<ast::Option>& options, RoleDraft& draft) {
     for (const ast::Option& option : options) {
       if (option.name == "sysid") {
-        draft.notice("NOTICE", SqlError("00000", "SYSID can no longer be specified"));
+        draft.notice("NOTICE", SqlError(sqlstate::kSuccessfulCompletion, "SYSID can no longer be specified"));
         continue;
       }
-      if (find(option.name) != nullptr) throw SqlError("42601", "conflicting or redundant options").at(option.offset);
+      if (find(option.name) != nullptr) throw sql::conflicting_options().at(option.offset);
       options_.push_back(&option);
     }
   }
@@ -74,7 +76,7 @@ class WrittenOptions {
   void check_limit() const {
     const ast::Option* option = find("connectionlimit");
     const auto* limit = option == nullptr ? nullptr : std::get_if<std::int64_t>(&option->value);
-    if (limit != nullptr && *limit < -1) throw SqlError("22023", fmt::format("invalid connection limit: {}", *limit));
+    if (limit != nullptr && *limit < -1) throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid connection limit: {}", *limit));
   }
 
  private:
@@ -103,7 +105,7 @@ class WrittenPassword {
   void store(RoleDraft& draft, const sql::RoleDef& role, const std::map<sql::Oid, std::string>& verifiers) {
     if (!is_written_) return;
     if (text_ && (text_->empty() || sql::verifier_matches(*text_, role.name, ""))) {
-      draft.notice("NOTICE", SqlError("00000", "empty string is not a valid password, clearing password"));
+      draft.notice("NOTICE", SqlError(sqlstate::kSuccessfulCompletion, "empty string is not a valid password, clearing password"));
       text_.reset();
     }
     if (!text_) return draft.drop_verifier(role.oid);
@@ -114,7 +116,7 @@ class WrittenPassword {
       return other.superuser && other.can_login && (other.oid == role.oid || verifiers.contains(other.oid));
     };
     if (std::ranges::any_of(draft.roles.roles(), is_covered)) return;
-    draft.notice("WARNING", SqlError("01000", "no superuser has a password, and from now on every login needs one")
+    draft.notice("WARNING", SqlError(sqlstate::kWarning, "no superuser has a password, and from now on every login needs one")
                                 .hint("Give a superuser a password by ALTER ROLE or \"redquel init\"."));
   }
 
@@ -133,28 +135,30 @@ std::vector<sql::Oid> oids_of(const RoleDraft& draft, const std::vector<std::str
 
 void check_may_create(const RoleDraft& draft, const WrittenOptions& options) {
   const auto require_superuser = [&](std::string_view kind) {
-    if (!draft.is_superuser()) throw SqlError("42501", fmt::format("must be superuser to create {}", kind));
+    if (!draft.is_superuser()) throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("must be superuser to create {}", kind));
   };
   if (options.flag("superuser", false)) return require_superuser("superusers");
   if (options.flag("isreplication", false)) return require_superuser("replication users");
   if (options.flag("bypassrls", false)) return require_superuser("bypassrls users");
-  if (!draft.may_create_roles()) throw SqlError("42501", "permission denied to create role");
+  if (!draft.may_create_roles()) throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied to create role");
 }
 
 /// Without CREATEROLE a role may change its own password alone.
 void check_may_alter(const RoleDraft& draft, const sql::RoleDef& role, const WrittenOptions& options) {
   const bool is_superuser = draft.is_superuser();
   if (role.superuser || options.has("superuser")) {
-    if (!is_superuser) throw SqlError("42501", "must be superuser to alter superuser roles or change superuser attribute");
+    if (!is_superuser) throw SqlError(sqlstate::kInsufficientPrivilege, "must be superuser to alter superuser roles or change superuser attribute");
   } else if (role.replication || options.has("isreplication")) {
-    if (!is_superuser) throw SqlError("42501", "must be superuser to alter replication roles or change replication attribute");
+    if (!is_superuser) {
+      throw SqlError(sqlstate::kInsufficientPrivilege, "must be superuser to alter replication roles or change replication attribute");
+    }
   } else if (options.has("bypassrls")) {
-    if (!is_superuser) throw SqlError("42501", "must be superuser to change bypassrls attribute");
+    if (!is_superuser) throw SqlError(sqlstate::kInsufficientPrivilege, "must be superuser to change bypassrls attribute");
   } else if (!draft.may_create_roles()) {
     const auto is_written = [&](std::string_view name) { return options.has(name); };
     constexpr std::string_view kOthers[] = {"inherit", "createrole", "createdb", "canlogin", "connectionlimit", "rolemembers", "validUntil"};
     if (std::ranges::any_of(kOthers, is_written) || !options.has("password") || role.oid != draft.current_role()) {
-      throw SqlError("42501", "permission denied");
+      throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied");
     }
   }
 }
@@ -171,7 +175,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateRole& statement)
     check_may_create(draft, options);
     check_role_name(statement.name, kReserved);
     if (draft.roles.find(statement.name) != nullptr) {
-      throw SqlError("42710", fmt::format("role \"{}\" already exists", statement.name));
+      throw SqlError(sqlstate::kDuplicateObject, fmt::format("role \"{}\" already exists", statement.name));
     }
     sql::RoleDef role;
     role.oid = draft.new_oid();
@@ -221,24 +225,24 @@ asio::awaitable<void> rename_role(DdlContext& context, const ast::Rename& statem
   if (const sql::RoleDef* role = known->find(name)) verifier = co_await load_verifier(context.home, role->oid);
   co_await change_roles(context, [&](RoleDraft& draft) {
     const sql::RoleDef* found = draft.roles.find(name);
-    if (found == nullptr) throw SqlError("42704", fmt::format("role \"{}\" does not exist", name));
+    if (found == nullptr) throw sql::undefined_role(name);
     sql::RoleDef role = *found;
-    if (role.oid == session_role(draft.base(), draft.session())) throw SqlError("0A000", "session user cannot be renamed");
-    if (role.oid == draft.current_role()) throw SqlError("0A000", "current user cannot be renamed");
+    if (role.oid == session_role(draft.base(), draft.session())) throw SqlError(sqlstate::kFeatureNotSupported, "session user cannot be renamed");
+    if (role.oid == draft.current_role()) throw SqlError(sqlstate::kFeatureNotSupported, "current user cannot be renamed");
     check_role_name(name, kReserved);
     check_role_name(statement.new_name, kReserved);
     if (draft.roles.find(statement.new_name) != nullptr) {
-      throw SqlError("42710", fmt::format("role \"{}\" already exists", statement.new_name));
+      throw SqlError(sqlstate::kDuplicateObject, fmt::format("role \"{}\" already exists", statement.new_name));
     }
     if (role.superuser) {
-      if (!draft.is_superuser()) throw SqlError("42501", "must be superuser to rename superusers");
+      if (!draft.is_superuser()) throw SqlError(sqlstate::kInsufficientPrivilege, "must be superuser to rename superusers");
     } else if (!draft.may_create_roles()) {
-      throw SqlError("42501", "permission denied to rename role");
+      throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied to rename role");
     }
     role.name = statement.new_name;
     if (sql::password_form(verifier) == sql::PasswordForm::kMd5) {
       draft.drop_verifier(role.oid);
-      draft.notice("NOTICE", SqlError("00000", "MD5 password cleared because of role rename"));
+      draft.notice("NOTICE", SqlError(sqlstate::kSuccessfulCompletion, "MD5 password cleared because of role rename"));
     }
     draft.roles.put(std::move(role));
   });

@@ -15,6 +15,8 @@
 #include "executor/ddl/temporary.h"
 #include "executor/ddl/ttl_options.h"
 #include "sql/catalog/row_types.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -29,7 +31,7 @@ void refuse_unsupported(const ast::CreateTable& statement) {
   if (!statement.inherits.empty()) throw sql::not_supported("table inheritance", offset);
   if (statement.of_type) throw sql::not_supported("CREATE TABLE OF", offset);
   if (!statement.access_method.empty() && statement.access_method != "heap") {
-    throw SqlError("42704", fmt::format("access method \"{}\" does not exist", statement.access_method));
+    throw sql::undefined_access_method(statement.access_method);
   }
   check_storage_parameters("heap", statement.options);
   check_tablespace(statement.tablespace);
@@ -45,14 +47,14 @@ struct TableParts {
   std::vector<LikeParts> likes;
 
   void add(KeyDraft key, const std::string& table_name) {
-    if (!key.using_index.empty()) throw SqlError("0A000", "cannot use an existing index in CREATE TABLE").at(key.offset);
+    if (!key.using_index.empty()) throw SqlError(sqlstate::kFeatureNotSupported, "cannot use an existing index in CREATE TABLE").at(key.offset);
     if (!key.primary) {
       uniques.push_back(std::move(key));
       return;
     }
     if (primary_key) {
       // A key that LIKE brings along comes last, and stands nowhere.
-      throw SqlError("42P16", fmt::format("multiple primary keys for table \"{}\" are not allowed", table_name))
+      throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("multiple primary keys for table \"{}\" are not allowed", table_name))
           .at(primary_key->offset ? key.offset : std::nullopt);
     }
     primary_key = std::move(key);
@@ -157,7 +159,7 @@ std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable&
   };
   for (const ColumnDraft& column : parts.columns) {
     if (table.find_column(column.column.name) != nullptr) {
-      throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.column.name));
+      throw sql::column_listed_twice(column.column.name);
     }
     check_new_column_name(table, column.column.name);
     add_column(draft, table, column, is_single_key(column.column.name));
@@ -186,7 +188,7 @@ std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable&
 
 sql::TableDef::OnCommit on_commit(ast::OnCommit written, std::string_view schema) {
   if (written != ast::OnCommit::kNone && !sql::is_temporary_schema(schema)) {
-    throw SqlError("42P16", "ON COMMIT can only be used on temporary tables");
+    throw SqlError(sqlstate::kInvalidTableDefinition, "ON COMMIT can only be used on temporary tables");
   }
   switch (written) {
     case ast::OnCommit::kNone:
@@ -205,7 +207,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateTable& statement
   const MakeDraft make = [&](CatalogDraft& draft) { made = make_table(draft, statement); };
   co_await change_catalog(context, make);
   for (std::string& message : made) {
-    if (context.session.notice) context.session.notice("DEBUG", SqlError("00000", std::move(message)));
+    if (context.session.notice) context.session.notice("DEBUG", SqlError(sqlstate::kSuccessfulCompletion, std::move(message)));
   }
   if (statement.on_commit == ast::OnCommit::kDrop && !context.session.transaction) co_await end_temporary(context);
 }

@@ -10,6 +10,9 @@
 #include "executor/ddl/type_lookup.h"
 #include "executor/ddl/value_rewrite.h"
 #include "parser/deparse.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
+#include "sql/value_errors.h"
 
 namespace redquel::executor {
 
@@ -23,14 +26,14 @@ namespace {
 void check_label(const std::string& label) {
   constexpr std::size_t kNameBytes = 63;
   if (label.size() <= kNameBytes) return;
-  throw SqlError("42602", fmt::format("invalid enum label \"{}\"", label)).detail("Labels must be 63 bytes or less.");
+  throw SqlError(sqlstate::kInvalidName, fmt::format("invalid enum label \"{}\"", label)).detail("Labels must be 63 bytes or less.");
 }
 
 auto find_label(UserType& type, const std::string& name) { return std::ranges::find(type.labels, name, &EnumLabel::name); }
 
 auto require_label(UserType& type, const std::string& name) {
   const auto label = find_label(type, name);
-  if (label == type.labels.end()) throw SqlError("22023", fmt::format("\"{}\" is not an existing enum label", name));
+  if (label == type.labels.end()) throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("\"{}\" is not an existing enum label", name));
   return label;
 }
 
@@ -41,7 +44,7 @@ double order_between(const UserType& type, std::vector<EnumLabel>::iterator next
   if (next == end) return std::prev(next)->order + 1;
   if (next == begin) return next->order - 1;
   const double below = std::prev(next)->order, order = (below + next->order) / 2;
-  if (order <= below || order >= next->order) throw SqlError("54000", "no room for another label between two of an enum");
+  if (order <= below || order >= next->order) throw SqlError(sqlstate::kProgramLimitExceeded, "no room for another label between two of an enum");
   return order;
 }
 
@@ -49,8 +52,8 @@ void add_value(CatalogDraft& draft, UserType& type, const ast::AlterEnum& statem
   check_label(statement.new_label);
   if (find_label(type, statement.new_label) != type.labels.end()) {
     const std::string message = fmt::format("enum label \"{}\" already exists", statement.new_label);
-    if (!statement.if_not_exists) throw SqlError("42710", message);
-    draft.notice("42710", message + ", skipping");
+    if (!statement.if_not_exists) throw SqlError(sqlstate::kDuplicateObject, message);
+    draft.notice(sqlstate::kDuplicateObject, message + ", skipping");
     return;
   }
   auto next = type.labels.end();
@@ -62,7 +65,7 @@ void add_value(CatalogDraft& draft, UserType& type, const ast::AlterEnum& statem
 UserType require_enum(const CatalogDraft& draft, const ast::AlterEnum& statement) {
   UserType type = *require_type(draft, statement.name);
   if (type.kind == UserType::Kind::kEnum) return type;
-  throw SqlError("42809", fmt::format("{} is not an enum", sql::format_type(sql::Type{type.oid})));
+  throw SqlError(sqlstate::kWrongObjectType, fmt::format("{} is not an enum", sql::format_type(sql::Type{type.oid})));
 }
 
 std::string as_literal(const std::string& label) {
@@ -109,7 +112,7 @@ TypeChange rename_value(CatalogDraft& draft, const ast::AlterEnum& statement) {
   check_label(statement.new_label);
   const auto label = require_label(type, statement.old_label);
   if (find_label(type, statement.new_label) != type.labels.end()) {
-    throw SqlError("42710", fmt::format("enum label \"{}\" already exists", statement.new_label));
+    throw SqlError(sqlstate::kDuplicateObject, fmt::format("enum label \"{}\" already exists", statement.new_label));
   }
   UserType both = type;
   EnumLabel renamed = *label;
@@ -140,11 +143,11 @@ sql::CompositeField new_field(const CatalogDraft& draft, const UserType& whole, 
   const auto [type, domain] = declared_type(draft, written);
   const sql::TypeInfo& info = sql::type_info(type.oid);
   if (info.category == sql::TypeCategory::kPseudo || info.category == sql::TypeCategory::kUnknown) {
-    throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", name, info.name));
+    throw sql::has_pseudo_type(name, info.name);
   }
   const sql::Oid declared = domain != 0 ? domain : type.oid;
   if (contains_type(draft.catalog(), declared, whole.oid)) {
-    throw SqlError("42P16", fmt::format("composite type {} cannot be made a member of itself", whole.name));
+    throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("composite type {} cannot be made a member of itself", whole.name));
   }
   check_lives_as_long(draft, whole, declared);
   return {name, type, domain};
@@ -158,7 +161,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateEnum& statement)
     for (const std::string& label : statement.labels) {
       check_label(label);
       if (find_label(type, label) != type.labels.end()) {
-        throw SqlError("23505", "duplicate key value violates unique constraint \"pg_enum_typid_label_index\"")
+        throw SqlError(sqlstate::kUniqueViolation, "duplicate key value violates unique constraint \"pg_enum_typid_label_index\"")
             .detail(fmt::format("Key (enumtypid, enumlabel)=({}, {}) already exists.", type.oid, label))
             .schema("pg_catalog")
             .table("pg_enum")
@@ -188,15 +191,15 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateComposite& state
   const MakeDraft make = [&](CatalogDraft& draft) {
     const std::string schema = creation_schema(draft, statement.name);
     if (draft.catalog().relation_exists(schema, statement.name.name)) {
-      throw SqlError("42P07", fmt::format("relation \"{}\" already exists", statement.name.name));
+      throw sql::duplicate_relation(statement.name.name);
     }
     UserType type = new_type(draft, statement.name);
     type.kind = UserType::Kind::kComposite;
     type.relation = draft.new_oid();
-    if (statement.columns.size() > 1600) throw SqlError("54011", "tables can have at most 1600 columns");
+    if (statement.columns.size() > 1600) throw sql::too_many_table_columns();
     for (const ast::RecordColumn& column : statement.columns) {
       if (std::ranges::find(type.fields, column.name, &sql::CompositeField::name) != type.fields.end()) {
-        throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name));
+        throw sql::column_listed_twice(column.name);
       }
       type.fields.push_back(new_field(draft, type, column.name, column.type));
     }
@@ -213,7 +216,7 @@ UserType require_composite(const CatalogDraft& draft, const ast::RelationName& n
   const auto& path = draft.session().search_path;
   const sql::UserTypePtr type = draft.catalog().find_user_type(name.schema, name.name, path);
   if (type && type->kind == UserType::Kind::kComposite) return *type;
-  if (relation_kind(draft, name) != RelationKind::kNone) throw SqlError("42809", fmt::format("\"{}\" is not a composite type", name.name));
+  if (relation_kind(draft, name) != RelationKind::kNone) throw sql::wrong_object_kind(name.name, "a composite type");
   throw missing_relation(draft, name);
 }
 
@@ -222,14 +225,14 @@ auto find_field(UserType& type, const std::string& name) { return std::ranges::f
 auto require_field(UserType& type, const std::string& name) {
   const auto field = find_field(type, name);
   if (field == type.fields.end()) {
-    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", name, type.name));
+    throw sql::undefined_column(name, type.name);
   }
   return field;
 }
 
 void check_new_field(UserType& type, const std::string& name) {
   if (find_field(type, name) == type.fields.end()) return;
-  throw SqlError("42701", fmt::format("column \"{}\" of relation \"{}\" already exists", name, type.name));
+  throw sql::duplicate_column(name, type.name);
 }
 
 /// 0A000 where values of the type lie in tables: their fields stay what they are.
@@ -237,7 +240,8 @@ void check_no_values(const CatalogDraft& draft, const UserType& type) {
   for (const auto& [oid, table] : draft.catalog().tables) {
     for (const sql::ColumnDef& column : table->columns) {
       if (!uses_type(draft.catalog(), column, type.oid)) continue;
-      throw SqlError("0A000", fmt::format("cannot alter type \"{}\" because column \"{}.{}\" uses it", type.name, table->name, column.name));
+      throw SqlError(sqlstate::kFeatureNotSupported,
+                     fmt::format("cannot alter type \"{}\" because column \"{}.{}\" uses it", type.name, table->name, column.name));
     }
   }
 }
@@ -248,13 +252,14 @@ using Places = std::vector<std::optional<std::size_t>>;
 void apply_command(CatalogDraft& draft, UserType& type, const ast::Alteration& command, Places& places) {
   if (const auto* add = std::get_if<ast::AddColumn>(&command)) {
     check_new_field(type, add->column.name);
-    if (type.fields.size() >= 1600) throw SqlError("54011", "tables can have at most 1600 columns");
+    if (type.fields.size() >= 1600) throw sql::too_many_table_columns();
     if (!add->column.type) throw sql::not_supported("an attribute without a type");
     type.fields.push_back(new_field(draft, type, add->column.name, *add->column.type));
     places.push_back(std::nullopt);
   } else if (const auto* removal = std::get_if<ast::DropColumn>(&command)) {
     if (removal->if_exists && find_field(type, removal->column) == type.fields.end()) {
-      draft.notice("00000", fmt::format("column \"{}\" of relation \"{}\" does not exist, skipping", removal->column, type.name));
+      draft.notice(sqlstate::kSuccessfulCompletion,
+                   fmt::format("column \"{}\" of relation \"{}\" does not exist, skipping", removal->column, type.name));
       return;
     }
     const auto field = require_field(type, removal->column);
@@ -306,7 +311,7 @@ TypeChange alter_composite(CatalogDraft& draft, const ast::AlterTable& statement
 void rename_attribute(CatalogDraft& draft, const ast::Rename& statement) {
   UserType type = require_composite(draft, *statement.relation);
   const auto field = find_field(type, statement.old_name);
-  if (field == type.fields.end()) throw SqlError("42703", fmt::format("column \"{}\" does not exist", statement.old_name));
+  if (field == type.fields.end()) throw sql::undefined_column(statement.old_name);
   check_new_field(type, statement.new_name);
   check_field_not_named(draft, statement.old_name);
   field->name = statement.new_name;

@@ -9,6 +9,8 @@
 #include "executor/ddl/role_setting.h"
 #include "executor/roles/access.h"
 #include "executor/storage/databases.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -39,7 +41,7 @@ void check_option(const ast::Option& option) {
     }
   } else if (!is_one_of(option.name, {"owner", "tablespace", "allow_connections", "connection_limit", "is_template", "strategy",
                                       "locale_provider", "icu_locale", "oid", "collation_version"})) {
-    throw SqlError("42601", fmt::format("option \"{}\" not recognized", option.name)).at(option.offset);
+    throw SqlError(sqlstate::kSyntaxError, fmt::format("option \"{}\" not recognized", option.name)).at(option.offset);
   }
 }
 
@@ -55,9 +57,9 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateDatabase& statem
     if (option.name == "owner" && text != nullptr) owner = *text;
     if (option.name == "connection_limit" && number != nullptr) connection_limit = static_cast<std::int32_t>(*number);
   }
-  if (connection_limit < -1) throw SqlError("22023", fmt::format("invalid connection limit: {}", connection_limit));
+  if (connection_limit < -1) throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid connection limit: {}", connection_limit));
   check_database_creation(context.session, owner);
-  if (is_template_database(statement.name)) throw SqlError("42P04", fmt::format("database \"{}\" already exists", statement.name));
+  if (is_template_database(statement.name)) throw sql::duplicate_database(statement.name);
   co_await create_database(context.home, statement.name);
   co_await record_database(context, statement.name, std::move(owner), connection_limit);
 }
@@ -90,31 +92,32 @@ asio::awaitable<std::size_t> empty_database(DdlContext& context, int number) {
 
 asio::awaitable<void> drop_database(DdlContext& context, const ast::Drop& statement) {
   const std::string& name = statement.names.at(0).names.at(0);
-  if (name == context.session.database) throw SqlError("55006", "cannot drop the currently open database");
+  if (name == context.session.database) throw SqlError(sqlstate::kObjectInUse, "cannot drop the currently open database");
   if (name == kHomeDatabase) throw sql::not_supported(fmt::format("DROP DATABASE {}", kHomeDatabase));
-  if (is_template_database(name)) throw SqlError("42809", "cannot drop a template database");
+  if (is_template_database(name)) throw SqlError(sqlstate::kWrongObjectType, "cannot drop a template database");
   const std::optional<int> number = co_await find_database(context.home, name);
   if (number) {
     require_database_owner(*sql::known_roles(), context.session, name);
     const std::size_t left = co_await empty_database(context, *number);
     if (left > 0 && context.session.notice) {
-      context.session.notice("NOTICE", SqlError("00000", fmt::format("{} keys of other programs stay in logical database {} of Redis", left, *number)));
+      context.session.notice("NOTICE", SqlError(sqlstate::kSuccessfulCompletion,
+                                                fmt::format("{} keys of other programs stay in logical database {} of Redis", left, *number)));
     }
     co_await forget_database(context.home, name);
     co_await forget_database_facts(context, name);
     co_await load_catalog(context.redis);  // its types take the oids back from those of the dropped database
     co_return;
   }
-  const SqlError missing("3D000", fmt::format("database \"{}\" does not exist", name));
+  const SqlError missing(sqlstate::kUndefinedDatabase, fmt::format("database \"{}\" does not exist", name));
   if (!statement.if_exists) throw missing;
   if (context.session.notice) {
-    context.session.notice("NOTICE", SqlError("00000", fmt::format("database \"{}\" does not exist, skipping", name)));
+    context.session.notice("NOTICE", SqlError(sqlstate::kSuccessfulCompletion, fmt::format("database \"{}\" does not exist, skipping", name)));
   }
 }
 
 asio::awaitable<void> rename_database(DdlContext& context, const ast::Rename& statement) {
   const std::string& name = statement.old_name;
-  if (name == context.session.database) throw SqlError("0A000", "current database cannot be renamed");
+  if (name == context.session.database) throw SqlError(sqlstate::kFeatureNotSupported, "current database cannot be renamed");
   if (name == kHomeDatabase || is_template_database(name)) throw sql::not_supported(fmt::format("ALTER DATABASE {} RENAME", name));
   require_database_owner(*sql::known_roles(), context.session, name);
   co_await rename_database(context.home, name, statement.new_name);

@@ -10,6 +10,7 @@
 #include "executor/ddl/table_alteration.h"
 #include "parser/deparse.h"
 #include "planner/bind/sql_function.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -119,7 +120,7 @@ void drop(CatalogDraft& draft, const DropObject& object) {
 void report_cascade(CatalogDraft& draft, const std::vector<std::string>& dependents) {
   constexpr std::size_t kReported = 100;
   if (dependents.empty()) return;
-  if (dependents.size() == 1) return draft.notice("00000", "drop cascades to " + dependents[0]);
+  if (dependents.size() == 1) return draft.notice(sqlstate::kSuccessfulCompletion, "drop cascades to " + dependents[0]);
   std::string detail;
   for (std::size_t index = 0; index < std::min(dependents.size(), kReported); ++index) {
     detail += (index == 0 ? "" : "\n") + ("drop cascades to " + dependents[index]);
@@ -127,7 +128,7 @@ void report_cascade(CatalogDraft& draft, const std::vector<std::string>& depende
   if (dependents.size() > kReported) {
     detail += fmt::format("\nand {} other objects (see server log for list)", dependents.size() - kReported);
   }
-  draft.notice("00000", fmt::format("drop cascades to {} other objects", dependents.size()), std::move(detail));
+  draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("drop cascades to {} other objects", dependents.size()), std::move(detail));
 }
 
 }  // namespace
@@ -235,7 +236,7 @@ std::vector<std::int16_t> drop_dependents(CatalogDraft& draft, const std::vector
     reasons.push_back(names.back() + " depends on " + describe_reason(draft, dependent.object, dependent.because));
   }
   if (!cascade) {
-    SqlError error("2BP01", targets.size() == 1
+    SqlError error(sqlstate::kDependentObjectsStillExist, targets.size() == 1
                                 ? fmt::format("cannot drop {} because other objects depend on it", describe(draft, targets[0]))
                                 : "cannot drop desired object(s) because other objects depend on them");
     throw std::move(error)
@@ -261,13 +262,13 @@ std::vector<std::int16_t> drop_dependents(CatalogDraft& draft, const std::vector
 void check_no_view_uses(const CatalogDraft& draft, sql::Oid table, std::int16_t column) {
   for (const auto& [oid, other] : draft.catalog().tables) {
     if (!other->materialized || !reads(*other->materialized, {Kind::kColumn, table, column})) continue;
-    throw SqlError("0A000", "cannot alter type of a column used by a view or rule")
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot alter type of a column used by a view or rule")
         .detail(fmt::format("rule _RETURN on materialized view {} depends on column \"{}\"", display_name(draft, other->schema, other->name),
                             draft.catalog().find_table(table)->find_column(column)->name));
   }
   for (const auto& [oid, view] : draft.catalog().views) {
     if (!reads(*view, {Kind::kColumn, table, column})) continue;
-    throw SqlError("0A000", "cannot alter type of a column used by a view or rule")
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot alter type of a column used by a view or rule")
         .detail(fmt::format("rule _RETURN on view {} depends on column \"{}\"", display_name(draft, view->schema, view->name),
                             draft.catalog().find_table(table)->find_column(column)->name));
   }

@@ -63,7 +63,7 @@ void add_check(const CatalogDraft& draft, UserType& domain, const ast::Constrain
   if (made.name.empty()) {
     made.name = choose_name(domain.name, {}, "check", [&](std::string_view name) { return has_check(domain, std::string(name)); });
   } else if (has_check(domain, made.name)) {
-    throw SqlError("42710", fmt::format("constraint \"{}\" for domain \"{}\" already exists", made.name, domain.name));
+    throw SqlError(sqlstate::kDuplicateObject, fmt::format("constraint \"{}\" for domain \"{}\" already exists", made.name, domain.name));
   }
   made.expression_sql = with_value_word(stored_check(*check.condition));
   domain.checks.push_back(std::move(made));
@@ -82,27 +82,27 @@ class DomainReader {
   void take(const ast::NullConstraint&, const ast::Constraint&) { set_not_null(false); }
   void take(const ast::NotNullConstraint&, const ast::Constraint&) { set_not_null(true); }
   void take(const ast::DefaultConstraint& value, const ast::Constraint&) {
-    if (has_default_) throw SqlError("42601", "multiple default expressions");
+    if (has_default_) throw SqlError(sqlstate::kSyntaxError, "multiple default expressions");
     has_default_ = true;
     set_default(draft_, domain_, *value.value);
   }
   void take(const ast::CheckConstraint&, const ast::Constraint& constraint) { add_check(draft_, domain_, constraint); }
   void take(const ast::KeyConstraint& key, const ast::Constraint&) {
-    throw SqlError("42601", fmt::format("{} constraints not possible for domains", key.primary ? "primary key" : "unique"));
+    throw SqlError(sqlstate::kSyntaxError, fmt::format("{} constraints not possible for domains", key.primary ? "primary key" : "unique"));
   }
   void take(const ast::ExclusionConstraint&, const ast::Constraint&) {
-    throw SqlError("42601", "exclusion constraints not possible for domains");
+    throw SqlError(sqlstate::kSyntaxError, "exclusion constraints not possible for domains");
   }
   void take(const ast::ForeignKeyConstraint&, const ast::Constraint&) {
-    throw SqlError("42601", "foreign key constraints not possible for domains");
+    throw SqlError(sqlstate::kSyntaxError, "foreign key constraints not possible for domains");
   }
   template <class Other>
   void take(const Other&, const ast::Constraint&) {
-    throw SqlError("0A000", "specifying GENERATED not supported for domains");
+    throw SqlError(sqlstate::kFeatureNotSupported, "specifying GENERATED not supported for domains");
   }
 
   void set_not_null(bool not_null) {
-    if (not_null_ && *not_null_ != not_null) throw SqlError("42601", "conflicting NULL/NOT NULL constraints");
+    if (not_null_ && *not_null_ != not_null) throw SqlError(sqlstate::kSyntaxError, "conflicting NULL/NOT NULL constraints");
     not_null_ = not_null;
     domain_.not_null = not_null;
   }
@@ -136,14 +136,15 @@ void change_domain(CatalogDraft& draft, UserType& domain, const ast::AlterDomain
       if (!has_check(domain, statement.constraint_name)) {
         const std::string message =
             fmt::format("constraint \"{}\" of domain \"{}\" does not exist", statement.constraint_name, domain.name);
-        if (!statement.if_exists) throw SqlError("42704", message);
-        draft.notice("00000", message + ", skipping");
+        if (!statement.if_exists) throw SqlError(sqlstate::kUndefinedObject, message);
+        draft.notice(sqlstate::kSuccessfulCompletion, message + ", skipping");
       }
       std::erase_if(domain.checks, [&](const sql::CheckDef& check) { return check.name == statement.constraint_name; });
       break;
     case ast::DomainAlteration::kValidate:
       if (!has_check(domain, statement.constraint_name)) {
-        throw SqlError("42704", fmt::format("constraint \"{}\" of domain \"{}\" does not exist", statement.constraint_name, domain.name));
+        throw SqlError(sqlstate::kUndefinedObject,
+                       fmt::format("constraint \"{}\" of domain \"{}\" does not exist", statement.constraint_name, domain.name));
       }
       break;
   }
@@ -175,8 +176,8 @@ void check_not_within(const sql::CatalogSnapshot& catalog, sql::Oid domain) {
   for (const auto& [oid, table] : catalog.tables) {
     for (const sql::ColumnDef& column : table->columns) {
       if (!uses_type(catalog, column, domain) || is_over(catalog, column.domain, domain)) continue;
-      throw SqlError("0A000", fmt::format("cannot alter type \"{}\" because column \"{}.{}\" uses it",
-                                          sql::format_type(sql::Type{domain}), table->name, column.name));
+      throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot alter type \"{}\" because column \"{}.{}\" uses it",
+                                                                 sql::format_type(sql::Type{domain}), table->name, column.name));
     }
   }
 }
@@ -210,10 +211,13 @@ asio::awaitable<void> validate(DdlContext& context, const ast::AlterDomain& stat
       co_await validate_rows(context, loaded.snapshot, tested, not_null, names);
     } catch (const SqlError& error) {
       if (error.sqlstate() == sqlstate::kNotNullViolation) {
-        throw SqlError("23502", place + "null values").schema(table->schema).table(table->name).column(column.name);
+        throw SqlError(sqlstate::kNotNullViolation, place + "null values").schema(table->schema).table(table->name).column(column.name);
       }
       if (error.sqlstate() != sqlstate::kCheckViolation) throw;
-      throw SqlError("23514", place + "values that violate the new constraint").schema(table->schema).table(table->name).column(column.name);
+      throw SqlError(sqlstate::kCheckViolation, place + "values that violate the new constraint")
+          .schema(table->schema)
+          .table(table->name)
+          .column(column.name);
     }
   }
 }
@@ -236,7 +240,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateDomain& statemen
     const auto [base, base_domain] = declared_type(draft, statement.type);
     const sql::TypeInfo& info = sql::type_info(base.oid);
     if (info.category == sql::TypeCategory::kPseudo || info.category == sql::TypeCategory::kUnknown) {
-      throw SqlError("42804", fmt::format("\"{}\" is not a valid base type for a domain", info.name));
+      throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("\"{}\" is not a valid base type for a domain", info.name));
     }
     check_collation(statement.collation, base, std::nullopt);
     domain.base = base;

@@ -17,6 +17,7 @@
 #include "parser/deparse.h"
 #include "sql/functions/function.h"
 #include "sql/functions/resolve.h"
+#include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -35,16 +36,16 @@ struct DropKind {
   RelationKind relation;
 };
 constexpr DropKind kKinds[] = {
-    {ast::ObjectType::kTable, "table", "a table", "42P01", RelationKind::kTable},
-    {ast::ObjectType::kIndex, "index", "an index", "42704", RelationKind::kIndex},
-    {ast::ObjectType::kSequence, "sequence", "a sequence", "42P01", RelationKind::kSequence},
-    {ast::ObjectType::kView, "view", "a view", "42P01", RelationKind::kView},
-    {ast::ObjectType::kMaterializedView, "materialized view", "a materialized view", "42P01", RelationKind::kTable},
-    {ast::ObjectType::kForeignTable, "foreign table", "a foreign table", "42704", RelationKind::kTable},
+    {ast::ObjectType::kTable, "table", "a table", sqlstate::kUndefinedTable, RelationKind::kTable},
+    {ast::ObjectType::kIndex, "index", "an index", sqlstate::kUndefinedObject, RelationKind::kIndex},
+    {ast::ObjectType::kSequence, "sequence", "a sequence", sqlstate::kUndefinedTable, RelationKind::kSequence},
+    {ast::ObjectType::kView, "view", "a view", sqlstate::kUndefinedTable, RelationKind::kView},
+    {ast::ObjectType::kMaterializedView, "materialized view", "a materialized view", sqlstate::kUndefinedTable, RelationKind::kTable},
+    {ast::ObjectType::kForeignTable, "foreign table", "a foreign table", sqlstate::kUndefinedObject, RelationKind::kTable},
 };
 
 SqlError wrong_kind(const std::string& name, const DropKind& wanted, RelationKind found) {
-  SqlError error("42809", fmt::format("\"{}\" is not {}", name, wanted.with_article));
+  SqlError error(sqlstate::kWrongObjectType, fmt::format("\"{}\" is not {}", name, wanted.with_article));
   switch (found) {
     case RelationKind::kTable:
       return std::move(error).hint("Use DROP TABLE to remove a table.");
@@ -63,8 +64,9 @@ void drop_index(CatalogDraft& draft, const ast::RelationName& name, bool cascade
   const auto& path = draft.session().search_path;
   const auto refuse = [&](const std::string& index, const sql::TableDef& table) {
     const std::string shown = display_name(draft, table.schema, table.name);
-    return SqlError("2BP01", fmt::format("cannot drop index {} because constraint {} on table {} requires it",
-                                         display_name(draft, table.schema, index), parser::quote_identifier(index), shown))
+    return SqlError(sqlstate::kDependentObjectsStillExist,
+                    fmt::format("cannot drop index {} because constraint {} on table {} requires it", display_name(draft, table.schema, index),
+                                parser::quote_identifier(index), shown))
         .hint(fmt::format("You can drop constraint {} on table {} instead.", parser::quote_identifier(index), shown));
   };
   if (const TablePtr table = draft.catalog().find_primary_key(name.schema, name.name, path)) {
@@ -88,42 +90,44 @@ void check_droppable(const CatalogDraft& draft, const sql::SequenceDef& sequence
   const sql::ColumnDef* column = table ? table->find_column(sequence.owner_column) : nullptr;
   if (column == nullptr || column->sequence != sequence.oid || column->identity == sql::ColumnDef::Identity::kNone) return;
   const std::string place = describe(draft, {DropObject::Kind::kColumn, table->oid, column->number});
-  throw SqlError("2BP01", fmt::format("cannot drop {} because {} requires it",
-                                      describe(draft, {DropObject::Kind::kSequence, sequence.oid}), place))
+  throw SqlError(sqlstate::kDependentObjectsStillExist,
+                 fmt::format("cannot drop {} because {} requires it", describe(draft, {DropObject::Kind::kSequence, sequence.oid}), place))
       .hint(fmt::format("You can drop {} instead.", place));
 }
 
 void drop_relations(CatalogDraft& draft, const ast::Drop& statement, const DropKind& kind) {
   if (statement.concurrently && statement.names.size() > 1) {
-    throw SqlError("0A000", "DROP INDEX CONCURRENTLY does not support dropping multiple objects");
+    throw SqlError(sqlstate::kFeatureNotSupported, "DROP INDEX CONCURRENTLY does not support dropping multiple objects");
   }
-  if (statement.concurrently && statement.cascade) throw SqlError("0A000", "DROP INDEX CONCURRENTLY does not support CASCADE");
+  if (statement.concurrently && statement.cascade) {
+    throw SqlError(sqlstate::kFeatureNotSupported, "DROP INDEX CONCURRENTLY does not support CASCADE");
+  }
   std::vector<ast::RelationName> found;
   for (const ast::ObjectName& object : statement.names) {
     const ast::RelationName name = relation_name(object.names);
     if (!name.schema.empty() && name.schema != "pg_temp" && !is_system_schema(name.schema) && !draft.catalog().schemas.contains(name.schema)) {
-      if (!statement.if_exists) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema));
-      draft.notice("00000", fmt::format("schema \"{}\" does not exist, skipping", name.schema));
+      if (!statement.if_exists) throw sql::undefined_schema(name.schema);
+      draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("schema \"{}\" does not exist, skipping", name.schema));
       continue;
     }
     const RelationKind relation = relation_kind(draft, name);
     if (relation == RelationKind::kSystemTable) {
-      throw SqlError("42501", fmt::format("permission denied: \"{}\" is a system catalog", name.name));
+      throw sql::is_system_catalog(name.name);
     }
     if (relation == RelationKind::kNone) {
       const std::string message = fmt::format("{} \"{}\" does not exist", kind.name, name.name);
       if (!statement.if_exists) throw SqlError(kind.sqlstate, message);
-      draft.notice("00000", message + ", skipping");
+      draft.notice(sqlstate::kSuccessfulCompletion, message + ", skipping");
       continue;
     }
     if (relation == RelationKind::kTable && kind.relation != relation && find_table(draft, name)->materialized) {
-      throw SqlError("42809", fmt::format("\"{}\" is not {}", name.name, kind.with_article))
+      throw sql::wrong_object_kind(name.name, kind.with_article)
           .hint("Use DROP MATERIALIZED VIEW to remove a materialized view.");
     }
     if (relation != kind.relation) throw wrong_kind(name.name, kind, relation);
     const bool wants_materialized = kind.type == ast::ObjectType::kMaterializedView;
     if (relation == RelationKind::kTable && (find_table(draft, name)->materialized != nullptr) != wants_materialized) {
-      SqlError error("42809", fmt::format("\"{}\" is not {}", name.name, kind.with_article));
+      SqlError error(sqlstate::kWrongObjectType, fmt::format("\"{}\" is not {}", name.name, kind.with_article));
       const bool is_foreign = find_table(draft, name)->mapping != nullptr;
       throw std::move(error).hint(!wants_materialized ? "Use DROP MATERIALIZED VIEW to remove a materialized view."
                                   : is_foreign        ? "Use DROP FOREIGN TABLE to remove a foreign table."
@@ -131,7 +135,7 @@ void drop_relations(CatalogDraft& draft, const ast::Drop& statement, const DropK
     }
     const bool wants_foreign = kind.type == ast::ObjectType::kForeignTable;
     if (relation == RelationKind::kTable && (find_table(draft, name)->mapping != nullptr) != wants_foreign) {
-      SqlError error("42809", fmt::format("\"{}\" is not {}", name.name, kind.with_article));
+      SqlError error(sqlstate::kWrongObjectType, fmt::format("\"{}\" is not {}", name.name, kind.with_article));
       throw std::move(error).hint(wants_foreign ? "Use DROP TABLE to remove a table." : "Use DROP FOREIGN TABLE to remove a foreign table.");
     }
     found.push_back(name);
@@ -171,13 +175,14 @@ void drop_schemas(CatalogDraft& draft, const ast::Drop& statement) {
   for (const ast::ObjectName& object : statement.names) {
     const std::string& name = object.names.back();
     if (is_system_schema(name)) {
-      throw SqlError("2BP01", fmt::format("cannot drop schema {} because it is required by the database system", name));
+      throw SqlError(sqlstate::kDependentObjectsStillExist,
+                     fmt::format("cannot drop schema {} because it is required by the database system", name));
     }
     const auto schema = draft.catalog().schemas.find(name);
     if (schema == draft.catalog().schemas.end()) {
       const std::string message = fmt::format("schema \"{}\" does not exist", name);
-      if (!statement.if_exists) throw SqlError("3F000", message);
-      draft.notice("00000", message + ", skipping");
+      if (!statement.if_exists) throw SqlError(sqlstate::kUndefinedSchema, message);
+      draft.notice(sqlstate::kSuccessfulCompletion, message + ", skipping");
       continue;
     }
     targets.push_back({DropObject::Kind::kSchema, schema->second.oid});
@@ -239,13 +244,13 @@ std::string type_text(const CatalogDraft& draft, const ast::TypeName& type) { re
 /// A notice or an error with the same words.
 void tell(CatalogDraft& draft, bool if_exists, std::string_view sqlstate, const std::string& message) {
   if (!if_exists) throw SqlError(sqlstate, message);
-  draft.notice("00000", message + ", skipping");
+  draft.notice(sqlstate::kSuccessfulCompletion, message + ", skipping");
 }
 
 /// True: the schema does not exist, and IF EXISTS was said. 3F000 otherwise.
 bool skips_schema(CatalogDraft& draft, const std::string& schema, bool if_exists) {
   if (is_system_schema(schema) || schema == "pg_temp" || draft.catalog().schemas.contains(schema)) return false;
-  tell(draft, if_exists, "3F000", fmt::format("schema \"{}\" does not exist", schema));
+  tell(draft, if_exists, sqlstate::kUndefinedSchema, fmt::format("schema \"{}\" does not exist", schema));
   return true;
 }
 
@@ -257,7 +262,7 @@ bool skips_type(CatalogDraft& draft, const ast::TypeName& type) {
     declared_type(draft, type);
   } catch (const SqlError& error) {
     if (error.sqlstate() != sqlstate::kUndefinedObject) throw;
-    draft.notice("00000", fmt::format("type \"{}\" does not exist, skipping", fmt::join(type.names, ".")));
+    draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("type \"{}\" does not exist, skipping", fmt::join(type.names, ".")));
     return true;
   }
   return false;
@@ -270,9 +275,9 @@ void drop_part(CatalogDraft& draft, const MissingKind& kind, const ast::ObjectNa
   if (relation_kind(draft, relation) == RelationKind::kNone) {
     const SqlError missing = missing_relation(draft, relation);
     if (!if_exists) throw missing;
-    return draft.notice("00000", missing.message() + ", skipping");
+    return draft.notice(sqlstate::kSuccessfulCompletion, missing.message() + ", skipping");
   }
-  tell(draft, if_exists, "42704",
+  tell(draft, if_exists, sqlstate::kUndefinedObject,
        fmt::format("{} \"{}\" for {} \"{}\" does not exist", kind.name, object.names.back(), if_exists ? "relation" : kind.place, relation.name));
 }
 
@@ -286,11 +291,12 @@ bool drop_aggregate(CatalogDraft& draft, const ast::ObjectName& object, bool if_
   const std::string shown = fmt::format("{}", fmt::join(object.names, "."));
   std::string types;
   if (if_exists) {
-    draft.notice("00000", fmt::format("aggregate {}({}) does not exist, skipping", shown, written_types(object.argument_types)));
+    draft.notice(sqlstate::kSuccessfulCompletion,
+                 fmt::format("aggregate {}({}) does not exist, skipping", shown, written_types(object.argument_types)));
     return true;
   }
   for (const ast::TypeName& type : object.argument_types) types += (types.empty() ? "" : ", ") + type_text(draft, type);
-  if (!object.arguments_given) throw SqlError("42883", fmt::format("could not find an aggregate named \"{}\"", shown));
+  if (!object.arguments_given) throw SqlError(sqlstate::kUndefinedFunction, fmt::format("could not find an aggregate named \"{}\"", shown));
   const auto is_named = [&](const auto& entry) {
     const sql::FunctionDef& function = *entry.second;
     std::string own;
@@ -298,9 +304,9 @@ bool drop_aggregate(CatalogDraft& draft, const ast::ObjectName& object, bool if_
     return function.name == name.name && own == types && (name.schema.empty() || name.schema == function.schema);
   };
   if (std::ranges::any_of(draft.catalog().functions, is_named)) {
-    throw SqlError("42809", fmt::format("function {}({}) is not an aggregate", shown, types));
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("function {}({}) is not an aggregate", shown, types));
   }
-  throw SqlError("42883", fmt::format("aggregate {}({}) does not exist", shown, types.empty() ? "*" : types));
+  throw SqlError(sqlstate::kUndefinedFunction, fmt::format("aggregate {}({}) does not exist", shown, types.empty() ? "*" : types));
 }
 
 /// False: PostgreSQL brings such an operator along.
@@ -309,15 +315,16 @@ bool drop_operator(CatalogDraft& draft, const ast::ObjectName& object, bool if_e
   if (if_exists) {
     if (skips_missing_place(draft, object)) return true;
     if (!sql::find_functions(object.names.back()).empty()) return false;
-    draft.notice("00000", fmt::format("operator {} does not exist, skipping", shown));
+    draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("operator {} does not exist, skipping", shown));
     return true;
   }
   std::vector<std::string> types;
   for (const ast::TypeName& type : object.argument_types) types.push_back(type.names.empty() ? "" : type_text(draft, type));
   if (!sql::find_functions(object.names.back()).empty()) return false;
-  if (!types.empty() && types.back().empty()) throw SqlError("42601", "postfix operators are not supported");
+  if (!types.empty() && types.back().empty()) throw SqlError(sqlstate::kSyntaxError, "postfix operators are not supported");
   const bool is_prefix = types.size() < 2 || types[0].empty();
-  throw SqlError("42883", fmt::format("operator does not exist: {}{} {}", is_prefix ? "" : types[0] + " ", shown, types.empty() ? "" : types.back()));
+  throw SqlError(sqlstate::kUndefinedFunction,
+                 fmt::format("operator does not exist: {}{} {}", is_prefix ? "" : types[0] + " ", shown, types.empty() ? "" : types.back()));
 }
 
 /// False: there is such a cast.
@@ -329,7 +336,7 @@ bool drop_cast(CatalogDraft& draft, const ast::ObjectName& object, bool if_exist
   if (path && (path->method == sql::CastPath::Method::kFunction || path->method == sql::CastPath::Method::kRelabel)) return false;
   const std::string source = if_exists ? written_types(types.first(1)) : sql::format_type(sql::Type{from.oid});
   const std::string target = if_exists ? written_types(types.last(1)) : sql::format_type(sql::Type{to.oid});
-  tell(draft, if_exists, "42704", fmt::format("cast from type {} to type {} does not exist", source, target));
+  tell(draft, if_exists, sqlstate::kUndefinedObject, fmt::format("cast from type {} to type {} does not exist", source, target));
   return true;
 }
 
@@ -337,12 +344,12 @@ bool drop_cast(CatalogDraft& draft, const ast::ObjectName& object, bool if_exist
 bool drop_operator_class(CatalogDraft& draft, const ast::ObjectName& object, std::string_view kind, bool if_exists) {
   const std::string& method = object.names.front();
   if (std::ranges::find(kAccessMethods, method) == std::end(kAccessMethods)) {
-    throw SqlError("42704", fmt::format("access method \"{}\" does not exist", method));
+    throw sql::undefined_access_method(method);
   }
   const ast::QualifiedName name(object.names.begin() + 1, object.names.end());
   if (name.back().ends_with("_ops")) return false;
   if (name.size() > 1 && skips_schema(draft, name.front(), if_exists)) return true;
-  tell(draft, if_exists, "42704",
+  tell(draft, if_exists, sqlstate::kUndefinedObject,
        fmt::format("{} \"{}\" does not exist for access method \"{}\"", kind, fmt::join(name, "."), method));
   return true;
 }
@@ -384,7 +391,8 @@ bool drop_missing(CatalogDraft& draft, ast::ObjectType type, std::span<const ast
     const std::string shown = fmt::format("{}", fmt::join(object.names, "."));
     if (object.names.size() > 1 && skips_schema(draft, object.names[object.names.size() - 2], if_exists)) continue;
     const bool is_collation = type == ast::ObjectType::kCollation && !if_exists;
-    tell(draft, if_exists, "42704", fmt::format("{} \"{}\"{} does not exist", kind->name, shown, is_collation ? " for encoding \"UTF8\"" : ""));
+    tell(draft, if_exists, sqlstate::kUndefinedObject,
+         fmt::format("{} \"{}\"{} does not exist", kind->name, shown, is_collation ? " for encoding \"UTF8\"" : ""));
   }
   return true;
 }
@@ -418,7 +426,7 @@ asio::awaitable<std::string> drop_key_column(DdlContext& context, KeyColumnGoes 
 asio::awaitable<void> drop_with_key_columns(DdlContext& context, const MakeDraft& make) {
   std::vector<std::string> gone;
   const MakeDraft with_notices = [&](CatalogDraft& draft) {
-    for (const std::string& column : gone) draft.notice("00000", "drop cascades to " + column);
+    for (const std::string& column : gone) draft.notice(sqlstate::kSuccessfulCompletion, "drop cascades to " + column);
     make(draft);
   };
   for (std::size_t attempt = 0; attempt <= kKeyColumns; ++attempt) {

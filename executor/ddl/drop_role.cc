@@ -10,6 +10,8 @@
 #include "executor/storage/catalog_store.h"
 #include "executor/storage/databases.h"
 #include "sql/functions/object_description.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables/relations.h"
 
 namespace redquel::executor {
@@ -82,11 +84,12 @@ std::string dependents_of(const RoleDraft& draft, const std::vector<DatabaseCata
 }
 
 void check_may_drop(const RoleDraft& draft, const sql::RoleDef& role) {
-  if (role.oid == draft.current_role()) throw SqlError("55006", "current user cannot be dropped");
-  if (role.oid == session_role(draft.base(), draft.session())) throw SqlError("55006", "session user cannot be dropped");
-  if (role.superuser && !draft.is_superuser()) throw SqlError("42501", "must be superuser to drop superusers");
+  if (role.oid == draft.current_role()) throw SqlError(sqlstate::kObjectInUse, "current user cannot be dropped");
+  if (role.oid == session_role(draft.base(), draft.session())) throw SqlError(sqlstate::kObjectInUse, "session user cannot be dropped");
+  if (role.superuser && !draft.is_superuser()) throw SqlError(sqlstate::kInsufficientPrivilege, "must be superuser to drop superusers");
   if (role.oid < sql::kFirstRoleOid) {
-    throw SqlError("2BP01", fmt::format("cannot drop role {} because it is required by the database system", role.name));
+    throw SqlError(sqlstate::kDependentObjectsStillExist,
+                   fmt::format("cannot drop role {} because it is required by the database system", role.name));
   }
 }
 
@@ -112,21 +115,23 @@ asio::awaitable<void> run(DdlContext& context, const ast::DropRole& statement) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const std::vector<DatabaseCatalog> catalogs = co_await load_all_catalogs(context);
     const MakeRoles make = [&](RoleDraft& draft) {
-      if (!draft.may_create_roles()) throw SqlError("42501", "permission denied to drop role");
+      if (!draft.may_create_roles()) throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied to drop role");
       for (const std::string& name : statement.names) {
         if (name == "current_user" || name == "current_role" || name == "session_user" || name == "public") {
-          throw SqlError("22023", "cannot use special role specifier in DROP ROLE");
+          throw SqlError(sqlstate::kInvalidParameterValue, "cannot use special role specifier in DROP ROLE");
         }
         const sql::RoleDef* role = draft.roles.find(name);
         if (role == nullptr) {
-          if (!statement.if_exists) throw SqlError("42704", fmt::format("role \"{}\" does not exist", name));
-          draft.notice("NOTICE", SqlError("00000", fmt::format("role \"{}\" does not exist, skipping", name)));
+          if (!statement.if_exists) throw sql::undefined_role(name);
+          draft.notice("NOTICE", SqlError(sqlstate::kSuccessfulCompletion, fmt::format("role \"{}\" does not exist, skipping", name)));
           continue;
         }
         check_may_drop(draft, *role);
         std::string dependents = dependents_of(draft, catalogs, context, role->oid);
         if (!dependents.empty()) {
-          throw SqlError("2BP01", fmt::format("role \"{}\" cannot be dropped because some objects depend on it", name)).detail(std::move(dependents));
+          throw SqlError(sqlstate::kDependentObjectsStillExist,
+                         fmt::format("role \"{}\" cannot be dropped because some objects depend on it", name))
+              .detail(std::move(dependents));
         }
         drop(draft, role->oid);
       }
@@ -135,7 +140,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::DropRole& statement) {
     };
     if (co_await try_change_roles(context, make)) co_return;
   }
-  throw SqlError("40001", "could not change the roles due to concurrent changes");
+  throw SqlError(sqlstate::kSerializationFailure, "could not change the roles due to concurrent changes");
 }
 
 }  // namespace redquel::executor

@@ -14,11 +14,14 @@
 #include "parser/deparse.h"
 #include "sql/catalog/index_text.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables/facts.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/type_layout.h"
 #include "sql/types/range_value.h"
 #include "sql/types/type_oids.h"
+#include "sql/value_errors.h"
 
 namespace redquel::executor {
 
@@ -34,8 +37,8 @@ IndexMethod method_of(const std::string& name) {
   if (name == "gist") return IndexMethod::kGist;
   if (name == "spgist") return IndexMethod::kSpgist;
   constexpr std::array<std::string_view, 6> kOthers{"gin", "brin", "zset", "set", "list", "lookup"};
-  if (std::ranges::find(kOthers, name) == kOthers.end()) throw SqlError("42704", fmt::format("access method \"{}\" does not exist", name));
-  throw SqlError("0A000", fmt::format("access method \"{}\" does not support exclusion constraints", name));
+  if (std::ranges::find(kOthers, name) == kOthers.end()) throw sql::undefined_access_method(name);
+  throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("access method \"{}\" does not support exclusion constraints", name));
 }
 
 /// May two values be compared by = in an index of that method?
@@ -70,11 +73,12 @@ void check_operator(const ast::QualifiedName& written, IndexMethod method, sql::
   const std::string shown = sql::format_type(sql::Type{type.oid});
   constexpr std::array<std::string_view, 4> kOrder{"<", "<=", ">", ">="};
   if (std::ranges::find(kOrder, name) != kOrder.end()) {
-    throw SqlError("42809", fmt::format("operator {}({},{}) is not commutative", name, shown, shown))
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("operator {}({},{}) is not commutative", name, shown, shown))
         .detail("Only commutative operators can be used in exclusion constraints.");
   }
   if (name == "<>" && method <= IndexMethod::kHash) {
-    throw SqlError("42809", fmt::format("operator <>({},{}) is not a member of operator family \"{}\"", shown, shown, family_of(method, type)))
+    throw SqlError(sqlstate::kWrongObjectType,
+                   fmt::format("operator <>({},{}) is not a member of operator family \"{}\"", shown, shown, family_of(method, type)))
         .detail("The exclusion operator must be related to the index operator class for the constraint.");
   }
   throw sql::not_supported(fmt::format("EXCLUDE with operator {} over type {}", name, shown));
@@ -82,7 +86,7 @@ void check_operator(const ast::QualifiedName& written, IndexMethod method, sql::
 
 void check_method(const ast::ExclusionConstraint& written, IndexMethod method) {
   const auto refuse = [&](std::string_view what) {
-    throw SqlError("0A000", fmt::format("access method \"{}\" does not support {}", written.access_method, what));
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("access method \"{}\" does not support {}", written.access_method, what));
   };
   const bool is_single = method == IndexMethod::kHash || method == IndexMethod::kSpgist;
   if (is_single && written.elements.size() > 1) refuse("multicolumn indexes");
@@ -96,14 +100,14 @@ sql::Oid add_exclusion(CatalogDraft& draft, sql::TableDef& table, const KeyDraft
   sql::IndexDef index;
   index.method = method_of(written.access_method);
   check_method(written, index.method);
-  if (written.elements.size() > 32) throw SqlError("54011", "cannot use more than 32 columns in an index");
+  if (written.elements.size() > 32) throw sql::too_many_index_columns();
   const std::string method = written.access_method.empty() ? "btree" : written.access_method;
   if (written.where) index.predicate_sql = read_index_expression(draft, table, *written.where, true).text;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < written.elements.size(); ++i) {
     const ast::IndexElement& element = written.elements[i];
     if (!element.expression && table.find_column(element.column) == nullptr) {
-      throw SqlError("42703", fmt::format("column \"{}\" named in key does not exist", element.column));
+      throw sql::undefined_key_column(element.column);
     }
     IndexPart part = read_index_part(draft, element, table, method);
     check_operator(written.operators[i], index.method, part.type);

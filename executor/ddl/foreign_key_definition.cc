@@ -14,6 +14,8 @@
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction.h"
 #include "sql/functions/resolve.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -26,12 +28,14 @@ namespace {
 std::vector<std::int16_t> named_columns(const sql::TableDef& table, const std::vector<std::string>& names) {
   std::vector<std::int16_t> numbers;
   for (const std::string& name : names) {
-    if (is_system_column(name)) throw SqlError("0A000", "system columns cannot be used in foreign keys");
+    if (is_system_column(name)) throw SqlError(sqlstate::kFeatureNotSupported, "system columns cannot be used in foreign keys");
     const sql::ColumnDef* column = table.find_column(name);
-    if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" referenced in foreign key constraint does not exist", name));
+    if (column == nullptr) {
+      throw SqlError(sqlstate::kUndefinedColumn, fmt::format("column \"{}\" referenced in foreign key constraint does not exist", name));
+    }
     numbers.push_back(column->number);
   }
-  if (numbers.size() > 32) throw SqlError("54011", "cannot have more than 32 keys in a foreign key");
+  if (numbers.size() > 32) throw SqlError(sqlstate::kTooManyColumns, "cannot have more than 32 keys in a foreign key");
   return numbers;
 }
 
@@ -45,7 +49,7 @@ std::vector<std::int16_t> columns_of(const sql::IndexDef& index) {
 sql::Oid find_key(const sql::TableDef& table, const std::vector<std::int16_t>& columns) {
   for (std::size_t index = 0; index < columns.size(); ++index) {
     if (std::find(columns.begin() + static_cast<std::ptrdiff_t>(index) + 1, columns.end(), columns[index]) != columns.end()) {
-      throw SqlError("42830", "foreign key referenced-columns list must not contain duplicates");
+      throw SqlError(sqlstate::kInvalidForeignKey, "foreign key referenced-columns list must not contain duplicates");
     }
   }
   bool is_deferrable = false;
@@ -59,9 +63,11 @@ sql::Oid find_key(const sql::TableDef& table, const std::vector<std::int16_t>& c
     if (index.unique && !index.exclusion && index.state == sql::IndexState::kReady && matches(columns_of(index), index.deferrable)) return index.oid;
   }
   if (is_deferrable) {
-    throw SqlError("55000", fmt::format("cannot use a deferrable unique constraint for referenced table \"{}\"", table.name));
+    throw SqlError(sqlstate::kObjectNotInPrerequisiteState,
+                   fmt::format("cannot use a deferrable unique constraint for referenced table \"{}\"", table.name));
   }
-  throw SqlError("42830", fmt::format("there is no unique constraint matching given keys for referenced table \"{}\"", table.name));
+  throw SqlError(sqlstate::kInvalidForeignKey,
+                 fmt::format("there is no unique constraint matching given keys for referenced table \"{}\"", table.name));
 }
 
 bool is_text(sql::Type type) { return type.oid == sql::oid::kText || type.oid == sql::oid::kVarchar || type.oid == sql::oid::kName; }
@@ -75,7 +81,7 @@ void check_types(const std::string& constraint, const sql::ColumnDef& referencin
   if (sql::find_cast_path(from.oid, to.oid, sql::CastContext::kImplicit)) {
     throw sql::not_supported(fmt::format("a foreign key between columns of types {} and {}", sql::format_type(from), sql::format_type(to)));
   }
-  throw SqlError("42804", fmt::format("foreign key constraint \"{}\" cannot be implemented", constraint))
+  throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("foreign key constraint \"{}\" cannot be implemented", constraint))
       .detail(fmt::format("Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.", referencing.name, referenced.name,
                           sql::format_type(sql::Type{from.oid}), sql::format_type(sql::Type{to.oid})));
 }
@@ -100,7 +106,7 @@ void check_generated(const sql::TableDef& table, const sql::ForeignKeyDef& key) 
   for (std::int16_t number : key.columns) {
     if (table.find_column(number)->generated_sql.empty()) continue;
     const auto refuse = [](std::string_view event) {
-      throw SqlError("42601", fmt::format("invalid {} action for foreign key constraint containing generated column", event));
+      throw SqlError(sqlstate::kSyntaxError, fmt::format("invalid {} action for foreign key constraint containing generated column", event));
     };
     if (key.on_update != Action::kNoAction && key.on_update != Action::kRestrict) refuse("ON UPDATE");
     if (key.on_delete == Action::kSetNull || key.on_delete == Action::kSetDefault) refuse("ON DELETE");
@@ -110,7 +116,7 @@ void check_generated(const sql::TableDef& table, const sql::ForeignKeyDef& key) 
 std::string choose_constraint_name(const CatalogDraft& draft, const sql::TableDef& table, const ForeignKeyDraft& written) {
   if (!written.name.empty()) {
     if (!constraint_exists(table, written.name)) return written.name;
-    throw SqlError("42710", fmt::format("constraint \"{}\" for relation \"{}\" already exists", written.name, table.name));
+    throw sql::duplicate_constraint(written.name, table.name);
   }
   return choose_name(table.name, joined_column_names(written.columns), "fkey", [&](std::string_view name) {
     return constraint_exists(table, name) || std::ranges::any_of(draft.catalog().tables, [&](const auto& entry) {
@@ -127,9 +133,11 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
   const RelationKind kind = relation_kind(draft, node.referenced);
   if (kind == RelationKind::kNone) throw missing_relation(draft, node.referenced);
   if (kind == RelationKind::kSystemTable) {
-    throw SqlError("42501", fmt::format("permission denied: \"{}\" is a system catalog", node.referenced.name));
+    throw sql::is_system_catalog(node.referenced.name);
   }
-  if (kind != RelationKind::kTable) throw SqlError("42809", fmt::format("referenced relation \"{}\" is not a table", node.referenced.name));
+  if (kind != RelationKind::kTable) {
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("referenced relation \"{}\" is not a table", node.referenced.name));
+  }
   TablePtr referenced = find_table(draft, node.referenced);
   if (referenced->oid == table.oid) referenced = std::make_shared<const sql::TableDef>(table);
   check_rows_stay(*referenced);
@@ -139,17 +147,18 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
   key.columns = named_columns(table, written.columns);
   for (const std::int16_t number : named_columns(table, node.on_delete_columns)) {
     if (std::ranges::find(key.columns, number) == key.columns.end()) {
-      throw SqlError("42P10", fmt::format("column \"{}\" referenced in ON DELETE SET action must be part of foreign key",
-                                          table.find_column(number)->name));
+      throw SqlError(sqlstate::kInvalidColumnReference,
+                     fmt::format("column \"{}\" referenced in ON DELETE SET action must be part of foreign key", table.find_column(number)->name));
     }
     if (std::ranges::find(key.set_columns, number) == key.set_columns.end()) key.set_columns.push_back(number);
   }
   if (node.referenced_columns.empty()) {
     if (referenced->deferrable_primary_key() != nullptr) {
-      throw SqlError("55000", fmt::format("cannot use a deferrable primary key for referenced table \"{}\"", referenced->name));
+      throw SqlError(sqlstate::kObjectNotInPrerequisiteState,
+                     fmt::format("cannot use a deferrable primary key for referenced table \"{}\"", referenced->name));
     }
     if (referenced->primary_key.empty()) {
-      throw SqlError("42704", fmt::format("there is no primary key for referenced table \"{}\"", referenced->name));
+      throw SqlError(sqlstate::kUndefinedObject, fmt::format("there is no primary key for referenced table \"{}\"", referenced->name));
     }
     key.referenced_columns = referenced->primary_key;
     key.referenced_index = referenced->primary_key_oid;
@@ -162,7 +171,7 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
   key.on_update = action_of(node.on_update);
   check_generated(table, key);
   if (key.columns.size() != key.referenced_columns.size()) {
-    throw SqlError("42830", "number of referencing and referenced columns for foreign key disagree");
+    throw SqlError(sqlstate::kInvalidForeignKey, "number of referencing and referenced columns for foreign key disagree");
   }
   key.name = choose_constraint_name(draft, table, written);
   for (std::size_t index = 0; index < key.columns.size(); ++index) {

@@ -49,14 +49,14 @@ void check_language(const ast::CreateFunction& statement) {
   const ast::Option* language = find_option(statement, "language");
   if (language == nullptr) {
     if (statement.sql_body) return;
-    throw SqlError("42P13", "no language specified");
+    throw SqlError(sqlstate::kInvalidFunctionDefinition, "no language specified");
   }
   const std::string name = parser::option_text(*language).value_or("");
   if (name == "sql") return;
   for (const std::string_view known : {"plpgsql", "c", "internal"}) {
     if (name == known) throw sql::not_supported(fmt::format("LANGUAGE {}", name));
   }
-  throw SqlError("42704", fmt::format("language \"{}\" does not exist", name));
+  throw SqlError(sqlstate::kUndefinedObject, fmt::format("language \"{}\" does not exist", name));
 }
 
 /// Errors have no position, as in PostgreSQL.
@@ -73,16 +73,18 @@ sql::Type parameter_type(CatalogDraft& draft, const ast::TypeName& name, bool is
     type = bind_type(draft, name);
   } catch (const SqlError& error) {
     if (is_result || error.sqlstate() != sqlstate::kUndefinedObject) throw;
-    throw SqlError("42704", fmt::format("type {}{} does not exist", fmt::join(name.names, "."), name.array_bounds.empty() ? "" : "[]"));
+    throw SqlError(sqlstate::kUndefinedObject,
+                   fmt::format("type {}{} does not exist", fmt::join(name.names, "."), name.array_bounds.empty() ? "" : "[]"));
   }
   if (name.percent_type) {
-    draft.notice("00000", fmt::format("type reference {}%TYPE converted to {}", fmt::join(name.names, "."), sql::format_type(sql::Type{type.oid})));
+    draft.notice(sqlstate::kSuccessfulCompletion,
+                 fmt::format("type reference {}%TYPE converted to {}", fmt::join(name.names, "."), sql::format_type(sql::Type{type.oid})));
   }
   const bool is_pseudo = sql::type_info(type.oid).category == sql::TypeCategory::kPseudo;
   const bool is_row = type.oid == sql::oid::kRecord;
   const bool is_allowed = sql::is_polymorphic(type.oid) || (is_result && (type.oid == sql::oid::kVoid || is_row));
   if (!is_pseudo || is_allowed) return sql::Type{type.oid};
-  throw SqlError("42P13", is_result ? fmt::format("SQL functions cannot return type {}", sql::format_type(type))
+  throw SqlError(sqlstate::kInvalidFunctionDefinition, is_result ? fmt::format("SQL functions cannot return type {}", sql::format_type(type))
                                     : fmt::format("SQL functions cannot have arguments of type {}", sql::format_type(type)));
 }
 
@@ -113,7 +115,7 @@ FunctionDef::Parameter::Mode mode_of(ast::ParameterMode mode) {
 
 void check_variadic(sql::Type type) {
   const bool is_array = sql::is_array_type(type.oid) || type.oid == sql::oid::kAnyArray || type.oid == sql::oid::kAnyCompatibleArray;
-  if (!is_array) throw SqlError("42P13", "VARIADIC parameter must be an array");
+  if (!is_array) throw SqlError(sqlstate::kInvalidFunctionDefinition, "VARIADIC parameter must be an array");
 }
 
 /// An untyped constant is of the parameter's type, and says so (where no search path decides what the type's name means).
@@ -125,7 +127,7 @@ std::string default_text(const ast::Expression& written, sql::Type type) {
 
 void read_parameters(CatalogDraft& draft, const ast::CreateFunction& statement, FunctionDef& function) {
   if (statement.parameters.size() > kParameters) {
-    throw SqlError("54023", fmt::format("functions cannot have more than {} arguments", kParameters));
+    throw SqlError(sqlstate::kTooManyArguments, fmt::format("functions cannot have more than {} arguments", kParameters));
   }
   using Mode = ast::ParameterMode;
   bool had_default = false;
@@ -133,18 +135,20 @@ void read_parameters(CatalogDraft& draft, const ast::CreateFunction& statement, 
     const sql::Type type = parameter_type(draft, parameter.type, parameter.mode == Mode::kOut || parameter.mode == Mode::kTable);
     const bool is_input = parameter.mode != Mode::kOut && parameter.mode != Mode::kTable;
     const bool is_output = parameter.mode == Mode::kOut || parameter.mode == Mode::kTable || parameter.mode == Mode::kInOut;
-    if (function.is_variadic() && is_input) throw SqlError("42P13", "VARIADIC parameter must be the last input parameter");
+    if (function.is_variadic() && is_input) {
+      throw SqlError(sqlstate::kInvalidFunctionDefinition, "VARIADIC parameter must be the last input parameter");
+    }
     if (parameter.mode == Mode::kVariadic) check_variadic(type);
     const auto same_name = [&](const auto& other) { return !parameter.name.empty() && other.name == parameter.name; };
     const bool twice = (is_input && std::ranges::any_of(function.parameters, same_name)) ||
                        (is_output && std::ranges::any_of(function.columns, same_name));
-    if (twice) throw SqlError("42P13", fmt::format("parameter name \"{}\" used more than once", parameter.name));
+    if (twice) throw SqlError(sqlstate::kInvalidFunctionDefinition, fmt::format("parameter name \"{}\" used more than once", parameter.name));
     if (is_output) function.columns.push_back({parameter.name, type});
-    if (!is_input && parameter.default_value) throw SqlError("42P13", "only input parameters can have default values");
+    if (!is_input && parameter.default_value) throw SqlError(sqlstate::kInvalidFunctionDefinition, "only input parameters can have default values");
     // Arguments of CALL stand for them, too.
     if (!is_input && !(function.procedure && parameter.mode == Mode::kOut)) continue;
     if (is_input && had_default && !parameter.default_value) {
-      throw SqlError("42P13", "input parameters after one with a default value must also have defaults");
+      throw SqlError(sqlstate::kInvalidFunctionDefinition, "input parameters after one with a default value must also have defaults");
     }
     had_default = had_default || parameter.default_value != nullptr;
     function.parameters.push_back({parameter.name, type, parameter.default_value ? default_text(*parameter.default_value, type) : std::string(),
@@ -167,7 +171,8 @@ void check_polymorphic(const FunctionDef& function, sql::Type result) {
       "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange";
   std::string_view needed = is_compatible ? kCompatible : kAny;
   if (is_range) needed = is_compatible ? "anycompatiblerange or anycompatiblemultirange" : "anyrange or anymultirange";
-  throw SqlError("42P13", "cannot determine result data type").detail(fmt::format("A result of type {} requires at least one input of type {}.", name, needed));
+  throw SqlError(sqlstate::kInvalidFunctionDefinition, "cannot determine result data type")
+      .detail(fmt::format("A result of type {} requires at least one input of type {}.", name, needed));
 }
 
 /// What the function gives: RETURNS, OUT parameters, RETURNS TABLE.
@@ -185,13 +190,13 @@ void read_result(CatalogDraft& draft, const ast::CreateFunction& statement, Func
     plain.array_bounds = statement.return_type->array_bounds;
     plain.percent_type = statement.return_type->percent_type;
     plain.offset = statement.return_type->offset;
-    if (plain.names.back() == "trigger") throw SqlError("42P13", "SQL functions cannot return type trigger");
+    if (plain.names.back() == "trigger") throw SqlError(sqlstate::kInvalidFunctionDefinition, "SQL functions cannot return type trigger");
     function.result_relation = row_type_relation(draft, plain);
     written = function.result_relation != 0 ? sql::Type{sql::oid::kRecord} : parameter_type(draft, plain, true);
   }
   function.returns_set = function.table_syntax || (statement.return_type && statement.return_type->set_of);
   if (function.columns.empty()) {
-    if (!written) throw SqlError("42P13", "function result type must be specified");
+    if (!written) throw SqlError(sqlstate::kInvalidFunctionDefinition, "function result type must be specified");
     function.result = *written;
     return check_polymorphic(function, function.result);
   }
@@ -199,15 +204,18 @@ void read_result(CatalogDraft& draft, const ast::CreateFunction& statement, Func
   // One output column is the result itself, under its own name.
   function.result = function.columns.size() == 1 ? function.columns[0].type : sql::Type{sql::oid::kRecord};
   if (written && (written->oid != function.result.oid || function.result_relation != 0)) {
-    throw SqlError("42P13", fmt::format("function result type must be {} because of OUT parameters", sql::format_type(function.result)));
+    throw SqlError(sqlstate::kInvalidFunctionDefinition,
+                   fmt::format("function result type must be {} because of OUT parameters", sql::format_type(function.result)));
   }
 }
 
 /// The body's text; statements of BEGIN ATOMIC as they are deparsed.
 std::string read_body(const ast::CreateFunction& statement, FunctionDef& function) {
-  if (statement.sql_body && find_option(statement, "as") != nullptr) throw SqlError("42P13", "duplicate function body specified");
+  if (statement.sql_body && find_option(statement, "as") != nullptr) {
+    throw SqlError(sqlstate::kInvalidFunctionDefinition, "duplicate function body specified");
+  }
   if (statement.sql_body && std::ranges::any_of(function.parameters, [](const auto& p) { return sql::is_polymorphic(p.type.oid); })) {
-    throw SqlError("42P13", "SQL function with unquoted function body cannot have polymorphic arguments");
+    throw SqlError(sqlstate::kInvalidFunctionDefinition, "SQL function with unquoted function body cannot have polymorphic arguments");
   }
   if (statement.return_expression) return "SELECT " + parser::to_sql(*statement.return_expression);
   if (statement.sql_body) {
@@ -217,10 +225,10 @@ std::string read_body(const ast::CreateFunction& statement, FunctionDef& functio
     return text;
   }
   const ast::Option* body = find_option(statement, "as");
-  if (body == nullptr) throw SqlError("42P13", "no function body specified");
+  if (body == nullptr) throw SqlError(sqlstate::kInvalidFunctionDefinition, "no function body specified");
   const auto* texts = std::get_if<std::vector<std::string>>(&body->value);
   const std::string text = texts != nullptr ? texts->at(0) : parser::option_text(*body).value_or("");
-  if (texts != nullptr && texts->size() != 1) throw SqlError("42P13", "only one AS item needed for language \"sql\"");
+  if (texts != nullptr && texts->size() != 1) throw SqlError(sqlstate::kInvalidFunctionDefinition, "only one AS item needed for language \"sql\"");
   return text;
 }
 
@@ -235,12 +243,12 @@ void check_replacement(const FunctionDef& before, const FunctionDef& after) {
   const std::string kind = after.procedure ? "PROCEDURE" : "FUNCTION";
   const std::string hint = fmt::format("Use DROP {} {} first.", kind, planner::signature_of(before, ","));
   if (before.procedure != after.procedure || before.window != after.window) {
-    throw SqlError("42809", "cannot change routine kind")
+    throw SqlError(sqlstate::kWrongObjectType, "cannot change routine kind")
         .detail(fmt::format("\"{}\" is a {}.", before.name, before.procedure ? "procedure" : before.window ? "window function" : "function"));
   }
   if (!same_result(before, after)) {
     const bool out_only = before.result == after.result && before.returns_set == after.returns_set;
-    SqlError error("42P13", after.procedure && !out_only ? "cannot change whether a procedure has output parameters"
+    SqlError error(sqlstate::kInvalidFunctionDefinition, after.procedure && !out_only ? "cannot change whether a procedure has output parameters"
                                                          : "cannot change return type of existing function");
     if (out_only) throw std::move(error).detail("Row type defined by OUT parameters is different.").hint(hint);
     throw std::move(error).hint(hint);
@@ -249,10 +257,10 @@ void check_replacement(const FunctionDef& before, const FunctionDef& after) {
     const FunctionDef::Parameter& from = before.parameters[i];
     const FunctionDef::Parameter& to = after.parameters[i];
     if (!from.name.empty() && from.name != to.name) {
-      throw SqlError("42P13", fmt::format("cannot change name of input parameter \"{}\"", from.name)).hint(hint);
+      throw SqlError(sqlstate::kInvalidFunctionDefinition, fmt::format("cannot change name of input parameter \"{}\"", from.name)).hint(hint);
     }
     if (!from.default_sql.empty() && to.default_sql.empty()) {
-      throw SqlError("42P13", "cannot remove parameter defaults from existing function").hint(hint);
+      throw SqlError(sqlstate::kInvalidFunctionDefinition, "cannot remove parameter defaults from existing function").hint(hint);
     }
   }
 }
@@ -274,7 +282,7 @@ void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
   function.body = read_body(statement, function);
   if (const auto existing = find_same_function(draft, function)) {
     if (!statement.replace) {
-      throw SqlError("42723", fmt::format("function \"{}\" already exists with same argument types", function.name));
+      throw SqlError(sqlstate::kDuplicateFunction, fmt::format("function \"{}\" already exists with same argument types", function.name));
     }
     check_replacement(*existing, function);
     function.oid = existing->oid;
@@ -343,16 +351,16 @@ std::shared_ptr<const FunctionDef> require_function(const CatalogDraft& draft, c
   const std::string shown = fmt::format("{}", fmt::join(object.names, "."));
   if (found.size() == 1) {
     const bool wrong = kind != ast::ObjectType::kRoutine && found[0]->procedure != (kind == ast::ObjectType::kProcedure);
-    if (wrong) throw SqlError("42809", fmt::format("{} is not a {}", planner::signature_of(*found[0]), called));
+    if (wrong) throw SqlError(sqlstate::kWrongObjectType, fmt::format("{} is not a {}", planner::signature_of(*found[0]), called));
     return found[0];
   }
   if (found.size() > 1) {
-    throw SqlError("42725", fmt::format("{} name \"{}\" is not unique", called, shown))
+    throw SqlError(sqlstate::kAmbiguousFunction, fmt::format("{} name \"{}\" is not unique", called, shown))
         .hint(fmt::format("Specify the argument list to select the {} unambiguously.", called));
   }
   std::string types;
   for (const ast::TypeName& type : object.argument_types) types += (types.empty() ? "" : ", ") + sql::format_type(bind_type(draft, type));
-  throw SqlError("42883", object.arguments_given ? fmt::format("{} {}({}) does not exist", called, shown, types)
+  throw SqlError(sqlstate::kUndefinedFunction, object.arguments_given ? fmt::format("{} {}({}) does not exist", called, shown, types)
                                                  : fmt::format("could not find a {} named \"{}\"", called, shown));
 }
 
@@ -370,7 +378,8 @@ void drop_functions(CatalogDraft& draft, const ast::Drop& statement) {
       for (const ast::TypeName& type : object.argument_types) {
         types += (types.empty() ? "" : ",") + fmt::format("{}", fmt::join(type.names, ".")) + (type.array_bounds.empty() ? "" : "[]");
       }
-      draft.notice("00000", fmt::format("{} {}({}) does not exist, skipping", kind_name(statement.object), fmt::join(object.names, "."), types));
+      draft.notice(sqlstate::kSuccessfulCompletion,
+                   fmt::format("{} {}({}) does not exist, skipping", kind_name(statement.object), fmt::join(object.names, "."), types));
     } else {
       targets.push_back({DropObject::Kind::kFunction, require_function(draft, object, statement.object)->oid});
     }

@@ -13,6 +13,8 @@
 #include "parser/option_value.h"
 #include "sql/catalog/function_text.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -51,11 +53,13 @@ std::string parameter_name(const std::string& written, const SessionState& sessi
 std::string written_value(const std::string& name, const std::vector<std::string>& words, const SessionState& session) {
   if (words.size() == 1) {  // FROM CURRENT
     const std::optional<std::string> current = session.show ? session.show(name) : std::nullopt;
-    if (!current) throw SqlError("42704", fmt::format("unrecognized configuration parameter \"{}\"", name));
+    if (!current) throw SqlError(sqlstate::kUndefinedObject, fmt::format("unrecognized configuration parameter \"{}\"", name));
     return *current;
   }
   const bool is_list = sql::is_list_of_names(name);
-  if (words.size() > 2 && !is_list && name != "DateStyle") throw SqlError("22023", fmt::format("SET {} takes only one argument", name));
+  if (words.size() > 2 && !is_list && name != "DateStyle") {
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("SET {} takes only one argument", name));
+  }
   std::string value;
   for (std::size_t i = 1; i < words.size(); ++i) {
     value += (i == 1 ? "" : ", ") + (is_list ? parser::quote_identifier(words[i]) : words[i]);
@@ -110,16 +114,16 @@ void change_option(FunctionDef& function, sql::FunctionWords& words, const ast::
   } else if (name == "parallel") {
     const std::string word = parser::option_text(option).value_or("");
     if (word != "safe" && word != "restricted" && word != "unsafe") {
-      throw SqlError("42601", "parameter \"parallel\" must be SAFE, RESTRICTED, or UNSAFE");
+      throw SqlError(sqlstate::kSyntaxError, "parameter \"parallel\" must be SAFE, RESTRICTED, or UNSAFE");
     }
     words.parallel = word.front();
   } else if (name == "cost") {
     words.cost = option_number(option);
-    if (!(words.cost > 0)) throw SqlError("22023", "COST must be positive");
+    if (!(words.cost > 0)) throw SqlError(sqlstate::kInvalidParameterValue, "COST must be positive");
   } else if (name == "rows") {
     words.rows = option_number(option);
-    if (!(words.rows > 0)) throw SqlError("22023", "ROWS must be positive");
-    if (!function.returns_set) throw SqlError("22023", "ROWS is not applicable when function does not return a set");
+    if (!(words.rows > 0)) throw SqlError(sqlstate::kInvalidParameterValue, "ROWS must be positive");
+    if (!function.returns_set) throw SqlError(sqlstate::kInvalidParameterValue, "ROWS is not applicable when function does not return a set");
   } else if (name == "support") {
     throw sql::not_supported("SUPPORT", option.offset);
   }
@@ -134,14 +138,14 @@ void apply_function_options(FunctionDef& function, const std::vector<ast::Option
   WrittenSettings settings = written_settings_of(function);
   for (auto option = options.begin(); option != options.end(); ++option) {
     if (function.procedure && std::ranges::find(kNotOfProcedures, option->name) != kNotOfProcedures.end()) {
-      throw SqlError("42P13", "invalid attribute in procedure definition").at(option->offset);
+      throw SqlError(sqlstate::kInvalidFunctionDefinition, "invalid attribute in procedure definition").at(option->offset);
     }
     if (option->name == "set") {
       change_settings(settings, *option, session);
       continue;
     }
     const bool is_repeated = std::any_of(options.begin(), option, [&](const ast::Option& other) { return other.name == option->name; });
-    if (is_repeated) throw SqlError("42601", "conflicting or redundant options").at(option->offset);
+    if (is_repeated) throw sql::conflicting_options().at(option->offset);
     change_option(function, words, *option);
   }
   const bool has_new_settings = settings != written_settings_of(function);

@@ -9,6 +9,7 @@
 #include "executor/storage/table_walk.h"
 #include "executor/storage/write_unit.h"
 #include "sql/catalog/table_keys.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -38,7 +39,7 @@ std::vector<sql::Structure> missing_structures(const sql::TableDef& table, const
 constexpr std::size_t kRowsPerScript = 1000;
 constexpr std::chrono::milliseconds kLeaseRenewal{kBuildLeaseMilliseconds / 6};
 
-SqlError vanished() { return SqlError("40001", "could not build the index due to concurrent changes of its table"); }
+SqlError vanished() { return SqlError(sqlstate::kSerializationFailure, "could not build the index due to concurrent changes of its table"); }
 
 asio::awaitable<void> renew_lease(RedisClient& client, sql::Oid index) {
   CommandBatch batch;

@@ -11,6 +11,7 @@
 #include "planner/bind/computed_columns.h"
 #include "sql/catalog/prefixes.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
 
 namespace redquel::executor {
 
@@ -31,7 +32,7 @@ IndexExpression read_index_expression(const CatalogDraft& draft, const sql::Tabl
   if (predicate) return read;
   read.name = planner::index_column_name(written, draft.catalog(), settings);
   if (sql::type_info(read.type.oid).category == sql::TypeCategory::kPseudo) {
-    throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", read.name, sql::format_type(read.type)));
+    throw sql::has_pseudo_type(read.name, sql::format_type(read.type));
   }
   return read;
 }

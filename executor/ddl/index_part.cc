@@ -11,6 +11,8 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/remembered_index.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
@@ -49,17 +51,17 @@ std::string read_operator_class(const ast::IndexElement& element, sql::Type type
   const bool is_network = type.oid == sql::oid::kInet || type.oid == sql::oid::kCidr;
   if (is_network && name == "cidr_ops") return name;
   if (is_text_class || sql::find_type(std::string_view(name).substr(0, name.find("_ops"))) != nullptr) {
-    throw SqlError("42804", fmt::format("operator class \"{}\" does not accept data type {}", name,
-                                        sql::format_type(sql::Type{type.oid})));
+    throw SqlError(sqlstate::kDatatypeMismatch,
+                   fmt::format("operator class \"{}\" does not accept data type {}", name, sql::format_type(sql::Type{type.oid})));
   }
-  throw SqlError("42704", fmt::format("operator class \"{}\" does not exist for access method \"{}\"", name, method));
+  throw SqlError(sqlstate::kUndefinedObject, fmt::format("operator class \"{}\" does not exist for access method \"{}\"", name, method));
 }
 
 }  // namespace
 
 IndexPart read_index_part(const CatalogDraft& draft, const ast::IndexElement& element,
                           const sql::TableDef& table, std::string_view method) {
-  if (is_system_column(element.column)) throw SqlError("0A000", "index creation on system columns is not supported");
+  if (is_system_column(element.column)) throw SqlError(sqlstate::kFeatureNotSupported, "index creation on system columns is not supported");
   const sql::ColumnDef* column = element.expression ? bare_column(table, *element.expression) : table.find_column(element.column);
   sql::IndexDef::Part part;
   sql::Type type;
@@ -74,7 +76,7 @@ IndexPart read_index_part(const CatalogDraft& draft, const ast::IndexElement& el
     type = expression.type;
     name = std::move(expression.name);
   } else {
-    throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column));
+    throw sql::undefined_column(element.column);
   }
   check_collation(element.collation, type, std::nullopt);
   if (remembered_method(method)) {
@@ -83,7 +85,8 @@ IndexPart read_index_part(const CatalogDraft& draft, const ast::IndexElement& el
   }
   if (!element.operator_class_options.empty()) {
     const std::string own = std::string(sql::type_info(type.oid).name) + "_ops";
-    throw SqlError("22023", fmt::format("operator class {} has no options", element.operator_class.empty() ? own : element.operator_class.back()));
+    throw SqlError(sqlstate::kInvalidParameterValue,
+                   fmt::format("operator class {} has no options", element.operator_class.empty() ? own : element.operator_class.back()));
   }
   part.operator_class = read_operator_class(element, type, method);
   check_indexable(type, method);

@@ -9,6 +9,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
 #include "sql/catalog/index_text.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -83,7 +84,7 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
     return parts;
   }
   if (kind == RelationKind::kIndex || kind == RelationKind::kSequence) {
-    throw SqlError("42809", fmt::format("relation \"{}\" is invalid in LIKE clause", like.source.name))
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("relation \"{}\" is invalid in LIKE clause", like.source.name))
         .detail(fmt::format("This operation is not supported for {}.", kind == RelationKind::kIndex ? "indexes" : "sequences"))
         .at(like.source.offset);
   }
@@ -122,7 +123,7 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
 void add_like_parts(CatalogDraft& draft, const LikeParts& parts, sql::TableDef& table) {
   for (const sql::CheckDef& check : parts.checks) {
     if (constraint_exists(table, check.name)) {
-      throw SqlError("42710", fmt::format("check constraint \"{}\" already exists", check.name));
+      throw SqlError(sqlstate::kDuplicateObject, fmt::format("check constraint \"{}\" already exists", check.name));
     }
     table.checks.push_back(check);
   }

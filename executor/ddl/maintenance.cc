@@ -5,6 +5,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/vacuum_options.h"
 #include "executor/transaction/transaction.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -35,8 +36,10 @@ asio::awaitable<void> run(DdlContext& context, const ast::Vacuum& statement) {
       const TablePtr table = draft.catalog().find_table(name.schema, name.name, draft.session().search_path);
       for (auto column = listed.columns.begin(); table && column != listed.columns.end(); ++column) {
         const std::string shown = "column \"" + *column + "\" of relation \"" + table->name + "\"";
-        if (table->find_column(*column) == nullptr) throw sql::SqlError("42703", shown + " does not exist");
-        if (std::find(listed.columns.begin(), column, *column) != column) throw sql::SqlError("42701", shown + " appears more than once");
+        if (table->find_column(*column) == nullptr) throw sql::SqlError(sqlstate::kUndefinedColumn, shown + " does not exist");
+        if (std::find(listed.columns.begin(), column, *column) != column) {
+          throw sql::SqlError(sqlstate::kDuplicateColumn, shown + " appears more than once");
+        }
       }
     }
   };
@@ -50,10 +53,10 @@ asio::awaitable<void> run(DdlContext& context, const ast::Cluster& statement) {
     check_schema(draft, *statement.relation);
     const TablePtr table = require_table(draft, *statement.relation);
     if (statement.index.empty()) {
-      throw sql::SqlError("42704", "there is no previously clustered index for table \"" + table->name + "\"");
+      throw sql::SqlError(sqlstate::kUndefinedObject, "there is no previously clustered index for table \"" + table->name + "\"");
     }
     if (table->find_index(statement.index) == nullptr && (table->primary_key.empty() || table->primary_key_name != statement.index)) {
-      throw sql::SqlError("42704", "index \"" + statement.index + "\" for table \"" + table->name + "\" does not exist");
+      throw sql::SqlError(sqlstate::kUndefinedObject, "index \"" + statement.index + "\" for table \"" + table->name + "\" does not exist");
     }
   };
   co_await check_definitions(context, check);

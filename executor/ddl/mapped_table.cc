@@ -10,6 +10,8 @@
 #include "executor/ddl/foreign_options.h"
 #include "executor/ddl/table_parts.h"
 #include "planner/bind/bind_type.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -74,12 +76,12 @@ void change_options(sql::MappingOptions& options, const std::vector<ast::Option>
     switch (change.action) {
       case ast::OptionAction::kSet:
       case ast::OptionAction::kDrop:
-        if (!is_there) throw SqlError("42704", fmt::format("option \"{}\" not found", change.name));
+        if (!is_there) throw SqlError(sqlstate::kUndefinedObject, fmt::format("option \"{}\" not found", change.name));
         if (change.action == ast::OptionAction::kDrop) options.erase(found);
         else found->second = mapping_text(change);
         break;
       default:
-        if (is_there) throw SqlError("42710", fmt::format("option \"{}\" provided more than once", change.name));
+        if (is_there) throw SqlError(sqlstate::kDuplicateObject, fmt::format("option \"{}\" provided more than once", change.name));
         options.emplace_back(change.name, mapping_text(change));
     }
   }
@@ -105,14 +107,14 @@ class MappedAlteration {
  private:
   sql::ColumnDef& column(const std::string& name) {
     const sql::ColumnDef* found = table_.find_column(name);
-    if (found == nullptr) throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", name, table_.name));
+    if (found == nullptr) throw sql::undefined_column(name, table_.name);
     return table_.columns[table_.position(found->number)];
   }
 
   void run(const ast::AddColumn& written) {
     const std::string& name = written.column.name;
     if (table_.find_column(name) != nullptr && written.if_not_exists) {
-      draft_.notice("42701", fmt::format("column \"{}\" of relation \"{}\" already exists, skipping", name, table_.name));
+      draft_.notice(sqlstate::kDuplicateColumn, fmt::format("column \"{}\" of relation \"{}\" already exists, skipping", name, table_.name));
       return;
     }
     check_new_column_name(table_, name);
@@ -127,16 +129,22 @@ class MappedAlteration {
 
   void run(const ast::DropColumn& written) {
     if (table_.find_column(written.column) == nullptr && written.if_exists) {
-      draft_.notice("00000", fmt::format("column \"{}\" of relation \"{}\" does not exist, skipping", written.column, table_.name));
+      draft_.notice(sqlstate::kSuccessfulCompletion,
+                    fmt::format("column \"{}\" of relation \"{}\" does not exist, skipping", written.column, table_.name));
       return;
     }
     const std::int16_t number = column(written.column).number;
     if (table_.in_primary_key(number)) {
-      throw SqlError("42P16", fmt::format("column \"{}\" cannot be dropped: it tells the rows of foreign table \"{}\" apart", written.column, table_.name));
+      throw SqlError(sqlstate::kInvalidTableDefinition,
+                     fmt::format("column \"{}\" cannot be dropped: it tells the rows of foreign table \"{}\" apart", written.column, table_.name));
     }
     for (const sql::IndexDef& index : table_.indexes) {
       const bool uses = std::any_of(index.parts.begin(), index.parts.end(), [&](const auto& part) { return part.column == number; });
-      if (uses) throw SqlError("2BP01", fmt::format("cannot drop column {} of foreign table {} because index {} depends on it", written.column, table_.name, index.name));
+      if (uses) {
+        throw SqlError(
+            sqlstate::kDependentObjectsStillExist,
+            fmt::format("cannot drop column {} of foreign table {} because index {} depends on it", written.column, table_.name, index.name));
+      }
     }
     drop_dependents(draft_, {{DropObject::Kind::kColumn, table_.oid, number}}, written.cascade);
     const std::size_t position = table_.position(number);
@@ -189,7 +197,8 @@ std::int64_t read_length(const std::string& text) {
   std::int64_t length = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
   if (error != std::errc() || end != text.data() + text.size() || length < 1) {
-    throw SqlError("HV024", fmt::format("invalid value for option \"length\": \"{}\"", text)).hint("It is a positive number.");
+    throw SqlError(sqlstate::kFdwInvalidAttributeValue, fmt::format("invalid value for option \"length\": \"{}\"", text))
+        .hint("It is a positive number.");
   }
   return length;
 }
@@ -207,15 +216,15 @@ bool has_same_columns(const std::vector<std::int16_t>& a, const std::vector<std:
 void check_slots(const sql::IndexDef& index, const sql::KeyTemplate& key, const std::string& method, const std::string& text) {
   for (const std::int16_t slot : key.slots()) {
     const bool is_part = std::any_of(index.parts.begin(), index.parts.end(), [&](const auto& part) { return part.column == slot; });
-    if (!is_part) throw SqlError("42P16", fmt::format("a slot of key \"{}\" is not a column of the index", text));
+    if (!is_part) throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("a slot of key \"{}\" is not a column of the index", text));
   }
   const std::vector<std::int16_t> beside = sql::columns_beside_key(index);
   if (index.method == sql::IndexMethod::kSet && key.has_slots() && !beside.empty()) {
-    throw SqlError("42P16", "the columns of a set are the slots of its key");
+    throw SqlError(sqlstate::kInvalidTableDefinition, "the columns of a set are the slots of its key");
   }
   const bool is_ordered = index.method == sql::IndexMethod::kZset || index.method == sql::IndexMethod::kList;
   if (is_ordered && beside.size() != 1) {
-    throw SqlError("42P16", fmt::format("a {} has one column that is no slot of its key", method));
+    throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("a {} has one column that is no slot of its key", method));
   }
 }
 
@@ -225,7 +234,8 @@ void check_score(const sql::TableDef& table, const sql::IndexDef& index) {
   const bool is_timed = format == sql::Mapping::Format::kUnix || format == sql::Mapping::Format::kUnixMs;
   const bool is_read_only = table.in_primary_key(column.number) && !index.maintained;  // scores may be the application's own
   if (!is_number(column.type) && !is_timed && !is_read_only) {
-    throw SqlError("42P16", fmt::format("column \"{}\" cannot be a score: its type is no number, and it has no format unix or unix_ms", column.name));
+    throw SqlError(sqlstate::kInvalidTableDefinition,
+                   fmt::format("column \"{}\" cannot be a score: its type is no number, and it has no format unix or unix_ms", column.name));
   }
 }
 
@@ -234,7 +244,8 @@ sql::IndexMethod structure_method(const std::string& name) {
   if (name == "zset") return sql::IndexMethod::kZset;
   if (name == "lookup") return sql::IndexMethod::kLookup;
   if (name == "list") return sql::IndexMethod::kList;
-  throw SqlError("0A000", fmt::format("access method \"{}\" is not supported on foreign tables", name)).hint("Say USING set, zset, lookup or list.");
+  throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("access method \"{}\" is not supported on foreign tables", name))
+      .hint("Say USING set, zset, lookup or list.");
 }
 
 void refuse_structure(const ast::CreateIndex& statement, sql::Mapping::Layout layout) {
@@ -243,7 +254,8 @@ void refuse_structure(const ast::CreateIndex& statement, sql::Mapping::Layout la
   if (!statement.including.empty()) throw sql::not_supported("INCLUDE in an index on a foreign table");
   if (layout != Layout::kList && layout != Layout::kStream) return;
   const std::string_view why = layout == Layout::kList ? "positions of a list change" : "Redis makes the ids of a stream";
-  throw SqlError("0A000", fmt::format("an index on a foreign table with layout {} is not supported", sql::layout_name(layout)))
+  throw SqlError(sqlstate::kFeatureNotSupported,
+                 fmt::format("an index on a foreign table with layout {} is not supported", sql::layout_name(layout)))
       .detail(fmt::format("What stands in a structure is what tells rows apart, and {}.", why));
 }
 
@@ -256,7 +268,8 @@ struct StructureTexts {
 
 std::string read_maintainer(std::string text) {
   if (text == "redquel" || text == "application") return text;
-  throw SqlError("HV024", fmt::format("invalid value for option \"maintained\": \"{}\"", text)).hint("It is one of redquel, application.");
+  throw SqlError(sqlstate::kFdwInvalidAttributeValue, fmt::format("invalid value for option \"maintained\": \"{}\"", text))
+      .hint("It is one of redquel, application.");
 }
 
 namespace {
@@ -278,7 +291,8 @@ StructureTexts read_structure_options(const std::vector<ast::Option>& options, s
     } else if (option.name == "field" && index.method == sql::IndexMethod::kLookup) {
       texts.field = text;
     } else {
-      throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: key, maintained, member, field, length");
+      throw SqlError(sqlstate::kFdwInvalidOptionName, fmt::format("invalid option \"{}\"", option.name))
+          .hint("Valid options in this context are: key, maintained, member, field, length");
     }
   }
   return texts;
@@ -289,7 +303,8 @@ StructureTexts read_structure_options(const std::vector<ast::Option>& options, s
 void alter_structure(const sql::TableDef& table, sql::IndexDef& index, const ast::SetTableOptions& written) {
   for (const ast::Option& option : written.options) {
     if (option.name != "maintained") {
-      throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: maintained");
+      throw SqlError(sqlstate::kFdwInvalidOptionName, fmt::format("invalid option \"{}\"", option.name))
+          .hint("Valid options in this context are: maintained");
     }
     const bool was_maintained = index.maintained;
     index.maintained = written.reset || read_maintainer(mapping_text(option)) == "redquel";
@@ -311,7 +326,7 @@ sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::Ta
   for (const ast::IndexElement& element : statement.elements) {
     if (element.expression) throw sql::not_supported("an index on an expression", element.expression->start);
     const sql::ColumnDef* column = table.find_column(element.column);
-    if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column));
+    if (column == nullptr) throw sql::undefined_column(element.column);
     index.parts.push_back({column->number, element.direction == ast::SortDirection::kDescending, false});
   }
   auto [key, member, field] = read_structure_options(statement.options, index);
@@ -319,7 +334,10 @@ sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::Ta
   if (!key && table.mapping->ohm && is_ohm_form && index.parts.size() == 1) {
     key = sql::ohm_index_key(table, index.parts.front().column, index.method == sql::IndexMethod::kLookup);
   }
-  if (!key) throw SqlError("HV00J", "option \"key\" is required").hint("It is the template of the structure's keys: WITH (key = 'theme:owner:{owner}').");
+  if (!key) {
+    throw SqlError(sqlstate::kFdwOptionNameNotFound, "option \"key\" is required")
+        .hint("It is the template of the structure's keys: WITH (key = 'theme:owner:{owner}').");
+  }
   const auto number_of = [&](std::string_view name) -> std::int16_t {
     const sql::ColumnDef* column = table.find_column(name);
     return column == nullptr ? std::int16_t{0} : column->number;
@@ -331,7 +349,8 @@ sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::Ta
   if (field) {
     const sql::KeyTemplate written = sql::KeyTemplate::parse(*field, number_of);
     if (beside.empty() || !has_same_columns(written.slots(), beside)) {
-      throw SqlError("42P16", fmt::format("the slots of field \"{}\" are not the columns of the index beside its key", *field));
+      throw SqlError(sqlstate::kInvalidTableDefinition,
+                     fmt::format("the slots of field \"{}\" are not the columns of the index beside its key", *field));
     }
     index.field = written.stored_text();
   }
@@ -342,11 +361,13 @@ sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::Ta
       if (!parsed.has_slot(column)) rest.push_back(column);
     }
     if (!has_same_columns(written.slots(), rest)) {
-      throw SqlError("42P16", fmt::format("the slots of member \"{}\" are not the columns that tell apart the rows of one key \"{}\"", *member, *key));
+      throw SqlError(sqlstate::kInvalidTableDefinition,
+                     fmt::format("the slots of member \"{}\" are not the columns that tell apart the rows of one key \"{}\"", *member, *key));
     }
     index.member = written.stored_text();
   } else if (sql::natural_member(table, parsed).empty()) {
-    throw SqlError("42P16", fmt::format("key \"{}\" of the structure names rows already: nothing is left that could stand in it", *key));
+    throw SqlError(sqlstate::kInvalidTableDefinition,
+                   fmt::format("key \"{}\" of the structure names rows already: nothing is left that could stand in it", *key));
   }
   if (index.method == sql::IndexMethod::kZset) check_score(table, index);
   return index;

@@ -7,6 +7,8 @@
 
 #include "parser/deparse.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 #include "sql/system_tables/facts.h"
 
@@ -19,8 +21,8 @@ namespace {
 
 void check_database(const CatalogDraft& draft, const RelationName& name) {
   if (name.catalog.empty() || name.catalog == draft.session().database) return;
-  throw SqlError("0A000", fmt::format("cross-database references are not implemented: \"{}.{}.{}\"", name.catalog, name.schema,
-                                      name.name))
+  throw SqlError(sqlstate::kFeatureNotSupported,
+                 fmt::format("cross-database references are not implemented: \"{}.{}.{}\"", name.catalog, name.schema, name.name))
       .at(name.offset);
 }
 
@@ -44,10 +46,10 @@ std::string creation_schema(CatalogDraft& draft, const RelationName& name, parse
   if (persistence == parser::ast::Persistence::kTemporary || name.schema == "pg_temp") {
     const std::string& own = draft.session().temporary_schema;
     if (persistence == parser::ast::Persistence::kUnlogged) {
-      throw SqlError("42P16", "only temporary relations may be created in temporary schemas").at(name.offset);
+      throw SqlError(sqlstate::kInvalidTableDefinition, "only temporary relations may be created in temporary schemas").at(name.offset);
     }
     if (!name.schema.empty() && name.schema != "pg_temp" && name.schema != own) {
-      throw SqlError("42P16", "cannot create temporary relation in non-temporary schema").at(name.offset);
+      throw SqlError(sqlstate::kInvalidTableDefinition, "cannot create temporary relation in non-temporary schema").at(name.offset);
     }
     if (!draft.catalog().schemas.contains(own)) {
       draft.put(sql::SchemaDef{.oid = draft.new_oid(), .name = own, .owner = draft.session().user, .comment = {}});
@@ -55,28 +57,28 @@ std::string creation_schema(CatalogDraft& draft, const RelationName& name, parse
     return own;
   }
   if (sql::is_temporary_schema(name.schema) && name.schema != draft.session().temporary_schema) {
-    throw SqlError("42P16", "cannot create relations in temporary schemas of other sessions").at(name.offset);
+    throw SqlError(sqlstate::kInvalidTableDefinition, "cannot create relations in temporary schemas of other sessions").at(name.offset);
   }
   if (is_system_schema(name.schema) || name.schema == "redquel") {
-    throw SqlError("42501", fmt::format("permission denied to create \"{}.{}\"", name.schema, name.name))
+    throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied to create \"{}.{}\"", name.schema, name.name))
         .detail("System catalog modifications are currently disallowed.");
   }
   if (!name.schema.empty()) {
     if (!draft.catalog().schemas.contains(name.schema)) {
-      throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema)).at(name.offset);
+      throw sql::undefined_schema(name.schema).at(name.offset);
     }
     return name.schema;
   }
   for (const std::string& schema : draft.session().search_path) {
     if (draft.catalog().schemas.contains(schema) && !sql::is_temporary_schema(schema)) return schema;
   }
-  throw SqlError("3F000", "no schema has been selected to create in").at(name.offset);
+  throw SqlError(sqlstate::kUndefinedSchema, "no schema has been selected to create in").at(name.offset);
 }
 
 bool is_there_already(CatalogDraft& draft, const std::string& schema, const std::string& name, bool if_not_exists) {
   if (!draft.catalog().relation_exists(schema, name)) return false;
-  if (!if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", name));
-  draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", name));
+  if (!if_not_exists) throw sql::duplicate_relation(name);
+  draft.notice(sqlstate::kDuplicateTable, fmt::format("relation \"{}\" already exists, skipping", name));
   return true;
 }
 
@@ -112,13 +114,13 @@ TablePtr find_table(const CatalogDraft& draft, const RelationName& name) {
     case RelationKind::kNone:
       return nullptr;
     case RelationKind::kSystemTable:
-      throw SqlError("42501", fmt::format("permission denied: \"{}\" is a system catalog", name.name));
+      throw sql::is_system_catalog(name.name);
     case RelationKind::kIndex:
     case RelationKind::kSequence:
     case RelationKind::kView:
       break;
   }
-  throw SqlError("42809", fmt::format("\"{}\" is not a table", name.name));
+  throw sql::wrong_object_kind(name.name, "a table");
 }
 
 TablePtr require_table(const CatalogDraft& draft, const RelationName& name) {
@@ -128,9 +130,9 @@ TablePtr require_table(const CatalogDraft& draft, const RelationName& name) {
 }
 
 SqlError missing_relation(const CatalogDraft& draft, const RelationName& name) {
-  if (!has_schema(draft, name)) return SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema));
+  if (!has_schema(draft, name)) return sql::undefined_schema(name.schema);
   const std::string shown = name.schema.empty() ? name.name : name.schema + "." + name.name;
-  return SqlError("42P01", fmt::format("relation \"{}\" does not exist", shown));
+  return sql::undefined_relation(shown);
 }
 
 RelationName relation_name(const parser::ast::QualifiedName& parts) {
@@ -157,10 +159,10 @@ bool is_system_column(std::string_view name) {
 
 void check_new_column_name(const sql::TableDef& table, std::string_view name) {
   if (is_system_column(name)) {
-    throw SqlError("42701", fmt::format("column name \"{}\" conflicts with a system column name", name));
+    throw SqlError(sqlstate::kDuplicateColumn, fmt::format("column name \"{}\" conflicts with a system column name", name));
   }
   if (table.find_column(name) != nullptr) {
-    throw SqlError("42701", fmt::format("column \"{}\" of relation \"{}\" already exists", name, table.name));
+    throw sql::duplicate_column(name, table.name);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -47,14 +48,14 @@ std::string in_capitals(std::string word) {
 
 void check_privilege(const ast::Grant& grant, const GrantableKind& kind, const ast::Privilege& privilege) {
   const auto refuse = [&](std::string_view what) {
-    throw SqlError("0LP01", fmt::format("invalid privilege type {} for {}", in_capitals(privilege.name), what));
+    throw SqlError(sqlstate::kInvalidGrantOperation, fmt::format("invalid privilege type {} for {}", in_capitals(privilege.name), what));
   };
   if (std::ranges::find(kAllPrivileges, privilege.name) == std::end(kAllPrivileges)) {
-    throw SqlError("42601", fmt::format("unrecognized privilege type \"{}\"", privilege.name));
+    throw SqlError(sqlstate::kSyntaxError, fmt::format("unrecognized privilege type \"{}\"", privilege.name));
   }
   if (!privilege.columns.empty()) {
-    if (grant.defaults) throw SqlError("0LP01", "default privileges cannot be set for columns");
-    if (kind.type != ObjectType::kTable) throw SqlError("0LP01", "column privileges are only valid for relations");
+    if (grant.defaults) throw SqlError(sqlstate::kInvalidGrantOperation, "default privileges cannot be set for columns");
+    if (kind.type != ObjectType::kTable) throw SqlError(sqlstate::kInvalidGrantOperation, "column privileges are only valid for relations");
     if (!is_among("select insert update references ", privilege.name)) refuse("column");
     return;
   }
@@ -77,7 +78,7 @@ void check_privileges(const ast::Grant& grant) {
 void check_grant_option(const ast::Grant& grant) {
   if (!grant.grant || !grant.grant_option) return;
   if (std::ranges::find(grant.grantees, "public") != grant.grantees.end()) {
-    throw SqlError("0LP01", "grant options can only be granted to roles");
+    throw SqlError(sqlstate::kInvalidGrantOperation, "grant options can only be granted to roles");
   }
 }
 

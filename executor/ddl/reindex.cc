@@ -9,6 +9,8 @@
 #include "executor/storage/index_repair.h"
 #include "executor/transaction/transaction.h"
 #include "parser/option_value.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -23,10 +25,10 @@ bool read_reindex_options(const ast::Reindex& statement) {
   for (const ast::Option& option : statement.options) {
     if (option.name == "tablespace") continue;
     if (option.name != "concurrently" && option.name != "verbose") {
-      throw SqlError("42601", fmt::format("unrecognized REINDEX option \"{}\"", option.name)).at(option.offset);
+      throw SqlError(sqlstate::kSyntaxError, fmt::format("unrecognized REINDEX option \"{}\"", option.name)).at(option.offset);
     }
     const std::optional<bool> flag = parser::option_flag(option);
-    if (!flag) throw SqlError("42601", fmt::format("{} requires a Boolean value", option.name));
+    if (!flag) throw SqlError(sqlstate::kSyntaxError, fmt::format("{} requires a Boolean value", option.name));
     if (option.name == "concurrently") is_concurrent = *flag;
   }
   return is_concurrent;
@@ -35,7 +37,7 @@ bool read_reindex_options(const ast::Reindex& statement) {
 void refuse_in_transaction(const DdlContext& context, const ast::Reindex& statement, bool is_concurrent) {
   if (!context.session.transaction) return;
   const auto refuse = [](std::string_view what) {
-    throw SqlError("25001", fmt::format("{} cannot run inside a transaction block", what));
+    throw SqlError(sqlstate::kActiveTransaction, fmt::format("{} cannot run inside a transaction block", what));
   };
   if (statement.kind == ast::ReindexKind::kSchema) refuse("REINDEX SCHEMA");
   if (statement.kind == ast::ReindexKind::kDatabase) refuse("REINDEX DATABASE");
@@ -43,7 +45,7 @@ void refuse_in_transaction(const DdlContext& context, const ast::Reindex& statem
   if (is_concurrent) refuse("REINDEX CONCURRENTLY");
 }
 
-SqlError system_catalogs_concurrently() { return SqlError("0A000", "cannot reindex system catalogs concurrently"); }
+SqlError system_catalogs_concurrently() { return SqlError(sqlstate::kFeatureNotSupported, "cannot reindex system catalogs concurrently"); }
 
 /// The table whose entries are rebuilt for REINDEX INDEX and TABLE; nullptr: system tables have none.
 TablePtr find_one(const CatalogDraft& draft, const ast::Reindex& statement, bool is_concurrent) {
@@ -56,10 +58,10 @@ TablePtr find_one(const CatalogDraft& draft, const ast::Reindex& statement, bool
     return nullptr;
   }
   if (is_table) {
-    if (kind != RelationKind::kTable) throw SqlError("42809", fmt::format("\"{}\" is not a table or materialized view", name.name));
+    if (kind != RelationKind::kTable) throw sql::wrong_object_kind(name.name, "a table or materialized view");
     return find_table(draft, name);
   }
-  if (kind != RelationKind::kIndex) throw SqlError("42809", fmt::format("\"{}\" is not an index", name.name));
+  if (kind != RelationKind::kIndex) throw sql::wrong_object_kind(name.name, "an index");
   const auto& path = draft.session().search_path;
   if (const TablePtr table = draft.catalog().find_primary_key(name.schema, name.name, path)) return table;
   return draft.catalog().find_index(name.schema, name.name, path).first;
@@ -74,10 +76,10 @@ std::vector<TablePtr> find_tables(const CatalogDraft& draft, const ast::Reindex&
   if (statement.kind == ast::ReindexKind::kSystem && is_concurrent) throw system_catalogs_concurrently();
   const bool of_schema = statement.kind == ast::ReindexKind::kSchema;
   if (of_schema && !is_system_schema(statement.name) && !draft.catalog().schemas.contains(statement.name)) {
-    throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", statement.name));
+    throw sql::undefined_schema(statement.name);
   }
   if (!of_schema && !statement.name.empty() && statement.name != draft.session().database) {
-    throw SqlError("0A000", "can only reindex the currently open database");
+    throw SqlError(sqlstate::kFeatureNotSupported, "can only reindex the currently open database");
   }
   if (statement.kind == ast::ReindexKind::kSystem) return tables;  // system tables are computed
   for (const auto& [oid, table] : draft.catalog().tables) {
@@ -103,11 +105,14 @@ asio::awaitable<void> run(DdlContext& context, const ast::Reindex& statement) {
   const std::vector<TablePtr> tables = find_tables(draft, statement, is_concurrent);
   const bool of_one_table = statement.kind == ast::ReindexKind::kTable && tables.size() == 1;
   if (of_one_table && !has_indexes(*tables[0]) && context.session.notice) {
-    context.session.notice("NOTICE", SqlError("00000", fmt::format("table \"{}\" has no indexes {}", tables[0]->name,
-                                                                   is_concurrent ? "that can be reindexed concurrently" : "to reindex")));
+    context.session.notice(
+        "NOTICE", SqlError(sqlstate::kSuccessfulCompletion, fmt::format("table \"{}\" has no indexes {}", tables[0]->name,
+                                                                        is_concurrent ? "that can be reindexed concurrently" : "to reindex")));
   }
   for (const TablePtr& table : tables) {
-    if (table->mapping && context.session.transaction) throw SqlError("25001", "REINDEX of a foreign table cannot run inside a transaction block");
+    if (table->mapping && context.session.transaction) {
+      throw SqlError(sqlstate::kActiveTransaction, "REINDEX of a foreign table cannot run inside a transaction block");
+    }
     if (table->mapping) continue;  // structure_state.h
     sql::SessionSettings settings = context.session.settings;
     co_await repair_indexes(context.bulk, loaded.snapshot, table, std::move(settings));

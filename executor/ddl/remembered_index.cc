@@ -6,6 +6,7 @@
 #include <array>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/geometry.h"
 #include "sql/types/range_value.h"
@@ -88,7 +89,7 @@ std::optional<sql::IndexMethod> remembered_method(std::string_view name) {
 void check_remembered(const ast::CreateIndex& statement) {
   const std::string& method = statement.access_method;
   const auto refuse = [&](std::string_view what) {
-    throw SqlError("0A000", fmt::format("access method \"{}\" does not support {}", method, what));
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("access method \"{}\" does not support {}", method, what));
   };
   if (!statement.including.empty() && method != "gist" && method != "spgist") refuse("included columns");
   if (statement.elements.size() > 1 && method == "spgist") refuse("multicolumn indexes");
@@ -105,7 +106,7 @@ std::string remembered_operator_class(const ast::IndexElement& element, sql::Typ
     const bool known = (method == "brin" && has_minmax(type)) ||
                        std::ranges::any_of(kClasses, [&](const OperatorClass& one) { return one.method == method && one.own && takes(one, type); });
     if (known) return {};
-    throw SqlError("42704", fmt::format("data type {} has no default operator class for access method \"{}\"", shown, method))
+    throw SqlError(sqlstate::kUndefinedObject, fmt::format("data type {} has no default operator class for access method \"{}\"", shown, method))
         .hint("You must specify an operator class for the index or define a default operator class for the data type.");
   }
   const std::string& name = element.operator_class.back();
@@ -119,8 +120,8 @@ std::string remembered_operator_class(const ast::IndexElement& element, sql::Typ
     exists = true;
     if (takes(one, type)) return one.own ? std::string() : name;
   }
-  if (exists) throw SqlError("42804", fmt::format("operator class \"{}\" does not accept data type {}", name, shown));
-  throw SqlError("42704", fmt::format("operator class \"{}\" does not exist for access method \"{}\"", name, method));
+  if (exists) throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("operator class \"{}\" does not accept data type {}", name, shown));
+  throw SqlError(sqlstate::kUndefinedObject, fmt::format("operator class \"{}\" does not exist for access method \"{}\"", name, method));
 }
 
 }  // namespace redquel::executor

@@ -15,6 +15,8 @@
 #include "executor/ddl/type_lookup.h"
 #include "planner/bind/sql_function.h"
 #include "planner/bind/view_query.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -24,7 +26,7 @@ using sql::SqlError;
 namespace {
 
 void check_free(const CatalogDraft& draft, const std::string& schema, const std::string& name) {
-  if (draft.catalog().relation_exists(schema, name)) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", name));
+  if (draft.catalog().relation_exists(schema, name)) throw sql::duplicate_relation(name);
 }
 
 void rename_table(CatalogDraft& draft, const sql::TableDef& table, const std::string& name) {
@@ -60,23 +62,23 @@ void rename_relation(CatalogDraft& draft, const ast::Rename& statement) {
   const RelationKind kind = relation_kind(draft, relation);
   if (kind == RelationKind::kNone) {
     if (!statement.if_exists) throw missing_relation(draft, relation);
-    draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", relation.name));
+    draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("relation \"{}\" does not exist, skipping", relation.name));
     return;
   }
   const auto require = [&](ast::ObjectType type, RelationKind wanted, std::string_view with_article) {
     if (statement.object == type && kind != wanted) {
-      throw SqlError("42809", fmt::format("\"{}\" is not {}", relation.name, with_article));
+      throw sql::wrong_object_kind(relation.name, with_article);
     }
   };
   require(ast::ObjectType::kSequence, RelationKind::kSequence, "a sequence");
   require(ast::ObjectType::kView, RelationKind::kView, "a view");
   require(ast::ObjectType::kMaterializedView, RelationKind::kTable, "a materialized view");
   if (statement.object == ast::ObjectType::kMaterializedView && !require_table(draft, relation)->materialized) {
-    throw SqlError("42809", fmt::format("\"{}\" is not a materialized view", relation.name));
+    throw sql::wrong_object_kind(relation.name, "a materialized view");
   }
   require(ast::ObjectType::kForeignTable, RelationKind::kTable, "a foreign table");
   if (statement.object == ast::ObjectType::kForeignTable && !require_table(draft, relation)->mapping) {
-    throw SqlError("42809", fmt::format("\"{}\" is not a foreign table", relation.name));
+    throw sql::wrong_object_kind(relation.name, "a foreign table");
   }
   // ALTER TABLE and ALTER INDEX rename tables, indexes and sequences alike.
   switch (kind) {
@@ -107,16 +109,16 @@ TablePtr find_owner(CatalogDraft& draft, const ast::Rename& statement) {
   TablePtr table = find_table(draft, *statement.relation);
   if (table) return table;
   if (!statement.if_exists) throw missing_relation(draft, *statement.relation);
-  draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", statement.relation->name));
+  draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("relation \"{}\" does not exist, skipping", statement.relation->name));
   return nullptr;
 }
 
 void rename_view_column(CatalogDraft& draft, const sql::ViewDef& written, const ast::Rename& statement) {
   sql::ViewDef view = written;
   const auto column = std::ranges::find(view.columns, statement.old_name, &sql::ViewDef::Column::name);
-  if (column == view.columns.end()) throw SqlError("42703", fmt::format("column \"{}\" does not exist", statement.old_name));
+  if (column == view.columns.end()) throw sql::undefined_column(statement.old_name);
   if (view.find_column(statement.new_name) != nullptr) {
-    throw SqlError("42701", fmt::format("column \"{}\" of relation \"{}\" already exists", statement.new_name, view.name));
+    throw sql::duplicate_column(statement.new_name, view.name);
   }
   column->name = statement.new_name;
   const sql::CatalogSnapshot before = draft.catalog();
@@ -134,9 +136,9 @@ void rename_column(CatalogDraft& draft, const ast::Rename& statement) {
   if (!table) return;
   const sql::ColumnDef* column = table->find_column(statement.old_name);
   if (is_system_column(statement.old_name)) {
-    throw SqlError("0A000", fmt::format("cannot rename system column \"{}\"", statement.old_name));
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot rename system column \"{}\"", statement.old_name));
   }
-  if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" does not exist", statement.old_name));
+  if (column == nullptr) throw sql::undefined_column(statement.old_name);
   check_new_column_name(*table, statement.new_name);
   const sql::CatalogSnapshot before = draft.catalog();
   sql::TableDef changed = *table;  // the hash field keeps its name
@@ -186,8 +188,8 @@ void rename_in_tables(CatalogDraft& draft, const sql::CatalogSnapshot& original,
 /// Calls in the texts of views, defaults and checks follow.
 void replace_function(CatalogDraft& draft, const sql::FunctionDef& before, sql::FunctionDef function) {
   if (find_same_function(draft, function)) {
-    throw SqlError("42723", fmt::format("{} {} already exists in schema \"{}\"", function.procedure ? "procedure" : "function",
-                                        planner::signature_of(function), function.schema));
+    throw SqlError(sqlstate::kDuplicateFunction, fmt::format("{} {} already exists in schema \"{}\"", function.procedure ? "procedure" : "function",
+                                                             planner::signature_of(function), function.schema));
   }
   const sql::CatalogSnapshot original = draft.catalog();
   const sql::Oid oid = function.oid;
@@ -209,7 +211,7 @@ void rename_constraint(CatalogDraft& draft, const ast::Rename& statement) {
   if (!table) return;
   const std::string& name = statement.old_name;
   if (!constraint_exists(*table, name)) {
-    throw SqlError("42704", fmt::format("constraint \"{}\" for table \"{}\" does not exist", name, table->name));
+    throw sql::undefined_table_constraint(name, table->name);
   }
   sql::TableDef changed = *table;
   const auto check = std::find_if(changed.checks.begin(), changed.checks.end(), [&](const auto& c) { return c.name == name; });
@@ -221,7 +223,7 @@ void rename_constraint(CatalogDraft& draft, const ast::Rename& statement) {
     return rename_index(draft, index, statement.new_name);
   }
   if (constraint_exists(*table, statement.new_name)) {
-    throw SqlError("42710", fmt::format("constraint \"{}\" for relation \"{}\" already exists", statement.new_name, table->name));
+    throw sql::duplicate_constraint(statement.new_name, table->name);
   }
   (foreign == changed.foreign_keys.end() ? check->name : foreign->name) = statement.new_name;
   draft.put(std::move(changed));
@@ -247,7 +249,7 @@ void rename_in_all_views(CatalogDraft& draft, const sql::CatalogSnapshot& before
 void rename_schema(CatalogDraft& draft, const ast::Rename& statement) {
   const std::string name = statement.name.names.empty() ? statement.old_name : statement.name.names.back();
   const auto found = draft.catalog().schemas.find(name);
-  if (found == draft.catalog().schemas.end()) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name));
+  if (found == draft.catalog().schemas.end()) throw sql::undefined_schema(name);
   check_new_schema_name(draft, statement.new_name);
   sql::SchemaDef schema = found->second;
   const sql::CatalogSnapshot before = draft.catalog();
@@ -329,7 +331,7 @@ namespace {
 
 void check_new_schema(const CatalogDraft& draft, const std::string& schema) {
   if (is_system_schema(schema)) throw sql::not_supported("SET SCHEMA " + schema);
-  if (!draft.catalog().schemas.contains(schema)) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", schema));
+  if (!draft.catalog().schemas.contains(schema)) throw sql::undefined_schema(schema);
 }
 
 void move_function(CatalogDraft& draft, const ast::SetSchema& statement) {
@@ -362,24 +364,24 @@ asio::awaitable<void> run(DdlContext& context, const ast::SetSchema& statement) 
     const RelationKind kind = relation_kind(draft, *statement.relation);
     if (kind == RelationKind::kNone) {
       if (!statement.if_exists) throw missing_relation(draft, *statement.relation);
-      draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", statement.relation->name));
+      draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("relation \"{}\" does not exist, skipping", statement.relation->name));
       return;
     }
     check_new_schema(draft, statement.new_schema);
     if (sql::is_temporary_schema(statement.new_schema) ||
         (kind != RelationKind::kSystemTable && is_temporary(draft, *statement.relation))) {
-      throw SqlError("0A000", "cannot move objects into or out of temporary schemas");
+      throw SqlError(sqlstate::kFeatureNotSupported, "cannot move objects into or out of temporary schemas");
     }
     const auto check_target = [&](const std::string& name) {
       if (!draft.catalog().relation_exists(statement.new_schema, name)) return;
-      throw SqlError("42P07", fmt::format("relation \"{}\" already exists in schema \"{}\"", name, statement.new_schema));
+      throw SqlError(sqlstate::kDuplicateTable, fmt::format("relation \"{}\" already exists in schema \"{}\"", name, statement.new_schema));
     };
     if (kind == RelationKind::kSequence) {
       sql::SequenceDef sequence =
           *draft.catalog().find_sequence(statement.relation->schema, statement.relation->name, draft.session().search_path);
       if (sequence.owner_table != 0) {
         const TablePtr owner = draft.catalog().find_table(sequence.owner_table);
-        throw SqlError("0A000", "cannot move an owned sequence into another schema")
+        throw SqlError(sqlstate::kFeatureNotSupported, "cannot move an owned sequence into another schema")
             .detail(fmt::format("Sequence \"{}\" is linked to table \"{}\".", sequence.name, owner ? owner->name : ""));
       }
       if (sequence.schema == statement.new_schema) return;

@@ -12,6 +12,8 @@
 #include "executor/ddl/role_draft.h"
 #include "executor/ddl/role_setting.h"
 #include "executor/ddl/type_lookup.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -33,7 +35,7 @@ std::string new_owner(const SessionState& session, const std::string& name) {
   const sql::RoleSet& roles = *sql::known_roles();
   const sql::RoleDef& role = require_role(roles, session, name);
   if (!roles.may_become(current_role(roles, session), role.oid, session.database)) {
-    throw SqlError("42501", fmt::format("must be member of role \"{}\"", role.name));
+    throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("must be member of role \"{}\"", role.name));
   }
   return sql::owner_reference(role.oid);
 }
@@ -42,7 +44,7 @@ namespace {
 
 void require_granted_schema(const CatalogDraft& draft, const std::string& schema) {
   if (is_system_schema(schema) || draft.catalog().schemas.contains(schema)) return;
-  throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", schema));
+  throw sql::undefined_schema(schema);
 }
 
 void check_granted_objects(CatalogDraft& draft, const ast::Grant& statement) {
@@ -69,10 +71,10 @@ void check_granted_columns(const CatalogDraft& draft, const ast::Grant& statemen
     if (relation_kind(draft, name) != RelationKind::kTable) continue;
     const TablePtr table = require_table(draft, name);
     for (const ast::Privilege& privilege : statement.privileges) {
-      if (privilege.name == "usage") throw SqlError("0LP01", "invalid privilege type USAGE for table");
+      if (privilege.name == "usage") throw SqlError(sqlstate::kInvalidGrantOperation, "invalid privilege type USAGE for table");
       for (const std::string& column : privilege.columns) {
         if (table->find_column(column) != nullptr || is_system_column(column)) continue;
-        throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", column, table->name));
+        throw sql::undefined_column(column, table->name);
       }
     }
   }
@@ -90,7 +92,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::Grant& statement) {
     check_privileges(statement);
     for (const std::string& role : statement.makers) require_role(draft.session(), role);
     if (!statement.schemas.empty() && statement.object == ast::ObjectType::kSchema) {
-      throw SqlError("0LP01", "cannot use IN SCHEMA clause when using GRANT/REVOKE ON SCHEMAS");
+      throw SqlError(sqlstate::kInvalidGrantOperation, "cannot use IN SCHEMA clause when using GRANT/REVOKE ON SCHEMAS");
     }
     for (const std::string& schema : statement.schemas) require_granted_schema(draft, schema);
     if (!statement.defaults) check_granted_columns(draft, statement);
@@ -119,7 +121,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterOwner& statement)
     }
     const std::string& name = statement.name.names.back();
     const auto found = draft.catalog().schemas.find(name);
-    if (found == draft.catalog().schemas.end()) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name));
+    if (found == draft.catalog().schemas.end()) throw sql::undefined_schema(name);
     sql::SchemaDef schema = found->second;
     schema.owner = new_owner(draft.session(), statement.role);
     draft.put(std::move(schema));

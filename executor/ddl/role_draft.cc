@@ -4,6 +4,8 @@
 
 #include "executor/ddl/role_statements.h"
 #include "sql/catalog/role_json.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -12,7 +14,7 @@ using sql::SqlError;
 namespace {
 
 /// Other processes may be faster so often; then something is wrong.
-constexpr int kCommitAttempts = 100;
+constexpr int kRoleCommitAttempts = 100;
 
 /// Adds what differs between two maps to the change, as fields.
 template <typename Map, typename Name>
@@ -69,31 +71,33 @@ asio::awaitable<bool> try_change_roles(DdlContext& context, MakeRoles make) {
 }
 
 asio::awaitable<void> change_roles(DdlContext& context, MakeRoles make) {
-  for (int attempt = 0; attempt < kCommitAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kRoleCommitAttempts; ++attempt) {
     const bool is_done = co_await try_change_roles(context, make);
     if (is_done) co_return;
   }
-  throw SqlError("40001", "could not change the roles due to concurrent changes");
+  throw SqlError(sqlstate::kSerializationFailure, "could not change the roles due to concurrent changes");
 }
 
 const sql::RoleDef& require_role(const sql::RoleSet& roles, const SessionState& session, const std::string& name) {
   const bool is_current = name == "current_role" || name == "current_user";
   const sql::RoleDef* role = is_current ? roles.find(current_role(roles, session)) : name == "session_user" ? roles.find(session_role(roles, session)) : roles.find(name);
-  if (role == nullptr) throw SqlError("42704", fmt::format("role \"{}\" does not exist", name));
+  if (role == nullptr) throw sql::undefined_role(name);
   return *role;
 }
 
 void check_role_name(const std::string& name, std::string_view detail) {
-  if (name.starts_with("pg_")) throw SqlError("42939", fmt::format("role name \"{}\" is reserved", name)).detail(std::string(detail));
+  if (name.starts_with("pg_")) {
+    throw SqlError(sqlstate::kReservedName, fmt::format("role name \"{}\" is reserved", name)).detail(std::string(detail));
+  }
 }
 
 namespace {
 
 void check_grantable(const RoleDraft& draft, const sql::RoleDef& role, sql::Oid grantor) {
   if (role.superuser) {
-    if (!draft.is_superuser()) throw SqlError("42501", "must be superuser to alter superusers");
+    if (!draft.is_superuser()) throw SqlError(sqlstate::kInsufficientPrivilege, "must be superuser to alter superusers");
   } else if (!draft.may_create_roles() && !draft.base().is_admin(grantor, role.oid)) {
-    throw SqlError("42501", fmt::format("must have admin option on role \"{}\"", role.name));
+    throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("must have admin option on role \"{}\"", role.name));
   }
 }
 
@@ -102,17 +106,24 @@ void check_grantable(const RoleDraft& draft, const sql::RoleDef& role, sql::Oid 
 void add_members(RoleDraft& draft, const sql::RoleDef& role, const std::vector<sql::Oid>& members, sql::Oid grantor, bool admin) {
   if (members.empty()) return;
   check_grantable(draft, role, grantor);
-  if (role.oid == sql::kDatabaseOwnerRole) throw SqlError("XX000", fmt::format("role \"{}\" cannot have explicit members", role.name));
-  if (grantor != draft.current_role() && !draft.is_superuser()) throw SqlError("42501", "must be superuser to set grantor");
+  if (role.oid == sql::kDatabaseOwnerRole) {
+    throw SqlError(sqlstate::kInternalError, fmt::format("role \"{}\" cannot have explicit members", role.name));
+  }
+  if (grantor != draft.current_role() && !draft.is_superuser()) {
+    throw SqlError(sqlstate::kInsufficientPrivilege, "must be superuser to set grantor");
+  }
   for (const sql::Oid member : members) {
     const std::string name = draft.roles.name_of(member);
-    if (member == sql::kDatabaseOwnerRole) throw SqlError("XX000", fmt::format("role \"{}\" cannot be a member of any role", name));
+    if (member == sql::kDatabaseOwnerRole) {
+      throw SqlError(sqlstate::kInternalError, fmt::format("role \"{}\" cannot be a member of any role", name));
+    }
     if (draft.roles.is_member(role.oid, member)) {
-      throw SqlError("0LP01", fmt::format("role \"{}\" is a member of role \"{}\"", role.name, name));
+      throw SqlError(sqlstate::kInvalidGrantOperation, fmt::format("role \"{}\" is a member of role \"{}\"", role.name, name));
     }
     const auto found = draft.roles.memberships().find({role.oid, member});
     if (found != draft.roles.memberships().end() && (!admin || found->second.admin)) {
-      draft.notice("NOTICE", SqlError("00000", fmt::format("role \"{}\" is already a member of role \"{}\"", name, role.name)));
+      draft.notice("NOTICE",
+                   SqlError(sqlstate::kSuccessfulCompletion, fmt::format("role \"{}\" is already a member of role \"{}\"", name, role.name)));
       continue;
     }
     draft.roles.put(sql::RoleMembership{role.oid, member, grantor, admin});
@@ -125,7 +136,8 @@ void remove_members(RoleDraft& draft, const sql::RoleDef& role, const std::vecto
   for (const sql::Oid member : members) {
     const auto found = draft.roles.memberships().find({role.oid, member});
     if (found == draft.roles.memberships().end()) {
-      draft.notice("WARNING", SqlError("01000", fmt::format("role \"{}\" is not a member of role \"{}\"", draft.roles.name_of(member), role.name)));
+      draft.notice("WARNING",
+                   SqlError(sqlstate::kWarning, fmt::format("role \"{}\" is not a member of role \"{}\"", draft.roles.name_of(member), role.name)));
       continue;
     }
     sql::RoleMembership membership = found->second;
@@ -143,7 +155,7 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::GrantRole& sta
     for (const std::string& grantee : statement.grantees) members.push_back(require_role(draft.roles, session, grantee).oid);
     for (const std::string& name : statement.roles) {
       const sql::RoleDef* found = draft.roles.find(name);
-      if (found == nullptr) throw SqlError("42704", fmt::format("role \"{}\" does not exist", name));
+      if (found == nullptr) throw sql::undefined_role(name);
       const sql::RoleDef role = *found;
       if (statement.grant) {
         add_members(draft, role, members, grantor, statement.admin_option);

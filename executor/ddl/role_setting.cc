@@ -10,6 +10,8 @@
 #include "parser/role_option.h"
 #include "executor/roles/access.h"
 #include "executor/storage/databases.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -59,7 +61,7 @@ WrittenSetting read_setting(const ast::Option& option, const SessionState& sessi
   std::vector<std::string> values;
   if (is_current) {
     const std::optional<std::string> value = session.show ? session.show(lower(option.name)) : std::nullopt;
-    if (!value) throw SqlError("42704", fmt::format("unrecognized configuration parameter \"{}\"", option.name));
+    if (!value) throw SqlError(sqlstate::kUndefinedObject, fmt::format("unrecognized configuration parameter \"{}\"", option.name));
     values.push_back(*value);
   } else if (const auto* words = std::get_if<std::vector<std::string>>(&option.value)) {
     values = *words;
@@ -88,21 +90,21 @@ void check_may_set(const RoleDraft& draft, const std::string& database, const sq
   const SessionState& session = draft.session();
   if (role != nullptr) {
     if (role->superuser) {
-      if (!draft.is_superuser()) throw SqlError("42501", "must be superuser to alter superusers");
+      if (!draft.is_superuser()) throw SqlError(sqlstate::kInsufficientPrivilege, "must be superuser to alter superusers");
     } else if (!draft.may_create_roles() && role->oid != draft.current_role()) {
-      throw SqlError("42501", "permission denied");
+      throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied");
     }
   } else if (!database.empty()) {
     require_database_owner(draft.roles, session, database);
   } else if (!draft.is_superuser()) {
-    throw SqlError("42501", "must be superuser to alter settings globally");
+    throw SqlError(sqlstate::kInsufficientPrivilege, "must be superuser to alter settings globally");
   }
 }
 
 asio::awaitable<void> require_database(DdlContext& context, const std::string& name) {
   if (name == kHomeDatabase || is_template_database(name)) co_return;
   const std::optional<int> number = co_await find_database(context.home, name);
-  if (!number) throw SqlError("3D000", fmt::format("database \"{}\" does not exist", name));
+  if (!number) throw sql::undefined_database(name);
 }
 
 /// ALTER DATABASE … WITH.
@@ -113,7 +115,9 @@ void change_database(RoleDraft& draft, const std::string& name, const ast::Alter
     if (option.name == parser::kAlterDatabase) continue;
     if (option.name != "connection_limit") throw sql::not_supported(fmt::format("ALTER DATABASE with option \"{}\"", option.name), option.offset);
     const auto* limit = std::get_if<std::int64_t>(&option.value);
-    if (limit == nullptr || *limit < -1) throw SqlError("22023", fmt::format("invalid connection limit: {}", limit == nullptr ? 0 : *limit));
+    if (limit == nullptr || *limit < -1) {
+      throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid connection limit: {}", limit == nullptr ? 0 : *limit));
+    }
     facts.connection_limit = static_cast<std::int32_t>(*limit);
   }
   draft.roles.put(name, facts);
@@ -137,10 +141,12 @@ asio::awaitable<void> change_database_owner(DdlContext& context, const ast::Alte
     const sql::RoleDef& role = require_role(draft.roles, draft.session(), statement.role);
     require_database_owner(draft.roles, draft.session(), name);
     if (!draft.roles.may_become(draft.current_role(), role.oid)) {
-      throw SqlError("42501", fmt::format("must be member of role \"{}\"", role.name));
+      throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("must be member of role \"{}\"", role.name));
     }
     const sql::RoleDef* current = draft.roles.find(draft.current_role());
-    if (!current->superuser && !current->create_database) throw SqlError("42501", "permission denied to change owner of database");
+    if (!current->superuser && !current->create_database) {
+      throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied to change owner of database");
+    }
     sql::DatabaseFacts facts = draft.roles.facts_of(name);
     facts.owner = role.oid;
     draft.roles.put(name, facts);
@@ -151,7 +157,9 @@ void check_database_creation(const SessionState& session, const std::optional<st
   const sql::RoleSet& roles = *sql::known_roles();
   const sql::RoleDef* role = roles.find(current_role(roles, session));
   if (owner) require_role(roles, session, *owner);
-  if (role == nullptr || (!role->superuser && !role->create_database)) throw SqlError("42501", "permission denied to create database");
+  if (role == nullptr || (!role->superuser && !role->create_database)) {
+    throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied to create database");
+  }
   if (owner) new_owner(session, *owner);
 }
 

@@ -15,6 +15,7 @@
 #include "sql/error.h"
 #include "sql/expressions/coerce.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 
 namespace redquel::executor {
@@ -27,11 +28,11 @@ namespace {
 SqlError cannot_convert(const ColumnRewrite& rewrite, const sql::ColumnDef& column) {
   const std::string type = sql::format_type(sql::Type{column.type.oid});
   if (rewrite.using_value != nullptr) {
-    return SqlError("42804", fmt::format("result of USING clause for column \"{}\" cannot be cast automatically to type {}",
-                                         column.name, type))
+    return SqlError(sqlstate::kDatatypeMismatch,
+                    fmt::format("result of USING clause for column \"{}\" cannot be cast automatically to type {}", column.name, type))
         .hint("You might need to add an explicit cast.");
   }
-  return SqlError("42804", fmt::format("column \"{}\" cannot be cast automatically to type {}", column.name, type))
+  return SqlError(sqlstate::kDatatypeMismatch, fmt::format("column \"{}\" cannot be cast automatically to type {}", column.name, type))
       .hint(fmt::format("You might need to specify \"USING {}::{}\".", column.name, sql::format_type(column.type)));
 }
 
@@ -144,7 +145,8 @@ void RowConverter::check(const sql::Batch& batch) const {
     const sql::ColumnPtr result = sql::evaluate(*check.condition, batch, evaluation_);
     for (std::size_t row = 0; row < batch.rows; ++row) {
       if (result->is_null(row) || result->get<bool>(row)) continue;
-      throw SqlError("23514", fmt::format("check constraint \"{}\" of relation \"{}\" is violated by some row", check.name, after_->name))
+      throw SqlError(sqlstate::kCheckViolation,
+                     fmt::format("check constraint \"{}\" of relation \"{}\" is violated by some row", check.name, after_->name))
           .schema(after_->schema)
           .table(after_->name)
           .constraint(check.name);

@@ -88,7 +88,7 @@ class RowCopy {
       UnseenRows::Written nothing;
       co_await written_.write(std::move(unit), std::move(nothing));
     } else if (co_await unit->execute(context_.bulk) != WriteStatus::kApplied) {
-      throw SqlError("40001", "could not alter table due to concurrent changes");
+      throw SqlError(sqlstate::kSerializationFailure, "could not alter table due to concurrent changes");
     }
   }
 
@@ -119,7 +119,7 @@ SqlError as_build_error(const SqlError& error, const sql::TableDef& table) {
   if (const std::size_t end = detail.rfind(" already exists."); end != std::string::npos) detail.replace(end, std::string::npos, " is duplicated.");
   const std::string& message = error.message();
   const std::size_t quote = message.find('"');
-  SqlError failure("23505", "could not create unique index " + (quote == std::string::npos ? "" : message.substr(quote)));
+  SqlError failure(sqlstate::kUniqueViolation, "could not create unique index " + (quote == std::string::npos ? "" : message.substr(quote)));
   return std::move(failure).detail(detail).schema(table.schema).table(table.name).constraint(error.constraint());
 }
 

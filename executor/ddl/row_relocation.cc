@@ -11,6 +11,7 @@
 #include "executor/storage/stored_text.h"
 #include "executor/storage/table_walk.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -96,7 +97,7 @@ asio::awaitable<void> relocate_rows(DdlContext& context, TablePtr before, TableP
     if (answer[0].text == "twice") {
       throw duplicate_in_new_index(*after, after->primary_key_name, after->primary_key, values, context.session.settings);
     }
-    throw SqlError("XX001", fmt::format("a row of table \"{}\" holds {} in another spelling", after->name, key.name));
+    throw SqlError(sqlstate::kDataCorrupted, fmt::format("a row of table \"{}\" holds {} in another spelling", after->name, key.name));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 
 namespace redquel::executor {
@@ -61,7 +62,8 @@ asio::awaitable<void> validate_rows(DdlContext& context, sql::CatalogPtr catalog
       const sql::ColumnPtr result = sql::evaluate(*check.condition, page, evaluation);
       for (std::size_t row = 0; row < page.rows; ++row) {
         if (result->is_null(row) || result->get<bool>(row)) continue;
-        throw SqlError("23514", fmt::format("check constraint \"{}\" of relation \"{}\" is violated by some row", check.name, table->name))
+        throw SqlError(sqlstate::kCheckViolation,
+                       fmt::format("check constraint \"{}\" of relation \"{}\" is violated by some row", check.name, table->name))
             .schema(table->schema)
             .table(table->name)
             .constraint(check.name);

@@ -6,6 +6,7 @@
 #include "executor/ddl/new_owner.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/schema_name.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -14,10 +15,11 @@ using sql::SqlError;
 
 void check_new_schema_name(const CatalogDraft& draft, const std::string& name) {
   if (name.starts_with("pg_")) {
-    throw SqlError("42939", fmt::format("unacceptable schema name \"{}\"", name)).detail("The prefix \"pg_\" is reserved for system schemas.");
+    throw SqlError(sqlstate::kReservedName, fmt::format("unacceptable schema name \"{}\"", name))
+        .detail("The prefix \"pg_\" is reserved for system schemas.");
   }
   if (draft.catalog().schemas.contains(name) || is_system_schema(name)) {
-    throw SqlError("42P06", fmt::format("schema \"{}\" already exists", name));
+    throw SqlError(sqlstate::kDuplicateSchema, fmt::format("schema \"{}\" already exists", name));
   }
 }
 
@@ -26,7 +28,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statemen
     const std::string role = role_meant(draft.session(), statement.role);
     const std::string name = statement.name.empty() ? role : statement.name;
     if (statement.if_not_exists && (draft.catalog().schemas.contains(name) || is_system_schema(name))) {
-      draft.notice("42P06", fmt::format("schema \"{}\" already exists, skipping", name));
+      draft.notice(sqlstate::kDuplicateSchema, fmt::format("schema \"{}\" already exists, skipping", name));
       return;
     }
     const std::string owner = role.empty() ? draft.session().user : new_owner(draft.session(), statement.role);
@@ -43,12 +45,12 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statemen
 asio::awaitable<void> run(DdlContext& context, const ast::CreateExtension& statement) {
   const bool is_there = statement.name == "redquel" || statement.name == "plpgsql";
   if (!is_there) {
-    throw SqlError("0A000", fmt::format("extension \"{}\" is not available", statement.name))
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("extension \"{}\" is not available", statement.name))
         .detail("There are no extensions for redquel but its own.");
   }
   const std::string message = fmt::format("extension \"{}\" already exists", statement.name);
-  if (!statement.if_not_exists) throw SqlError("42710", message);
-  if (context.session.notice) context.session.notice("NOTICE", SqlError("42710", message + ", skipping"));
+  if (!statement.if_not_exists) throw SqlError(sqlstate::kDuplicateObject, message);
+  if (context.session.notice) context.session.notice("NOTICE", SqlError(sqlstate::kDuplicateObject, message + ", skipping"));
   co_return;
 }
 

@@ -10,6 +10,8 @@
 #include "executor/ddl/sequence_restart.h"
 #include "executor/storage/sequences.h"
 #include "executor/transaction/transaction_catalog.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -22,7 +24,7 @@ namespace {
 void set_owner(const CatalogDraft& draft, const ast::QualifiedName& owner, sql::SequenceDef& sequence) {
   if (owner.size() == 1) {
     if (owner[0] != "none") {
-      throw SqlError("42601", "invalid OWNED BY option").hint("Specify OWNED BY table.column or OWNED BY NONE.");
+      throw SqlError(sqlstate::kSyntaxError, "invalid OWNED BY option").hint("Specify OWNED BY table.column or OWNED BY NONE.");
     }
     sequence.owner_table = 0;
     sequence.owner_column = 0;
@@ -30,11 +32,11 @@ void set_owner(const CatalogDraft& draft, const ast::QualifiedName& owner, sql::
   }
   const TablePtr table = require_table(draft, relation_name({owner.begin(), owner.end() - 1}));
   if (table->schema != sequence.schema) {
-    throw SqlError("55000", "sequence must be in same schema as table it is linked to");
+    throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "sequence must be in same schema as table it is linked to");
   }
   const sql::ColumnDef* column = table->find_column(owner.back());
   if (column == nullptr) {
-    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", owner.back(), table->name));
+    throw sql::undefined_column(owner.back(), table->name);
   }
   sequence.owner_table = table->oid;
   sequence.owner_column = column->number;
@@ -45,7 +47,7 @@ void check_owner_may_change(const CatalogDraft& draft, const sql::SequenceDef& s
   const TablePtr table = draft.catalog().find_table(sequence.owner_table);
   const sql::ColumnDef* column = table ? table->find_column(sequence.owner_column) : nullptr;
   if (column == nullptr || column->sequence != sequence.oid || column->identity == sql::ColumnDef::Identity::kNone) return;
-  throw SqlError("0A000", "cannot change ownership of identity sequence")
+  throw SqlError(sqlstate::kFeatureNotSupported, "cannot change ownership of identity sequence")
       .detail(fmt::format("Sequence \"{}\" is linked to table \"{}\".", sequence.name, table->name));
 }
 
@@ -83,10 +85,10 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterSequence& stateme
     const RelationKind kind = relation_kind(draft, statement.relation);
     if (kind == RelationKind::kNone) {
       if (!statement.if_exists) throw missing_relation(draft, statement.relation);
-      draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", statement.relation.name));
+      draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("relation \"{}\" does not exist, skipping", statement.relation.name));
       return;
     }
-    if (kind != RelationKind::kSequence) throw SqlError("42809", fmt::format("\"{}\" is not a sequence", statement.relation.name));
+    if (kind != RelationKind::kSequence) throw sql::wrong_object_kind(statement.relation.name, "a sequence");
     sql::SequenceDef sequence =
         *draft.catalog().find_sequence(statement.relation.schema, statement.relation.name, draft.session().search_path);
     const SequenceOptions options = apply_sequence_options(statement.options, false, sequence);

@@ -9,6 +9,8 @@
 
 #include "planner/bind/bind_type.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -25,7 +27,7 @@ std::int64_t integer_of(const ast::Option& option) {
   if (const auto* string = std::get_if<std::string>(&option.value)) text = *string;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
-    throw SqlError("22P02", fmt::format("invalid input syntax for type bigint: \"{}\"", text));
+    throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input syntax for type bigint: \"{}\"", text));
   }
   return value;
 }
@@ -52,25 +54,25 @@ void check(const sql::SequenceDef& s, std::optional<std::int64_t> restart) {
   const Bounds bounds = bounds_of(s.type);
   const std::string type_name = sql::format_type(s.type);
   if (s.maximum > bounds.high || s.maximum < bounds.low) {
-    throw SqlError("22023", fmt::format("MAXVALUE ({}) is out of range for sequence data type {}", s.maximum, type_name));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("MAXVALUE ({}) is out of range for sequence data type {}", s.maximum, type_name));
   }
   if (s.minimum > bounds.high || s.minimum < bounds.low) {
-    throw SqlError("22023", fmt::format("MINVALUE ({}) is out of range for sequence data type {}", s.minimum, type_name));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("MINVALUE ({}) is out of range for sequence data type {}", s.minimum, type_name));
   }
   if (s.minimum >= s.maximum) {
-    throw SqlError("22023", fmt::format("MINVALUE ({}) must be less than MAXVALUE ({})", s.minimum, s.maximum));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("MINVALUE ({}) must be less than MAXVALUE ({})", s.minimum, s.maximum));
   }
   if (s.start < s.minimum) {
-    throw SqlError("22023", fmt::format("START value ({}) cannot be less than MINVALUE ({})", s.start, s.minimum));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("START value ({}) cannot be less than MINVALUE ({})", s.start, s.minimum));
   }
   if (s.start > s.maximum) {
-    throw SqlError("22023", fmt::format("START value ({}) cannot be greater than MAXVALUE ({})", s.start, s.maximum));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("START value ({}) cannot be greater than MAXVALUE ({})", s.start, s.maximum));
   }
   if (restart && *restart < s.minimum) {
-    throw SqlError("22023", fmt::format("RESTART value ({}) cannot be less than MINVALUE ({})", *restart, s.minimum));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("RESTART value ({}) cannot be less than MINVALUE ({})", *restart, s.minimum));
   }
   if (restart && *restart > s.maximum) {
-    throw SqlError("22023", fmt::format("RESTART value ({}) cannot be greater than MAXVALUE ({})", *restart, s.maximum));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("RESTART value ({}) cannot be greater than MAXVALUE ({})", *restart, s.maximum));
   }
 }
 
@@ -96,11 +98,11 @@ SequenceOptions apply_sequence_options(const std::vector<ast::Option>& options, 
   const ast::Option* minimum = nullptr;
   const ast::Option* maximum = nullptr;
   for (const ast::Option& option : options) {
-    if (!seen.insert(option.name).second) throw SqlError("42601", "conflicting or redundant options").at(option.offset);
+    if (!seen.insert(option.name).second) throw sql::conflicting_options().at(option.offset);
     if (option.name == "as") {
       const sql::Type type = planner::bind_type(std::get<ast::TypeName>(option.value), {}, {});  // built-in ones alone are possible
       if (type.oid != sql::oid::kInt2 && type.oid != sql::oid::kInt4 && type.oid != sql::oid::kInt8) {
-        throw SqlError("22023", "sequence type must be smallint, integer, or bigint");
+        throw SqlError(sqlstate::kInvalidParameterValue, "sequence type must be smallint, integer, or bigint");
       }
       if (is_new) {
         sequence.type = type;
@@ -109,7 +111,7 @@ SequenceOptions apply_sequence_options(const std::vector<ast::Option>& options, 
       }
     } else if (option.name == "increment") {
       sequence.increment = integer_of(option);
-      if (sequence.increment == 0) throw SqlError("22023", "INCREMENT must not be zero");
+      if (sequence.increment == 0) throw SqlError(sqlstate::kInvalidParameterValue, "INCREMENT must not be zero");
     } else if (option.name == "start") {
       start = &option;
     } else if (option.name == "minvalue") {
@@ -118,7 +120,9 @@ SequenceOptions apply_sequence_options(const std::vector<ast::Option>& options, 
       maximum = &option;
     } else if (option.name == "cache") {
       sequence.cache = integer_of(option);
-      if (sequence.cache <= 0) throw SqlError("22023", fmt::format("CACHE ({}) must be greater than zero", sequence.cache));
+      if (sequence.cache <= 0) {
+        throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("CACHE ({}) must be greater than zero", sequence.cache));
+      }
     } else if (option.name == "cycle") {
       const auto* flag = std::get_if<bool>(&option.value);
       const auto* number = std::get_if<std::int64_t>(&option.value);

@@ -13,6 +13,8 @@
 #include "sql/ascii.h"
 #include "sql/catalog/index_text.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/types/number_text.h"
 
 namespace redquel::executor {
@@ -84,12 +86,13 @@ void check_number(const StorageParameter& parameter, const std::string& text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw SqlError("22023", fmt::format("invalid value for {} option \"{}\": {}", is_integer ? "integer" : "floating point", parameter.name, text));
+    throw SqlError(sqlstate::kInvalidParameterValue,
+                   fmt::format("invalid value for {} option \"{}\": {}", is_integer ? "integer" : "floating point", parameter.name, text));
   }
   if (is_integer) number = std::nearbyint(number);
   if (number >= parameter.least && number <= parameter.most) return;
   const auto shown = [&](double limit) { return is_integer ? fmt::format("{:.0f}", limit) : fmt::format("{:.6f}", limit); };
-  throw SqlError("22023", fmt::format("value {} out of bounds for option \"{}\"", text, parameter.name))
+  throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("value {} out of bounds for option \"{}\"", text, parameter.name))
       .detail(fmt::format("Valid values are between \"{}\" and \"{}\".", shown(parameter.least), shown(parameter.most)));
 }
 
@@ -110,10 +113,10 @@ void check_value(const StorageParameter& parameter, const ast::Option& option) {
       return check_number(parameter, text);
     case ParameterKind::kBool:
       if (is_bool(text)) return;
-      throw SqlError("22023", fmt::format("invalid value for boolean option \"{}\": {}", parameter.name, text));
+      throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid value for boolean option \"{}\": {}", parameter.name, text));
     case ParameterKind::kAutomatic:
       if (sql::equals_ignoring_case(text, "auto") || is_bool(text)) return;
-      throw SqlError("22023", fmt::format("invalid value for enum option \"{}\": {}", parameter.name, text))
+      throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid value for enum option \"{}\": {}", parameter.name, text))
           .detail("Valid values are \"on\", \"off\", and \"auto\".");
   }
 }
@@ -135,28 +138,28 @@ void check_storage_parameters(std::string_view owner, const std::vector<ast::Opt
   const bool is_table = owner == "heap";
   for (const ast::Option& option : options) {
     if (!option.name_space.empty() && !(is_table && option.name_space == "toast")) {
-      throw SqlError("22023", fmt::format("unrecognized parameter namespace \"{}\"", option.name_space));
+      throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("unrecognized parameter namespace \"{}\"", option.name_space));
     }
     const auto is_same = [&](const ast::Option& other) {
       return &other < &option && other.name == option.name && other.name_space == option.name_space;
     };
     if (std::ranges::any_of(options, is_same)) {
-      throw SqlError("22023", fmt::format("parameter \"{}\" specified more than once", option.name));
+      throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("parameter \"{}\" specified more than once", option.name));
     }
     if (is_table && (option.name == "ttl" || option.name == "ttl_column")) continue;  // ttl_options.h
     if (is_table && option.name == "oids") {
-      if (parser::option_flag(option).value_or(true)) throw SqlError("0A000", "tables declared WITH OIDS are not supported");
+      if (parser::option_flag(option).value_or(true)) throw SqlError(sqlstate::kFeatureNotSupported, "tables declared WITH OIDS are not supported");
       continue;
     }
     const StorageParameter* known = find_parameter(option.name_space.empty() ? owner : "toast", option.name);
-    if (known == nullptr) throw SqlError("22023", fmt::format("unrecognized parameter \"{}\"", option.name));
+    if (known == nullptr) throw sql::unrecognized_parameter(option.name);
     check_value(*known, option);
   }
 }
 
 void check_reset_parameters(const std::vector<ast::Option>& options) {
   const auto has_value = [](const ast::Option& option) { return !std::holds_alternative<std::monostate>(option.value); };
-  if (std::ranges::any_of(options, has_value)) throw SqlError("42601", "RESET must not include values for parameters");
+  if (std::ranges::any_of(options, has_value)) throw SqlError(sqlstate::kSyntaxError, "RESET must not include values for parameters");
 }
 
 void set_index_options(sql::IndexDef& index, const std::vector<ast::Option>& options, bool reset) {

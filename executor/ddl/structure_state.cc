@@ -13,6 +13,7 @@
 #include "executor/context/execution_context.h"
 #include "executor/tables/structure_check.h"
 #include "sql/catalog/mapping.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -60,7 +61,7 @@ asio::awaitable<bool> set_states(const StructureContext& context, TablePtr compa
 }
 
 void warn(const StructureContext& context, const std::string& message, const std::string& hint) {
-  if (context.ddl.session.notice) context.ddl.session.notice("WARNING", SqlError("01000", message).hint(hint));
+  if (context.ddl.session.notice) context.ddl.session.notice("WARNING", SqlError(sqlstate::kWarning, message).hint(hint));
 }
 
 void warn_of(const StructureContext& context, const sql::TableDef& table, const sql::IndexDef& index, const std::string& reason) {
@@ -140,7 +141,8 @@ asio::awaitable<void> repeat(std::function<asio::awaitable<bool>()> once) {
     }
     if (is_done) co_return;
   }
-  throw SqlError("40001", "could not compare the structures of a foreign table with its rows due to concurrent changes of definitions");
+  throw SqlError(sqlstate::kSerializationFailure,
+                 "could not compare the structures of a foreign table with its rows due to concurrent changes of definitions");
 }
 
 asio::awaitable<void> settle(StructureContext context, sql::Oid table) {

@@ -23,6 +23,8 @@
 #include "planner/bind/domain.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/resolve.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 #include "sql/types/text_io.h"
 
@@ -74,10 +76,10 @@ void TableAlteration::finish() {
 }
 
 sql::ColumnDef& TableAlteration::column(const std::string& name) {
-  if (is_system_column(name)) throw SqlError("0A000", fmt::format("cannot alter system column \"{}\"", name));
+  if (is_system_column(name)) throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot alter system column \"{}\"", name));
   const sql::ColumnDef* found = table_.find_column(name);
   if (found == nullptr) {
-    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", name, table_.name));
+    throw sql::undefined_column(name, table_.name);
   }
   return table_.columns[table_.position(found->number)];
 }
@@ -90,7 +92,8 @@ void check_row_type_is_free(const CatalogDraft& draft, const sql::TableDef& tabl
   for (const auto& [oid, other] : draft.catalog().tables) {
     for (const sql::ColumnDef& column : other->columns) {
       if (!uses_type(draft.catalog(), column, table.row_type)) continue;
-      throw SqlError("0A000", fmt::format("cannot alter table \"{}\" because column \"{}.{}\" uses its row type", table.name, other->name, column.name));
+      throw SqlError(sqlstate::kFeatureNotSupported,
+                     fmt::format("cannot alter table \"{}\" because column \"{}.{}\" uses its row type", table.name, other->name, column.name));
     }
   }
 }
@@ -100,7 +103,7 @@ void check_row_type_is_free(const CatalogDraft& draft, const sql::TableDef& tabl
 void TableAlteration::command(const ast::AddColumn& written) {
   const std::string& name = written.column.name;
   if (table_.find_column(name) != nullptr && written.if_not_exists) {
-    draft_.notice("42701", fmt::format("column \"{}\" of relation \"{}\" already exists, skipping", name, table_.name));
+    draft_.notice(sqlstate::kDuplicateColumn, fmt::format("column \"{}\" of relation \"{}\" already exists, skipping", name, table_.name));
     return;
   }
   check_new_column_name(table_, name);
@@ -174,16 +177,18 @@ void TableAlteration::drop_indexes_over(std::int16_t number) {
 /// 2BP01 for the column that says when rows expire.
 void TableAlteration::check_no_expiry(const sql::ColumnDef& changed) const {
   if (table_.ttl_column != changed.number) return;
-  throw SqlError("2BP01", fmt::format("cannot change column \"{}\" of table \"{}\" because its rows expire by it", changed.name, table_.name))
+  throw SqlError(sqlstate::kDependentObjectsStillExist,
+                 fmt::format("cannot change column \"{}\" of table \"{}\" because its rows expire by it", changed.name, table_.name))
       .hint("Use ALTER TABLE ... RESET (ttl_column) first.");
 }
 
 void TableAlteration::command(const ast::DropColumn& written) {
   if (is_system_column(written.column)) {
-    throw SqlError("0A000", fmt::format("cannot drop system column \"{}\"", written.column));
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot drop system column \"{}\"", written.column));
   }
   if (table_.find_column(written.column) == nullptr && written.if_exists) {
-    draft_.notice("00000", fmt::format("column \"{}\" of relation \"{}\" does not exist, skipping", written.column, table_.name));
+    draft_.notice(sqlstate::kSuccessfulCompletion,
+                  fmt::format("column \"{}\" of relation \"{}\" does not exist, skipping", written.column, table_.name));
     return;
   }
   const sql::ColumnDef dropped = column(written.column);
@@ -221,12 +226,12 @@ void TableAlteration::take_column(sql::ColumnDef dropped) {
 void TableAlteration::command(const ast::AlterColumnDefault& written) {
   sql::ColumnDef& changed = column(written.column);
   if (changed.identity != Identity::kNone) {
-    SqlError error("42601", fmt::format("column \"{}\" of relation \"{}\" is an identity column", changed.name, table_.name));
+    SqlError error(sqlstate::kSyntaxError, fmt::format("column \"{}\" of relation \"{}\" is an identity column", changed.name, table_.name));
     if (written.value) throw error;
     throw std::move(error).hint("Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.");
   }
   if (!changed.generated_sql.empty()) {
-    SqlError error("42601", fmt::format("column \"{}\" of relation \"{}\" is a generated column", changed.name, table_.name));
+    SqlError error(sqlstate::kSyntaxError, fmt::format("column \"{}\" of relation \"{}\" is a generated column", changed.name, table_.name));
     if (written.value) throw error;
     throw std::move(error).hint("Use ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION instead.");
   }
@@ -247,12 +252,12 @@ void TableAlteration::command(const ast::AlterColumnNotNull& written) {
   sql::ColumnDef& changed = column(written.column);
   if (written.not_null) return require_not_null(changed);
   if (changed.identity != Identity::kNone) {
-    throw SqlError("42601", fmt::format("column \"{}\" of relation \"{}\" is an identity column", changed.name, table_.name));
+    throw SqlError(sqlstate::kSyntaxError, fmt::format("column \"{}\" of relation \"{}\" is an identity column", changed.name, table_.name));
   }
   const sql::IndexDef* key = table_.deferrable_primary_key();
   if (table_.in_primary_key(changed.number) ||
       (key != nullptr && std::ranges::find(key->parts, changed.number, &sql::IndexDef::Part::column) != key->parts.end())) {
-    throw SqlError("42P16", fmt::format("column \"{}\" is in a primary key", changed.name));
+    throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("column \"{}\" is in a primary key", changed.name));
   }
   changed.not_null = false;
   leave_presence(changed.number);
@@ -272,7 +277,7 @@ void TableAlteration::check_type_is_free(std::int16_t number) const {
 /// The sequence of an identity column has the column's type. 22023.
 void TableAlteration::change_identity_type(const sql::ColumnDef& changed, sql::Type type) {
   if (type.oid != sql::oid::kInt2 && type.oid != sql::oid::kInt4 && type.oid != sql::oid::kInt8) {
-    throw SqlError("22023", "identity column type must be smallint, integer, or bigint");
+    throw SqlError(sqlstate::kInvalidParameterValue, "identity column type must be smallint, integer, or bigint");
   }
   sql::SequenceDef sequence = draft_.catalog().sequences.at(changed.sequence);
   change_sequence_type(sequence, type);
@@ -283,8 +288,8 @@ namespace {
 
 /// Of a column that has its new type.
 SqlError default_cannot_be_cast(const sql::ColumnDef& column) {
-  return SqlError("42804", fmt::format("default for column \"{}\" cannot be cast automatically to type {}", column.name,
-                                       sql::format_type(column.type)));
+  return SqlError(sqlstate::kDatatypeMismatch,
+                  fmt::format("default for column \"{}\" cannot be cast automatically to type {}", column.name, sql::format_type(column.type)));
 }
 
 }  // namespace
@@ -296,14 +301,14 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   check_row_type_is_free(draft_, table_);
   check_collation(written.collation, type, written.offset);
   if (!changed.generated_sql.empty() && written.using_value) {
-    throw SqlError("42611", "cannot specify USING when altering type of generated column")
+    throw SqlError(sqlstate::kInvalidColumnDefinition, "cannot specify USING when altering type of generated column")
         .detail(fmt::format("Column \"{}\" is a generated column.", changed.name));
   }
   for (const sql::ColumnDef& other : table_.columns) {
     if (other.generated_sql.empty() || other.number == changed.number) continue;
     const std::vector<std::int16_t> used = columns_of_generation(draft_, table_, other);
     if (std::ranges::find(used, changed.number) == used.end()) continue;
-    throw SqlError("0A000", "cannot alter type of a column used by a generated column")
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot alter type of a column used by a generated column")
         .detail(fmt::format("Column \"{}\" is used by generated column \"{}\".", changed.name, other.name));
   }
   // Values enter a domain by being written.
@@ -349,17 +354,20 @@ void TableAlteration::command(const ast::AddIdentity& written) {
   sql::ColumnDef& changed = column(written.column);
   const auto& identity = std::get<ast::IdentityConstraint>(written.identity.node);
   if (changed.type.oid != sql::oid::kInt2 && changed.type.oid != sql::oid::kInt4 && changed.type.oid != sql::oid::kInt8) {
-    throw SqlError("22023", "identity column type must be smallint, integer, or bigint");
+    throw SqlError(sqlstate::kInvalidParameterValue, "identity column type must be smallint, integer, or bigint");
   }
   if (!changed.not_null) {
-    throw SqlError("55000", fmt::format("column \"{}\" of relation \"{}\" must be declared NOT NULL before identity can be added",
-                                        changed.name, table_.name));
+    throw SqlError(
+        sqlstate::kObjectNotInPrerequisiteState,
+        fmt::format("column \"{}\" of relation \"{}\" must be declared NOT NULL before identity can be added", changed.name, table_.name));
   }
   if (changed.identity != Identity::kNone) {
-    throw SqlError("55000", fmt::format("column \"{}\" of relation \"{}\" is already an identity column", changed.name, table_.name));
+    throw SqlError(sqlstate::kObjectNotInPrerequisiteState,
+                   fmt::format("column \"{}\" of relation \"{}\" is already an identity column", changed.name, table_.name));
   }
   if (!changed.default_sql.empty() || changed.sequence != 0) {
-    throw SqlError("55000", fmt::format("column \"{}\" of relation \"{}\" already has a default value", changed.name, table_.name));
+    throw SqlError(sqlstate::kObjectNotInPrerequisiteState,
+                   fmt::format("column \"{}\" of relation \"{}\" already has a default value", changed.name, table_.name));
   }
   sql::SequenceDef sequence;
   sequence.type = changed.type;
@@ -372,7 +380,8 @@ void TableAlteration::command(const ast::AddIdentity& written) {
 void TableAlteration::command(const ast::SetIdentity& written) {
   sql::ColumnDef& changed = column(written.column);
   if (changed.identity == Identity::kNone) {
-    throw SqlError("55000", fmt::format("column \"{}\" of relation \"{}\" is not an identity column", changed.name, table_.name));
+    throw SqlError(sqlstate::kObjectNotInPrerequisiteState,
+                   fmt::format("column \"{}\" of relation \"{}\" is not an identity column", changed.name, table_.name));
   }
   for (const Option& option : written.options) {
     if (option.name != "generated") continue;
@@ -389,8 +398,8 @@ void TableAlteration::command(const ast::DropIdentity& written) {
   sql::ColumnDef& changed = column(written.column);
   if (changed.identity == Identity::kNone) {
     const std::string message = fmt::format("column \"{}\" of relation \"{}\" is not an identity column", changed.name, table_.name);
-    if (!written.if_exists) throw SqlError("55000", message);
-    draft_.notice("00000", message + ", skipping");
+    if (!written.if_exists) throw SqlError(sqlstate::kObjectNotInPrerequisiteState, message);
+    draft_.notice(sqlstate::kSuccessfulCompletion, message + ", skipping");
     return;
   }
   changed.identity = Identity::kNone;
@@ -409,13 +418,13 @@ void TableAlteration::command(const ast::SetColumnOptions& written) {
   column(written.column);
   for (const Option& option : written.options) {
     if (option.name != "n_distinct" && option.name != "n_distinct_inherited") {
-      throw SqlError("22023", fmt::format("unrecognized parameter \"{}\"", option.name));
+      throw sql::unrecognized_parameter(option.name);
     }
   }
 }
 
 void TableAlteration::command(const ast::SetIndexStatistics&) {
-  throw SqlError("0A000", "cannot refer to non-index column by number");
+  throw SqlError(sqlstate::kFeatureNotSupported, "cannot refer to non-index column by number");
 }
 
 void TableAlteration::command(const ast::ChangeOwner& written) {
@@ -427,8 +436,8 @@ void TableAlteration::command(const ast::DropExpression& written) {
   if (changed.generated_sql.empty()) {
     const std::string message =
         fmt::format("column \"{}\" of relation \"{}\" is not a stored generated column", changed.name, table_.name);
-    if (!written.if_exists) throw SqlError("55000", message);
-    draft_.notice("00000", message + ", skipping");
+    if (!written.if_exists) throw SqlError(sqlstate::kObjectNotInPrerequisiteState, message);
+    draft_.notice(sqlstate::kSuccessfulCompletion, message + ", skipping");
     return;
   }
   changed.generated_sql.clear();

@@ -18,6 +18,9 @@
 #include "sql/catalog/index_text.h"
 #include "sql/catalog/key_segments.h"
 #include "sql/catalog/table_keys.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
+#include "sql/value_errors.h"
 
 namespace redquel::executor {
 
@@ -39,10 +42,10 @@ std::string index_name(const CatalogDraft& draft, const sql::TableDef& table, co
     });
   }
   if (draft.catalog().relation_exists(table.schema, given) || table.find_index(given) != nullptr) {
-    throw SqlError("42P07", fmt::format("relation \"{}\" already exists", given));
+    throw sql::duplicate_relation(given);
   }
   if (constraint_exists(table, given)) {
-    throw SqlError("42710", fmt::format("constraint \"{}\" for relation \"{}\" already exists", given, table.name));
+    throw sql::duplicate_constraint(given, table.name);
   }
   return given;
 }
@@ -91,11 +94,11 @@ void check_generated(const CatalogDraft& draft, const sql::TableDef& table, std:
 
 void check_not_within_itself(const CatalogDraft& draft, const sql::TableDef& table, sql::Type type) {
   if (table.row_array == 0 || !contains_type(draft.catalog(), type.oid, table.row_type)) return;
-  throw SqlError("42P16", fmt::format("composite type {} cannot be made a member of itself", table.name));
+  throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("composite type {} cannot be made a member of itself", table.name));
 }
 
 sql::ColumnDef& add_column(CatalogDraft& draft, sql::TableDef& table, const ColumnDraft& written, bool is_key) {
-  if (table.columns.size() >= 1600) throw SqlError("54011", "tables can have at most 1600 columns");
+  if (table.columns.size() >= 1600) throw sql::too_many_table_columns();
   sql::ColumnDef column = written.column;
   check_not_within_itself(draft, table, column.type);
   column.number = table.next_column++;
@@ -115,7 +118,7 @@ void add_column_sequence(CatalogDraft& draft, const sql::TableDef& table, sql::C
       return draft.catalog().relation_exists(table.schema, name);
     });
   } else if (draft.catalog().relation_exists(table.schema, sequence.name)) {
-    throw SqlError("42P07", fmt::format("relation \"{}\" already exists", sequence.name));
+    throw sql::duplicate_relation(sequence.name);
   }
   const auto is_used = [&](const std::string& key) {
     return std::any_of(draft.catalog().sequences.begin(), draft.catalog().sequences.end(),
@@ -135,17 +138,18 @@ std::vector<std::int16_t> key_columns(const sql::TableDef& table, const KeyDraft
   for (const std::string& name : key.columns) {
     const sql::ColumnDef* column = table.find_column(name);
     if (column == nullptr && key.primary && !with_position) {  // ALTER TABLE makes the columns NOT NULL first
-      throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", name, table.name));
+      throw sql::undefined_column(name, table.name);
     }
-    if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" named in key does not exist", name)).at(position);
+    if (column == nullptr) throw sql::undefined_key_column(name).at(position);
     if (std::find(numbers.begin(), numbers.end(), column->number) != numbers.end()) {
-      throw SqlError("42701", fmt::format("column \"{}\" appears twice in {} constraint", name, key.primary ? "primary key" : "unique"))
+      throw SqlError(sqlstate::kDuplicateColumn,
+                     fmt::format("column \"{}\" appears twice in {} constraint", name, key.primary ? "primary key" : "unique"))
           .at(position);
     }
     check_indexable(column->type, "btree");
     numbers.push_back(column->number);
   }
-  if (numbers.size() > 32) throw SqlError("54011", "cannot use more than 32 columns in an index");
+  if (numbers.size() > 32) throw sql::too_many_index_columns();
   return numbers;
 }
 
@@ -154,7 +158,7 @@ std::vector<std::int16_t> included_columns(const sql::TableDef& table, const std
   std::vector<std::int16_t> numbers;
   for (const std::string& name : names) {
     const sql::ColumnDef* column = table.find_column(name);
-    if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" named in key does not exist", name)).at(position);
+    if (column == nullptr) throw sql::undefined_key_column(name).at(position);
     numbers.push_back(column->number);
   }
   return numbers;
@@ -216,7 +220,7 @@ void add_check(CatalogDraft& draft, sql::TableDef& table, const CheckDraft& chec
     });
   } else {
     if (constraint_exists(table, check.name)) {
-      throw SqlError("42710", in_create_table
+      throw SqlError(sqlstate::kDuplicateObject, in_create_table
                                   ? fmt::format("check constraint \"{}\" already exists", check.name)
                                   : fmt::format("constraint \"{}\" for relation \"{}\" already exists", check.name, table.name));
     }

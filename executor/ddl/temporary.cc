@@ -12,6 +12,7 @@
 #include "executor/storage/catalog_store.h"
 #include "executor/transaction/transaction.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -129,7 +130,7 @@ void check_emptied(const sql::TableDef& table, const sql::CatalogSnapshot& catal
   for (const sql::Oid oid : table.referencing) {
     const sql::TableDef& from = *catalog.find_table(oid);
     if (from.on_commit == sql::TableDef::OnCommit::kDeleteRows) continue;
-    throw sql::SqlError("0A000", "unsupported ON COMMIT and foreign key combination")
+    throw sql::SqlError(sqlstate::kFeatureNotSupported, "unsupported ON COMMIT and foreign key combination")
         .detail(fmt::format("Table \"{}\" references \"{}\", but they do not have the same ON COMMIT setting.", from.name, table.name));
   }
 }

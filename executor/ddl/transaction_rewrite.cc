@@ -12,6 +12,7 @@
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/commit.h"
 #include "executor/transaction/transaction.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -71,7 +72,7 @@ asio::awaitable<void> rewrite_in_transaction(DdlContext& context, sql::Oid oid, 
   TransactionCatalog& catalog = co_await transaction_catalog(context);
   const TablePtr before = catalog.snapshot()->find_table(oid);
   if (has_pending_checks(transaction, *catalog.snapshot(), *before)) {
-    throw SqlError("55006", fmt::format("cannot {} \"{}\" because it has pending trigger events", command, before->name));
+    throw SqlError(sqlstate::kObjectInUse, fmt::format("cannot {} \"{}\" because it has pending trigger events", command, before->name));
   }
   const TableState state = co_await table_state(context.redis, *before);
   const std::string owner = fmt::format("table {}", oid);
@@ -108,7 +109,8 @@ asio::awaitable<void> move_large_changes(DdlContext& context, std::size_t script
   for (const sql::Oid oid : tables_too_large_for_commit(transaction, script_rows)) {
     const TablePtr table = transaction.catalog()->snapshot()->find_table(oid);
     if (has_pending_checks(transaction, *transaction.catalog()->snapshot(), *table)) {
-      throw SqlError("54000", fmt::format("transaction changes definitions and more than {} rows, with deferred foreign keys", script_rows))
+      throw SqlError(sqlstate::kProgramLimitExceeded,
+                     fmt::format("transaction changes definitions and more than {} rows, with deferred foreign keys", script_rows))
           .hint("Use SET CONSTRAINTS ALL IMMEDIATE before, or two transactions.");
     }
     co_await context.lock_table(*table, TableLock::kShareRowExclusive);

@@ -12,6 +12,8 @@
 #include "executor/roles/access.h"
 #include "executor/storage/table_walk.h"
 #include "sql/catalog/table_keys.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -106,11 +108,11 @@ void add_referencing(CatalogDraft& draft, bool cascade, std::vector<TablePtr>& t
       if (std::ranges::find(tables, oid, &sql::TableDef::oid) != tables.end()) continue;
       const TablePtr table = draft.catalog().find_table(oid);
       if (!cascade) {
-        throw SqlError("0A000", "cannot truncate a table referenced in a foreign key constraint")
+        throw SqlError(sqlstate::kFeatureNotSupported, "cannot truncate a table referenced in a foreign key constraint")
             .detail(fmt::format("Table \"{}\" references \"{}\".", table->name, tables[index]->name))
             .hint(fmt::format("Truncate table \"{}\" at the same time, or use TRUNCATE ... CASCADE.", table->name));
       }
-      draft.notice("00000", fmt::format("truncate cascades to table \"{}\"", table->name));
+      draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("truncate cascades to table \"{}\"", table->name));
       tables.push_back(table);
     }
   }
@@ -121,7 +123,7 @@ std::vector<TablePtr> find_tables(CatalogDraft& draft, const ast::Truncate& stat
   for (const ast::TableRef& relation : statement.relations) {
     check_schema(draft, relation.name);
     TablePtr table = require_table(draft, relation.name);
-    if (table->materialized) throw SqlError("42809", fmt::format("\"{}\" is not a table", table->name));
+    if (table->materialized) throw sql::wrong_object_kind(table->name, "a table");
     if (table->mapping) throw sql::not_supported("TRUNCATE of a foreign table");
     require_access(draft.session(), *table);
     const auto is_same = [&](const TablePtr& other) { return other->oid == table->oid; };
@@ -236,7 +238,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::Truncate& statement) {
     for (const auto& [oid, prefix] : moved) co_await return_prefix(context, oid, prefix);
     co_return;
   }
-  throw SqlError("40001", "could not truncate due to concurrent writes");
+  throw SqlError(sqlstate::kSerializationFailure, "could not truncate due to concurrent writes");
 }
 
 }  // namespace redquel::executor

@@ -6,6 +6,7 @@
 
 #include "parser/option_value.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 
 namespace redquel::executor {
@@ -20,7 +21,7 @@ constexpr std::int64_t kLongest = std::int64_t{1} << 50;
 
 std::string text_of(const ast::Option& option) {
   const std::optional<std::string> text = parser::option_text(option);
-  if (!text) throw SqlError("22023", fmt::format("invalid value for parameter \"{}\"", option.name));
+  if (!text) throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid value for parameter \"{}\"", option.name));
   return std::holds_alternative<std::int64_t>(option.value) ? *text + " seconds" : *text;
 }
 
@@ -29,13 +30,14 @@ std::int64_t milliseconds_of(const std::string& text) {
   try {
     interval = sql::parse_interval(text, sql::SessionSettings{});
   } catch (const SqlError&) {
-    throw SqlError("22023", fmt::format("invalid value for parameter \"ttl\": \"{}\"", text)).hint("It is an interval, such as '1 hour'.");
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid value for parameter \"ttl\": \"{}\"", text))
+        .hint("It is an interval, such as '1 hour'.");
   }
   // Months have 30 days here, as in comparisons of intervals.
   const long double days = 30.0L * interval.months + interval.days;
   const long double milliseconds = days * 86'400'000.0L + static_cast<long double>(interval.microseconds) / 1000;
   if (milliseconds < 1 || milliseconds > static_cast<long double>(kLongest)) {
-    throw SqlError("22023", fmt::format("invalid value for parameter \"ttl\": \"{}\"", text))
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid value for parameter \"ttl\": \"{}\"", text))
         .detail("A time to live is at least a millisecond.");
   }
   return static_cast<std::int64_t>(milliseconds);
@@ -43,9 +45,12 @@ std::int64_t milliseconds_of(const std::string& text) {
 
 std::int16_t column_of(const sql::TableDef& table, const std::string& name) {
   const sql::ColumnDef* column = table.find_column(name);
-  if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" named in parameter \"ttl_column\" does not exist", name));
+  if (column == nullptr) {
+    throw SqlError(sqlstate::kUndefinedColumn, fmt::format("column \"{}\" named in parameter \"ttl_column\" does not exist", name));
+  }
   if (column->type.oid != sql::oid::kTimestamptz) {
-    throw SqlError("42804", fmt::format("column \"{}\" named in parameter \"ttl_column\" must be of type timestamp with time zone", name));
+    throw SqlError(sqlstate::kDatatypeMismatch,
+                   fmt::format("column \"{}\" named in parameter \"ttl_column\" must be of type timestamp with time zone", name));
   }
   return column->number;
 }
@@ -66,7 +71,7 @@ bool set_time_to_live(sql::TableDef& table, const std::vector<ast::Option>& opti
     }
   }
   if (table.ttl_milliseconds != 0 && table.ttl_column != 0) {
-    throw SqlError("22023", "parameters \"ttl\" and \"ttl_column\" cannot be used together");
+    throw SqlError(sqlstate::kInvalidParameterValue, "parameters \"ttl\" and \"ttl_column\" cannot be used together");
   }
   if (is_changed && !table.referencing.empty()) check_rows_stay(table);
   return is_changed;
@@ -74,7 +79,8 @@ bool set_time_to_live(sql::TableDef& table, const std::vector<ast::Option>& opti
 
 void check_rows_stay(const sql::TableDef& referenced) {
   if (!referenced.rows_expire()) return;
-  throw SqlError("0A000", fmt::format("foreign keys to table \"{}\", whose rows expire, are not supported", referenced.name));
+  throw SqlError(sqlstate::kFeatureNotSupported,
+                 fmt::format("foreign keys to table \"{}\", whose rows expire, are not supported", referenced.name));
 }
 
 }  // namespace redquel::executor

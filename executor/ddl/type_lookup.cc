@@ -7,6 +7,7 @@
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/object_lookup.h"
 #include "parser/deparse.h"
+#include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -20,7 +21,7 @@ namespace {
 std::string written_name(const ast::QualifiedName& names) { return fmt::format("{}", fmt::join(names, ".")); }
 
 SqlError missing_type(const ast::QualifiedName& names) {
-  return SqlError("42704", fmt::format("type \"{}\" does not exist", written_name(names)));
+  return sql::undefined_type(written_name(names));
 }
 
 /// Stored texts name types as they were written; they do not follow another name.
@@ -47,7 +48,7 @@ void check_not_in_texts(const sql::CatalogSnapshot& catalog, const UserType& typ
 void check_new_type_name(const CatalogDraft& draft, const std::string& schema, const std::string& name) {
   const sql::CatalogSnapshot& catalog = draft.catalog();
   if (planner::find_made_type({schema, name}, catalog, {}) || catalog.find_table(schema, name, {}) || catalog.find_view(schema, name, {})) {
-    throw SqlError("42710", fmt::format("type \"{}\" already exists", name));
+    throw SqlError(sqlstate::kDuplicateObject, fmt::format("type \"{}\" already exists", name));
   }
 }
 
@@ -85,11 +86,11 @@ sql::UserTypePtr require_type(const CatalogDraft& draft, const ast::QualifiedNam
 sql::UserTypePtr require_domain(const CatalogDraft& draft, const ast::QualifiedName& names) {
   const ast::RelationName name = relation_name(names);
   if (!find_type(draft, names) && draft.catalog().find_table(name.schema, name.name, draft.session().search_path)) {
-    throw SqlError("42809", fmt::format("{} is not a domain", written_name(names)));
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("{} is not a domain", written_name(names)));
   }
   sql::UserTypePtr type = require_type(draft, names);
   if (type->kind == UserType::Kind::kDomain) return type;
-  throw SqlError("42809", fmt::format("{} is not a domain", sql::format_type(sql::Type{type->oid})));
+  throw SqlError(sqlstate::kWrongObjectType, fmt::format("{} is not a domain", sql::format_type(sql::Type{type->oid})));
 }
 
 namespace {
@@ -99,7 +100,8 @@ void refuse_row_type(const CatalogDraft& draft, const ast::QualifiedName& names)
   if (find_type(draft, names)) return;
   const ast::RelationName name = relation_name(names);
   if (draft.catalog().find_table(name.schema, name.name, draft.session().search_path)) {
-    throw SqlError("42809", fmt::format("{} is a table's row type", parser::quote_identifier(name.name))).hint("Use ALTER TABLE instead.");
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("{} is a table's row type", parser::quote_identifier(name.name)))
+        .hint("Use ALTER TABLE instead.");
   }
 }
 
@@ -110,7 +112,7 @@ void rename_type(CatalogDraft& draft, const ast::Rename& statement) {
   refuse_row_type(draft, names);
   const sql::UserTypePtr found = require_type(draft, names);
   if (statement.object == ast::ObjectType::kDomain && found->kind != UserType::Kind::kDomain) {
-    throw SqlError("42809", fmt::format("{} is not a domain", sql::format_type(sql::Type{found->oid})));
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("{} is not a domain", sql::format_type(sql::Type{found->oid})));
   }
   check_new_type_name(draft, found->schema, statement.new_name);
   check_not_in_texts(draft.catalog(), *found);
@@ -128,12 +130,12 @@ sql::UserTypePtr require_movable_type(const CatalogDraft& draft, const ast::SetS
 void move_type(CatalogDraft& draft, const UserType& type, const std::string& schema) {
   if (type.schema == schema) return;
   if (sql::is_temporary_schema(type.schema) || sql::is_temporary_schema(schema)) {
-    throw SqlError("0A000", "cannot move objects into or out of temporary schemas");
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot move objects into or out of temporary schemas");
   }
   if (type.kind == UserType::Kind::kRange) throw sql::not_supported("SET SCHEMA of a range type");  // its multirange type would stay
   const sql::CatalogSnapshot& catalog = draft.catalog();
   if (planner::find_made_type({schema, type.name}, catalog, {}) || catalog.find_table(schema, type.name, {}) || catalog.find_view(schema, type.name, {})) {
-    throw SqlError("42710", fmt::format("type \"{}\" already exists in schema \"{}\"", type.name, schema));
+    throw SqlError(sqlstate::kDuplicateObject, fmt::format("type \"{}\" already exists in schema \"{}\"", type.name, schema));
   }
   check_not_in_texts(catalog, type);
   UserType moved = type;
@@ -146,12 +148,11 @@ void rename_domain_constraint(CatalogDraft& draft, const ast::Rename& statement)
   const auto named = [&](const std::string& name) { return std::ranges::find(domain.checks, name, &sql::CheckDef::name); };
   const auto check = named(statement.old_name);
   if (check == domain.checks.end()) {
-    throw SqlError("42704", fmt::format("constraint \"{}\" for domain {} does not exist", statement.old_name,
-                                        sql::format_type(sql::Type{domain.oid})));
+    throw sql::undefined_domain_constraint(statement.old_name, sql::format_type(sql::Type{domain.oid}));
   }
   if (named(statement.new_name) != domain.checks.end()) {
-    throw SqlError("42710", fmt::format("constraint \"{}\" for domain {} already exists", statement.new_name,
-                                        sql::format_type(sql::Type{domain.oid})));
+    throw SqlError(sqlstate::kDuplicateObject,
+                   fmt::format("constraint \"{}\" for domain {} already exists", statement.new_name, sql::format_type(sql::Type{domain.oid})));
   }
   check->name = statement.new_name;
   draft.put(std::move(domain));
@@ -165,7 +166,7 @@ void drop_types(CatalogDraft& draft, const ast::Drop& statement) {
       type = find_type(draft, object.names);
     } catch (const SqlError& error) {
       if (error.sqlstate() != sqlstate::kUndefinedSchema || !statement.if_exists) throw;
-      draft.notice("00000", error.message() + ", skipping");
+      draft.notice(sqlstate::kSuccessfulCompletion, error.message() + ", skipping");
       continue;
     }
     if (!type) {
@@ -173,20 +174,21 @@ void drop_types(CatalogDraft& draft, const ast::Drop& statement) {
       const ast::RelationName name = relation_name(object.names);
       if (const auto multirange = planner::find_made_type(object.names, draft.catalog(), draft.session().search_path)) {
         const std::string range = sql::format_type(sql::Type{sql::find_user_range(*multirange)->oid});
-        throw SqlError("2BP01", fmt::format("cannot drop type {} because type {} requires it", sql::format_type(sql::Type{*multirange}), range))
+        throw SqlError(sqlstate::kDependentObjectsStillExist,
+                       fmt::format("cannot drop type {} because type {} requires it", sql::format_type(sql::Type{*multirange}), range))
             .hint(fmt::format("You can drop type {} instead.", range));
       }
       if (const TablePtr table = draft.catalog().find_table(name.schema, name.name, draft.session().search_path)) {
         const std::string shown = display_name(draft, table->schema, table->name);
-        throw SqlError("2BP01", fmt::format("cannot drop type {} because table {} requires it", shown, shown))
+        throw SqlError(sqlstate::kDependentObjectsStillExist, fmt::format("cannot drop type {} because table {} requires it", shown, shown))
             .hint(fmt::format("You can drop table {} instead.", shown));
       }
-      if (!statement.if_exists) throw SqlError("42704", message);
-      draft.notice("00000", message + ", skipping");
+      if (!statement.if_exists) throw SqlError(sqlstate::kUndefinedObject, message);
+      draft.notice(sqlstate::kSuccessfulCompletion, message + ", skipping");
       continue;
     }
     if (statement.object == ast::ObjectType::kDomain && type->kind != UserType::Kind::kDomain) {
-      throw SqlError("42809", fmt::format("\"{}\" is not a domain", written_name(object.names)));
+      throw sql::wrong_object_kind(written_name(object.names), "a domain");
     }
     targets.push_back({DropObject::Kind::kType, type->oid});
   }

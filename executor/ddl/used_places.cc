@@ -12,6 +12,7 @@
 #include "sql/catalog/prefixes.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -101,7 +102,8 @@ asio::awaitable<bool> UsedPlaces::find(DdlContext& context, const CatalogDraft& 
     std::string use = co_await use_of(context, draft, prefix);
     if (use.empty()) continue;
     if (used_.size() >= kMostUsed) {
-      throw SqlError("42P17", fmt::format("there is no free prefix for the keys of {}", reserved[index].second)).detail(std::move(use));
+      throw SqlError(sqlstate::kInvalidObjectDefinition, fmt::format("there is no free prefix for the keys of {}", reserved[index].second))
+          .detail(std::move(use));
     }
     used_.emplace(prefix, std::move(use));
     has_found = true;
@@ -125,7 +127,8 @@ asio::awaitable<void> check_foreign_places(DdlContext& context, const CatalogDra
     const bool is_same_place = known && known->mapping && known->mapping->database == table->mapping->database;
     for (const std::string& prefix : prefixes) {
       if (!sql::may_reach(*table, prefix) || (is_same_place && sql::may_reach(*known, prefix))) continue;
-      throw SqlError("42P17", fmt::format("keys of foreign table \"{}\" could begin with \"{}:\", as keys of redquel's own do", table->name, prefix))
+      throw SqlError(sqlstate::kInvalidObjectDefinition,
+                     fmt::format("keys of foreign table \"{}\" could begin with \"{}:\", as keys of redquel's own do", table->name, prefix))
           .detail(fmt::format("Its key template is \"{}\".", sql::template_text(table->mapping->key, *table)));
     }
   }
@@ -176,7 +179,7 @@ asio::awaitable<void> check_new_structures(DdlContext& context, const CatalogDra
   const RepliesPtr replies = co_await context.redis.execute(std::move(batch));
   for (std::size_t index = 0; index < added.size(); ++index) {
     if (replies->integer(index) == 0) continue;
-    throw SqlError("XX001", fmt::format("key \"{}\" in Redis is not redquel's", added[index]))
+    throw SqlError(sqlstate::kDataCorrupted, fmt::format("key \"{}\" in Redis is not redquel's", added[index]))
         .detail("Another program has written it where the index would have its entries.")
         .hint("Rename or delete the key.");
   }

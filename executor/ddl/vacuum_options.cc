@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -20,7 +21,7 @@ constexpr std::array<std::string_view, 2> kOfBoth{"verbose", "skip_locked"};
 constexpr std::array<std::string_view, 7> kOfVacuum{"analyze", "freeze", "full", "disable_page_skipping", "process_toast", "truncate", "index_cleanup"};
 
 bool is_on(const ast::Option& option) {
-  const auto refuse = [&] { return SqlError("42601", fmt::format("{} requires a Boolean value", option.name)); };
+  const auto refuse = [&] { return SqlError(sqlstate::kSyntaxError, fmt::format("{} requires a Boolean value", option.name)); };
   if (std::holds_alternative<std::monostate>(option.value)) return true;
   if (const auto* flag = std::get_if<bool>(&option.value)) return *flag;
   if (const auto* number = std::get_if<std::int64_t>(&option.value); number != nullptr && (*number == 0 || *number == 1)) return *number == 1;
@@ -33,11 +34,13 @@ bool is_on(const ast::Option& option) {
 
 std::int64_t workers(const ast::Option& option) {
   if (std::holds_alternative<std::monostate>(option.value)) {
-    throw SqlError("42601", "parallel option requires a value between 0 and 1024").at(option.offset);
+    throw SqlError(sqlstate::kSyntaxError, "parallel option requires a value between 0 and 1024").at(option.offset);
   }
   const auto* count = std::get_if<std::int64_t>(&option.value);
-  if (count == nullptr) throw SqlError("42601", "parallel requires an integer value");
-  if (*count < 0 || *count > 1024) throw SqlError("42601", "parallel workers for vacuum must be between 0 and 1024").at(option.offset);
+  if (count == nullptr) throw SqlError(sqlstate::kSyntaxError, "parallel requires an integer value");
+  if (*count < 0 || *count > 1024) {
+    throw SqlError(sqlstate::kSyntaxError, "parallel workers for vacuum must be between 0 and 1024").at(option.offset);
+  }
   return *count;
 }
 
@@ -51,13 +54,15 @@ void check_vacuum_options(const ast::Vacuum& statement) {
       is_on(option);
       continue;
     }
-    if (statement.analyze_only) throw SqlError("42601", fmt::format("unrecognized ANALYZE option \"{}\"", option.name)).at(option.offset);
+    if (statement.analyze_only) {
+      throw SqlError(sqlstate::kSyntaxError, fmt::format("unrecognized ANALYZE option \"{}\"", option.name)).at(option.offset);
+    }
     if (option.name == "parallel") {
       parallel = workers(option);
       continue;
     }
     if (std::ranges::find(kOfVacuum, option.name) == kOfVacuum.end()) {
-      throw SqlError("42601", fmt::format("unrecognized VACUUM option \"{}\"", option.name)).at(option.offset);
+      throw SqlError(sqlstate::kSyntaxError, fmt::format("unrecognized VACUUM option \"{}\"", option.name)).at(option.offset);
     }
     const auto* word = std::get_if<std::string>(&option.value);
     const bool is_auto = option.name == "index_cleanup" && word != nullptr && *word == "auto";
@@ -67,11 +72,11 @@ void check_vacuum_options(const ast::Vacuum& statement) {
     if (option.name == "disable_page_skipping") skips_pages = !on;
     if (option.name == "process_toast") processes_toast = on;
   }
-  if (full && parallel > 0) throw SqlError("0A000", "VACUUM FULL cannot be performed in parallel");
+  if (full && parallel > 0) throw SqlError(sqlstate::kFeatureNotSupported, "VACUUM FULL cannot be performed in parallel");
   const bool names_columns = std::ranges::any_of(statement.relations, [](const ast::VacuumRelation& listed) { return !listed.columns.empty(); });
-  if (names_columns && !analyze) throw SqlError("0A000", "ANALYZE option must be specified when a column list is provided");
-  if (full && !skips_pages) throw SqlError("0A000", "VACUUM option DISABLE_PAGE_SKIPPING cannot be used with FULL");
-  if (full && !processes_toast) throw SqlError("0A000", "PROCESS_TOAST required with VACUUM FULL");
+  if (names_columns && !analyze) throw SqlError(sqlstate::kFeatureNotSupported, "ANALYZE option must be specified when a column list is provided");
+  if (full && !skips_pages) throw SqlError(sqlstate::kFeatureNotSupported, "VACUUM option DISABLE_PAGE_SKIPPING cannot be used with FULL");
+  if (full && !processes_toast) throw SqlError(sqlstate::kFeatureNotSupported, "PROCESS_TOAST required with VACUUM FULL");
 }
 
 }  // namespace redquel::executor

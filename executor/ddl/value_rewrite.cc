@@ -14,6 +14,7 @@
 #include "executor/transaction/transaction.h"
 #include "executor/transaction/transaction_catalog.h"
 #include "sql/functions/changed_values.h"
+#include "sql/sqlstate.h"
 #include "sql/types/row_value.h"
 
 namespace redquel::executor {
@@ -163,7 +164,7 @@ asio::awaitable<void> change_type(DdlContext& context, const std::function<TypeC
     const bool is_done = co_await try_change_type(context, make);
     if (is_done) co_return;
   }
-  throw SqlError("40001", "could not alter type due to concurrent writes");
+  throw SqlError(sqlstate::kSerializationFailure, "could not alter type due to concurrent writes");
 }
 
 }  // namespace redquel::executor

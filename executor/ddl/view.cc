@@ -15,7 +15,10 @@
 #include "planner/bind/view_query.h"
 #include "planner/bind/write_target.h"
 #include "planner/bind/written_definition.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/types/type.h"
+#include "sql/value_errors.h"
 
 namespace redquel::executor {
 
@@ -25,31 +28,31 @@ using sql::SqlError;
 namespace {
 
 void check_columns(const sql::ViewDef& view) {
-  if (view.columns.size() > 1600) throw SqlError("54011", "tables can have at most 1600 columns");
+  if (view.columns.size() > 1600) throw sql::too_many_table_columns();
   std::set<std::string_view> names;
   for (const sql::ViewDef::Column& column : view.columns) {
     if (!names.insert(column.name).second) {
-      throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name));
+      throw sql::column_listed_twice(column.name);
     }
     if (sql::type_info(column.type.oid).category == sql::TypeCategory::kPseudo) {
-      throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", column.name, sql::format_type(column.type)));
+      throw sql::has_pseudo_type(column.name, sql::format_type(column.type));
     }
   }
 }
 
 /// CREATE OR REPLACE may only add columns at the end.
 void check_replacement(const sql::ViewDef& before, const sql::ViewDef& after) {
-  if (after.columns.size() < before.columns.size()) throw SqlError("42P16", "cannot drop columns from view");
+  if (after.columns.size() < before.columns.size()) throw SqlError(sqlstate::kInvalidTableDefinition, "cannot drop columns from view");
   for (std::size_t i = 0; i < before.columns.size(); ++i) {
     const sql::ViewDef::Column& from = before.columns[i];
     const sql::ViewDef::Column& to = after.columns[i];
     if (from.name != to.name) {
-      throw SqlError("42P16", fmt::format("cannot change name of view column \"{}\" to \"{}\"", from.name, to.name))
+      throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("cannot change name of view column \"{}\" to \"{}\"", from.name, to.name))
           .hint("Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.");
     }
     if (from.type != to.type) {
-      throw SqlError("42P16", fmt::format("cannot change data type of view column \"{}\" from {} to {}", from.name,
-                                          sql::format_type(from.type), sql::format_type(to.type)));
+      throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("cannot change data type of view column \"{}\" from {} to {}", from.name,
+                                                                    sql::format_type(from.type), sql::format_type(to.type)));
     }
   }
 }
@@ -66,19 +69,19 @@ bool reads_temporary(const sql::CatalogSnapshot& catalog, const sql::ViewDef& vi
 
 void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
   if (statement.persistence == ast::Persistence::kUnlogged) {
-    throw SqlError("42601", "views cannot be unlogged because they do not have storage");
+    throw SqlError(sqlstate::kSyntaxError, "views cannot be unlogged because they do not have storage");
   }
-  if (statement.query->into) throw SqlError("0A000", "views must not contain SELECT INTO");
+  if (statement.query->into) throw SqlError(sqlstate::kFeatureNotSupported, "views must not contain SELECT INTO");
   const bool writes = statement.query->with && std::ranges::any_of(statement.query->with->expressions, [](const auto& with_query) {
     return !std::holds_alternative<ast::Select>(with_query.statement->node);
   });
-  if (writes) throw SqlError("0A000", "views must not contain data-modifying statements in WITH");
+  if (writes) throw SqlError(sqlstate::kFeatureNotSupported, "views must not contain data-modifying statements in WITH");
   sql::ViewDef view = planner::make_view_query(*statement.query, statement.columns, draft.catalog(), bind_settings(draft.session()));
   view.check_option = static_cast<sql::ViewDef::CheckOption>(statement.check_option);
   set_view_options(statement.options, view);
   ast::Persistence persistence = statement.persistence;
   if (persistence == ast::Persistence::kPermanent && reads_temporary(draft.catalog(), view)) {
-    draft.notice("00000", fmt::format("view \"{}\" will be a temporary view", statement.relation.name));
+    draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("view \"{}\" will be a temporary view", statement.relation.name));
     persistence = ast::Persistence::kTemporary;
   }
   without_positions([&] { view.schema = creation_schema(draft, statement.relation, persistence); });
@@ -87,7 +90,7 @@ void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
   check_columns(view);
   const std::string reason = planner::set_updatable(view, draft.catalog());
   if (view.check_option != sql::ViewDef::CheckOption::kNone && !reason.empty()) {
-    throw SqlError("0A000", "WITH CHECK OPTION is supported only on automatically updatable views").hint(reason);
+    throw SqlError(sqlstate::kFeatureNotSupported, "WITH CHECK OPTION is supported only on automatically updatable views").hint(reason);
   }
   const auto existing = draft.catalog().find_view(view.schema, view.name, {});
   if (existing && statement.replace) {
@@ -104,8 +107,8 @@ void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
     return draft.put(std::move(view));
   }
   if (draft.catalog().relation_exists(view.schema, view.name)) {
-    if (statement.replace) throw SqlError("42809", fmt::format("\"{}\" is not a view", view.name));
-    throw SqlError("42P07", fmt::format("relation \"{}\" already exists", view.name));
+    if (statement.replace) throw sql::wrong_object_kind(view.name, "a view");
+    throw sql::duplicate_relation(view.name);
   }
   view.oid = draft.new_oid();
   view.row_type = draft.new_oid();

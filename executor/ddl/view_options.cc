@@ -8,6 +8,8 @@
 #include "parser/option_value.h"
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -22,7 +24,7 @@ CheckOption check_option_of(const ast::Option& option) {
   const std::string text = parser::option_text(option).value_or("true");
   if (text == "local") return CheckOption::kLocal;
   if (text == "cascaded") return CheckOption::kCascaded;
-  throw SqlError("22023", fmt::format("invalid value for enum option \"check_option\": {}", text))
+  throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid value for enum option \"check_option\": {}", text))
       .detail("Valid values are \"local\" and \"cascaded\".");
 }
 
@@ -30,7 +32,7 @@ void check_flag(const ast::Option& option, std::string text) {
   static constexpr std::array<std::string_view, 8> kWords = {"true", "false", "on", "off", "yes", "no", "1", "0"};
   std::ranges::transform(text, text.begin(), sql::to_lower);
   if (std::ranges::find(kWords, text) != kWords.end()) return;
-  throw SqlError("22023", fmt::format("invalid value for boolean option \"{}\": {}", option.name, text));
+  throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid value for boolean option \"{}\": {}", option.name, text));
 }
 
 /// "name=value,name=value" without the option.
@@ -57,7 +59,7 @@ void set_view_options(const std::vector<ast::Option>& options, sql::ViewDef& vie
       std::string kept = without(view.options, option.name);
       view.options = fmt::format("{}{}{}={}", kept, kept.empty() ? "" : ",", option.name, text);
     } else {
-      throw SqlError("22023", fmt::format("unrecognized parameter \"{}\"", option.name));
+      throw sql::unrecognized_parameter(option.name);
     }
   }
 }

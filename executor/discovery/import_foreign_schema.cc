@@ -13,6 +13,8 @@
 #include "executor/transaction/transaction.h"
 #include "parser/option_value.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -35,7 +37,7 @@ std::size_t read_number(const ast::Option& option, std::size_t least, std::size_
   const auto read = std::from_chars(value.data(), value.data() + value.size(), number);
   const bool is_number = read.ec == std::errc() && read.ptr == value.data() + value.size();
   if (!is_number || number < least || number > most) {
-    throw SqlError("22023", fmt::format("invalid value for option \"{}\": \"{}\"", option.name, value))
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid value for option \"{}\": \"{}\"", option.name, value))
         .detail(fmt::format("Valid values are {} to {}.", least, most));
   }
   return number;
@@ -53,7 +55,8 @@ ImportOptions import_options(const ast::ImportForeignSchema& statement) {
     } else if (option.name == "maintained") {
       options.maintained = read_maintainer(parser::option_text(option).value_or(""));
     } else {
-      throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: sample, database, maintained");
+      throw SqlError(sqlstate::kFdwInvalidOptionName, fmt::format("invalid option \"{}\"", option.name))
+          .hint("Valid options in this context are: sample, database, maintained");
     }
   }
   return options;
@@ -73,10 +76,10 @@ class ImportExecution final : public Execution {
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (session_.modes.read_only) throw sql::in_read_only_transaction(command_tag());
     const auto& statement = std::get<ast::ImportForeignSchema>(prepared_->statement->node);
-    if (statement.server != "redis") throw SqlError("42704", fmt::format("server \"{}\" does not exist", statement.server));
+    if (statement.server != "redis") throw SqlError(sqlstate::kUndefinedObject, fmt::format("server \"{}\" does not exist", statement.server));
     const sql::CatalogPtr catalog = co_await engine_.catalog(session_);
     if (!catalog->schemas.contains(statement.local_schema) && !is_system_schema(statement.local_schema)) {
-      throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", statement.local_schema));
+      throw sql::undefined_schema(statement.local_schema);
     }
     ImportOptions options = import_options(statement);
     RedisClient& client = options.database ? engine_.access().bulk(static_cast<int>(*options.database)) : engine_.bulk();
@@ -118,7 +121,7 @@ class ImportExecution final : public Execution {
 
   /// False: its keys could be keys of another table, which stays what it is.
   asio::awaitable<bool> make_table(const sql::ProposedTable& table, const std::string& schema) {
-    constexpr std::string_view kOverlap = "42P17";
+    constexpr std::string_view kOverlap = sqlstate::kInvalidObjectDefinition;
     const std::size_t savepoint = session_.savepoints;
     engine_.set_savepoint(session_);
     std::optional<SqlError> overlap;
@@ -138,7 +141,7 @@ class ImportExecution final : public Execution {
 
   void note(const std::string& text) {
     if (!session_.notice || ++notices_ > kNotices) return;
-    session_.notice("NOTICE", SqlError("00000", text));
+    session_.notice("NOTICE", SqlError(sqlstate::kSuccessfulCompletion, text));
   }
 
   RedisEngine& engine_;

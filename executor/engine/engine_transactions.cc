@@ -123,12 +123,14 @@ asio::awaitable<std::exception_ptr> RedisEngine::settle_lost_commit(CommitToken 
   std::exception_ptr failure;
   if (outcome == CommitOutcome::kFenced) {
     failure = std::make_exception_ptr(
-        sql::SqlError("40001", "could not serialize access: the connection to Redis was lost during COMMIT, which did not take place")
+        sql::SqlError(sqlstate::kSerializationFailure,
+                      "could not serialize access: the connection to Redis was lost during COMMIT, which did not take place")
             .detail(error.message())
             .hint("The transaction might succeed if retried."));
   } else if (outcome == CommitOutcome::kUnknown) {
-    failure = std::make_exception_ptr(
-        sql::SqlError("08007", "the connection to Redis was lost during COMMIT: it is not known whether it took place").detail(error.message()));
+    failure = std::make_exception_ptr(sql::SqlError(sqlstate::kTransactionResolutionUnknown,
+                                                    "the connection to Redis was lost during COMMIT: it is not known whether it took place")
+                                          .detail(error.message()));
   }
   co_return failure;
 }
@@ -249,7 +251,7 @@ asio::awaitable<bool> RedisEngine::advisory_lock(SessionState& session, sql::Seq
   if (is_held || unlocks_all) co_return true;
   if (session.notice) {
     const char* mode = request.shared ? "ShareLock" : "ExclusiveLock";
-    session.notice("WARNING", sql::SqlError("01000", std::string("you don't own a lock of type ") + mode));
+    session.notice("WARNING", sql::SqlError(sqlstate::kWarning, std::string("you don't own a lock of type ") + mode));
   }
   co_return false;
 }

@@ -12,7 +12,9 @@
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/sqlstate.h"
 #include "sql/types/type_oids.h"
+#include "sql/value_errors.h"
 
 namespace redquel::executor {
 
@@ -79,7 +81,7 @@ asio::awaitable<std::vector<sql::Batch>> run_statement(RedisEngine& engine, Sess
     }
     memory += batch->memory();
     if (memory > session.work_mem) {
-      throw SqlError("53200", "out of memory").detail("The result of a function in LANGUAGE sql exceeds work_mem.");
+      throw sql::out_of_memory().detail("The result of a function in LANGUAGE sql exceeds work_mem.");
     }
     rows.push_back(*std::move(batch));
   }
@@ -120,12 +122,12 @@ void check_body_statement(const FunctionDef& function, const ast::Statement& sta
   const auto& node = statement.node;
   const bool is_control = std::holds_alternative<ast::Transaction>(node);
   const std::string tag(parser::command_tag(statement));
-  if (is_control) throw SqlError("0A000", fmt::format("{} is not allowed in an SQL function", tag));
+  if (is_control) throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("{} is not allowed in an SQL function", tag));
   if (const auto* copy = std::get_if<ast::Copy>(&node); copy != nullptr && !copy->file) {
-    throw SqlError("0A000", "cannot COPY to/from client in an SQL function");
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot COPY to/from client in an SQL function");
   }
   if (function.volatility != FunctionDef::Volatility::kVolatile && writes(statement)) {
-    throw SqlError("0A000", fmt::format("{} is not allowed in a non-volatile function", tag));
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("{} is not allowed in a non-volatile function", tag));
   }
 }
 
@@ -141,7 +143,9 @@ asio::awaitable<FunctionPlanPtr> RedisEngine::plan_function(sql::Oid function, c
   const auto made = std::make_shared<FunctionPlan>();
   const auto make = [&](const sql::CatalogSnapshot& definitions) {
     const auto definition = definitions.functions.find(function);
-    if (definition == definitions.functions.end()) throw SqlError("42883", fmt::format("function with OID {} does not exist", function));
+    if (definition == definitions.functions.end()) {
+      throw SqlError(sqlstate::kUndefinedFunction, fmt::format("function with OID {} does not exist", function));
+    }
     made->function = planner::concrete_function(definitions, definition->second, types);
     made->catalog_version = definitions.version;
     made->settings = session.settings;
@@ -187,7 +191,7 @@ asio::awaitable<FunctionPlanPtr> RedisEngine::plan_function(sql::Oid function, c
 
 asio::awaitable<std::vector<sql::Batch>> run_sql_function(RedisEngine& engine, SessionState& session, FunctionInvocation invocation) {
   if (session.function_depth >= kMaxDepth) {
-    throw SqlError("54001", "stack depth limit exceeded")
+    throw sql::stack_depth_exceeded()
         .hint("Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the platform's stack depth limit "
               "is adequate.");
   }

@@ -105,16 +105,17 @@ bool has_own_definitions(const SessionState& session) { return session.transacti
 
 bool is_true(const ast::Option& option) {
   if (const std::optional<bool> flag = parser::option_flag(option)) return *flag;
-  throw sql::SqlError("42601", fmt::format("{} requires a Boolean value", option.name));
+  throw sql::SqlError(sqlstate::kSyntaxError, fmt::format("{} requires a Boolean value", option.name));
 }
 
 planner::ExplainOptions::Format explain_format(const ast::Option& option) {
   const std::optional<std::string> format = parser::option_text(option);
-  if (!format) throw sql::SqlError("42601", "format requires a parameter");
+  if (!format) throw sql::SqlError(sqlstate::kSyntaxError, "format requires a parameter");
   if (*format == "text") return planner::ExplainOptions::Format::kText;
   if (*format == "json") return planner::ExplainOptions::Format::kJson;
   if (*format == "xml" || *format == "yaml") throw sql::not_supported(fmt::format("EXPLAIN (FORMAT {})", *format), option.offset);
-  throw sql::SqlError("22023", fmt::format("unrecognized value for EXPLAIN option \"format\": \"{}\"", *format)).at(option.offset);
+  throw sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("unrecognized value for EXPLAIN option \"format\": \"{}\"", *format))
+      .at(option.offset);
 }
 
 planner::ExplainOptions explain_options(const ast::Explain& explain) {
@@ -137,11 +138,11 @@ planner::ExplainOptions explain_options(const ast::Explain& explain) {
     } else if (option.name == "costs" || option.name == "buffers" || option.name == "settings") {
       is_true(option);  // says nothing here, but must be a flag
     } else {
-      throw sql::SqlError("42601", fmt::format("unrecognized EXPLAIN option \"{}\"", option.name)).at(option.offset);
+      throw sql::SqlError(sqlstate::kSyntaxError, fmt::format("unrecognized EXPLAIN option \"{}\"", option.name)).at(option.offset);
     }
   }
-  if (!options.analyze && wal) throw sql::SqlError("22023", "EXPLAIN option WAL requires ANALYZE");
-  if (!options.analyze && timing) throw sql::SqlError("22023", "EXPLAIN option TIMING requires ANALYZE");
+  if (!options.analyze && wal) throw sql::SqlError(sqlstate::kInvalidParameterValue, "EXPLAIN option WAL requires ANALYZE");
+  if (!options.analyze && timing) throw sql::SqlError(sqlstate::kInvalidParameterValue, "EXPLAIN option TIMING requires ANALYZE");
   options.summary = summary.value_or(options.analyze);
   return options;
 }
@@ -248,7 +249,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
     if (!is_cursor && !is_definition(inner)) throw sql::not_supported(std::string(parser::command_tag(inner)));
     const ast::Select* query = query_within(inner);
     if (query && is_cursor && writes_in_with(*query)) {
-      throw sql::SqlError("0A000", "DECLARE CURSOR must not contain data-modifying statements in WITH");
+      throw sql::SqlError(sqlstate::kFeatureNotSupported, "DECLARE CURSOR must not contain data-modifying statements in WITH");
     }
     if (query && !writes_in_with(*query)) {  // else its run refuses it
       planner::BindSettings settings = bind_settings(session, parameters.has_value());
@@ -257,7 +258,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
       prepared->depends_on_constants = true;  // the types of a new table's columns do
       const auto* create = std::get_if<ast::CreateTableAs>(&inner.node);
       if (create && create->materialized_view && !prepared->parameter_types.empty()) {
-        throw sql::SqlError("0A000", "materialized views may not be defined using bound parameters");
+        throw sql::SqlError(sqlstate::kFeatureNotSupported, "materialized views may not be defined using bound parameters");
       }
     }
   }

@@ -8,6 +8,7 @@
 #include "executor/operators/operators.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -119,7 +120,7 @@ class ApplyOperator final : public Operator {
     std::optional<sql::Batch> more;
     if (rows->rows == 1) more = co_await run->next();
     if (rows->rows > 1 || more) {
-      throw sql::SqlError("21000", "more than one row returned by a subquery used as an expression");
+      throw sql::SqlError(sqlstate::kCardinalityViolation, "more than one row returned by a subquery used as an expression");
     }
     subquery_.close(std::move(run));
     const RowNumber only = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -31,7 +32,7 @@ void KeyTable::clear() {
 
 void KeyTable::make_room(std::size_t rows) {
   const std::size_t wanted = size() + rows;
-  if (wanted > kMostKeys) throw sql::SqlError("54000", "too many distinct keys");
+  if (wanted > kMostKeys) throw sql::SqlError(sqlstate::kProgramLimitExceeded, "too many distinct keys");
   if (wanted * 4 <= slots_.size() * 3) return;
   std::size_t count = std::max(slots_.size(), kFirstSlots);
   while (wanted * 4 > count * 3) count *= 2;

@@ -6,6 +6,7 @@
 #include "executor/tables/held_locks.h"
 #include "executor/tables/redis_scan.h"
 #include "sql/catalog/stored_keys.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 #include "sql/system_tables/shown_verifiers.h"
 
@@ -47,7 +48,7 @@ class SystemScanOperator final : public Operator {
   void read() {
     const sql::SystemTable* table = sql::find_system_table(plan_.schema, plan_.name);
     if (table == nullptr)
-      throw sql::SqlError("XX000", "system table " + plan_.schema + "." + plan_.name + " does not exist");
+      throw sql::SqlError(sqlstate::kInternalError, "system table " + plan_.schema + "." + plan_.name + " does not exist");
     keep(table->rows(*context_.catalog(), context_.evaluation()));
   }
 

@@ -4,6 +4,7 @@
 
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -32,9 +33,9 @@ sql::Datum evaluate_offset(const sql::ExpressionPtr& offset, const char* which, 
                            const sql::EvaluationContext& context) {
   if (!offset) return {};
   sql::Datum value = sql::evaluate_scalar(*offset, context);
-  if (sql::is_null(value)) throw sql::SqlError("22004", std::string("frame ") + which + " offset must not be null");
+  if (sql::is_null(value)) throw sql::SqlError(sqlstate::kNullValueNotAllowed, std::string("frame ") + which + " offset must not be null");
   if (frame.mode != FrameMode::kRange && std::get<std::int64_t>(value) < 0) {
-    throw sql::SqlError("22013", std::string("frame ") + which + " offset must not be negative");
+    throw sql::SqlError(sqlstate::kInvalidPrecedingOrFollowingSize, std::string("frame ") + which + " offset must not be negative");
   }
   return value;
 }

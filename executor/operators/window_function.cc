@@ -5,6 +5,7 @@
 #include "executor/operators/expression_list.h"
 #include "executor/operators/window_call.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -76,7 +77,7 @@ class NtileFunction final : public ArgumentFunction {
     if (buckets_ == 0) {
       if (arguments_[0]->is_null(position_.row())) return column.append_null();
       buckets_ = arguments_[0]->get<std::int32_t>(position_.row());
-      if (buckets_ <= 0) throw sql::SqlError("22014", "argument of ntile must be greater than zero");
+      if (buckets_ <= 0) throw sql::SqlError(sqlstate::kInvalidArgumentForNtileFunction, "argument of ntile must be greater than zero");
       bucket_ = 1;
       rows_of_bucket_ = 0;
       const std::int64_t rows = position_.partition_size();
@@ -205,7 +206,7 @@ class FrameValueFunction final : public ArgumentFunction {
     const RowNumber current = walk_.position().row();
     if (arguments_[1]->is_null(current)) return kNoRow;
     const std::int32_t n = arguments_[1]->get<std::int32_t>(current);
-    if (n <= 0) throw sql::SqlError("22016", "argument of nth_value must be greater than zero");
+    if (n <= 0) throw sql::SqlError(sqlstate::kInvalidArgumentForNthValueFunction, "argument of nth_value must be greater than zero");
     RowNumber before = static_cast<RowNumber>(n) - 1;
     for (const sql::RowRange& piece : frame) {
       if (before < piece.size()) return piece.begin + before;

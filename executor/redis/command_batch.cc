@@ -8,6 +8,7 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -68,10 +69,12 @@ void skip_command(std::string_view& bytes) {
 void check_limits(std::size_t word_bytes, std::size_t batch_bytes) {
   constexpr std::size_t kMostWordBytes = std::size_t{512} << 20, kMostBatchBytes = (std::size_t{1} << 30) - (std::size_t{1} << 20);
   if (word_bytes > kMostWordBytes) {
-    throw sql::SqlError("54000", fmt::format("a value of {} bytes is too large", word_bytes)).detail("Redis holds at most 512 MB in one value.");
+    throw sql::SqlError(sqlstate::kProgramLimitExceeded, fmt::format("a value of {} bytes is too large", word_bytes))
+        .detail("Redis holds at most 512 MB in one value.");
   }
   if (word_bytes + batch_bytes > kMostBatchBytes) {
-    throw sql::SqlError("54000", "the values of one Redis command are too large").detail("Redis takes at most 1 GB in one command.");
+    throw sql::SqlError(sqlstate::kProgramLimitExceeded, "the values of one Redis command are too large")
+        .detail("Redis takes at most 1 GB in one command.");
   }
 }
 

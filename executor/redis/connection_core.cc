@@ -13,6 +13,7 @@
 #include "executor/redis/seen_version.h"
 #include "executor/redis/tls_handshake.h"
 #include "executor/redis/write_admission.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -66,7 +67,7 @@ SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions o
 }
 
 void SharedConnection::Core::enqueue(std::shared_ptr<PendingBatch> pending) {
-  if (state_ == State::stopped) throw sql::SqlError("57P01", "the connection to Redis is closed");
+  if (state_ == State::stopped) throw sql::SqlError(sqlstate::kAdminShutdown, "the connection to Redis is closed");
   ++statistics_.batches;
   statistics_.commands += pending->batch.size();
   waiting_.push_back(std::move(pending));
@@ -94,7 +95,7 @@ void SharedConnection::Core::stop() {
   deadline_timer_.cancel();
   admission_timer_.cancel();
   silence_timer_.cancel();
-  const sql::SqlError error("57P01", "the connection to Redis is closed");
+  const sql::SqlError error(sqlstate::kAdminShutdown, "the connection to Redis is closed");
   for (Turn& turn : turns_) {
     for (const auto& pending : turn.batches) pending->fail(error);
   }

@@ -4,6 +4,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "sql/catalog/stored_keys.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -13,7 +14,7 @@ namespace {
 bool is_permission_error(const Reply& reply) { return reply.is_error() && !reply.text.starts_with("LOADING"); }
 
 bool is_lasting_error(const sql::SqlError& error) {
-  constexpr std::array<std::string_view, 2> kLasting = {"28000", "42501"};
+  constexpr std::array<std::string_view, 2> kLasting = {sqlstate::kInvalidAuthorizationSpecification, sqlstate::kInsufficientPrivilege};
   for (const std::string_view sqlstate : kLasting) {
     if (error.sqlstate() == sqlstate) return true;
   }
@@ -62,9 +63,8 @@ HandshakeResult read_handshake(const RedisUrl& url, const Replies& replies) {
     if (reply.is_error() && command == "SELECT") {
       if (reply.text.starts_with("LOADING")) return refuse(redis_error(reply.text, command), false);
       if (reply.text.starts_with("NOPERM")) return refuse(redis_error(reply.text, command), true);
-      return refuse(
-          sql::SqlError("3D000", "Redis at " + url.address() + " has no database " + std::to_string(url.database)),
-          true);
+      return refuse(sql::SqlError(sqlstate::kUndefinedDatabase, "Redis at " + url.address() + " has no database " + std::to_string(url.database)),
+                    true);
     }
     if (command == "INFO") {
       is_informed = reply.is_text();
@@ -77,15 +77,17 @@ HandshakeResult read_handshake(const RedisUrl& url, const Replies& replies) {
   }
 
   if (is_informed && !is_supported_version(result.server.version)) {
-    return refuse(sql::SqlError("0A000", "Redis at " + url.address() + " is version " + result.server.version +
-                                             ", redquel needs 7.0 or later"),
+    return refuse(sql::SqlError(sqlstate::kFeatureNotSupported,
+                                "Redis at " + url.address() + " is version " + result.server.version + ", redquel needs 7.0 or later"),
                   true);
   }
   if (result.server.cluster_enabled) {
-    return refuse(sql::SqlError("0A000", "Redis at " + url.address() + " is a node of a cluster, which redquel does not support"), true);
+    return refuse(
+        sql::SqlError(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is a node of a cluster, which redquel does not support"),
+        true);
   }
   if (result.server.loading)
-    return refuse(sql::SqlError("57P03", "Redis at " + url.address() + " is loading its data set into memory"), false);
+    return refuse(sql::SqlError(sqlstate::kCannotConnectNow, "Redis at " + url.address() + " is loading its data set into memory"), false);
   return result;
 }
 

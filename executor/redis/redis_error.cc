@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "sql/sqlstate.h"
+
 namespace redquel::executor {
 
 namespace {
@@ -12,21 +14,21 @@ struct ErrorCode {
 };
 
 constexpr ErrorCode kErrorCodes[] = {
-    {"OOM", "53200"},          // out_of_memory: maxmemory reached, the command was refused
-    {"READONLY", "25006"},     // read_only_sql_transaction: a replica
-    {"WRONGTYPE", "XX001"},    // data_corrupted: the key does not hold what the catalog says
-    {"NOAUTH", "28000"},       // invalid_authorization_specification
-    {"WRONGPASS", "28000"},    //
-    {"NOPERM", "42501"},       // insufficient_privilege
-    {"LOADING", "57P03"},      // cannot_connect_now
-    {"BUSY", "57P03"},         // a script runs for too long
-    {"MASTERDOWN", "57P03"},   // replica without its master, stale reads refused
-    {"CLUSTERDOWN", "57P03"},  //
-    {"TRYAGAIN", "57P03"},     //
-    {"NOREPLICAS", "57P03"},   // min-replicas-to-write
-    {"MISCONF", "58030"},      // io_error: Redis cannot write its files and refuses writes
-    {"MOVED", "0A000"},        // a cluster node: keys of a statement must be on one node
-    {"CROSSSLOT", "0A000"},    //
+    {"OOM", sqlstate::kOutOfMemory},                           // out_of_memory: maxmemory reached, the command was refused
+    {"READONLY", sqlstate::kReadOnlyTransaction},              // read_only_sql_transaction: a replica
+    {"WRONGTYPE", sqlstate::kDataCorrupted},                   // data_corrupted: the key does not hold what the catalog says
+    {"NOAUTH", sqlstate::kInvalidAuthorizationSpecification},  // invalid_authorization_specification
+    {"WRONGPASS", sqlstate::kInvalidAuthorizationSpecification},
+    {"NOPERM", sqlstate::kInsufficientPrivilege},  // insufficient_privilege
+    {"LOADING", sqlstate::kCannotConnectNow},      // cannot_connect_now
+    {"BUSY", sqlstate::kCannotConnectNow},         // a script runs for too long
+    {"MASTERDOWN", sqlstate::kCannotConnectNow},   // replica without its master, stale reads refused
+    {"CLUSTERDOWN", sqlstate::kCannotConnectNow},
+    {"TRYAGAIN", sqlstate::kCannotConnectNow},
+    {"NOREPLICAS", sqlstate::kCannotConnectNow},  // min-replicas-to-write
+    {"MISCONF", sqlstate::kIoError},              // io_error: Redis cannot write its files and refuses writes
+    {"MOVED", sqlstate::kFeatureNotSupported},    // a cluster node: keys of a statement must be on one node
+    {"CROSSSLOT", sqlstate::kFeatureNotSupported},
 };
 
 bool has_code(std::string_view text, std::string_view code) {
@@ -48,30 +50,32 @@ std::string printable(std::string_view text) {
 
 sql::SqlError redis_error(std::string_view error_text, std::string_view command) {
   // An old login error has no code of its own.
-  std::string_view sqlstate = error_text.starts_with("ERR invalid password") ? "28000" : "XX000";
-  if (error_text.starts_with("ERR max number of clients")) sqlstate = "53300";
-  if (error_text.find("option of SORT denied") != std::string_view::npos) sqlstate = "42501";  // the user may not read all keys
+  std::string_view sqlstate =
+      error_text.starts_with("ERR invalid password") ? sqlstate::kInvalidAuthorizationSpecification : sqlstate::kInternalError;
+  if (error_text.starts_with("ERR max number of clients")) sqlstate = sqlstate::kTooManyConnections;
+  if (error_text.find("option of SORT denied") != std::string_view::npos) {
+    sqlstate = sqlstate::kInsufficientPrivilege;  // the user may not read all keys
   for (const ErrorCode& known : kErrorCodes) {
     if (has_code(error_text, known.code)) sqlstate = known.sqlstate;
+  }
   }
   return sql::SqlError(sqlstate, "Redis refused " + printable(command) + ": " + printable(error_text));
 }
 
 sql::SqlError connection_lost(std::string_view reason) {
-  return sql::SqlError("08006", "connection to Redis lost: " + printable(reason));
+  return sql::SqlError(sqlstate::kConnectionFailure, "connection to Redis lost: " + printable(reason));
 }
 
 sql::SqlError connection_failed(std::string_view address, std::string_view reason) {
-  return sql::SqlError("08006", "could not connect to Redis at " + printable(address) + ": " + printable(reason));
+  return sql::SqlError(sqlstate::kConnectionFailure, "could not connect to Redis at " + printable(address) + ": " + printable(reason));
 }
 
 sql::SqlError certificate_refused(std::string_view address, std::string_view reason) {
-  return sql::SqlError("28000", "Redis at " + printable(address) + ": " + printable(reason));
+  return sql::SqlError(sqlstate::kInvalidAuthorizationSpecification, "Redis at " + printable(address) + ": " + printable(reason));
 }
 
 sql::SqlError unexpected_reply(std::string_view command, std::string_view expected) {
-  return sql::SqlError("XX000",
-                       "unexpected reply of Redis to " + printable(command) + ": not " + std::string(expected));
+  return sql::SqlError(sqlstate::kInternalError, "unexpected reply of Redis to " + printable(command) + ": not " + std::string(expected));
 }
 
 }  // namespace redquel::executor

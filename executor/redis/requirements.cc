@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "sql/sqlstate.h"
+
 namespace redquel::executor {
 
 namespace {
@@ -71,7 +73,8 @@ std::optional<sql::SqlError> refusal_of(const Replies& replies, const std::strin
     refused += (refused.empty() ? "" : ", ") + std::string(command);
   }
   if (refused.empty()) return std::nullopt;
-  return sql::SqlError("42501", "Redis at " + address + " refuses commands that redquel needs: " + refused + " (" + reason + ")");
+  return sql::SqlError(sqlstate::kInsufficientPrivilege,
+                       "Redis at " + address + " refuses commands that redquel needs: " + refused + " (" + reason + ")");
 }
 
 }  // namespace redquel::executor

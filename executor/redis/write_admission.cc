@@ -10,6 +10,7 @@
 #include "executor/redis/connection_core.h"
 #include "executor/redis/redis_error.h"
 #include "executor/redis/tls_handshake.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -57,17 +58,19 @@ bool only_reads(const Replies& awaited, std::size_t commands) {
 }
 
 sql::SqlError eviction_refused(const std::string& address, const std::string& policy) {
-  return sql::SqlError("25006", "Redis at " + address + " may evict rows: redquel only reads from it")
+  return sql::SqlError(sqlstate::kReadOnlyTransaction, "Redis at " + address + " may evict rows: redquel only reads from it")
       .detail("Its maxmemory-policy is \"" + policy + "\": at its limit of memory it drops rows and index entries.")
       .hint("Set maxmemory-policy to noeviction, or redis.allow_eviction in redquel's configuration.");
 }
 
 sql::SqlError rewrite_awaited(const std::string& address) {
-  return sql::SqlError("57P03", "Redis at " + address + " has started and rewrites its append-only file: writes wait until it has");
+  return sql::SqlError(sqlstate::kCannotConnectNow,
+                       "Redis at " + address + " has started and rewrites its append-only file: writes wait until it has");
 }
 
 sql::SqlError redis_is_silent(const std::string& address) {
-  return sql::SqlError("57P03", "Redis at " + address + " does not answer").hint("A command or script of another client may hold it.");
+  return sql::SqlError(sqlstate::kCannotConnectNow, "Redis at " + address + " does not answer")
+      .hint("A command or script of another client may hold it.");
 }
 
 bool SharedConnection::Core::must_hold_writes() const {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 #include "sql/system_tables/relations.h"
 
@@ -23,7 +24,7 @@ bool has_rights_of(const SessionState& session, const std::string& owner) {
 }
 
 SqlError denied(std::string_view kind, std::string_view name) {
-  return SqlError("42501", fmt::format("permission denied for {} {}", kind, name));
+  return SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for {} {}", kind, name));
 }
 
 /// Catalogs that PostgreSQL lets nobody but superusers read.
@@ -101,7 +102,7 @@ void require_access(const sql::EvaluationContext& context, const sql::SequenceDe
 }
 
 void require_owner(const SessionState& session, const std::string& owner, std::string_view kind, std::string_view name) {
-  if (!has_rights_of(session, owner)) throw SqlError("42501", fmt::format("must be owner of {} {}", kind, name));
+  if (!has_rights_of(session, owner)) throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("must be owner of {} {}", kind, name));
 }
 
 void require_creation(const sql::CatalogSnapshot& catalog, const SessionState& session, const std::string& schema) {
@@ -113,7 +114,7 @@ void require_creation(const sql::CatalogSnapshot& catalog, const SessionState& s
 
 void require_database_owner(const sql::RoleSet& roles, const SessionState& session, const std::string& database) {
   if (!roles.has_privileges_of(current_role(roles, session), roles.facts_of(database).owner)) {
-    throw SqlError("42501", fmt::format("must be owner of database {}", database));
+    throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("must be owner of database {}", database));
   }
 }
 
@@ -122,7 +123,7 @@ void require_schema_creation(const SessionState& session) {
 }
 
 void require_superuser(const SessionState& session, std::string_view message) {
-  if (!is_superuser(*sql::known_roles(), session)) throw SqlError("42501", std::string(message));
+  if (!is_superuser(*sql::known_roles(), session)) throw SqlError(sqlstate::kInsufficientPrivilege, std::string(message));
 }
 
 }  // namespace redquel::executor

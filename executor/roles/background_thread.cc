@@ -1,6 +1,7 @@
 #include "executor/roles/background_thread.h"
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -12,7 +13,7 @@ BackgroundThread& BackgroundThread::instance() {
 BackgroundThread::Ticket::Ticket(std::atomic<std::size_t>& waiting) : waiting_(waiting) {
   if (waiting_.fetch_add(1) <= kMostWaiting) return;
   --waiting_;
-  throw sql::SqlError("53300", "too many passwords wait to be checked");
+  throw sql::SqlError(sqlstate::kTooManyConnections, "too many passwords wait to be checked");
 }
 
 }  // namespace redquel::executor

@@ -7,7 +7,9 @@
 #include "executor/storage/role_store.h"
 #include "sql/catalog/role_json.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
 #include "sql/passwords/password_verifier.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -30,8 +32,10 @@ bool is_lost(const sql::RoleSet& roles, sql::Oid role) {
 
 asio::awaitable<void> set_first_password(RedisClient& home, std::string name, std::string password) {
   constexpr int kAttempts = 100;
-  if (name.empty() || name.size() > 63 || name.starts_with("pg_")) throw SqlError("42939", fmt::format("role name \"{}\" is reserved", name));
-  if (password.empty()) throw SqlError("28P01", "the password is empty");
+  if (name.empty() || name.size() > 63 || name.starts_with("pg_")) {
+    throw SqlError(sqlstate::kReservedName, fmt::format("role name \"{}\" is reserved", name));
+  }
+  if (password.empty()) throw SqlError(sqlstate::kInvalidPassword, "the password is empty");
   const std::string verifier = sql::make_verifier(password, name, sql::PasswordForm::kScram);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const sql::RoleSetPtr roles = co_await load_roles(home);
@@ -40,15 +44,21 @@ asio::awaitable<void> set_first_password(RedisClient& home, std::string name, st
     const bool is_new = !roles->is_stored || is_lost(*roles, sql::kPostgresRole);
     if (is_new) {
       const sql::RoleDef* other = roles->find(name);
-      if (roles->is_stored && other != nullptr && other->oid != sql::kPostgresRole) throw SqlError("42710", fmt::format("role \"{}\" already exists", name));
+      if (roles->is_stored && other != nullptr && other->oid != sql::kPostgresRole) {
+        throw SqlError(sqlstate::kDuplicateObject, fmt::format("role \"{}\" already exists", name));
+      }
       change.set_fields.emplace_back(sql::role_field(sql::kPostgresRole), sql::encode(bootstrap_role(name)));
     } else {
       const sql::RoleDef* role = roles->find(name);
-      if (role == nullptr) throw SqlError("42704", fmt::format("role \"{}\" does not exist", name));
-      if (!role->superuser || !role->can_login) throw SqlError("42704", fmt::format("role \"{}\" is no superuser that may log in", name));
+      if (role == nullptr) throw sql::undefined_role(name);
+      if (!role->superuser || !role->can_login) {
+        throw SqlError(sqlstate::kUndefinedObject, fmt::format("role \"{}\" is no superuser that may log in", name));
+      }
       oid = role->oid;
       const std::string known = co_await load_verifier(home, oid);
-      if (!known.empty()) throw SqlError("42710", fmt::format("role \"{}\" has a password already; a superuser changes it by ALTER ROLE", name));
+      if (!known.empty()) {
+        throw SqlError(sqlstate::kDuplicateObject, fmt::format("role \"{}\" has a password already; a superuser changes it by ALTER ROLE", name));
+      }
     }
     change.verifiers.emplace_back(oid, verifier);
     const bool is_done = co_await commit_roles(home, *roles, std::move(change));
@@ -56,7 +66,7 @@ asio::awaitable<void> set_first_password(RedisClient& home, std::string name, st
     co_await create_first_role(home);  // the mock nonce, if it is missing
     co_return;
   }
-  throw SqlError("40001", "could not change the roles due to concurrent changes");
+  throw SqlError(sqlstate::kSerializationFailure, "could not change the roles due to concurrent changes");
 }
 
 }  // namespace redquel::executor

@@ -10,6 +10,7 @@
 
 #include "executor/runtime/random_version.h"
 #include "sql/catalog/stored_keys.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -51,15 +52,15 @@ void SessionNotifications::add(Action action) {
   if (action.kind == Action::Kind::kNotify) {
     if (!notified_.insert(notification_key(action)).second) return;
     pending_bytes_ += action.channel.size() + action.payload.size() + sizeof action;
-    if (pending_bytes_ > kMostNotificationBytes) throw SqlError("54000", "too many notifications in the NOTIFY queue");
+    if (pending_bytes_ > kMostNotificationBytes) throw SqlError(sqlstate::kProgramLimitExceeded, "too many notifications in the NOTIFY queue");
   }
   pending_.push_back(std::move(action));
 }
 
 void SessionNotifications::notify(std::string channel, std::string payload) {
-  if (channel.empty()) throw SqlError("22023", "channel name cannot be empty");
-  if (channel.size() >= kChannelBytes) throw SqlError("22023", "channel name too long");
-  if (payload.size() >= kPayloadBytes) throw SqlError("22023", "payload string too long");
+  if (channel.empty()) throw SqlError(sqlstate::kInvalidParameterValue, "channel name cannot be empty");
+  if (channel.size() >= kChannelBytes) throw SqlError(sqlstate::kInvalidParameterValue, "channel name too long");
+  if (payload.size() >= kPayloadBytes) throw SqlError(sqlstate::kInvalidParameterValue, "payload string too long");
   add({Action::Kind::kNotify, std::move(channel), std::move(payload)});
 }
 

@@ -11,13 +11,14 @@
 #include <utility>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
 namespace {
 
 [[noreturn]] void fail(const char* what, int error) {
-  throw sql::SqlError(error == ENOSPC || error == EDQUOT ? "53100" : "58030",
+  throw sql::SqlError(error == ENOSPC || error == EDQUOT ? sqlstate::kDiskFull : sqlstate::kIoError,
                       fmt::format("could not {} temporary file: {}", what, std::strerror(error)));
 }
 
@@ -37,7 +38,8 @@ SpillFile::~SpillFile() {
 SpillFile::Block SpillFile::write(std::string_view bytes) {
   const Block block{size_, bytes.size()};
   if (space_ && space_->limit && space_->used + bytes.size() > *space_->limit) {
-    throw sql::SqlError("53400", fmt::format("temporary file size exceeds temp_file_limit ({}kB)", *space_->limit >> 10));
+    throw sql::SqlError(sqlstate::kConfigurationLimitExceeded,
+                        fmt::format("temporary file size exceeds temp_file_limit ({}kB)", *space_->limit >> 10));
   }
   while (!bytes.empty()) {
     const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(size_));

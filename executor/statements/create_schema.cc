@@ -7,6 +7,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/engine/inner_statements.h"
 #include "executor/statements/definition_execution.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -64,14 +65,15 @@ class CreateSchemaExecution final : public Execution {
     for (const auto& element : statement.elements) {
       const ast::RelationName* name = element_place(*element).name;
       if (name != nullptr && !name->schema.empty() && name->schema != schema) {
-        throw SqlError("42P15", fmt::format("CREATE specifies a schema ({}) different from the one being created ({})", name->schema, schema));
+        throw SqlError(sqlstate::kInvalidSchemaDefinition,
+                       fmt::format("CREATE specifies a schema ({}) different from the one being created ({})", name->schema, schema));
       }
       const auto* view = std::get_if<ast::CreateView>(&element->node);
       const auto* table = std::get_if<ast::CreateTable>(&element->node);
       const bool is_temporary = (view != nullptr && view->persistence == ast::Persistence::kTemporary) ||
                                 (table != nullptr && table->persistence == ast::Persistence::kTemporary);
       if (is_temporary) {
-        SqlError error("42P16", "cannot create temporary relation in non-temporary schema");
+        SqlError error(sqlstate::kInvalidTableDefinition, "cannot create temporary relation in non-temporary schema");
         if (table != nullptr) error.set_position(name->offset);
         throw error;
       }

@@ -22,6 +22,9 @@
 #include "planner/bind/view_query.h"
 #include "sql/catalog/prefixes.h"
 #include "sql/catalog/row_types.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
+#include "sql/value_errors.h"
 
 namespace redquel::executor {
 
@@ -63,7 +66,9 @@ class CreateTableAsExecution final : public Execution {
     co_await engine_.reload_catalog();
     const sql::CatalogPtr catalog = co_await engine_.catalog(session_);
     const bool writes = writes_in_with(*parts.query);
-    if (writes && parts.materialized) throw SqlError("0A000", "materialized views must not use data-modifying statements in WITH");
+    if (writes && parts.materialized) {
+      throw SqlError(sqlstate::kFeatureNotSupported, "materialized views must not use data-modifying statements in WITH");
+    }
     if (writes) throw sql::not_supported("data-modifying WITH in CREATE TABLE AS");
     if (parts.materialized) tag_ = "CREATE MATERIALIZED VIEW";
     planner::NameUses uses;
@@ -121,7 +126,7 @@ class CreateTableAsExecution final : public Execution {
  private:
   static void check_options(const ast::IntoClause& into) {
     if (!into.access_method.empty() && into.access_method != "heap") {
-      throw SqlError("42704", fmt::format("access method \"{}\" does not exist", into.access_method));
+      throw sql::undefined_access_method(into.access_method);
     }
     check_storage_parameters("heap", into.options);
     check_tablespace(into.tablespace);
@@ -132,8 +137,8 @@ class CreateTableAsExecution final : public Execution {
     const ast::RelationName& relation = parts.into->relation;
     const std::string schema = creation_schema(draft, relation, parts.into->persistence);
     if (is_there_already(draft, schema, relation.name, parts.if_not_exists)) return 0;
-    if (parts.into->columns.size() > columns.size()) throw SqlError("42601", "too many column names were specified");
-    if (columns.size() > 1600) throw SqlError("54011", "tables can have at most 1600 columns");
+    if (parts.into->columns.size() > columns.size()) throw SqlError(sqlstate::kSyntaxError, "too many column names were specified");
+    if (columns.size() > 1600) throw sql::too_many_table_columns();
     sql::TableDef table;
     table.oid = draft.new_oid();
     sql::choose_row_type(table);
@@ -147,11 +152,11 @@ class CreateTableAsExecution final : public Execution {
       column.name = i < parts.into->columns.size() ? parts.into->columns[i] : columns[i].name;
       column.type = columns[i].type;
       if (table.find_column(column.name) != nullptr) {
-        throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name));
+        throw sql::column_listed_twice(column.name);
       }
       check_new_column_name(table, column.name);
       if (sql::type_info(column.type.oid).category == sql::TypeCategory::kPseudo) {
-        throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", column.name, sql::format_type(column.type)));
+        throw sql::has_pseudo_type(column.name, sql::format_type(column.type));
       }
       column.number = table.next_column++;
       column.field = sql::choose_field(table, column.name);
@@ -166,14 +171,14 @@ class CreateTableAsExecution final : public Execution {
 
   /// What a materialized view remembers of its query.
   sql::ViewDef view_of(const Parts& parts, std::size_t columns, const sql::CatalogSnapshot& catalog) const {
-    if (parts.into->columns.size() > columns) throw SqlError("42601", "too many column names were specified");
+    if (parts.into->columns.size() > columns) throw SqlError(sqlstate::kSyntaxError, "too many column names were specified");
     sql::ViewDef view = planner::make_view_query(*parts.query, parts.into->columns, catalog, bind_settings(session_));
     const bool reads_temporary = std::ranges::any_of(view.references, [&](const sql::ViewDef::Reference& reference) {
       const auto table = catalog.find_table(reference.relation);
       const auto below = catalog.find_view(reference.relation);
       return sql::is_temporary_schema(table ? table->schema : below ? below->schema : "");
     });
-    if (reads_temporary) throw SqlError("0A000", "materialized views must not use temporary tables or views");
+    if (reads_temporary) throw SqlError(sqlstate::kFeatureNotSupported, "materialized views must not use temporary tables or views");
     return view;
   }
 

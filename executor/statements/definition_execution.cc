@@ -22,6 +22,7 @@
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
 #include "parser/parse.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -66,7 +67,8 @@ class DefinitionExecution final : public Execution {
     const auto* rename = std::get_if<ast::Rename>(&statement.node);
     if (session_.transaction && stands_alone(statement)) {
       const bool is_index = std::holds_alternative<ast::CreateIndex>(statement.node) || (drop && drop->concurrently);
-      throw sql::SqlError("25001", command_tag() + (is_index ? " CONCURRENTLY" : "") + " cannot run inside a transaction block");
+      throw sql::SqlError(sqlstate::kActiveTransaction,
+                          command_tag() + (is_index ? " CONCURRENTLY" : "") + " cannot run inside a transaction block");
     }
     if (session_.transaction && rename && rename->object == ast::ObjectType::kDatabase) {
       throw sql::not_supported("ALTER DATABASE in a transaction block");

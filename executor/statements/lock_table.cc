@@ -7,6 +7,8 @@
 #include "executor/roles/access.h"
 #include "executor/transaction/transaction.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 
 namespace redquel::executor {
@@ -23,7 +25,7 @@ class LockTableExecution final : public Execution {
   asio::awaitable<std::optional<sql::Batch>> next() override {
     const auto& statement = std::get<ast::LockTable>(prepared_->statement->node);
     const std::shared_ptr<Transaction> transaction = session_.transaction;
-    if (!transaction) throw sql::SqlError("25P01", "LOCK TABLE can only be used in transaction blocks");
+    if (!transaction) throw sql::SqlError(sqlstate::kNoActiveTransaction, "LOCK TABLE can only be used in transaction blocks");
     // What was waited for may have been a definition: the names must still mean what was locked.
     std::set<sql::Oid> locked;
     while (true) {
@@ -58,7 +60,7 @@ class LockTableExecution final : public Execution {
     if (sql::find_system_table(name.schema.empty() ? "pg_catalog" : name.schema, name.name) != nullptr) return {};
     const std::string shown = name.schema.empty() ? name.name : name.schema + "." + name.name;
     const auto refuse = [&](const char* what) {
-      return sql::SqlError("42809", fmt::format("cannot lock relation \"{}\"", name.name))
+      return sql::SqlError(sqlstate::kWrongObjectType, fmt::format("cannot lock relation \"{}\"", name.name))
           .detail(fmt::format("This operation is not supported for {}.", what));
     };
     if (catalog.find_sequence(name.schema, name.name, session_.search_path)) throw refuse("sequences");
@@ -66,7 +68,7 @@ class LockTableExecution final : public Execution {
         catalog.find_primary_key(name.schema, name.name, session_.search_path)) {
       throw refuse("indexes");
     }
-    throw sql::SqlError("42P01", fmt::format("relation \"{}\" does not exist", shown));
+    throw sql::undefined_relation(shown);
   }
 
   /// Views may read each other in a circle (CREATE OR REPLACE VIEW).

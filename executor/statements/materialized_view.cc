@@ -12,6 +12,7 @@
 #include "executor/engine/inner_statements.h"
 #include "parser/deparse.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -27,17 +28,18 @@ TablePtr find_view(const CatalogDraft& draft, const ast::RefreshMaterializedView
   if (kind == RelationKind::kNone) throw missing_relation(draft, name);
   const TablePtr table = kind == RelationKind::kTable ? find_table(draft, name) : nullptr;
   if (!table || !table->materialized) {
-    throw SqlError("0A000", fmt::format("\"{}\" is not a materialized view", name.name));
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("\"{}\" is not a materialized view", name.name));
   }
   if (!statement.concurrently) return table;
-  if (statement.with_no_data) throw SqlError("42601", "CONCURRENTLY and WITH NO DATA options cannot be used together");
-  if (!table->populated) throw SqlError("0A000", "CONCURRENTLY cannot be used when the materialized view is not populated");
+  if (statement.with_no_data) throw SqlError(sqlstate::kSyntaxError, "CONCURRENTLY and WITH NO DATA options cannot be used together");
+  if (!table->populated) throw SqlError(sqlstate::kFeatureNotSupported, "CONCURRENTLY cannot be used when the materialized view is not populated");
   const bool has_key = std::ranges::any_of(table->indexes, [](const sql::IndexDef& index) {
     const bool plain = std::ranges::all_of(index.parts, [](const sql::IndexDef::Part& part) { return part.column > 0; });
     return index.unique && index.predicate_sql.empty() && plain && index.state == sql::IndexState::kReady;
   });
   if (!has_key) {
-    throw SqlError("55000", fmt::format("cannot refresh materialized view \"{}.{}\" concurrently", table->schema, table->name))
+    throw SqlError(sqlstate::kObjectNotInPrerequisiteState,
+                   fmt::format("cannot refresh materialized view \"{}.{}\" concurrently", table->schema, table->name))
         .hint("Create a unique index with no WHERE clause on one or more columns of the materialized view.");
   }
   return table;

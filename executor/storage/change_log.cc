@@ -7,6 +7,7 @@
 
 #include "executor/storage/row_record.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -71,7 +72,7 @@ bool ChangeLog::is_newest(Position position, const Version& version, Position le
 
 ChangeLog::Position ChangeLog::append(std::string member, BufferedRow row) {
   const Position position = size();
-  if (position == kNone - 1) throw sql::SqlError("54000", "too many row changes in one transaction");
+  if (position == kNone - 1) throw sql::SqlError(sqlstate::kProgramLimitExceeded, "too many row changes in one transaction");
   // Before anything is noted: it may fail.
   if (recent_bytes_ > kRecentBytes) spill();
   const std::uint64_t hash = hash_of_member(member);

@@ -7,6 +7,7 @@
 #include "parser/deparse.h"
 #include "planner/bind/written_definition.h"
 #include "sql/catalog/index_text.h"
+#include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::executor {
@@ -90,10 +91,11 @@ SqlError duplicate_key(const sql::TableDef& table, std::string_view constraint, 
   const std::string key = key_description(table, columns, values, settings);
   if (is_exclusion(table, constraint)) {
     const std::string message = fmt::format("conflicting key value violates exclusion constraint \"{}\"", constraint);
-    return constraint_error("23P01", message, table, constraint)
+    return constraint_error(sqlstate::kExclusionViolation, message, table, constraint)
         .detail(fmt::format("Key {} conflicts with existing key {}.", key, key));
   }
-  return constraint_error("23505", fmt::format("duplicate key value violates unique constraint \"{}\"", constraint), table, constraint)
+  return constraint_error(sqlstate::kUniqueViolation, fmt::format("duplicate key value violates unique constraint \"{}\"", constraint), table,
+                          constraint)
       .detail(fmt::format("Key {} already exists.", key));
 }
 
@@ -101,15 +103,15 @@ SqlError duplicate_in_new_index(const sql::TableDef& table, std::string_view ind
                                 std::span<const sql::Datum> values, const sql::SessionSettings& settings) {
   const std::string key = key_description(table, columns, values, settings);
   if (is_exclusion(table, index)) {
-    return constraint_error("23P01", fmt::format("could not create exclusion constraint \"{}\"", index), table, index)
+    return constraint_error(sqlstate::kExclusionViolation, fmt::format("could not create exclusion constraint \"{}\"", index), table, index)
         .detail(fmt::format("Key {} conflicts with key {}.", key, key));
   }
-  return constraint_error("23505", fmt::format("could not create unique index \"{}\"", index), table, index)
+  return constraint_error(sqlstate::kUniqueViolation, fmt::format("could not create unique index \"{}\"", index), table, index)
       .detail(fmt::format("Key {} is duplicated.", key));
 }
 
 SqlError strange_row_key(const sql::TableDef& table, std::string_view key) {
-  return SqlError("XX001", fmt::format("key \"{}\" in Redis is not a row of table \"{}\"", key, table.name))
+  return SqlError(sqlstate::kDataCorrupted, fmt::format("key \"{}\" in Redis is not a row of table \"{}\"", key, table.name))
       .detail("Another program has written it.")
       .hint("Rename or delete the key, or choose another key for the row.");
 }
@@ -129,8 +131,8 @@ std::string row_description(const sql::TableDef& table, std::span<const sql::Dat
 
 SqlError null_violation(const sql::TableDef& table, const sql::ColumnDef& column, std::span<const sql::Datum> row,
                         const sql::SessionSettings& settings) {
-  return SqlError("23502", fmt::format("null value in column \"{}\" of relation \"{}\" violates not-null constraint",
-                                       column.name, table.name))
+  return SqlError(sqlstate::kNotNullViolation,
+                  fmt::format("null value in column \"{}\" of relation \"{}\" violates not-null constraint", column.name, table.name))
       .detail(fmt::format("Failing row contains {}.", row_description(table, row, settings)))
       .schema(table.schema)
       .table(table.name)
@@ -138,7 +140,7 @@ SqlError null_violation(const sql::TableDef& table, const sql::ColumnDef& column
 }
 
 sql::SqlError column_contains_nulls(const sql::TableDef& table, const sql::ColumnDef& column) {
-  return sql::SqlError("23502", fmt::format("column \"{}\" of relation \"{}\" contains null values", column.name, table.name))
+  return sql::SqlError(sqlstate::kNotNullViolation, fmt::format("column \"{}\" of relation \"{}\" contains null values", column.name, table.name))
       .schema(table.schema)
       .table(table.name)
       .column(column.name);
@@ -147,13 +149,13 @@ sql::SqlError column_contains_nulls(const sql::TableDef& table, const sql::Colum
 SqlError check_violation(const sql::TableDef& table, std::string_view constraint, std::span<const sql::Datum> row,
                          const sql::SessionSettings& settings) {
   const std::string message = fmt::format("new row for relation \"{}\" violates check constraint \"{}\"", table.name, constraint);
-  return constraint_error("23514", message, table, constraint)
+  return constraint_error(sqlstate::kCheckViolation, message, table, constraint)
       .detail(fmt::format("Failing row contains {}.", row_description(table, row, settings)));
 }
 
 SqlError check_option_violation(const sql::TableDef& table, std::string_view view, std::span<const sql::Datum> row,
                                 const sql::SessionSettings& settings) {
-  return SqlError("44000", fmt::format("new row violates check option for view \"{}\"", view))
+  return SqlError(sqlstate::kWithCheckOptionViolation, fmt::format("new row violates check option for view \"{}\"", view))
       .detail(fmt::format("Failing row contains {}.", row_description(table, row, settings)));
 }
 

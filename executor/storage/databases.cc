@@ -10,6 +10,8 @@
 #include "executor/scripts/scripts.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -24,7 +26,7 @@ asio::awaitable<RepliesPtr> call(RedisClient& home, const Script& script, std::v
   co_return replies;
 }
 
-SqlError already_exists(const std::string& name) { return SqlError("42P04", fmt::format("database \"{}\" already exists", name)); }
+SqlError already_exists(const std::string& name) { return sql::duplicate_database(name); }
 
 }  // namespace
 
@@ -38,7 +40,7 @@ asio::awaitable<std::optional<int>> find_database(RedisClient& home, const std::
   int number = 0;
   const auto parsed = std::from_chars(value->data(), value->data() + value->size(), number);
   if (parsed.ec != std::errc() || parsed.ptr != value->data() + value->size() || number < 0) {
-    throw SqlError("XX001", fmt::format("{} has no number for database \"{}\"", sql::kDatabasesKey, name));
+    throw SqlError(sqlstate::kDataCorrupted, fmt::format("{} has no number for database \"{}\"", sql::kDatabasesKey, name));
   }
   co_return number;
 }
@@ -61,7 +63,7 @@ asio::awaitable<void> create_database(RedisClient& home, const std::string& name
   const std::string_view outcome = replies->text(0).value_or("");
   if (outcome == "exists") throw already_exists(name);
   if (outcome == "full") {
-    throw SqlError("53100", fmt::format("could not create database \"{}\": Redis has no empty logical database left", name))
+    throw SqlError(sqlstate::kDiskFull, fmt::format("could not create database \"{}\": Redis has no empty logical database left", name))
         .hint("The setting \"databases\" of Redis says how many there are.");
   }
 }
@@ -99,7 +101,7 @@ asio::awaitable<void> rename_database(RedisClient& home, const std::string& name
   std::vector<std::string> arguments{name, new_name};
   const RepliesPtr replies = co_await call(home, kRenameDatabaseScript, std::move(arguments));
   const std::string_view outcome = replies->text(0).value_or("");
-  if (outcome == "missing") throw SqlError("3D000", fmt::format("database \"{}\" does not exist", name));
+  if (outcome == "missing") throw sql::undefined_database(name);
   if (outcome == "exists") throw already_exists(new_name);
 }
 

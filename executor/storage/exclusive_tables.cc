@@ -11,6 +11,7 @@
 #include "executor/storage/journal.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -90,7 +91,7 @@ asio::awaitable<bool> wait_while_exclusive(RedisClient& client, std::vector<sql:
     RepliesPtr replies = co_await client.execute(std::move(batch));
     if (replies->integer(0) == 0 && co_await recover(client, all, state)) continue;
     if (deadline && std::chrono::steady_clock::now() >= *deadline) {
-      throw sql::SqlError("55P03", "canceling statement due to lock timeout");
+      throw sql::SqlError(sqlstate::kLockNotAvailable, "canceling statement due to lock timeout");
     }
     asio::steady_timer timer(co_await asio::this_coro::executor);
     timer.expires_after(pause);

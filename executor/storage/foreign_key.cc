@@ -8,6 +8,7 @@
 #include "executor/storage/locks.h"
 #include "executor/storage/stored_text.h"
 #include "sql/catalog/table_keys.h"
+#include "sql/sqlstate.h"
 #include "sql/types/index_value.h"
 
 namespace redquel::executor {
@@ -66,7 +67,7 @@ ForeignKey::ForeignKey(const sql::ForeignKeyDef& definition, TablePtr referencin
     key_columns_ = referenced_->primary_key;
   } else {
     const auto index = std::ranges::find(referenced_->indexes, definition_.referenced_index, &sql::IndexDef::oid);
-    if (index == referenced_->indexes.end()) throw SqlError("XX001", "a foreign key refers to an index that does not exist");
+    if (index == referenced_->indexes.end()) throw SqlError(sqlstate::kDataCorrupted, "a foreign key refers to an index that does not exist");
     for (const sql::IndexDef::Part& part : index->parts) key_columns_.push_back(part.column);
   }
   for (std::int16_t number : key_columns_) {
@@ -153,8 +154,8 @@ bool ForeignKey::restricts(bool is_update) const { return definition_.action_on(
 
 SqlError ForeignKey::missing(Row row, const sql::SessionSettings& settings) const {
   const std::vector<sql::Datum> values = values_at(row, referencing_positions_);
-  SqlError error = SqlError("23503", fmt::format("insert or update on table \"{}\" violates foreign key constraint \"{}\"",
-                                                 referencing_->name, definition_.name))
+  SqlError error = SqlError(sqlstate::kForeignKeyViolation, fmt::format("insert or update on table \"{}\" violates foreign key constraint \"{}\"",
+                                                                        referencing_->name, definition_.name))
                        .schema(referencing_->schema)
                        .table(referencing_->name)
                        .constraint(definition_.name);
@@ -165,8 +166,9 @@ SqlError ForeignKey::missing(Row row, const sql::SessionSettings& settings) cons
 
 SqlError ForeignKey::still_referenced(Row row, const sql::SessionSettings& settings) const {
   const std::vector<sql::Datum> values = values_at(row, referenced_positions_);
-  return SqlError("23503", fmt::format("update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"",
-                                       referenced_->name, definition_.name, referencing_->name))
+  return SqlError(sqlstate::kForeignKeyViolation,
+                  fmt::format("update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"", referenced_->name,
+                              definition_.name, referencing_->name))
       .detail(fmt::format("Key {} is still referenced from table \"{}\".",
                           key_description(*referenced_, definition_.referenced_columns, values, settings), referencing_->name))
       .schema(referencing_->schema)
@@ -178,7 +180,7 @@ std::vector<ForeignKeyPtr> foreign_keys_of(const sql::CatalogSnapshot& catalog, 
   std::vector<ForeignKeyPtr> keys;
   for (const sql::ForeignKeyDef& definition : table->foreign_keys) {
     const ForeignKey::TablePtr referenced = definition.referenced == table->oid ? table : catalog.find_table(definition.referenced);
-    if (!referenced) throw SqlError("XX001", "a foreign key refers to a table that does not exist");
+    if (!referenced) throw SqlError(sqlstate::kDataCorrupted, "a foreign key refers to a table that does not exist");
     keys.push_back(std::make_shared<const ForeignKey>(definition, table, referenced));
   }
   return keys;

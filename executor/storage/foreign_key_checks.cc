@@ -6,6 +6,7 @@
 #include "executor/scripts/scripts.h"
 #include "executor/storage/row_record.h"
 #include "sql/catalog/stored_keys.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -189,7 +190,7 @@ const ForeignKey& ForeignKeyChecks::known_key(sql::Oid oid) const {
       }
     }
   }
-  throw SqlError("XX000", "a foreign key is not known any more");
+  throw SqlError(sqlstate::kInternalError, "a foreign key is not known any more");
 }
 
 void ForeignKeyChecks::put_aside_written() {

@@ -16,6 +16,7 @@
 #include "executor/storage/stored_row.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/catalog/stored_keys.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -65,7 +66,8 @@ class IndexRepair {
       fruitless = found < last ? 0 : fruitless + 1;
       last = found;
     }
-    throw SqlError("40001", fmt::format("could not rebuild the indexes of table \"{}\" due to concurrent writes", table_->name));
+    throw SqlError(sqlstate::kSerializationFailure,
+                   fmt::format("could not rebuild the indexes of table \"{}\" due to concurrent writes", table_->name));
   }
 
  private:

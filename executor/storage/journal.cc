@@ -8,6 +8,7 @@
 #include "executor/storage/stored_row.h"
 #include "executor/storage/stored_text.h"
 #include "executor/storage/write_unit.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -33,7 +34,7 @@ void append_number(std::string& out, std::size_t number) {
   append_word(out, std::string_view(digits, static_cast<std::size_t>(end - digits)));
 }
 
-sql::SqlError damaged() { return sql::SqlError("XX001", "the journal of an unfinished statement is damaged"); }
+sql::SqlError damaged() { return sql::SqlError(sqlstate::kDataCorrupted, "the journal of an unfinished statement is damaged"); }
 
 std::optional<std::string> take_word(std::string_view& text) {
   if (text.starts_with('-')) {
@@ -97,7 +98,7 @@ class Undo {
           break;
       }
     }
-    throw sql::SqlError("40001", "could not undo an unfinished statement: its rows are changed by others");
+    throw sql::SqlError(sqlstate::kSerializationFailure, "could not undo an unfinished statement: its rows are changed by others");
   }
 
  private:

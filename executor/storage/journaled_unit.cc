@@ -28,11 +28,11 @@ constexpr int kCommitAttempts = 10;
 using Clock = std::chrono::steady_clock;
 
 sql::SqlError lost_tables() {
-  return sql::SqlError("40001", "could not serialize access: the statement's exclusive hold of its tables has expired");
+  return sql::SqlError(sqlstate::kSerializationFailure, "could not serialize access: the statement's exclusive hold of its tables has expired");
 }
 
 sql::SqlError unknown_outcome() {
-  return sql::SqlError("08007", "connection to Redis lost while the statement ended: its outcome is unknown");
+  return sql::SqlError(sqlstate::kTransactionResolutionUnknown, "connection to Redis lost while the statement ended: its outcome is unknown");
 }
 
 }  // namespace
@@ -102,7 +102,9 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
     if (chunk->status == WriteStatus::kStale || client.generation() != generation) throw lost_tables();
     if (chunk->status == WriteStatus::kConflict) throw WriteConflict{};
     if (chunk->status == WriteStatus::kLocked) throw LockedByOther{chunk->unit->blocker()};
-    if (chunk->status == WriteStatus::kLostLock) throw sql::SqlError("40001", "could not serialize access: a lock was lost");
+    if (chunk->status == WriteStatus::kLostLock) {
+      throw sql::SqlError(sqlstate::kSerializationFailure, "could not serialize access: a lock was lost");
+    }
     if (chunk->applied) chunk->applied(*chunk->unit);
   }
 

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -28,7 +29,7 @@ bool KnownKeys::set(std::string_view key, bool mark) {
     return false;
   }
   const std::size_t position = marks_.size();
-  if (position >= 0xFFFFFFFE) throw sql::SqlError("54000", "too many keys in one statement");
+  if (position >= 0xFFFFFFFE) throw sql::SqlError(sqlstate::kProgramLimitExceeded, "too many keys in one statement");
   if (position > 0 && position % kKeysPerBlock == 0) {
     recent_bytes_ += open_.size();
     recent_.push_back(std::make_shared<const std::string>(std::exchange(open_, {})));

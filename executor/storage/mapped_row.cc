@@ -9,6 +9,7 @@
 #include "sql/catalog/mapped_value.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/compare.h"
 
 namespace redquel::executor {
@@ -87,8 +88,9 @@ std::string MappedRow::key(Row row, std::string_view field) const {
     if (piece.column > 0) {
       const std::string value = required(row, mapping_.column(piece.column));
       if (!mapping_.key.may_hold(part, value)) {
-        throw SqlError("22023", fmt::format("value \"{}\" of column \"{}\" cannot stand in key \"{}\"", value, table_.find_column(piece.column)->name,
-                                            sql::template_text(mapping_.key, table_)))
+        throw SqlError(sqlstate::kInvalidParameterValue,
+                       fmt::format("value \"{}\" of column \"{}\" cannot stand in key \"{}\"", value, table_.find_column(piece.column)->name,
+                                   sql::template_text(mapping_.key, table_)))
             .detail("The key could not be taken apart again.");
       }
     }
@@ -103,7 +105,8 @@ std::string MappedRow::ohm_id(Row row) const { return required(row, mapping_.col
 std::string MappedRow::score(Row row, std::int16_t column) const {
   const std::string value = required(row, mapping_.column(column));
   if (value == "NaN") {
-    throw SqlError("22003", fmt::format("column \"{}\" of foreign table \"{}\" cannot be NaN", table_.find_column(column)->name, table_.name))
+    throw SqlError(sqlstate::kNumericValueOutOfRange,
+                   fmt::format("column \"{}\" of foreign table \"{}\" cannot be NaN", table_.find_column(column)->name, table_.name))
         .detail("It is a score of a zset.");
   }
   return value;
@@ -231,8 +234,11 @@ bool MappedRow::is_key_taken(std::size_t own, std::size_t row_reads) const {
 MappedRow::Found MappedRow::take_reads(std::span<const Reply> replies, bool bad_values_are_null, MappedLookups& lookups) {
   for (std::size_t i = 0; i < replies.size(); ++i) {
     if (replies[i].is_error()) {
-      if (!replies[i].text.starts_with("WRONGTYPE")) throw SqlError("XX000", fmt::format("Redis, key \"{}\": {}", reads_[i][1], replies[i].text));
-      throw SqlError("XX001", fmt::format("key \"{}\" is of another Redis type than foreign table \"{}\" needs", reads_[i][1], table_.name));
+      if (!replies[i].text.starts_with("WRONGTYPE")) {
+        throw SqlError(sqlstate::kInternalError, fmt::format("Redis, key \"{}\": {}", reads_[i][1], replies[i].text));
+      }
+      throw SqlError(sqlstate::kDataCorrupted,
+                     fmt::format("key \"{}\" is of another Redis type than foreign table \"{}\" needs", reads_[i][1], table_.name));
     }
     found_.push_back(replies[i].is_nil() ? std::nullopt : std::optional(reply_text(replies[i])));
   }
@@ -308,7 +314,8 @@ void MappedRow::write_fields(MappedWriteCall& call) {
   const bool all_null = std::all_of(fields_.begin(), fields_.end(), [&](const auto* column) { return sql::is_null(after[position(column->number)]); });
   const bool repeats_key = std::any_of(mapping_.columns.begin(), mapping_.columns.end(), [](const auto& column) { return column.repeats_key; });
   if (all_null && !mapping_.ohm && !repeats_key) {
-    throw SqlError("22023", fmt::format("a row of foreign table \"{}\" needs a value that is not null in a column outside of its key", table_.name))
+    throw SqlError(sqlstate::kInvalidParameterValue,
+                   fmt::format("a row of foreign table \"{}\" needs a value that is not null in a column outside of its key", table_.name))
         .detail("Redis has no empty values that could stand for it.");
   }
   if (moves_ && mapping_.ohm) throw sql::not_supported("another id for a row of layout ohm");
@@ -336,7 +343,8 @@ void MappedRow::write_fields(MappedWriteCall& call) {
     }
     if (!is_changed) continue;
     if (!value && column->absent == Mapping::Absent::kDefault) {
-      throw SqlError("22023", fmt::format("column \"{}\" of foreign table \"{}\" cannot be null", table_.columns[at].name, table_.name))
+      throw SqlError(sqlstate::kInvalidParameterValue,
+                     fmt::format("column \"{}\" of foreign table \"{}\" cannot be null", table_.columns[at].name, table_.name))
           .detail("An absent field stands for the column's default.");
     }
     if (!value && is_hash) {
@@ -375,7 +383,8 @@ void MappedRow::write_ttl(MappedWriteCall& call, std::span<const std::string> ke
     constexpr std::int64_t kMost = 100'000'000'000;  // Redis counts milliseconds
     seconds = std::stoll(*now);
     if (*seconds <= 0 || *seconds > kMost) {
-      throw SqlError("22023", fmt::format("column \"{}\" is a time to live and must be positive", table_.find_column(ttl)->name))
+      throw SqlError(sqlstate::kInvalidParameterValue,
+                     fmt::format("column \"{}\" is a time to live and must be positive", table_.find_column(ttl)->name))
           .detail(fmt::format("It is a number of seconds, at most {}.", kMost));
     }
   }
@@ -458,7 +467,7 @@ void MappedRow::write_list(MappedWriteCall& call) {
   const std::string own = key(*change_.after);
   const std::string at = position_column != nullptr ? required(*change_.after, *position_column) : "-1";
   if (at != "0" && at != "-1") {
-    throw SqlError("22023", "an element can only be put to the head of a list, position 0, or to its end, position -1");
+    throw SqlError(sqlstate::kInvalidParameterValue, "an element can only be put to the head of a list, position 0, or to its end, position -1");
   }
   put(call, own, "list", {at == "0" ? "LPUSH" : "RPUSH", own, required(*change_.after, value)});
   write_ttl(call, {&own, 1});
@@ -485,7 +494,7 @@ std::string MappedRow::entry_id(Row row) const {
   };
   const std::string_view number = std::string_view(complete).substr(dash + 1);
   if (!is_number(std::string_view(complete).substr(0, dash)) || (number != "*" && !is_number(number)) || complete == "0-0") {
-    throw SqlError("22023", fmt::format("invalid id of a stream's entry: \"{}\"", given));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid id of a stream's entry: \"{}\"", given));
   }
   return complete;
 }
@@ -512,7 +521,7 @@ void MappedRow::write_stream(MappedWriteCall& call) {
       words.push_back(*value);
     }
   }
-  if (words.size() == 3) throw SqlError("22023", "an entry of a stream needs a field that is not null");
+  if (words.size() == 3) throw SqlError(sqlstate::kInvalidParameterValue, "an entry of a stream needs a field that is not null");
   put(call, own, "stream", words);
   write_ttl(call, {&own, 1});
 }

@@ -7,6 +7,7 @@
 #include "executor/storage/mapped_row.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -18,8 +19,8 @@ std::string MappedRow::filled(const sql::KeyTemplate& content, Row row) const {
     if (parts[i].column == 0) continue;
     const std::string value = required(row, mapping_.column(parts[i].column));
     if (parts.size() > 1 && !content.may_hold(i, value)) {
-      throw SqlError("22023", fmt::format("value \"{}\" of column \"{}\" cannot stand in \"{}\"", value, table_.find_column(parts[i].column)->name,
-                                          sql::template_text(content, table_)))
+      throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("value \"{}\" of column \"{}\" cannot stand in \"{}\"", value,
+                                                                   table_.find_column(parts[i].column)->name, sql::template_text(content, table_)))
           .detail("It could not be taken apart again.");
     }
   }

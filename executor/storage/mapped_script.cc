@@ -6,6 +6,7 @@
 
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -20,7 +21,8 @@ void MappedWriteCall::select(int database) { selected_ = database; }
 
 void MappedWriteCall::append(List& list, const Words& words) {
   if (++command_count_ > kMaxCommands) {
-    throw sql::SqlError("54000", fmt::format("the changes of foreign tables need more than {} Redis commands", kMaxCommands))
+    throw sql::SqlError(sqlstate::kProgramLimitExceeded,
+                        fmt::format("the changes of foreign tables need more than {} Redis commands", kMaxCommands))
         .hint("They are one atomic unit in Redis, which waits meanwhile. Change fewer rows at a time.");
   }
   if (list.database != selected_) {
@@ -69,7 +71,7 @@ void MappedWriteCall::add_entry(const std::string& key, const std::string& id) {
   if (is_first) {
     append_check({"XINFO", "STREAM", key}, "s", id);
   } else if (value_of(id) < value_of(last->second) || (id == last->second && !id.ends_with('*'))) {
-    throw sql::SqlError("22023", fmt::format("id \"{}\" is not greater than the last one of stream \"{}\"", id, key));
+    throw sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("id \"{}\" is not greater than the last one of stream \"{}\"", id, key));
   }
   last->second = id;
 }
@@ -79,7 +81,7 @@ void MappedWriteCall::last_command(const Words& words) { append(last_commands_, 
 void MappedWriteCall::expire(const std::string& key, std::optional<std::int64_t> seconds) {
   const auto [known, is_new] = expiries_.emplace(Place(selected_, key), seconds);
   if (!is_new && known->second != seconds) {
-    throw sql::SqlError("22023", fmt::format("rows of one key \"{}\" cannot have different times to live", key));
+    throw sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("rows of one key \"{}\" cannot have different times to live", key));
   }
   if (is_new) last_command(seconds ? Words{"EXPIRE", key, std::to_string(*seconds)} : Words{"PERSIST", key});
 }

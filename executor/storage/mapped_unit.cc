@@ -9,6 +9,7 @@
 #include "executor/storage/mapped_row.h"
 #include "executor/storage/mapped_script.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::executor {
@@ -64,7 +65,8 @@ MappedUnit::~MappedUnit() = default;
 bool MappedUnit::add(MappedChange change) {
   if (change.before && !changed_.insert(mapped_identity(*table_, *change.before)).second) return false;
   if (changes_.size() >= kMaxRows) {
-    throw sql::SqlError("54000", fmt::format("statement changes more than {} rows of a foreign table", kMaxRows)).hint("A statement is one atomic unit in Redis. Split it.");
+    throw sql::SqlError(sqlstate::kProgramLimitExceeded, fmt::format("statement changes more than {} rows of a foreign table", kMaxRows))
+        .hint("A statement is one atomic unit in Redis. Split it.");
   }
   changes_.push_back(std::move(change));
   return true;
@@ -88,7 +90,7 @@ asio::awaitable<bool> MappedUnit::read(RedisClient& redis, bool bad_values_are_n
     const bool is_new = change.after && !change.before && !table_->primary_key.empty() && !may_repeat(*table_);
     if (is_new && !inserted.insert(mapped_identity(*table_, *change.after)).second) {
       if (!change.conflict.skip) {
-        throw sql::SqlError("23505", fmt::format("duplicate key value violates unique constraint \"{}_key\"", table_->name))
+        throw sql::SqlError(sqlstate::kUniqueViolation, fmt::format("duplicate key value violates unique constraint \"{}_key\"", table_->name))
             .detail("Two new rows have the same key.");
       }
       skipped_.insert(i);
@@ -150,10 +152,12 @@ MappedWriteResult refused_mapped_write(std::span<const Reply> answer) {
   if (word == "lost") return {WriteStatus::kLostLock, {}};
   if (word == "locked") return {WriteStatus::kLocked, {text(1), text(2), text(3)}};
   if (word == "behind") {
-    throw sql::SqlError("22023", fmt::format("id \"{}\" is not greater than the last one of stream \"{}\"", text(2), text(1))).hint("Nothing was written.");
+    throw sql::SqlError(sqlstate::kInvalidParameterValue,
+                        fmt::format("id \"{}\" is not greater than the last one of stream \"{}\"", text(2), text(1)))
+        .hint("Nothing was written.");
   }
   if (word == "type") {
-    throw sql::SqlError("XX001", fmt::format("key \"{}\" is of another Redis type than its foreign table needs", text(1)))
+    throw sql::SqlError(sqlstate::kDataCorrupted, fmt::format("key \"{}\" is of another Redis type than its foreign table needs", text(1)))
         .hint("Nothing was written.");
   }
   return {WriteStatus::kConflict, {}};

@@ -11,6 +11,7 @@
 #include "executor/storage/locks.h"
 #include "sql/catalog/key_segments.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -312,7 +313,7 @@ Removal decode_removal(std::string_view id, std::string_view text) {
     if (removal.prefix.empty()) throw std::out_of_range("prefix");
     return removal;
   } catch (const std::exception&) {
-    throw sql::SqlError("XX001", "an entry of redquel:removals cannot be read");
+    throw sql::SqlError(sqlstate::kDataCorrupted, "an entry of redquel:removals cannot be read");
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::executor {
@@ -41,7 +42,7 @@ void RowReader::refuse(std::size_t column, std::string_view member, std::string_
   } catch (const sql::SqlError& error) {
     throw with_place(error);
   }
-  throw with_place(sql::SqlError("22P02", "invalid stored text"));
+  throw with_place(sql::SqlError(sqlstate::kInvalidTextRepresentation, "invalid stored text"));
 }
 
 void RowReader::append_fetch(CommandBatch& batch, std::string_view member) const {
@@ -56,7 +57,9 @@ void RowReader::append_sort_get(CommandBatch& batch) const {
 
 bool RowReader::add(std::string_view member, std::span<const Reply> values) {
   using Kind = sql::RowFields::Source::Kind;
-  if (values.size() < fields_->fields.size()) throw sql::SqlError("XX000", "unexpected reply from Redis: a row with too few fields");
+  if (values.size() < fields_->fields.size()) {
+    throw sql::SqlError(sqlstate::kInternalError, "unexpected reply from Redis: a row with too few fields");
+  }
   if (!values[fields_->presence].is_text()) return false;
   if (changes_ && changes_->contains(member)) return false;
   if (columns_.empty()) start();

@@ -14,6 +14,7 @@
 #include "sql/catalog/stored_keys.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -25,7 +26,7 @@ std::int64_t parse(std::string_view text, const sql::SequenceDef& sequence) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw SqlError("XX001", fmt::format("the counter of sequence \"{}\" holds no number", sequence.name));
+    throw SqlError(sqlstate::kDataCorrupted, fmt::format("the counter of sequence \"{}\" holds no number", sequence.name));
   }
   return value;
 }
@@ -35,8 +36,9 @@ std::string definition_field(const sql::SequenceDef& sequence) { return "sequenc
 
 SqlError exhausted(const sql::SequenceDef& sequence) {
   const bool descending = sequence.increment < 0;
-  return SqlError("2200H", fmt::format("nextval: reached {} value of sequence \"{}\" ({})", descending ? "minimum" : "maximum",
-                                       sequence.name, descending ? sequence.minimum : sequence.maximum));
+  return SqlError(sqlstate::kSequenceGeneratorLimitExceeded,
+                  fmt::format("nextval: reached {} value of sequence \"{}\" ({})", descending ? "minimum" : "maximum", sequence.name,
+                              descending ? sequence.minimum : sequence.maximum));
 }
 
 }  // namespace
@@ -100,8 +102,8 @@ asio::awaitable<bool> is_defined_so(RedisClient& client, const sql::SequenceDef&
 
 asio::awaitable<void> set_sequence(RedisClient& client, const sql::SequenceDef& sequence, std::int64_t value, bool is_called) {
   if (value < sequence.minimum || value > sequence.maximum) {
-    throw SqlError("22003", fmt::format("setval: value {} is out of bounds for sequence \"{}\" ({}..{})", value, sequence.name,
-                                        sequence.minimum, sequence.maximum));
+    throw SqlError(sqlstate::kNumericValueOutOfRange, fmt::format("setval: value {} is out of bounds for sequence \"{}\" ({}..{})", value,
+                                                                  sequence.name, sequence.minimum, sequence.maximum));
   }
   CommandBatch batch;
   std::int64_t stored = value;
@@ -112,7 +114,8 @@ asio::awaitable<void> set_sequence(RedisClient& client, const sql::SequenceDef& 
   } else if (!__builtin_sub_overflow(value, sequence.increment, &stored)) {
     batch.add("SET", sequence.key, stored);
   } else {
-    throw SqlError("22003", fmt::format("setval: value {} leaves no room for the increment of sequence \"{}\"", value, sequence.name));
+    throw SqlError(sqlstate::kNumericValueOutOfRange,
+                   fmt::format("setval: value {} leaves no room for the increment of sequence \"{}\"", value, sequence.name));
   }
   RepliesPtr replies = co_await client.execute(std::move(batch));
   replies->or_throw();

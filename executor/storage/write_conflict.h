@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -13,7 +14,7 @@ struct WriteConflict {};
 
 /// 40001: a statement or transaction cannot go on after what another has done. `what`: "update", "change of the table's definition" …
 inline sql::SqlError serialization_failure(std::string_view what) {
-  return sql::SqlError("40001", fmt::format("could not serialize access due to concurrent {}", what))
+  return sql::SqlError(sqlstate::kSerializationFailure, fmt::format("could not serialize access due to concurrent {}", what))
       .hint("The transaction might succeed if retried.");
 }
 

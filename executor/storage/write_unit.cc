@@ -8,6 +8,7 @@
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_error.h"
 #include "executor/storage/stored_text.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -44,7 +45,7 @@ void WriteUnit::turn_deletes_into_inserts() {
 
 void WriteUnit::check_size() const {
   if (changes_.size() < options_.max_rows) return;
-  throw SqlError("54000", fmt::format("statement changes more than {} rows", options_.max_rows))
+  throw SqlError(sqlstate::kProgramLimitExceeded, fmt::format("statement changes more than {} rows", options_.max_rows))
       .hint("A statement is one atomic unit in Redis. Split it, or raise \"redquel.max_write_rows\".");
 }
 
@@ -238,7 +239,7 @@ SqlError WriteUnit::violation_error(const Violation& violation) const {
   const sql::TableDef& definition = table.encoder.table();
   if (!violation.structure && definition.has_hidden_key()) {
     // The counter of hidden keys stands behind its rows: somebody else changed it.
-    return SqlError("XX001", fmt::format("row key {} of table \"{}\" is taken", change.new_image.member, definition.name));
+    return SqlError(sqlstate::kDataCorrupted, fmt::format("row key {} of table \"{}\" is taken", change.new_image.member, definition.name));
   }
   std::vector<std::int16_t> columns = definition.primary_key;
   std::vector<sql::Datum> values;

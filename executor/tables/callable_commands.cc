@@ -7,6 +7,7 @@
 #include "sql/ascii.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -49,7 +50,8 @@ std::string lower(std::string_view text) {
 
 sql::SqlError refused(std::string_view command, std::string_view reason) {
   const char first = static_cast<char>(reason.front() - 'a' + 'A');
-  return sql::SqlError("42501", fmt::format("redis.call() does not run {}", command)).detail(fmt::format("{}{}.", first, reason.substr(1)));
+  return sql::SqlError(sqlstate::kInsufficientPrivilege, fmt::format("redis.call() does not run {}", command))
+      .detail(fmt::format("{}{}.", first, reason.substr(1)));
 }
 
 /// Part 2 of a COMMAND INFO reply has the flags, part 6 the categories.
@@ -135,7 +137,7 @@ asio::awaitable<void> CallableCommands::check_keys(const Reply& keys, std::strin
   }
   for (const Reply& key : keys.children()) {
     if (!is_own(key.text)) continue;
-    throw sql::SqlError("42501", fmt::format("redis.call() does not run {} on keys of redquel's own", shown))
+    throw sql::SqlError(sqlstate::kInsufficientPrivilege, fmt::format("redis.call() does not run {} on keys of redquel's own", shown))
         .detail("The keys of tables and sequences, and those that begin with \"redquel:\", are changed by SQL alone.");
   }
 }

@@ -1,12 +1,11 @@
 #include "executor/tables/engine_functions.h"
 
-#include <fmt/format.h>
-
 #include "executor/storage/index_checker.h"
 #include "executor/tables/structure_check.h"
 #include "parser/parse.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/name_errors.h"
 
 namespace redquel::executor {
 
@@ -18,7 +17,7 @@ std::shared_ptr<const sql::TableDef> find_table(const std::string& written, cons
   const auto& path = context.evaluation().search_path;
   std::string schema = name.names.size() > 1 ? name.names[name.names.size() - 2] : "";
   auto table = context.catalog()->find_table(schema, name.names.back(), path);
-  if (!table) throw sql::SqlError("42P01", fmt::format("relation \"{}\" does not exist", written));
+  if (!table) throw sql::undefined_relation(written);
   return table;
 }
 

@@ -6,6 +6,7 @@
 #include "executor/tables/set_program.h"
 #include "planner/access/ordered_source.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -62,7 +63,7 @@ class IndexKeysOperator final : public IndexAnswer {
     RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
     if (replies->integer(1) <= static_cast<std::int64_t>(5 * context_.limits.set_members)) context_.remember_cheap(&keys_);
     const auto parts = replies->array(0);
-    if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SSCAN");
+    if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SSCAN");
     if (parts[0].text != "0") co_return std::nullopt;
     co_return decode(parts[1].children(), {}, replies);
   }

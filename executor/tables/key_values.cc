@@ -4,6 +4,7 @@
 
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -58,14 +59,14 @@ RowCounts evaluate_goal(const sql::ExpressionPtr& limit, const sql::ExpressionPt
   if (limit) {
     sql::Datum value = sql::evaluate_scalar(*limit, context);
     if (auto number = integer_of(value)) {
-      if (*number < 0) throw sql::SqlError("2201W", "LIMIT must not be negative");
+      if (*number < 0) throw sql::SqlError(sqlstate::kInvalidRowCountInLimitClause, "LIMIT must not be negative");
       counts.limit = static_cast<std::uint64_t>(*number);
     }
   }
   if (offset) {
     sql::Datum value = sql::evaluate_scalar(*offset, context);
     if (auto number = integer_of(value)) {
-      if (*number < 0) throw sql::SqlError("2201X", "OFFSET must not be negative");
+      if (*number < 0) throw sql::SqlError(sqlstate::kInvalidRowCountInResultOffsetClause, "OFFSET must not be negative");
       counts.offset = static_cast<std::uint64_t>(*number);
     }
   }

@@ -4,6 +4,7 @@
 
 #include "executor/tables/mapped_access.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -13,10 +14,15 @@ KeyspaceWalk::KeyspaceWalk(const MappedReader& reader, ExecutionContext& context
   const std::string* allowed = evaluation.show ? evaluation.show(evaluation.session, "redquel.allow_keyspace_scan") : nullptr;
   const std::string& name = reader.table().name;
   if (allowed != nullptr && *allowed == "off") {
-    throw sql::SqlError("55000", fmt::format("foreign table \"{}\" can only be read by a scan of the keyspace, which redquel.allow_keyspace_scan forbids", name))
+    throw sql::SqlError(
+        sqlstate::kObjectNotInPrerequisiteState,
+        fmt::format("foreign table \"{}\" can only be read by a scan of the keyspace, which redquel.allow_keyspace_scan forbids", name))
         .hint(kHint);
   }
-  if (context.notice) context.notice(sql::SqlError("00000", fmt::format("the keyspace is scanned for foreign table \"{}\"", name)).hint(kHint));
+  if (context.notice) {
+    context.notice(
+        sql::SqlError(sqlstate::kSuccessfulCompletion, fmt::format("the keyspace is scanned for foreign table \"{}\"", name)).hint(kHint));
+  }
   pattern_ = reader.mapping().key.pattern([&](std::int16_t column) -> std::optional<std::string> {
     return column > 0 ? reader.text_of(fixed, column) : std::nullopt;
   });
@@ -33,7 +39,7 @@ asio::awaitable<std::vector<MappedKey>> KeyspaceWalk::next(const MappedReader& r
   batch.add("SCAN", cursor_, "MATCH", pattern_, "COUNT", context_.limits.chunk_rows, "TYPE", sql::redis_type(mapping.layout));
   RepliesPtr replies = co_await ask_mapped_bulk(mapping, std::move(batch), context_, counters);
   const auto parts = replies->array(0);
-  if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SCAN");
+  if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SCAN");
   cursor_ = std::string(parts[0].text);
   is_over_ = cursor_ == "0";
   const bool has_fields = mapping.layout == sql::Mapping::Layout::kStrings;

@@ -8,6 +8,7 @@
 #include "executor/tables/set_scripts.h"
 #include "executor/tables/source_operator.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -143,7 +144,7 @@ class LookupJoinOperator final : public SourceOperator {
       batch.add("SSCAN", names_[key], cursor, "COUNT", context_.limits.chunk_rows);
       RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
       auto parts = replies->array(0);
-      if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SSCAN");
+      if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SSCAN");
       cursor = std::string(parts[0].text);
       for (const Reply& member : parts[1].children()) {
         if (!seen.try_emplace(std::string(member.text)).second) continue;

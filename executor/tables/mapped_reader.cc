@@ -10,6 +10,7 @@
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -142,8 +143,9 @@ std::optional<MappedKey> MappedReader::key_of_member(const sql::KeyTemplate& mem
 }
 
 sql::SqlError MappedReader::wrong_kind(std::string_view key, std::string_view wanted, const Reply& error) const {
-  if (!error.text.starts_with("WRONGTYPE")) return sql::SqlError("XX000", fmt::format("Redis, key \"{}\": {}", key, error.text));
-  return sql::SqlError("XX001", fmt::format("key \"{}\" is not a Redis {}, which foreign table \"{}\" needs", key, wanted, table().name))
+  if (!error.text.starts_with("WRONGTYPE")) return sql::SqlError(sqlstate::kInternalError, fmt::format("Redis, key \"{}\": {}", key, error.text));
+  return sql::SqlError(sqlstate::kDataCorrupted,
+                       fmt::format("key \"{}\" is not a Redis {}, which foreign table \"{}\" needs", key, wanted, table().name))
       .hint("The mapping may not fit, or an application uses the key for something else.");
 }
 
@@ -400,7 +402,7 @@ bool MappedReader::take_string(Waiting& waiting, std::span<const Reply> replies)
 
 bool MappedReader::take_members(Waiting& waiting, const Reply& reply) {
   const std::span<const Reply> parts = reply.children();
-  if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of a SCAN command");
+  if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of a SCAN command");
   const bool is_last = parts[0].text == "0";
   const bool is_only = is_last && waiting.cursor == "0";
   if (!is_only && !waiting.seen) waiting.seen = std::make_shared<std::unordered_set<std::string>>();

@@ -11,6 +11,7 @@
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::executor {
@@ -212,7 +213,7 @@ asio::awaitable<std::vector<std::vector<StructureMember>>> structure_members(sql
         continue;
       }
       const std::span<const Reply> parts = reply.children();
-      if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SSCAN");
+      if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SSCAN");
       const bool is_last = parts[0].text == "0", is_only = is_last && one.cursor == "0";
       for (const Reply& member : parts[1].children()) {  // SSCAN may give a member twice
         if (is_only || one.seen.emplace(member.text).second) members[one.at].push_back({std::string(member.text), beside});
@@ -239,7 +240,7 @@ asio::awaitable<std::vector<MappedKey>> unkept_rows(const sql::TableDef& table, 
     batch.add("SSCAN", unkept_key(table.oid), cursor, "COUNT", context.limits.chunk_rows);
     RepliesPtr replies = co_await context.ask(std::move(batch), counters);
     const auto parts = replies->array(0);
-    if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SSCAN");
+    if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SSCAN");
     cursor = std::string(parts[0].text);
     for (const Reply& identity : parts[1].children()) {
       if (!seen.insert(std::string(identity.text)).second) continue;

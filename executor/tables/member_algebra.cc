@@ -6,6 +6,7 @@
 #include "executor/scripts/scripts.h"
 #include "executor/tables/mapped_access.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -36,7 +37,7 @@ asio::awaitable<MemberAlgebra::Members> MemberAlgebra::next_page(Walk& walk) {
   const std::vector<std::string> keys{walk.key};
   RepliesPtr replies = co_await ask(std::move(batch), keys);
   const auto parts = replies->array(0);
-  if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SSCAN");
+  if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SSCAN");
   walk.cursor = std::string(parts[0].text);
   walk.is_over = walk.cursor == "0";
   co_return texts_of(parts[1].children());
@@ -63,7 +64,7 @@ asio::awaitable<MemberAlgebra::Members> MemberAlgebra::combine(Kind kind, std::v
   RepliesPtr replies = co_await ask_mapped_script(reader_.mapping(), kSmallSetsScript, std::move(batch), context_, counters_);
   if ((*replies)[0].is_error()) throw reader_.wrong_kind(keys.front(), "set", (*replies)[0]);
   const auto answer = replies->array(0);
-  if (answer.size() != 2) throw sql::SqlError("XX000", "unexpected reply of a script");
+  if (answer.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of a script");
   const std::span<const Reply> list = answer[1].children();
   if (answer[0].integer == 1) co_return texts_of(list);
   if (kind == Kind::kIntersection) {  // the smallest set decides which members are looked for

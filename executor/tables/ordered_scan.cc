@@ -7,6 +7,7 @@
 #include "executor/tables/score_range.h"
 #include "executor/tables/source_operator.h"
 #include "executor/tables/zset_walk.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -102,7 +103,7 @@ class OrderedScanOperator final : public SourceOperator {
     batch.add("SSCAN", reader_.keys().null_set(scan_.column), null_cursor_, "COUNT", context_.limits.chunk_rows);
     RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
     auto parts = replies->array(0);
-    if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SSCAN");
+    if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SSCAN");
     null_cursor_ = std::string(parts[0].text);
     nulls_done_ = null_cursor_ == "0";
     std::vector<std::string> members;

@@ -2,6 +2,7 @@
 
 #include "executor/scripts/scripts.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -37,11 +38,11 @@ void append_range(CommandBatch& batch, std::string_view key, const ZsetRange& ra
 
 RangeRows::RangeRows(const Reply& reply, std::size_t fields) : width_(fields) {
   const auto parts = reply.children();
-  if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of a range");
+  if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of a range");
   elements_ = parts[0].children();
   has_fields_ = !parts[1].is_nil();
   if (has_fields_) fields_ = parts[1].children();
-  if (has_fields_ && fields_.size() < size() * width_) throw sql::SqlError("XX000", "unexpected reply of a range");
+  if (has_fields_ && fields_.size() < size() * width_) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of a range");
 }
 
 void append_unique_rows(CommandBatch& batch, std::string_view uniques, std::span<const std::string> values, const RowArguments& rows) {

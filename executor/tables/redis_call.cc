@@ -6,6 +6,7 @@
 #include "executor/roles/access.h"
 #include "executor/tables/callable_commands.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/jsonb.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 void append_string(std::string_view text, std::string& json) {
   if (!sql::is_valid_utf8(text) || text.find('\0') != std::string_view::npos) {
-    throw sql::SqlError("22021", "the reply of Redis is not text in encoding \"UTF8\"");
+    throw sql::SqlError(sqlstate::kCharacterNotInRepertoire, "the reply of Redis is not text in encoding \"UTF8\"");
   }
   json += '"';
   for (const char c : text) {
@@ -54,7 +55,7 @@ void append_reply(const Reply& reply, std::string& json) {
 }  // namespace
 
 asio::awaitable<std::optional<std::string>> call_redis(std::span<const std::string> words, ExecutionContext& context) {
-  if (!is_superuser(context.evaluation())) throw sql::SqlError("42501", "permission denied for function call");
+  if (!is_superuser(context.evaluation())) throw sql::SqlError(sqlstate::kInsufficientPrivilege, "permission denied for function call");
   if (context.callable_commands == nullptr) throw sql::not_supported("redis.call() in this place");
   co_await context.callable_commands->check(words, is_on(context, "transaction_read_only"), context.redis());
   CommandBatch batch;

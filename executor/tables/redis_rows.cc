@@ -9,6 +9,7 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::executor {
@@ -205,7 +206,7 @@ std::string array_text(const std::vector<std::string>& elements) {
 
 RedisRows::RedisRows(const planner::PhysicalSystemScan& plan) {
   const sql::SystemTable* table = sql::find_system_table(plan.schema, plan.name);
-  if (table == nullptr) throw sql::SqlError("XX000", "system table " + plan.schema + "." + plan.name + " does not exist");
+  if (table == nullptr) throw sql::SqlError(sqlstate::kInternalError, "system table " + plan.schema + "." + plan.name + " does not exist");
   for (const std::size_t position : plan.positions) wanted_.push_back(&table->columns[position]);
   take();
 }

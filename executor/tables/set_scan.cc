@@ -7,6 +7,7 @@
 #include "executor/tables/score_range.h"
 #include "executor/tables/set_program.h"
 #include "executor/tables/source_operator.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -159,7 +160,7 @@ class SetScanOperator final : public SourceOperator {
     batch.add("SSCAN", drivers_[driver_], cursor_, "COUNT", context_.limits.chunk_rows);
     RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
     auto parts = replies->array(0);
-    if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SSCAN");
+    if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SSCAN");
     cursor_ = std::string(parts[0].text);
     std::vector<std::string> members;
     for (const Reply& member : parts[1].children()) {

@@ -18,6 +18,7 @@
 #include "planner/physical/physical_planner.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/compare.h"
 
 namespace redquel::executor {
@@ -73,7 +74,8 @@ class Check {
     const StructureReport before = report_;
     for (int pass = 0; pass == 0 || unsettled_ > 0; ++pass) {
       if (pass == kPasses) {
-        throw SqlError("40001", fmt::format("could not rebuild the structures of foreign table \"{}\" due to concurrent writes", table_.name));
+        throw SqlError(sqlstate::kSerializationFailure,
+                       fmt::format("could not rebuild the structures of foreign table \"{}\" due to concurrent writes", table_.name));
       }
       report_ = before;
       unsettled_ = 0;
@@ -306,7 +308,7 @@ class Check {
       batch.add("SCAN", cursor, "MATCH", pattern, "COUNT", context_.limits.chunk_rows, "TYPE", type_name(index));
       RepliesPtr replies = co_await ask_mapped_bulk(mapping_, std::move(batch), context_, nullptr);
       const auto parts = replies->array(0);
-      if (parts.size() != 2) throw SqlError("XX000", "unexpected reply of SCAN");
+      if (parts.size() != 2) throw SqlError(sqlstate::kInternalError, "unexpected reply of SCAN");
       cursor = std::string(parts[0].text);
       for (const Reply& name : parts[1].children()) {
         std::optional<MappedKey> values = slots_of(key, name.text);
@@ -356,7 +358,7 @@ class Check {
         cursor = "0";
       } else {
         const auto parts = reply.children();
-        if (parts.size() != 2) throw SqlError("XX000", "unexpected reply of a SCAN command");
+        if (parts.size() != 2) throw SqlError(sqlstate::kInternalError, "unexpected reply of a SCAN command");
         cursor = std::string(parts[0].text);
         const auto elements = parts[1].children();
         const std::size_t width = index.method == IndexMethod::kSet ? 1 : 2;

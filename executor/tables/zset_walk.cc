@@ -201,7 +201,7 @@ asio::awaitable<void> ZsetWalk::read_ranked() {
     co_return;
   }
   auto last = replies->array(1);
-  if (last.size() != 2) throw sql::SqlError("XX000", "unexpected reply of ZRANGE");
+  if (last.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of ZRANGE");
   last_ = Element{std::string(last[0].text), std::string(last[1].text)};
   ties_ = 1;
   // Who knows how many rows are wanted gets no more.
@@ -241,7 +241,7 @@ asio::awaitable<void> ZsetWalk::read_all_ranked() {
     at_end_ = true;
     co_return;
   }
-  throw sql::SqlError("40001", "could not serialize access due to concurrent inserts");
+  throw sql::SqlError(sqlstate::kSerializationFailure, "could not serialize access due to concurrent inserts");
 }
 
 asio::awaitable<RepliesPtr> ZsetWalk::ask_range(std::size_t offset, std::size_t count) {
@@ -272,7 +272,7 @@ asio::awaitable<void> ZsetWalk::find_score() {
   batch.add("ZSCORE", options_.source.key, last_->member);
   RepliesPtr replies = co_await context_.ask(std::move(batch), counters_);
   auto score = replies->text(0);
-  if (!score) throw sql::SqlError("40001", "could not serialize access due to concurrent delete");
+  if (!score) throw sql::SqlError(sqlstate::kSerializationFailure, "could not serialize access due to concurrent delete");
   last_->score = std::string(*score);
   ties_ = 1;
 }

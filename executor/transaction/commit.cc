@@ -109,7 +109,9 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
 }
 
 sql::SqlError outcome_unknown(const sql::SqlError& error) {
-  return sql::SqlError("08007", "the connection to Redis was lost during COMMIT: it is not known whether it took place").detail(error.message());
+  return sql::SqlError(sqlstate::kTransactionResolutionUnknown,
+                       "the connection to Redis was lost during COMMIT: it is not known whether it took place")
+      .detail(error.message());
 }
 
 /// Locks that the committing script verifies and gives back: each about two microseconds of Redis.
@@ -245,7 +247,8 @@ asio::awaitable<void> commit_in_chunks(RedisClient& redis, Transaction& transact
   if (is_lost) std::rethrow_exception(failure);
   co_await commit.undo();
   if (exchanges && may_exchange_expiring(transaction)) {
-    throw sql::SqlError("54000", fmt::format("transaction changes unique values of rows that expire, and more than {} rows", script_rows));
+    throw sql::SqlError(sqlstate::kProgramLimitExceeded,
+                        fmt::format("transaction changes unique values of rows that expire, and more than {} rows", script_rows));
   }
   std::rethrow_exception(failure);
 }
@@ -361,7 +364,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   if (reads_are_past) throw serialization_failure("update");
   // It is 0 where the transaction began before the first connection.
   if (transaction.generation() != 0 && redis.generation() != transaction.generation()) {
-    throw sql::SqlError("40001", "could not serialize access: Redis is another one than when the transaction began");
+    throw sql::SqlError(sqlstate::kSerializationFailure, "could not serialize access: Redis is another one than when the transaction began");
   }
   const bool is_large = transaction.buffer().changed_rows() > script_rows || transaction.locks().size() > kLocksPerScript;
   if (!has_definitions && is_large && !options.mapped) {

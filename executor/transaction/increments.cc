@@ -4,6 +4,7 @@
 
 #include "executor/storage/stored_row.h"
 #include "executor/transaction/row_locks.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -27,7 +28,7 @@ RowValues grown(const BufferedRow& row, const RowValues& fresh, const sql::Table
     std::int64_t sum = 0;
     const bool is_int4 = table.columns[position].type.oid == sql::oid::kInt4;
     if (__builtin_add_overflow(integer(value), difference, &sum) || (is_int4 && !std::in_range<std::int32_t>(sum))) {
-      throw sql::SqlError("22003", is_int4 ? "integer out of range" : "bigint out of range");
+      throw sql::SqlError(sqlstate::kNumericValueOutOfRange, is_int4 ? "integer out of range" : "bigint out of range");
     }
     value = is_int4 ? sql::Datum(static_cast<std::int32_t>(sum)) : sql::Datum(sum);
   }

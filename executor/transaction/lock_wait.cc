@@ -20,6 +20,7 @@
 #include "executor/storage/exclusive_tables.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -44,7 +45,7 @@ sql::SqlError deadlock(const std::string& token, std::string_view others) {
     add(std::string(holder));
   }
   add(token);
-  return sql::SqlError("40P01", "deadlock detected").detail(detail).hint("See server log for query details.");
+  return sql::SqlError(sqlstate::kDeadlockDetected, "deadlock detected").detail(detail).hint("See server log for query details.");
 }
 
 asio::awaitable<void> forget_wait(RedisClient& redis, const std::string& token) {
@@ -190,7 +191,7 @@ void LockLease::renounce(std::string_view token) {
 }
 
 sql::SqlError lapsed_lock() {
-  return sql::SqlError("40001", "could not serialize access: a lock of the transaction has lapsed")
+  return sql::SqlError(sqlstate::kSerializationFailure, "could not serialize access: a lock of the transaction has lapsed")
       .hint("The transaction might succeed if retried.");
 }
 
@@ -212,7 +213,7 @@ asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict,
     constexpr std::string_view kDeadlock = "deadlock ";
     if (answer.starts_with(kDeadlock)) throw deadlock(token, std::string_view(answer).substr(kDeadlock.size()));
     if (limits.lock_timeout > 0 && waited() >= limits.lock_timeout) {
-      throw sql::SqlError("55P03", "canceling statement due to lock timeout");
+      throw sql::SqlError(sqlstate::kLockNotAvailable, "canceling statement due to lock timeout");
     }
     std::uniform_int_distribution<int> microseconds(500, std::min(1000 << std::min(round, 5), 20'000));
     timer.expires_after(std::chrono::microseconds(microseconds(random)));

@@ -5,6 +5,8 @@
 #include <set>
 
 #include "executor/transaction/commit.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -18,7 +20,7 @@ std::set<sql::Oid> named_constraints(const sql::CatalogSnapshot& catalog, const 
                                      const std::vector<std::string>& search_path) {
   std::vector<std::string> schemas = search_path;
   if (!name.schema.empty()) {
-    if (!catalog.schemas.contains(name.schema)) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema));
+    if (!catalog.schemas.contains(name.schema)) throw sql::undefined_schema(name.schema);
     schemas = {name.schema};
   }
   for (const std::string& schema : schemas) {
@@ -40,11 +42,11 @@ std::set<sql::Oid> named_constraints(const sql::CatalogSnapshot& catalog, const 
       for (const sql::ForeignKeyDef& key : table->foreign_keys) meet(key.name, key.oid, key.deferrable);
     }
     if (!is_there) continue;
-    if (!is_deferrable) throw SqlError("42809", fmt::format("constraint \"{}\" is not deferrable", name.name));
+    if (!is_deferrable) throw SqlError(sqlstate::kWrongObjectType, fmt::format("constraint \"{}\" is not deferrable", name.name));
     return found;
   }
   const std::string shown = name.schema.empty() ? name.name : name.schema + "." + name.name;
-  throw SqlError("42704", fmt::format("constraint \"{}\" does not exist", shown));
+  throw SqlError(sqlstate::kUndefinedObject, fmt::format("constraint \"{}\" does not exist", shown));
 }
 
 }  // namespace

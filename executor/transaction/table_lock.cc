@@ -11,6 +11,7 @@
 #include "executor/scripts/scripts.h"
 #include "executor/storage/exclusive_tables.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -79,7 +80,7 @@ asio::awaitable<void> take_table_lock(RedisClient& redis, Transaction& transacti
     }
     if (answer.outcome == LockOutcome::kLost) throw lapsed_lock();
     if (answer.outcome != LockOutcome::kLocked && answer.outcome != LockOutcome::kExclusive) break;
-    if (no_wait) throw sql::SqlError("55P03", fmt::format("could not obtain lock on relation \"{}\"", table.name));
+    if (no_wait) throw sql::SqlError(sqlstate::kLockNotAvailable, fmt::format("could not obtain lock on relation \"{}\"", table.name));
     if (answer.outcome == LockOutcome::kExclusive) {
       std::vector<sql::Oid> waited_for{table.oid};
       co_await wait_while_exclusive(redis, std::move(waited_for), deadline);

@@ -2,6 +2,7 @@
 
 #include "executor/writes/writes.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -15,7 +16,8 @@ void refuse_deferrable_arbiters(const sql::TableDef& table, const std::optional<
     if (first == nullptr || index.oid < first->oid) first = &index;
   }
   if (first == nullptr) return;
-  throw sql::SqlError("55000", "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters")
+  throw sql::SqlError(sqlstate::kObjectNotInPrerequisiteState,
+                      "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters")
       .schema(table.schema)
       .table(table.name)
       .constraint(first->name);

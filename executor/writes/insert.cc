@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/value_errors.h"
 
 namespace redquel::executor {
 
@@ -20,7 +19,7 @@ namespace {
 template <class Integer>
 Integer narrow(std::int64_t number, std::string_view type) {
   if (std::in_range<Integer>(number)) return static_cast<Integer>(number);
-  throw sql::SqlError("22003", fmt::format("{} out of range", type));
+  throw sql::number_out_of_range(type);
 }
 
 /// VALUES: seldom many.

@@ -14,6 +14,7 @@
 #include "executor/writes/returned_rows.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -88,7 +89,7 @@ class LockRowsOperator final : public Operator {
     const RowLockRequest::Answer answer = co_await request.execute(context_.redis(), wanted_, held, counters_.get());
     if (answer.not_waited_for) {
       const std::string& name = tables_[*answer.not_waited_for].table().name;
-      throw sql::SqlError("55P03", fmt::format("could not obtain lock on row in relation \"{}\"", name));
+      throw sql::SqlError(sqlstate::kLockNotAvailable, fmt::format("could not obtain lock on row in relation \"{}\"", name));
     }
     if (answer.states.find_first_of("cg") != std::string::npos) throw WriteConflict{};
     std::vector<RowNumber> locked;

@@ -8,6 +8,7 @@
 #include "executor/writes/writes.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -102,7 +103,7 @@ class MergeOperator final : public WriteOperator {
   }
 
   static sql::SqlError second_time() {
-    return sql::SqlError("21000", "MERGE command cannot affect row a second time")
+    return sql::SqlError(sqlstate::kCardinalityViolation, "MERGE command cannot affect row a second time")
         .hint("Ensure that not more than one source row matches any one target row.");
   }
 

@@ -11,6 +11,7 @@
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -168,7 +169,7 @@ class UpsertOperator final : public WriteOperator {
   }
 
   static sql::SqlError second_time() {
-    return sql::SqlError("21000", "ON CONFLICT DO UPDATE command cannot affect row a second time")
+    return sql::SqlError(sqlstate::kCardinalityViolation, "ON CONFLICT DO UPDATE command cannot affect row a second time")
         .hint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.");
   }
 

@@ -19,6 +19,8 @@
 #include "executor/writes/mapped_ttl.h"
 #include "executor/writes/mapped_versions.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/sqlstate.h"
+#include "sql/value_errors.h"
 
 namespace redquel::executor {
 
@@ -195,7 +197,7 @@ asio::awaitable<void> WriteOperator::put_aside() {
   if (streams_) {
     co_await write_chunks_as(step_);
   } else if (written_rows_ > kMostWaitingRows && !is_buffered()) {
-    throw sql::SqlError("53200", "out of memory")
+    throw sql::out_of_memory()
         .detail(fmt::format("The statement changes more than {} rows of tables whose foreign keys change others.", kMostWaitingRows));
   }
 }
@@ -226,7 +228,7 @@ asio::awaitable<void> WriteOperator::write_ahead(WriteUnit unit, Finish finish) 
     co_return;
   }
   if (co_await unit.execute(context_.redis(), counters()) != WriteStatus::kApplied) {
-    throw sql::SqlError("XX000", fmt::format("the place of table \"{}\" is not its transaction's", table_->name));
+    throw sql::SqlError(sqlstate::kInternalError, fmt::format("the place of table \"{}\" is not its transaction's", table_->name));
   }
   finish(unit);
 }

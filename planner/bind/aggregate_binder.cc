@@ -12,6 +12,7 @@
 #include "planner/bind/query_walk.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
 
@@ -38,14 +39,14 @@ void check_aggregate_allowed(const QueryLevel& level, std::string_view what, std
       place = fmt::format("window {}", clause_name(level.clause));
       break;
     case Clause::kFromSubquery:
-      throw SqlError("42803", fmt::format("{} are not allowed in FROM clause of their own query level", what)).at(offset);
+      throw SqlError(sqlstate::kGroupingError, fmt::format("{} are not allowed in FROM clause of their own query level", what)).at(offset);
     default:
       place = clause_place(level.clause);
       break;
   }
   if (!place.empty())
-    throw SqlError("42803", fmt::format("{} are not allowed in {}", what, place)).at(offset);
-  if (level.inside_aggregate) throw SqlError("42803", "aggregate function calls cannot be nested").at(offset);
+    throw SqlError(sqlstate::kGroupingError, fmt::format("{} are not allowed in {}", what, place)).at(offset);
+  if (level.inside_aggregate) throw SqlError(sqlstate::kGroupingError, "aggregate function calls cannot be nested").at(offset);
 }
 
 namespace {
@@ -139,7 +140,7 @@ QueryLevel& ExpressionBinder::aggregate_level(const ast::FunctionCall& function)
     direct.visit(*argument.value);
     for (const QueryLevel* inner = &level_; inner != &owner; inner = inner->outer) {
       if (!direct.names(*inner)) continue;
-      throw SqlError("42803", "outer-level aggregate cannot contain a lower-level variable in its direct arguments")
+      throw SqlError(sqlstate::kGroupingError, "outer-level aggregate cannot contain a lower-level variable in its direct arguments")
           .at(state_.position(argument.value->start));
     }
   }
@@ -157,7 +158,7 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
   const auto offset = token(whole);
   const bool ordered_set = name == "mode" || name.starts_with("percentile_");
   if (!function.star && function.arguments.empty() && name == "count") {
-    throw SqlError("42809", "count(*) must be used to call a parameterless aggregate function").at(offset);
+    throw SqlError(sqlstate::kWrongObjectType, "count(*) must be used to call a parameterless aggregate function").at(offset);
   }
   QueryLevel& owner = aggregate_level(function);
   AggregateCall call{.function = nullptr, .distinct = function.distinct};
@@ -185,10 +186,10 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
   for (const ExpressionPtr& argument : arguments) types.push_back(argument->type);
   const sql::ResolvedAggregate resolved = sql::resolve_aggregate(name, types, offset);
   if (function.within_group && !ordered_set) {
-    throw SqlError("42809", fmt::format("{} is not an ordered-set aggregate, so it cannot have WITHIN GROUP", name)).at(offset);
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("{} is not an ordered-set aggregate, so it cannot have WITHIN GROUP", name)).at(offset);
   }
   if (!function.within_group && ordered_set) {
-    throw SqlError("42809", fmt::format("WITHIN GROUP is required for ordered-set aggregate {}", name)).at(offset);
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("WITHIN GROUP is required for ordered-set aggregate {}", name)).at(offset);
   }
   check_aggregate_allowed(owner, "aggregate functions", offset);
   call.function = resolved.function;
@@ -214,7 +215,7 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
     const bool listed = std::ranges::any_of(
         call.arguments, [&](const ExpressionPtr& argument) { return sql::equal(*argument, *order.expression); });
     if (call.distinct && !listed) {
-      throw SqlError("42P10", "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
+      throw SqlError(sqlstate::kInvalidColumnReference, "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
           .at(order.expression->offset);
     }
   }
@@ -243,7 +244,7 @@ ExpressionPtr ExpressionBinder::add_aggregate(QueryLevel& owner, PendingAggregat
 
 ExpressionPtr ExpressionBinder::node(const ast::GroupingCall& call, const Whole& whole) {
   const auto offset = token(whole);
-  if (call.arguments.size() > 31) throw SqlError("54023", "GROUPING must have fewer than 32 arguments").at(offset);
+  if (call.arguments.size() > 31) throw SqlError(sqlstate::kTooManyArguments, "GROUPING must have fewer than 32 arguments").at(offset);
   QueryLevel& owner = grouping_level(call);
   check_aggregate_allowed(owner, "grouping operations", offset);
   PendingGrouping grouping{.column = state_.new_column(), .arguments = ExpressionBinder(state_, owner).bind_all(call.arguments)};

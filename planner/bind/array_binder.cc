@@ -15,6 +15,7 @@
 #include "sql/functions/geometric_subscript.h"
 #include "sql/functions/polymorphic.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/type_oids.h"
 
@@ -34,14 +35,15 @@ ExpressionPtr jsonb_part(BindState& state, ExpressionBinder& binder, const Expre
   for (const ast::IndirectionStep& step : subscripts) {
     if (const auto* slice = std::get_if<ast::SliceStep>(&step)) {
       const ast::ExpressionPtr& bound = slice->upper ? slice->upper : slice->lower;
-      throw SqlError("42804", "jsonb subscript does not support slices").at(bound ? state.position(bound->start) : std::nullopt);
+      throw SqlError(sqlstate::kDatatypeMismatch, "jsonb subscript does not support slices")
+          .at(bound ? state.position(bound->start) : std::nullopt);
     }
     const auto* subscript = std::get_if<ast::SubscriptStep>(&step);
     if (subscript == nullptr) throw sql::not_supported("field selection", offset);
     ExpressionPtr index = binder.bind(*subscript->index);
     const bool is_text = index->type.oid == sql::oid::kUnknown || sql::can_coerce(index->type, sql::kText, sql::CastContext::kImplicit);
     if (!is_text && !sql::can_coerce(index->type, sql::kInt4, sql::CastContext::kImplicit)) {
-      throw SqlError("42804", fmt::format("subscript type {} is not supported", sql::format_type(sql::Type{index->type.oid})))
+      throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("subscript type {} is not supported", sql::format_type(sql::Type{index->type.oid})))
           .hint("jsonb subscript must be coercible to either integer or text.")
           .at(index->offset);
     }
@@ -66,7 +68,7 @@ ExpressionPtr name_part(BindState& state, const ExpressionPtr& name, const Expre
 /// point[0] and the like; more than one subscript names no part.
 ExpressionPtr geometric_part(const sql::GeometricParts& parts, const ExpressionPtr& value, ArraySubscripts subscripts,
                              std::optional<std::uint32_t> offset) {
-  if (subscripts.is_slice) throw SqlError("0A000", "slices of fixed-length arrays not implemented");
+  if (subscripts.is_slice) throw SqlError(sqlstate::kFeatureNotSupported, "slices of fixed-length arrays not implemented");
   if (subscripts.arguments.size() > 1) return sql::make_constant(parts.part, {});
   return sql::make_expression(parts.part, sql::FunctionCall{&parts.read, {value, subscripts.arguments[0]}}, offset);
 }
@@ -76,7 +78,8 @@ ExpressionPtr geometric_part(const sql::GeometricParts& parts, const ExpressionP
 sql::Type array_over(sql::Type element, std::optional<std::uint32_t> offset) {
   const sql::Oid array = sql::array_type_over(element.oid);
   if (array != 0) return sql::Type{array};
-  throw SqlError("42704", fmt::format("could not find array type for data type {}", sql::format_type(sql::Type{element.oid}))).at(offset);
+  throw SqlError(sqlstate::kUndefinedObject, fmt::format("could not find array type for data type {}", sql::format_type(sql::Type{element.oid})))
+      .at(offset);
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::ArrayLiteral& literal, const Whole& whole) {
@@ -103,7 +106,7 @@ ExpressionPtr ExpressionBinder::array_literal(const ast::ArrayLiteral& literal, 
     for (ExpressionPtr& item : items) item = coerce(state_, item, part, sql::CastContext::kExplicit);
   } else {
     if (items.empty()) {
-      throw SqlError("42P18", "cannot determine type of empty array")
+      throw SqlError(sqlstate::kIndeterminateDatatype, "cannot determine type of empty array")
           .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")
           .at(offset);
     }
@@ -118,12 +121,12 @@ ExpressionPtr ExpressionBinder::array_literal(const ast::ArrayLiteral& literal, 
 
 ArraySubscripts ExpressionBinder::array_subscripts(std::span<const ast::IndirectionStep> steps) {
   if (steps.size() > sql::kMaxArrayDimensions) {
-    throw SqlError("54000", fmt::format("number of array dimensions ({}) exceeds the maximum allowed ({})", steps.size(),
-                                        sql::kMaxArrayDimensions));
+    throw SqlError(sqlstate::kProgramLimitExceeded,
+                   fmt::format("number of array dimensions ({}) exceeds the maximum allowed ({})", steps.size(), sql::kMaxArrayDimensions));
   }
   const auto bound = [&](const ast::ExpressionPtr& written) {
     const ExpressionPtr value = try_coerce(state_, bind(*written), sql::kInt4, sql::CastContext::kAssignment);
-    if (!value) throw SqlError("42804", "array subscript must have type integer").at(start(*written));
+    if (!value) throw SqlError(sqlstate::kDatatypeMismatch, "array subscript must have type integer").at(start(*written));
     return value;
   };
   ArraySubscripts result;
@@ -168,7 +171,7 @@ ExpressionPtr ExpressionBinder::follow_steps(const ast::Indirection& indirection
       const bool is_whole_row = relation != nullptr && std::holds_alternative<sql::FunctionCall>(value->node);
       const auto shape = is_whole_row ? row_shape(*value) : std::nullopt;
       if (shape && next == 1 && std::ranges::find(*shape, field->name, &RowField::name) == shape->end()) {
-        throw SqlError("42703", fmt::format("column {}.{} does not exist", relation->names.back(), field->name)).at(offset);
+        throw SqlError(sqlstate::kUndefinedColumn, fmt::format("column {}.{} does not exist", relation->names.back(), field->name)).at(offset);
       }
       value = select_field(value, field->name, offset);
       continue;
@@ -187,8 +190,8 @@ ExpressionPtr ExpressionBinder::follow_steps(const ast::Indirection& indirection
       continue;
     }
     if (!sql::is_array_type(value->type.oid)) {
-      throw SqlError("42804", fmt::format("cannot subscript type {} because it does not support subscripting",
-                                          sql::format_type(sql::Type{value->type.oid})))
+      throw SqlError(sqlstate::kDatatypeMismatch,
+                     fmt::format("cannot subscript type {} because it does not support subscripting", sql::format_type(sql::Type{value->type.oid})))
           .at(offset);
     }
     const sql::Type array = value->type, element = sql::element_type_of(array);
@@ -206,7 +209,7 @@ ExpressionPtr ExpressionBinder::follow_steps(const ast::Indirection& indirection
 ExpressionPtr ExpressionBinder::array_subquery(PendingSubquery pending, const Whole& whole) {
   const auto offset = token(whole);
   const std::vector<LogicalColumn>& columns = pending.plan->columns;
-  if (columns.size() != 1) throw SqlError("42601", "subquery must return only one column").at(offset);
+  if (columns.size() != 1) throw SqlError(sqlstate::kSyntaxError, "subquery must return only one column").at(offset);
   const bool nested = sql::is_array_type(columns[0].type.oid);
   const sql::Type array = nested ? sql::Type{columns[0].type.oid} : array_over(columns[0].type, offset);
   const sql::ResolvedAggregate collect = sql::resolve_aggregate("array_agg", std::vector{columns[0].type}, offset);

@@ -5,6 +5,7 @@
 #include "planner/bind/query_binder.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/value_errors.h"
 
 namespace redquel::planner {
 
@@ -47,7 +48,7 @@ void check_depth(const LogicalPtr& plan) {
     const auto [node, depth] = std::move(open.back());
     open.pop_back();
     if (depth > kPlanDepth)
-      throw SqlError("54001", "stack depth limit exceeded").detail("The statement's plan is too deep.");
+      throw sql::stack_depth_exceeded().detail("The statement's plan is too deep.");
     for (LogicalPtr& input : inputs_of(*node)) open.emplace_back(std::move(input), depth + 1);
   }
 }

@@ -16,6 +16,7 @@
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/object_names.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
@@ -69,9 +70,9 @@ ExpressionPtr bind_default(const ast::Expression& expression, const sql::TableDe
   if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) {
     return into_domain(state.catalog, state.settings, *value, std::move(converted), column.domain);
   }
-  throw SqlError(
-      "42804", fmt::format("column \"{}\" is of type {} but default expression is of type {}", column.name,
-                           sql::format_type(sql::Type{column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
+  throw SqlError(sqlstate::kDatatypeMismatch,
+                 fmt::format("column \"{}\" is of type {} but default expression is of type {}", column.name,
+                             sql::format_type(sql::Type{column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
       .hint("You will need to rewrite or cast the expression.");
 }
 
@@ -150,7 +151,7 @@ namespace {
 void refuse_whole_row(const ast::Expression& expression, const sql::TableDef& table, const BindState& state) {
   const auto* name = std::get_if<ast::ColumnRef>(&expression.node);
   if (name != nullptr && name->names.size() == 1 && name->names[0] == table.name && table.find_column(table.name) == nullptr) {
-    throw SqlError("42P17", "cannot use whole-row variable in column generation expression")
+    throw SqlError(sqlstate::kInvalidObjectDefinition, "cannot use whole-row variable in column generation expression")
         .detail("This would cause the generated column to depend on its own value.")
         .at(state.position(expression.start));
   }
@@ -181,17 +182,19 @@ ExpressionPtr bind_generation(const ast::Expression& expression, const sql::Tabl
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (std::ranges::find(used, ids[i]) == used.end()) continue;
       if (table.columns[i].generated_sql.empty() && table.columns[i].number != column.number) continue;
-      throw SqlError("42P17", fmt::format("cannot use generated column \"{}\" in column generation expression", table.columns[i].name))
+      throw SqlError(sqlstate::kInvalidObjectDefinition,
+                     fmt::format("cannot use generated column \"{}\" in column generation expression", table.columns[i].name))
           .detail("A generated column cannot reference another generated column.")
           .at(place_of(*value, ids[i]));
     }
     const ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment);
     if (!converted) {
-      throw SqlError("42804", fmt::format("column \"{}\" is of type {} but default expression is of type {}", column.name,
-                                          sql::format_type(sql::Type{column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
+      throw SqlError(sqlstate::kDatatypeMismatch,
+                     fmt::format("column \"{}\" is of type {} but default expression is of type {}", column.name,
+                                 sql::format_type(sql::Type{column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
           .hint("You will need to rewrite or cast the expression.");
     }
-    if (!is_immutable(*converted)) throw SqlError("42P17", "generation expression is not immutable");
+    if (!is_immutable(*converted)) throw SqlError(sqlstate::kInvalidObjectDefinition, "generation expression is not immutable");
     return into_domain(state.catalog, state.settings, converted, column.domain);
   });
 }
@@ -205,7 +208,8 @@ ExpressionPtr bind_new_index_expression(const ast::Expression& written, const sq
     return predicate ? binder.bind_boolean(written, "WHERE") : resolve_unknown(state, binder.bind(written));
   });
   if (!is_immutable(*bound)) {
-    throw SqlError("42P17", fmt::format("functions in index {} must be marked IMMUTABLE", predicate ? "predicate" : "expression"));
+    throw SqlError(sqlstate::kInvalidObjectDefinition,
+                   fmt::format("functions in index {} must be marked IMMUTABLE", predicate ? "predicate" : "expression"));
   }
   return bound;
 }

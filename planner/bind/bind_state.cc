@@ -6,6 +6,7 @@
 #include "sql/error.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 #include "sql/types/text_io.h"
 
@@ -23,7 +24,7 @@ constexpr std::size_t kRepeatableNodes = 5'000;
 
 void count_nodes(const sql::Expression& expression, std::size_t& left) {
   sql::check_stack_depth();
-  if (left == 0) throw SqlError("54001", "expression is too complex");
+  if (left == 0) throw SqlError(sqlstate::kStatementTooComplex, "expression is too complex");
   --left;
   sql::for_each_child(expression, [&](const ExpressionPtr& child) { count_nodes(*child, left); });
 }
@@ -49,7 +50,7 @@ BindState::BindState(const sql::CatalogSnapshot& snapshot, const BindSettings& b
 }
 
 void BindState::count_query() {
-  if (++queries_ > kQueries) throw SqlError("54000", fmt::format("statement has more than {} queries", kQueries));
+  if (++queries_ > kQueries) throw SqlError(sqlstate::kProgramLimitExceeded, fmt::format("statement has more than {} queries", kQueries));
 }
 
 namespace {
@@ -163,8 +164,8 @@ ExpressionPtr try_coerce(BindState& state, const ExpressionPtr& expression, Type
 ExpressionPtr coerce_to_boolean(BindState& state, const ExpressionPtr& expression, std::string_view construct) {
   if (expression->type.oid == sql::oid::kBool) return expression;
   if (ExpressionPtr result = try_coerce(state, expression, sql::kBool, CastContext::kAssignment)) return result;
-  throw SqlError("42804", fmt::format("argument of {} must be type boolean, not type {}", construct,
-                                      sql::format_type(Type{expression->type.oid})))
+  throw SqlError(sqlstate::kDatatypeMismatch,
+                 fmt::format("argument of {} must be type boolean, not type {}", construct, sql::format_type(Type{expression->type.oid})))
       .at(expression->offset);
 }
 

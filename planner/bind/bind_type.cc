@@ -7,6 +7,8 @@
 
 #include "sql/catalog/row_types.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 
 namespace redquel::planner {
@@ -22,7 +24,7 @@ std::int32_t modifier_constant(const ast::Expression& expression, std::uint32_t 
       call && !call->left && call->name.back() == "-") {
     return -modifier_constant(*call->right, offset);
   }
-  throw SqlError("42601", "type modifiers must be simple constants or identifiers").at(offset);
+  throw SqlError(sqlstate::kSyntaxError, "type modifiers must be simple constants or identifiers").at(offset);
 }
 
 /// Types of PostgreSQL 15 that are not built: 0A000 instead of "does not exist".
@@ -41,10 +43,10 @@ sql::UserTypePtr find_user_type(const ast::TypeName& name, const sql::CatalogSna
 [[noreturn]] void throw_missing_type(const ast::TypeName& name, const sql::CatalogSnapshot& catalog) {
   if (name.names.size() == 2 && name.names[0] != "pg_catalog" && name.names[0] != "information_schema" &&
       !catalog.schemas.contains(name.names[0])) {
-    throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.names[0])).at(name.offset);
+    throw sql::undefined_schema(name.names[0]).at(name.offset);
   }
   const std::string_view brackets = name.array_bounds.empty() ? "" : "[]";
-  throw SqlError("42704", fmt::format("type \"{}{}\" does not exist", fmt::join(name.names, "."), brackets)).at(name.offset);
+  throw SqlError(sqlstate::kUndefinedObject, fmt::format("type \"{}{}\" does not exist", fmt::join(name.names, "."), brackets)).at(name.offset);
 }
 
 /// Multirange types are found by their own names, behind all others of the schema.
@@ -59,10 +61,10 @@ sql::Oid find_multirange(const sql::CatalogSnapshot& catalog, std::string_view s
 DeclaredType type_of_column(const ast::TypeName& name, const sql::CatalogSnapshot& catalog, const std::vector<std::string>& search_path) {
   const std::string written = fmt::format("{}", fmt::join(name.names, "."));
   if (name.names.size() < 2) {
-    throw SqlError("42601", fmt::format("improper %TYPE reference (too few dotted names): {}", written)).at(name.offset);
+    throw SqlError(sqlstate::kSyntaxError, fmt::format("improper %TYPE reference (too few dotted names): {}", written)).at(name.offset);
   }
   if (name.names.size() > 3) {
-    throw SqlError("42601", fmt::format("improper %TYPE reference (too many dotted names): {}", written)).at(name.offset);
+    throw SqlError(sqlstate::kSyntaxError, fmt::format("improper %TYPE reference (too many dotted names): {}", written)).at(name.offset);
   }
   const std::string_view schema = name.names.size() == 3 ? std::string_view(name.names[0]) : std::string_view();
   const std::string &relation = name.names[name.names.size() - 2], &column = name.names.back();
@@ -74,10 +76,10 @@ DeclaredType type_of_column(const ast::TypeName& name, const sql::CatalogSnapsho
     const auto own = std::ranges::find(view->columns, column, &sql::ViewDef::Column::name);
     if (own != view->columns.end()) found = {own->type, 0}, has_column = true;
   } else {
-    throw SqlError("42P01", fmt::format("relation \"{}{}{}\" does not exist", schema, schema.empty() ? "" : ".", relation));
+    throw SqlError(sqlstate::kUndefinedTable, fmt::format("relation \"{}{}{}\" does not exist", schema, schema.empty() ? "" : ".", relation));
   }
   if (!has_column) {
-    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", column, relation));
+    throw sql::undefined_column(column, relation);
   }
   if (name.array_bounds.empty()) return found;
   const sql::TypeInfo& info = sql::type_info(found.domain != 0 ? found.domain : found.type.oid);
@@ -102,7 +104,7 @@ std::optional<sql::Oid> find_made_type(const ast::QualifiedName& names, const sq
 DeclaredType bind_declared_type(const ast::TypeName& name, const sql::CatalogSnapshot& catalog,
                                 const std::vector<std::string>& search_path) {
   if (name.percent_type) return type_of_column(name, catalog, search_path);
-  if (name.set_of) throw SqlError("42601", "type cannot be a set").at(name.offset);
+  if (name.set_of) throw SqlError(sqlstate::kSyntaxError, "type cannot be a set").at(name.offset);
   const sql::TypeInfo* info = nullptr;
   const bool built_in_schema = name.names.size() == 2 && name.names[0] == "pg_catalog";
   if (name.names.size() == 1 || built_in_schema) info = sql::find_type(name.names.back());
@@ -122,7 +124,7 @@ DeclaredType bind_declared_type(const ast::TypeName& name, const sql::CatalogSna
         domain = user->oid;
         domain_modifier = user->base.modifier;
         if (!name.modifiers.empty()) {
-          throw SqlError("42601", fmt::format("type modifier is not allowed for type \"{}\"", user->name)).at(name.offset);
+          throw SqlError(sqlstate::kSyntaxError, fmt::format("type modifier is not allowed for type \"{}\"", user->name)).at(name.offset);
         }
         if (name.array_bounds.empty()) info = sql::find_type(user->base.oid);
       }

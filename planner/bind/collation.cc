@@ -8,6 +8,7 @@
 #include "planner/bind/expression_binder.h"
 #include "sql/error.h"
 #include "sql/functions/row_functions.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -44,8 +45,8 @@ class CollationMerger {
   void add(const Collation& part, std::optional<std::uint32_t> offset) {
     if (part.strength == CollationStrength::kNone) return;
     if (part.strength == CollationStrength::kExplicit && merged_.strength == CollationStrength::kExplicit && part.oid != merged_.oid) {
-      throw SqlError("42P21", fmt::format("collation mismatch between explicit collations \"{}\" and \"{}\"", collation_name(merged_.oid),
-                                          collation_name(part.oid)))
+      throw SqlError(sqlstate::kCollationMismatch, fmt::format("collation mismatch between explicit collations \"{}\" and \"{}\"",
+                                                               collation_name(merged_.oid), collation_name(part.oid)))
           .at(offset);
     }
     const bool is_weaker = part.strength < merged_.strength;
@@ -66,7 +67,7 @@ class CollationMerger {
 
 void check_collation_known(const Collation& collation, std::string_view use) {
   if (collation.strength != CollationStrength::kConflict || use.empty()) return;
-  throw SqlError("42P22", fmt::format("could not determine which collation to use for {}", use))
+  throw SqlError(sqlstate::kIndeterminateCollation, fmt::format("could not determine which collation to use for {}", use))
       .hint("Use the COLLATE clause to set the collation explicitly.");
 }
 
@@ -126,8 +127,8 @@ std::optional<std::uint32_t> place_of_conflict(const sql::Expression& expression
 }
 
 SqlError implicit_mismatch(const Collation& conflict) {
-  return SqlError("42P21", fmt::format("collation mismatch between implicit collations \"{}\" and \"{}\"", collation_name(conflict.oid),
-                                       collation_name(conflict.other)))
+  return SqlError(sqlstate::kCollationMismatch, fmt::format("collation mismatch between implicit collations \"{}\" and \"{}\"",
+                                                            collation_name(conflict.oid), collation_name(conflict.other)))
       .hint("You can choose the collation by applying the COLLATE clause to one or both expressions.");
 }
 

@@ -17,6 +17,7 @@
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/functions/polymorphic.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
 #include "sql/types/bit_string.h"
@@ -150,10 +151,14 @@ namespace {
 void check_system_column(Clause clause, std::string_view name, std::optional<std::uint32_t> offset) {
   const bool is_index = clause == Clause::kIndexExpression || clause == Clause::kIndexPredicate;
   if (std::ranges::find(kSystemColumns, name) == kSystemColumns.end() || (name == "tableoid" && !is_index)) return;
-  if (is_index) throw SqlError("0A000", "index creation on system columns is not supported");
-  if (clause == Clause::kCheck) throw SqlError("42P10", fmt::format("system column \"{}\" reference in check constraint is invalid", name)).at(offset);
+  if (is_index) throw SqlError(sqlstate::kFeatureNotSupported, "index creation on system columns is not supported");
+  if (clause == Clause::kCheck) {
+    throw SqlError(sqlstate::kInvalidColumnReference, fmt::format("system column \"{}\" reference in check constraint is invalid", name))
+        .at(offset);
+  }
   if (clause == Clause::kGenerated) {
-    throw SqlError("42P10", fmt::format("cannot use system column \"{}\" in column generation expression", name)).at(offset);
+    throw SqlError(sqlstate::kInvalidColumnReference, fmt::format("cannot use system column \"{}\" in column generation expression", name))
+        .at(offset);
   }
 }
 
@@ -162,7 +167,7 @@ void check_system_column(Clause clause, std::string_view name, std::optional<std
 ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& whole) {
   const std::optional<std::uint32_t> offset = start(whole);
   if (level_.clause == Clause::kDefault) {
-    throw SqlError("0A000", "cannot use column reference in DEFAULT expression").at(offset);
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot use column reference in DEFAULT expression").at(offset);
   }
   const ColumnName name = split_column_name(state_, column.names, column.star, offset);
   check_system_column(level_.clause, name.column, offset);
@@ -255,7 +260,8 @@ ExpressionPtr ExpressionBinder::node(const ast::TypeCast& cast, const Whole& who
   if (sql::is_polymorphic(type.oid) && !is_unknown(*operand)) {
     const sql::Oid given[] = {operand->type.oid}, declared[] = {type.oid};
     if (sql::match_polymorphic(declared, given)) return with_offset(operand, start(whole));
-    throw SqlError("42846", fmt::format("cannot cast type {} to {}", sql::format_type(sql::Type{given[0]}), sql::format_type(type))).at(token(whole));
+    throw SqlError(sqlstate::kCannotCoerce, fmt::format("cannot cast type {} to {}", sql::format_type(sql::Type{given[0]}), sql::format_type(type)))
+        .at(token(whole));
   }
   const ExpressionPtr value = with_offset(coerce(state_, operand, type, sql::CastContext::kExplicit, token(whole)), start(whole));
   if (state_.names != nullptr) {
@@ -271,14 +277,14 @@ ExpressionPtr ExpressionBinder::node(const ast::Collate& collate, const Whole& w
   ExpressionPtr operand = bind(*collate.argument);
   const auto offset = token(whole);
   if (!is_collatable(operand->type)) {
-    throw SqlError("42804", fmt::format("collations are not supported by type {}", sql::format_type(operand->type)))
+    throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("collations are not supported by type {}", sql::format_type(operand->type)))
         .at(offset);
   }
   const bool plain = collate.collation.size() == 1 || collate.collation[0] == "pg_catalog";
   const sql::Oid known = plain ? find_collation(collate.collation.back()) : 0;
   if (known == 0) {
-    throw SqlError("42704", fmt::format("collation \"{}\" for encoding \"UTF8\" does not exist",
-                                        fmt::join(collate.collation, ".")))
+    throw SqlError(sqlstate::kUndefinedObject,
+                   fmt::format("collation \"{}\" for encoding \"UTF8\" does not exist", fmt::join(collate.collation, ".")))
         .at(offset);
   }
   return with_offset(with_collation(resolve_unknown(state_, operand), {sql::Collation::Strength::kExplicit, known}), offset);
@@ -288,7 +294,7 @@ ExpressionPtr ExpressionBinder::node(const ast::Collate& collate, const Whole& w
 // --------------------------------------------------------------
 
 ExpressionPtr ExpressionBinder::node(const ast::DefaultValue&, const Whole& whole) {
-  throw SqlError("42601", "DEFAULT is not allowed in this context").at(start(whole));
+  throw SqlError(sqlstate::kSyntaxError, "DEFAULT is not allowed in this context").at(start(whole));
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::CurrentOf&, const Whole& whole) {

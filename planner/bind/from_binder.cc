@@ -22,6 +22,7 @@
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 #include "sql/system_tables.h"
@@ -66,7 +67,7 @@ void check_conflicts(const Namespace& left, const Namespace& right) {
       const bool different_tables = a.relation->table && b.relation->table && !a.relation->aliased &&
                                     !b.relation->aliased && a.relation->table->oid != b.relation->table->oid;
       if (different_tables) continue;
-      throw SqlError("42712", fmt::format("table name \"{}\" specified more than once", a.relation->name));
+      throw sql::table_name_listed_twice(a.relation->name);
     }
   }
 }
@@ -78,7 +79,7 @@ LogicalPtr FromBinder::bind(const std::vector<ast::FromItem>& items) {
 }
 
 LogicalPtr FromBinder::bind_beside(LogicalPtr target, const std::vector<ast::FromItem>& items) {
-  if (items.size() > kRelations) throw SqlError("54000", "too many range table entries");
+  if (items.size() > kRelations) throw SqlError(sqlstate::kProgramLimitExceeded, "too many range table entries");
   FromPart all{.plan = std::move(target)};
   for (const ast::FromItem& from_item : items) {
     FromPart part = bind_item(from_item);
@@ -95,7 +96,7 @@ LogicalPtr FromBinder::bind_merge(LogicalPtr target, const ast::FromItem& source
   FromPart part = bind_item(source);
   for (const NamespaceItem& item : part.names) {
     if (!item.by_name || item.relation->name != level_.names[0].relation->name) continue;
-    throw SqlError("42712", fmt::format("name \"{}\" specified more than once", item.relation->name))
+    throw SqlError(sqlstate::kDuplicateAlias, fmt::format("name \"{}\" specified more than once", item.relation->name))
         .detail("The name is used both as MERGE target table and data source.");
   }
   level_.names.insert(level_.names.end(), part.names.begin(), part.names.end());
@@ -118,7 +119,7 @@ FoundTable FromBinder::find_from_table(const ast::RelationName& name) {
     return find_table(state_, name);
   } catch (const SqlError& error) {
     if (error.sqlstate() != sqlstate::kUndefinedTable || !name.schema.empty() || !is_future_with(level_.with, name.name)) throw;
-    throw SqlError("42P01", error.message())
+    throw SqlError(sqlstate::kUndefinedTable, error.message())
         .detail(fmt::format(
             "There is a WITH item named \"{}\", but it cannot be referenced from this part of the query.", name.name))
         .hint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references.")
@@ -144,7 +145,7 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
     const std::optional<RowLock> lock = lock_of(level_, called);
     if (found.view) {
       if (lock && state_.catalog.sequences.contains(found.view->oid)) {
-        throw SqlError("42809", fmt::format("cannot lock rows in sequence \"{}\"", found.view->name));
+        throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot lock rows in sequence \"{}\"", found.view->name));
       }
       BoundQuery bound = bind_view(state_, *found.view, lock);
       take_marks(bound);
@@ -159,11 +160,11 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
     } else if (found.table) {
       // Views may be made over it.
       if (found.table->materialized && !found.table->populated && state_.names == nullptr) {
-        throw SqlError("55000", fmt::format("materialized view \"{}\" has not been populated", found.table->name))
+        throw SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("materialized view \"{}\" has not been populated", found.table->name))
             .hint("Use the REFRESH MATERIALIZED VIEW command.");
       }
       if (found.table->materialized && lock) {
-        throw SqlError("42809", fmt::format("cannot lock rows in materialized view \"{}\"", found.table->name));
+        throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot lock rows in materialized view \"{}\"", found.table->name));
       }
       const bool has_number = found.table->has_hidden_key() && !found.table->mapping;
       part.plan = scan_table(state_, found.table, called, lock.has_value() || has_number);
@@ -272,7 +273,7 @@ namespace {
 std::vector<sql::ResultColumn> matching_columns(const BindState& state, const std::vector<sql::ResultColumn>& given,
                                                 const std::vector<ast::RecordColumn>& written) {
   const auto refuse = [](std::string detail) {
-    return SqlError("42804", "function return row and query-specified return row do not match").detail(std::move(detail));
+    return SqlError(sqlstate::kDatatypeMismatch, "function return row and query-specified return row do not match").detail(std::move(detail));
   };
   if (given.size() != written.size()) {
     throw refuse(fmt::format("Returned row contains {} attribute{}, but query expects {}.", given.size(), given.size() == 1 ? "" : "s", written.size()));
@@ -306,12 +307,12 @@ void FromBinder::define_record(BoundCall& call, const std::vector<ast::RecordCol
         columns = matching_columns(state_, columns, written);
         return;
       }
-      throw SqlError("42601", "a column definition list is redundant for a function returning a named composite type")
+      throw SqlError(sqlstate::kSyntaxError, "a column definition list is redundant for a function returning a named composite type")
           .at(state_.position(written[0].offset));
     }
   }
   if (written.empty()) {
-    throw SqlError("42601", "a column definition list is required for functions returning \"record\"").at(offset);
+    throw SqlError(sqlstate::kSyntaxError, "a column definition list is required for functions returning \"record\"").at(offset);
   }
   for (const ast::RecordColumn& column : written) {
     const DeclaredType declared = bind_declared_type(column.type, state_.catalog, state_.settings.search_path);
@@ -348,13 +349,15 @@ void FromBinder::define_columns(SqlFunctionCall& call, const std::vector<ast::Re
   if (!is_open) {
     const auto at = state_.position(written[0].offset);
     const bool named = call.function->result_relation != 0 || sql::is_composite_type(call.function->result.oid);
-    if (named) throw SqlError("42601", "a column definition list is redundant for a function returning a named composite type").at(at);
-    if (call.function->columns.size() > 1) {
-      throw SqlError("42601", "a column definition list is redundant for a function with OUT parameters").at(at);
+    if (named) {
+      throw SqlError(sqlstate::kSyntaxError, "a column definition list is redundant for a function returning a named composite type").at(at);
     }
-    throw SqlError("42601", "a column definition list is only allowed for functions returning \"record\"").at(at);
+    if (call.function->columns.size() > 1) {
+      throw SqlError(sqlstate::kSyntaxError, "a column definition list is redundant for a function with OUT parameters").at(at);
+    }
+    throw SqlError(sqlstate::kSyntaxError, "a column definition list is only allowed for functions returning \"record\"").at(at);
   }
-  if (written.empty()) throw SqlError("42601", "a column definition list is required for functions returning \"record\"").at(offset);
+  if (written.empty()) throw SqlError(sqlstate::kSyntaxError, "a column definition list is required for functions returning \"record\"").at(offset);
   auto defined = std::make_shared<sql::FunctionDef>(*call.function);
   for (const ast::RecordColumn& column : written) {
     defined->columns.push_back({column.name, bind_type(column.type, state_.catalog, state_.settings.search_path)});
@@ -496,11 +499,13 @@ void FromBinder::refuse_call(const ast::FunctionItem& item) {
     types.append(sql::format_type(sql::Type{value->type.oid}));
   }
   if (!sql::function_name_exists(name)) {
-    throw SqlError("42883", fmt::format("procedure {}({}) does not exist", name, types))
+    throw SqlError(sqlstate::kUndefinedFunction, fmt::format("procedure {}({}) does not exist", name, types))
         .hint("No procedure matches the given name and argument types. You might need to add explicit type casts.")
         .at(offset);
   }
-  throw SqlError("42809", fmt::format("{}({}) is not a procedure", name, types)).hint("To call a function, use SELECT.").at(offset);
+  throw SqlError(sqlstate::kWrongObjectType, fmt::format("{}({}) is not a procedure", name, types))
+      .hint("To call a function, use SELECT.")
+      .at(offset);
 }
 
 std::vector<FromBinder::BoundCall> FromBinder::bind_all_calls(const ast::FunctionRef& function) {
@@ -518,7 +523,7 @@ std::vector<FromBinder::BoundCall> FromBinder::bind_all_calls(const ast::Functio
       define_record(calls.back(), columns, state_.position(item.call->offset));
     } else if (!columns.empty()) {
       const bool has_columns = calls.back().function && calls.back().function->function->columns.size() > 1;
-      throw SqlError("42601", has_columns ? "a column definition list is redundant for a function with OUT parameters"
+      throw SqlError(sqlstate::kSyntaxError, has_columns ? "a column definition list is redundant for a function with OUT parameters"
                                           : "a column definition list is only allowed for functions returning \"record\"")
           .at(state_.position(columns[0].offset));
     }

@@ -14,6 +14,7 @@
 #include "sql/functions/resolve.h"
 #include "sql/functions/variadic_calls.h"
 #include "sql/functions/window_function.h"
+#include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 #include "sql/types/row_value.h"
@@ -39,7 +40,7 @@ std::vector<Type> types_of(const std::vector<ExpressionPtr>& expressions) {
 /// What only aggregates may be given.
 void check_plain_call(const ast::FunctionCall& call, std::string_view name, std::optional<std::uint32_t> offset) {
   const auto refuse = [&](std::string_view what) {
-    return SqlError("42809", fmt::format("{} specified, but {} is not an aggregate function", what, name)).at(offset);
+    return SqlError(sqlstate::kWrongObjectType, fmt::format("{} specified, but {} is not an aggregate function", what, name)).at(offset);
   };
   if (call.star && !call.arguments.empty()) throw refuse(fmt::format("{}(*)", name));
   if (call.distinct) throw refuse("DISTINCT");
@@ -94,7 +95,7 @@ std::string function_name(const BindState& state, const ast::QualifiedName& name
   std::string joined = schema + "." + name.back();
   if (sql::function_name_exists(joined)) return joined;
   if (!state.catalog.schemas.contains(schema) && schema != "information_schema" && schema != "pg_temp" && schema != sql::kRedisSchema) {
-    throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", schema)).at(offset);
+    throw sql::undefined_schema(schema).at(offset);
   }
   return joined;
 }
@@ -156,7 +157,7 @@ ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Wh
     return bind_call(function, whole);
   } catch (const SqlError& error) {
     if (error.sqlstate() != sqlstate::kUndefinedFunction || error.position() != token(whole)) throw;
-    throw SqlError("42883", error.message())
+    throw SqlError(sqlstate::kUndefinedFunction, error.message())
         .hint("No aggregate function matches the given name and argument types. Perhaps you misplaced ORDER BY; ORDER BY must appear after all "
               "regular arguments of the aggregate.")
         .at(error.position());
@@ -183,11 +184,11 @@ ExpressionPtr ExpressionBinder::bind_call(const ast::FunctionCall& function, con
   if (function.within_group && is_hypothetical_set(name)) return bind_hypothetical_set(function, name, whole);
   if (!sql::find_window_functions(name).empty()) {
     if (is_hypothetical_set(name) && !function.arguments.empty()) {
-      throw SqlError("42809", fmt::format("WITHIN GROUP is required for ordered-set aggregate {}", name)).at(offset);
+      throw SqlError(sqlstate::kWrongObjectType, fmt::format("WITHIN GROUP is required for ordered-set aggregate {}", name)).at(offset);
     }
     Operands arguments = bind_all_arguments(function, name, offset);
     sql::resolve_window_function(name, types_of(arguments), offset);
-    throw SqlError("42809", fmt::format("window function {} requires an OVER clause", name)).at(offset);
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("window function {} requires an OVER clause", name)).at(offset);
   }
   if (!sql::find_aggregates(name).empty()) return bind_aggregate(function, name, whole);
   if (sql::find_functions(name).empty() && !sql::find_table_functions(name).empty()) {
@@ -232,11 +233,12 @@ ExpressionPtr ExpressionBinder::bind_sql_call(const ast::FunctionCall& function,
   }
   SqlFunctionCall call = resolve_sql_function(state_, function, std::move(arguments), offset);
   if (call.function->window) {
-    if (!function.over) throw SqlError("42809", fmt::format("window function {} requires an OVER clause", name)).at(offset);
+    if (!function.over) throw SqlError(sqlstate::kWrongObjectType, fmt::format("window function {} requires an OVER clause", name)).at(offset);
     // The arguments of a window function are for the language that it is written in to fetch, which SQL cannot: they are NULL.
     for (ExpressionPtr& argument : call.arguments) argument = sql::make_constant(argument->type, {});
   } else if (function.over) {
-    throw SqlError("42809", fmt::format("OVER specified, but {} is not a window function nor an aggregate function", name)).at(offset);
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("OVER specified, but {} is not a window function nor an aggregate function", name))
+        .at(offset);
   }
   check_plain_call(function, name, offset);
   if (call.function->returns_set) return run_set_returning(call, whole);
@@ -306,12 +308,12 @@ ExpressionPtr ExpressionBinder::row_of_columns(Type type, const std::vector<Logi
 void ExpressionBinder::check_set_returning_allowed(const Whole& whole) const {
   const auto offset = token(whole);
   if (level_.inside_aggregate) {
-    throw SqlError("0A000", "aggregate function calls cannot contain set-returning function calls")
+    throw SqlError(sqlstate::kFeatureNotSupported, "aggregate function calls cannot contain set-returning function calls")
         .hint("You might be able to move the set-returning function into a LATERAL FROM item.")
         .at(offset);
   }
   if (level_.inside_window) {
-    throw SqlError("0A000", "window function calls cannot contain set-returning function calls")
+    throw SqlError(sqlstate::kFeatureNotSupported, "window function calls cannot contain set-returning function calls")
         .hint("You might be able to move the set-returning function into a LATERAL FROM item.")
         .at(offset);
   }
@@ -323,19 +325,18 @@ void ExpressionBinder::check_set_returning_allowed(const Whole& whole) const {
     case Clause::kInsertValues:
       break;
     case Clause::kValues:
-      throw SqlError("0A000", "set-returning functions are not allowed in VALUES").at(offset);
+      throw SqlError(sqlstate::kFeatureNotSupported, "set-returning functions are not allowed in VALUES").at(offset);
     case Clause::kFromFunction:
-      throw SqlError("0A000", "set-returning functions must appear at top level of FROM").at(offset);
+      throw SqlError(sqlstate::kFeatureNotSupported, "set-returning functions must appear at top level of FROM").at(offset);
     case Clause::kWindowPartition:
     case Clause::kWindowOrder:
       throw sql::not_supported("set-returning function in a window definition", offset);
     default:
-      throw SqlError("0A000",
-                     fmt::format("set-returning functions are not allowed in {}", clause_place(level_.clause)))
+      throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("set-returning functions are not allowed in {}", clause_place(level_.clause)))
           .at(offset);
   }
   if (level_.conditional != nullptr) {
-    throw SqlError("0A000", fmt::format("set-returning functions are not allowed in {}", level_.conditional))
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("set-returning functions are not allowed in {}", level_.conditional))
         .hint("You might be able to move the set-returning function into a LATERAL FROM item.")
         .at(offset);
   }
@@ -365,11 +366,11 @@ ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& func
   if (resolved.function->columns.empty()) {
     const auto shape = row_shape(*arguments[0]);
     if (!shape && name.find("_populate_record") != std::string::npos) {
-      throw SqlError("0A000", "could not determine row type for result of " + name)
+      throw SqlError(sqlstate::kFeatureNotSupported, "could not determine row type for result of " + name)
           .hint("Provide a non-null record argument, or call the function in the FROM clause using a column definition list.");
     }
     if (arguments.size() < 2 || !shape) {
-      throw SqlError("0A000", "function returning record called in context that cannot accept type record")
+      throw SqlError(sqlstate::kFeatureNotSupported, "function returning record called in context that cannot accept type record")
           .hint("Try calling the function in the FROM clause using a column definition list.");
     }
     for (const RowField& field : *shape) record.push_back({field.name, field.value->type});

@@ -11,6 +11,7 @@
 #include "sql/expressions/coerce.h"
 #include "sql/functions/polymorphic.h"
 #include "sql/functions/row_functions.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/row_value.h"
 #include "sql/types/type_oids.h"
@@ -32,7 +33,8 @@ bool is_data_statement(const ast::Statement& statement) {
 }
 
 SqlError mismatch(const FunctionDef& function, std::string detail) {
-  return SqlError("42P13", fmt::format("return type mismatch in function declared to return {}", sql::format_type(function.result)))
+  return SqlError(sqlstate::kInvalidFunctionDefinition,
+                  fmt::format("return type mismatch in function declared to return {}", sql::format_type(function.result)))
       .detail(std::move(detail));
 }
 
@@ -141,7 +143,7 @@ void check_no_output(const ast::Statement& statement, const sql::CatalogSnapshot
     return procedure.procedure && procedure.name == written->name.back() && procedure.parameters.size() == written->arguments.size() &&
            !procedure.columns.empty();
   });
-  if (has_output) throw SqlError("0A000", "calling procedures with output arguments is not supported in SQL functions");
+  if (has_output) throw SqlError(sqlstate::kFeatureNotSupported, "calling procedures with output arguments is not supported in SQL functions");
 }
 
 }  // namespace

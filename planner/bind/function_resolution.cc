@@ -13,6 +13,7 @@
 #include "sql/functions/array_subscript.h"
 #include "sql/functions/candidates.h"
 #include "sql/functions/polymorphic.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/row_value.h"
 #include "sql/types/type_oids.h"
@@ -134,12 +135,12 @@ Candidate choose(std::vector<Candidate> candidates, const ast::FunctionCall& cal
   if (choice.outcome == sql::Choice::Outcome::kFound && is_ambiguous[choice.index]) choice.outcome = sql::Choice::Outcome::kAmbiguous;
   const std::string_view kind = procedure ? "procedure" : "function";
   if (choice.outcome == sql::Choice::Outcome::kNone) {
-    throw SqlError("42883", fmt::format("{} {} does not exist", kind, written_call(call, written, bound)))
+    throw SqlError(sqlstate::kUndefinedFunction, fmt::format("{} {} does not exist", kind, written_call(call, written, bound)))
         .hint(fmt::format("No {} matches the given name and argument types. You might need to add explicit type casts.", kind))
         .at(offset);
   }
   if (choice.outcome == sql::Choice::Outcome::kAmbiguous) {
-    throw SqlError("42725", fmt::format("{} {} is not unique", kind, written_call(call, written, bound)))
+    throw SqlError(sqlstate::kAmbiguousFunction, fmt::format("{} {} is not unique", kind, written_call(call, written, bound)))
         .hint(fmt::format("Could not choose a best candidate {}. You might need to add explicit type casts.", kind))
         .at(offset);
   }
@@ -213,8 +214,8 @@ FunctionPtr concrete_function(const sql::CatalogSnapshot& catalog, FunctionPtr f
     if (actual == 0) {
       const bool is_compatible = type.oid == sql::oid::kAnyCompatibleRange || type.oid == sql::oid::kAnyCompatibleMultirange;
       const bool gives_range = is_compatible && function->result.oid == sql::oid::kAnyCompatibleRange;  // ranges come first
-      throw SqlError("42804", fmt::format("could not determine polymorphic type {}because input has type unknown",
-                                          is_compatible ? sql::format_type(gives_range ? function->result : type) + " " : ""));
+      throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("could not determine polymorphic type {}because input has type unknown",
+                                                              is_compatible ? sql::format_type(gives_range ? function->result : type) + " " : ""));
     }
     type = sql::Type{actual};
   };
@@ -242,9 +243,9 @@ SqlFunctionCall resolve_sql_function(BindState& state, const ast::FunctionCall& 
   if (function.procedure != procedure) {
     const std::string shown = written_call(call, written, bound);
     if (function.procedure) {
-      throw SqlError("42809", fmt::format("{} is a procedure", shown)).hint("To call a procedure, use CALL.").at(offset);
+      throw SqlError(sqlstate::kWrongObjectType, fmt::format("{} is a procedure", shown)).hint("To call a procedure, use CALL.").at(offset);
     }
-    throw SqlError("42809", fmt::format("{} is not a procedure", shown)).hint("To call a function, use SELECT.").at(offset);
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("{} is not a procedure", shown)).hint("To call a function, use SELECT.").at(offset);
   }
   const std::size_t count = function.parameters.size();
   std::vector<std::vector<ExpressionPtr>> given(count);

@@ -71,7 +71,8 @@ GroupedInput::GroupedInput(BindState& state, QueryLevel& level, LogicalPtr input
 void GroupedInput::check_grouping(const PendingGrouping& grouping) const {
   for (const ExpressionPtr& argument : grouping.arguments) {
     if (!key_position(*argument)) {
-      throw SqlError("42803", "arguments to GROUPING must be grouping expressions of the associated query level").at(argument->offset);
+      throw SqlError(sqlstate::kGroupingError, "arguments to GROUPING must be grouping expressions of the associated query level")
+          .at(argument->offset);
     }
   }
 }
@@ -185,11 +186,9 @@ void GroupedInput::throw_ungrouped(const sql::Expression& expression, ColumnId i
       if (own != nullptr && own->column == id) name = relation->name + "." + column.name;
     }
   }
-  throw SqlError(
-      "42803",
-      inside_subquery_
-          ? fmt::format("subquery uses ungrouped column \"{}\" from outer query", name)
-          : fmt::format("column \"{}\" must appear in the GROUP BY clause or be used in an aggregate function", name))
+  throw SqlError(sqlstate::kGroupingError,
+                 inside_subquery_ ? fmt::format("subquery uses ungrouped column \"{}\" from outer query", name)
+                                  : fmt::format("column \"{}\" must appear in the GROUP BY clause or be used in an aggregate function", name))
       .at(expression.offset);
 }
 

@@ -5,6 +5,7 @@
 #include "planner/bind/collation.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -46,7 +47,7 @@ class SetBinder {
         return rollup(parts_of(set));
       case ast::GroupingSetKind::kCube:
         if (set.elements.size() > kMostCubeElements) {
-          throw SqlError("54011", "CUBE is limited to 12 elements").at(state_.position(set.offset));
+          throw SqlError(sqlstate::kTooManyColumns, "CUBE is limited to 12 elements").at(state_.position(set.offset));
         }
         return cube(parts_of(set));
       case ast::GroupingSetKind::kSets:
@@ -142,7 +143,7 @@ GroupingClause bind_group_by(BindState& state, TargetList& targets, const ast::S
   for (const ast::GroupElement& element : select.group_by) {
     const Sets choices = binder.sets_of(element);
     if (clause.sets.size() * choices.size() > kMostSets) {
-      throw SqlError("54001", "too many grouping sets present (maximum 4096)");
+      throw SqlError(sqlstate::kStatementTooComplex, "too many grouping sets present (maximum 4096)");
     }
     Sets products;
     for (const Set& set : clause.sets) {

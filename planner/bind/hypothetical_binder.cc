@@ -10,6 +10,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -65,7 +66,7 @@ ExpressionPtr ExpressionBinder::bind_hypothetical_set(const ast::FunctionCall& f
   if (function.arguments.size() != count) {
     std::vector<std::string> types;
     for (const ExpressionPtr& argument : bind_all_arguments(function, name, offset)) types.push_back(sql::format_type(sql::Type{argument->type.oid}));
-    throw SqlError("42883", fmt::format("function {}({}) does not exist", name, fmt::join(types, ", ")))
+    throw SqlError(sqlstate::kUndefinedFunction, fmt::format("function {}({}) does not exist", name, fmt::join(types, ", ")))
         .hint(fmt::format("To use the hypothetical-set aggregate {}, the number of hypothetical direct arguments (here {}) must match the "
                           "number of ordering columns (here {}).",
                           name, function.arguments.size(), count))

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -19,6 +17,8 @@
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/expressions/implication.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -208,10 +208,10 @@ class InsertBinder {
       result.conflict_columns = find_arbiter(conflict);
       const sql::IndexDef* named = conflict.target->constraint.empty() ? nullptr : table_->find_index(conflict.target->constraint);
       if (conflict.update && named != nullptr && named->exclusion) {
-        throw SqlError("42809", "ON CONFLICT DO UPDATE not supported with exclusion constraints");
+        throw SqlError(sqlstate::kWrongObjectType, "ON CONFLICT DO UPDATE not supported with exclusion constraints");
       }
     } else if (conflict.update) {
-      throw SqlError("42601", "ON CONFLICT DO UPDATE requires inference specification or constraint name")
+      throw SqlError(sqlstate::kSyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name")
           .hint("For example, ON CONFLICT (column_name).")
           .at(state_.position(conflict.offset));
     }
@@ -345,11 +345,11 @@ class InsertBinder {
   }
 
   std::vector<std::int16_t> constraint_columns(const std::string& name) const {
-    if (target_.view) throw SqlError("42704", fmt::format("constraint \"{}\" for table \"{}\" does not exist", name, target_.view->name));
+    if (target_.view) throw sql::undefined_table_constraint(name, target_.view->name);
     if (!table_->primary_key.empty() && table_->primary_key_name == name) return table_->primary_key;
     const sql::IndexDef* index = table_->find_index(name);
     if (index != nullptr && index->constraint && index->unique) return columns_of(*index);
-    throw SqlError("42704", fmt::format("constraint \"{}\" for table \"{}\" does not exist", name, table_->name));
+    throw sql::undefined_table_constraint(name, table_->name);
   }
 
   LogicalPtr bind_insert_returning(LogicalInsert result) {

@@ -8,6 +8,8 @@
 #include "planner/bind/part_assignment.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -43,7 +45,7 @@ InsertTargets::InsertTargets(BindState& state, const WriteTarget& target, const 
       return other.column != name.column || !other.steps.empty();
     });
     if (again && !are_parts) {
-      throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name)).at(state.position(name.offset));
+      throw sql::column_listed_twice(column.name).at(state.position(name.offset));
     }
     targets_.push_back(&column);
   }
@@ -54,7 +56,7 @@ void InsertTargets::check_single(std::size_t index) const {
   for (std::size_t i = 0; i < index; ++i) {
     const bool is_part = !written_.empty() && written_[i].column == written_[index].column;
     if (targets_[i] != targets_[index] || is_part) continue;
-    throw SqlError("42601", fmt::format("multiple assignments to same column \"{}\"", targets_[index]->name));
+    throw SqlError(sqlstate::kSyntaxError, fmt::format("multiple assignments to same column \"{}\"", targets_[index]->name));
   }
 }
 
@@ -73,7 +75,8 @@ ExpressionPtr InsertTargets::with_part(std::size_t index, ExpressionBinder& bind
 void InsertTargets::check_part_is_given(std::size_t index, const ast::Expression& written) const {
   if (!std::holds_alternative<ast::DefaultValue>(written.node)) return;
   const bool is_field = std::holds_alternative<ast::FieldStep>(steps(index).back());
-  throw SqlError("0A000", is_field ? "cannot set a subfield to DEFAULT" : "cannot set an array element to DEFAULT").at(state_.position(written_[index].offset));
+  throw SqlError(sqlstate::kFeatureNotSupported, is_field ? "cannot set a subfield to DEFAULT" : "cannot set an array element to DEFAULT")
+      .at(state_.position(written_[index].offset));
 }
 
 void InsertTargets::check_count(std::size_t given, std::optional<std::uint32_t> surplus) const {
@@ -84,23 +87,23 @@ void InsertTargets::check_count(std::size_t given, std::optional<std::uint32_t> 
     const auto own = std::ranges::find_if(taken, is_own);
     find_target_column(state_, target_, {.column = own == taken.end() ? refused_ : own->name});
   }
-  if (given > targets_.size()) throw SqlError("42601", "INSERT has more expressions than target columns").at(surplus);
+  if (given > targets_.size()) throw SqlError(sqlstate::kSyntaxError, "INSERT has more expressions than target columns").at(surplus);
   if (given < targets_.size() && !written_.empty()) {
-    throw SqlError("42601", "INSERT has more target columns than expressions").at(state_.position(written_[given].offset));
+    throw SqlError(sqlstate::kSyntaxError, "INSERT has more target columns than expressions").at(state_.position(written_[given].offset));
   }
   for (std::size_t i = 0; i < given; ++i) check_single(i);
 }
 
 void InsertTargets::check_not_generated(const ColumnDef& column) const {
   if (column.generated_sql.empty()) return;
-  throw SqlError("428C9", fmt::format("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
+  throw SqlError(sqlstate::kGeneratedAlways, fmt::format("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
       .detail(fmt::format("Column \"{}\" is a generated column.", column.name));
 }
 
 void InsertTargets::check_may_be_given(const ColumnDef& column) const {
   check_not_generated(column);
   if (column.identity != ColumnDef::Identity::kAlways || overriding_ != ast::Overriding::kNone) return;
-  throw SqlError("428C9", fmt::format("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
+  throw SqlError(sqlstate::kGeneratedAlways, fmt::format("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
       .detail(fmt::format("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name))
       .hint("Use OVERRIDING SYSTEM VALUE to override.");
 }

@@ -11,6 +11,8 @@
 #include "planner/bind/subquery_placement.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -50,13 +52,12 @@ std::size_t find_using_column(const std::vector<RelationColumn>& columns, const 
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].name != name) continue;
     if (found) {
-      throw SqlError("42702", fmt::format("common column name \"{}\" appears more than once in {} table", name, side));
+      throw SqlError(sqlstate::kAmbiguousColumn, fmt::format("common column name \"{}\" appears more than once in {} table", name, side));
     }
     found = i;
   }
   if (found) return *found;
-  throw SqlError("42703",
-                 fmt::format("column \"{}\" specified in USING clause does not exist in {} table", name, side));
+  throw SqlError(sqlstate::kUndefinedColumn, fmt::format("column \"{}\" specified in USING clause does not exist in {} table", name, side));
 }
 
 std::vector<std::string> natural_columns(const std::vector<RelationColumn>& left,
@@ -82,7 +83,7 @@ FromBinder::Merged FromBinder::merge_columns(const ast::Join& node, JoinKind kin
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
         names.begin() + static_cast<std::ptrdiff_t>(i)) {
-      throw SqlError("42701", fmt::format("column name \"{}\" appears more than once in USING clause", names[i]));
+      throw SqlError(sqlstate::kDuplicateColumn, fmt::format("column name \"{}\" appears more than once in USING clause", names[i]));
     }
     const std::size_t l = find_using_column(left_columns, names[i], "left"),
                       r = find_using_column(right_columns, names[i], "right");
@@ -129,7 +130,7 @@ FromPart FromBinder::item(const ast::Join& node, std::uint32_t) {
       if (a.by_name && b.by_name && a.relation->name == b.relation->name &&
           !(a.relation->table && b.relation->table && !a.relation->aliased && !b.relation->aliased &&
             a.relation->table->oid != b.relation->table->oid)) {
-        throw SqlError("42712", fmt::format("table name \"{}\" specified more than once", a.relation->name));
+        throw sql::table_name_listed_twice(a.relation->name);
       }
     }
   }
@@ -166,7 +167,7 @@ FromPart FromBinder::item(const ast::Join& node, std::uint32_t) {
   if (!node.using_alias.empty() && !node.alias) {
     for (const NamespaceItem& item : part.names) {
       if (item.by_name && item.relation->name == node.using_alias) {
-        throw SqlError("42712", fmt::format("table name \"{}\" specified more than once", node.using_alias));
+        throw sql::table_name_listed_twice(node.using_alias);
       }
     }
     auto only_merged = std::make_shared<Relation>(Relation{.name = node.using_alias, .aliased = true, .is_join = true});

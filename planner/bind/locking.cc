@@ -6,6 +6,7 @@
 
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -32,7 +33,7 @@ RowLock lock_of(const ast::LockingClause& clause) {
 }
 
 [[noreturn]] void refuse(RowLock::Strength strength, std::string_view where) {
-  throw SqlError("0A000", fmt::format("{} is not allowed with {}", lock_clause(strength), where));
+  throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("{} is not allowed with {}", lock_clause(strength), where));
 }
 
 /// Rows of the result must be rows of tables.
@@ -49,11 +50,11 @@ void check_name(const BindState& state, const QueryLevel& level, const ast::Rela
   const auto position = state.position(name.offset);
   const std::string_view clause = lock_clause(strength);
   if (!name.schema.empty() || !name.catalog.empty()) {
-    throw SqlError("42601", fmt::format("{} must specify unqualified relation names", clause)).at(position);
+    throw SqlError(sqlstate::kSyntaxError, fmt::format("{} must specify unqualified relation names", clause)).at(position);
   }
   const auto unlockable = std::ranges::find(level.unlockable, name.name, &std::pair<std::string, const char*>::first);
   if (unlockable != level.unlockable.end()) {
-    throw SqlError("0A000", fmt::format("{} cannot be applied to {}", clause, unlockable->second)).at(position);
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("{} cannot be applied to {}", clause, unlockable->second)).at(position);
   }
   const auto found = std::ranges::find_if(level.range_table, [&](const RelationPtr& relation) {
     return relation->name == name.name && (!relation->is_join || relation->aliased);
@@ -61,11 +62,11 @@ void check_name(const BindState& state, const QueryLevel& level, const ast::Rela
   const bool is_merged = std::ranges::any_of(level.names, [&](const NamespaceItem& item) {  // USING (…) AS name
     return item.relation->is_join && item.relation->aliased && item.relation->name == name.name;
   });
-  if (is_merged) throw SqlError("0A000", fmt::format("{} cannot be applied to a join", clause)).at(position);
+  if (is_merged) throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("{} cannot be applied to a join", clause)).at(position);
   if (found == level.range_table.end()) {
-    throw SqlError("42P01", fmt::format("relation \"{}\" in {} clause not found in FROM clause", name.name, clause)).at(position);
+    throw SqlError(sqlstate::kUndefinedTable, fmt::format("relation \"{}\" in {} clause not found in FROM clause", name.name, clause)).at(position);
   }
-  if ((*found)->is_join) throw SqlError("0A000", fmt::format("{} cannot be applied to a join", clause)).at(position);
+  if ((*found)->is_join) throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("{} cannot be applied to a join", clause)).at(position);
 }
 
 }  // namespace
@@ -119,7 +120,7 @@ void refuse_locking(const ast::Select& select, const std::optional<RowLock>& pus
   if (select.locking.empty()) return;
   const RowLock::Strength strength = lock_of(select.locking[0]).strength;
   if (select.set_operator != ast::SetOperator::kNone) refuse(strength, kOperations);
-  throw SqlError("0A000", fmt::format("{} cannot be applied to VALUES", lock_clause(strength)));
+  throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("{} cannot be applied to VALUES", lock_clause(strength)));
 }
 
 void add_lock_mark(QueryLevel& level, const std::shared_ptr<const sql::TableDef>& table, std::string alias, const RowLock& lock,

@@ -12,6 +12,7 @@
 #include "planner/bind/with.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -25,7 +26,7 @@ void check_whens(const std::vector<ast::MergeWhen>& whens) {
   bool is_final[2] = {false, false};
   for (const ast::MergeWhen& when : whens) {
     if (is_final[when.matched]) {
-      throw SqlError("42601", "unreachable WHEN clause specified after unconditional WHEN clause");
+      throw SqlError(sqlstate::kSyntaxError, "unreachable WHEN clause specified after unconditional WHEN clause");
     }
     is_final[when.matched] = !when.condition;
   }
@@ -36,7 +37,7 @@ class MergeBinder {
   MergeBinder(BindState& state, const ast::Merge& merge) : state_(state), merge_(merge) {}
 
   LogicalPtr bind() {
-    if (merge_.with && merge_.with->recursive) throw SqlError("42601", "WITH RECURSIVE is not supported for MERGE statement");
+    if (merge_.with && merge_.with->recursive) throw SqlError(sqlstate::kSyntaxError, "WITH RECURSIVE is not supported for MERGE statement");
     const WithScope with(state_, nullptr, nullptr, merge_.with);
     level_.with = with.innermost();
     check_whens(merge_.whens);
@@ -60,7 +61,7 @@ class MergeBinder {
     if (found.table && found.table->materialized) kind = "materialized views";
     if (found.view) kind = state_.catalog.sequences.contains(found.view->oid) ? "sequences" : "views";
     if (!kind.empty()) {
-      throw SqlError("0A000", fmt::format("cannot execute MERGE on relation \"{}\"", merge_.relation.name.name))
+      throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot execute MERGE on relation \"{}\"", merge_.relation.name.name))
           .detail(fmt::format("This operation is not supported for {}.", kind));
     }
     target_ = bind_write_target(state_, merge_.relation, WriteOperation::kUpdate);

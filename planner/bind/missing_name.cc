@@ -8,6 +8,7 @@
 
 #include "planner/bind/name_lookup.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -106,7 +107,7 @@ const Relation* search_relation(BindState& state, const QueryLevel& innermost, s
 void throw_missing_column(const QueryLevel& level, std::string_view relation, std::string_view column,
                           std::optional<std::uint32_t> offset) {
   const ColumnGuess guess(level, relation, column);
-  SqlError error("42703", relation.empty() ? fmt::format("column \"{}\" does not exist", column)
+  SqlError error(sqlstate::kUndefinedColumn, relation.empty() ? fmt::format("column \"{}\" does not exist", column)
                                            : fmt::format("column {}.{} does not exist", relation, column));
   error.set_position(offset);
   if (guess.first.relation == nullptr) throw error;
@@ -127,9 +128,9 @@ void throw_missing_relation(BindState& state, QueryLevel& level, std::string_vie
                             std::optional<std::uint32_t> offset) {
   const Relation* relation = search_relation(state, level, schema, name);
   if (relation == nullptr) {
-    throw SqlError("42P01", fmt::format("missing FROM-clause entry for table \"{}\"", name)).at(offset);
+    throw SqlError(sqlstate::kUndefinedTable, fmt::format("missing FROM-clause entry for table \"{}\"", name)).at(offset);
   }
-  SqlError error("42P01", fmt::format("invalid reference to FROM-clause entry for table \"{}\"", name));
+  SqlError error(sqlstate::kUndefinedTable, fmt::format("invalid reference to FROM-clause entry for table \"{}\"", name));
   error.set_position(offset);
   if (relation->aliased && relation->name != name) {
     const auto visible = find_relation(state, level, {}, relation->name, offset);

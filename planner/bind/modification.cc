@@ -12,6 +12,7 @@
 #include "planner/bind/target_list.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -84,9 +85,9 @@ ExpressionPtr coerce_for_column(BindState& state, const ExpressionPtr& value, co
   if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) {
     return into_domain(state.catalog, state.settings, *value, std::move(converted), column.domain);
   }
-  throw SqlError(
-      "42804", fmt::format("column \"{}\" is of type {} but expression is of type {}", column.name,
-                           sql::format_type(sql::Type{column.domain != 0 ? column.domain : column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
+  throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("column \"{}\" is of type {} but expression is of type {}", column.name,
+                                                          sql::format_type(sql::Type{column.domain != 0 ? column.domain : column.type.oid}),
+                                                          sql::format_type(sql::Type{value->type.oid})))
       .hint("You will need to rewrite or cast the expression.")
       .at(value->offset)
       .routine("transformAssignedExpr");
@@ -98,7 +99,7 @@ Returning bind_returning(BindState& state, QueryLevel& level, const std::vector<
   Scoped clause(level.clause, Clause::kReturning);
   std::vector<Target> targets = bind_targets(state, level, list);
   if (targets.size() > kMostTargets) {
-    throw SqlError("54011", fmt::format("number of columns ({}) exceeds limit ({})", targets.size(), kMostTargets));
+    throw SqlError(sqlstate::kTooManyColumns, fmt::format("number of columns ({}) exceeds limit ({})", targets.size(), kMostTargets));
   }
   for (Target& target : targets) {
     const ExpressionPtr value = resolve_unknown(state, target.value);

@@ -8,6 +8,7 @@
 #include "sql/error.h"
 #include "sql/expressions/coerce.h"
 #include "sql/functions/row_version.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/type_oids.h"
@@ -23,7 +24,7 @@ namespace {
 void check_lateral(const NamespaceItem& item, std::optional<std::uint32_t> offset) {
   if (!item.lateral_only || item.lateral_ok) return;
   const std::string& name = item.relation->name;
-  SqlError error("42P10", fmt::format("invalid reference to FROM-clause entry for table \"{}\"", name));
+  SqlError error(sqlstate::kInvalidColumnReference, fmt::format("invalid reference to FROM-clause entry for table \"{}\"", name));
   if (!item.is_target) throw std::move(error).detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.").at(offset);
   throw std::move(error)
       .hint(fmt::format("There is an entry for table \"{}\", but it cannot be referenced from this part of the query.", name))
@@ -98,7 +99,7 @@ ExpressionPtr find_in_relation(const Relation& relation, std::string_view name, 
   ExpressionPtr found;
   for (const RelationColumn& column : relation.columns) {
     if (column.name != name) continue;
-    if (found) throw SqlError("42702", fmt::format("column reference \"{}\" is ambiguous", name)).at(offset);
+    if (found) throw SqlError(sqlstate::kAmbiguousColumn, fmt::format("column reference \"{}\" is ambiguous", name)).at(offset);
     found = column.value;
   }
   for (const RelationColumn& column : relation.hidden) {
@@ -117,7 +118,7 @@ std::optional<FoundColumn> find_local_column(QueryLevel& level, std::string_view
     if (!item.by_column || !is_visible(level, item)) continue;
     ExpressionPtr value = find_in_relation(*item.relation, name, offset);
     if (!value) continue;
-    if (found) throw SqlError("42702", fmt::format("column reference \"{}\" is ambiguous", name)).at(offset);
+    if (found) throw SqlError(sqlstate::kAmbiguousColumn, fmt::format("column reference \"{}\" is ambiguous", name)).at(offset);
     check_lateral(item, offset);
     found = std::move(value);
     relation = item.relation;
@@ -150,7 +151,7 @@ std::optional<FoundRelation> find_relation(BindState& state, QueryLevel& innermo
         const bool same_system_table = relation.system_schema == schema && relation.system_name == name;
         if (relation.aliased || !(same_table || same_system_table)) continue;
       }
-      if (found) throw SqlError("42P09", fmt::format("table reference \"{}\" is ambiguous", name)).at(offset);
+      if (found) throw SqlError(sqlstate::kAmbiguousAlias, fmt::format("table reference \"{}\" is ambiguous", name)).at(offset);
       check_lateral(item, offset);
       found = &item;
     }
@@ -166,7 +167,7 @@ ColumnName split_column_name(const BindState& state, const std::vector<std::stri
   if (parts.size() == 4) {
     if (parts[0] != state.settings.database) {
       throw SqlError(
-          "0A000", fmt::format("cross-database references are not implemented: {}{}", dotted(names), star ? ".*" : ""))
+          sqlstate::kFeatureNotSupported, fmt::format("cross-database references are not implemented: {}{}", dotted(names), star ? ".*" : ""))
           .at(offset);
     }
     parts.erase(parts.begin());
@@ -179,8 +180,7 @@ ColumnName split_column_name(const BindState& state, const std::vector<std::stri
     case 3:
       return {parts[0], parts[1], parts[2]};
     default:
-      throw SqlError("42601", fmt::format("improper qualified name (too many dotted names): {}{}", dotted(names),
-                                          star ? ".*" : ""))
+      throw SqlError(sqlstate::kSyntaxError, fmt::format("improper qualified name (too many dotted names): {}{}", dotted(names), star ? ".*" : ""))
           .at(offset);
   }
 }

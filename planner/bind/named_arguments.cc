@@ -6,6 +6,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/parameter_names.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -22,10 +23,10 @@ void check_names(const BindState& state, const Arguments& written) {
     const auto first = written.begin(), here = first + static_cast<std::ptrdiff_t>(i);
     if (written[i].name.empty()) {
       if (i == 0 || written[i - 1].name.empty()) continue;
-      throw SqlError("42601", "positional argument cannot follow named argument").at(state.position(written[i].value->start));
+      throw SqlError(sqlstate::kSyntaxError, "positional argument cannot follow named argument").at(state.position(written[i].value->start));
     }
     if (std::any_of(first, here, [&](const ast::Argument& other) { return other.name == written[i].name; })) {
-      throw SqlError("42601", fmt::format("argument name \"{}\" used more than once", written[i].name))
+      throw SqlError(sqlstate::kSyntaxError, fmt::format("argument name \"{}\" used more than once", written[i].name))
           .at(state.position(written[i].offset));
     }
   }
@@ -66,7 +67,7 @@ std::vector<ExpressionPtr> arrange_arguments(const BindState& state, std::string
     if (!written[i].name.empty()) call += written[i].name + " => ";
     call += sql::format_type(sql::Type{bound[i]->type.oid});
   }
-  throw SqlError("42883", fmt::format("function {}({}) does not exist", function, call))
+  throw SqlError(sqlstate::kUndefinedFunction, fmt::format("function {}({}) does not exist", function, call))
       .hint("No function matches the given name and argument types. You might need to add explicit type casts.")
       .at(offset);
 }

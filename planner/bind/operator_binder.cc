@@ -10,6 +10,7 @@
 #include "sql/functions/polymorphic.h"
 #include "sql/functions/resolve.h"
 #include "sql/functions/row_functions.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
@@ -82,8 +83,8 @@ ExpressionPtr ExpressionBinder::compare(std::string_view name, const ExpressionP
                                         std::optional<std::uint32_t> offset) {
   ExpressionPtr result = make_operator(state_, name, left, right, offset);
   if (result->type.oid != sql::oid::kBool) {
-    throw SqlError("42804", fmt::format("row comparison operator must yield type boolean, not type {}",
-                                        sql::format_type(result->type)))
+    throw SqlError(sqlstate::kDatatypeMismatch,
+                   fmt::format("row comparison operator must yield type boolean, not type {}", sql::format_type(result->type)))
         .at(offset);
   }
   return result;
@@ -91,8 +92,8 @@ ExpressionPtr ExpressionBinder::compare(std::string_view name, const ExpressionP
 
 ExpressionPtr ExpressionBinder::compare_rows(std::string_view name, const Operands& left, const Operands& right,
                                              std::optional<std::uint32_t> offset) {
-  if (left.size() != right.size()) throw SqlError("42601", "unequal number of entries in row expressions").at(offset);
-  if (left.empty()) throw SqlError("0A000", "cannot compare rows of zero length").at(offset);
+  if (left.size() != right.size()) throw SqlError(sqlstate::kSyntaxError, "unequal number of entries in row expressions").at(offset);
+  if (left.empty()) throw SqlError(sqlstate::kFeatureNotSupported, "cannot compare rows of zero length").at(offset);
   if (left.size() == 1) return compare(name, left[0], right[0], offset);
   Operands terms;
   if (name == "=" || name == "<>") {
@@ -102,7 +103,7 @@ ExpressionPtr ExpressionBinder::compare_rows(std::string_view name, const Operan
   const bool is_pattern_order = name == "~<~" || name == "~<=~" || name == "~>~" || name == "~>=~";
   if (name != "<" && name != "<=" && name != ">" && name != ">=" && !is_pattern_order) {
     for (std::size_t i = 0; i < left.size(); ++i) compare(name, left[i], right[i], offset);
-    throw SqlError("0A000", fmt::format("could not determine interpretation of row comparison operator {}", name))
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("could not determine interpretation of row comparison operator {}", name))
         .hint("Row comparison operators must be associated with btree operator families.")
         .at(offset);
   }
@@ -129,7 +130,7 @@ ExpressionPtr ExpressionBinder::bind_array(const ast::Expression& written, sql::
     array = coerce(state_, array, array_over(element, offset), sql::CastContext::kImplicit);
   }
   if (sql::is_array_type(array->type.oid)) return array;
-  throw SqlError("42809", "op ANY/ALL (array) requires array on right side").at(offset);
+  throw SqlError(sqlstate::kWrongObjectType, "op ANY/ALL (array) requires array on right side").at(offset);
 }
 
 ExpressionPtr ExpressionBinder::array_test(const std::string& name, ExpressionPtr operand, ExpressionPtr array, bool all,
@@ -137,7 +138,7 @@ ExpressionPtr ExpressionBinder::array_test(const std::string& name, ExpressionPt
   const sql::Type element{sql::type_info(array->type.oid).element};
   const sql::ResolvedFunction resolved = sql::resolve_operator(name, operand->type, element, token(whole));
   if (resolved.result != sql::kBool) {
-    throw SqlError("42809", "op ANY/ALL (array) requires operator to yield boolean").at(token(whole));
+    throw SqlError(sqlstate::kWrongObjectType, "op ANY/ALL (array) requires operator to yield boolean").at(token(whole));
   }
   operand = coerce(state_, operand, resolved.arguments[0], sql::CastContext::kImplicit);
   if (resolved.arguments[1].oid != element.oid) {
@@ -173,7 +174,7 @@ ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, con
   // An array of arrays is one array of more dimensions, whose elements count.
   const bool is_list = is_flat && std::ranges::none_of(items, [](const ExpressionPtr& item) { return sql::is_array_type(item->type.oid); });
   if (is_list) {
-    if (items.empty()) throw SqlError("42P18", "cannot determine type of empty array").at(start(*comparison.array));
+    if (items.empty()) throw SqlError(sqlstate::kIndeterminateDatatype, "cannot determine type of empty array").at(start(*comparison.array));
     sql::Type element;
     items = coerce_to_common(items, "ARRAY", element);
     if (std::ranges::any_of(items, [](const ExpressionPtr& item) { return computes_from_rows(*item); })) {
@@ -204,7 +205,9 @@ ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, con
   Operands terms;
   for (const ExpressionPtr& item : items) {
     terms.push_back(make_operator(state_, name, operand, item, offset));
-    if (terms.back()->type != sql::kBool) throw SqlError("42809", "op ANY/ALL (array) requires operator to yield boolean").at(offset);
+    if (terms.back()->type != sql::kBool) {
+      throw SqlError(sqlstate::kWrongObjectType, "op ANY/ALL (array) requires operator to yield boolean").at(offset);
+    }
   }
   return make_boolean(comparison.all ? BooleanKind::kAnd : BooleanKind::kOr, std::move(terms), start(whole));
 }
@@ -225,7 +228,7 @@ ExpressionPtr ExpressionBinder::node(const ast::DistinctFrom& test, const Whole&
   if (left_row && right_row) {
     const Operands left = row_items(left_row->items), right = row_items(right_row->items);
     if (left.size() != right.size())
-      throw SqlError("42601", "unequal number of entries in row expressions").at(token(whole));
+      throw SqlError(sqlstate::kSyntaxError, "unequal number of entries in row expressions").at(token(whole));
     Operands terms;
     for (std::size_t i = 0; i < left.size(); ++i)
       terms.push_back(distinct_test(left[i], right[i], test.negated, whole));

@@ -12,6 +12,7 @@
 #include "planner/bind/subquery_placement.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -41,7 +42,7 @@ SortOrder sort_order(const ast::SortKey& key, sql::Type type) {
     const bool is_pattern_order = name == "~<~" || name == "~>~";  // all texts are ordered by their bytes
     if (name != "<" && name != ">") sql::resolve_operator(name, type, type, key.offset);
     if (name != "<" && name != ">" && !is_pattern_order) {
-      throw SqlError("42809", fmt::format("operator {} is not a valid ordering operator", name))
+      throw SqlError(sqlstate::kWrongObjectType, fmt::format("operator {} is not a valid ordering operator", name))
           .hint("Ordering operators must be \"<\" or \">\" members of btree operator families.")
           .at(key.offset);
     }
@@ -66,9 +67,9 @@ void TargetList::check_groupable(const sql::Expression& value) const {
   sql::collect_columns(value, used);
   for (const std::uint32_t column : used) {
     if (const PendingAggregate* aggregate = level_.find_aggregate(column)) {
-      throw SqlError("42803", "aggregate functions are not allowed in GROUP BY").at(aggregate->offset);
+      throw SqlError(sqlstate::kGroupingError, "aggregate functions are not allowed in GROUP BY").at(aggregate->offset);
     }
-    if (level_.is_window_call(column)) throw SqlError("42P20", "window functions are not allowed in GROUP BY").at(value.offset);
+    if (level_.is_window_call(column)) throw SqlError(sqlstate::kWindowingError, "window functions are not allowed in GROUP BY").at(value.offset);
   }
 }
 
@@ -93,7 +94,7 @@ std::size_t TargetList::find_or_add(const ast::Expression& item, Clause clause) 
       for (std::size_t i = 0; i < targets_.size(); ++i) {
         if (targets_[i].junk || targets_[i].name != name) continue;
         if (found && !sql::equal(*targets_[*found].value, *targets_[i].value)) {
-          throw SqlError("42702", fmt::format("{} \"{}\" is ambiguous", clause_name(clause), name)).at(offset);
+          throw SqlError(sqlstate::kAmbiguousColumn, fmt::format("{} \"{}\" is ambiguous", clause_name(clause), name)).at(offset);
         }
         if (!found) found = i;
       }
@@ -104,11 +105,11 @@ std::size_t TargetList::find_or_add(const ast::Expression& item, Clause clause) 
     if (ordinal->value >= 1 && static_cast<std::size_t>(ordinal->value) <= visible()) {
       return settle(static_cast<std::size_t>(ordinal->value) - 1, clause);
     }
-    throw SqlError("42P10", fmt::format("{} position {} is not in select list", clause_name(clause), ordinal->value))
+    throw SqlError(sqlstate::kInvalidColumnReference, fmt::format("{} position {} is not in select list", clause_name(clause), ordinal->value))
         .at(offset);
   }
   if (is_other_constant(item)) {
-    throw SqlError("42601", fmt::format("non-integer constant in {}", clause_name(clause))).at(offset);
+    throw SqlError(sqlstate::kSyntaxError, fmt::format("non-integer constant in {}", clause_name(clause))).at(offset);
   }
   if (const auto same = find_with_subqueries(item)) return settle(*same, clause);
   Scoped scope(level_.clause, clause);
@@ -142,7 +143,7 @@ namespace {
 
 void bind_distinct_on(BindState& state, TargetList& targets, QueryTail& tail, const ast::Select& select) {
   const auto mismatch = [](std::optional<std::uint32_t> offset) {
-    return SqlError("42P10", "SELECT DISTINCT ON expressions must match initial ORDER BY expressions").at(offset);
+    return SqlError(sqlstate::kInvalidColumnReference, "SELECT DISTINCT ON expressions must match initial ORDER BY expressions").at(offset);
   };
   std::vector<std::optional<std::uint32_t>> offsets;
   for (const ast::ExpressionPtr& item : select.distinct_on) {
@@ -181,8 +182,8 @@ ExpressionPtr bind_count(BindState& state, QueryLevel& level, const ast::Express
   const ExpressionPtr bound = ExpressionBinder(state, level).bind(*expression);
   const ExpressionPtr count = try_coerce(state, bound, sql::kInt8, sql::CastContext::kAssignment);
   if (!count) {
-    throw SqlError("42804", fmt::format("argument of {} must be type bigint, not type {}", clause_name(clause),
-                                        sql::format_type(sql::Type{bound->type.oid})))
+    throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("argument of {} must be type bigint, not type {}", clause_name(clause),
+                                                            sql::format_type(sql::Type{bound->type.oid})))
         .at(bound->offset);
   }
   std::vector<ColumnId> columns;
@@ -190,7 +191,7 @@ ExpressionPtr bind_count(BindState& state, QueryLevel& level, const ast::Express
   for (ColumnId id : columns) {
     const PendingSubquery* subquery = level.find_subquery(id);
     if (subquery == nullptr || !subquery->correlations.empty()) {
-      throw SqlError("42P10", fmt::format("argument of {} must not contain variables", clause_name(clause)))
+      throw SqlError(sqlstate::kInvalidColumnReference, fmt::format("argument of {} must not contain variables", clause_name(clause)))
           .at(bound->offset);
     }
   }
@@ -212,7 +213,7 @@ void bind_distinct(BindState& state, TargetList& targets, QueryTail& tail, const
   for (const QueryTail::Key& key : tail.order_by) {
     const Target& target = targets.items()[key.target];
     if (!target.junk) continue;
-    throw SqlError("42P10", "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
+    throw SqlError(sqlstate::kInvalidColumnReference, "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
         .at(target.value->offset);
   }
 }
@@ -222,7 +223,7 @@ void bind_limit(BindState& state, QueryLevel& level, QueryTail& tail, const ast:
   tail.limit = bind_count(state, level, select.limit_count, Clause::kLimit);
   tail.with_ties = select.with_ties;
   if (tail.with_ties && !tail.limit) {
-    throw SqlError("2201W", "row count cannot be null in FETCH FIRST ... WITH TIES clause");
+    throw SqlError(sqlstate::kInvalidRowCountInLimitClause, "row count cannot be null in FETCH FIRST ... WITH TIES clause");
   }
 }
 

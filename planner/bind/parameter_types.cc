@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -19,7 +20,7 @@ constexpr std::int32_t kLastParameter = 65535;
 
 ExpressionPtr ParameterTypes::reference(std::int32_t number, std::optional<std::uint32_t> offset) {
   if (!allowed_ || number <= 0 || number > kLastParameter) {
-    throw SqlError("42P02", fmt::format("there is no parameter ${}", number)).at(offset);
+    throw SqlError(sqlstate::kUndefinedParameter, fmt::format("there is no parameter ${}", number)).at(offset);
   }
   const auto slot = static_cast<std::uint32_t>(number - 1);
   if (types_.size() <= slot) types_.resize(slot + 1, sql::kUnknown);
@@ -38,7 +39,7 @@ ExpressionPtr ParameterTypes::decide(const ExpressionPtr& parameter, Type target
   if (types_[slot] == sql::kUnknown) {
     types_[slot] = type;
   } else if (types_[slot].oid != type.oid) {
-    throw SqlError("42P08", fmt::format("inconsistent types deduced for parameter ${}", slot + 1))
+    throw SqlError(sqlstate::kAmbiguousParameter, fmt::format("inconsistent types deduced for parameter ${}", slot + 1))
         .detail(fmt::format("{} versus {}", sql::format_type(Type{types_[slot].oid}), sql::format_type(type)))
         .at(parameter->offset);
   }
@@ -50,13 +51,13 @@ std::vector<Type> ParameterTypes::finish() const {
   for (const ExpressionPtr& reference : undecided_) {
     const std::uint32_t slot = std::get<sql::ParameterRef>(reference->node).slot;
     if (types_[slot] != sql::kUnknown) {
-      throw SqlError("42P08", fmt::format("could not determine data type of parameter ${}", slot + 1))
+      throw SqlError(sqlstate::kAmbiguousParameter, fmt::format("could not determine data type of parameter ${}", slot + 1))
           .at(reference->offset);
     }
   }
   for (std::size_t slot = 0; slot < types_.size(); ++slot) {
     if (types_[slot] == sql::kUnknown) {
-      throw SqlError("42P18", fmt::format("could not determine data type of parameter ${}", slot + 1));
+      throw SqlError(sqlstate::kIndeterminateDatatype, fmt::format("could not determine data type of parameter ${}", slot + 1));
     }
   }
   return types_;

@@ -9,9 +9,11 @@
 #include "sql/functions/jsonb_assignment.h"
 #include "sql/functions/resolve.h"
 #include "sql/functions/row_functions.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/row_value.h"
 #include "sql/types/type_oids.h"
+#include "sql/value_errors.h"
 
 namespace redquel::planner {
 
@@ -26,8 +28,9 @@ ExpressionPtr PartAssignment::assign(const ExpressionPtr& current, std::span<con
   const auto count = static_cast<std::size_t>(end - steps.begin());
   if (const auto* field = count == 0 ? std::get_if<ast::FieldStep>(&steps[0]) : nullptr) {
     if (sql::is_composite_type(array.oid)) return assign_field(current, *field, steps.subspan(1), value);
-    throw SqlError("42804", fmt::format("cannot assign to field \"{}\" of column \"{}\" because its type {} is not a composite type",
-                                        field->name, name_, sql::format_type(sql::Type{array.oid})))
+    throw SqlError(sqlstate::kDatatypeMismatch,
+                   fmt::format("cannot assign to field \"{}\" of column \"{}\" because its type {} is not a composite type", field->name, name_,
+                               sql::format_type(sql::Type{array.oid})))
         .at(offset_);
   }
   if (array.oid == sql::oid::kJsonb && count == steps.size()) return assign_jsonb(current, steps, value);
@@ -35,8 +38,8 @@ ExpressionPtr PartAssignment::assign(const ExpressionPtr& current, std::span<con
     return assign_geometric(*parts, current, steps, count, value);
   }
   if (!sql::is_array_type(array.oid) || sql::is_vector_type(array.oid)) {
-    throw SqlError("42804", fmt::format("cannot subscript type {} because it does not support subscripting",
-                                        sql::format_type(sql::Type{array.oid})))
+    throw SqlError(sqlstate::kDatatypeMismatch,
+                   fmt::format("cannot subscript type {} because it does not support subscripting", sql::format_type(sql::Type{array.oid})))
         .at(offset_);
   }
   ArraySubscripts subscripts = binder_.array_subscripts(steps.first(count));
@@ -57,8 +60,8 @@ ExpressionPtr PartAssignment::assign(const ExpressionPtr& current, std::span<con
 }
 
 SqlError PartAssignment::needs_type(sql::Type part, sql::Type given) const {
-  return SqlError("42804", fmt::format("subscripted assignment to \"{}\" requires type {} but expression is of type {}", name_,
-                                       sql::format_type(sql::Type{part.oid}), sql::format_type(sql::Type{given.oid})))
+  return SqlError(sqlstate::kDatatypeMismatch, fmt::format("subscripted assignment to \"{}\" requires type {} but expression is of type {}", name_,
+                                                           sql::format_type(sql::Type{part.oid}), sql::format_type(sql::Type{given.oid})))
       .hint("You will need to rewrite or cast the expression.")
       .at(offset_);
 }
@@ -70,9 +73,9 @@ ExpressionPtr PartAssignment::assign_geometric(const sql::GeometricParts& parts,
   const ArraySubscripts subscripts = binder_.array_subscripts(steps.first(count));
   if (subscripts.is_slice) {
     if (!try_coerce(state_, value, current->type, sql::CastContext::kAssignment)) throw needs_type(current->type, value->type);
-    throw SqlError("0A000", "updates on slices of fixed-length arrays not implemented");
+    throw SqlError(sqlstate::kFeatureNotSupported, "updates on slices of fixed-length arrays not implemented");
   }
-  if (subscripts.arguments.size() != 1) throw SqlError("2202E", "wrong number of array subscripts");
+  if (subscripts.arguments.size() != 1) throw sql::wrong_subscript_count();
   const auto inner = [&] {
     const std::vector<ExpressionPtr> arguments = {current, subscripts.arguments[0]};
     return assign(sql::make_expression(parts.part, sql::FunctionCall{&parts.read, arguments}), steps.subspan(count), value);
@@ -91,12 +94,13 @@ ExpressionPtr PartAssignment::assign_jsonb(const ExpressionPtr& current, std::sp
   for (const ast::IndirectionStep& step : steps) {
     if (const auto* slice = std::get_if<ast::SliceStep>(&step)) {
       const ast::ExpressionPtr& bound = slice->upper ? slice->upper : slice->lower;
-      throw SqlError("42804", "jsonb subscript does not support slices").at(bound ? state_.position(bound->start) : std::nullopt);
+      throw SqlError(sqlstate::kDatatypeMismatch, "jsonb subscript does not support slices")
+          .at(bound ? state_.position(bound->start) : std::nullopt);
     }
     const ExpressionPtr index = binder_.bind(*std::get<ast::SubscriptStep>(step).index);
     const bool is_text = is_unknown(*index) || sql::can_coerce(index->type, sql::kText, sql::CastContext::kImplicit);
     if (!is_text && !sql::can_coerce(index->type, sql::kInt4, sql::CastContext::kImplicit)) {
-      throw SqlError("42804", fmt::format("subscript type {} is not supported", sql::format_type(sql::Type{index->type.oid})))
+      throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("subscript type {} is not supported", sql::format_type(sql::Type{index->type.oid})))
           .hint("jsonb subscript must be coercible to either integer or text.")
           .at(index->offset);
     }
@@ -117,8 +121,9 @@ ExpressionPtr PartAssignment::assign_field(const ExpressionPtr& current, const a
   const std::vector<sql::CompositeField>& fields = sql::find_user_type(row.oid)->fields;
   const auto field = std::ranges::find(fields, step.name, &sql::CompositeField::name);
   if (field == fields.end()) {
-    throw SqlError("42703", fmt::format("cannot assign to field \"{}\" of column \"{}\" because there is no such column in data type {}",
-                                        step.name, name_, sql::format_type(row)))
+    throw SqlError(sqlstate::kUndefinedColumn,
+                   fmt::format("cannot assign to field \"{}\" of column \"{}\" because there is no such column in data type {}", step.name, name_,
+                               sql::format_type(row)))
         .at(offset_);
   }
   const ExpressionPtr place = sql::make_constant(sql::kInt4, static_cast<std::int32_t>(field - fields.begin()));
@@ -129,8 +134,9 @@ ExpressionPtr PartAssignment::assign_field(const ExpressionPtr& current, const a
     converted = assign(sql::make_expression(field->type, sql::FunctionCall{&sql::row_field(), {current, place}}), steps, value);
   }
   if (!converted) {
-    throw SqlError("42804", fmt::format("subfield \"{}\" is of type {} but expression is of type {}", step.name,
-                                        sql::format_type(sql::Type{field->type.oid}), sql::format_type(sql::Type{value->type.oid})))
+    throw SqlError(sqlstate::kDatatypeMismatch,
+                   fmt::format("subfield \"{}\" is of type {} but expression is of type {}", step.name,
+                               sql::format_type(sql::Type{field->type.oid}), sql::format_type(sql::Type{value->type.oid})))
         .hint("You will need to rewrite or cast the expression.")
         .at(offset_);
   }

@@ -3,6 +3,7 @@
 #include "planner/bind/locking.h"
 #include "planner/bind/with.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 
 namespace redquel::planner {
@@ -15,7 +16,7 @@ BoundQuery bind_query(BindState& state, QueryLevel* outer, WithItem* with, const
   state.count_query();
   const bool is_outermost = outer == nullptr && with == nullptr;
   if (select.into && !(is_outermost && state.settings.into)) {
-    throw sql::SqlError("42601", "SELECT ... INTO is not allowed here").at(state.position(select.into->relation.offset));
+    throw sql::SqlError(sqlstate::kSyntaxError, "SELECT ... INTO is not allowed here").at(state.position(select.into->relation.offset));
   }
   const bool is_operation = select.set_operator != ast::SetOperator::kNone;
   if (is_operation || !select.values.empty()) refuse_locking(select, is_operation ? pushed : std::nullopt);

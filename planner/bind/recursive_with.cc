@@ -9,6 +9,7 @@
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -60,16 +61,18 @@ std::string_view place_text(ReferencePlace place) {
 void check_recursion(const BindState& state, const ast::CommonTableExpression& definition) {
   const std::string& name = definition.name;
   if (!std::holds_alternative<ast::Select>(definition.statement->node)) {
-    throw SqlError("42P19", fmt::format("recursive query \"{}\" must not contain data-modifying statements", name))
+    throw SqlError(sqlstate::kInvalidRecursion, fmt::format("recursive query \"{}\" must not contain data-modifying statements", name))
         .at(state.position(definition.offset));
   }
   const ast::Select& query = query_of(definition);
   if (query.set_operator != ast::SetOperator::kUnion) {
-    throw SqlError("42P19", fmt::format("recursive query \"{}\" does not have the form non-recursive-term UNION [ALL] recursive-term", name))
+    throw SqlError(sqlstate::kInvalidRecursion,
+                   fmt::format("recursive query \"{}\" does not have the form non-recursive-term UNION [ALL] recursive-term", name))
         .at(state.position(definition.offset));
   }
   const auto refuse = [&](std::string_view how, std::uint32_t offset) {
-    return SqlError("42P19", fmt::format("recursive reference to query \"{}\" must not appear {}", name, how)).at(state.position(offset));
+    return SqlError(sqlstate::kInvalidRecursion, fmt::format("recursive reference to query \"{}\" must not appear {}", name, how))
+        .at(state.position(offset));
   };
   if (query.with) {
     for (const ast::CommonTableExpression& inner : query.with->expressions) {
@@ -88,12 +91,13 @@ void check_recursion(const BindState& state, const ast::CommonTableExpression& d
     if (++count > 1) throw refuse("more than once", reference.offset);
   }
   const auto unsupported = [&](std::string_view clause, const ast::ExpressionPtr& at) {
-    return SqlError("0A000", fmt::format("{} in a recursive query is not implemented", clause)).at(state.position(at->start));
+    return SqlError(sqlstate::kFeatureNotSupported, fmt::format("{} in a recursive query is not implemented", clause))
+        .at(state.position(at->start));
   };
   if (!query.order_by.empty()) throw unsupported("ORDER BY", query.order_by[0].value);
   if (query.limit_offset) throw unsupported("OFFSET", query.limit_offset);
   if (query.limit_count) throw unsupported("LIMIT", query.limit_count);
-  if (!query.locking.empty()) throw SqlError("0A000", "FOR UPDATE/SHARE in a recursive query is not implemented");
+  if (!query.locking.empty()) throw SqlError(sqlstate::kFeatureNotSupported, "FOR UPDATE/SHARE in a recursive query is not implemented");
 }
 
 }  // namespace
@@ -115,7 +119,7 @@ RecursiveOrder order_recursive(const BindState& state, const ast::WithClause& cl
     while (next < uses.size() && !is_ready(next)) ++next;
     if (next == uses.size()) {
       const auto first = std::ranges::find(done, false) - done.begin();
-      throw SqlError("0A000", "mutual recursion between WITH items is not implemented")
+      throw SqlError(sqlstate::kFeatureNotSupported, "mutual recursion between WITH items is not implemented")
           .at(state.position(clause.expressions[static_cast<std::size_t>(first)].offset));
     }
     done[next] = true;
@@ -140,7 +144,7 @@ void bind_recursive(BindState& state, QueryLevel* outer_level, WithItem& item, c
   BoundQuery second = bind_query(state, outer_level, &self, *query.right, true);
   if (second.plan->columns.size() != columns.size()) {
     const auto offset = second.offsets.empty() ? std::nullopt : second.offsets[0];
-    throw SqlError("42601", "each UNION query must have the same number of columns").at(offset);
+    throw SqlError(sqlstate::kSyntaxError, "each UNION query must have the same number of columns").at(offset);
   }
   std::vector<OutputValue> outputs;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -149,8 +153,9 @@ void bind_recursive(BindState& state, QueryLevel* outer_level, WithItem& item, c
         second.unknowns[i] ? second.unknowns[i] : reference(second.plan->columns[i], second.offsets[i]);
     const sql::Type common = common_type({mine, value}, "UNION");
     if (common != columns[i].type) {
-      throw SqlError("42804", fmt::format("recursive query \"{}\" column {} has type {} in non-recursive term but type {} overall",
-                                          item.name, i + 1, sql::format_type(columns[i].type), sql::format_type(common)))
+      throw SqlError(sqlstate::kDatatypeMismatch,
+                     fmt::format("recursive query \"{}\" column {} has type {} in non-recursive term but type {} overall", item.name, i + 1,
+                                 sql::format_type(columns[i].type), sql::format_type(common)))
           .hint("Cast the output of the non-recursive term to the correct type.")
           .at(first.offsets[i]);
     }

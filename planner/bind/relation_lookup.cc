@@ -8,6 +8,8 @@
 
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 
 namespace redquel::planner {
@@ -60,8 +62,7 @@ FoundTable find_table(const BindState& state, const ast::RelationName& name) {
   const auto offset = state.position(name.offset);
   const std::string qualified = name.schema.empty() ? name.name : name.schema + "." + name.name;
   if (!name.catalog.empty() && name.catalog != state.settings.database) {
-    throw SqlError("0A000",
-                   fmt::format("cross-database references are not implemented: \"{}.{}\"", name.catalog, qualified))
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cross-database references are not implemented: \"{}.{}\"", name.catalog, qualified))
         .at(offset);
   }
   const std::vector<std::string>& path = state.settings.search_path;
@@ -74,7 +75,7 @@ FoundTable find_table(const BindState& state, const ast::RelationName& name) {
   for (const std::string& schema : schemas) {
     if (sql::is_temporary_schema(schema) && !name.schema.empty() && std::ranges::find(path, schema) == path.end() &&
         state.catalog.relation_exists(schema, name.name)) {
-      throw SqlError("0A000", "cannot access temporary tables of other sessions");
+      throw SqlError(sqlstate::kFeatureNotSupported, "cannot access temporary tables of other sessions");
     }
     if (auto table = state.catalog.find_table(schema, name.name, {})) return {.table = std::move(table)};
     if (auto view = state.catalog.find_view(schema, name.name, {})) return {.view = std::move(view)};
@@ -85,28 +86,28 @@ FoundTable find_table(const BindState& state, const ast::RelationName& name) {
     }
   }
   if (state.catalog.find_index(name.schema, name.name, path).second != nullptr) {
-    throw SqlError("42809", fmt::format("cannot open relation \"{}\"", name.name))
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot open relation \"{}\"", name.name))
         .detail("This operation is not supported for indexes.")
         .at(offset);
   }
   if (const sql::SequenceDef* sequence = state.catalog.find_sequence(name.schema, name.name, path)) {
     return {.view = sequence_row(*sequence)};
   }
-  throw SqlError("42P01", fmt::format("relation \"{}\" does not exist", qualified)).at(offset);
+  throw sql::undefined_relation(qualified).at(offset);
 }
 
 FoundTable find_target_relation(const BindState& state, const ast::RelationName& name) {
   FoundTable found = find_table(state, name);
   const bool is_system_view = found.view && sql::find_system_table(found.view->oid) != nullptr;
   if (found.system != nullptr || is_system_view) {
-    throw SqlError("42501", fmt::format("permission denied: \"{}\" is a system catalog", name.name))
+    throw sql::is_system_catalog(name.name)
         .at(state.position(name.offset));
   }
   if (found.table && found.table->materialized) {
-    throw SqlError("42809", fmt::format("cannot change materialized view \"{}\"", found.table->name));
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot change materialized view \"{}\"", found.table->name));
   }
   if (found.view && state.catalog.sequences.contains(found.view->oid)) {
-    throw SqlError("42809", fmt::format("cannot change sequence \"{}\"", name.name));
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot change sequence \"{}\"", name.name));
   }
   return found;
 }
@@ -116,9 +117,9 @@ void apply_alias(Relation& relation, const std::optional<ast::Alias>& alias) {
   relation.name = alias->name;
   relation.aliased = true;
   if (alias->columns.size() > relation.columns.size()) {
-    throw SqlError("42P10", fmt::format("{} \"{}\" has {} columns available but {} columns specified",
-                                        relation.is_join ? "join expression" : "table", relation.name,
-                                        relation.columns.size(), alias->columns.size()));
+    throw SqlError(sqlstate::kInvalidColumnReference,
+                   fmt::format("{} \"{}\" has {} columns available but {} columns specified", relation.is_join ? "join expression" : "table",
+                               relation.name, relation.columns.size(), alias->columns.size()));
   }
   for (std::size_t i = 0; i < alias->columns.size(); ++i) relation.columns[i].name = alias->columns[i];
 }

@@ -142,7 +142,7 @@ ExpressionPtr table_row(BindState& state, const sql::TableDef& table, const Expr
           : field ? "Input has too many columns."
                   : fmt::format("Cannot cast type {} to {} in column {}.", sql::format_type(sql::Type{call->arguments[i]->type.oid}),
                                 sql::format_type(sql::Type{column.type.oid}), i + 1);
-      throw SqlError("42846", fmt::format("cannot cast type record to {}", table.name)).detail(detail).at(offset);
+      throw SqlError(sqlstate::kCannotCoerce, fmt::format("cannot cast type record to {}", table.name)).detail(detail).at(offset);
     }
     values.push_back(std::move(field));
   }
@@ -221,14 +221,14 @@ std::vector<RowField> ExpressionBinder::expanded_row(const ast::Indirection& wri
   auto fields = row_shape(*row);
   if (fields) return *std::move(fields);
   if (row->type.oid == sql::oid::kRecord) throw sql::not_supported("row expansion of a record whose fields are not known", offset);
-  throw SqlError("42809", fmt::format("type {} is not composite", sql::format_type(sql::Type{row->type.oid})));
+  throw SqlError(sqlstate::kWrongObjectType, fmt::format("type {} is not composite", sql::format_type(sql::Type{row->type.oid})));
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::Row& row, const Whole& whole) {
   constexpr std::size_t kEntries = 1664;
   Operands items = row_items(row.items);
   if (items.size() > kEntries) {
-    throw SqlError("54011", fmt::format("ROW expressions can have at most {} entries", kEntries)).at(start(whole));
+    throw SqlError(sqlstate::kTooManyColumns, fmt::format("ROW expressions can have at most {} entries", kEntries)).at(start(whole));
   }
   for (ExpressionPtr& item : items) {
     // Literals wait for a composite type that the row may become.
@@ -239,8 +239,8 @@ ExpressionPtr ExpressionBinder::node(const ast::Row& row, const Whole& whole) {
 
 ExpressionPtr ExpressionBinder::select_field(const ExpressionPtr& row, const std::string& name, std::optional<std::uint32_t> offset) {
   if (!sql::is_row_type(row->type.oid)) {
-    throw SqlError("42809", fmt::format("column notation .{} applied to type {}, which is not a composite type", name,
-                                        sql::format_type(sql::Type{row->type.oid})))
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("column notation .{} applied to type {}, which is not a composite type", name,
+                                                           sql::format_type(sql::Type{row->type.oid})))
         .at(offset);
   }
   const auto fields = row_shape(state_, *row);
@@ -248,9 +248,9 @@ ExpressionPtr ExpressionBinder::select_field(const ExpressionPtr& row, const std
   const auto found = std::ranges::find(*fields, name, &RowField::name);
   if (found != fields->end()) return with_offset(found->value, offset);
   if (row->type.oid == sql::oid::kRecord) {
-    throw SqlError("42703", fmt::format("could not identify column \"{}\" in record data type", name)).at(offset);
+    throw SqlError(sqlstate::kUndefinedColumn, fmt::format("could not identify column \"{}\" in record data type", name)).at(offset);
   }
-  throw SqlError("42703", fmt::format("column \"{}\" not found in data type {}", name, sql::format_type(row->type))).at(offset);
+  throw SqlError(sqlstate::kUndefinedColumn, fmt::format("column \"{}\" not found in data type {}", name, sql::format_type(row->type))).at(offset);
 }
 
 }  // namespace redquel::planner

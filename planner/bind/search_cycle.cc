@@ -11,6 +11,7 @@
 #include "planner/bind/recursive_with.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -31,11 +32,11 @@ void check_columns(const WithItem& item, const std::vector<std::string>& columns
                    std::optional<std::uint32_t> offset) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!has_column(item, columns[i])) {
-      throw SqlError("42601", fmt::format("{} column \"{}\" not in WITH query column list", kind, columns[i])).at(offset);
+      throw SqlError(sqlstate::kSyntaxError, fmt::format("{} column \"{}\" not in WITH query column list", kind, columns[i])).at(offset);
     }
     if (std::find(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(i), columns[i]) !=
         columns.begin() + static_cast<std::ptrdiff_t>(i)) {
-      throw SqlError("42701", fmt::format("{} column \"{}\" specified more than once", kind, columns[i])).at(offset);
+      throw SqlError(sqlstate::kDuplicateColumn, fmt::format("{} column \"{}\" specified more than once", kind, columns[i])).at(offset);
     }
   }
 }
@@ -44,7 +45,7 @@ void check_clauses(const BindState& state, const WithItem& item) {
   const ast::CommonTableExpression& definition = *item.definition;
   const auto check_free = [&](std::string_view what, const std::string& name, std::optional<std::uint32_t> offset) {
     if (has_column(item, name)) {
-      throw SqlError("42601", fmt::format("{} column name \"{}\" already used in WITH query column list", what, name)).at(offset);
+      throw SqlError(sqlstate::kSyntaxError, fmt::format("{} column name \"{}\" already used in WITH query column list", what, name)).at(offset);
     }
   };
   if (definition.search) {
@@ -59,13 +60,13 @@ void check_clauses(const BindState& state, const WithItem& item) {
     check_free("cycle mark", cycle.mark_column, offset);
     check_free("cycle path", cycle.path_column, offset);
     if (cycle.mark_column == cycle.path_column) {
-      throw SqlError("42601", "cycle mark column name and cycle path column name are the same").at(offset);
+      throw SqlError(sqlstate::kSyntaxError, "cycle mark column name and cycle path column name are the same").at(offset);
     }
   }
   if (definition.search && definition.cycle) {
     const auto offset = state.position(definition.search->offset);
     const auto refuse = [&](std::string_view what) {
-      return SqlError("42601", fmt::format("search sequence column name and cycle {} column name are the same", what)).at(offset);
+      return SqlError(sqlstate::kSyntaxError, fmt::format("search sequence column name and cycle {} column name are the same", what)).at(offset);
     };
     if (definition.search->sequence_column == definition.cycle->mark_column) throw refuse("mark");
     if (definition.search->sequence_column == definition.cycle->path_column) throw refuse("path");
@@ -85,8 +86,10 @@ void check_marks(BindState& state, QueryLevel* outer_level, const ast::CycleClau
 
 void check_shape(const ast::Select& query) {
   const auto is_union = [](const ast::Select& side) { return side.set_operator != ast::SetOperator::kNone; };
-  if (is_union(*query.left)) throw SqlError("0A000", "with a SEARCH or CYCLE clause, the left side of the UNION must be a SELECT");
-  if (is_union(*query.right)) throw SqlError("42601", "with a SEARCH or CYCLE clause, the right side of the UNION must be a SELECT");
+  if (is_union(*query.left)) {
+    throw SqlError(sqlstate::kFeatureNotSupported, "with a SEARCH or CYCLE clause, the left side of the UNION must be a SELECT");
+  }
+  if (is_union(*query.right)) throw SqlError(sqlstate::kSyntaxError, "with a SEARCH or CYCLE clause, the right side of the UNION must be a SELECT");
   if (query.with) throw sql::not_supported("SEARCH or CYCLE over a query with a WITH clause of its own");
 }
 
@@ -194,8 +197,10 @@ class Rewriting {
       if (reference.empty()) reference = reference_name(item, item_.name);
     }
     if (reference.empty()) {
-      throw SqlError("0A000", fmt::format("with a SEARCH or CYCLE clause, the recursive reference to WITH query \"{}\" must be at the top "
-                                          "level of its right-hand SELECT", item_.name));
+      throw SqlError(sqlstate::kFeatureNotSupported,
+                     fmt::format("with a SEARCH or CYCLE clause, the recursive reference to WITH query \"{}\" must be at the top "
+                                 "level of its right-hand SELECT",
+                                 item_.name));
     }
     const auto column = [&](std::string_view name) { return quote_identifier(reference) + "." + quote_identifier(name); };
     for (const std::string& name : carried()) {

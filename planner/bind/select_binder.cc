@@ -9,6 +9,7 @@
 #include "planner/bind/target_list.h"
 #include "planner/bind/window_binder.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -67,7 +68,7 @@ BoundQuery bind_select(BindState& state, QueryLevel* outer, WithItem* with, cons
   BoundQuery query;
   settle_unknowns(state, targets, keep_unknowns, query);
   if (level.reads_recursion && !level.aggregates.empty()) {
-    throw sql::SqlError("42P19", "aggregate functions are not allowed in a recursive query's recursive term")
+    throw sql::SqlError(sqlstate::kInvalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term")
         .at(level.aggregates[0].offset);
   }
 

@@ -8,6 +8,7 @@
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -87,7 +88,7 @@ LogicalPtr place_set_tail(BindState& state, QueryLevel* outer, WithItem* with, c
   QueryTail tail;
   bind_order_by(state, targets, tail, select);
   if (targets.items().size() > plan->columns.size()) {
-    throw SqlError("0A000", "invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
+    throw SqlError(sqlstate::kFeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
         .detail("Only result column names can be used, not expressions or functions.")
         .hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.")
         .at(targets.items()[plan->columns.size()].value->offset);
@@ -104,7 +105,7 @@ BoundQuery bind_set_operation(BindState& state, QueryLevel* outer, WithItem* wit
   const BoundQuery left = bind_query(state, outer, with, *select.left, true);
   const BoundQuery right = bind_query(state, outer, with, *select.right, true);
   if (left.plan->columns.size() != right.plan->columns.size()) {
-    throw SqlError("42601", fmt::format("each {} query must have the same number of columns", name))
+    throw SqlError(sqlstate::kSyntaxError, fmt::format("each {} query must have the same number of columns", name))
         .at(state.position(list_offset(*select.right)));
   }
   const std::vector<ExpressionPtr> left_values = side_values(left), right_values = side_values(right);

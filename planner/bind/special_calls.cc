@@ -11,6 +11,7 @@
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/functions/column_size.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -69,11 +70,12 @@ ExpressionPtr ExpressionBinder::bind_special_call(const ast::FunctionCall& funct
     const ExpressionPtr value = bind(written);
     if (is_unknown(*value)) return sql::make_expression(sql::kText, sql::Constant{}, start(whole));
     if (!is_collatable(value->type)) {
-      throw SqlError("42804", fmt::format("collations are not supported by type {}", sql::format_type(sql::Type{value->type.oid})));
+      throw SqlError(sqlstate::kDatatypeMismatch,
+                     fmt::format("collations are not supported by type {}", sql::format_type(sql::Type{value->type.oid})));
     }
     const sql::Collation derived = derived_collation(*value);
     if (derived.strength == sql::Collation::Strength::kConflict) {
-      throw SqlError("42P22", "could not determine which collation to use for COLLATION FOR expression");
+      throw SqlError(sqlstate::kIndeterminateCollation, "could not determine which collation to use for COLLATION FOR expression");
     }
     const std::string collation = value->type == sql::kName ? "C" : collation_name(derived.oid);
     return sql::make_expression(sql::kText, sql::Constant{parser::quote_identifier(collation)}, start(whole));
@@ -82,7 +84,8 @@ ExpressionPtr ExpressionBinder::bind_special_call(const ast::FunctionCall& funct
     const ExpressionPtr bound = bind(written);
     const ExpressionPtr process = try_coerce(state_, bound, sql::kInt4, sql::CastContext::kImplicit);
     if (!process) {
-      throw SqlError("42883", fmt::format("function pg_blocking_pids({}) does not exist", sql::format_type(sql::Type{bound->type.oid})))
+      throw SqlError(sqlstate::kUndefinedFunction,
+                     fmt::format("function pg_blocking_pids({}) does not exist", sql::format_type(sql::Type{bound->type.oid})))
           .hint("No function matches the given name and argument types. You might need to add explicit type casts.")
           .at(token(whole));
     }

@@ -14,10 +14,12 @@
 #include "sql/catalog/function_text.h"
 #include "sql/error.h"
 #include "sql/functions/user_function_call.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
 #include "sql/types/row_value.h"
 #include "sql/types/type_oids.h"
+#include "sql/value_errors.h"
 
 namespace redquel::planner {
 
@@ -50,7 +52,7 @@ auto bind_body(BindState& state, const SqlFunctionCall& call, std::vector<Expres
   state.count_query();
   std::size_t depth = 0;
   for (const FunctionScope* outer = state.function; outer != nullptr; outer = outer->outer) {
-    if (++depth > kNestedCalls) throw SqlError("54001", "stack depth limit exceeded");
+    if (++depth > kNestedCalls) throw sql::stack_depth_exceeded();
   }
   const FunctionScope scope{call.function.get(), std::move(arguments), state.function};
   const std::shared_ptr<const ast::Select> query = parse_body(*call.function);
@@ -64,7 +66,8 @@ auto bind_body(BindState& state, const SqlFunctionCall& call, std::vector<Expres
 ExpressionPtr in_result_type(BindState& state, const ExpressionPtr& value, sql::Type type) {
   const ExpressionPtr converted = try_coerce(state, value, type, sql::CastContext::kAssignment);
   if (converted) return converted;
-  throw SqlError("42P13", fmt::format("return type mismatch in function declared to return {}", sql::format_type(type)))
+  throw SqlError(sqlstate::kInvalidFunctionDefinition,
+                 fmt::format("return type mismatch in function declared to return {}", sql::format_type(type)))
       .detail(fmt::format("Actual return type is {}.", sql::format_type(value->type)));
 }
 
@@ -216,7 +219,7 @@ ExpressionPtr function_parameter(const FunctionScope& scope, std::int32_t number
     if (scope.definition->parameters[i].mode == FunctionDef::Parameter::Mode::kOut) continue;
     if (++count == number) return scope.arguments[i];
   }
-  throw SqlError("42P02", fmt::format("there is no parameter ${}", number)).at(offset);
+  throw SqlError(sqlstate::kUndefinedParameter, fmt::format("there is no parameter ${}", number)).at(offset);
 }
 
 ExpressionPtr function_parameter(const FunctionScope& scope, std::string_view relation, std::string_view name) {

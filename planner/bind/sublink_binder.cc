@@ -1,11 +1,10 @@
-#include <fmt/format.h>
-
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
 #include "planner/bind/row_shape.h"
 #include "sql/error.h"
 #include "sql/functions/row_functions.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -22,19 +21,19 @@ constexpr std::size_t kSubqueries = 1'000;
 
 void ExpressionBinder::check_subquery_allowed(const Whole& whole) const {
   if (level_.clause == Clause::kCheck)
-    throw SqlError("0A000", "cannot use subquery in check constraint").at(token(whole));
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot use subquery in check constraint").at(token(whole));
   if (level_.clause == Clause::kDefault)
-    throw SqlError("0A000", "cannot use subquery in DEFAULT expression").at(token(whole));
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot use subquery in DEFAULT expression").at(token(whole));
   if (level_.clause == Clause::kGenerated)
-    throw SqlError("0A000", "cannot use subquery in column generation expression").at(token(whole));
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot use subquery in column generation expression").at(token(whole));
   if (level_.clause == Clause::kIndexExpression)
-    throw SqlError("0A000", "cannot use subquery in index expression").at(token(whole));
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot use subquery in index expression").at(token(whole));
   if (level_.clause == Clause::kIndexPredicate)
-    throw SqlError("0A000", "cannot use subquery in index predicate").at(token(whole));
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot use subquery in index predicate").at(token(whole));
 }
 
 ExpressionPtr ExpressionBinder::add_subquery(PendingSubquery pending, std::optional<std::uint32_t> offset) {
-  if (level_.subqueries.size() >= kSubqueries) throw SqlError("54000", "too many subqueries").at(offset);
+  if (level_.subqueries.size() >= kSubqueries) throw SqlError(sqlstate::kProgramLimitExceeded, "too many subqueries").at(offset);
   pending.column = state_.new_column();
   const ExpressionPtr value = sql::make_expression(pending.type, sql::ColumnRef{pending.column, pending.name}, offset);
   level_.subqueries.push_back(std::move(pending));
@@ -58,7 +57,7 @@ ExpressionPtr ExpressionBinder::node(const ast::SubLink& link, const Whole& whol
       pending.type = sql::kBool;
       return add_subquery(std::move(pending), start(whole));
     case ast::SubLinkKind::kScalar:
-      if (columns.size() != 1) throw SqlError("42601", "subquery must return only one column").at(token(whole));
+      if (columns.size() != 1) throw SqlError(sqlstate::kSyntaxError, "subquery must return only one column").at(token(whole));
       state_.subquery_names[&link] = columns[0].name;
       pending.kind = LogicalApply::Kind::kScalar;
       pending.name = columns[0].name;
@@ -73,8 +72,8 @@ ExpressionPtr ExpressionBinder::node(const ast::SubLink& link, const Whole& whol
   } else {
     test.push_back(bind(*link.test));
   }
-  if (columns.size() < test.size()) throw SqlError("42601", "subquery has too few columns").at(token(whole));
-  if (columns.size() > test.size()) throw SqlError("42601", "subquery has too many columns").at(token(whole));
+  if (columns.size() < test.size()) throw SqlError(sqlstate::kSyntaxError, "subquery has too few columns").at(token(whole));
+  if (columns.size() > test.size()) throw SqlError(sqlstate::kSyntaxError, "subquery has too many columns").at(token(whole));
   Operands values;
   for (const LogicalColumn& column : columns) values.push_back(reference(column));
   const std::string name = link.operator_name.empty() ? "=" : function_name(state_, link.operator_name, token(whole));
@@ -117,8 +116,8 @@ ExpressionBinder::Operands ExpressionBinder::bind_row_subquery(const ast::SubLin
       CorrelationScope scope(level_, pending.correlations);
       plan = bind_query(state_, &level_, level_.with, *link.query).plan;
     }
-    if (plan->columns.size() > count) throw SqlError("42601", too_many).at(offset);
-    if (plan->columns.size() < count) throw SqlError("42601", too_few).at(offset);
+    if (plan->columns.size() > count) throw SqlError(sqlstate::kSyntaxError, too_many).at(offset);
+    if (plan->columns.size() < count) throw SqlError(sqlstate::kSyntaxError, too_few).at(offset);
     if (count > 1 && has_volatile(*plan)) return fields_of_row(std::move(pending), plan, offset);
     const LogicalColumn& column = plan->columns[i];
     pending.name = column.name;

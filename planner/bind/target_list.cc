@@ -10,6 +10,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/row_shape.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -29,7 +30,7 @@ void expand_all(BindState& state, QueryLevel& level, const ast::ColumnRef& star,
     for (const RelationColumn& column : item.relation->columns)
       targets.push_back({column.name, with_offset(column.value, offset)});
   }
-  if (!found) throw SqlError("42601", "SELECT * with no tables specified is not valid").at(offset);
+  if (!found) throw SqlError(sqlstate::kSyntaxError, "SELECT * with no tables specified is not valid").at(offset);
 }
 
 void expand_relation(BindState& state, QueryLevel& level, const ast::ColumnRef& star, std::vector<Target>& targets,
@@ -57,7 +58,7 @@ void expand_relation(BindState& state, QueryLevel& level, const ast::ColumnRef& 
 }  // namespace
 
 void check_target_count(std::size_t count) {
-  if (count > kMostTargets) throw SqlError("54011", fmt::format("target lists can have at most {} entries", kMostTargets));
+  if (count > kMostTargets) throw SqlError(sqlstate::kTooManyColumns, fmt::format("target lists can have at most {} entries", kMostTargets));
 }
 
 std::vector<Target> bind_targets(BindState& state, QueryLevel& level, const std::vector<ast::Target>& list) {

@@ -12,6 +12,7 @@
 #include "planner/bind/with.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -70,7 +71,9 @@ class AssignmentBinder {
   void assign(const ast::AssignmentTarget& target, const ast::Expression& value) {
     if (std::holds_alternative<ast::DefaultValue>(value.node)) {
       const ColumnDef& column = find_column(target);
-      if (!target.steps.empty()) throw SqlError("0A000", "cannot set an array element to DEFAULT").at(state_.position(target.offset));
+      if (!target.steps.empty()) {
+        throw SqlError(sqlstate::kFeatureNotSupported, "cannot set an array element to DEFAULT").at(state_.position(target.offset));
+      }
       add(column, bind_column_default(state_, *target_.table, column), true);
     } else {
       add(target, ExpressionBinder(state_, level_).bind(value));
@@ -94,13 +97,13 @@ class AssignmentBinder {
     const auto offset = state_.position(assignment.value->start);
     if (const auto* row = std::get_if<ast::Row>(&assignment.value->node)) {
       const std::vector<ExpressionPtr> items = ExpressionBinder(state_, level_).row_items(row->items, true);
-      if (items.size() != count) throw SqlError("42601", mismatch).at(offset);
+      if (items.size() != count) throw SqlError(sqlstate::kSyntaxError, mismatch).at(offset);
       for (std::size_t i = 0; i < count; ++i) assign(assignment.targets[i], items[i]);
       return;
     }
     const auto* link = std::get_if<ast::SubLink>(&assignment.value->node);
     if (link == nullptr || link->kind != ast::SubLinkKind::kScalar) {
-      throw SqlError("0A000", "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
+      throw SqlError(sqlstate::kFeatureNotSupported, "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
           .at(offset);
     }
     const std::vector<ExpressionPtr> values =
@@ -133,15 +136,15 @@ class AssignmentBinder {
 
   void push(const ColumnDef& column, const ExpressionPtr& converted, bool is_default) {
     if (std::ranges::find(result_, column.number, &Assignment::number) != result_.end()) {
-      throw SqlError("42601", fmt::format("multiple assignments to same column \"{}\"", column.name));
+      throw SqlError(sqlstate::kSyntaxError, fmt::format("multiple assignments to same column \"{}\"", column.name));
     }
     if (column.identity == ColumnDef::Identity::kAlways && !is_default) {
-      throw SqlError("428C9", fmt::format("column \"{}\" can only be updated to DEFAULT", column.name))
+      throw SqlError(sqlstate::kGeneratedAlways, fmt::format("column \"{}\" can only be updated to DEFAULT", column.name))
           .detail(fmt::format("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name));
     }
     if (!column.generated_sql.empty()) {
       if (is_default) return;  // computed anyway
-      throw SqlError("428C9", fmt::format("column \"{}\" can only be updated to DEFAULT", column.name))
+      throw SqlError(sqlstate::kGeneratedAlways, fmt::format("column \"{}\" can only be updated to DEFAULT", column.name))
           .detail(fmt::format("Column \"{}\" is a generated column.", column.name));
     }
     result_.push_back({column.number, converted});

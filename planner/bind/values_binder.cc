@@ -10,6 +10,7 @@
 #include "planner/bind/target_list.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -56,7 +57,7 @@ LogicalPtr place_rows(BindState& state, const QueryLevel& level, std::vector<Row
 void check_row_length(const BindState& state, const ast::Expressions& row, std::size_t length, std::size_t first_length) {
   if (length == first_length) return;
   const auto offset = row.empty() ? std::nullopt : state.position(row[0]->start);
-  throw SqlError("42601", "VALUES lists must all be the same length").at(offset);
+  throw SqlError(sqlstate::kSyntaxError, "VALUES lists must all be the same length").at(offset);
 }
 
 BoundQuery bind_values(BindState& state, QueryLevel* outer, WithItem* with, const ast::Select& select) {

@@ -9,6 +9,7 @@
 #include "planner/bind/query_binder.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 
 namespace redquel::planner {
@@ -64,7 +65,7 @@ void write_texts(const ast::Select& query, const NameUses& uses, const sql::Cata
 }
 
 SqlError damaged(const sql::ViewDef& view, std::string_view reason) {
-  return SqlError("XX001", fmt::format("the definition of view \"{}\" in redquel:catalog {}", view.name, reason));
+  return SqlError(sqlstate::kDataCorrupted, fmt::format("the definition of view \"{}\" in redquel:catalog {}", view.name, reason));
 }
 
 }  // namespace
@@ -88,7 +89,7 @@ sql::ViewDef make_view_query(const ast::Select& query, const std::vector<std::st
   own.names = &uses;
   const BoundStatement bound = bind(query, catalog, {}, own);
   if (names.size() > bound.plan->columns.size()) {
-    throw SqlError("42601", "CREATE VIEW specifies more column names than columns");
+    throw SqlError(sqlstate::kSyntaxError, "CREATE VIEW specifies more column names than columns");
   }
   sql::ViewDef view;
   for (std::size_t i = 0; i < bound.plan->columns.size(); ++i) {

@@ -9,6 +9,7 @@
 #include "planner/bind/window_offset.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -26,11 +27,11 @@ class WindowBinder {
     const ast::WindowDefinition& written = *window.written;
     const auto offset = state_.position(written.offset);
     if (!written.name.empty() && find(written.name, index) != nullptr) {
-      throw SqlError("42P20", fmt::format("window \"{}\" is already defined", written.name)).at(offset);
+      throw SqlError(sqlstate::kWindowingError, fmt::format("window \"{}\" is already defined", written.name)).at(offset);
     }
     const PendingWindow* base = written.base.empty() ? nullptr : find(written.base, index);
     if (!written.base.empty() && base == nullptr) {
-      throw SqlError("42704", fmt::format("window \"{}\" does not exist", written.base)).at(offset);
+      throw SqlError(sqlstate::kUndefinedObject, fmt::format("window \"{}\" does not exist", written.base)).at(offset);
     }
     bind_order(window);
     bind_partition(window);
@@ -77,15 +78,15 @@ class WindowBinder {
     const auto offset = state_.position(written.offset);
     const std::string& name = written.base;
     if (!written.partition_by.empty()) {
-      throw SqlError("42P20", fmt::format("cannot override PARTITION BY clause of window \"{}\"", name)).at(offset);
+      throw SqlError(sqlstate::kWindowingError, fmt::format("cannot override PARTITION BY clause of window \"{}\"", name)).at(offset);
     }
     window.partition_by = base.partition_by;
     if (!written.order_by.empty() && !base.order_by.empty()) {
-      throw SqlError("42P20", fmt::format("cannot override ORDER BY clause of window \"{}\"", name)).at(offset);
+      throw SqlError(sqlstate::kWindowingError, fmt::format("cannot override ORDER BY clause of window \"{}\"", name)).at(offset);
     }
     if (written.order_by.empty()) window.order_by = base.order_by;
     if (!base.written->frame.explicit_frame) return;
-    SqlError error("42P20", fmt::format("cannot copy window \"{}\" because it has a frame clause", name));
+    SqlError error(sqlstate::kWindowingError, fmt::format("cannot copy window \"{}\" because it has a frame clause", name));
     error.set_position(offset);
     const bool bare = written.name.empty() && written.order_by.empty() && !written.frame.explicit_frame;
     if (bare) throw std::move(error).hint("Omit the parentheses in this OVER clause.");
@@ -99,10 +100,10 @@ class WindowBinder {
     frame = {written.mode, written.start, written.end, nullptr, nullptr, written.exclusion};
     const bool has_offset = written.start_offset || written.end_offset;
     if (written.mode == FrameMode::kRange && has_offset && window.order_by.size() != 1) {
-      throw SqlError("42P20", "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column").at(offset);
+      throw SqlError(sqlstate::kWindowingError, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column").at(offset);
     }
     if (written.mode == FrameMode::kGroups && window.order_by.empty()) {
-      throw SqlError("42P20", "GROUPS mode requires an ORDER BY clause").at(offset);
+      throw SqlError(sqlstate::kWindowingError, "GROUPS mode requires an ORDER BY clause").at(offset);
     }
     const ExpressionPtr key = window.order_by.empty() ? nullptr : window.order_by[0].expression;
     if (written.start_offset) frame.start_offset = bind_frame_offset(state_, level_, *written.start_offset, written.mode, key);

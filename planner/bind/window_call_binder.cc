@@ -7,6 +7,7 @@
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
 #include "sql/functions/window_function.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -33,7 +34,7 @@ void check_window_allowed(const QueryLevel& level, std::optional<std::uint32_t> 
       place = clause_place(level.clause);
       break;
   }
-  if (!place.empty()) throw SqlError("42P20", fmt::format("window functions are not allowed in {}", place)).at(offset);
+  if (!place.empty()) throw SqlError(sqlstate::kWindowingError, fmt::format("window functions are not allowed in {}", place)).at(offset);
 }
 
 /// The window that OVER means: one of the WINDOW clause, or one of its own.
@@ -45,7 +46,7 @@ std::size_t find_window(QueryLevel& level, const ast::WindowDefinition& over, st
   for (std::size_t i = 0; i < level.windows.size(); ++i) {
     if (level.windows[i].written->name == over.name) return i;
   }
-  throw SqlError("42704", fmt::format("window \"{}\" does not exist", over.name)).at(offset);
+  throw SqlError(sqlstate::kUndefinedObject, fmt::format("window \"{}\" does not exist", over.name)).at(offset);
 }
 
 }  // namespace
@@ -68,19 +69,21 @@ ExpressionPtr ExpressionBinder::bind_window_call(const ast::FunctionCall& functi
   sql::Type result;
   const bool is_aggregate = !sql::find_aggregates(name).empty() && (sql::find_window_functions(name).empty() || function.star);
   if (function.within_group && is_hypothetical_set(name)) {
-    throw refuse("0A000", fmt::format("OVER is not supported for ordered-set aggregate {}", name));
+    throw refuse(sqlstate::kFeatureNotSupported, fmt::format("OVER is not supported for ordered-set aggregate {}", name));
   }
   if (is_aggregate) {
-    if (function.within_group) throw refuse("0A000", fmt::format("OVER is not supported for ordered-set aggregate {}", name));
+    if (function.within_group) {
+      throw refuse(sqlstate::kFeatureNotSupported, fmt::format("OVER is not supported for ordered-set aggregate {}", name));
+    }
     if (!function.star && arguments.empty() && name == "count") {
-      throw refuse("42809", "count(*) must be used to call a parameterless aggregate function");
+      throw refuse(sqlstate::kWrongObjectType, "count(*) must be used to call a parameterless aggregate function");
     }
     const sql::ResolvedAggregate resolved = sql::resolve_aggregate(name, types, offset);
     call.aggregate = resolved.function;
     wanted = resolved.arguments;
     result = resolved.result;
   } else if (!sql::find_window_functions(name).empty()) {
-    if (function.within_group) throw refuse("42809", fmt::format("window function {} cannot have WITHIN GROUP", name));
+    if (function.within_group) throw refuse(sqlstate::kWrongObjectType, fmt::format("window function {} cannot have WITHIN GROUP", name));
     const sql::ResolvedWindowFunction resolved = sql::resolve_window_function(name, types, offset);
     call.function = resolved.function;
     wanted = resolved.arguments;
@@ -91,14 +94,14 @@ ExpressionPtr ExpressionBinder::bind_window_call(const ast::FunctionCall& functi
     } else {
       sql::resolve_table_function(name, types, offset);
     }
-    throw refuse("42809", fmt::format("OVER specified, but {} is not a window function nor an aggregate function", name));
+    throw refuse(sqlstate::kWrongObjectType, fmt::format("OVER specified, but {} is not a window function nor an aggregate function", name));
   }
-  if (function.distinct) throw refuse("0A000", "DISTINCT is not implemented for window functions");
-  if (!function.order_by.empty()) throw refuse("0A000", "aggregate ORDER BY is not implemented for window functions");
-  if (call.filter && !is_aggregate) throw refuse("0A000", "FILTER is not implemented for non-aggregate window functions");
-  if (level_.inside_aggregate) throw refuse("42803", "aggregate function calls cannot contain window function calls");
+  if (function.distinct) throw refuse(sqlstate::kFeatureNotSupported, "DISTINCT is not implemented for window functions");
+  if (!function.order_by.empty()) throw refuse(sqlstate::kFeatureNotSupported, "aggregate ORDER BY is not implemented for window functions");
+  if (call.filter && !is_aggregate) throw refuse(sqlstate::kFeatureNotSupported, "FILTER is not implemented for non-aggregate window functions");
+  if (level_.inside_aggregate) throw refuse(sqlstate::kGroupingError, "aggregate function calls cannot contain window function calls");
   check_window_allowed(level_, offset);
-  if (level_.inside_window) throw refuse("42P20", "window function calls cannot be nested");
+  if (level_.inside_window) throw refuse(sqlstate::kWindowingError, "window function calls cannot be nested");
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     call.arguments.push_back(coerce(state_, arguments[i], wanted[i], CastContext::kImplicit));
   }

@@ -5,6 +5,7 @@
 #include "planner/bind/expression_binder.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::planner {
@@ -47,7 +48,7 @@ sql::Type range_offset_type(const sql::Expression& offset, Oid key) {
   const Oid compared = key == sql::oid::kVarchar ? sql::oid::kText : key;  // whose operator class the order is
   const std::string column = sql::format_type(sql::Type{compared});
   if (types.empty()) {
-    throw SqlError("0A000", fmt::format("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {}", column))
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {}", column))
         .at(offset.offset);
   }
   const Oid preferred = given == sql::oid::kUnknown ? key : given;
@@ -59,15 +60,17 @@ sql::Type range_offset_type(const sql::Expression& offset, Oid key) {
     if (selected != preferred) selected = type;
   }
   if (matches == 0) {
-    throw SqlError("0A000", fmt::format("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {} and offset type {}",
-                                        column, sql::format_type(sql::Type{given})))
+    throw SqlError(sqlstate::kFeatureNotSupported,
+                   fmt::format("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {} and offset type {}", column,
+                               sql::format_type(sql::Type{given})))
         .hint("Cast the offset value to an appropriate type.")
         .at(offset.offset);
   }
   if (matches != 1 && selected != preferred) {
-    throw SqlError("0A000", fmt::format("RANGE with offset PRECEDING/FOLLOWING has multiple interpretations for column type {} and "
-                                        "offset type {}",
-                                        column, sql::format_type(sql::Type{given})))
+    throw SqlError(sqlstate::kFeatureNotSupported,
+                   fmt::format("RANGE with offset PRECEDING/FOLLOWING has multiple interpretations for column type {} and "
+                               "offset type {}",
+                               column, sql::format_type(sql::Type{given})))
         .hint("Cast the offset value to the exact intended type.")
         .at(offset.offset);
   }
@@ -90,8 +93,8 @@ ExpressionPtr bind_frame_offset(BindState& state, QueryLevel& level, const ast::
   const std::string_view name = clause_name(clause);
   ExpressionPtr offset = try_coerce(state, bound, type, sql::CastContext::kAssignment);
   if (!offset) {
-    throw SqlError("42804", fmt::format("argument of {} must be type {}, not type {}", name, sql::format_type(type),
-                                        sql::format_type(sql::Type{bound->type.oid})))
+    throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("argument of {} must be type {}, not type {}", name, sql::format_type(type),
+                                                            sql::format_type(sql::Type{bound->type.oid})))
         .at(bound->offset);
   }
   std::vector<ColumnId> columns;
@@ -100,7 +103,7 @@ ExpressionPtr bind_frame_offset(BindState& state, QueryLevel& level, const ast::
     const PendingSubquery* subquery = level.find_subquery(id);
     if (subquery != nullptr && subquery->correlations.empty()) continue;
     const auto at = subquery == nullptr ? bound->offset : subquery->correlations[0].value->offset;
-    throw SqlError("42P10", fmt::format("argument of {} must not contain variables", name)).at(at);
+    throw SqlError(sqlstate::kInvalidColumnReference, fmt::format("argument of {} must not contain variables", name)).at(at);
   }
   return offset;
 }

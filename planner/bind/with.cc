@@ -11,6 +11,7 @@
 #include "planner/bind/search_cycle.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 
 namespace redquel::planner {
@@ -25,7 +26,7 @@ void check_names(const BindState& state, const ast::WithClause& clause) {
     const ast::CommonTableExpression& definition = clause.expressions[i];
     for (std::size_t j = 0; j < i; ++j) {
       if (clause.expressions[j].name == definition.name) {
-        throw SqlError("42712", fmt::format("WITH query name \"{}\" specified more than once", definition.name))
+        throw SqlError(sqlstate::kDuplicateAlias, fmt::format("WITH query name \"{}\" specified more than once", definition.name))
             .at(state.position(definition.offset));
       }
     }
@@ -37,7 +38,9 @@ LogicalPtr bind_write(BindState& state, const ast::Statement& statement, WithIte
   sql::check_stack_depth();
   if (const auto* insert = std::get_if<ast::Insert>(&statement.node)) return bind_insert(state, *insert, with);
   if (const auto* update = std::get_if<ast::Update>(&statement.node)) return bind_update(state, *update, with);
-  if (std::holds_alternative<ast::Merge>(statement.node)) throw SqlError("0A000", "MERGE not supported in WITH query").at(offset);
+  if (std::holds_alternative<ast::Merge>(statement.node)) {
+    throw SqlError(sqlstate::kFeatureNotSupported, "MERGE not supported in WITH query").at(offset);
+  }
   return bind_delete(state, std::get<ast::Delete>(statement.node), with);
 }
 
@@ -46,8 +49,8 @@ LogicalPtr bind_write(BindState& state, const ast::Statement& statement, WithIte
 void name_with_columns(const BindState& state, WithItem& item, std::vector<LogicalColumn> columns) {
   const ast::CommonTableExpression& definition = *item.definition;
   if (definition.columns.size() > columns.size()) {
-    throw SqlError("42P10", fmt::format("WITH query \"{}\" has {} columns available but {} columns specified",
-                                        item.name, columns.size(), definition.columns.size()))
+    throw SqlError(sqlstate::kInvalidColumnReference, fmt::format("WITH query \"{}\" has {} columns available but {} columns specified", item.name,
+                                                                  columns.size(), definition.columns.size()))
         .at(state.position(definition.offset));
   }
   for (std::size_t i = 0; i < definition.columns.size(); ++i) columns[i].name = definition.columns[i];
@@ -77,10 +80,10 @@ WithScope::WithScope(BindState& state, QueryLevel* outer_level, WithItem* with,
 void WithScope::add(const ast::CommonTableExpression& definition, bool recursive) {
   const auto offset = state_.position(definition.offset);
   const bool has_order = definition.search || definition.cycle;
-  if (has_order && !recursive) throw SqlError("42601", "WITH query is not recursive").at(offset);
+  if (has_order && !recursive) throw SqlError(sqlstate::kSyntaxError, "WITH query is not recursive").at(offset);
   const auto* select = std::get_if<ast::Select>(&definition.statement->node);
   if (select == nullptr && !may_write_) {
-    throw SqlError("0A000", "WITH clause containing a data-modifying statement must be at the top level").at(offset);
+    throw SqlError(sqlstate::kFeatureNotSupported, "WITH clause containing a data-modifying statement must be at the top level").at(offset);
   }
   items_.push_back({.outer = innermost_, .name = definition.name, .definition = &definition, .recursive = recursive});
   WithItem& item = items_.back();
@@ -179,7 +182,8 @@ bool is_future_with(const WithItem* innermost, std::string_view name) {
 
 LogicalPtr reference_with(BindState& state, const WithItem& item, std::uint32_t offset) {
   if (item.writes && item.columns.empty()) {
-    throw SqlError("0A000", fmt::format("WITH query \"{}\" does not have a RETURNING clause", item.name)).at(state.position(offset));
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("WITH query \"{}\" does not have a RETURNING clause", item.name))
+        .at(state.position(offset));
   }
   LogicalSharedScan scan{item.working_number.value_or(item.number), item.name, {}};
   std::vector<LogicalColumn> columns = item.columns;

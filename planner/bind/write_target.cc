@@ -11,6 +11,8 @@
 #include "planner/bind/view_query.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 #include "sql/types/row_value.h"
 
@@ -46,7 +48,7 @@ SqlError not_updatable(const sql::ViewDef& view, WriteOperation operation, std::
   };
   constexpr Words kWords[] = {{"insert into", "inserting into", "INSERT"}, {"update", "updating", "UPDATE"}, {"delete from", "deleting from", "DELETE"}};
   const Words& words = kWords[static_cast<std::size_t>(operation)];
-  return SqlError("55000", fmt::format("cannot {} view \"{}\"", words.message, view.name))
+  return SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("cannot {} view \"{}\"", words.message, view.name))
       .detail(std::move(reason))
       .hint(fmt::format("To enable {} the view, provide an INSTEAD OF {} trigger or an unconditional ON {} DO INSTEAD rule.",
                         words.gerund, words.event, words.event));
@@ -186,11 +188,12 @@ const sql::ColumnDef& find_target_column(const BindState& state, const WriteTarg
   const auto offset = state.position(written.offset);
   const auto found = std::ranges::find(target.columns, written.column, &WriteTarget::Column::name);
   if (found == target.columns.end()) {
-    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", written.column, target.name())).at(offset);
+    throw sql::undefined_column(written.column, target.name()).at(offset);
   }
   if (found->number == 0) {
-    throw SqlError("0A000", fmt::format("cannot {} column \"{}\" of view \"{}\"",
-                                        target.operation == WriteOperation::kInsert ? "insert into" : "update", found->name, found->view))
+    throw SqlError(sqlstate::kFeatureNotSupported,
+                   fmt::format("cannot {} column \"{}\" of view \"{}\"", target.operation == WriteOperation::kInsert ? "insert into" : "update",
+                               found->name, found->view))
         .detail(fmt::format("View columns that {} are not updatable.",
                             found->is_system ? "refer to system columns" : "are not columns of their base relation"));
   }

@@ -8,6 +8,7 @@
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/window_function.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 
 namespace redquel::planner {
@@ -32,7 +33,7 @@ std::vector<ColumnId> column_ids(const std::vector<LogicalColumn>& columns) {
 
 std::size_t position_of(ColumnId id, const std::vector<ColumnId>& ids) {
   auto found = std::find(ids.begin(), ids.end(), id);
-  if (found == ids.end()) throw sql::SqlError("XX000", "column #" + std::to_string(id) + " is missing from the plan");
+  if (found == ids.end()) throw sql::SqlError(sqlstate::kInternalError, "column #" + std::to_string(id) + " is missing from the plan");
   return static_cast<std::size_t>(found - ids.begin());
 }
 
@@ -370,13 +371,15 @@ void refuse_nullable_sides(const Logical& node, const LogicalLockRows::Mark& mar
     const bool left = join->kind == JoinKind::kRight || join->kind == JoinKind::kFull;
     const bool right = join->kind == JoinKind::kLeft || join->kind == JoinKind::kFull;
     if ((left && holds(join->left)) || (right && holds(join->right))) {
-      throw sql::SqlError("0A000", std::string(lock_clause(mark.lock.strength)) + " cannot be applied to the nullable side of an outer join");
+      throw sql::SqlError(sqlstate::kFeatureNotSupported,
+                          std::string(lock_clause(mark.lock.strength)) + " cannot be applied to the nullable side of an outer join");
     }
   }
   const auto* apply = std::get_if<LogicalApply>(&node.node);
   if (apply && apply->kind == LogicalApply::Kind::kLateral && apply->join == JoinKind::kLeft &&
       ids_of(*apply->subquery).contains(mark.row[0].id)) {
-    throw sql::SqlError("0A000", std::string(lock_clause(mark.lock.strength)) + " cannot be applied to the nullable side of an outer join");
+    throw sql::SqlError(sqlstate::kFeatureNotSupported,
+                        std::string(lock_clause(mark.lock.strength)) + " cannot be applied to the nullable side of an outer join");
   }
   for (const LogicalPtr& input : inputs_of(node)) refuse_nullable_sides(*input, mark);
 }

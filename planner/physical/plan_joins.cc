@@ -13,6 +13,7 @@
 #include "sql/error.h"
 #include "sql/expressions/coerce.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::planner {
 
@@ -175,7 +176,7 @@ Planned PhysicalPlanner::plan_hash_join(const LogicalJoin& join, Planned left, P
   }
   if (hash.left_keys.empty()) {
     if (join.kind == JoinKind::kFull && !has_equality && !is_constant) {
-      throw sql::SqlError("0A000", "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions");
+      throw sql::SqlError(sqlstate::kFeatureNotSupported, "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions");
     }
     NestedLoopJoin nested{join.kind, left.plan, right.plan, resolve(join.condition, both)};
     return {make_physical(std::move(nested), std::move(columns)), std::move(ids)};

@@ -8,6 +8,7 @@
 #include "server/authentication/login_policy.h"
 #include "sql/error.h"
 #include "sql/rule_file_hooks.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::server {
 
@@ -71,8 +72,8 @@ std::vector<Row> rows_of(std::vector<Parsed> (*read)(const RuleSources&), std::f
   try {
     for (const Parsed& parsed : read(rules->sources())) rows.push_back(row_of(parsed));
   } catch (const std::system_error& failure) {
-    throw sql::SqlError("58P01", fmt::format("could not open configuration file \"{}\": {}", (rules->sources().*file).string(),
-                                             std::strerror(failure.code().value())));
+    throw sql::SqlError(sqlstate::kUndefinedFile, fmt::format("could not open configuration file \"{}\": {}", (rules->sources().*file).string(),
+                                                              std::strerror(failure.code().value())));
   }
   return rows;
 }

@@ -11,6 +11,7 @@
 
 #include "sql/error.h"
 #include "sql/passwords/base64.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::server {
 
@@ -19,7 +20,9 @@ namespace {
 constexpr std::string_view kScram = "SCRAM-SHA-256", kScramPlus = "SCRAM-SHA-256-PLUS", kBindingType = "tls-server-end-point";
 constexpr std::size_t kNonceBytes = 18;
 
-sql::SqlError malformed(std::string detail) { return sql::SqlError("08P01", "malformed SCRAM message").detail(std::move(detail)); }
+sql::SqlError malformed(std::string detail) {
+  return sql::SqlError(sqlstate::kProtocolViolation, "malformed SCRAM message").detail(std::move(detail));
+}
 
 bool is_visible(char c) { return c >= 0x21 && c <= 0x7e; }
 
@@ -108,7 +111,7 @@ std::vector<std::string_view> ScramExchange::mechanisms() const {
 void ScramExchange::select(std::string_view mechanism) {
   const auto offered = mechanisms();
   if (std::ranges::find(offered, mechanism) == offered.end()) {
-    throw sql::SqlError("08P01", "client selected an invalid SASL authentication mechanism");
+    throw sql::SqlError(sqlstate::kProtocolViolation, "client selected an invalid SASL authentication mechanism");
   }
   binds_channel_ = mechanism == kScramPlus;
 }
@@ -131,7 +134,7 @@ std::string ScramExchange::read_first(std::string_view message) {
         throw malformed("The client selected SCRAM-SHA-256-PLUS, but the SCRAM message does not include channel binding data.");
       }
       if (binding_flag_ == 'y' && !options_.server_end_point.empty()) {
-        throw sql::SqlError("28000", "SCRAM channel binding negotiation error")
+        throw sql::SqlError(sqlstate::kInvalidAuthorizationSpecification, "SCRAM channel binding negotiation error")
             .detail("The client supports SCRAM channel binding but thinks the server does not.  However, this server does support channel "
                     "binding.");
       }
@@ -145,23 +148,23 @@ std::string ScramExchange::read_first(std::string_view message) {
       }
       const std::string_view type = reader.value_of('p');
       if (type != kBindingType) {
-        throw sql::SqlError("08P01", fmt::format("unsupported SCRAM channel-binding type \"{}\"", shown(type)));
+        throw sql::SqlError(sqlstate::kProtocolViolation, fmt::format("unsupported SCRAM channel-binding type \"{}\"", shown(type)));
       }
       break;
     }
     default:
       throw malformed(fmt::format("Unexpected channel-binding flag \"{}\".", shown(binding_flag_)));
   }
-  if (reader.next() == 'a') throw sql::SqlError("0A000", "client uses authorization identity, but it is not supported");
+  if (reader.next() == 'a') throw sql::SqlError(sqlstate::kFeatureNotSupported, "client uses authorization identity, but it is not supported");
   if (reader.next() != ',') {
     throw malformed(fmt::format("Unexpected attribute \"{}\" in client-first-message.", shown(reader.next())));
   }
   reader.skip();
   client_first_bare_ = reader.rest();
-  if (reader.next() == 'm') throw sql::SqlError("0A000", "client requires an unsupported SCRAM extension");
+  if (reader.next() == 'm') throw sql::SqlError(sqlstate::kFeatureNotSupported, "client requires an unsupported SCRAM extension");
   reader.value_of('n');  // the startup packet has named the user
   std::string nonce(reader.value_of('r'));
-  if (!std::ranges::all_of(nonce, is_visible)) throw sql::SqlError("08P01", "non-printable characters in SCRAM nonce");
+  if (!std::ranges::all_of(nonce, is_visible)) throw sql::SqlError(sqlstate::kProtocolViolation, "non-printable characters in SCRAM nonce");
   char extension = '\0';
   while (!reader.rest().empty()) reader.any_value(extension);
   return nonce;
@@ -172,10 +175,10 @@ sql::ScramKey ScramExchange::read_final(std::string_view message) {
   const std::string_view binding = reader.value_of('c');
   if (binds_channel_) {
     if (binding != sql::encode_base64(fmt::format("p={},,{}", kBindingType, options_.server_end_point))) {
-      throw sql::SqlError("28000", "SCRAM channel binding check failed");
+      throw sql::SqlError(sqlstate::kInvalidAuthorizationSpecification, "SCRAM channel binding check failed");
     }
   } else if (binding != (binding_flag_ == 'n' ? "biws" : "eSws")) {  // "n,,", "y,,"
-    throw sql::SqlError("08P01", "unexpected SCRAM channel-binding attribute in client-final-message");
+    throw sql::SqlError(sqlstate::kProtocolViolation, "unexpected SCRAM channel-binding attribute in client-final-message");
   }
   const std::string_view nonce = reader.value_of('r');
   char attribute = '\0';
@@ -189,7 +192,7 @@ sql::ScramKey ScramExchange::read_final(std::string_view message) {
   if (!proof || proof->size() != sql::kScramKeyBytes) throw malformed("Malformed proof in client-final-message.");
   if (!reader.rest().empty()) throw malformed("Garbage found at the end of client-final-message.");
   if (nonce != client_nonce_ + options_.nonce) {
-    throw sql::SqlError("08P01", "invalid SCRAM response").detail("Nonce does not match.");
+    throw sql::SqlError(sqlstate::kProtocolViolation, "invalid SCRAM response").detail("Nonce does not match.");
   }
   client_final_without_proof_ = message.substr(0, proof_at - 1);
   sql::ScramKey key;

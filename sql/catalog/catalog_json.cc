@@ -7,6 +7,7 @@
 #include "sql/catalog/mapping.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 
@@ -495,14 +496,14 @@ T decode(std::string_view text, std::string_view kind) {
     visit(reader, definition);
     return definition;
   } catch (const std::exception&) {
-    throw SqlError("XX001", "a " + std::string(kind) + " definition in redquel:catalog cannot be read");
+    throw SqlError(sqlstate::kDataCorrupted, "a " + std::string(kind) + " definition in redquel:catalog cannot be read");
   }
 }
 
 /// What code relies on without asking again: every column number that is used exists.
 void check_references(const TableDef& table) {
   const auto require = [&](bool holds) {
-    if (!holds) throw SqlError("XX001", "the definition of table \"" + table.name + "\" in redquel:catalog is inconsistent");
+    if (!holds) throw SqlError(sqlstate::kDataCorrupted, "the definition of table \"" + table.name + "\" in redquel:catalog is inconsistent");
   };
   require(!table.prefix.empty());
   for (const ColumnDef& column : table.columns) {

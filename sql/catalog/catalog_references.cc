@@ -10,6 +10,7 @@
 
 #include "sql/catalog/mapping.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 
@@ -47,8 +48,10 @@ class ReferenceCheck {
   }
   void require(bool exists, std::string_view missing) const {
     if (exists) return;
-    throw SqlError("XX001", fmt::format("the definition of {} \"{}\" in redquel:catalog names {} that does not exist", kind_, *name_, missing))
-        .hint(fmt::format("Restore what is missing, or remove the field \"{}:{}\" of the Redis hash \"redquel:catalog\" and restart redquel.", kind_, oid_));
+    throw SqlError(sqlstate::kDataCorrupted,
+                   fmt::format("the definition of {} \"{}\" in redquel:catalog names {} that does not exist", kind_, *name_, missing))
+        .hint(fmt::format("Restore what is missing, or remove the field \"{}:{}\" of the Redis hash \"redquel:catalog\" and restart redquel.",
+                          kind_, oid_));
   }
 
   void add_type(Oid oid) {
@@ -155,7 +158,7 @@ class ReferenceCheck {
     if (oid < kFirstUserOid) return;
     const auto [state, is_new] = visited_.try_emplace(oid, false);
     if (!is_new) {
-      if (!state->second) throw SqlError("XX001", fmt::format("the type with the oid {} in redquel:catalog contains itself", oid));
+      if (!state->second) throw SqlError(sqlstate::kDataCorrupted, fmt::format("the type with the oid {} in redquel:catalog contains itself", oid));
       return;
     }
     const UserType* type = find_user_type(oid);
@@ -187,11 +190,14 @@ void check_type_oids(const CatalogSnapshot& catalog) {
     for (const Oid oid : oids) {
       if (oid == 0) continue;
       const bool is_new = oid >= kFirstUserOid && oid <= INT32_MAX && seen.insert(oid).second;
-      if (!is_new) throw SqlError("XX001", fmt::format("the definition of {} \"{}\" in redquel:catalog has the oid of another type", kind, name));
+      if (!is_new) {
+        throw SqlError(sqlstate::kDataCorrupted,
+                       fmt::format("the definition of {} \"{}\" in redquel:catalog has the oid of another type", kind, name));
+      }
     }
   };
   for (const auto& [oid, type] : catalog.types) {
-    if (oid == 0) throw SqlError("XX001", fmt::format("the definition of type \"{}\" in redquel:catalog has no oid", type->name));
+    if (oid == 0) throw SqlError(sqlstate::kDataCorrupted, fmt::format("the definition of type \"{}\" in redquel:catalog has no oid", type->name));
     add("type", type->name, {type->oid, type->array, type->range.multirange, type->range.multirange_array});
   }
   for (const auto& [oid, table] : catalog.tables) add("table", table->name, {table->row_type, table->row_array});

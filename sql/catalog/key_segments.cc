@@ -8,6 +8,7 @@
 #include "sql/ascii.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 
@@ -114,7 +115,7 @@ std::string unescape_segment(std::string_view segment) {
     }
     const int high = index + 2 < segment.size() ? capital_hex_value(segment[index + 1]) : -1;
     const int low = high >= 0 ? capital_hex_value(segment[index + 2]) : -1;
-    if (low < 0) throw SqlError("XX001", "a key of Redis holds a malformed segment: \"" + escape(segment, "") + "\"");
+    if (low < 0) throw SqlError(sqlstate::kDataCorrupted, "a key of Redis holds a malformed segment: \"" + escape(segment, "") + "\"");
     out += static_cast<char>(high * 16 + low);
     index += 2;
   }

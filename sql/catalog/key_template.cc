@@ -8,6 +8,7 @@
 #include "sql/ascii.h"
 #include "sql/catalog/key_segments.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 
@@ -17,7 +18,7 @@ constexpr std::size_t kMaxTemplate = 1024;
 constexpr int kMaxWidth = 20;
 
 SqlError invalid(std::string_view text, std::string_view why) {
-  return SqlError("22023", fmt::format("invalid key template \"{}\": {}", text, why));
+  return SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid key template \"{}\": {}", text, why));
 }
 
 /// A number as it is printed, with a sign or without.

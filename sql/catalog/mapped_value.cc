@@ -7,8 +7,10 @@
 #include <cmath>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/text_io.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 
@@ -22,7 +24,7 @@ constexpr std::int64_t kDayMicroseconds = 86'400'000'000;
 constexpr std::int64_t kMaxSeconds = 9'000'000'000'000;  // what a timestamp can hold, and more
 
 SqlError bad_time(std::string_view text, std::string_view what) {
-  return SqlError("22P02", fmt::format("invalid input syntax for {}: \"{}\"", what, text));
+  return SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input syntax for {}: \"{}\"", what, text));
 }
 
 /// Microseconds since 1970 of a decimal number of units; digits past the microsecond are cut.
@@ -33,7 +35,7 @@ std::int64_t read_unix(std::string_view text, std::int64_t microseconds_per_unit
   std::int64_t whole = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), whole);
   if (error != std::errc() || rest.empty() || rest.front() == '-') throw bad_time(text, what);
-  if (whole > kMaxSeconds * 1'000'000 / microseconds_per_unit) throw SqlError("22008", fmt::format("timestamp out of range: \"{}\"", text));
+  if (whole > kMaxSeconds * 1'000'000 / microseconds_per_unit) throw datetime_out_of_range("timestamp", text);
   std::int64_t result = whole * microseconds_per_unit;
   rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
   if (!rest.empty()) {
@@ -59,7 +61,7 @@ Datum time_of(Type type, std::int64_t microseconds) {
 }
 
 std::string print_unix(Type type, const Datum& value, std::int64_t microseconds_per_unit) {
-  if (format_value(type, value).ends_with("infinity")) throw SqlError("22008", "cannot convert infinity to Unix time");
+  if (format_value(type, value).ends_with("infinity")) throw SqlError(sqlstate::kDatetimeFieldOverflow, "cannot convert infinity to Unix time");
   const std::int64_t microseconds = type.oid == oid::kDate ? (std::get<std::int32_t>(value) + kEpochDays) * kDayMicroseconds
                                                            : std::get<std::int64_t>(value) + kEpochSeconds * 1'000'000;
   const std::int64_t magnitude = std::abs(microseconds), whole = magnitude / microseconds_per_unit, rest = magnitude % microseconds_per_unit;
@@ -86,13 +88,18 @@ Datum read_list(const Mapping::Column& column, Type type, std::string_view text)
 std::string print_list(const Mapping::Column& column, Type type, const Datum& value) {
   const std::string stored = format_value(type, value);
   const ArrayValue array = read_array(type.oid, stored);
-  if (array.dimensions.size() > 1) throw SqlError("22023", fmt::format("an array of {} dimensions cannot be a delimited list", array.dimensions.size()));
+  if (array.dimensions.size() > 1) {
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("an array of {} dimensions cannot be a delimited list", array.dimensions.size()));
+  }
   std::string text;
   bool is_first = true;
   for (const auto& element : array.elements) {
-    if (!element) throw SqlError("22023", "an array with a null element cannot be a delimited list");
+    if (!element) throw SqlError(sqlstate::kInvalidParameterValue, "an array with a null element cannot be a delimited list");
     const bool is_unclear = element->find(column.delimiter) != std::string_view::npos || (element->empty() && array.elements.size() == 1);
-    if (is_unclear) throw SqlError("22023", fmt::format("element \"{}\" cannot stand in a list delimited by \"{}\"", *element, column.delimiter));
+    if (is_unclear) {
+      throw SqlError(sqlstate::kInvalidParameterValue,
+                     fmt::format("element \"{}\" cannot stand in a list delimited by \"{}\"", *element, column.delimiter));
+    }
     if (!std::exchange(is_first, false)) text += column.delimiter;
     text += *element;
   }
@@ -112,7 +119,7 @@ Datum decode_mapped(const Mapping::Column& column, Type type, std::string_view t
     case Format::kBool01:
       if (text == "1") return true;
       if (text == "0") return false;
-      throw SqlError("22P02", fmt::format("invalid input syntax for type boolean: \"{}\"", text));
+      throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input syntax for type boolean: \"{}\"", text));
     case Format::kUnix: return time_of(type, read_unix(text, 1'000'000, "Unix time in seconds"));
     case Format::kUnixMs: return time_of(type, read_unix(text, 1'000, "Unix time in milliseconds"));
     case Format::kList: return read_list(column, type, text);
@@ -166,7 +173,9 @@ std::vector<std::optional<std::string>> split_mapped(const Mapping& mapping, std
   }
   boost::json::error_code error;
   const boost::json::value value = boost::json::parse(boost::json::string_view(text.data(), text.size()), error);
-  if (error || !value.is_object()) throw SqlError("22P02", fmt::format("invalid input syntax for a JSON object: \"{}\"", text));
+  if (error || !value.is_object()) {
+    throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input syntax for a JSON object: \"{}\"", text));
+  }
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (mapping.columns[i].role != Mapping::Role::kField) continue;
     const boost::json::value* found = value.as_object().if_contains(mapping.columns[i].field);
@@ -189,7 +198,8 @@ std::string join_mapped(const Mapping& mapping, const std::vector<std::optional<
       if (mapping.columns[i].role != Mapping::Role::kField) continue;
       const std::string part = parts[i].value_or("");
       if (part.find(mapping.delimiter) != std::string::npos || (parts[i] && part.empty())) {
-        throw SqlError("22023", fmt::format("\"{}\" cannot be a part of a string delimited by \"{}\"", part, mapping.delimiter));
+        throw SqlError(sqlstate::kInvalidParameterValue,
+                       fmt::format("\"{}\" cannot be a part of a string delimited by \"{}\"", part, mapping.delimiter));
       }
       if (!std::exchange(is_first, false)) text += mapping.delimiter;
       text += part;

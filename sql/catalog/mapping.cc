@@ -11,6 +11,7 @@
 #include "sql/catalog/prefixes.h"
 #include "sql/error.h"
 #include "sql/functions/quote.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/type_oids.h"
 
@@ -41,14 +42,16 @@ constexpr FormatName kFormats[] = {{"text", Format::kText}, {"bool01", Format::k
                                    {"unix_ms", Format::kUnixMs}, {"list", Format::kList}, {"json", Format::kJson}};
 
 SqlError invalid_value(std::string_view option, std::string_view value, std::string_view allowed) {
-  return SqlError("HV024", fmt::format("invalid value for option \"{}\": \"{}\"", option, value)).hint(fmt::format("It is one of {}.", allowed));
+  return SqlError(sqlstate::kFdwInvalidAttributeValue, fmt::format("invalid value for option \"{}\": \"{}\"", option, value))
+      .hint(fmt::format("It is one of {}.", allowed));
 }
 
 SqlError invalid_option(std::string_view option, std::string_view allowed) {
-  return SqlError("HV00D", fmt::format("invalid option \"{}\"", option)).hint(fmt::format("Valid options in this context are: {}", allowed));
+  return SqlError(sqlstate::kFdwInvalidOptionName, fmt::format("invalid option \"{}\"", option))
+      .hint(fmt::format("Valid options in this context are: {}", allowed));
 }
 
-SqlError wrong_columns(std::string message) { return SqlError("42P16", std::move(message)); }
+SqlError wrong_columns(std::string message) { return SqlError(sqlstate::kInvalidTableDefinition, std::move(message)); }
 
 Layout read_layout(const std::string& value) {
   const auto found = std::find(kLayouts.begin(), kLayouts.end(), value);
@@ -148,7 +151,7 @@ std::int64_t read_number(std::string_view option, const std::string& value, std:
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   const bool is_number = error == std::errc() && end == value.data() + value.size();
   if (!is_number || number < least || number > most) {
-    throw SqlError("HV024", fmt::format("invalid value for option \"{}\": \"{}\"", option, value))
+    throw SqlError(sqlstate::kFdwInvalidAttributeValue, fmt::format("invalid value for option \"{}\": \"{}\"", option, value))
         .hint(fmt::format("It is a number from {} to {}.", least, most));
   }
   return number;
@@ -177,12 +180,16 @@ Mapping::Column read_column(Mapping& mapping, const ColumnDef& column, const Map
       has_parent = true;  // the caller knows which table the name means
     } else if (name == "field") {
       has_field = true;
-      if (value.empty()) throw SqlError("HV024", fmt::format("option \"field\" of column \"{}\" is empty", column.name));
+      if (value.empty()) {
+        throw SqlError(sqlstate::kFdwInvalidAttributeValue, fmt::format("option \"field\" of column \"{}\" is empty", column.name));
+      }
       mapped.field = value;
     } else if (name == "format") {
       mapped.format = read_format(value);
     } else if (name == "delimiter") {
-      if (value.empty()) throw SqlError("HV024", fmt::format("option \"delimiter\" of column \"{}\" is empty", column.name));
+      if (value.empty()) {
+        throw SqlError(sqlstate::kFdwInvalidAttributeValue, fmt::format("option \"delimiter\" of column \"{}\" is empty", column.name));
+      }
       mapped.delimiter = value;
     } else if (name == "absent") {
       if (value != "null" && value != "default" && value != "empty") throw invalid_value("absent", value, "null, default, empty");
@@ -258,9 +265,11 @@ void check_columns(const Mapping& mapping, const TableDef& table) {
   }
   const bool has_field_slot = mapping.key.has_slot(KeyTemplate::kFieldSlot);
   if (has_field_slot && mapping.layout != Layout::kStrings) {
-    throw SqlError("22023", fmt::format("slot {{*}} belongs to layout strings, not {}", layout_name(mapping.layout)));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("slot {{*}} belongs to layout strings, not {}", layout_name(mapping.layout)));
   }
-  if (!has_field_slot && mapping.layout == Layout::kStrings) throw SqlError("22023", "the key of layout strings needs the slot {*} for the column's field");
+  if (!has_field_slot && mapping.layout == Layout::kStrings) {
+    throw SqlError(sqlstate::kInvalidParameterValue, "the key of layout strings needs the slot {*} for the column's field");
+  }
   const bool has_fields = mapping.layout == Layout::kHash || mapping.layout == Layout::kStrings;
   if (has_fields && fields.empty() && mapping.layout == Layout::kStrings) throw wrong_columns("layout strings needs a column that is not in the key");
 }
@@ -269,14 +278,17 @@ void check_columns(const Mapping& mapping, const TableDef& table) {
 void finish_ohm(Mapping& mapping, const TableDef& table) {
   const std::vector<KeyTemplate::Part>& parts = mapping.key.parts();
   const bool fits = parts.size() == 2 && parts[0].column == 0 && parts[0].literal.ends_with(':') && parts[1].column > 0 && parts[1].width == 0;
-  if (!fits) throw SqlError("22023", "the key of layout ohm is the name of the model, a colon and the slot of the id: 'User:{id}'");
+  if (!fits) {
+    throw SqlError(sqlstate::kInvalidParameterValue, "the key of layout ohm is the name of the model, a colon and the slot of the id: 'User:{id}'");
+  }
   const ColumnDef& id = *table.find_column(parts[1].column);
   if (mapping.counter.empty() && is_integer_type(id.type.oid) && id.default_sql.empty()) mapping.counter = ohm_key(mapping, "id");
 }
 
 void check_table_options(const Mapping& mapping, bool has_delimiter) {
   if (mapping.layout != Layout::kString && (mapping.parts != Mapping::Parts::kWhole || has_delimiter)) {
-    throw SqlError("HV024", fmt::format("options \"format\" and \"delimiter\" of a table belong to layout string, not {}", layout_name(mapping.layout)));
+    throw SqlError(sqlstate::kFdwInvalidAttributeValue,
+                   fmt::format("options \"format\" and \"delimiter\" of a table belong to layout string, not {}", layout_name(mapping.layout)));
   }
 }
 
@@ -304,7 +316,7 @@ std::vector<KeyTemplate> forms_of(const Mapping& mapping) {
 
 const Mapping::Column& Mapping::column(std::int16_t number) const {
   const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.number == number; });
-  if (found == columns.end()) throw SqlError("XX000", fmt::format("column {} is missing from the mapping", number));
+  if (found == columns.end()) throw SqlError(sqlstate::kInternalError, fmt::format("column {} is missing from the mapping", number));
   return *found;
 }
 
@@ -332,7 +344,7 @@ Mapping make_mapping(const TableDef& table, const MappingOptions& options, const
     } else if (name == "key") {
       key = value;
     } else if (name == "counter") {
-      if (value.empty()) throw SqlError("HV024", "option \"counter\" is empty");
+      if (value.empty()) throw SqlError(sqlstate::kFdwInvalidAttributeValue, "option \"counter\" is empty");
       mapping.counter = value;
     } else if (name == "database") {
       mapping.database = static_cast<int>(read_number("database", value, 0, kMostDatabases));
@@ -342,21 +354,28 @@ Mapping make_mapping(const TableDef& table, const MappingOptions& options, const
       if (value != "json" && value != "delimited" && value != "text") throw invalid_value("format", value, "text, delimited, json");
       mapping.parts = value == "json" ? Mapping::Parts::kJson : value == "text" ? Mapping::Parts::kWhole : Mapping::Parts::kDelimited;
     } else if (name == "delimiter") {
-      if (value.empty()) throw SqlError("HV024", "option \"delimiter\" is empty");
+      if (value.empty()) throw SqlError(sqlstate::kFdwInvalidAttributeValue, "option \"delimiter\" is empty");
       mapping.delimiter = value;
       has_delimiter = true;
     } else {
       throw invalid_option(name, kAllowed);
     }
   }
-  if (!layout) throw SqlError("HV00J", "option \"layout\" is required").hint("It is one of hash, strings, string, set, zset, list, hash_fields, stream, ohm.");
+  if (!layout) {
+    throw SqlError(sqlstate::kFdwOptionNameNotFound, "option \"layout\" is required")
+        .hint("It is one of hash, strings, string, set, zset, list, hash_fields, stream, ohm.");
+  }
   mapping.ohm = *layout == "ohm";
-  if (model && (!mapping.ohm || key)) throw SqlError("HV024", "option \"model\" belongs to layout ohm, in place of option \"key\"");
+  if (model && (!mapping.ohm || key)) {
+    throw SqlError(sqlstate::kFdwInvalidAttributeValue, "option \"model\" belongs to layout ohm, in place of option \"key\"");
+  }
   if (model) key = *model + ":{id}";
-  if (!key) throw SqlError("HV00J", "option \"key\" is required").hint("It is the template of the keys: 'theme:{id}'.");
+  if (!key) throw SqlError(sqlstate::kFdwOptionNameNotFound, "option \"key\" is required").hint("It is the template of the keys: 'theme:{id}'.");
   mapping.layout = read_layout(*layout);
   if (has_delimiter && mapping.parts == Mapping::Parts::kWhole) mapping.parts = Mapping::Parts::kDelimited;
-  if (mapping.parts == Mapping::Parts::kDelimited && !has_delimiter) throw SqlError("HV00J", "format delimited needs option \"delimiter\"");
+  if (mapping.parts == Mapping::Parts::kDelimited && !has_delimiter) {
+    throw SqlError(sqlstate::kFdwOptionNameNotFound, "format delimited needs option \"delimiter\"");
+  }
   check_table_options(mapping, has_delimiter);
   mapping.key = KeyTemplate::parse(*key, [&](std::string_view name) -> std::int16_t {
     const ColumnDef* column = table.find_column(name);

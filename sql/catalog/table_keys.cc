@@ -6,6 +6,7 @@
 #include "sql/catalog/prefixes.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/index_value.h"
 #include "sql/types/text_io.h"
 
@@ -38,7 +39,7 @@ bool never_escaped(Type type) {
 }
 
 SqlError malformed_member(const TableDef& table) {
-  return SqlError("XX001", "index entry of table \"" + table.name + "\" is not a key of its rows")
+  return SqlError(sqlstate::kDataCorrupted, "index entry of table \"" + table.name + "\" is not a key of its rows")
       .schema(table.schema)
       .table(table.name);
 }

@@ -3,6 +3,7 @@
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
 #include "sql/functions/row_functions.h"
+#include "sql/sqlstate.h"
 #include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type_oids.h"
@@ -70,7 +71,7 @@ ExpressionPtr make_composite(const Expression& row, const FunctionCall& call, Ty
                              const SessionSettings& settings, Now now) {
   const std::vector<CompositeField>& fields = find_user_type(target.oid)->fields;
   const auto refuse = [&](std::string detail) {
-    return SqlError("42846", "cannot cast type record to " + format_type(Type{target.oid})).detail(std::move(detail));
+    return SqlError(sqlstate::kCannotCoerce, "cannot cast type record to " + format_type(Type{target.oid})).detail(std::move(detail));
   };
   std::vector<ExpressionPtr> values;
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -121,8 +122,7 @@ ExpressionPtr coerce(const ExpressionPtr& expression, Type target, CastContext c
     error.set_position(offset ? offset : expression->offset);
     throw;
   }
-  throw SqlError("42846",
-                 "cannot cast type " + format_type(Type{expression->type.oid}) + " to " + format_type(Type{target.oid}))
+  throw SqlError(sqlstate::kCannotCoerce, "cannot cast type " + format_type(Type{expression->type.oid}) + " to " + format_type(Type{target.oid}))
       .at(offset ? offset : expression->offset);
 }
 

@@ -12,6 +12,7 @@
 #include "sql/functions/object_names.h"
 #include "sql/functions/padded_text.h"
 #include "sql/interrupts.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/compare.h"
 #include "sql/types/row_value.h"
@@ -328,7 +329,9 @@ class Evaluator {
   void check_domain(const DomainTest& test, const ColumnPtr& operand) {
     for (std::size_t row = 0; test.not_null && row < size(); ++row) {
       if (!operand->is_null(row)) continue;
-      throw SqlError("23502", "domain " + test.domain + " does not allow null values").schema(test.schema).data_type(split_name(test.domain).back());
+      throw SqlError(sqlstate::kNotNullViolation, "domain " + test.domain + " does not allow null values")
+          .schema(test.schema)
+          .data_type(split_name(test.domain).back());
     }
     for (const DomainTest::Part& part : test.parts) check_part(part, *operand);
     Batch values;
@@ -338,7 +341,7 @@ class Evaluator {
       const ColumnPtr holds = sql::evaluate(*check.condition, values, context_);
       for (std::size_t row = 0; row < size(); ++row) {
         if (holds->is_null(row) || holds->get<bool>(row)) continue;
-        throw SqlError("23514", "value for domain " + test.domain + " violates check constraint \"" + check.name + "\"")
+        throw SqlError(sqlstate::kCheckViolation, "value for domain " + test.domain + " violates check constraint \"" + check.name + "\"")
             .schema(test.schema)
             .data_type(split_name(test.domain).back())
             .constraint(check.name);

@@ -7,6 +7,7 @@
 #include "sql/functions/families.h"
 #include "sql/functions/float_math.h"
 #include "sql/functions/lift.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 template <class T>
 [[noreturn]] void throw_integer_overflow() {
   constexpr std::string_view name = sizeof(T) == 2 ? "smallint" : sizeof(T) == 4 ? "integer" : "bigint";
-  throw SqlError("22003", std::string(name) + " out of range");
+  throw number_out_of_range(name);
 }
 
 /// The wider of two integer types: what an operator across them gives.

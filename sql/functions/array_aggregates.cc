@@ -3,6 +3,7 @@
 #include "sql/error.h"
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/families.h"
+#include "sql/sqlstate.h"
 #include "sql/types/structured_compare.h"
 
 namespace redquel::sql {
@@ -55,15 +56,15 @@ class ArrayCollector final : public Aggregator {
   void update(Arguments arguments, std::span<const std::uint32_t> groups, std::size_t group_count, const EvaluationContext&) override {
     states_.resize(group_count);
     for (std::size_t row = 0; row < groups.size(); ++row) {
-      if (arguments[0]->is_null(row)) throw SqlError("22004", "cannot accumulate null arrays");
+      if (arguments[0]->is_null(row)) throw SqlError(sqlstate::kNullValueNotAllowed, "cannot accumulate null arrays");
       const ArrayValue array = array_at(*arguments[0], row);
       State& state = states_[groups[row]];
-      if (array.elements.empty()) throw SqlError("2202E", "cannot accumulate empty arrays");
+      if (array.elements.empty()) throw SqlError(sqlstate::kArraySubscriptError, "cannot accumulate empty arrays");
       if (state.count == 0) {
         check_array_depth(array.dimensions.size() + 1);
         state.value.dimensions = array.dimensions;
       } else if (array.dimensions != state.value.dimensions) {
-        throw SqlError("2202E", "cannot accumulate arrays of different dimensionality");
+        throw SqlError(sqlstate::kArraySubscriptError, "cannot accumulate arrays of different dimensionality");
       }
       for (const auto& element : array.elements) {
         state.value.add(element);

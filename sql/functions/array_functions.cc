@@ -11,8 +11,10 @@
 #include "sql/functions/lift.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/resolve.h"
+#include "sql/sqlstate.h"
 #include "sql/types/structured_compare.h"
 #include "sql/types/text_io.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 
@@ -50,10 +52,10 @@ ColumnPtr add_element(Arguments arguments, std::size_t rows, Type result, const 
       return;
     }
     ArrayValue array = array_or_null(arrays, row).value_or(ArrayValue{});
-    if (array.dimensions.size() > 1) throw SqlError("22000", "argument must be empty or one-dimensional array");
+    if (array.dimensions.size() > 1) throw SqlError(sqlstate::kDataException, "argument must be empty or one-dimensional array");
     const Int lower = array.dimensions.empty() ? 1 : array.dimensions[0].lower;
     if (at_front ? lower == INT32_MIN : !array.dimensions.empty() && array.dimensions[0].upper() == INT32_MAX) {
-      throw SqlError("22003", "integer out of range");
+      throw number_out_of_range("integer");
     }
     array.elements.insert(at_front ? array.elements.begin() : array.elements.end(), element_at(elements, row, text));
     array.make_vector(lower);
@@ -67,7 +69,7 @@ using Bounds = std::vector<ArrayDimension>;
 /// The shape of a || b.
 Bounds joined_bounds(const Bounds& a, const Bounds& b) {
   const auto incompatible = [](std::string detail) {
-    return SqlError("2202E", "cannot concatenate incompatible arrays").detail(std::move(detail));
+    return SqlError(sqlstate::kArraySubscriptError, "cannot concatenate incompatible arrays").detail(std::move(detail));
   };
   const auto tail_equal = [](const Bounds& x, std::size_t from_x, const Bounds& y, std::size_t from_y) {
     return std::equal(x.begin() + static_cast<std::ptrdiff_t>(from_x), x.end(), y.begin() + static_cast<std::ptrdiff_t>(from_y), y.end());
@@ -128,7 +130,9 @@ ColumnPtr remove(Arguments arguments, std::size_t rows, Type result, const Evalu
   return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
     std::optional<ArrayValue> array = array_or_null(*arguments[0], row);
     if (!array) return column.append_null();
-    if (array->dimensions.size() > 1) throw SqlError("0A000", "removing elements from multidimensional arrays is not supported");
+    if (array->dimensions.size() > 1) {
+      throw SqlError(sqlstate::kFeatureNotSupported, "removing elements from multidimensional arrays is not supported");
+    }
     unwanted.take(row);
     std::erase_if(array->elements, unwanted);
     if (!array->dimensions.empty()) array->make_vector(array->dimensions[0].lower);
@@ -149,7 +153,9 @@ ColumnPtr replace(Arguments arguments, std::size_t rows, Type result, const Eval
 }
 
 void check_searchable(const ArrayValue& array) {
-  if (array.dimensions.size() > 1) throw SqlError("0A000", "searching for elements in multidimensional arrays is not supported");
+  if (array.dimensions.size() > 1) {
+    throw SqlError(sqlstate::kFeatureNotSupported, "searching for elements in multidimensional arrays is not supported");
+  }
 }
 
 ColumnPtr position(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
@@ -161,7 +167,7 @@ ColumnPtr position(Arguments arguments, std::size_t rows, Type result, const Eva
     if (array->dimensions.empty()) return column.append_null();
     std::int64_t skipped = 0;
     if (arguments.size() == 3) {
-      if (arguments[2]->is_null(row)) throw SqlError("22004", "initial position must not be null");
+      if (arguments[2]->is_null(row)) throw SqlError(sqlstate::kNullValueNotAllowed, "initial position must not be null");
       skipped = std::int64_t{arguments[2]->get<Int>(row)} - array->dimensions[0].lower;
     }
     wanted.take(row);
@@ -195,9 +201,9 @@ ColumnPtr width_bucket(Arguments arguments, std::size_t rows, Type result, const
   std::string text;
   return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
     const ArrayValue array = array_at(*arguments[1], row);
-    if (array.dimensions.size() > 1) throw SqlError("2202E", "thresholds must be one-dimensional array");
+    if (array.dimensions.size() > 1) throw SqlError(sqlstate::kArraySubscriptError, "thresholds must be one-dimensional array");
     if (std::ranges::any_of(array.elements, [](const auto& threshold) { return !threshold; })) {
-      throw SqlError("22004", "thresholds array must not contain NULLs");
+      throw SqlError(sqlstate::kNullValueNotAllowed, "thresholds array must not contain NULLs");
     }
     const Text operand = *element_at(*arguments[0], row, text);
     const auto above = std::ranges::partition_point(
@@ -249,7 +255,7 @@ ColumnPtr trim(Arguments arguments, std::size_t rows, Type result, const Evaluat
     ArrayValue array = array_at(*arguments[0], row);
     const Int count = arguments[1]->get<Int>(row), length = array.dimensions.empty() ? 0 : array.dimensions[0].length;
     if (count < 0 || count > length) {
-      throw SqlError("2202E", fmt::format("number of elements to trim must be between 0 and {}", length));
+      throw SqlError(sqlstate::kArraySubscriptError, fmt::format("number of elements to trim must be between 0 and {}", length));
     }
     if (count == length) {
       array = {};
@@ -265,14 +271,14 @@ ColumnPtr trim(Arguments arguments, std::size_t rows, Type result, const Evaluat
 
 /// The numbers of one of array_fill's arrays.
 std::vector<Int> fill_numbers(const Column& column, std::size_t row) {
-  if (column.is_null(row)) throw SqlError("22004", "dimension array or low bound array cannot be null");
+  if (column.is_null(row)) throw SqlError(sqlstate::kNullValueNotAllowed, "dimension array or low bound array cannot be null");
   const ArrayValue array = array_at(column, row);
   if (array.dimensions.size() > 1) {
-    throw SqlError("2202E", "wrong number of array subscripts").detail("Dimension array must be one dimensional.");
+    throw wrong_subscript_count().detail("Dimension array must be one dimensional.");
   }
   std::vector<Int> numbers;
   for (const auto& element : array.elements) {
-    if (!element) throw SqlError("22004", "dimension values cannot be null");
+    if (!element) throw SqlError(sqlstate::kNullValueNotAllowed, "dimension values cannot be null");
     numbers.push_back(std::get<Int>(parse_value(kInt4, *element, {})));
   }
   return numbers;
@@ -282,7 +288,7 @@ ColumnPtr fill(Arguments arguments, std::size_t rows, Type result, const Evaluat
   std::string text;
   return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
     for (std::size_t i = 1; i < arguments.size(); ++i) {
-      if (arguments[i]->is_null(row)) throw SqlError("22004", "dimension array or low bound array cannot be null");
+      if (arguments[i]->is_null(row)) throw SqlError(sqlstate::kNullValueNotAllowed, "dimension array or low bound array cannot be null");
     }
     const std::vector<Int> lengths = fill_numbers(*arguments[1], row);
     std::vector<Int> lowers(lengths.size(), 1);
@@ -290,12 +296,14 @@ ColumnPtr fill(Arguments arguments, std::size_t rows, Type result, const Evaluat
     if (arguments.size() == 3) {
       lowers = fill_numbers(*arguments[2], row);
       if (lowers.size() != lengths.size()) {
-        throw SqlError("2202E", "wrong number of array subscripts").detail("Low bound array has different size than dimensions array.");
+        throw wrong_subscript_count().detail("Low bound array has different size than dimensions array.");
       }
     }
     ArrayValue array;
     for (std::size_t i = 0; i < lengths.size(); ++i) {
-      if (lengths[i] < 0) throw SqlError("54000", fmt::format("array size exceeds the maximum allowed ({})", kMaxArrayElements));
+      if (lengths[i] < 0) {
+        throw SqlError(sqlstate::kProgramLimitExceeded, fmt::format("array size exceeds the maximum allowed ({})", kMaxArrayElements));
+      }
       array.dimensions.push_back({lowers[i], lengths[i]});
     }
     const std::int64_t count = check_array_size(array.dimensions);

@@ -7,6 +7,8 @@
 #include "sql/error.h"
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/repeated_array.h"
+#include "sql/sqlstate.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -14,7 +16,7 @@ namespace {
 using Int = std::int32_t;
 using Bounds = std::vector<ArrayDimension>;
 
-SqlError wrong_number_of_subscripts() { return SqlError("2202E", "wrong number of array subscripts"); }
+SqlError wrong_number_of_subscripts() { return wrong_subscript_count(); }
 
 // ---- constructors ---------------------------------------------------------------------------------------------------
 
@@ -42,13 +44,13 @@ ColumnPtr construct_nested(Arguments arguments, std::size_t rows, Type result, c
       const bool first = parts.empty();
       if (first) check_array_depth(part->dimensions.size() + 1);
       if (!first && part->dimensions != parts[0].dimensions) {
-        throw SqlError("2202E", "multidimensional arrays must have array expressions with matching dimensions");
+        throw SqlError(sqlstate::kArraySubscriptError, "multidimensional arrays must have array expressions with matching dimensions");
       }
       whole.elements.insert(whole.elements.end(), part->elements.begin(), part->elements.end());
       parts.push_back(*std::move(part));
     }
     if (!parts.empty()) {
-      if (empty) throw SqlError("2202E", "multidimensional arrays must have array expressions with matching dimensions");
+      if (empty) throw SqlError(sqlstate::kArraySubscriptError, "multidimensional arrays must have array expressions with matching dimensions");
       whole.dimensions = parts[0].dimensions;
       whole.dimensions.insert(whole.dimensions.begin(), {1, static_cast<Int>(parts.size())});
       check_array_size(whole.dimensions);
@@ -147,7 +149,7 @@ void extend(ArrayValue& array, const ArrayDimension& bounds) {
   const Int lower = std::min(before.lower, bounds.lower);
   const std::int64_t upper = std::max<std::int64_t>(before.upper(), std::int64_t{bounds.lower} + bounds.length - 1);
   if (upper - lower >= kMaxArrayElements) {
-    throw SqlError("54000", "array size exceeds the maximum allowed (" + std::to_string(kMaxArrayElements) + ")");
+    throw SqlError(sqlstate::kProgramLimitExceeded, "array size exceeds the maximum allowed (" + std::to_string(kMaxArrayElements) + ")");
   }
   array.dimensions[0] = {lower, static_cast<Int>(upper - lower + 1)};
   check_array_size(array.dimensions);
@@ -156,7 +158,7 @@ void extend(ArrayValue& array, const ArrayDimension& bounds) {
 }
 
 void check_subscripts(Arguments subscripts, std::size_t row) {
-  if (any_null(subscripts, row)) throw SqlError("22004", "array subscript in assignment must not be null");
+  if (any_null(subscripts, row)) throw SqlError(sqlstate::kNullValueNotAllowed, "array subscript in assignment must not be null");
 }
 
 void set_element(ArrayValue& array, std::span<const Int> subscripts, std::optional<std::string_view> value) {
@@ -169,7 +171,7 @@ void set_element(ArrayValue& array, std::span<const Int> subscripts, std::option
   if (subscripts.size() != array.dimensions.size()) throw wrong_number_of_subscripts();
   if (subscripts.size() == 1) extend(array, {subscripts[0], 1});
   const std::optional<std::size_t> position = position_of(array.dimensions, subscripts);
-  if (!position) throw SqlError("2202E", "array subscript out of range");
+  if (!position) throw subscript_out_of_range();
   array.elements[*position] = value;
 }
 
@@ -185,14 +187,14 @@ ColumnPtr with_element(Arguments arguments, std::size_t rows, Type result, const
 }
 
 void set_slice(ArrayValue& array, Int omitted, std::span<const Int> written, const ArrayValue& source) {
-  const auto source_too_small = [] { return SqlError("2202E", "source array too small"); };
+  const auto source_too_small = [] { return SqlError(sqlstate::kArraySubscriptError, "source array too small"); };
   const auto check_order = [](const ArrayDimension& bounds) {
-    if (bounds.length < 1) throw SqlError("2202E", "upper bound cannot be less than lower bound");
+    if (bounds.length < 1) throw SqlError(sqlstate::kArraySubscriptError, "upper bound cannot be less than lower bound");
   };
   const std::size_t count = written.size() / 2;
   if (array.dimensions.empty()) {
     if (omitted != 0) {
-      throw SqlError("2202E", "array slice subscript must provide both boundaries")
+      throw SqlError(sqlstate::kArraySubscriptError, "array slice subscript must provide both boundaries")
           .detail("When assigning to a slice of an empty array value, slice boundaries must be fully specified.");
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -213,7 +215,7 @@ void set_slice(ArrayValue& array, Int omitted, std::span<const Int> written, con
   } else {
     for (std::size_t i = 0; i < bounds.size(); ++i) {
       const bool inside = bounds[i].lower >= array.dimensions[i].lower && bounds[i].upper() <= array.dimensions[i].upper();
-      if (!inside) throw SqlError("2202E", "array subscript out of range");
+      if (!inside) throw subscript_out_of_range();
     }
   }
   if (source.elements.size() < static_cast<std::size_t>(check_array_size(bounds))) throw source_too_small();

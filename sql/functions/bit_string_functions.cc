@@ -9,8 +9,10 @@
 #include "sql/functions/families.h"
 #include "sql/functions/group_states.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/types/bit_string.h"
 #include "sql/types/type_oids.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -33,7 +35,7 @@ struct Xor {
 template <class Operation>
 void combine(Bits a, Bits b, std::string& out) {
   if (a.size() != b.size()) {
-    throw SqlError("22026", fmt::format("cannot {} bit strings of different sizes", Operation::kName));
+    throw SqlError(sqlstate::kStringDataLengthMismatch, fmt::format("cannot {} bit strings of different sizes", Operation::kName));
   }
   for (std::size_t i = 0; i < a.size(); ++i) out.push_back(Operation::apply(a[i] == '1', b[i] == '1') ? '1' : '0');
 }
@@ -65,7 +67,7 @@ Bits from(Bits bits, std::int64_t start, std::int64_t count) {
 }
 Bits substring_to_end(Bits bits, Int start) { return from(bits, start, std::int64_t{1} << 32); }
 Bits substring(Bits bits, Int start, Int count) {
-  if (count < 0) throw SqlError("22011", "negative substring length not allowed");
+  if (count < 0) throw negative_substring_length();
   return from(bits, start, count);
 }
 Int position(Bits bits, Bits part) {
@@ -73,21 +75,21 @@ Int position(Bits bits, Bits part) {
   return found == Bits::npos ? 0 : static_cast<Int>(found) + 1;
 }
 void overlay_length(Bits bits, Bits part, Int start, Int count, std::string& out) {
-  if (start <= 0) throw SqlError("22011", "negative substring length not allowed");
+  if (start <= 0) throw negative_substring_length();
   Int end;
-  if (__builtin_add_overflow(start, count, &end)) throw SqlError("22003", "integer out of range");
+  if (__builtin_add_overflow(start, count, &end)) throw number_out_of_range("integer");
   out.append(from(bits, 1, start - 1)).append(part).append(substring_to_end(bits, end));
 }
 void overlay(Bits bits, Bits part, Int start, std::string& out) { overlay_length(bits, part, start, length(part), out); }
 
 std::size_t checked(Bits bits, Int index) {
   if (index >= 0 && index < length(bits)) return static_cast<std::size_t>(index);
-  throw SqlError("2202E", fmt::format("bit index {} out of valid range (0..{})", index, length(bits) - 1));
+  throw SqlError(sqlstate::kArraySubscriptError, fmt::format("bit index {} out of valid range (0..{})", index, length(bits) - 1));
 }
 Int get_bit(Bits bits, Int index) { return bits[checked(bits, index)] - '0'; }
 void set_bit(Bits bits, Int index, Int value, std::string& out) {
   const std::size_t at = checked(bits, index);
-  if (value != 0 && value != 1) throw SqlError("22023", "new bit must be 0 or 1");
+  if (value != 0 && value != 1) throw SqlError(sqlstate::kInvalidParameterValue, "new bit must be 0 or 1");
   out = bits;
   out[at] = static_cast<char>('0' + value);
 }
@@ -113,7 +115,7 @@ template <class Integer>
 Integer integer_of_bits(Bits bits) {
   constexpr std::size_t kWidth = sizeof(Integer) * 8;
   if (bits.size() > kWidth) {
-    throw SqlError("22003", kWidth == 32 ? "integer out of range" : "bigint out of range");
+    throw SqlError(sqlstate::kNumericValueOutOfRange, kWidth == 32 ? "integer out of range" : "bigint out of range");
   }
   std::uint64_t number = 0;
   for (const char bit : bits) number = number << 1 | (bit == '1' ? 1U : 0U);

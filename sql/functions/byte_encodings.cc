@@ -11,6 +11,7 @@
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/interrupts.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/text_encoding.h"
 
@@ -23,7 +24,7 @@ std::string_view character_at(std::string_view text, std::size_t at) { return fi
 
 int hex_digit_at(std::string_view text, std::size_t at) {
   const int digit = hex_value(text[at]);
-  if (digit < 0) throw SqlError("22023", "invalid hexadecimal digit: \"" + std::string(character_at(text, at)) + "\"");
+  if (digit < 0) throw SqlError(sqlstate::kInvalidParameterValue, "invalid hexadecimal digit: \"" + std::string(character_at(text, at)) + "\"");
   return digit;
 }
 
@@ -38,7 +39,7 @@ void decode_hex(std::string_view text, std::string& out) {
       continue;
     }
     const int high = hex_digit_at(text, i++);
-    if (i >= text.size()) throw SqlError("22023", "invalid hexadecimal data: odd number of digits");
+    if (i >= text.size()) throw SqlError(sqlstate::kInvalidParameterValue, "invalid hexadecimal data: odd number of digits");
     out += static_cast<char>(high << 4 | hex_digit_at(text, i++));
   }
 }
@@ -80,14 +81,14 @@ void decode_base64(std::string_view text, std::string& out) {
         } else if (position == 3) {
           padding = 2;
         } else {
-          throw SqlError("22023", "unexpected \"=\" while decoding base64 sequence");
+          throw SqlError(sqlstate::kInvalidParameterValue, "unexpected \"=\" while decoding base64 sequence");
         }
       }
     } else {
       digit = kBase64.find(c);
       if (digit == std::string_view::npos) {
-        throw SqlError("22023", "invalid symbol \"" + std::string(character_at(text, i)) +
-                                    "\" found while decoding base64 sequence");
+        throw SqlError(sqlstate::kInvalidParameterValue,
+                       "invalid symbol \"" + std::string(character_at(text, i)) + "\" found while decoding base64 sequence");
       }
     }
     group = group << 6 | static_cast<std::uint32_t>(digit);
@@ -100,7 +101,7 @@ void decode_base64(std::string_view text, std::string& out) {
     }
   }
   if (position != 0) {
-    throw SqlError("22023", "invalid base64 end sequence")
+    throw SqlError(sqlstate::kInvalidParameterValue, "invalid base64 end sequence")
         .hint("Input data is missing padding, is truncated, or is otherwise corrupted.");
   }
 }
@@ -136,13 +137,13 @@ void decode_escape(std::string_view text, std::string& out) {
       out += '\\';
       i += 2;
     } else {
-      throw SqlError("22P02", "invalid input syntax for type bytea");
+      throw SqlError(sqlstate::kInvalidTextRepresentation, "invalid input syntax for type bytea");
     }
   }
 }
 
 [[noreturn]] void throw_unknown_encoding(std::string_view name) {
-  throw SqlError("22023", "unrecognized encoding: \"" + std::string(name) + "\"");
+  throw SqlError(sqlstate::kInvalidParameterValue, "unrecognized encoding: \"" + std::string(name) + "\"");
 }
 
 /// 22023 for what is no encoding; 0A000 for what PostgreSQL knows and no library converts.
@@ -153,7 +154,7 @@ const EncodingInfo& require_encoding(std::string_view name, std::string_view rol
     if (is_alphanumeric(c)) clean += to_lower(c);
   }
   if (clean == "muleinternal") throw not_supported("conversion with encoding " + std::string(name));
-  throw SqlError("22023", "invalid " + std::string(role) + "encoding name \"" + std::string(name) + "\"");
+  throw SqlError(sqlstate::kInvalidParameterValue, "invalid " + std::string(role) + "encoding name \"" + std::string(name) + "\"");
 }
 
 bool is_utf8(const EncodingInfo& encoding) { return encoding.name == "UTF8"; }
@@ -171,7 +172,7 @@ EncodingConverter& converter_of(const EncodingInfo& encoding) {
 void verify(std::string_view bytes, const EncodingInfo& encoding) {
   if (is_utf8(encoding)) return check_utf8(bytes);
   if (bytes.find('\0') != std::string_view::npos) {
-    throw SqlError("22021", fmt::format("invalid byte sequence for encoding \"{}\": 0x00", encoding.name));
+    throw SqlError(sqlstate::kCharacterNotInRepertoire, fmt::format("invalid byte sequence for encoding \"{}\": 0x00", encoding.name));
   }
   if (!is_raw(encoding) && encoding.width != EncodingInfo::Width::kSingle) converter_of(encoding).from_client(bytes);
 }
@@ -258,7 +259,8 @@ void convert_bytes(std::string_view bytes, std::string_view source, std::string_
   } else if (has_conversion(from.name, to.name)) {
     converter_of(to).append_for_client(converter_of(from).from_client(bytes), out);
   } else {
-    throw SqlError("42883", fmt::format("default conversion function for encoding \"{}\" to \"{}\" does not exist", from.name, to.name));
+    throw SqlError(sqlstate::kUndefinedFunction,
+                   fmt::format("default conversion function for encoding \"{}\" to \"{}\" does not exist", from.name, to.name));
   }
 }
 

@@ -12,7 +12,9 @@
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
 #include "sql/interrupts.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -29,7 +31,7 @@ Bytes bytes_from(Bytes bytes, std::int64_t start, std::int64_t length) {
 }
 Bytes substring_to_end(Bytes bytes, std::int32_t start) { return bytes_from(bytes, start, std::int64_t{1} << 32); }
 Bytes substring(Bytes bytes, std::int32_t start, std::int32_t length) {
-  if (length < 0) throw SqlError("22011", "negative substring length not allowed");
+  if (length < 0) throw negative_substring_length();
   return bytes_from(bytes, start, length);
 }
 std::int32_t position(Bytes bytes, Bytes part) {
@@ -37,9 +39,9 @@ std::int32_t position(Bytes bytes, Bytes part) {
   return found == Bytes::npos ? 0 : static_cast<std::int32_t>(found) + 1;
 }
 void overlay_length(Bytes bytes, Bytes part, std::int32_t start, std::int32_t length, std::string& out) {
-  if (start <= 0) throw SqlError("22011", "negative substring length not allowed");
+  if (start <= 0) throw negative_substring_length();
   std::int32_t end;
-  if (__builtin_add_overflow(start, length, &end)) throw SqlError("22003", "integer out of range");
+  if (__builtin_add_overflow(start, length, &end)) throw number_out_of_range("integer");
   out += bytes_from(bytes, 1, start - 1);
   out += part;
   out += substring_to_end(bytes, end);
@@ -63,7 +65,7 @@ void concatenate(Bytes a, Bytes b, std::string& out) {
 
 void check_index(std::int64_t index, std::int64_t count) {
   if (index < 0 || index >= count) {
-    throw SqlError("2202E", fmt::format("index {} out of valid range, 0..{}", index, count - 1));
+    throw SqlError(sqlstate::kArraySubscriptError, fmt::format("index {} out of valid range, 0..{}", index, count - 1));
   }
 }
 std::int32_t get_byte(Bytes bytes, std::int32_t index) {
@@ -81,7 +83,7 @@ std::int32_t get_bit(Bytes bytes, std::int64_t index) {
 }
 void set_bit(Bytes bytes, std::int64_t index, std::int32_t value, std::string& out) {
   check_index(index, std::int64_t{octets(bytes)} * 8);
-  if (value != 0 && value != 1) throw SqlError("22023", "new bit must be 0 or 1");
+  if (value != 0 && value != 1) throw SqlError(sqlstate::kInvalidParameterValue, "new bit must be 0 or 1");
   out += bytes;
   const auto mask = static_cast<unsigned char>(1U << (index % 8));
   char& byte = out[static_cast<std::size_t>(index / 8)];
@@ -109,7 +111,7 @@ void digest(const EVP_MD* algorithm, Bytes bytes, std::string& out) {
     bytes.remove_prefix(piece.size());
     meter.add(piece.size());
   }
-  if (!done || EVP_DigestFinal_ex(state.get(), result, &size) != 1) throw SqlError("XX000", "could not compute digest");
+  if (!done || EVP_DigestFinal_ex(state.get(), result, &size) != 1) throw SqlError(sqlstate::kInternalError, "could not compute digest");
   out.append(reinterpret_cast<const char*>(result), size);
 }
 void md5(Bytes bytes, std::string& out) {

@@ -11,6 +11,8 @@
 #include "sql/functions/lift.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/quote.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
@@ -172,7 +174,7 @@ bool function_text(Context context, Int oid, std::string& out) {
   }
   const CatalogFunction* function = find_catalog_function(as_oid(oid));
   if (function == nullptr) return false;
-  if (function->kind == 'a') throw SqlError("42809", "\"" + function->name + "\" is an aggregate function");
+  if (function->kind == 'a') throw SqlError(sqlstate::kWrongObjectType, "\"" + function->name + "\" is an aggregate function");
   out = "CREATE OR REPLACE FUNCTION pg_catalog." + quote_identifier(function->name) + "(" + function_arguments(*function, true) + ")\n";
   out += " RETURNS " + function_result(*function) + "\n LANGUAGE internal\n ";
   if (function->volatility == Volatility::kImmutable) out += "IMMUTABLE ";
@@ -191,7 +193,8 @@ std::optional<Int> named_or_null(Context context, Text text) {
   try {
     return as_int(parse_object_name(Type{type}, text, context));
   } catch (const SqlError& error) {
-    for (const std::string_view missing : {"42P01", "42704", "42883", "42725", "3F000"}) {
+    for (const std::string_view missing : {sqlstate::kUndefinedTable, sqlstate::kUndefinedObject, sqlstate::kUndefinedFunction,
+                                           sqlstate::kAmbiguousFunction, sqlstate::kUndefinedSchema}) {
       if (error.sqlstate() == missing) return std::nullopt;
     }
     throw;
@@ -299,12 +302,12 @@ std::optional<std::int64_t> fork_size(Context context, Int relation, Text fork) 
   for (const std::string_view known : {"main", "fsm", "vm", "init"}) {
     if (fork == known) return relation_size(context, relation);
   }
-  throw SqlError("22023", "invalid fork name").hint("Valid fork names are \"main\", \"fsm\", \"vm\", and \"init\".");
+  throw SqlError(sqlstate::kInvalidParameterValue, "invalid fork name").hint("Valid fork names are \"main\", \"fsm\", \"vm\", and \"init\".");
 }
 std::int64_t size_of_database(Context context, Text name) {
   const bool is_known = name == context.database || name == "template0" || name == "template1" ||
                         std::ranges::find(context.databases, name) != context.databases.end();
-  if (!is_known) throw SqlError("3D000", "database \"" + std::string(name) + "\" does not exist");
+  if (!is_known) throw undefined_database(name);
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "sql/error.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type_oids.h"
 
@@ -49,27 +50,27 @@ bool is_superuser(Context context) {
 /// Until sessions tell their roles, a role that is no superuser may end its own session alone.
 void check_may_signal(Context context, std::int32_t process, std::string_view what) {
   if (process == context.backend_pid || is_superuser(context)) return;
-  throw SqlError("42501", "must be a member of the role whose " + std::string(what) + " or member of pg_signal_backend");
+  throw SqlError(sqlstate::kInsufficientPrivilege, "must be a member of the role whose " + std::string(what) + " or member of pg_signal_backend");
 }
 
 bool cancel_backend(Context context, std::int32_t process) {
   check_may_signal(context, process, "query is being canceled");
-  if (process == context.backend_pid) throw SqlError("57014", "canceling statement due to user request");
+  if (process == context.backend_pid) throw SqlError(sqlstate::kQueryCanceled, "canceling statement due to user request");
   return server().signal(process, false);
 }
 
 /// The session is not waited for, whatever the timeout: it ends as soon as its statement does.
 bool terminate_backend(Context context, std::int32_t process, std::int64_t timeout) {
-  if (timeout < 0) throw SqlError("22003", "\"timeout\" must not be negative");
+  if (timeout < 0) throw SqlError(sqlstate::kNumericValueOutOfRange, "\"timeout\" must not be negative");
   check_may_signal(context, process, "process is being terminated");
   const bool is_there = server().signal(process, true);
-  if (process == context.backend_pid) throw SqlError("57P01", "terminating connection due to administrator command");
+  if (process == context.backend_pid) throw SqlError(sqlstate::kAdminShutdown, "terminating connection due to administrator command");
   return is_there;
 }
 
 /// Returns true once the server is asked; it reads its files afterwards.
 bool reload_configuration(Context context) {
-  if (!is_superuser(context)) throw SqlError("42501", "permission denied for function pg_reload_conf");
+  if (!is_superuser(context)) throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied for function pg_reload_conf");
   return server().reload();
 }
 

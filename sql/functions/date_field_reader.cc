@@ -10,6 +10,7 @@
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/functions/datetime_picture.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -45,9 +46,9 @@ class FieldReader {
 
  private:
   void check_end() {
-    if (index_ < items_.size()) throw SqlError("22007", "input string is too short for datetime format");
+    if (index_ < items_.size()) throw SqlError(sqlstate::kInvalidDatetimeFormat, "input string is too short for datetime format");
     skip_blanks();
-    if (!rest_.empty()) throw SqlError("22007", "trailing characters remain in input string after datetime format");
+    if (!rest_.empty()) throw SqlError(sqlstate::kInvalidDatetimeFormat, "trailing characters remain in input string after datetime format");
   }
 
   // ---- characters
@@ -73,7 +74,8 @@ class FieldReader {
   void read_character(const PictureItem& item) {
     if (standard_ && !rest_.starts_with(item.character)) {
       const bool is_text = item.kind == PictureItem::Kind::kCharacter;
-      throw SqlError("22007", fmt::format("unmatched format {} \"{}\"", is_text ? "character" : "separator", item.character));
+      throw SqlError(sqlstate::kInvalidDatetimeFormat,
+                     fmt::format("unmatched format {} \"{}\"", is_text ? "character" : "separator", item.character));
     }
     if (fixed_) {
       take_character();
@@ -103,7 +105,7 @@ class FieldReader {
   }
 
   static SqlError invalid_value(Text value, const PictureItem& item) {
-    return SqlError("22007",
+    return SqlError(sqlstate::kInvalidDatetimeFormat,
                     "invalid value \"" + std::string(value) + "\" for \"" + std::string(item.pattern->name) + "\"");
   }
 
@@ -144,8 +146,7 @@ class FieldReader {
     } else {
       shown = rest_.substr(0, width);
       if (shown.size() < width) {
-        throw SqlError("22007",
-                       "source string too short for \"" + std::string(item.pattern->name) + "\" formatting field")
+        throw SqlError(sqlstate::kInvalidDatetimeFormat, "source string too short for \"" + std::string(item.pattern->name) + "\" formatting field")
             .detail(fmt::format("Field requires {} characters, but only {} remain.", width, shown.size()))
             .hint("If your source string is not fixed-width, try using the \"FM\" modifier.");
       }
@@ -160,7 +161,7 @@ class FieldReader {
     if (rest_.size() == begin.size())
       throw invalid_value(begin.substr(0, width), item).detail("Value must be an integer.");
     if (!number.value) {
-      throw SqlError("22008", "value for \"" + std::string(item.pattern->name) + "\" in source string is out of range")
+      throw SqlError(sqlstate::kDatetimeFieldOverflow, "value for \"" + std::string(item.pattern->name) + "\" in source string is out of range")
           .detail(fmt::format("Value must be in the range {} to {}.", std::numeric_limits<int>::min(),
                               std::numeric_limits<int>::max()));
     }
@@ -173,7 +174,7 @@ class FieldReader {
 
   static void set(int& field, int value, const PictureItem& item) {
     if (field != 0 && field != value) {
-      throw SqlError("22007",
+      throw SqlError(sqlstate::kInvalidDatetimeFormat,
                      "conflicting values for \"" + std::string(item.pattern->name) + "\" field in formatting string")
           .detail("This value contradicts a previous setting for the same field type.");
     }
@@ -214,7 +215,7 @@ class FieldReader {
     if (is_gregorian_field(field)) convention = Convention::kGregorian;
     if (convention == Convention::kNone) return;
     if (fields_.convention != Convention::kNone && fields_.convention != convention) {
-      throw SqlError("22007", "invalid combination of date conventions")
+      throw SqlError(sqlstate::kInvalidDatetimeFormat, "invalid combination of date conventions")
           .hint("Do not mix Gregorian and ISO week date conventions in a formatting template.");
     }
     fields_.convention = convention;
@@ -270,8 +271,7 @@ class FieldReader {
         break;
       case kZoneName:
       case kOffset:
-        throw SqlError("0A000",
-                       "formatting field \"" + std::string(item.pattern->name) + "\" is only supported in to_char");
+        throw SqlError(sqlstate::kFeatureNotSupported, "formatting field \"" + std::string(item.pattern->name) + "\" is only supported in to_char");
       case kZoneHours:
         read_zone_hours(item);
         break;
@@ -387,7 +387,7 @@ class FieldReader {
 
   void read_year_with_comma(const PictureItem& item) {
     const Number millennia = leading_number(rest_);
-    const SqlError invalid("22007", "invalid input string for \"Y,YYY\"");
+    const SqlError invalid(sqlstate::kInvalidDatetimeFormat, "invalid input string for \"Y,YYY\"");
     if (millennia.size == 0 || millennia.size >= rest_.size() || rest_[millennia.size] != ',') throw invalid;
     Text tail = rest_.substr(millennia.size + 1);
     std::size_t blanks = 0;

@@ -5,6 +5,7 @@
 #include "sql/functions/lift.h"
 #include "sql/types/datetime.h"
 #include "sql/types/time_zone.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -18,7 +19,7 @@ const TimeZone& zone_of(Context context) { return session_zone(*context.settings
 Date subtract_days(Date date, std::int32_t days) {
   if (!is_finite_date(date)) return date;
   std::int32_t negated;
-  if (__builtin_sub_overflow(0, days, &negated)) throw SqlError("22008", "date out of range");
+  if (__builtin_sub_overflow(0, days, &negated)) throw datetime_out_of_range("date");
   return add_days(date, negated);
 }
 

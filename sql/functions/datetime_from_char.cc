@@ -6,7 +6,9 @@
 #include "sql/error.h"
 #include "sql/functions/date_field_reader.h"
 #include "sql/functions/iso_week.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -51,7 +53,7 @@ class FieldAssembler {
 
  private:
   [[noreturn]] void throw_out_of_range() const {
-    throw SqlError("22008", "date/time field value out of range: \"" + std::string(text_) + "\"");
+    throw SqlError(sqlstate::kDatetimeFieldOverflow, "date/time field value out of range: \"" + std::string(text_) + "\"");
   }
 
   void set_time() {
@@ -65,7 +67,7 @@ class FieldAssembler {
     if (fields_.hour != 0) time_.hour = fields_.hour;
     if (!fields_.twelve_hours) return;
     if (time_.hour < 1 || time_.hour > 12) {
-      throw SqlError("22007", fmt::format("hour \"{}\" is invalid for the 12-hour clock", time_.hour))
+      throw SqlError(sqlstate::kInvalidDatetimeFormat, fmt::format("hour \"{}\" is invalid for the 12-hour clock", time_.hour))
           .hint("Use the 24-hour clock, or give an hour between 1 and 12.");
     }
     if (fields_.afternoon != 0 && time_.hour < 12) {
@@ -117,7 +119,7 @@ class FieldAssembler {
 
   void set_day_of_year() {
     if (time_.year == 0 && fields_.before_christ == 0) {
-      throw SqlError("22007", "cannot calculate day of year without year information");
+      throw SqlError(sqlstate::kInvalidDatetimeFormat, "cannot calculate day of year without year information");
     }
     if (fields_.convention == Fields::Convention::kIso) {
       set_date(iso_week_start(time_.year, 1) + fields_.day_of_year - 1);
@@ -151,7 +153,7 @@ Reading read(Text text, Text picture, bool standard) {
 std::optional<int> zone_offset(const Fields& fields, Text text) {
   if (fields.zone_sign == 0) return std::nullopt;
   if (fields.zone_hours < 0 || fields.zone_hours > 15 || fields.zone_minutes < 0 || fields.zone_minutes >= 60) {
-    throw SqlError("22009", "time zone displacement out of range: \"" + std::string(text) + "\"");
+    throw SqlError(sqlstate::kInvalidTimeZoneDisplacementValue, "time zone displacement out of range: \"" + std::string(text) + "\"");
   }
   return fields.zone_sign * (fields.zone_hours * 3600 + fields.zone_minutes * 60);
 }
@@ -161,7 +163,7 @@ bool is_valid_year(int year) { return year >= -4713 && year < 5874898; }
 
 std::int64_t timestamptz_of(const Reading& reading, Text text, const TimeZone& zone) {
   const CivilTime& time = reading.time;
-  const auto out_of_range = [] { return SqlError("22008", "timestamp out of range"); };
+  const auto out_of_range = [] { return datetime_out_of_range("timestamp"); };
   if (!is_valid_year(time.year)) throw out_of_range();
   const std::int64_t days = days_from_civil(time.year, time.month, time.day);
   if (days < kMinTimestamp / kMicrosecondsPerDay - 1 || days > kEndTimestamp / kMicrosecondsPerDay)
@@ -179,7 +181,7 @@ std::int64_t timestamptz_of(const Reading& reading, Text text, const TimeZone& z
 std::int32_t date_of(const Reading& reading, Text text) {
   const CivilTime& time = reading.time;
   static_cast<void>(zone_offset(reading.fields, text));  // read for its errors
-  const auto out_of_range = [&] { return SqlError("22008", "date out of range: \"" + std::string(text) + "\""); };
+  const auto out_of_range = [&] { return datetime_out_of_range("date", text); };
   if (!is_valid_year(time.year)) throw out_of_range();
   const std::int32_t days = days_from_civil(time.year, time.month, time.day);
   if (days < kMinDate || days >= kEndDate) throw out_of_range();

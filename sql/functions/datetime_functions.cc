@@ -14,6 +14,7 @@
 #include "sql/types/conversions.h"
 #include "sql/types/datetime.h"
 #include "sql/types/time_zone.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -54,7 +55,7 @@ void time_of_day(Context context, std::string& out) {
 /// PostgreSQL takes +infinity for its last instant, and cannot take -infinity apart.
 void check_reachable(Instant a, Instant b) {
   if (a == kTimestampNegativeInfinity || b == kTimestampNegativeInfinity)
-    throw SqlError("22008", "timestamp out of range");
+    throw datetime_out_of_range("timestamp");
 }
 Interval age_between(Instant a, Instant b) {
   check_reachable(a, b);

@@ -5,6 +5,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/characters.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -155,7 +156,7 @@ class PictureReader {
         read_quoted();
       } else if (standard_) {
         if (std::string_view("-./,':; ").find(rest_[0]) == std::string_view::npos) {
-          throw SqlError("22007", "invalid datetime format separator: \"" + std::string(first_character(rest_)) + "\"");
+          throw SqlError(sqlstate::kInvalidDatetimeFormat, "invalid datetime format separator: \"" + std::string(first_character(rest_)) + "\"");
         }
         read_character(rest_[0] == ' ' ? PictureItem::Kind::kSpace : PictureItem::Kind::kSeparator);
       } else {

@@ -6,6 +6,7 @@
 #include "sql/functions/characters.h"
 #include "sql/functions/datetime_picture.h"
 #include "sql/functions/iso_week.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 
 namespace redquel::sql {
@@ -83,7 +84,7 @@ class MomentWriter {
       case kZoneName:
       case kZoneHours:
       case kZoneMinutes:
-        throw SqlError("22007", "invalid format specification for an interval value")
+        throw SqlError(sqlstate::kInvalidDatetimeFormat, "invalid format specification for an interval value")
             .hint("Intervals are not tied to specific calendar dates.");
       default:
         break;

@@ -8,6 +8,7 @@
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/row_functions.h"
+#include "sql/sqlstate.h"
 #include "sql/types/structured_compare.h"
 #include "sql/types/user_types.h"
 
@@ -25,7 +26,7 @@ ColumnPtr compare_enums(Arguments arguments, std::size_t rows, Type result, cons
 
 const std::vector<EnumLabel>& labels_of(Oid type) {
   const std::vector<EnumLabel>& labels = find_user_type(type)->labels;
-  if (labels.empty()) throw SqlError("55000", fmt::format("enum {} contains no values", format_type(Type{type})));
+  if (labels.empty()) throw SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("enum {} contains no values", format_type(Type{type})));
   return labels;
 }
 

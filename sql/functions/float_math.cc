@@ -5,13 +5,15 @@
 #include <numbers>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 
-void throw_float_overflow() { throw SqlError("22003", "value out of range: overflow"); }
-void throw_float_underflow() { throw SqlError("22003", "value out of range: underflow"); }
-void throw_division_by_zero() { throw SqlError("22012", "division by zero"); }
-void throw_input_out_of_range() { throw SqlError("22003", "input is out of range"); }
+void throw_float_overflow() { throw float_overflow(); }
+void throw_float_underflow() { throw float_underflow(); }
+void throw_division_by_zero() { throw division_by_zero(); }
+void throw_input_out_of_range() { throw SqlError(sqlstate::kNumericValueOutOfRange, "input is out of range"); }
 
 namespace {
 
@@ -46,9 +48,9 @@ double infinite_power(double base, double exponent) {
 double float_power(double base, double exponent) {
   if (std::isnan(base)) return exponent == 0.0 ? 1.0 : base;
   if (std::isnan(exponent)) return base == 1.0 ? 1.0 : exponent;
-  if (base == 0 && exponent < 0) throw SqlError("2201F", "zero raised to a negative power is undefined");
+  if (base == 0 && exponent < 0) throw SqlError(sqlstate::kInvalidArgumentForPowerFunction, "zero raised to a negative power is undefined");
   if (base < 0 && std::floor(exponent) != exponent) {
-    throw SqlError("2201F", "a negative number raised to a non-integer power yields a complex result");
+    throw SqlError(sqlstate::kInvalidArgumentForPowerFunction, "a negative number raised to a non-integer power yields a complex result");
   }
   if (std::isinf(base) || std::isinf(exponent)) return infinite_power(base, exponent);
   const double result = std::pow(base, exponent);
@@ -58,7 +60,7 @@ double float_power(double base, double exponent) {
 }
 
 double float_sqrt(double a) {
-  if (a < 0) throw SqlError("2201F", "cannot take square root of a negative number");
+  if (a < 0) throw SqlError(sqlstate::kInvalidArgumentForPowerFunction, "cannot take square root of a negative number");
   return std::sqrt(a);
 }
 
@@ -75,8 +77,8 @@ double float_exp(double a) {
 namespace {
 
 void check_logarithm(double a) {
-  if (a == 0.0) throw SqlError("2201E", "cannot take logarithm of zero");
-  if (a < 0) throw SqlError("2201E", "cannot take logarithm of a negative number");
+  if (a == 0.0) throw logarithm_of_zero();
+  if (a < 0) throw logarithm_of_negative();
 }
 
 }  // namespace
@@ -246,19 +248,21 @@ std::int32_t bucket_between(double operand, double from, double to, std::int32_t
 }
 
 std::int32_t bucket_above(std::int32_t count) {
-  if (count == std::numeric_limits<std::int32_t>::max()) throw SqlError("22003", "integer out of range");
+  if (count == std::numeric_limits<std::int32_t>::max()) throw number_out_of_range("integer");
   return count + 1;
 }
 
 }  // namespace
 
 std::int32_t float_width_bucket(double operand, double low, double high, std::int32_t count) {
-  if (count <= 0) throw SqlError("2201G", "count must be greater than zero");
+  if (count <= 0) throw SqlError(sqlstate::kInvalidArgumentForWidthBucketFunction, "count must be greater than zero");
   if (std::isnan(operand) || std::isnan(low) || std::isnan(high)) {
-    throw SqlError("2201G", "operand, lower bound, and upper bound cannot be NaN");
+    throw SqlError(sqlstate::kInvalidArgumentForWidthBucketFunction, "operand, lower bound, and upper bound cannot be NaN");
   }
-  if (std::isinf(low) || std::isinf(high)) throw SqlError("2201G", "lower and upper bounds must be finite");
-  if (low == high) throw SqlError("2201G", "lower bound cannot equal upper bound");
+  if (std::isinf(low) || std::isinf(high)) {
+    throw SqlError(sqlstate::kInvalidArgumentForWidthBucketFunction, "lower and upper bounds must be finite");
+  }
+  if (low == high) throw SqlError(sqlstate::kInvalidArgumentForWidthBucketFunction, "lower bound cannot equal upper bound");
   if (low < high) {
     if (operand < low) return 0;
     if (operand >= high) return bucket_above(count);

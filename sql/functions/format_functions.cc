@@ -10,6 +10,7 @@
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/quote.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/compare.h"
 #include "sql/types/network.h"
@@ -117,7 +118,7 @@ ColumnPtr quote_any(Arguments arguments, std::size_t rows, Type result, const Ev
 // ---- format() -------------------------------------------------------------------------------------------------------
 
 [[noreturn]] void throw_unterminated() {
-  throw SqlError("22023", "unterminated format() type specifier").hint("For a single \"%\" use \"%%\".");
+  throw SqlError(sqlstate::kInvalidParameterValue, "unterminated format() type specifier").hint("For a single \"%\" use \"%%\".");
 }
 
 /// One %[position$][flags][width]type.
@@ -169,7 +170,7 @@ class FormatReader {
       number = digits();
       if (number) {
         if (peek() != '$') {
-          throw SqlError("22023", "width argument position must be ended by \"$\"");
+          throw SqlError(sqlstate::kInvalidParameterValue, "width argument position must be ended by \"$\"");
         }
         take();
         specifier.width_position = position(*number);
@@ -185,7 +186,7 @@ class FormatReader {
  private:
   static std::int32_t position(std::int32_t number) {
     if (number == 0) {
-      throw SqlError("22023", "format specifies argument 0, but arguments are numbered from 1");
+      throw SqlError(sqlstate::kInvalidParameterValue, "format specifies argument 0, but arguments are numbered from 1");
     }
     return number;
   }
@@ -194,7 +195,7 @@ class FormatReader {
     std::optional<std::int32_t> value;
     while (!rest_.empty() && rest_[0] >= '0' && rest_[0] <= '9') {
       const std::int64_t next = std::int64_t{value.value_or(0)} * 10 + (rest_[0] - '0');
-      if (next > std::numeric_limits<std::int32_t>::max()) throw SqlError("22003", "number is out of range");
+      if (next > std::numeric_limits<std::int32_t>::max()) throw SqlError(sqlstate::kNumericValueOutOfRange, "number is out of range");
       value = static_cast<std::int32_t>(next);
       rest_.remove_prefix(1);
     }
@@ -231,7 +232,7 @@ class Formatter {
     Specifier specifier = reader.specifier();
     const char type = reader.peek();
     if (type != 's' && type != 'I' && type != 'L') {
-      throw SqlError("22023",
+      throw SqlError(sqlstate::kInvalidParameterValue,
                      "unrecognized format() type specifier \"" + std::string(first_character(reader.rest())) + "\"")
           .hint("For a single \"%\" use \"%%\".");
     }
@@ -247,7 +248,7 @@ class Formatter {
 
   const Column& next_argument(std::optional<std::int32_t> position) {
     next_ = position ? static_cast<std::size_t>(*position) : next_ + 1;
-    if (next_ >= arguments_.size()) throw SqlError("22023", "too few arguments for format()");
+    if (next_ >= arguments_.size()) throw SqlError(sqlstate::kInvalidParameterValue, "too few arguments for format()");
     return *arguments_[next_];
   }
 
@@ -263,7 +264,7 @@ class Formatter {
     }
     if (specifier.width < 0) {
       if (specifier.width == std::numeric_limits<std::int32_t>::min())
-        throw SqlError("22003", "number is out of range");
+        throw SqlError(sqlstate::kNumericValueOutOfRange, "number is out of range");
       specifier.left_justified = true;
       specifier.width = -specifier.width;
     }
@@ -271,7 +272,7 @@ class Formatter {
 
   void convert(const Column& value, char type, std::string& text) {
     if (value.is_null(row_)) {
-      if (type == 'I') throw SqlError("22004", "null values cannot be formatted as an SQL identifier");
+      if (type == 'I') throw SqlError(sqlstate::kNullValueNotAllowed, "null values cannot be formatted as an SQL identifier");
       if (type == 'L') text = "NULL";
       return;
     }

@@ -7,6 +7,7 @@
 #include "sql/functions/float_math.h"
 #include "sql/functions/geometric_rows.h"
 #include "sql/functions/geometry_math.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -35,7 +36,7 @@ std::optional<double> path_area(const Path& path) {
 }
 
 Line line_of(const Point& a, const Point& b) {
-  if (same_point(a, b)) throw SqlError("22023", "invalid line specification: must be two distinct points");
+  if (same_point(a, b)) throw SqlError(sqlstate::kInvalidParameterValue, "invalid line specification: must be two distinct points");
   return line_through(a, slope_between(a, b));
 }
 
@@ -53,15 +54,15 @@ Point center_of_polygon(const Polygon& polygon) { return circle_about(polygon).c
 Point center_of_circle(const Circle& circle) { return circle.center; }
 Path closed_path(const Polygon& polygon) { return {true, polygon.points}; }
 Polygon polygon_of_path(const Path& path) {
-  if (!path.closed) throw SqlError("22023", "open path cannot be converted to polygon");
+  if (!path.closed) throw SqlError(sqlstate::kInvalidParameterValue, "open path cannot be converted to polygon");
   return {path.points};
 }
 Polygon polygon_of_box(const Box& box) { return {{box.low, {box.low.x, box.high.y}, box.high, {box.high.x, box.low.y}}}; }
 Polygon polygon_about(Int count, const Circle& circle) {
-  if (nearly_zero(circle.radius)) throw SqlError("0A000", "cannot convert circle with radius zero to polygon");
-  if (count < 2) throw SqlError("22023", "must request at least 2 points");
+  if (nearly_zero(circle.radius)) throw SqlError(sqlstate::kFeatureNotSupported, "cannot convert circle with radius zero to polygon");
+  if (count < 2) throw SqlError(sqlstate::kInvalidParameterValue, "must request at least 2 points");
   constexpr Int kMostPoints = 60'000'000;  // PostgreSQL: what fits into one gigabyte
-  if (count > kMostPoints) throw SqlError("54000", "too many points requested");
+  if (count > kMostPoints) throw SqlError(sqlstate::kProgramLimitExceeded, "too many points requested");
   Polygon polygon;
   const double step = 2.0 * M_PI / count;
   for (Int i = 0; i < count; ++i) {

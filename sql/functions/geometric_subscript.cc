@@ -4,6 +4,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/geometric_rows.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -28,7 +29,7 @@ std::optional<Point> part_of_box(const Box& box, Int i) {
 }
 
 void check_place(Int i, Int last) {
-  if (i < 0 || i > last) throw SqlError("2202E", "array subscript out of range");
+  if (i < 0 || i > last) throw subscript_out_of_range();
 }
 
 Point point_with(const Point& point, Int i, double part) {

@@ -10,6 +10,7 @@
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables/roles.h"
 #include "sql/types/access_item.h"
 #include "sql/types/array_value.h"
@@ -276,7 +277,8 @@ std::uint64_t hash_made_type(Type type, const Datum& value, HashSeed seed) {
       return hash_word(label == nullptr ? 0 : label->oid, seed.value);
     }
   }
-  throw SqlError("42883", std::string("could not identify ") + (seed.extended ? "an extended" : "a") + " hash function for type " + format_type(type));
+  throw SqlError(sqlstate::kUndefinedFunction,
+                 std::string("could not identify ") + (seed.extended ? "an extended" : "a") + " hash function for type " + format_type(type));
 }
 
 /// The value is not NULL. The lower half is the hash of 32 bits where the seed is 0.

@@ -4,6 +4,7 @@
 #include "sql/functions/json_families.h"
 #include "sql/functions/json_path_steps.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/jsonb.h"
 #include "sql/types/type_oids.h"
@@ -78,8 +79,8 @@ Text type_name(Text value) { return json_kind_name(json_kind(json_value(value)))
 
 Int array_length(Text json) {
   const Text value = json_value(json);
-  if (!is_json_container(value)) throw SqlError("22023", "cannot get array length of a scalar");
-  if (value[0] == '{') throw SqlError("22023", "cannot get array length of a non-array");
+  if (!is_json_container(value)) throw SqlError(sqlstate::kInvalidParameterValue, "cannot get array length of a scalar");
+  if (value[0] == '{') throw SqlError(sqlstate::kInvalidParameterValue, "cannot get array length of a non-array");
   return static_cast<Int>(json_count(value));
 }
 

@@ -7,9 +7,11 @@
 #include "sql/functions/json_encode.h"
 #include "sql/functions/json_families.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/jsonb.h"
 #include "sql/types/type_oids.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -73,7 +75,7 @@ ColumnPtr build_array(Arguments arguments, std::size_t rows, Type result, const 
 ColumnPtr build_object(Arguments arguments, std::size_t rows, Type result, const EvaluationContext& context) {
   const bool binary = result.oid == oid::kJsonb;
   if (arguments.size() % 2 != 0) {
-    throw SqlError("22023", "argument list must have even number of elements")
+    throw SqlError(sqlstate::kInvalidParameterValue, "argument list must have even number of elements")
         .hint(fmt::format("The arguments of {}() must consist of alternating keys and values.",
                           binary ? "jsonb_build_object" : "json_build_object"));
   }
@@ -82,8 +84,8 @@ ColumnPtr build_object(Arguments arguments, std::size_t rows, Type result, const
     for (std::size_t i = 0; i < arguments.size(); i += 2) {
       if (i > 0) out += ", ";
       if (arguments[i]->is_null(row)) {
-        if (binary) throw SqlError("22023", fmt::format("argument {}: key must not be null", i + 1));
-        throw SqlError("22023", fmt::format("argument {} cannot be null", i + 1)).hint("Object keys should be text.");
+        if (binary) throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("argument {}: key must not be null", i + 1));
+        throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("argument {} cannot be null", i + 1)).hint("Object keys should be text.");
       }
       append_json_key(*arguments[i], row, context, out);
       out += " : ";
@@ -97,7 +99,7 @@ ColumnPtr build_object(Arguments arguments, std::size_t rows, Type result, const
 // ---- json_object(text[]) --------------------------------------------------------------------------------------------
 
 void append_pair(std::optional<Text> name, std::optional<Text> value, std::string& out) {
-  if (!name) throw SqlError("22004", "null value not allowed for object key");
+  if (!name) throw SqlError(sqlstate::kNullValueNotAllowed, "null value not allowed for object key");
   out += out.empty() ? "{" : ", ";
   append_json_string(*name, out);
   out += " : ";
@@ -120,9 +122,11 @@ template <bool binary>
 void object_of_pairs(Text pairs, std::string& out) {
   const ArrayValue array = read_array(oid::kTextArray, pairs);
   const auto& elements = array.elements;
-  if (array.dimensions.size() > 2) throw SqlError("2202E", "wrong number of array subscripts");
-  if (array.dimensions.size() == 2 && array.dimensions[1].length != 2) throw SqlError("2202E", "array must have two columns");
-  if (elements.size() % 2 != 0) throw SqlError("2202E", "array must have even number of elements");
+  if (array.dimensions.size() > 2) throw wrong_subscript_count();
+  if (array.dimensions.size() == 2 && array.dimensions[1].length != 2) {
+    throw SqlError(sqlstate::kArraySubscriptError, "array must have two columns");
+  }
+  if (elements.size() % 2 != 0) throw SqlError(sqlstate::kArraySubscriptError, "array must have even number of elements");
   for (std::size_t i = 0; i < elements.size(); i += 2) append_pair(elements[i], elements[i + 1], out);
   finish_object(binary, out);
 }
@@ -131,9 +135,9 @@ template <bool binary>
 void object_of_two(Text names, Text values, std::string& out) {
   const ArrayValue keys = read_array(oid::kTextArray, names), items = read_array(oid::kTextArray, values);
   if (keys.dimensions.size() > 1 || keys.dimensions.size() != items.dimensions.size()) {
-    throw SqlError("2202E", "wrong number of array subscripts");
+    throw wrong_subscript_count();
   }
-  if (keys.elements.size() != items.elements.size()) throw SqlError("2202E", "mismatched array dimensions");
+  if (keys.elements.size() != items.elements.size()) throw SqlError(sqlstate::kArraySubscriptError, "mismatched array dimensions");
   for (std::size_t i = 0; i < keys.elements.size(); ++i) append_pair(keys.elements[i], items.elements[i], out);
   finish_object(binary, out);
 }
@@ -198,7 +202,7 @@ class ObjectCollector final : public JsonCollector {
 
  private:
   void add(Arguments arguments, std::size_t row, const EvaluationContext& context, std::string& text) override {
-    if (arguments[0]->is_null(row)) throw SqlError("22023", "field name must not be null");
+    if (arguments[0]->is_null(row)) throw SqlError(sqlstate::kInvalidParameterValue, "field name must not be null");
     text += text.empty() ? "{ " : ", ";
     append_json_key(*arguments[0], row, context, text);
     text += " : ";
@@ -221,7 +225,7 @@ std::string_view cast_kind_name(JsonKind kind) {
 void expect_kind(Text value, JsonKind wanted, std::string_view type) {
   const JsonKind kind = json_kind(value);
   if (kind == wanted) return;
-  throw SqlError("22023", fmt::format("cannot cast jsonb {} to type {}", cast_kind_name(kind), type));
+  throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("cannot cast jsonb {} to type {}", cast_kind_name(kind), type));
 }
 
 Numeric number(Text value, std::string_view type) {

@@ -2,6 +2,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/object_names.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
 #include "sql/types/byte_text.h"
@@ -141,7 +142,7 @@ void append_json(const Column& column, std::size_t row, const EvaluationContext&
 void append_json_key(const Column& column, std::size_t row, const EvaluationContext& context, std::string& out) {
   const Type type = column.type();
   if (is_json_container_type(type) || type.oid == oid::kJson || type.oid == oid::kJsonb) {
-    throw SqlError("22023", "key value must be scalar, not array, composite, or json");
+    throw SqlError(sqlstate::kInvalidParameterValue, "key value must be scalar, not array, composite, or json");
   }
   std::string text;
   append_text(type, column.datum(row), context, text);

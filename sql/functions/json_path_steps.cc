@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 #include "sql/types/jsonb.h"
 
@@ -32,7 +33,7 @@ class Changer {
   void apply(std::string_view target, std::size_t level, std::string& out) {
     check_stack_depth();
     if (level < path_.size() && !path_[level]) {
-      throw SqlError("22004", fmt::format("path element at position {} is null", level + 1));
+      throw SqlError(sqlstate::kNullValueNotAllowed, fmt::format("path element at position {} is null", level + 1));
     }
     if (target[0] == '[') {
       change_array(target, level, out);
@@ -45,7 +46,7 @@ class Changer {
   }
 
   [[noreturn]] static void refuse_scalar() {
-    throw SqlError("22023", "cannot replace existing key")
+    throw SqlError(sqlstate::kInvalidParameterValue, "cannot replace existing key")
         .detail("The path assumes key is a composite object, but it is a scalar value.");
   }
 
@@ -69,7 +70,7 @@ class Changer {
         apply(reader.value(), level + 1, changed);
         object.add(std::move(name), std::move(changed));
       } else if (inserts()) {
-        throw SqlError("22023", "cannot replace existing key")
+        throw SqlError(sqlstate::kInvalidParameterValue, "cannot replace existing key")
             .hint("Try using the function jsonb_set to replace key value.");
       } else if (change_ != JsonbChange::kDelete) {
         object.add(std::move(name), std::string(value_));
@@ -119,18 +120,21 @@ class Changer {
     if (level >= path_.size()) return count;
     const std::optional<std::int32_t> step = json_index(*path_[level]);
     if (!step) {
-      throw SqlError("22P02", fmt::format("path element at position {} is not an integer: \"{}\"", level + 1, *path_[level]));
+      throw SqlError(sqlstate::kInvalidTextRepresentation,
+                     fmt::format("path element at position {} is not an integer: \"{}\"", level + 1, *path_[level]));
     }
     if (*step < 0 && *step < -count) {
       if (change_ != JsonbChange::kAssign) return kFront;
-      throw SqlError("22023", fmt::format("path element at position {} is out of range: {}", level + 1, *step));
+      throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("path element at position {} is out of range: {}", level + 1, *step));
     }
     const std::int32_t index = *step < 0 ? count + *step : *step;
     return change_ == JsonbChange::kAssign ? index : std::min(index, count);
   }
 
   static void fill(JsonbArray& array, std::int32_t nulls) {
-    if (nulls > kLongestFill) throw SqlError("54000", "total size of jsonb array elements exceeds the maximum of 268435455 bytes");
+    if (nulls > kLongestFill) {
+      throw SqlError(sqlstate::kProgramLimitExceeded, "total size of jsonb array elements exceeds the maximum of 268435455 bytes");
+    }
     for (std::int32_t i = 0; i < nulls; ++i) array.add("null");
   }
 
@@ -138,7 +142,7 @@ class Changer {
   std::string missing_rest(std::size_t level) const {
     check_stack_depth();
     if (level >= path_.size()) return std::string(value_);
-    if (!path_[level]) throw SqlError("22004", fmt::format("path element at position {} is null", level + 1));
+    if (!path_[level]) throw SqlError(sqlstate::kNullValueNotAllowed, fmt::format("path element at position {} is null", level + 1));
     std::string out;
     if (const std::optional<std::int32_t> index = json_index(*path_[level])) {
       JsonbArray array(out);
@@ -191,7 +195,7 @@ std::string change_jsonb(std::string_view target, JsonSteps path, std::string_vi
   if (!is_json_container(target) && change == JsonbChange::kAssign) {
     if (!path.empty()) Changer::refuse_scalar();
   } else if (!is_json_container(target)) {
-    throw SqlError("22023", fmt::format("cannot {} path in scalar", operation(change)));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("cannot {} path in scalar", operation(change)));
   }
   if (path.empty()) return std::string(target);
   const bool only_changes = change == JsonbChange::kReplace || change == JsonbChange::kDelete;

@@ -7,6 +7,7 @@
 #include "sql/error.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/row_functions.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
 #include "sql/types/json_text.h"
@@ -52,11 +53,11 @@ std::string row_storage_text(Oid type, Text object, const EvaluationContext& con
   return row_text(type, row);
 }
 
-[[noreturn]] void refuse_json(std::string message) { throw SqlError("22023", std::move(message)); }
+[[noreturn]] void refuse_json(std::string message) { throw SqlError(sqlstate::kInvalidParameterValue, std::move(message)); }
 
 /// `path`: the places of the value in the arrays around it; empty: it is the key's own.
 SqlError expected_array(Text key, const std::vector<std::int32_t>& path) {
-  SqlError error("22P02", "expected JSON array");
+  SqlError error(sqlstate::kInvalidTextRepresentation, "expected JSON array");
   std::string places;
   for (const std::int32_t place : path) places += fmt::format("[{}]", place);
   if (path.empty() && !key.empty()) return std::move(error).hint(fmt::format("See the value of key \"{}\".", key));
@@ -72,7 +73,8 @@ void append_dimension(Type element, Text array, std::size_t level, ArrayValue& r
   const auto count = static_cast<std::int32_t>(json_count(array));
   if (result.dimensions.size() == level) result.dimensions.push_back({1, count});
   if (result.dimensions[level].length != count) {
-    throw SqlError("22P02", "malformed JSON array").detail("Multidimensional arrays must have sub-arrays with matching dimensions.");
+    throw SqlError(sqlstate::kInvalidTextRepresentation, "malformed JSON array")
+        .detail("Multidimensional arrays must have sub-arrays with matching dimensions.");
   }
   const bool is_json = element.oid == oid::kJson || element.oid == oid::kJsonb;
   path.push_back(0);

@@ -4,6 +4,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/json_families.h"
+#include "sql/sqlstate.h"
 #include "sql/types/json_text.h"
 #include "sql/types/type_oids.h"
 
@@ -62,7 +63,7 @@ class JsonRows final : public RowSource {
   std::optional<JsonReader> reader_;
 };
 
-[[noreturn]] void refuse(std::string message) { throw SqlError("22023", std::move(message)); }
+[[noreturn]] void refuse(std::string message) { throw SqlError(sqlstate::kInvalidParameterValue, std::move(message)); }
 
 /// 22023 where the value is not of the kind that the function takes apart; the words differ from function to function.
 template <Output output, bool binary>

@@ -3,6 +3,7 @@
 #include "sql/error.h"
 #include "sql/functions/json_path_steps.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {
@@ -14,7 +15,7 @@ ColumnPtr with_part(std::span<const ColumnPtr> arguments, std::size_t rows, Type
   std::vector<std::optional<std::string_view>> path(arguments.size() - kSteps);
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t i = kSteps; i < arguments.size(); ++i) {
-      if (arguments[i]->is_null(row)) throw SqlError("22004", "jsonb subscript in assignment must not be null");
+      if (arguments[i]->is_null(row)) throw SqlError(sqlstate::kNullValueNotAllowed, "jsonb subscript in assignment must not be null");
       path[i - kSteps] = arguments[i]->get<std::string_view>(row);
     }
     const std::string_view empty = arguments[1]->get<bool>(row) ? "[]" : "{}";

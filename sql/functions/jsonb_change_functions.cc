@@ -7,10 +7,12 @@
 #include "sql/functions/json_families.h"
 #include "sql/functions/json_path_steps.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
 #include "sql/types/jsonb.h"
 #include "sql/types/type_oids.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -18,7 +20,7 @@ namespace {
 /// Keys or a path: a list.
 ArrayValue steps(Text path) {
   ArrayValue array = read_array(oid::kTextArray, path);
-  if (array.dimensions.size() > 1) throw SqlError("2202E", "wrong number of array subscripts");
+  if (array.dimensions.size() > 1) throw wrong_subscript_count();
   return array;
 }
 
@@ -47,7 +49,7 @@ void concatenate(Text a, Text b, std::string& out) {
 /// Without the members of these names, or the elements that are these strings.
 template <class IsUnwanted>
 void delete_names(Text value, const IsUnwanted& is_unwanted, std::string& out) {
-  if (!is_json_container(value)) throw SqlError("22023", "cannot delete from scalar");
+  if (!is_json_container(value)) throw SqlError(sqlstate::kInvalidParameterValue, "cannot delete from scalar");
   std::string buffer;
   if (value[0] == '[') {
     JsonbArray array(out);
@@ -76,8 +78,8 @@ void delete_all_names(Text value, Text names, std::string& out) {
   }, out);
 }
 void delete_element(Text value, Int index, std::string& out) {
-  if (!is_json_container(value)) throw SqlError("22023", "cannot delete from scalar");
-  if (value[0] == '{') throw SqlError("22023", "cannot delete from object using integer index");
+  if (!is_json_container(value)) throw SqlError(sqlstate::kInvalidParameterValue, "cannot delete from scalar");
+  if (value[0] == '{') throw SqlError(sqlstate::kInvalidParameterValue, "cannot delete from object using integer index");
   std::int64_t left = index;
   if (left < 0) left += static_cast<std::int64_t>(json_count(value));
   JsonbArray array(out);
@@ -105,13 +107,13 @@ void insert(Text target, Text path, Text value, std::string& out) { insert_at(ta
 bool set_lax(std::optional<Text> target, std::optional<Text> path, std::optional<Text> value, std::optional<bool> create,
              std::optional<Text> treatment, std::string& out) {
   if (!target || !path || !create) return false;
-  const SqlError unknown_treatment(
-      "22023", "null_value_treatment must be \"delete_key\", \"return_target\", \"use_json_null\", or \"raise_exception\"");
+  const SqlError unknown_treatment(sqlstate::kInvalidParameterValue,
+                                   "null_value_treatment must be \"delete_key\", \"return_target\", \"use_json_null\", or \"raise_exception\"");
   if (!treatment) throw unknown_treatment;
   if (value) {
     set_path(*target, *path, *value, *create, out);
   } else if (*treatment == "raise_exception") {
-    throw SqlError("22004", "JSON value must not be null")
+    throw SqlError(sqlstate::kNullValueNotAllowed, "JSON value must not be null")
         .detail("Exception was raised because null_value_treatment is \"raise_exception\".")
         .hint("To avoid, either change the null_value_treatment argument or ensure that an SQL NULL is not passed.");
   } else if (*treatment == "use_json_null") {

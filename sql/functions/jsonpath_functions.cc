@@ -5,6 +5,7 @@
 #include "sql/functions/json_families.h"
 #include "sql/functions/lift.h"
 #include "sql/jsonpath/execute.h"
+#include "sql/sqlstate.h"
 #include "sql/types/jsonb.h"
 #include "sql/types/type_oids.h"
 
@@ -51,7 +52,7 @@ void append_match(const JsonPathQuery& query, Column& column) {
   } else if (query.silent || (single && json_kind(found->front()) == JsonKind::kNull)) {
     column.append_null();
   } else {
-    throw SqlError("22038", "single boolean result is expected");
+    throw SqlError(sqlstate::kSingletonSqlJsonItemRequired, "single boolean result is expected");
   }
 }
 

@@ -10,6 +10,7 @@
 #include "sql/functions/float_math.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/random_generator.h"
+#include "sql/sqlstate.h"
 #include "sql/types/number_text.h"
 
 namespace redquel::sql {
@@ -17,7 +18,7 @@ namespace {
 
 template <class T>
 [[noreturn]] void throw_integer_overflow() {
-  throw SqlError("22003", sizeof(T) == 4 ? "integer out of range" : "bigint out of range");
+  throw SqlError(sqlstate::kNumericValueOutOfRange, sizeof(T) == 4 ? "integer out of range" : "bigint out of range");
 }
 
 template <class T>
@@ -56,7 +57,7 @@ std::string_view set_seed(const EvaluationContext& context, double seed) {
   if (std::isnan(seed) || seed < -1 || seed > 1) {
     std::string text;
     fmt::format_to(std::back_inserter(text), "{:g}", seed);
-    throw SqlError("22023", "setseed parameter " + text + " is out of allowed range [-1,1]");
+    throw SqlError(sqlstate::kInvalidParameterValue, "setseed parameter " + text + " is out of allowed range [-1,1]");
   }
   generator(context).seed(seed);
   return "";

@@ -5,15 +5,17 @@
 #include "sql/error.h"
 #include "sql/functions/families.h"
 #include "sql/functions/ordered_numbers.h"
+#include "sql/sqlstate.h"
 #include "sql/types/money.h"
 #include "sql/types/type_oids.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
 
 using Cash = std::int64_t;
 
-SqlError out_of_range() { return SqlError("22003", "money out of range"); }
+SqlError out_of_range() { return SqlError(sqlstate::kNumericValueOutOfRange, "money out of range"); }
 
 Cash add(Cash a, Cash b) {
   Cash sum;
@@ -47,7 +49,7 @@ Cash multiply_by_money(Factor factor, Cash cash) {
 }
 template <class Divisor>
 Cash divide(Cash cash, Divisor divisor) {
-  if (divisor == 0) throw SqlError("22012", "division by zero");
+  if (divisor == 0) throw division_by_zero();
   if constexpr (std::is_floating_point_v<Divisor>) {
     return rounded(static_cast<double>(cash) / static_cast<double>(divisor));
   } else {
@@ -56,7 +58,7 @@ Cash divide(Cash cash, Divisor divisor) {
   }
 }
 double ratio(Cash a, Cash b) {
-  if (b == 0) throw SqlError("22012", "division by zero");
+  if (b == 0) throw division_by_zero();
   return static_cast<double>(a) / static_cast<double>(b);
 }
 
@@ -71,7 +73,7 @@ Numeric to_numeric(Cash cash) { return Numeric::from_int128(cash, 2); }
 Cash from_numeric(const Numeric& value) { return (value * Numeric(100)).to_int64(); }
 Cash from_integer(std::int64_t value) {
   Cash cash;
-  if (__builtin_mul_overflow(value, Cash{100}, &cash)) throw SqlError("22003", "bigint out of range");
+  if (__builtin_mul_overflow(value, Cash{100}, &cash)) throw number_out_of_range("bigint");
   return cash;
 }
 

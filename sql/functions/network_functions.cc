@@ -9,6 +9,7 @@
 #include "sql/functions/families.h"
 #include "sql/functions/group_states.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/types/network.h"
 #include "sql/types/type_oids.h"
 
@@ -50,7 +51,7 @@ template <bool conjunction>
 void combine(Bytes left, Bytes right, std::string& out) {
   const Address a = read(left), b = read(right);
   if (a.is_v6 != b.is_v6) {
-    throw SqlError("22023", fmt::format("cannot {} inet values of different sizes", conjunction ? "AND" : "OR"));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("cannot {} inet values of different sizes", conjunction ? "AND" : "OR"));
   }
   Address result = a;
   result.bits = std::max(a.bits, b.bits);
@@ -72,7 +73,7 @@ void add(Bytes bytes, std::int64_t amount, std::string& out) {
   }
   // What is left must be nothing, of a negative amount its sign with the carry.
   const bool fits = (amount == 0 && carry == 0) || (amount == -1 && carry == 1);
-  if (!fits) throw SqlError("22003", "result is out of range");
+  if (!fits) throw SqlError(sqlstate::kNumericValueOutOfRange, "result is out of range");
   out = result.encode();
 }
 void subtract_number(Bytes bytes, std::int64_t amount, std::string& out) {
@@ -81,7 +82,7 @@ void subtract_number(Bytes bytes, std::int64_t amount, std::string& out) {
 
 std::int64_t subtract(Bytes left, Bytes right) {
   const Address a = read(left), b = read(right);
-  if (a.is_v6 != b.is_v6) throw SqlError("22023", "cannot subtract inet values of different sizes");
+  if (a.is_v6 != b.is_v6) throw SqlError(sqlstate::kInvalidParameterValue, "cannot subtract inet values of different sizes");
   Int128 difference = 0;
   int carry = 1;  // a + ~b + 1, byte by byte; the upper bytes must only repeat the sign
   std::array<std::uint8_t, 16> bytes{};
@@ -93,7 +94,7 @@ std::int64_t subtract(Bytes left, Bytes right) {
   difference = carry == 0 ? -1 : 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     difference = difference * 256 + bytes[i];
-    if (difference < INT64_MIN || difference > INT64_MAX) throw SqlError("22003", "result is out of range");
+    if (difference < INT64_MIN || difference > INT64_MAX) throw SqlError(sqlstate::kNumericValueOutOfRange, "result is out of range");
   }
   return static_cast<std::int64_t>(difference);
 }
@@ -143,7 +144,7 @@ template <bool clears>
 void set_mask_length(Bytes bytes, Int bits, std::string& out) {
   Address result = read(bytes);
   if (bits == -1) bits = result.max_bits();
-  if (bits < 0 || bits > result.max_bits()) throw SqlError("22023", fmt::format("invalid mask length: {}", bits));
+  if (bits < 0 || bits > result.max_bits()) throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid mask length: {}", bits));
   result.bits = bits;
   out = (clears ? result.network() : result).encode();
 }
@@ -151,7 +152,7 @@ void set_mask_length(Bytes bytes, Int bits, std::string& out) {
 void merge(Bytes left, Bytes right, std::string& out) {
   Address a = read(left);
   const Address b = read(right);
-  if (a.is_v6 != b.is_v6) throw SqlError("22023", "cannot merge addresses from different families");
+  if (a.is_v6 != b.is_v6) throw SqlError(sqlstate::kInvalidParameterValue, "cannot merge addresses from different families");
   int bits = std::min(a.bits, b.bits);
   while (!share_network(a, b, bits)) --bits;
   a.bits = bits;
@@ -202,7 +203,7 @@ std::vector<CastFunction> network_casts() {
   };
   constexpr auto narrow = [](Bytes bytes, std::string& out) {
     if (bytes.substr(3, 2) != "\xFF\xFE") {
-      throw SqlError("22003", "macaddr8 data out of range to convert to macaddr")
+      throw SqlError(sqlstate::kNumericValueOutOfRange, "macaddr8 data out of range to convert to macaddr")
           .hint("Only addresses that have FF and FE as values in the 4th and 5th bytes from the left, for example "
                 "xx:xx:xx:ff:fe:xx:xx:xx, are eligible to be converted from macaddr8 to macaddr.");
     }

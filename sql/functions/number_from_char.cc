@@ -1,6 +1,7 @@
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/functions/number_picture.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -158,8 +159,8 @@ Numeric numeric_from_char(std::string_view text, std::string_view picture_text, 
     return {};
   }
   const NumberPicture picture(picture_text);
-  if (picture.exponent) throw SqlError("0A000", "\"EEEE\" not supported for input");
-  if (picture.roman) throw SqlError("0A000", "\"RN\" not supported for input");
+  if (picture.exponent) throw SqlError(sqlstate::kFeatureNotSupported, "\"EEEE\" not supported for input");
+  if (picture.roman) throw SqlError(sqlstate::kFeatureNotSupported, "\"RN\" not supported for input");
   NumberReader reader(picture, text);
   const std::string number = reader.read();
   // As a numeric of the template's precision.

@@ -2,6 +2,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/characters.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -23,7 +24,7 @@ constexpr Keyword kKeywords[] = {
     {"v", kShift},
 };
 
-SqlError syntax_error(std::string message) { return SqlError("42601", std::move(message)); }
+SqlError syntax_error(std::string message) { return SqlError(sqlstate::kSyntaxError, std::move(message)); }
 
 SqlError sign_conflict() { return syntax_error("cannot use \"S\" and \"PL\"/\"MI\"/\"SG\"/\"PR\" together"); }
 

@@ -4,6 +4,7 @@
 #include "sql/functions/characters.h"
 #include "sql/functions/datetime_picture.h"
 #include "sql/functions/number_picture.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -116,7 +117,7 @@ class PictureWriter {
       case kOrdinalLower:
         if (picture_.roman || digits_.text[0] == '#' || digits_.negative || picture_.has_point) break;
         if (digits_.text.back() < '0' || digits_.text.back() > '9') {
-          throw SqlError("22P02", "\"" + digits_.text + "\" is not a number");
+          throw SqlError(sqlstate::kInvalidTextRepresentation, "\"" + digits_.text + "\" is not a number");
         }
         out_ += ordinal_suffix(digits_.text, item.pattern == kOrdinalUpper);
         break;

@@ -9,6 +9,7 @@
 #include "sql/functions/object_description.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/quote.h"
+#include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/relations.h"
@@ -65,43 +66,46 @@ std::string quoted_name(const NameList& names) {
 
 Relation addressed_relation(NameList names, Context context) {
   const CatalogSnapshot& catalog = catalog_of(context);
-  if (names.size() > 3) throw SqlError("42601", fmt::format("improper relation name (too many dotted names): {}", dotted_name(names)));
+  if (names.size() > 3) {
+    throw SqlError(sqlstate::kSyntaxError, fmt::format("improper relation name (too many dotted names): {}", dotted_name(names)));
+  }
   if (names.size() == 3) {
     if (names[0] != context.database) {
-      throw SqlError("0A000", fmt::format("cross-database references are not implemented: \"{}\"", dotted_name(names)));
+      throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cross-database references are not implemented: \"{}\"", dotted_name(names)));
     }
     names.erase(names.begin());
   }
   const std::string schema = names.size() == 2 ? names[0] : "";
-  if (!schema.empty() && schema_oid(catalog, schema) == 0) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", schema));
+  if (!schema.empty() && schema_oid(catalog, schema) == 0) throw undefined_schema(schema);
   const std::optional<Relation> found = find_relation(catalog, schema, names.back(), context.search_path);
-  if (!found) throw SqlError("42P01", fmt::format("relation \"{}\" does not exist", dotted_name(names)));
+  if (!found) throw undefined_relation(dotted_name(names));
   return *found;
 }
 
 /// The relation and its column.
 std::pair<Relation, std::int32_t> addressed_column(NameList names, Context context) {
-  if (names.size() < 2) throw SqlError("42601", "column name must be qualified");
+  if (names.size() < 2) throw SqlError(sqlstate::kSyntaxError, "column name must be qualified");
   const std::string column = names.back();
   names.pop_back();
   Relation relation = addressed_relation(std::move(names), context);
   for (const Attribute& attribute : attributes_of(relation)) {
     if (attribute.name == column) return {std::move(relation), attribute.number};
   }
-  throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", column, relation.name));
+  throw undefined_column(column, relation.name);
 }
 
 ObjectAddress default_named(const NameList& names, Context context) {
   const auto [relation, number] = addressed_column(names, context);
   const ColumnDef* column = relation.table == nullptr ? nullptr : relation.table->find_column(static_cast<std::int16_t>(number));
   if (column == nullptr || !has_default(*column)) {
-    throw SqlError("42703", fmt::format("default value for column \"{}\" of relation \"{}\" does not exist", names.back(), relation.name));
+    throw SqlError(sqlstate::kUndefinedColumn,
+                   fmt::format("default value for column \"{}\" of relation \"{}\" does not exist", names.back(), relation.name));
   }
   return {catalogs::kDefaults, default_oid(*relation.table, *column), 0};
 }
 
 ObjectAddress constraint_named(NameList names, Context context) {
-  if (names.size() < 2) throw SqlError("42601", "must specify relation and object name");
+  if (names.size() < 2) throw SqlError(sqlstate::kSyntaxError, "must specify relation and object name");
   const std::string name = names.back();
   names.pop_back();
   const Relation relation = addressed_relation(std::move(names), context);
@@ -110,7 +114,7 @@ ObjectAddress constraint_named(NameList names, Context context) {
       if (constraint.name == name) return {catalogs::kConstraints, constraint.oid, 0};
     }
   }
-  throw SqlError("42704", fmt::format("constraint \"{}\" for table \"{}\" does not exist", name, relation.name));
+  throw undefined_table_constraint(name, relation.name);
 }
 
 Oid addressed_type(const std::string& name, Context context) { return parse_object_name(Type{oid::kRegtype}, name, context); }
@@ -120,8 +124,7 @@ ObjectAddress domain_constraint_named(const NameList& names, const NameList& arg
   for (const Constraint& constraint : domain_constraints(catalog_of(context))) {
     if (constraint.domain->oid == domain && constraint.name == arguments[0]) return {catalogs::kConstraints, constraint.oid, 0};
   }
-  throw SqlError("42704", fmt::format("constraint \"{}\" for domain {} does not exist", arguments[0],
-                                      object_name(Type{oid::kRegtype}, domain, context)));
+  throw undefined_domain_constraint(arguments[0], object_name(Type{oid::kRegtype}, domain, context));
 }
 
 ObjectAddress address_of_function(std::string_view kind, const NameList& names, const NameList& arguments, Context context) {
@@ -136,25 +139,27 @@ ObjectAddress address_of_function(std::string_view kind, const NameList& names, 
     found = parse_object_name(Type{oid::kRegprocedure}, quoted_name(names) + "(" + types + ")", context);
   } catch (const SqlError& error) {
     if (error.sqlstate() != sqlstate::kUndefinedFunction) throw;
-    throw SqlError("42883", fmt::format("{} {}({}) does not exist", kind, dotted_name(names), shown));
+    throw SqlError(sqlstate::kUndefinedFunction, fmt::format("{} {}({}) does not exist", kind, dotted_name(names), shown));
   }
   const auto own = catalog_of(context).functions.find(found);
   const bool is_procedure = own != catalog_of(context).functions.end() && own->second->procedure;
   if ((kind == "procedure") != is_procedure) {
-    throw SqlError("42809", fmt::format("{}({}) is not a {}", dotted_name(names), shown, kind));
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("{}({}) is not a {}", dotted_name(names), shown, kind));
   }
   return {catalogs::kFunctions, found, 0};
 }
 
 ObjectAddress rule_named(NameList names, Context context) {
-  if (names.size() < 2) throw SqlError("42601", "must specify relation and object name");
+  if (names.size() < 2) throw SqlError(sqlstate::kSyntaxError, "must specify relation and object name");
   const std::string name = names.back();
   names.pop_back();
   const Relation relation = addressed_relation(std::move(names), context);
   const Oid rule = relation.view != nullptr ? relation.view->rule
                    : relation.table != nullptr && relation.table->materialized ? relation.table->materialized->rule
                                                                                 : 0;
-  if (rule == 0 || name != "_RETURN") throw SqlError("42704", fmt::format("rule \"{}\" for relation \"{}\" does not exist", name, relation.name));
+  if (rule == 0 || name != "_RETURN") {
+    throw SqlError(sqlstate::kUndefinedObject, fmt::format("rule \"{}\" for relation \"{}\" does not exist", name, relation.name));
+  }
   return {catalogs::kRules, rule, 0};
 }
 
@@ -162,13 +167,13 @@ ObjectAddress rule_named(NameList names, Context context) {
 ObjectAddress address_of_single(std::string_view kind, const std::string& name, Context context) {
   if (kind == "schema") {
     const Oid found = schema_oid(catalog_of(context), name);
-    if (found == 0) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name));
+    if (found == 0) throw undefined_schema(name);
     return ObjectAddress{catalogs::kSchemas, found, 0};
   }
   if (kind == "role") return ObjectAddress{catalogs::kRoles, parse_object_name(Type{oid::kRegrole}, quote_identifier(name), context), 0};
   if (kind == "database") {
     const bool exists = name == context.database || std::ranges::find(context.databases, name) != context.databases.end();
-    if (!exists) throw SqlError("3D000", fmt::format("database \"{}\" does not exist", name));
+    if (!exists) throw undefined_database(name);
     return ObjectAddress{catalogs::kDatabases, database_oid(name), 0};
   }
   constexpr std::pair<std::string_view, Oid> kLanguageOids[] = {{"internal", 12}, {"c", 13}, {"sql", 14}};
@@ -180,7 +185,7 @@ ObjectAddress address_of_single(std::string_view kind, const std::string& name, 
     for (const auto& [known, oid] : table) {
       if (known == name) return ObjectAddress{catalog, oid, 0};
     }
-    throw SqlError("42704", fmt::format("{} \"{}\" does not exist", kind, name));
+    throw SqlError(sqlstate::kUndefinedObject, fmt::format("{} \"{}\" does not exist", kind, name));
   };
   if (kind == "language") return find(kLanguageOids, catalogs::kLanguages);
   return find(kMethodOids, catalogs::kMethods);
@@ -191,19 +196,21 @@ ObjectAddress address_of_single(std::string_view kind, const std::string& name, 
 ObjectAddress address_of_object(std::string_view kind, const NameList& names, const NameList& arguments, Context context) {
   const auto* relation_kind = std::ranges::find(kAddressedRelations, kind, &AddressedRelation::words);
   const bool is_relation = relation_kind != std::end(kAddressedRelations), is_single = is_kind_of(kind, kSingleNames);
-  if (is_kind_of(kind, kUnsupported)) throw SqlError("22023", fmt::format("unsupported object type \"{}\"", kind));
+  if (is_kind_of(kind, kUnsupported)) throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("unsupported object type \"{}\"", kind));
   if (is_kind_of(kind, kOtherKinds)) throw not_supported(fmt::format("pg_get_object_address() of a {}", kind));
   if (!is_relation && !is_single && !is_kind_of(kind, kRoutines) && !is_kind_of(kind, kMoreKinds)) {
-    throw SqlError("22023", fmt::format("unrecognized object type \"{}\"", kind));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("unrecognized object type \"{}\"", kind));
   }
   const bool takes_one = is_single || kind == "type" || kind == "domain constraint";
-  if (takes_one && names.size() != 1) throw SqlError("22023", "name list length must be exactly 1");
-  if (names.empty()) throw SqlError("22023", "name list length must be at least 1");
-  if (kind == "domain constraint" && arguments.size() != 1) throw SqlError("22023", "argument list length must be exactly 1");
+  if (takes_one && names.size() != 1) throw SqlError(sqlstate::kInvalidParameterValue, "name list length must be exactly 1");
+  if (names.empty()) throw SqlError(sqlstate::kInvalidParameterValue, "name list length must be at least 1");
+  if (kind == "domain constraint" && arguments.size() != 1) {
+    throw SqlError(sqlstate::kInvalidParameterValue, "argument list length must be exactly 1");
+  }
   if (is_relation) {
     const Relation relation = addressed_relation(names, context);
     if (relation_kind->letters.find(relation.kind) == std::string_view::npos) {
-      throw SqlError("42809", fmt::format("\"{}\" is not {}", relation.name, relation_kind->message));
+      throw wrong_object_kind(relation.name, relation_kind->message);
     }
     return {catalogs::kRelations, relation.oid, 0};
   }

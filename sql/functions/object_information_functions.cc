@@ -7,6 +7,7 @@
 #include "sql/functions/object_description.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/quote.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables/relations.h"
 #include "sql/types/array_value.h"
 #include "sql/types/server_numbers.h"
@@ -61,7 +62,7 @@ std::vector<std::string> names_in(const Datum& array) {
   const std::string& text = std::get<std::string>(array);
   const ArrayValue value = read_array(oid::kTextArray, text);
   for (const auto& element : value.elements) {
-    if (!element) throw SqlError("22023", "name or argument lists may not contain nulls");
+    if (!element) throw SqlError(sqlstate::kInvalidParameterValue, "name or argument lists may not contain nulls");
     names.emplace_back(*element);
   }
   return names;
@@ -78,7 +79,9 @@ std::unique_ptr<RowSource> open_sequence_parameters(std::span<const Datum> argum
   const auto found = any_null(arguments) ? catalog_of(context).sequences.end()
                                          : catalog_of(context).sequences.find(static_cast<Oid>(std::get<Int>(arguments[0])));
   if (found == catalog_of(context).sequences.end()) {
-    if (!any_null(arguments)) throw SqlError("42P01", "could not open relation with OID " + std::to_string(std::get<Int>(arguments[0])));
+    if (!any_null(arguments)) {
+      throw SqlError(sqlstate::kUndefinedTable, "could not open relation with OID " + std::to_string(std::get<Int>(arguments[0])));
+    }
     return one_row({{kInt8, {}}, {kInt8, {}}, {kInt8, {}}, {kInt8, {}}, {kBool, {}}, {kInt8, {}}, {kOidType, {}}});
   }
   const SequenceDef& sequence = found->second;
@@ -92,10 +95,12 @@ std::unique_ptr<RowSource> open_sequence_parameters(std::span<const Datum> argum
 }
 
 std::unique_ptr<RowSource> open_last_commit(std::span<const Datum>, Context) {
-  throw SqlError("55000", "could not get commit timestamp data").hint("Make sure the configuration parameter \"track_commit_timestamp\" is set.");
+  throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "could not get commit timestamp data")
+      .hint("Make sure the configuration parameter \"track_commit_timestamp\" is set.");
 }
 std::optional<std::int64_t> commit_time(Int) {
-  throw SqlError("55000", "could not get commit timestamp data").hint("Make sure the configuration parameter \"track_commit_timestamp\" is set.");
+  throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "could not get commit timestamp data")
+      .hint("Make sure the configuration parameter \"track_commit_timestamp\" is set.");
 }
 
 /// CREATE RULE "_RETURN" …: the only rules are those of views.

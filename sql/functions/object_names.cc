@@ -9,6 +9,8 @@
 #include "sql/functions/lift.h"
 #include "sql/functions/operator_names.h"
 #include "sql/functions/quote.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
@@ -43,7 +45,7 @@ std::size_t end_of_type(std::string_view list, std::size_t begin) {
     if (list[at] == ',' && depth == 0) break;
     depth += (list[at] == '(') - (list[at] == ')');
   }
-  if (quoted || depth > 0) throw SqlError("22P02", "improper type name");
+  if (quoted || depth > 0) throw SqlError(sqlstate::kInvalidTextRepresentation, "improper type name");
   return at;
 }
 
@@ -54,10 +56,10 @@ struct SchemaAndName {
 /// [database.][schema.]name.
 SchemaAndName qualified(std::string_view text, const EvaluationContext& context) {
   std::vector<std::string> parts = split_name(text);
-  if (parts.size() > 3) throw SqlError("42601", "improper relation name (too many dotted names): " + joined(parts));
+  if (parts.size() > 3) throw SqlError(sqlstate::kSyntaxError, "improper relation name (too many dotted names): " + joined(parts));
   if (parts.size() == 3) {
     if (parts[0] != context.database) {
-      throw SqlError("0A000", "cross-database references are not implemented: \"" + joined(parts) + "\"");
+      throw SqlError(sqlstate::kFeatureNotSupported, "cross-database references are not implemented: \"" + joined(parts) + "\"");
     }
     parts.erase(parts.begin());
   }
@@ -71,7 +73,7 @@ void check_schema(std::string_view text, const EvaluationContext& context) {
   if (name.find('.') == std::string_view::npos) return;
   const std::vector<std::string> parts = split_name(name);
   if (parts.size() != 2 || parts[0] == "pg_temp" || schema_oid(catalog_of(context), parts[0]) != 0) return;
-  throw SqlError("3F000", "schema \"" + parts[0] + "\" does not exist");
+  throw undefined_schema(parts[0]);
 }
 
 // ---- types ----------------------------------------------------------------------------------------------------------
@@ -178,7 +180,7 @@ std::vector<const CatalogFunction*> functions_named(std::string_view text) {
 
 SqlError no_function(std::string_view text, const EvaluationContext& context) {
   check_schema(text, context);
-  return SqlError("42883", "function \"" + std::string(text) + "\" does not exist");
+  return SqlError(sqlstate::kUndefinedFunction, "function \"" + std::string(text) + "\" does not exist");
 }
 
 Oid function_named(std::string_view text, const EvaluationContext& context) {
@@ -186,7 +188,7 @@ Oid function_named(std::string_view text, const EvaluationContext& context) {
   const std::vector<const FunctionDef*> own = sql_functions_named(text, context);
   if (found.empty() && own.size() == 1) return own.front()->oid;
   if (found.empty() && own.empty()) throw no_function(text, context);
-  if (found.size() + own.size() > 1) throw SqlError("42725", "more than one function named \"" + std::string(text) + "\"");
+  if (found.size() + own.size() > 1) throw SqlError(sqlstate::kAmbiguousFunction, "more than one function named \"" + std::string(text) + "\"");
   return found.front()->oid;
 }
 
@@ -237,14 +239,14 @@ std::string function_name(Oid function, bool with_arguments, const EvaluationCon
 
 std::string single_name(std::string_view text) {
   std::vector<std::string> parts = split_name(text);
-  if (parts.size() != 1) throw SqlError("42602", "invalid name syntax");
+  if (parts.size() != 1) throw SqlError(sqlstate::kInvalidName, "invalid name syntax");
   return parts.front();
 }
 
 Oid schema_named(std::string_view text, const EvaluationContext& context) {
   const std::string name = single_name(text);
   if (const Oid found = schema_oid(catalog_of(context), name); found != 0) return found;
-  throw SqlError("3F000", "schema \"" + name + "\" does not exist");
+  throw undefined_schema(name);
 }
 
 Oid role_named(std::string_view text, const EvaluationContext& context) {
@@ -252,7 +254,7 @@ Oid role_named(std::string_view text, const EvaluationContext& context) {
   for (const Role& role : all_roles(catalog_of(context), context)) {
     if (role.name == name) return role.oid;
   }
-  throw SqlError("42704", "role \"" + name + "\" does not exist");
+  throw undefined_role(name);
 }
 
 std::string role_name(Oid role, const EvaluationContext& context) {
@@ -267,8 +269,8 @@ std::string role_name(Oid role, const EvaluationContext& context) {
 NameWithTypes parse_name_with_types(std::string_view text, bool allows_none, const EvaluationContext& context) {
   text = trimmed(text);
   const std::size_t open = text.find('(');
-  if (open == std::string_view::npos) throw SqlError("22P02", "expected a left parenthesis");
-  if (!text.ends_with(')')) throw SqlError("22P02", "expected a right parenthesis");
+  if (open == std::string_view::npos) throw SqlError(sqlstate::kInvalidTextRepresentation, "expected a left parenthesis");
+  if (!text.ends_with(')')) throw SqlError(sqlstate::kInvalidTextRepresentation, "expected a right parenthesis");
   NameWithTypes result{trimmed(text.substr(0, open)), {}};
   const std::string_view list = trimmed(text.substr(open + 1, text.size() - open - 2));
   if (list.empty()) return result;
@@ -276,8 +278,8 @@ NameWithTypes parse_name_with_types(std::string_view text, bool allows_none, con
     const std::size_t end = end_of_type(list, begin);
     const std::string_view type = trimmed(list.substr(begin, end - begin));
     begin = end + 1;
-    if (type.empty() && end == list.size()) throw SqlError("22P02", "expected a type name");
-    if (type.empty()) throw SqlError("42601", "invalid type name \"\"");
+    if (type.empty() && end == list.size()) throw SqlError(sqlstate::kInvalidTextRepresentation, "expected a type name");
+    if (type.empty()) throw SqlError(sqlstate::kSyntaxError, "invalid type name \"\"");
     const bool is_none = allows_none && equals_ignoring_case(type, "none");
     result.types.push_back(is_none ? 0 : parse_object_name(kRegtype, type, context));
   }
@@ -286,7 +288,7 @@ NameWithTypes parse_name_with_types(std::string_view text, bool allows_none, con
 
 std::vector<std::string> split_name(std::string_view text) {
   std::vector<std::string> parts(1);
-  const auto invalid = [] { return SqlError("42602", "invalid name syntax"); };
+  const auto invalid = [] { return SqlError(sqlstate::kInvalidName, "invalid name syntax"); };
   std::size_t i = 0;
   const auto skip_blanks = [&] {
     while (i < text.size() && is_blank(text[i])) ++i;
@@ -386,7 +388,7 @@ Oid parse_object_name(Type type, std::string_view text, const EvaluationContext&
     default:
       if (const std::optional<Oid> found = find_type_named(text, context)) return *found;
       check_schema(text, context);
-      throw SqlError("42704", "type \"" + joined(split_name(text)) + "\" does not exist");
+      throw undefined_type(joined(split_name(text)));
   }
 }
 
@@ -443,7 +445,7 @@ std::optional<Oid> find_relation(std::string_view text, const EvaluationContext&
 Oid relation_named(std::string_view text, const EvaluationContext& context) {
   if (const std::optional<Oid> found = find_relation(text, context)) return *found;
   check_schema(text, context);
-  throw SqlError("42P01", "relation \"" + joined(split_name(text)) + "\" does not exist");
+  throw undefined_relation(joined(split_name(text)));
 }
 
 std::string relation_name(Oid relation, const EvaluationContext& context) {

@@ -6,6 +6,7 @@
 #include "sql/error.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/quote.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables/facts.h"
 #include "sql/system_tables/type_layout.h"
 #include "sql/types/array_value.h"
@@ -70,23 +71,25 @@ Oid operator_named(std::string_view text) {
   Oid found = 0;
   for (const CatalogOperator& entry : catalog_operators()) {
     if (entry.name != name) continue;
-    if (found != 0) throw SqlError("42725", "more than one operator named " + std::string(text));
+    if (found != 0) throw SqlError(sqlstate::kAmbiguousFunction, "more than one operator named " + std::string(text));
     found = entry.oid;
   }
-  if (found == 0) throw SqlError("42883", "operator does not exist: " + std::string(text));
+  if (found == 0) throw SqlError(sqlstate::kUndefinedFunction, "operator does not exist: " + std::string(text));
   return found;
 }
 
 Oid operator_with_types_named(std::string_view text, const EvaluationContext& context) {
   const auto [written, types] = parse_name_with_types(text, true, context);
-  if (types.size() == 1) throw SqlError("42P02", "missing argument").hint("Use NONE to denote the missing argument of a unary operator.");
-  if (types.size() != 2) throw SqlError("54023", "too many arguments").hint("Provide two argument types for operator.");
+  if (types.size() == 1) {
+    throw SqlError(sqlstate::kUndefinedParameter, "missing argument").hint("Use NONE to denote the missing argument of a unary operator.");
+  }
+  if (types.size() != 2) throw SqlError(sqlstate::kTooManyArguments, "too many arguments").hint("Provide two argument types for operator.");
   const std::string_view name = bare_operator(written);
   const Oid left = types[0], right = types[1];
   const auto found = std::ranges::find_if(catalog_operators(), [&](const CatalogOperator& entry) {
     return entry.name == name && entry.left == left && entry.right == right;
   });
-  if (found == catalog_operators().end()) throw SqlError("42883", "operator does not exist: " + std::string(text));
+  if (found == catalog_operators().end()) throw SqlError(sqlstate::kUndefinedFunction, "operator does not exist: " + std::string(text));
   return found->oid;
 }
 
@@ -131,7 +134,7 @@ Oid collation_named(std::string_view text) {
   }
   std::string written;
   for (const std::string& part : parts) written += (written.empty() ? "" : ".") + part;
-  throw SqlError("42704", "collation \"" + written + "\" for encoding \"UTF8\" does not exist");
+  throw SqlError(sqlstate::kUndefinedObject, "collation \"" + written + "\" for encoding \"UTF8\" does not exist");
 }
 
 std::string collation_name(Oid collation) {

@@ -8,6 +8,7 @@
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/types/compare.h"
 #include "sql/types/datetime.h"
 #include "sql/types/text_io.h"
@@ -68,7 +69,7 @@ class SortedValues : public Aggregator {
 double fraction_of(const Datum& direct) {
   const double fraction = std::get<double>(direct);
   if (!(fraction >= 0 && fraction <= 1)) {
-    throw SqlError("22003", fmt::format("percentile value {:g} is not between 0 and 1", fraction));
+    throw SqlError(sqlstate::kNumericValueOutOfRange, fmt::format("percentile value {:g} is not between 0 and 1", fraction));
   }
   return fraction;
 }

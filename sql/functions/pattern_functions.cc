@@ -6,6 +6,7 @@
 #include "sql/functions/lift.h"
 #include "sql/functions/pattern_operators.h"
 #include "sql/interrupts.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -24,7 +25,7 @@ struct RawBytes {
 };
 
 [[noreturn]] void throw_ends_with_escape() {
-  throw SqlError("22025", "LIKE pattern must not end with escape character");
+  throw SqlError(sqlstate::kInvalidEscapeSequence, "LIKE pattern must not end with escape character");
 }
 
 /// Only the last % need ever be tried again: what an earlier one took, the last one can take as well.
@@ -82,7 +83,7 @@ void like_escape(Text pattern, Text escape, std::string& out) {
     return;
   }
   if (Rules::step(escape[0]) != escape.size()) {
-    throw SqlError("22025", "invalid escape string").hint("Escape string must be empty or one character.");
+    throw SqlError(sqlstate::kInvalidEscapeSequence, "invalid escape string").hint("Escape string must be empty or one character.");
   }
   if (escape == "\\") {
     out += pattern;

@@ -10,6 +10,8 @@
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/object_names.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/types/type_oids.h"
@@ -30,7 +32,7 @@ void check_privileges(Text known, Text option, Text written) {
       if (!suffix.empty() && name.ends_with(suffix)) name.resize(name.size() - suffix.size());
     }
     if (name.empty() || known.find("," + name + ",") == Text::npos) {
-      throw SqlError("22023", "unrecognized privilege type: \"" + std::string(one) + "\"");
+      throw SqlError(sqlstate::kInvalidParameterValue, "unrecognized privilege type: \"" + std::string(one) + "\"");
     }
   }
 }
@@ -40,7 +42,7 @@ void check_role(Context context, Text name) {
   for (const Role& role : all_roles(catalog_of(context), context)) {
     if (role.name == name) return;
   }
-  throw SqlError("42704", "role \"" + std::string(name) + "\" does not exist");
+  throw undefined_role(name);
 }
 
 // ---- kinds of objects -------------------------------------------------------------------------------------------------
@@ -57,7 +59,7 @@ bool relation_exists(Context context, Oid object) { return find_relation(catalog
 void check_relation(Context context, Text name) { relation_named(name, context); }
 void check_sequence(Context context, Text name) {
   const std::optional<Relation> relation = find_relation(catalog_of(context), relation_named(name, context));
-  if (relation && relation->kind != 'S') throw SqlError("42809", "\"" + std::string(name) + "\" is not a sequence");
+  if (relation && relation->kind != 'S') throw wrong_object_kind(name, "a sequence");
 }
 template <Oid type>
 void check_object(Context context, Text name) {
@@ -66,23 +68,25 @@ void check_object(Context context, Text name) {
 void check_database(Context context, Text name) {
   if (name != context.database && std::ranges::find(context.databases, name) == context.databases.end() && name != "postgres" &&
       name != "template0" && name != "template1") {
-    throw SqlError("3D000", "database \"" + std::string(name) + "\" does not exist");
+    throw undefined_database(name);
   }
 }
 void check_language(Context, Text name) {
   for (const Text known : {"internal", "c", "sql", "plpgsql"}) {
     if (name == known) return;
   }
-  throw SqlError("42704", "language \"" + std::string(name) + "\" does not exist");
+  throw SqlError(sqlstate::kUndefinedObject, "language \"" + std::string(name) + "\" does not exist");
 }
 void check_tablespace(Context, Text name) {
-  if (name != "pg_default" && name != "pg_global") throw SqlError("42704", "tablespace \"" + std::string(name) + "\" does not exist");
+  if (name != "pg_default" && name != "pg_global") {
+    throw SqlError(sqlstate::kUndefinedObject, "tablespace \"" + std::string(name) + "\" does not exist");
+  }
 }
 void check_wrapper(Context, Text name) {
-  if (name != "redis") throw SqlError("42704", "foreign-data wrapper \"" + std::string(name) + "\" does not exist");
+  if (name != "redis") throw SqlError(sqlstate::kUndefinedObject, "foreign-data wrapper \"" + std::string(name) + "\" does not exist");
 }
 void check_server(Context, Text name) {
-  if (name != "redis") throw SqlError("42704", "server \"" + std::string(name) + "\" does not exist");
+  if (name != "redis") throw SqlError(sqlstate::kUndefinedObject, "server \"" + std::string(name) + "\" does not exist");
 }
 
 constexpr ObjectKind kKinds[] = {
@@ -152,7 +156,7 @@ bool has_column(const Relation& relation, Text name) {
   const std::vector<Attribute> attributes = attributes_of(relation);
   if (std::ranges::find(attributes, name, &Attribute::name) != attributes.end()) return true;
   if (std::ranges::find(kSystemColumns, name) != std::end(kSystemColumns)) return true;
-  throw SqlError("42703", "column \"" + std::string(name) + "\" of relation \"" + relation.name + "\" does not exist");
+  throw undefined_column(name, relation.name);
 }
 
 /// `Table` and `Column` are names or numbers. Nothing is said of what a number does not find.
@@ -201,7 +205,7 @@ bool has_role(Context context, Oid member, Oid role, Text privileges) {
 
 Oid role_named(Text name) {
   const RoleDef* role = known_roles()->find(name);
-  if (role == nullptr) throw SqlError("42704", "role \"" + std::string(name) + "\" does not exist");
+  if (role == nullptr) throw undefined_role(name);
   return role->oid;
 }
 

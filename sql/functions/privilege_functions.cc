@@ -8,6 +8,7 @@
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/quote.h"
+#include "sql/sqlstate.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/types/access_item.h"
@@ -47,7 +48,7 @@ void default_list(const EvaluationContext& context, std::string_view kind, std::
     out = "{" + items + "}";
     return;
   }
-  throw SqlError("XX000", "unrecognized object type abbreviation: " + std::string(kind));
+  throw SqlError(sqlstate::kInternalError, "unrecognized object type abbreviation: " + std::string(kind));
 }
 
 constexpr std::array<std::string_view, kPrivilegeLetters.size()> kPrivilegeNames{
@@ -118,8 +119,8 @@ bool list_contains(Text list, Text wanted_text) {
   return false;
 }
 
-void refuse_insertion(Text, Text, std::string&) { throw SqlError("0A000", "aclinsert is no longer supported"); }
-void refuse_removal(Text, Text, std::string&) { throw SqlError("0A000", "aclremove is no longer supported"); }
+void refuse_insertion(Text, Text, std::string&) { throw SqlError(sqlstate::kFeatureNotSupported, "aclinsert is no longer supported"); }
+void refuse_removal(Text, Text, std::string&) { throw SqlError(sqlstate::kFeatureNotSupported, "aclremove is no longer supported"); }
 
 /// In any letter case. 22023 for what is no privilege.
 std::uint32_t privilege_named(Text written) {
@@ -128,7 +129,9 @@ std::uint32_t privilege_named(Text written) {
   if (name == "TEMP") name = "TEMPORARY";
   if (name == "RULE") return 0;  // means nothing any more
   const auto* const found = std::ranges::find(kPrivilegeNames, name);
-  if (found == kPrivilegeNames.end()) throw SqlError("22023", "unrecognized privilege type: \"" + std::string(written) + "\"");
+  if (found == kPrivilegeNames.end()) {
+    throw SqlError(sqlstate::kInvalidParameterValue, "unrecognized privilege type: \"" + std::string(written) + "\"");
+  }
   return std::uint32_t{1} << (found - kPrivilegeNames.begin());
 }
 

@@ -7,11 +7,12 @@
 #include <cstddef>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 
 void fill_random(unsigned char* bytes, std::size_t size) {
-  if (RAND_bytes(bytes, static_cast<int>(size)) != 1) throw SqlError("XX000", "could not generate random values");
+  if (RAND_bytes(bytes, static_cast<int>(size)) != 1) throw SqlError(sqlstate::kInternalError, "could not generate random values");
 }
 
 RandomGenerator::RandomGenerator() {

@@ -6,6 +6,7 @@
 #include "sql/column.h"
 #include "sql/error.h"
 #include "sql/functions/function.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 #include "sql/types/numeric.h"
 #include "sql/types/time_zone.h"
@@ -17,7 +18,7 @@ namespace redquel::sql {
 // or before)? A rule is made of the offset (22013 where it is negative or NaN) and reads values of its type from columns.
 
 [[noreturn]] inline void throw_invalid_offset() {
-  throw SqlError("22013", "invalid preceding or following size in window function");
+  throw SqlError(sqlstate::kInvalidPrecedingOrFollowingSize, "invalid preceding or following size in window function");
 }
 
 template <class T>

@@ -8,6 +8,7 @@
 #include "sql/error.h"
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/types/range_value.h"
 
 namespace redquel::sql {
@@ -23,11 +24,11 @@ ColumnPtr construct_range(Arguments arguments, std::size_t rows, Type result, co
   return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
     Text flags = "[)";
     if (arguments.size() == 3) {
-      if (arguments[2]->is_null(row)) throw SqlError("22000", "range constructor flags argument must not be null");
+      if (arguments[2]->is_null(row)) throw SqlError(sqlstate::kDataException, "range constructor flags argument must not be null");
       flags = arguments[2]->get<Text>(row);
       const bool valid = flags.size() == 2 && (flags[0] == '[' || flags[0] == '(') && (flags[1] == ']' || flags[1] == ')');
       if (!valid) {
-        throw SqlError("42601", "invalid range bound flags").hint("Valid values are \"[]\", \"[)\", \"(]\", and \"()\".");
+        throw SqlError(sqlstate::kSyntaxError, "invalid range bound flags").hint("Valid values are \"[]\", \"[)\", \"(]\", and \"()\".");
       }
     }
     const auto bound = [&](std::size_t i, bool inclusive) {
@@ -47,7 +48,7 @@ ColumnPtr construct_multirange(Arguments arguments, std::size_t rows, Type resul
     std::vector<RangeValue> ranges;
     for (const ColumnPtr& argument : arguments) {
       if (argument->is_null(row)) {
-        if (variadic) throw SqlError("22004", "multirange values cannot contain null members");
+        if (variadic) throw SqlError(sqlstate::kNullValueNotAllowed, "multirange values cannot contain null members");
         return column.append_null();
       }
       for (RangeValue& range : ranges_at(*argument, row)) ranges.push_back(std::move(range));

@@ -6,6 +6,7 @@
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/range_functions.h"
+#include "sql/sqlstate.h"
 #include "sql/types/range_value.h"
 #include "sql/types/structured_compare.h"
 
@@ -84,7 +85,8 @@ ColumnPtr combine_sets(Arguments arguments, std::size_t rows, Type result, const
     const RangeSet set = combine(subtype, ranges_at(*arguments[0], row), ranges_at(*arguments[1], row));
     if (one && set.size() > 1) {
       constexpr bool is_union = combine == united;
-      throw SqlError("22000", is_union ? "result of range union would not be contiguous" : "result of range difference would not be contiguous");
+      throw SqlError(sqlstate::kDataException,
+                     is_union ? "result of range union would not be contiguous" : "result of range difference would not be contiguous");
     }
     column.append(ranges_text(result.oid, set));
   });

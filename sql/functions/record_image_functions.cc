@@ -10,6 +10,7 @@
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/types/binary_io.h"
 #include "sql/types/geometry.h"
 #include "sql/types/row_value.h"
@@ -84,7 +85,7 @@ std::string image_of(Type type, std::string_view stored) {
     default: {
       const EnumLabel* label = is_enum_type(type.oid) ? find_label(type.oid, stored) : nullptr;
       if (label != nullptr) return word_image(label->oid);
-      throw SqlError("0A000", "the order of type " + format_type(type) + " in memory is not supported by redquel");
+      throw SqlError(sqlstate::kFeatureNotSupported, "the order of type " + format_type(type) + " in memory is not supported by redquel");
     }
   }
 }
@@ -93,10 +94,12 @@ void check_same_columns(const RowValue& a, const RowValue& b) {
   const std::size_t common = std::min(a.types.size(), b.types.size());
   for (std::size_t i = 0; i < common; ++i) {
     if (a.types[i].oid == b.types[i].oid) continue;
-    throw SqlError("42804", "cannot compare dissimilar column types " + format_type(a.types[i]) + " and " + format_type(b.types[i]) +
-                                " at record column " + std::to_string(i + 1));
+    throw SqlError(sqlstate::kDatatypeMismatch, "cannot compare dissimilar column types " + format_type(a.types[i]) + " and " +
+                                                    format_type(b.types[i]) + " at record column " + std::to_string(i + 1));
   }
-  if (a.types.size() != b.types.size()) throw SqlError("42804", "cannot compare record types with different numbers of columns");
+  if (a.types.size() != b.types.size()) {
+    throw SqlError(sqlstate::kDatatypeMismatch, "cannot compare record types with different numbers of columns");
+  }
 }
 
 bool same_images(const RowValue& a, const RowValue& b) {

@@ -4,6 +4,7 @@
 #include "sql/error.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {
@@ -14,7 +15,8 @@ constexpr Volatility kVolatile = Volatility::kVolatile;
 std::optional<std::int64_t> nothing_replayed() { return std::nullopt; }
 
 [[noreturn]] void refuse_outside_of_recovery() {
-  throw SqlError("55000", "recovery is not in progress").hint("Recovery control functions can only be executed during recovery.");
+  throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "recovery is not in progress")
+      .hint("Recovery control functions can only be executed during recovery.");
 }
 bool answer_in_recovery() { refuse_outside_of_recovery(); }
 void pause_state(std::string&) { refuse_outside_of_recovery(); }

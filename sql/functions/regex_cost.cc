@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -136,7 +137,7 @@ class Weighing {
 void check_compile_time(std::string_view pattern, RegexFlags::Syntax syntax) {
   constexpr double kMostMicroseconds = 2'000'000;
   if (syntax == RegexFlags::Syntax::kQuoted || compile_time(Weighing(pattern, syntax).run()) <= kMostMicroseconds) return;
-  throw SqlError("2201B", "invalid regular expression: regular expression is too complex");
+  throw SqlError(sqlstate::kInvalidRegularExpression, "invalid regular expression: regular expression is too complex");
 }
 
 }  // namespace redquel::sql

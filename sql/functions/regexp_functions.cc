@@ -7,6 +7,7 @@
 #include "sql/functions/pattern_operators.h"
 #include "sql/functions/regular_expression.h"
 #include "sql/interrupts.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::sql {
@@ -30,7 +31,7 @@ bool differs_any_case(Text text, Text pattern) { return !without_case(pattern).m
 // --------------------------------------------------------------------------------
 
 [[noreturn]] void throw_parameter(Text name, Int value) {
-  throw SqlError("22023", "invalid value for parameter \"" + std::string(name) + "\": " + std::to_string(value));
+  throw SqlError(sqlstate::kInvalidParameterValue, "invalid value for parameter \"" + std::string(name) + "\": " + std::to_string(value));
 }
 /// The byte where the search starts; `start` counts characters from 1.
 std::size_t start_byte(Text text, Int start) {
@@ -43,7 +44,7 @@ bool is_past_end(Text text, Int start) { return start > 1 && utf8_length(text) <
 RegexFlags flags_without_global(Text letters, Text function) {
   const RegexFlags flags = parse_regex_flags(letters);
   if (flags.global) {
-    throw SqlError("22023", std::string(function) + "() does not support the \"global\" option");
+    throw SqlError(sqlstate::kInvalidParameterValue, std::string(function) + "() does not support the \"global\" option");
   }
   return flags;
 }
@@ -125,7 +126,7 @@ void replace_first(Text text, Text pattern, Text replacement, std::string& out) 
 void replace_with_flags(Text text, Text pattern, Text replacement, Text letters, std::string& out) {
   // regexp_replace(text, text, text, unknown) means flags; a number there was meant as a start.
   if (!letters.empty() && letters[0] >= '0' && letters[0] <= '9') {
-    throw SqlError("22023", "invalid regular expression option: \"" + std::string(1, letters[0]) + "\"")
+    throw SqlError(sqlstate::kInvalidParameterValue, "invalid regular expression option: \"" + std::string(1, letters[0]) + "\"")
         .hint(
             "If you meant to use regexp_replace() with a start parameter, cast the fourth argument to integer "
             "explicitly.");
@@ -210,7 +211,7 @@ constexpr std::string_view kSimilarStart = "^(?:", kSimilarFirst = "){1,1}?(", k
 /// substring() gives: where the first one stands in `out`, npos without.
 std::size_t append_similar(Text pattern, Text escape, std::string& out) {
   if (!escape.empty() && character_size(escape[0]) != escape.size()) {
-    throw SqlError("22025", "invalid escape string").hint("Escape string must be empty or one character.");
+    throw SqlError(sqlstate::kInvalidEscapeSequence, "invalid escape string").hint("Escape string must be empty or one character.");
   }
   bool after_escape = false, in_class = false;
   int separators = 0;
@@ -224,7 +225,7 @@ std::size_t append_similar(Text pattern, Text escape, std::string& out) {
       after_escape = false;
       if (c == '"' && !in_class) {
         if (separators > 1) {
-          throw SqlError("2200C",
+          throw SqlError(sqlstate::kInvalidUseOfEscapeCharacter,
                          "SQL regular expression may not contain more than two escape-double-quote separators");
         }
         if (separators == 0) first = out.size();

@@ -13,6 +13,7 @@
 #include "sql/functions/characters.h"
 #include "sql/functions/regex_cost.h"
 #include "sql/interrupts.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -181,7 +182,9 @@ LookBehinds split_look_behinds(std::string_view pattern) {
       if (parts.rest[place] == ')' && depth == 0) end = place;
       return end == std::string_view::npos;
     });
-    if (end == std::string_view::npos) throw SqlError("2201B", "invalid regular expression: parentheses () not balanced");
+    if (end == std::string_view::npos) {
+      throw SqlError(sqlstate::kInvalidRegularExpression, "invalid regular expression: parentheses () not balanced");
+    }
     parts.conditions.push_back({parts.rest.substr(4, end - 4), parts.rest[3] == '!'});
     parts.rest.remove_prefix(end + 1);
   }
@@ -199,7 +202,7 @@ LookBehinds split_look_behinds(std::string_view pattern) {
     return true;
   });
   if (!parts.rest.empty() && std::string_view("*+?{").find(parts.rest[0]) != std::string_view::npos) {
-    throw SqlError("2201B", "invalid regular expression: quantifier operand invalid");
+    throw SqlError(sqlstate::kInvalidRegularExpression, "invalid regular expression: quantifier operand invalid");
   }
   return parts;
 }
@@ -237,7 +240,8 @@ void refuse_endless_search(std::string_view pattern, RegexFlags::Syntax syntax, 
     case BackReferenceRisk::kNone: return;
     case BackReferenceRisk::kEndless: throw not_supported("a back-reference to a group that may be empty and left out, or a counted one");
     case BackReferenceRisk::kOtherBranch: throw not_supported("a back-reference to a group of another alternative");
-    case BackReferenceRisk::kLookaround: throw SqlError("2201B", "invalid regular expression: invalid backreference number");
+    case BackReferenceRisk::kLookaround:
+      throw SqlError(sqlstate::kInvalidRegularExpression, "invalid regular expression: invalid backreference number");
   }
 }
 
@@ -262,7 +266,7 @@ void start_engine() {
     if (reason == "nfa has too many states") reason = "regular expression is too complex";
   }
   Tcl_DeleteInterp(interpreter);
-  throw SqlError("2201B", "invalid regular expression: " + reason);
+  throw SqlError(sqlstate::kInvalidRegularExpression, "invalid regular expression: " + reason);
 }
 
 }  // namespace
@@ -312,7 +316,7 @@ RegexFlags parse_regex_flags(std::string_view letters) {
         break;
       default:
         throw SqlError(
-            "22023", "invalid regular expression option: \"" + std::string(first_character(letters.substr(i))) + "\"");
+            sqlstate::kInvalidParameterValue, "invalid regular expression option: \"" + std::string(first_character(letters.substr(i))) + "\"");
     }
   }
   return flags;
@@ -434,7 +438,7 @@ bool RegularExpression::matches(std::string_view text) const {
   }
   const int found =
       Tcl_RegExpExecObj(nullptr, compiled_->pattern.expression, static_cast<Tcl_Obj*>(subject.object_), 0, 0, 0);
-  if (found < 0) throw SqlError("2201B", "regular expression failed: regular expression is too complex");
+  if (found < 0) throw SqlError(sqlstate::kInvalidRegularExpression, "regular expression failed: regular expression is too complex");
   return found > 0;
 }
 
@@ -467,7 +471,7 @@ bool RegularExpression::search_once(const Subject& subject, std::size_t from, st
   const std::size_t begin = look_back ? first - 1 : first;
   const int found = Tcl_RegExpExecObj(nullptr, expression, static_cast<Tcl_Obj*>(subject.object_),
                                       static_cast<int>(begin), -1, begin == 0 ? 0 : TCL_REG_NOTBOL);
-  if (found < 0) throw SqlError("2201B", "regular expression failed: regular expression is too complex");
+  if (found < 0) throw SqlError(sqlstate::kInvalidRegularExpression, "regular expression failed: regular expression is too complex");
   if (found == 0) return false;
   Tcl_RegExpInfo info;
   Tcl_RegExpGetInfo(expression, &info);

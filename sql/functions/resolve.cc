@@ -11,6 +11,7 @@
 #include "sql/functions/range_functions.h"
 #include "sql/functions/row_functions.h"
 #include "sql/functions/window_function.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/geometry.h"
 #include "sql/types/range_value.h"
@@ -51,24 +52,24 @@ std::string operator_text(std::string_view name, std::span<const Type> operands)
 /// 42883, or 0A000 for what PostgreSQL has and redquel has not.
 SqlError undefined_function(std::string_view name, std::string_view shown, std::span<const Type> arguments, Offset offset) {
   if (is_left_out_function(name)) return not_supported(std::string(name) + "()", offset);
-  return SqlError("42883", "function " + call_text(shown.empty() ? name : shown, arguments) + " does not exist")
+  return SqlError(sqlstate::kUndefinedFunction, "function " + call_text(shown.empty() ? name : shown, arguments) + " does not exist")
       .hint("No function matches the given name and argument types. You might need to add explicit type casts.")
       .at(offset);
 }
 SqlError ambiguous_function(const std::string& call, Offset offset) {
-  return SqlError("42725", "function " + call + " is not unique")
+  return SqlError(sqlstate::kAmbiguousFunction, "function " + call + " is not unique")
       .hint("Could not choose a best candidate function. You might need to add explicit type casts.")
       .at(offset);
 }
 SqlError undefined_operator(const std::string& call, bool binary, Offset offset) {
-  return SqlError("42883", "operator does not exist: " + call)
+  return SqlError(sqlstate::kUndefinedFunction, "operator does not exist: " + call)
       .hint(binary
                 ? "No operator matches the given name and argument types. You might need to add explicit type casts."
                 : "No operator matches the given name and argument type. You might need to add an explicit type cast.")
       .at(offset);
 }
 SqlError ambiguous_operator(const std::string& call, Offset offset) {
-  return SqlError("42725", "operator is not unique: " + call)
+  return SqlError(sqlstate::kAmbiguousFunction, "operator is not unique: " + call)
       .hint("Could not choose a best candidate operator. You might need to add explicit type casts.")
       .at(offset);
 }
@@ -81,10 +82,10 @@ void check_actual_types(std::span<const Oid> given) {
     const bool is_array = type == oid::kAnyArray || type == oid::kAnyCompatibleArray;
     const bool is_range = type == oid::kAnyRange || type == oid::kAnyCompatibleRange;
     const bool is_multirange = type == oid::kAnyMultirange || type == oid::kAnyCompatibleMultirange;
-    if (is_array) throw SqlError("42804", "argument declared " + name + " is not an array but type " + name);
-    if (is_range) throw SqlError("42804", "argument declared " + name + " is not a range type but type " + name);
-    if (is_multirange) throw SqlError("42804", "argument declared " + name + " is not a multirange type but type " + name);
-    throw SqlError("42804", "could not determine polymorphic type because input has type " + name);
+    if (is_array) throw SqlError(sqlstate::kDatatypeMismatch, "argument declared " + name + " is not an array but type " + name);
+    if (is_range) throw SqlError(sqlstate::kDatatypeMismatch, "argument declared " + name + " is not a range type but type " + name);
+    if (is_multirange) throw SqlError(sqlstate::kDatatypeMismatch, "argument declared " + name + " is not a multirange type but type " + name);
+    throw SqlError(sqlstate::kDatatypeMismatch, "could not determine polymorphic type because input has type " + name);
   }
 }
 
@@ -158,9 +159,9 @@ class BoundSignature {
     if (oid != 0) return Type{oid};
     const Oid element = declared == oid::kAnyCompatibleArray ? types_.compatible : types_.element;
     if (element != 0) {
-      throw SqlError("42704", "could not find array type for data type " + format_type(Type{element}));
+      throw SqlError(sqlstate::kUndefinedObject, "could not find array type for data type " + format_type(Type{element}));
     }
-    throw SqlError("42804", "could not determine polymorphic type because input has type unknown");
+    throw SqlError(sqlstate::kDatatypeMismatch, "could not determine polymorphic type because input has type unknown");
   }
 
  private:
@@ -315,12 +316,12 @@ const ScalarFunction* find_own_operator(std::string_view name, Type type) {
 
 const ScalarFunction& equality_operator(Type type, Offset offset) {
   if (const ScalarFunction* function = find_own_operator("=", type)) return *function;
-  throw SqlError("42883", "could not identify an equality operator for type " + format_type(Type{type.oid})).at(offset);
+  throw SqlError(sqlstate::kUndefinedFunction, "could not identify an equality operator for type " + format_type(Type{type.oid})).at(offset);
 }
 
 const ScalarFunction& ordering_operator(Type type, bool descending, Offset offset) {
   if (const ScalarFunction* function = find_own_operator(descending ? ">" : "<", type)) return *function;
-  throw SqlError("42883", "could not identify an ordering operator for type " + format_type(Type{type.oid}))
+  throw SqlError(sqlstate::kUndefinedFunction, "could not identify an ordering operator for type " + format_type(Type{type.oid}))
       .hint("Use an explicit ordering operator or modify the query.")
       .at(offset);
 }
@@ -360,8 +361,8 @@ std::optional<Type> find_common_type(std::span<const Type> types) {
 
 Type resolve_common_type(std::span<const Type> types, std::string_view construct, std::span<const Offset> offsets) {
   return *common_type(types, [&](Type common, std::size_t i) {
-    throw SqlError("42804", std::string(construct) + " types " + format_type(Type{common.oid}) + " and " +
-                                format_type(Type{types[i].oid}) + " cannot be matched")
+    throw SqlError(sqlstate::kDatatypeMismatch, std::string(construct) + " types " + format_type(Type{common.oid}) + " and " +
+                                                    format_type(Type{types[i].oid}) + " cannot be matched")
         .at(i < offsets.size() ? offsets[i] : Offset{});
   });
 }

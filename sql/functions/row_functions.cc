@@ -10,6 +10,7 @@
 #include "sql/error.h"
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/types/part_text.h"
 #include "sql/types/row_value.h"
 #include "sql/types/structured_compare.h"
@@ -121,7 +122,7 @@ ColumnPtr all_null(Arguments arguments, std::size_t rows, Type result, const Eva
 RowValue convert_row(const RowValue& from, Type target, const EvaluationContext& context) {
   const std::vector<CompositeField>& fields = find_user_type(target.oid)->fields;
   if (from.fields.size() != fields.size()) {
-    throw SqlError("42846", fmt::format("cannot cast type record to {}", format_type(plain(target))))
+    throw SqlError(sqlstate::kCannotCoerce, fmt::format("cannot cast type record to {}", format_type(plain(target))))
         .detail(from.fields.size() < fields.size() ? "Input has too few columns." : "Input has too many columns.");
   }
   RowValue to;

@@ -10,6 +10,8 @@
 #include "sql/functions/object_names.h"
 #include "sql/functions/sequence_calls.h"
 #include "sql/functions/user_function_call.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -24,9 +26,9 @@ const SequenceDef& sequence_of(Oid oid, const EvaluationContext& context) {
   if (const auto found = catalog.sequences.find(oid); found != catalog.sequences.end()) return found->second;
   const std::string name = relation_name(oid, context);
   if (!name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0) {
-    throw SqlError("42809", "\"" + split_name(name).back() + "\" is not a sequence");
+    throw wrong_object_kind(split_name(name).back(), "a sequence");
   }
-  throw SqlError("XX000", "could not open relation with OID " + std::to_string(oid));
+  throw SqlError(sqlstate::kInternalError, "could not open relation with OID " + std::to_string(oid));
 }
 
 SequenceCalls::Answer session_values(const SequenceCall& call, const SessionSequences& session,
@@ -35,7 +37,7 @@ SequenceCalls::Answer session_values(const SequenceCall& call, const SessionSequ
   for (const SequenceCall::Row& row : call.rows) {
     if (call.kind == Kind::kLastval) {
       if (session.latest == 0 || !catalog_of(context).sequences.contains(session.latest)) {
-        throw SqlError("55000", "lastval is not yet defined in this session");
+        throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "lastval is not yet defined in this session");
       }
       values.emplace_back(session.values.at(session.latest));
       continue;
@@ -43,7 +45,7 @@ SequenceCalls::Answer session_values(const SequenceCall& call, const SessionSequ
     const SequenceDef& sequence = sequence_of(row.sequence, context);
     const auto found = session.values.find(row.sequence);
     if (found == session.values.end()) {
-      throw SqlError("55000", "currval of sequence \"" + sequence.name + "\" is not yet defined in this session");
+      throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "currval of sequence \"" + sequence.name + "\" is not yet defined in this session");
     }
     values.emplace_back(found->second);
   }

@@ -4,6 +4,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/families.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 #include "sql/types/time_zone.h"
 
@@ -86,7 +87,7 @@ bool any_null(Arguments arguments) {
   return std::ranges::any_of(arguments, [](const Datum& argument) { return is_null(argument); });
 }
 
-[[noreturn]] void throw_zero_step() { throw SqlError("22023", "step size cannot equal zero"); }
+[[noreturn]] void throw_zero_step() { throw SqlError(sqlstate::kInvalidParameterValue, "step size cannot equal zero"); }
 
 template <class T>
 std::unique_ptr<RowSource> integer_series(Arguments arguments, const EvaluationContext&) {
@@ -103,8 +104,8 @@ std::unique_ptr<RowSource> numeric_series(Arguments arguments, const EvaluationC
   constexpr std::string_view kNames[] = {"start value", "stop value", "step size"};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Numeric& value = std::get<Numeric>(arguments[i]);
-    if (value.is_nan()) throw SqlError("22023", std::string(kNames[i]) + " cannot be NaN");
-    if (value.is_infinite()) throw SqlError("22023", std::string(kNames[i]) + " cannot be infinity");
+    if (value.is_nan()) throw SqlError(sqlstate::kInvalidParameterValue, std::string(kNames[i]) + " cannot be NaN");
+    if (value.is_infinite()) throw SqlError(sqlstate::kInvalidParameterValue, std::string(kNames[i]) + " cannot be infinity");
   }
   const Numeric step = arguments.size() > 2 ? std::get<Numeric>(arguments[2]) : Numeric(1);
   if (step.is_zero()) throw_zero_step();

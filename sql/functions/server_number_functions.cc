@@ -6,6 +6,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/ordered_numbers.h"
+#include "sql/sqlstate.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/type_oids.h"
 
@@ -22,7 +23,7 @@ Numeric as_numeric(std::int64_t position) { return Numeric::from_int128(static_c
 std::int64_t as_position(const Numeric& value) {
   static const Numeric kLimit = Numeric::from_int128(Int128{1} << 64);
   const Numeric whole = value.with_modifier((38 << 16 | 0) + 4);
-  if (whole < Numeric() || !(whole < kLimit)) throw SqlError("22023", "pg_lsn out of range");
+  if (whole < Numeric() || !(whole < kLimit)) throw SqlError(sqlstate::kInvalidParameterValue, "pg_lsn out of range");
   std::uint64_t bits = 0;
   for (const char digit : whole.to_string()) bits = bits * 10 + static_cast<std::uint64_t>(digit - '0');
   return from_unsigned_bits(bits);
@@ -30,18 +31,18 @@ std::int64_t as_position(const Numeric& value) {
 
 Numeric distance(std::int64_t a, std::int64_t b) { return as_numeric(a) - as_numeric(b); }
 std::int64_t add(std::int64_t position, const Numeric& bytes) {
-  if (bytes.is_nan()) throw SqlError("0A000", "cannot add NaN to pg_lsn");
+  if (bytes.is_nan()) throw SqlError(sqlstate::kFeatureNotSupported, "cannot add NaN to pg_lsn");
   return as_position(as_numeric(position) + bytes);
 }
 std::int64_t add_to(const Numeric& bytes, std::int64_t position) { return add(position, bytes); }
 std::int64_t subtract(std::int64_t position, const Numeric& bytes) {
-  if (bytes.is_nan()) throw SqlError("0A000", "cannot subtract NaN from pg_lsn");
+  if (bytes.is_nan()) throw SqlError(sqlstate::kFeatureNotSupported, "cannot subtract NaN from pg_lsn");
   return as_position(as_numeric(position) - bytes);
 }
 
 std::int64_t numeric_position(const Numeric& value) {
-  if (value.is_nan()) throw SqlError("0A000", "cannot convert NaN to pg_lsn");
-  if (value.is_infinite()) throw SqlError("0A000", "cannot convert infinity to pg_lsn");
+  if (value.is_nan()) throw SqlError(sqlstate::kFeatureNotSupported, "cannot convert NaN to pg_lsn");
+  if (value.is_infinite()) throw SqlError(sqlstate::kFeatureNotSupported, "cannot convert infinity to pg_lsn");
   return as_position(value);
 }
 
@@ -81,7 +82,7 @@ void current_snapshot(Context context, std::string& out) {
 bool transaction_status(Context context, std::uint64_t transaction, std::string& out) {
   constexpr std::uint64_t kBootstrap = 1, kFrozen = 2;
   const auto own = static_cast<std::uint64_t>(context.transaction_timestamp);
-  if (transaction > own) throw SqlError("22023", "transaction ID " + std::to_string(transaction) + " is in the future");
+  if (transaction > own) throw SqlError(sqlstate::kInvalidParameterValue, "transaction ID " + std::to_string(transaction) + " is in the future");
   if (transaction == own) out = "in progress";
   if (transaction == kBootstrap || transaction == kFrozen) out = "committed";
   return !out.empty();

@@ -6,6 +6,7 @@
 #include "sql/functions/characters.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/types/numeric.h"
 
 namespace redquel::sql {
@@ -68,7 +69,9 @@ std::string_view leading_number(std::string_view text) {
 }
 
 std::int64_t size_bytes(std::string_view text) {
-  const auto invalid = [](std::string_view size) { return SqlError("22023", "invalid size: \"" + std::string(size) + "\""); };
+  const auto invalid = [](std::string_view size) {
+    return SqlError(sqlstate::kInvalidParameterValue, "invalid size: \"" + std::string(size) + "\"");
+  };
   std::string_view rest = text;
   const auto pass_blanks = [&] {
     while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1);

@@ -4,6 +4,7 @@
 #include "sql/error.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 
@@ -21,7 +22,7 @@ void check_target(Text name) {
   for (const Text known : {"archiver", "bgwriter", "recovery_prefetch", "wal"}) {
     if (name == known) return;
   }
-  throw SqlError("22023", "unrecognized reset target: \"" + std::string(name) + "\"")
+  throw SqlError(sqlstate::kInvalidParameterValue, "unrecognized reset target: \"" + std::string(name) + "\"")
       .hint("Target must be \"archiver\", \"bgwriter\", \"recovery_prefetch\", or \"wal\".");
 }
 
@@ -29,7 +30,7 @@ bool has_statistics(Text kind, std::int32_t, std::int32_t) {
   for (const Text known : {"database", "relation", "function", "replslot", "subscription", "archiver", "bgwriter", "checkpointer", "slru", "wal"}) {
     if (kind == known) return false;
   }
-  throw SqlError("22023", "invalid statistics kind: \"" + std::string(kind) + "\"");
+  throw SqlError(sqlstate::kInvalidParameterValue, "invalid statistics kind: \"" + std::string(kind) + "\"");
 }
 
 }  // namespace

@@ -9,13 +9,15 @@
 #include "sql/functions/lift.h"
 #include "sql/functions/padded_text.h"
 #include "sql/interrupts.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/compare.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 
 void check_text_size(std::size_t bytes) {
-  if (bytes > kMaxTextSize) throw SqlError("54000", "requested length too large");
+  if (bytes > kMaxTextSize) throw SqlError(sqlstate::kProgramLimitExceeded, "requested length too large");
   if (bytes >= kLargeAllocation) check_interrupts();
 }
 
@@ -89,7 +91,7 @@ Text substring_to_end(Text text, std::int32_t start) {
   if (start <= 1) return text;
   return text.substr(utf8_prefix(text, static_cast<std::size_t>(start - 1)));
 }
-[[noreturn]] void throw_negative_length() { throw SqlError("22011", "negative substring length not allowed"); }
+[[noreturn]] void throw_negative_length() { throw negative_substring_length(); }
 Text substring(Text text, std::int32_t start, std::int32_t length) {
   if (length < 0) throw_negative_length();
   return characters_from(text, start, length);
@@ -103,7 +105,7 @@ std::int32_t position(Text text, Text part) {
 void overlay_length(Text text, Text part, std::int32_t start, std::int32_t length, std::string& out) {
   if (start <= 0) throw_negative_length();
   std::int32_t end;
-  if (__builtin_add_overflow(start, length, &end)) throw SqlError("22003", "integer out of range");
+  if (__builtin_add_overflow(start, length, &end)) throw number_out_of_range("integer");
   out += characters_from(text, 1, start - 1);
   out += part;
   out += substring_to_end(text, end);
@@ -151,7 +153,7 @@ void append_fill(Text fill, std::size_t count, std::string& out) {
 /// What padding to `length` has to add; the text is cut if it is longer.
 std::size_t missing_characters(Text& text, std::int32_t length, Text fill) {
   const auto wanted = static_cast<std::size_t>(std::max(length, 0));
-  if (wanted > kMaxTextSize / 4) throw SqlError("54000", "requested length too large");
+  if (wanted > kMaxTextSize / 4) throw SqlError(sqlstate::kProgramLimitExceeded, "requested length too large");
   const std::size_t given = utf8_length(text);
   if (given >= wanted) {
     text = text.substr(0, utf8_prefix(text, wanted));
@@ -218,7 +220,7 @@ void reverse(Text text, std::string& out) {
 }
 
 Text split_part(Text text, Text delimiter, std::int32_t field) {
-  if (field == 0) throw SqlError("22023", "field position must not be zero");
+  if (field == 0) throw SqlError(sqlstate::kInvalidParameterValue, "field position must not be zero");
   if (text.empty()) return {};
   if (delimiter.empty()) return field == 1 || field == -1 ? text : Text{};
   std::int64_t wanted = field;
@@ -250,13 +252,13 @@ void concatenate(Text a, Text b, std::string& out) {
 }
 
 void chr(std::int32_t code, std::string& out) {
-  if (code < 0) throw SqlError("22023", "character number must be positive");
-  if (code == 0) throw SqlError("54000", "null character not permitted");
+  if (code < 0) throw SqlError(sqlstate::kInvalidParameterValue, "character number must be positive");
+  if (code == 0) throw SqlError(sqlstate::kProgramLimitExceeded, "null character not permitted");
   if (code > 0x10FFFF) {
-    throw SqlError("54000", "requested character too large for encoding: " + std::to_string(code));
+    throw SqlError(sqlstate::kProgramLimitExceeded, "requested character too large for encoding: " + std::to_string(code));
   }
   if (code >= 0xD800 && code <= 0xDFFF) {
-    throw SqlError("54000", "requested character not valid for encoding: " + std::to_string(code));
+    throw SqlError(sqlstate::kProgramLimitExceeded, "requested character not valid for encoding: " + std::to_string(code));
   }
   append_code_point(static_cast<std::uint32_t>(code), out);
 }
@@ -282,7 +284,7 @@ void translate(Text text, Text from, Text to, std::string& out) {
 bool starts_with(Text text, Text prefix) { return text.starts_with(prefix); }
 
 [[noreturn]] void throw_unicode_escape() {
-  throw SqlError("42601", "invalid Unicode escape")
+  throw SqlError(sqlstate::kSyntaxError, "invalid Unicode escape")
       .hint("Unicode escapes must be \\XXXX, \\+XXXXXX, \\uXXXX, or \\UXXXXXXXX.");
 }
 /// `digits` hexadecimal digits at the front.
@@ -305,7 +307,7 @@ void unistr(Text text, std::string& out) {
   WorkMeter meter;
   std::uint32_t high = 0;
   const auto check_pair = [&] {
-    if (high != 0) throw SqlError("42601", "invalid Unicode surrogate pair");
+    if (high != 0) throw SqlError(sqlstate::kSyntaxError, "invalid Unicode surrogate pair");
   };
   while (!text.empty()) {
     meter.add(1);
@@ -322,13 +324,13 @@ void unistr(Text text, std::string& out) {
     const std::optional<std::uint32_t> code = hex_prefix(text.substr(std::min(lead, text.size())), digits);
     if (!code) throw_unicode_escape();
     if (*code == 0 || *code > 0x10FFFF)
-      throw SqlError("22023", "invalid Unicode code point: " + fmt::format("{:04X}", *code));
+      throw SqlError(sqlstate::kInvalidParameterValue, "invalid Unicode code point: " + fmt::format("{:04X}", *code));
     text.remove_prefix(lead + digits);
     if (*code >= 0xD800 && *code <= 0xDBFF) {
       check_pair();
       high = *code;
     } else if (*code >= 0xDC00 && *code <= 0xDFFF) {
-      if (high == 0) throw SqlError("42601", "invalid Unicode surrogate pair");
+      if (high == 0) throw SqlError(sqlstate::kSyntaxError, "invalid Unicode surrogate pair");
       append_code_point(((high & 0x3FF) << 10) + 0x10000 + (*code & 0x3FF), out);
       high = 0;
     } else {

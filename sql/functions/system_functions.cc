@@ -11,7 +11,9 @@
 #include "sql/functions/object_names.h"
 #include "sql/functions/quote.h"
 #include "sql/functions/random_generator.h"
+#include "sql/name_errors.h"
 #include "sql/session_hooks.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/type_oids.h"
@@ -69,7 +71,7 @@ bool setting_or_null(Context context, Text name, bool missing_ok, std::string& o
   const std::string* value = shown(context, name);
   if (value == nullptr && missing_ok) return false;
   if (value == nullptr) {
-    throw SqlError("42704", "unrecognized configuration parameter \"" + std::string(name) + "\"");
+    throw SqlError(sqlstate::kUndefinedObject, "unrecognized configuration parameter \"" + std::string(name) + "\"");
   }
   out = *value;
   return true;
@@ -77,7 +79,7 @@ bool setting_or_null(Context context, Text name, bool missing_ok, std::string& o
 void setting(Context context, Text name, std::string& out) { setting_or_null(context, name, false, out); }
 
 void set_setting(Context context, std::optional<Text> name, std::optional<Text> value, std::optional<bool> local, std::string& out) {
-  if (!name) throw SqlError("22004", "SET requires parameter name");
+  if (!name) throw SqlError(sqlstate::kNullValueNotAllowed, "SET requires parameter name");
   if (session_hooks().set == nullptr || context.session == nullptr) throw not_supported("set_config() outside of a session");
   const std::optional<std::string> text = value ? std::optional<std::string>(*value) : std::nullopt;
   out = session_hooks().set(context.session, std::string(*name), text ? &*text : nullptr, local.value_or(false));
@@ -167,10 +169,10 @@ constexpr AsciiTable kAsciiTables[] = {
 constexpr Int kUtf8 = 6;
 
 void to_ascii(Text text, Int encoding, std::string& out) {
-  if (encoding_name(encoding).empty()) throw SqlError("42704", std::to_string(encoding) + " is not a valid encoding code");
+  if (encoding_name(encoding).empty()) throw SqlError(sqlstate::kUndefinedObject, std::to_string(encoding) + " is not a valid encoding code");
   const auto* const table = std::ranges::find(kAsciiTables, encoding, &AsciiTable::encoding);
   if (table == std::end(kAsciiTables)) {
-    throw SqlError("0A000", "encoding conversion from " + std::string(encoding_name(encoding)) + " to ASCII not supported");
+    throw SqlError(sqlstate::kFeatureNotSupported, "encoding conversion from " + std::string(encoding_name(encoding)) + " to ASCII not supported");
   }
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -179,7 +181,7 @@ void to_ascii(Text text, Int encoding, std::string& out) {
 }
 void named_to_ascii(Text text, Text name, std::string& out) {
   const Int encoding = encoding_number(name);
-  if (encoding < 0) throw SqlError("42704", std::string(name) + " is not a valid encoding name");
+  if (encoding < 0) throw SqlError(sqlstate::kUndefinedObject, std::string(name) + " is not a valid encoding name");
   to_ascii(text, encoding, out);
 }
 
@@ -198,8 +200,7 @@ std::optional<std::string> serial_sequence(Context context, Text table_name, Tex
   if (table == nullptr) return std::nullopt;
   const ColumnDef* column = table->find_column(column_name);
   if (column == nullptr) {
-    throw SqlError("42703",
-                   "column \"" + std::string(column_name) + "\" of relation \"" + table->name + "\" does not exist");
+    throw undefined_column(column_name, table->name);
   }
   const auto sequence = context.catalog->sequences.find(column->sequence);
   if (sequence == context.catalog->sequences.end()) return std::nullopt;

@@ -3,6 +3,7 @@
 #include "sql/error.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/types/compare.h"
 #include "sql/types/conversions.h"
 #include "sql/types/text_io.h"
@@ -24,7 +25,7 @@ std::int32_t int4_from_char(Text value) {
   return value.empty() ? 0 : static_cast<std::int32_t>(static_cast<signed char>(value[0]));
 }
 std::string char_from_int4(std::int32_t value) {
-  if (value < -128 || value > 127) throw SqlError("22003", "\"char\" out of range");
+  if (value < -128 || value > 127) throw SqlError(sqlstate::kNumericValueOutOfRange, "\"char\" out of range");
   if (value == 0) return {};
   return std::string(1, static_cast<char>(value));
 }

@@ -11,6 +11,7 @@
 #include "sql/functions/lift.h"
 #include "sql/functions/regular_expression.h"
 #include "sql/interrupts.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/type_oids.h"
 
@@ -43,7 +44,7 @@ void for_each_match(Text text, Text pattern, const RegexFlags& flags, bool all, 
 RegexFlags flags_of(Text letters, std::string_view function, std::string_view other) {
   RegexFlags flags = parse_regex_flags(letters);
   if (!flags.global) return flags;
-  SqlError error("22023", fmt::format("{}() does not support the \"global\" option", function));
+  SqlError error(sqlstate::kInvalidParameterValue, fmt::format("{}() does not support the \"global\" option", function));
   if (other.empty()) throw error;
   throw std::move(error).hint(fmt::format("Use the {} function instead.", other));
 }
@@ -115,7 +116,7 @@ class IdentifierReader {
     while (peek() == ' ' || (peek() >= '\t' && peek() <= '\r')) ++at_;
   }
   [[noreturn]] void refuse(std::string_view detail) const {
-    throw SqlError("22023", fmt::format("string is not a valid identifier: \"{}\"", text_)).detail(std::string(detail));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("string is not a valid identifier: \"{}\"", text_)).detail(std::string(detail));
   }
   static bool starts_name(char c) {
     return c == '_' || (is_alphanumeric(c) && !(c >= '0' && c <= '9')) || static_cast<unsigned char>(c) >= 0x80;

@@ -7,6 +7,8 @@
 #include "sql/functions/lift.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/sequence_calls.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::sql {
@@ -14,15 +16,15 @@ namespace {
 
 const TableDef& table_of(Oid oid, const EvaluationContext& context) {
   if (const auto table = catalog_of(context).find_table(oid)) return *table;
-  throw SqlError("42809", fmt::format("\"{}\" is not a table", relation_name(oid, context)));
+  throw wrong_object_kind(relation_name(oid, context), "a table");
 }
 
 /// The row's key in Redis, from the values of its primary key in any types; by their texts.
 std::string row_key(const TableDef& table, std::span<const ColumnPtr> values, std::size_t row, const EvaluationContext& context) {
-  if (table.has_hidden_key()) throw SqlError("42809", fmt::format("table \"{}\" has no primary key", table.name));
+  if (table.has_hidden_key()) throw SqlError(sqlstate::kWrongObjectType, fmt::format("table \"{}\" has no primary key", table.name));
   const TableKeys keys(table);
   if (values.size() != keys.key_size()) {
-    throw SqlError("22023", fmt::format("the primary key of table \"{}\" has {} columns", table.name, keys.key_size()));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("the primary key of table \"{}\" has {} columns", table.name, keys.key_size()));
   }
   const SessionSettings& settings = *context.settings;
   std::vector<Datum> key;

@@ -10,6 +10,7 @@
 #include "sql/functions/float_math.h"
 #include "sql/functions/float_moments.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/compare.h"
 #include "sql/types/datetime.h"
@@ -32,7 +33,7 @@ std::array<double, size> read_state(std::string_view function, Text state) {
     fits = array.elements[i].has_value();
     if (fits) numbers[i] = std::get<double>(parse_value(kFloat8, *array.elements[i], {}));
   }
-  if (!fits) throw SqlError("XX000", std::string(function) + ": expected " + std::to_string(size) + "-element float8 array");
+  if (!fits) throw SqlError(sqlstate::kInternalError, std::string(function) + ": expected " + std::to_string(size) + "-element float8 array");
   return numbers;
 }
 
@@ -128,7 +129,7 @@ struct IntegerState {
 IntegerState read_integers(Text text) {
   const ArrayValue array = read_array(oid::kInt8Array, text);
   const bool fits = array.dimensions.size() == 1 && array.elements.size() == 2 && array.elements[0] && array.elements[1];
-  if (!fits) throw SqlError("XX000", "expected 2-element int8 array");
+  if (!fits) throw SqlError(sqlstate::kInternalError, "expected 2-element int8 array");
   return {std::get<std::int64_t>(parse_value(kInt8, *array.elements[0], {})), std::get<std::int64_t>(parse_value(kInt8, *array.elements[1], {}))};
 }
 
@@ -156,8 +157,10 @@ struct IntervalState {
 IntervalState read_intervals(Text text) {
   const ArrayValue array = read_array(kIntervalVector.oid, text);
   const auto is_null = [](const std::optional<std::string_view>& element) { return !element; };
-  if (std::ranges::any_of(array.elements, is_null)) throw SqlError("22004", "null array element not allowed in this context");
-  if (array.dimensions.size() != 1 || array.elements.size() != 2) throw SqlError("XX000", "expected 2-element interval array");
+  if (std::ranges::any_of(array.elements, is_null)) {
+    throw SqlError(sqlstate::kNullValueNotAllowed, "null array element not allowed in this context");
+  }
+  if (array.dimensions.size() != 1 || array.elements.size() != 2) throw SqlError(sqlstate::kInternalError, "expected 2-element interval array");
   const auto interval = [&](std::size_t i) { return std::get<Interval>(parse_value(kInterval, *array.elements[i], {})); };
   return {interval(0), interval(1)};
 }
@@ -206,7 +209,9 @@ std::optional<Numeric> add_bigint(std::optional<Numeric> sum, std::optional<std:
 template <class Integer, int step>
 Integer counted(Integer value) {
   Integer next;
-  if (__builtin_add_overflow(value, step, &next)) throw SqlError("22003", sizeof value == 8 ? "bigint out of range" : "integer out of range");
+  if (__builtin_add_overflow(value, step, &next)) {
+    throw SqlError(sqlstate::kNumericValueOutOfRange, sizeof value == 8 ? "bigint out of range" : "integer out of range");
+  }
   return next;
 }
 

@@ -6,6 +6,7 @@
 #include "sql/functions/lift.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/polymorphic.h"
+#include "sql/sqlstate.h"
 #include "sql/types/geometry.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
@@ -40,12 +41,16 @@ ColumnPtr input_of_named_type(Arguments arguments, std::size_t rows, Type result
   };
   return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
     const auto named = static_cast<Oid>(arguments[1]->get<std::int32_t>(row));
-    if (find_type(named) == nullptr) throw SqlError("42704", "type with OID " + std::to_string(named) + " does not exist");
+    if (find_type(named) == nullptr) throw SqlError(sqlstate::kUndefinedObject, "type with OID " + std::to_string(named) + " does not exist");
     Type type{kind == oid::kAnyArray ? array_type_over(named) : named};
     const std::string_view text = arguments[0]->get<std::string_view>(row);
     if (!is_kind(type.oid)) {
-      if (kind == oid::kAnyEnum) throw SqlError("22P02", "invalid input value for enum " + format_type(type) + ": \"" + std::string(text) + "\"");
-      throw SqlError("42809", "type " + format_type(Type{named}) + " is not " + (kind == oid::kRecord ? "composite" : "of the kind that the function reads"));
+      if (kind == oid::kAnyEnum) {
+        throw SqlError(sqlstate::kInvalidTextRepresentation,
+                       "invalid input value for enum " + format_type(type) + ": \"" + std::string(text) + "\"");
+      }
+      throw SqlError(sqlstate::kWrongObjectType, "type " + format_type(Type{named}) + " is not " +
+                                                     (kind == oid::kRecord ? "composite" : "of the kind that the function reads"));
     }
     if (arguments.size() == 3) type.modifier = arguments[2]->get<std::int32_t>(row);
     const std::string stored = std::get<std::string>(apply_modifier(type, read_value(type, text, context), false));

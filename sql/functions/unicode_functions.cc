@@ -9,6 +9,7 @@
 #include "sql/functions/characters.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -21,7 +22,7 @@ utf8proc_option_t form_options(Text form) {
   if (letters == "nfd") return static_cast<utf8proc_option_t>(decomposed);
   if (letters == "nfkc") return static_cast<utf8proc_option_t>(composed | UTF8PROC_COMPAT);
   if (letters == "nfkd") return static_cast<utf8proc_option_t>(decomposed | UTF8PROC_COMPAT);
-  throw SqlError("22023", "invalid normalization form: " + std::string(form));
+  throw SqlError(sqlstate::kInvalidParameterValue, "invalid normalization form: " + std::string(form));
 }
 
 void normalized(Text text, Text form, std::string& out) {
@@ -30,7 +31,7 @@ void normalized(Text text, Text form, std::string& out) {
                                              static_cast<utf8proc_ssize_t>(text.size()), &bytes, form_options(form));
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);
   if (size == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
-  if (size < 0) throw SqlError("XX000", utf8proc_errmsg(size));  // text of the database is valid UTF-8
+  if (size < 0) throw SqlError(sqlstate::kInternalError, utf8proc_errmsg(size));  // text of the database is valid UTF-8
   out.assign(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
 }
 

@@ -7,6 +7,7 @@
 #include "sql/error.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/polymorphic.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 
 namespace redquel::sql {
@@ -47,7 +48,9 @@ ColumnPtr call_spread(const ScalarFunction& function, std::span<const ColumnPtr>
     std::vector<ColumnPtr> values;
     for (std::size_t i = 0; i + 1 < arguments.size(); ++i) values.push_back(one_row(arguments[i], row));
     const ArrayValue array = is_null ? ArrayValue{} : read_array(arrays.type().oid, arrays.get<std::string_view>(row));
-    if (array.elements.size() > kMaxArguments) throw SqlError("54023", "cannot pass more than " + std::to_string(kMaxArguments) + " arguments to a function");
+    if (array.elements.size() > kMaxArguments) {
+      throw SqlError(sqlstate::kTooManyArguments, "cannot pass more than " + std::to_string(kMaxArguments) + " arguments to a function");
+    }
     for (const std::optional<std::string_view>& text : array.elements) {
       auto value = std::make_shared<Column>(element);
       append_element(*value, text);
@@ -101,7 +104,7 @@ const std::map<const ScalarFunction*, ScalarFunction>& spread_forms() {
 SqlError no_such_function(std::string_view name, std::span<const Type> types) {
   std::string text = "function " + std::string(name) + "(";
   for (std::size_t i = 0; i < types.size(); ++i) text += (i == 0 ? "" : ", ") + format_type(Type{types[i].oid});
-  return SqlError("42883", text + ") does not exist")
+  return SqlError(sqlstate::kUndefinedFunction, text + ") does not exist")
       .hint("No function matches the given name and argument types. You might need to add explicit type casts.");
 }
 
@@ -120,7 +123,7 @@ ResolvedFunction resolve_variadic_call(std::string_view name, std::span<const Ty
   if (form == spread_forms().end() || form->first->arguments.size() != types.size()) throw no_such_function(name, types).at(offset);
   const Oid declared = form->first->arguments.back();
   if (declared == oid::kAny) {
-    if (!is_array) throw SqlError("42804", "VARIADIC argument must be an array").at(array_offset);
+    if (!is_array) throw SqlError(sqlstate::kDatatypeMismatch, "VARIADIC argument must be an array").at(array_offset);
     resolved.arguments.back() = last;
   } else {
     const bool fits = last.oid == oid::kUnknown || (is_array && element_type_of(last).oid == declared);

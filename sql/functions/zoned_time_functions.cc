@@ -12,6 +12,7 @@
 #include "sql/types/conversions.h"
 #include "sql/types/type_oids.h"
 #include "sql/types/zoned_time.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -36,7 +37,7 @@ std::int64_t on_date(std::int32_t date, Bytes bytes) {
   if (!is_finite_date(date)) return timestamp_from_date(date);
   const std::int64_t midnight = timestamp_from_date(date);
   const std::int64_t timestamp = midnight + read(bytes).utc();
-  if (timestamp < kMinTimestamp || timestamp >= kEndTimestamp) throw SqlError("22008", "timestamp out of range");
+  if (timestamp < kMinTimestamp || timestamp >= kEndTimestamp) throw datetime_out_of_range("timestamp");
   return timestamp;
 }
 

@@ -10,6 +10,7 @@
 #include "sql/functions/date_field_reader.h"
 #include "sql/functions/datetime_from_char.h"
 #include "sql/functions/datetime_picture.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 #include "sql/types/json_text.h"
 #include "sql/types/type_oids.h"
@@ -111,7 +112,8 @@ void append_zone(std::int32_t zone, std::string& out) {
 std::string_view short_name(Oid type) { return type_info(type).name; }
 
 [[noreturn]] void throw_needs_zone(Oid from, Oid to) {
-  throw SqlError("0A000", fmt::format("cannot convert value from {} to {} without time zone usage", short_name(from), short_name(to)))
+  throw SqlError(sqlstate::kFeatureNotSupported,
+                 fmt::format("cannot convert value from {} to {} without time zone usage", short_name(from), short_name(to)))
       .hint("Use *_tz() function for time zone support.");
 }
 
@@ -168,7 +170,7 @@ std::optional<JsonPathDatetime> parse_iso_datetime(std::string_view text) {
 
 JsonPathDatetime parse_datetime(std::string_view text, std::string_view picture) {
   bool has_date = false, has_time = false, has_zone = false;
-  if (picture.empty()) throw SqlError("22007", "datetime format is not dated and not timed");
+  if (picture.empty()) throw SqlError(sqlstate::kInvalidDatetimeFormat, "datetime format is not dated and not timed");
   const DateFields fields = read_date_fields(text, picture, true);
   const auto read_picture = datetime_picture(picture, true);
   for (const PictureItem& item : read_picture->items) {
@@ -179,16 +181,17 @@ JsonPathDatetime parse_datetime(std::string_view text, std::string_view picture)
       (is_date_field(item.pattern->field) ? has_date : has_time) = true;
     }
   }
-  if (!has_date && !has_time) throw SqlError("22007", "datetime format is not dated and not timed");
+  if (!has_date && !has_time) throw SqlError(sqlstate::kInvalidDatetimeFormat, "datetime format is not dated and not timed");
   if (has_date && !has_time) {
-    if (has_zone) throw SqlError("22007", "datetime format is zoned but not timed");
+    if (has_zone) throw SqlError(sqlstate::kInvalidDatetimeFormat, "datetime format is zoned but not timed");
     return {oid::kDate, date_from_standard_template(text, picture)};
   }
   const std::int64_t timestamp = timestamptz_from_standard_template(text, picture, time_zone_named("UTC"));
   std::int32_t zone = 0;
   if (has_zone) {
     if (fields.zone_sign == 0) {
-      throw SqlError("22007", fmt::format("missing time zone in input string for type {}", has_date ? "timestamptz" : "timetz"));
+      throw SqlError(sqlstate::kInvalidDatetimeFormat,
+                     fmt::format("missing time zone in input string for type {}", has_date ? "timestamptz" : "timetz"));
     }
     zone = fields.zone_sign * (fields.zone_hours * 3600 + fields.zone_minutes * 60);
   }

@@ -8,6 +8,7 @@
 #include "sql/interrupts.h"
 #include "sql/jsonpath/datetime.h"
 #include "sql/jsonpath/object_number.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 #include "sql/types/jsonb.h"
 #include "sql/types/number_text.h"
@@ -47,7 +48,7 @@ class Run {
   explicit Run(const JsonPathQuery& query)
       : query_(query), lax_(query.path.lax), ignores_structure_(lax_), throws_(!query.silent), current_{query.document} {
     if (query.variables[0] == '{') return;
-    throw SqlError("22023", "\"vars\" argument is not an object")
+    throw SqlError(sqlstate::kInvalidParameterValue, "\"vars\" argument is not an object")
         .detail("Jsonpath parameters should be encoded as key-value pairs of \"vars\" object.");
   }
 
@@ -119,18 +120,18 @@ class Run {
       case Kind::kKey:
         if (is_object) return member(item, value, found);
         if (unwrap && is_array) return each_element(item, value, found, false);
-        return structure_error("2203A", "jsonpath member accessor can only be applied to an object");
+        return structure_error(sqlstate::kSqlJsonMemberNotFound, "jsonpath member accessor can only be applied to an object");
       case Kind::kAnyKey:
         if (is_object) return descend(item.next.get(), value, found, 1, 1, 1, false, lax_);
         if (unwrap && is_array) return each_element(item, value, found, false);
-        return structure_error("2203C", "jsonpath wildcard member accessor can only be applied to an object");
+        return structure_error(sqlstate::kSqlJsonObjectNotFound, "jsonpath wildcard member accessor can only be applied to an object");
       case Kind::kAnyElement:
         if (is_array) return descend(item.next.get(), value, found, 1, 1, 1, false, lax_);
         if (lax_) return next(item, value, found);
-        return structure_error("22039", "jsonpath wildcard array accessor can only be applied to an array");
+        return structure_error(sqlstate::kSqlJsonArrayNotFound, "jsonpath wildcard array accessor can only be applied to an array");
       case Kind::kSubscripts:
         if (is_array || lax_) return subscripts(item, value, found);
-        return structure_error("22039", "jsonpath array accessor can only be applied to an array");
+        return structure_error(sqlstate::kSqlJsonArrayNotFound, "jsonpath array accessor can only be applied to an array");
       case Kind::kAnyLevel:
         return any_level(item, value, found);
       case Kind::kFilter: {
@@ -163,14 +164,14 @@ class Run {
 
   Value variable(std::string_view name) const {
     const std::string_view value = jsonb_member(query_.variables, name);
-    if (value.empty()) throw SqlError("42704", fmt::format("could not find jsonpath variable \"{}\"", name));
+    if (value.empty()) throw SqlError(sqlstate::kUndefinedObject, fmt::format("could not find jsonpath variable \"{}\"", name));
     return {value};
   }
 
   Outcome member(const Item& item, const Value& value, Values* found) {
     const std::string_view member = jsonb_member(value.text, item.text);
     if (!member.empty()) return next(item, {member}, found);
-    return structure_error("2203A", "JSON object does not contain key \"{}\"", item.text);
+    return structure_error(sqlstate::kSqlJsonMemberNotFound, "JSON object does not contain key \"{}\"", item.text);
   }
 
   /// The item applied to each element of an array.
@@ -229,7 +230,7 @@ class Run {
       to = from;
       if (subscript.to && index(*subscript.to, value, to) == Outcome::kError) return Outcome::kError;
       if (!ignores_structure_ && (from < 0 || from > to || to >= size)) {
-        return error("22033", "jsonpath array subscript is out of bounds");
+        return error(sqlstate::kInvalidSqlJsonSubscript, "jsonpath array subscript is out of bounds");
       }
       outcome = Outcome::kNone;
       std::int32_t at = 0;
@@ -259,12 +260,12 @@ class Run {
     const Outcome outcome = step(item, value, &found, lax_);
     if (outcome == Outcome::kError) return outcome;
     if (found.size() != 1 || !found[0].is(JsonKind::kNumber)) {
-      return error("22033", "jsonpath array subscript is not a single numeric value");
+      return error(sqlstate::kInvalidSqlJsonSubscript, "jsonpath array subscript is not a single numeric value");
     }
     try {
       result = Numeric::parse(found[0].text).truncated(0).to_int32();
     } catch (const SqlError&) {
-      return error("22033", "jsonpath array subscript is out of integer range");
+      return error(sqlstate::kInvalidSqlJsonSubscript, "jsonpath array subscript is out of integer range");
     }
     return Outcome::kFound;
   }
@@ -293,7 +294,7 @@ class Run {
     if (operand(*item.right, value, true, right) == Outcome::kError) return Outcome::kError;
     for (const auto& [side, values] : {std::pair("left", &left), std::pair("right", &right)}) {
       if (values->size() == 1 && values->front().is(JsonKind::kNumber)) continue;
-      return error("22038", "{} operand of jsonpath operator {} is not a single numeric value", side,
+      return error(sqlstate::kSingletonSqlJsonItemRequired, "{} operand of jsonpath operator {} is not a single numeric value", side,
                    jsonpath_operator(item.kind));
     }
     Numeric result;
@@ -332,7 +333,8 @@ class Run {
         continue;
       }
       if (!is_number) {
-        return error("2203B", "operand of unary jsonpath operator {} is not a numeric value", jsonpath_operator(item.kind));
+        return error(sqlstate::kSqlJsonNumberNotFound, "operand of unary jsonpath operator {} is not a numeric value",
+                     jsonpath_operator(item.kind));
       }
       const Value made = item.kind == Kind::kMinus ? keep(Numeric::parse(each.text).negated()) : each;
       const Outcome outcome = next(item, made, found);
@@ -352,13 +354,13 @@ class Run {
     if (name == "size") {
       if (value.is(JsonKind::kArray)) return next(item, keep(std::to_string(json_count(value.text))), found);
       if (lax_) return next(item, {"1"}, found);
-      return structure_error("22039", "jsonpath item method .size() can only be applied to an array");
+      return structure_error(sqlstate::kSqlJsonArrayNotFound, "jsonpath item method .size() can only be applied to an array");
     }
     if (unwrap && value.is(JsonKind::kArray)) return each_element(item, value, found, false);
     if (name == "keyvalue") return key_values(item, value, found);
     if (name == "double") return to_double(item, value, found);
     if (!value.is(JsonKind::kNumber)) {
-      return error("22036", "jsonpath item method .{}() can only be applied to a numeric value", name);
+      return error(sqlstate::kNonNumericSqlJsonItem, "jsonpath item method .{}() can only be applied to a numeric value", name);
     }
     const Numeric number = Numeric::parse(value.text);
     return next(item, keep(name == "abs" ? number.abs() : name == "floor" ? number.floor() : number.ceiling()), found);
@@ -367,7 +369,7 @@ class Run {
   Outcome to_double(const Item& item, const Value& value, Values* found) {
     const bool is_string = value.is(JsonKind::kString);
     if (!is_string && !value.is(JsonKind::kNumber)) {
-      return error("22036", "jsonpath item method .double() can only be applied to a string or numeric value");
+      return error(sqlstate::kNonNumericSqlJsonItem, "jsonpath item method .double() can only be applied to a string or numeric value");
     }
     double number = NAN;
     try {
@@ -377,18 +379,19 @@ class Run {
     }
     if (!std::isfinite(number)) {
       if (is_string) {
-        return error("22036",
+        return error(sqlstate::kNonNumericSqlJsonItem,
                      "string argument of jsonpath item method .double() is not a valid representation of a double precision "
                      "number");
       }
-      return error("22036", "numeric argument of jsonpath item method .double() is out of range for type double precision");
+      return error(sqlstate::kNonNumericSqlJsonItem,
+                   "numeric argument of jsonpath item method .double() is out of range for type double precision");
     }
     return next(item, is_string ? keep(Numeric::from_double(number)) : value, found);
   }
 
   Outcome key_values(const Item& item, const Value& value, Values* found) {
     if (!value.is(JsonKind::kObject)) {
-      return error("2203C", "jsonpath item method .keyvalue() can only be applied to an object");
+      return error(sqlstate::kSqlJsonObjectNotFound, "jsonpath item method .keyvalue() can only be applied to an object");
     }
     const std::int64_t id = object_number(query_.document, value.text);
     Outcome result = Outcome::kNone;
@@ -408,7 +411,7 @@ class Run {
 
   Outcome datetime(const Item& item, const Value& value, Values* found) {
     if (!value.is(JsonKind::kString)) {
-      return error("22031", "jsonpath item method .datetime() can only be applied to a string");
+      return error(sqlstate::kInvalidArgumentForSqlJsonDatetimeFunction, "jsonpath item method .datetime() can only be applied to a string");
     }
     const std::string text = json_string(value.text);
     std::optional<JsonPathDatetime> parsed;
@@ -420,7 +423,7 @@ class Run {
     }
     if (!parsed) {
       if (!throws_) return Outcome::kError;
-      throw SqlError("22031", fmt::format("datetime format is not recognized: \"{}\"", text))
+      throw SqlError(sqlstate::kInvalidArgumentForSqlJsonDatetimeFunction, fmt::format("datetime format is not recognized: \"{}\"", text))
           .hint("Use a datetime template argument to specify the input data format.");
     }
     const JsonPathDatetime& made = datetimes_.emplace_back(*parsed);

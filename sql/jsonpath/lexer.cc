@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sql/functions/characters.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -18,14 +19,14 @@ bool is_other(char c) {
 }
 
 SqlError surrogate_error(std::string_view detail) {
-  return SqlError("22P02", "invalid input syntax for type jsonpath").detail(std::string(detail));
+  return SqlError(sqlstate::kInvalidTextRepresentation, "invalid input syntax for type jsonpath").detail(std::string(detail));
 }
 
 }  // namespace
 
 SqlError jsonpath_error(std::string_view message, std::string_view seen) {
-  if (seen.empty()) return SqlError("42601", std::string(message) + " at end of jsonpath input");
-  return SqlError("42601", std::string(message) + " at or near \"" + std::string(seen) + "\" of jsonpath input");
+  if (seen.empty()) return SqlError(sqlstate::kSyntaxError, std::string(message) + " at end of jsonpath input");
+  return SqlError(sqlstate::kSyntaxError, std::string(message) + " at or near \"" + std::string(seen) + "\" of jsonpath input");
 }
 
 bool JsonPathToken::is_word(std::string_view word) const {
@@ -177,7 +178,9 @@ void JsonPathLexer::escape(std::string& out, std::uint32_t& high_surrogate) {
   } else {
     code = hex_digits(4, 4, "invalid unicode sequence", start);
   }
-  if (code == 0) throw SqlError("22P05", "unsupported Unicode escape sequence").detail("\\u0000 cannot be converted to text.");
+  if (code == 0) {
+    throw SqlError(sqlstate::kUntranslatableCharacter, "unsupported Unicode escape sequence").detail("\\u0000 cannot be converted to text.");
+  }
   if (code >= 0xD800 && code < 0xDC00) {
     if (high_surrogate != 0) throw surrogate_error("Unicode high surrogate must not follow a high surrogate.");
     high_surrogate = code;

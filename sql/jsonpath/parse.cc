@@ -5,6 +5,7 @@
 
 #include "sql/jsonpath/jsonpath.h"
 #include "sql/jsonpath/lexer.h"
+#include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
 #include "sql/types/numeric.h"
 
@@ -167,7 +168,7 @@ class Parser {
     constexpr std::string_view kKnown = "ismxq";
     for (std::size_t at = 0; at < written.size(); ++at) {
       if (kKnown.find(written[at]) != std::string_view::npos) continue;
-      throw SqlError("42601", "invalid input syntax for type jsonpath")
+      throw SqlError(sqlstate::kSyntaxError, "invalid input syntax for type jsonpath")
           .detail(fmt::format("Unrecognized flag character \"{}\" in LIKE_REGEX predicate.", written[at]));
     }
     for (const char flag : kKnown) {
@@ -329,8 +330,8 @@ class Parser {
 /// @ belongs into filters, last into subscripts.
 void check_places(const Item& each, bool in_filter, bool in_subscript) {
   check_stack_depth();
-  if (each.kind == Kind::kCurrent && !in_filter) throw SqlError("42601", "@ is not allowed in root expressions");
-  if (each.kind == Kind::kLast && !in_subscript) throw SqlError("42601", "LAST is allowed only in array subscripts");
+  if (each.kind == Kind::kCurrent && !in_filter) throw SqlError(sqlstate::kSyntaxError, "@ is not allowed in root expressions");
+  if (each.kind == Kind::kLast && !in_subscript) throw SqlError(sqlstate::kSyntaxError, "LAST is allowed only in array subscripts");
   if (each.left) check_places(*each.left, in_filter || each.kind == Kind::kFilter, in_subscript);
   if (each.right) check_places(*each.right, in_filter, in_subscript);
   for (const Item::Subscript& subscript : each.subscripts) {
@@ -344,7 +345,7 @@ void check_places(const Item& each, bool in_filter, bool in_subscript) {
 
 JsonPath parse_jsonpath(std::string_view text) {
   if (text.find_first_not_of(" \t\n\r\f") == std::string_view::npos) {
-    throw SqlError("22P02", fmt::format("invalid input syntax for type jsonpath: \"{}\"", text));
+    throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input syntax for type jsonpath: \"{}\"", text));
   }
   JsonPath path = Parser(text).parse();
   check_places(*path.root, false, false);
@@ -359,7 +360,7 @@ RegexFlags jsonpath_regex_flags(std::string_view flags) {
     result.syntax = RegexFlags::Syntax::kQuoted;
     return result;
   }
-  if (has('x')) throw SqlError("0A000", "XQuery \"x\" flag (expanded regular expressions) is not implemented");
+  if (has('x')) throw SqlError(sqlstate::kFeatureNotSupported, "XQuery \"x\" flag (expanded regular expressions) is not implemented");
   result.newline_stops = !has('s');
   result.newline_anchors = has('m');
   return result;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -43,13 +44,16 @@ AccessItem read_access_item(std::string_view text) {
   AccessItem item{.grantee = take_role(rest)};
   if (!rest.starts_with('=')) {
     if (item.grantee != "group" && item.grantee != "user") {
-      throw SqlError("22P02", "unrecognized key word: \"" + item.grantee + "\"").hint("ACL key word must be \"group\" or \"user\".");
+      throw SqlError(sqlstate::kInvalidTextRepresentation, "unrecognized key word: \"" + item.grantee + "\"")
+          .hint("ACL key word must be \"group\" or \"user\".");
     }
     skip_blanks();
     item.grantee = take_role(rest);
-    if (item.grantee.empty()) throw SqlError("22P02", "missing name").hint("A name must follow the \"group\" or \"user\" key word.");
+    if (item.grantee.empty()) {
+      throw SqlError(sqlstate::kInvalidTextRepresentation, "missing name").hint("A name must follow the \"group\" or \"user\" key word.");
+    }
   }
-  if (!rest.starts_with('=')) throw SqlError("22P02", "missing \"=\" sign");
+  if (!rest.starts_with('=')) throw SqlError(sqlstate::kInvalidTextRepresentation, "missing \"=\" sign");
   rest.remove_prefix(1);
   std::uint32_t last = 0;
   while (!rest.empty() && rest.front() != '/' && rest.front() != ' ') {
@@ -58,7 +62,7 @@ AccessItem read_access_item(std::string_view text) {
     } else {
       const std::size_t place = kPrivilegeLetters.find(rest.front());
       if (place == std::string_view::npos) {
-        throw SqlError("22P02", "invalid mode character: must be one of \"" + std::string(kPrivilegeLetters) + "\"");
+        throw SqlError(sqlstate::kInvalidTextRepresentation, "invalid mode character: must be one of \"" + std::string(kPrivilegeLetters) + "\"");
       }
       last = std::uint32_t{1} << place;
       item.privileges |= last;
@@ -69,10 +73,10 @@ AccessItem read_access_item(std::string_view text) {
   if (rest.starts_with('/')) {
     rest.remove_prefix(1);
     item.grantor = take_role(rest);
-    if (item.grantor.empty()) throw SqlError("22P02", "a name must follow the \"/\" sign");
+    if (item.grantor.empty()) throw SqlError(sqlstate::kInvalidTextRepresentation, "a name must follow the \"/\" sign");
   }
   skip_blanks();
-  if (!rest.empty()) throw SqlError("22P02", "extra garbage at the end of the ACL specification");
+  if (!rest.empty()) throw SqlError(sqlstate::kInvalidTextRepresentation, "extra garbage at the end of the ACL specification");
   return item;
 }
 

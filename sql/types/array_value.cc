@@ -9,6 +9,7 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
 #include "sql/types/user_types.h"
 
@@ -20,7 +21,7 @@ bool is_null_word(std::string_view text) {
 }
 
 SqlError malformed(std::string_view text, std::string detail) {
-  return SqlError("22P02", fmt::format("malformed array literal: \"{}\"", text)).detail(std::move(detail));
+  return SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("malformed array literal: \"{}\"", text)).detail(std::move(detail));
 }
 
 /// Reads one literal from left to right. PostgreSQL's messages depend on what stood last.
@@ -77,7 +78,7 @@ class ArrayReader {
       if (!next_is(']')) fail("Missing \"]\" after array dimensions.");
       ++at_;
       const std::int64_t length = *upper - lower.value_or(1) + 1;
-      if (length < 1) throw SqlError("2202E", "upper bound cannot be less than lower bound");
+      if (length < 1) throw SqlError(sqlstate::kArraySubscriptError, "upper bound cannot be less than lower bound");
       const auto kept = static_cast<std::int32_t>(std::min(length, kMaxArrayElements + 1));
       value_.dimensions.push_back({static_cast<std::int32_t>(lower.value_or(1)), kept});
     }
@@ -347,12 +348,12 @@ std::int64_t check_array_size(const std::vector<ArrayDimension>& dimensions) {
   for (const ArrayDimension& dimension : dimensions) {
     count *= dimension.length;
     if (count > kMaxArrayElements) {
-      throw SqlError("54000", fmt::format("array size exceeds the maximum allowed ({})", kMaxArrayElements));
+      throw SqlError(sqlstate::kProgramLimitExceeded, fmt::format("array size exceeds the maximum allowed ({})", kMaxArrayElements));
     }
   }
   for (const ArrayDimension& dimension : dimensions) {
     if (std::int64_t{dimension.lower} + dimension.length > INT32_MAX) {
-      throw SqlError("54000", fmt::format("array lower bound is too large: {}", dimension.lower));
+      throw SqlError(sqlstate::kProgramLimitExceeded, fmt::format("array lower bound is too large: {}", dimension.lower));
     }
   }
   return count;
@@ -360,8 +361,8 @@ std::int64_t check_array_size(const std::vector<ArrayDimension>& dimensions) {
 
 void check_array_depth(std::size_t dimensions) {
   if (dimensions <= kMaxArrayDimensions) return;
-  throw SqlError("54000", fmt::format("number of array dimensions ({}) exceeds the maximum allowed ({})", dimensions,
-                                      kMaxArrayDimensions));
+  throw SqlError(sqlstate::kProgramLimitExceeded,
+                 fmt::format("number of array dimensions ({}) exceeds the maximum allowed ({})", dimensions, kMaxArrayDimensions));
 }
 
 }  // namespace redquel::sql

@@ -10,6 +10,7 @@
 
 #include "sql/error.h"
 #include "sql/jsonpath/jsonpath.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/binary_reader.h"
 #include "sql/types/bit_string.h"
@@ -27,6 +28,7 @@
 #include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
 #include "sql/types/zoned_time.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -56,7 +58,7 @@ TransactionSnapshot decode_snapshot(BinaryReader& reader) {
     if (snapshot.running.empty() || number != last) snapshot.running.push_back(number);
     last = number;
   }
-  if (!is_valid) throw SqlError("22P03", "invalid external pg_snapshot data");
+  if (!is_valid) throw SqlError(sqlstate::kInvalidBinaryRepresentation, "invalid external pg_snapshot data");
   return snapshot;
 }
 
@@ -69,7 +71,7 @@ void encode_snapshot(const TransactionSnapshot& snapshot, std::string& out) {
 
 Numeric decode_numeric(BinaryReader& reader) {
   const auto invalid = [](std::string_view what) {
-    return SqlError("22P03", fmt::format("invalid {} in external \"numeric\" value", what));
+    return SqlError(sqlstate::kInvalidBinaryRepresentation, fmt::format("invalid {} in external \"numeric\" value", what));
   };
   NumericGroups groups;
   const std::size_t count = reader.integer<std::uint16_t>();
@@ -101,12 +103,12 @@ void encode_numeric(const Numeric& value, std::string& out) {
 std::int64_t decode_timestamp(BinaryReader& reader) {
   const auto value = static_cast<std::int64_t>(reader.integer<std::uint64_t>());
   if (is_finite_timestamp(value) && (value < kMinTimestamp || value >= kEndTimestamp))
-    throw SqlError("22008", "timestamp out of range");
+    throw datetime_out_of_range("timestamp");
   return value;
 }
 
 std::string decode_array(Oid array, BinaryReader& reader) {
-  const auto invalid = [](std::string message) { return SqlError("22P03", std::move(message)); };
+  const auto invalid = [](std::string message) { return SqlError(sqlstate::kInvalidBinaryRepresentation, std::move(message)); };
   const auto dimensions = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
   if (dimensions < 0) throw invalid(fmt::format("invalid number of dimensions: {}", dimensions));
   check_array_depth(static_cast<std::size_t>(dimensions));
@@ -114,7 +116,8 @@ std::string decode_array(Oid array, BinaryReader& reader) {
   const Oid element = type_info(array).element, declared = declared_element(array), given = reader.integer<std::uint32_t>();
   if (given != declared) {
     const auto named = [](Oid type) { return fmt::format("{} ({})", type, format_type(Type{type})); };
-    throw SqlError("42804", fmt::format("binary data has array element type {} instead of expected {}", named(given), named(declared)));
+    throw SqlError(sqlstate::kDatatypeMismatch,
+                   fmt::format("binary data has array element type {} instead of expected {}", named(given), named(declared)));
   }
   ArrayValue value;
   for (std::int32_t i = 0; i < dimensions; ++i) {
@@ -164,7 +167,8 @@ std::string decode_row(Oid type, BinaryReader& reader) {
   const std::vector<CompositeField>& fields = find_user_type(type)->fields;
   const std::uint32_t count = reader.integer<std::uint32_t>();
   if (count != fields.size()) {
-    throw SqlError("42804", fmt::format("wrong number of columns: {}, expected {}", static_cast<std::int32_t>(count), fields.size()));
+    throw SqlError(sqlstate::kDatatypeMismatch,
+                   fmt::format("wrong number of columns: {}, expected {}", static_cast<std::int32_t>(count), fields.size()));
   }
   RowValue row;
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -173,11 +177,11 @@ std::string decode_row(Oid type, BinaryReader& reader) {
     const Oid declared = fields[i].domain != 0 ? fields[i].domain : field.oid;
     if (given != declared) {
       const auto named = [](Oid oid) { return fmt::format("{} ({})", oid, format_type(Type{oid})); };
-      throw SqlError("42804", fmt::format("binary data has type {} instead of expected {} in record column {}", named(given),
-                                          named(declared), i + 1));
+      throw SqlError(sqlstate::kDatatypeMismatch,
+                     fmt::format("binary data has type {} instead of expected {} in record column {}", named(given), named(declared), i + 1));
     }
     const auto size = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
-    if (size < -1) throw SqlError("22P03", "insufficient data left in message");
+    if (size < -1) throw SqlError(sqlstate::kInvalidBinaryRepresentation, "insufficient data left in message");
     std::optional<std::string> stored;
     if (size >= 0) {
       stored = format_value(field, apply_modifier(field, decode_binary(field, reader.take(static_cast<std::size_t>(size)), reader.client()), false));
@@ -208,7 +212,7 @@ std::string decode_label(Type type, BinaryReader& reader) {
   std::string label = reader.text();
   const EnumLabel* known = find_label(type.oid, label);
   if (known != nullptr && known->name == label) return label;
-  throw SqlError("22P02", fmt::format("invalid input value for enum {}: \"{}\"", format_type(type), label));
+  throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input value for enum {}: \"{}\"", format_type(type), label));
 }
 
 constexpr std::uint8_t kEmptyRange = 1, kLowerInclusive = 2, kUpperInclusive = 4, kLowerInfinite = 8, kUpperInfinite = 16;
@@ -277,7 +281,8 @@ std::string decode_geometry(Oid type, BinaryReader& reader) {
     const auto points = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
     constexpr std::int32_t kMostPoints = 1 << 26;
     if (points <= 0 || points >= kMostPoints) {
-      throw SqlError("22P03", fmt::format("invalid number of points in external \"{}\" value", type_info(type).name));
+      throw SqlError(sqlstate::kInvalidBinaryRepresentation,
+                     fmt::format("invalid number of points in external \"{}\" value", type_info(type).name));
     }
     count = 2 * static_cast<std::size_t>(points);
   }
@@ -329,7 +334,7 @@ Datum decode(Type type, BinaryReader& reader) {
     case oid::kName: {
       std::string name = reader.text();
       if (name.size() > 63) {
-        throw SqlError("42622", "identifier too long").detail("Identifier must be less than 64 characters.");
+        throw SqlError(sqlstate::kNameTooLong, "identifier too long").detail("Identifier must be less than 64 characters.");
       }
       return name;
     }
@@ -340,14 +345,14 @@ Datum decode(Type type, BinaryReader& reader) {
     }
     case oid::kJsonb: {
       const int version = reader.byte();
-      if (version != 1) throw SqlError("XX000", fmt::format("unsupported jsonb version number {}", version));
+      if (version != 1) throw SqlError(sqlstate::kInternalError, fmt::format("unsupported jsonb version number {}", version));
       return parse_jsonb(reader.text());
     }
     case oid::kBit:
     case oid::kVarbit: {
       const std::size_t count = reader.integer<std::uint32_t>();
       if (count > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-        throw SqlError("22P03", "invalid length in external bit string");
+        throw SqlError(sqlstate::kInvalidBinaryRepresentation, "invalid length in external bit string");
       }
       return unpack_bits(count, reader.take((count + 7) / 8));
     }
@@ -359,32 +364,32 @@ Datum decode(Type type, BinaryReader& reader) {
     case oid::kMacaddr8: {
       std::string bytes(reader.rest());
       if (bytes.size() == 6) bytes.insert(3, "\xFF\xFE");
-      if (bytes.size() != 8) throw SqlError("08P01", "insufficient data left in message");
+      if (bytes.size() != 8) throw insufficient_message_data();
       return bytes;
     }
     case oid::kTimetz: {
       ZonedTime value;
       value.time = static_cast<std::int64_t>(reader.integer<std::uint64_t>());
       value.offset = -static_cast<std::int32_t>(reader.integer<std::uint32_t>());
-      if (value.time < 0 || value.time > kMicrosecondsPerDay) throw SqlError("22008", "time out of range");
-      if (std::abs(value.offset) >= 16 * 3600) throw SqlError("22009", "time zone displacement out of range");
+      if (value.time < 0 || value.time > kMicrosecondsPerDay) throw datetime_out_of_range("time");
+      if (std::abs(value.offset) >= 16 * 3600) throw SqlError(sqlstate::kInvalidTimeZoneDisplacementValue, "time zone displacement out of range");
       return value.encode();
     }
     case oid::kJsonpath: {
       const int version = reader.byte();
-      if (version != 1) throw SqlError("XX000", fmt::format("unsupported jsonpath version number: {}", version));
+      if (version != 1) throw SqlError(sqlstate::kInternalError, fmt::format("unsupported jsonpath version number: {}", version));
       return to_string(parse_jsonpath(reader.text()));
     }
     case oid::kBytea:
       return std::string(reader.rest());
     case oid::kDate: {
       const auto date = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
-      if (is_finite_date(date) && (date < kMinDate || date >= kEndDate)) throw SqlError("22008", "date out of range");
+      if (is_finite_date(date) && (date < kMinDate || date >= kEndDate)) throw datetime_out_of_range("date");
       return date;
     }
     case oid::kTime: {
       const auto time = static_cast<std::int64_t>(reader.integer<std::uint64_t>());
-      if (time < 0 || time > kMicrosecondsPerDay) throw SqlError("22008", "time out of range");
+      if (time < 0 || time > kMicrosecondsPerDay) throw datetime_out_of_range("time");
       return time;
     }
     case oid::kTimestamp:
@@ -409,14 +414,14 @@ Datum decode(Type type, BinaryReader& reader) {
       if (is_geometric_type(type.oid)) return decode_geometry(type.oid, reader);
       if (is_enum_type(type.oid)) return decode_label(type, reader);
       if (is_composite_type(type.oid)) return decode_row(type.oid, reader);
-      if (type.oid == oid::kRecord) throw SqlError("0A000", "input of anonymous composite types is not implemented");
+      if (type.oid == oid::kRecord) throw SqlError(sqlstate::kFeatureNotSupported, "input of anonymous composite types is not implemented");
       if (is_array_type(type.oid)) return decode_array(type.oid, reader);
       if (is_range_type(type.oid)) {
         const RangeValue range = decode_range(type.oid, reader);
         return ranges_text(type.oid, range.empty ? RangeSet{} : RangeSet{range});
       }
       if (is_multirange_type(type.oid)) return ranges_text(type.oid, decode_multirange(type.oid, reader));
-      throw SqlError("42883", fmt::format("no binary input function available for type {}", format_type(type)));
+      throw SqlError(sqlstate::kUndefinedFunction, fmt::format("no binary input function available for type {}", format_type(type)));
   }
 }
 
@@ -479,7 +484,7 @@ void encode_text(Type type, std::string_view value, std::string& out, EncodingCo
       encode_snapshot(parse_snapshot(value), out);
       break;
     case oid::kAclitem:
-      throw SqlError("42883", fmt::format("no binary output function available for type {}", format_type(type)));
+      throw SqlError(sqlstate::kUndefinedFunction, fmt::format("no binary output function available for type {}", format_type(type)));
     default:
       if (is_geometric_type(type.oid)) return encode_geometry(type.oid, value, out);
       if (is_enum_type(type.oid)) return put_text(value, out, client);

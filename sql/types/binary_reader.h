@@ -9,6 +9,7 @@
 #include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/text_encoding.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 
@@ -32,7 +33,7 @@ class BinaryReader {
   }
   std::uint8_t byte() { return static_cast<std::uint8_t>(take(1)[0]); }
   std::string_view take(std::size_t size) {
-    if (bytes_.size() < size) throw SqlError("08P01", "insufficient data left in message");
+    if (bytes_.size() < size) throw insufficient_message_data();
     const std::string_view result = bytes_.substr(0, size);
     bytes_.remove_prefix(size);
     return result;

@@ -6,6 +6,7 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/type_oids.h"
 
@@ -13,7 +14,7 @@ namespace redquel::sql {
 namespace {
 
 [[noreturn]] void throw_digit(std::string_view rest, std::string_view kind) {
-  throw SqlError("22P02", fmt::format("\"{}\" is not a valid {} digit", rest.substr(0, utf8_prefix(rest, 1)), kind));
+  throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("\"{}\" is not a valid {} digit", rest.substr(0, utf8_prefix(rest, 1)), kind));
 }
 
 }  // namespace
@@ -40,11 +41,11 @@ std::string fit_bits(Type type, std::string bits, bool is_explicit) {
   const auto limit = static_cast<std::size_t>(type.modifier);
   if (type.oid == oid::kBit) {
     if (!is_explicit && bits.size() != limit) {
-      throw SqlError("22026", fmt::format("bit string length {} does not match type bit({})", bits.size(), limit));
+      throw SqlError(sqlstate::kStringDataLengthMismatch, fmt::format("bit string length {} does not match type bit({})", bits.size(), limit));
     }
     bits.resize(limit, '0');
   } else if (bits.size() > limit) {
-    if (!is_explicit) throw SqlError("22001", fmt::format("bit string too long for type bit varying({})", limit));
+    if (!is_explicit) throw SqlError(sqlstate::kStringDataRightTruncation, fmt::format("bit string too long for type bit varying({})", limit));
     bits.resize(limit);
   }
   return bits;

@@ -8,6 +8,7 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -34,7 +35,7 @@ std::string parse_hex_bytea(std::string_view digits) {
   bytes.reserve(digits.size() / 2);
   const auto invalid_digit = [&](std::size_t at) {
     const std::size_t length = std::min(announced_length(static_cast<unsigned char>(digits[at])), digits.size() - at);
-    return SqlError("22023", fmt::format("invalid hexadecimal digit: \"{}\"", digits.substr(at, length)));
+    return SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid hexadecimal digit: \"{}\"", digits.substr(at, length)));
   };
   for (std::size_t i = 0; i < digits.size();) {
     const char c = digits[i];
@@ -44,7 +45,7 @@ std::string parse_hex_bytea(std::string_view digits) {
     }
     const int high = hex_nibble(c);
     if (high < 0) throw invalid_digit(i);
-    if (i + 1 >= digits.size()) throw SqlError("22023", "invalid hexadecimal data: odd number of digits");
+    if (i + 1 >= digits.size()) throw SqlError(sqlstate::kInvalidParameterValue, "invalid hexadecimal data: odd number of digits");
     const int low = hex_nibble(digits[i + 1]);
     if (low < 0) throw invalid_digit(i + 1);
     bytes.push_back(static_cast<char>(high << 4 | low));
@@ -72,7 +73,7 @@ std::string parse_bytea(std::string_view text) {
       bytes.push_back(static_cast<char>((text[i + 1] - '0') << 6 | (text[i + 2] - '0') << 3 | (text[i + 3] - '0')));
       i += 4;
     } else {
-      throw SqlError("22P02", "invalid input syntax for type bytea");
+      throw SqlError(sqlstate::kInvalidTextRepresentation, "invalid input syntax for type bytea");
     }
   }
   return bytes;
@@ -109,7 +110,7 @@ void append_bytea(std::string_view bytes, ByteaOutput style, std::string& out) {
 
 Uuid parse_uuid(std::string_view text) {
   const auto invalid = [&] {
-    return SqlError("22P02", fmt::format("invalid input syntax for type uuid: \"{}\"", text));
+    return SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input syntax for type uuid: \"{}\"", text));
   };
   Uuid uuid;
   std::string_view rest = text;
@@ -195,7 +196,7 @@ void check_utf8(std::string_view bytes) {
   const std::size_t length = std::min(announced_length(static_cast<unsigned char>(bytes[at])), bytes.size() - at);
   for (std::size_t i = 0; i < length; ++i)
     message += fmt::format(" 0x{:02x}", static_cast<unsigned char>(bytes[at + i]));
-  throw SqlError("22021", message);
+  throw SqlError(sqlstate::kCharacterNotInRepertoire, message);
 }
 
 std::size_t utf8_length(std::string_view text) {

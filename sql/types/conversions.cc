@@ -4,8 +4,10 @@
 #include <limits>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/compare.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -19,7 +21,7 @@ constexpr std::string_view kIntegerName<std::int32_t> = "integer";
 
 template <class Integer>
 [[noreturn]] void throw_range() {
-  throw SqlError("22003", std::string(kIntegerName<Integer>) + " out of range");
+  throw number_out_of_range(kIntegerName<Integer>);
 }
 
 template <class To, class From>
@@ -61,8 +63,8 @@ float float4_from(std::int64_t value) { return static_cast<float>(value); }
 
 float float4_from(double value) {
   const auto result = static_cast<float>(value);
-  if (std::isinf(result) && !std::isinf(value)) throw SqlError("22003", "value out of range: overflow");
-  if (result == 0 && value != 0) throw SqlError("22003", "value out of range: underflow");
+  if (std::isinf(result) && !std::isinf(value)) throw float_overflow();
+  if (result == 0 && value != 0) throw float_underflow();
   return result;
 }
 
@@ -80,7 +82,7 @@ Numeric numeric_from(double value) { return Numeric::from_double(value); }
 bool bool_from(std::int32_t value) { return value != 0; }
 
 std::int32_t oid_from(std::int64_t value) {
-  if (value < 0 || value > std::numeric_limits<std::uint32_t>::max()) throw SqlError("22003", "OID out of range");
+  if (value < 0 || value > std::numeric_limits<std::uint32_t>::max()) throw SqlError(sqlstate::kNumericValueOutOfRange, "OID out of range");
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(value));
 }
 
@@ -110,7 +112,7 @@ std::int64_t timestamptz_from_date(std::int32_t date, const TimeZone& zone) {
   const std::int64_t midnight = timestamp_from_date(date);
   if (!is_finite_timestamp(midnight)) return midnight;
   const std::int64_t result = midnight - zone.offset_of_local(midnight) * kMicrosecondsPerSecond;
-  if (result < kMinTimestamp || result >= kEndTimestamp) throw SqlError("22008", "date out of range for timestamp");
+  if (result < kMinTimestamp || result >= kEndTimestamp) throw SqlError(sqlstate::kDatetimeFieldOverflow, "date out of range for timestamp");
   return result;
 }
 

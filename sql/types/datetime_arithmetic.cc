@@ -5,13 +5,15 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
+#include "sql/value_errors.h"
 
 // Dates, times and timestamps with intervals, and each other.
 namespace redquel::sql {
 namespace {
 
-[[noreturn]] void throw_timestamp_range() { throw SqlError("22008", "timestamp out of range"); }
+[[noreturn]] void throw_timestamp_range() { throw datetime_out_of_range("timestamp"); }
 
 std::int64_t checked(Int128 timestamp) {
   if (timestamp < kMinTimestamp || timestamp >= kEndTimestamp) throw_timestamp_range();
@@ -53,19 +55,19 @@ std::int64_t from_local_step(Int128 local, const TimeZone& zone) {
 std::int32_t add_days(std::int32_t date, std::int32_t days) {
   if (!is_finite_date(date)) return date;
   const std::int64_t result = std::int64_t{date} + days;
-  if (result < kMinDate || result >= kEndDate) throw SqlError("22008", "date out of range");
+  if (result < kMinDate || result >= kEndDate) throw datetime_out_of_range("date");
   return static_cast<std::int32_t>(result);
 }
 
 std::int32_t subtract_dates(std::int32_t a, std::int32_t b) {
-  if (!is_finite_date(a) || !is_finite_date(b)) throw SqlError("22008", "cannot subtract infinite dates");
+  if (!is_finite_date(a) || !is_finite_date(b)) throw SqlError(sqlstate::kDatetimeFieldOverflow, "cannot subtract infinite dates");
   return a - b;
 }
 
 std::int64_t timestamp_from_date(std::int32_t date) {
   if (date == kDateInfinity) return kTimestampInfinity;
   if (date == kDateNegativeInfinity) return kTimestampNegativeInfinity;
-  if (date >= kEndTimestamp / kMicrosecondsPerDay) throw SqlError("22008", "date out of range for timestamp");
+  if (date >= kEndTimestamp / kMicrosecondsPerDay) throw SqlError(sqlstate::kDatetimeFieldOverflow, "date out of range for timestamp");
   return date * kMicrosecondsPerDay;
 }
 
@@ -122,9 +124,9 @@ std::int64_t subtract_interval(std::int64_t timestamp, const Interval& interval,
 
 Interval subtract_timestamps(std::int64_t a, std::int64_t b) {
   if (!is_finite_timestamp(a) || !is_finite_timestamp(b))
-    throw SqlError("22008", "cannot subtract infinite timestamps");
+    throw SqlError(sqlstate::kDatetimeFieldOverflow, "cannot subtract infinite timestamps");
   std::int64_t difference = 0;
-  if (__builtin_sub_overflow(a, b, &difference)) throw SqlError("22008", "interval out of range");
+  if (__builtin_sub_overflow(a, b, &difference)) throw datetime_out_of_range("interval");
   return justify_hours({difference, 0, 0});
 }
 
@@ -220,7 +222,7 @@ std::int64_t interval_offset(const Interval& zone) {
   if (zone.months != 0 || zone.days != 0) {
     std::string text;
     append_interval(zone, {}, text);
-    throw SqlError("22023", fmt::format("interval time zone \"{}\" must not include months or days", text));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("interval time zone \"{}\" must not include months or days", text));
   }
   return zone.microseconds / kMicrosecondsPerSecond;
 }

@@ -7,8 +7,10 @@
 #include <string>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 #include "sql/types/datetime_tokens.h"
+#include "sql/value_errors.h"
 
 // make_date and its relatives, to_timestamp(double).
 namespace redquel::sql {
@@ -30,13 +32,13 @@ CivilTime checked_date(std::int32_t year, std::int32_t month, std::int32_t day, 
   const bool before_christ = year < 0 && year != std::numeric_limits<std::int32_t>::min();
   const int astronomical = before_christ ? year + 1 : year;
   if ((!before_christ && year <= 0) || month < 1 || month > 12 || day < 1 || day > days_in_month(astronomical, month)) {
-    throw SqlError("22008", fmt::format("date field value out of range: {}-{:02}-{:02}",
-                                        for_timestamp ? year : astronomical, month, day));
+    throw SqlError(sqlstate::kDatetimeFieldOverflow,
+                   fmt::format("date field value out of range: {}-{:02}-{:02}", for_timestamp ? year : astronomical, month, day));
   }
   const CivilTime civil{.year = astronomical, .month = month, .day = day};
   const bool countable = astronomical >= -4713 && astronomical < 5874898;
   if (!countable || days_from_civil(astronomical, month, day) < kMinDate)
-    throw SqlError("22008",
+    throw SqlError(sqlstate::kDatetimeFieldOverflow,
                    fmt::format("date out of range: {}-{:02}-{:02}", for_timestamp ? year : astronomical, month, day));
   return civil;
 }
@@ -48,8 +50,7 @@ std::int64_t checked_time(std::int32_t hour, std::int32_t minute, double seconds
         hour * kMicrosecondsPerHour + minute * kMicrosecondsPerMinute + static_cast<std::int64_t>(microseconds);
     if (time <= kMicrosecondsPerDay) return time;
   }
-  throw SqlError("22008",
-                 fmt::format("time field value out of range: {}:{:02}:{}", hour, minute, seconds_text(seconds)));
+  throw SqlError(sqlstate::kDatetimeFieldOverflow, fmt::format("time field value out of range: {}:{:02}:{}", hour, minute, seconds_text(seconds)));
 }
 
 /// A number with sign, an abbreviation or a name; seconds east, or the zone that decides.
@@ -70,7 +71,7 @@ std::optional<std::int32_t> decode_numeric_zone(std::string_view zone) {
   }
   if (!hours || !minutes || !seconds || *hours < 0 || *hours > 15 || *minutes < 0 || *minutes > 59 || *seconds < 0 ||
       *seconds > 59)
-    throw SqlError("22023", fmt::format("numeric time zone \"{}\" out of range", zone));
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("numeric time zone \"{}\" out of range", zone));
   if (!rest.empty()) return std::nullopt;
   const std::int32_t offset = (*hours * 60 + *minutes) * 60 + *seconds;
   return zone.front() == '-' ? -offset : offset;
@@ -93,8 +94,8 @@ std::int64_t make_timestamp(std::int32_t year, std::int32_t month, std::int32_t 
   const std::int64_t time = checked_time(hour, minute, seconds);
   const Int128 result = Int128{days_from_civil(civil.year, civil.month, civil.day)} * kMicrosecondsPerDay + time;
   if (result < kMinTimestamp || result >= kEndTimestamp) {
-    throw SqlError("22008", fmt::format("timestamp out of range: {}-{:02}-{:02} {}:{:02}:{}", civil.year, month, day,
-                                        hour, minute, seconds_text(seconds)));
+    throw SqlError(sqlstate::kDatetimeFieldOverflow,
+                   fmt::format("timestamp out of range: {}-{:02}-{:02} {}:{:02}:{}", civil.year, month, day, hour, minute, seconds_text(seconds)));
   }
   return static_cast<std::int64_t>(result);
 }
@@ -108,7 +109,7 @@ std::int64_t make_timestamptz(std::int32_t year, std::int32_t month, std::int32_
                               std::int32_t minute, double seconds, std::string_view zone) {
   const std::int64_t local = make_timestamp(year, month, day, hour, minute, seconds);
   if (!zone.empty() && zone.front() >= '0' && zone.front() <= '9') {
-    throw SqlError("22023", fmt::format("invalid input syntax for type numeric time zone: \"{}\"", zone))
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid input syntax for type numeric time zone: \"{}\"", zone))
         .hint("Numeric time zones must have \"-\" or \"+\" as first character.");
   }
   if (const std::optional<std::int32_t> offset = decode_numeric_zone(zone)) {
@@ -120,7 +121,7 @@ std::int64_t make_timestamptz(std::int32_t year, std::int32_t month, std::int32_
 
 Interval make_interval(std::int32_t years, std::int32_t months, std::int32_t weeks, std::int32_t days,
                        std::int32_t hours, std::int32_t minutes, double seconds) {
-  const auto out_of_range = [] { return SqlError("22008", "interval out of range"); };
+  const auto out_of_range = [] { return datetime_out_of_range("interval"); };
   const auto fits = [](std::int64_t value) {
     return value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
   };
@@ -136,7 +137,7 @@ Interval make_interval(std::int32_t years, std::int32_t months, std::int32_t wee
 }
 
 std::int64_t timestamptz_from_epoch(double seconds) {
-  if (std::isnan(seconds)) throw SqlError("22008", "timestamp cannot be NaN");
+  if (std::isnan(seconds)) throw SqlError(sqlstate::kDatetimeFieldOverflow, "timestamp cannot be NaN");
   if (std::isinf(seconds)) return seconds > 0 ? kTimestampInfinity : kTimestampNegativeInfinity;
   const auto to_unix = [](std::int64_t timestamp) {
     return static_cast<double>(timestamp / kMicrosecondsPerSecond + kEpochUnixSeconds);
@@ -148,8 +149,7 @@ std::int64_t timestamptz_from_epoch(double seconds) {
   }
   char text[40];
   const int length = std::snprintf(text, sizeof text, "%g", seconds);
-  throw SqlError(
-      "22008", fmt::format("timestamp out of range: \"{}\"", std::string_view(text, static_cast<std::size_t>(length))));
+  throw datetime_out_of_range("timestamp", std::string_view(text, static_cast<std::size_t>(length)));
 }
 
 }  // namespace redquel::sql

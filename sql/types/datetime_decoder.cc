@@ -9,6 +9,7 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 
 namespace redquel::sql {
@@ -446,7 +447,7 @@ ParseFailure DateTimeDecoder::use_zone_name(std::string_view name, bool strict, 
   zone_ = find_time_zone(name);
   found = TokenKind::kZone;
   if (zone_ != nullptr) return ParseFailure::kNone;
-  if (strict) throw SqlError("22023", fmt::format("time zone \"{}\" not recognized", name));
+  if (strict) throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("time zone \"{}\" not recognized", name));
   return ParseFailure::kBadFormat;
 }
 

@@ -5,8 +5,10 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 #include "sql/types/datetime_tokens.h"
+#include "sql/value_errors.h"
 
 // date_trunc, date_part and extract. One table-like switch per family gives a field's value as PartValue, from which
 // both results, float8 and numeric, are made.
@@ -23,11 +25,11 @@ struct Unit {
 };
 
 [[noreturn]] void throw_unknown(std::string_view name, std::string_view type) {
-  throw SqlError("22023", fmt::format("unit \"{}\" not recognized for type {}", name, type));
+  throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("unit \"{}\" not recognized for type {}", name, type));
 }
 
 [[noreturn]] void throw_unsupported(std::string_view name, std::string_view type) {
-  throw SqlError("0A000", fmt::format("unit \"{}\" not supported for type {}", name, type));
+  throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("unit \"{}\" not supported for type {}", name, type));
 }
 
 /// date_trunc knows the words of interval units only.
@@ -111,7 +113,7 @@ std::int64_t truncate_local(const Unit& unit, std::int64_t local, std::string_vi
   std::int32_t days = days_from_civil(static_cast<int>(year), month, day);
   if (unit.value == TokenValue::kWeek) days = monday_of(days);
   const Int128 result = Int128{days} * kMicrosecondsPerDay;
-  if (result < kMinTimestamp || result >= kEndTimestamp) throw SqlError("22008", "timestamp out of range");
+  if (result < kMinTimestamp || result >= kEndTimestamp) throw datetime_out_of_range("timestamp");
   return static_cast<std::int64_t>(result);
 }
 
@@ -454,7 +456,7 @@ Interval truncate_interval(std::string_view field, const Interval& interval) {
     case TokenValue::kMicrosecond:
       break;
     case TokenValue::kWeek:
-      throw SqlError("0A000", fmt::format("unit \"{}\" not supported for type interval", unit.name))
+      throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("unit \"{}\" not supported for type interval", unit.name))
           .detail("Months usually have fractional weeks.");
     default:
       throw_unsupported(unit.name, kIntervalName);
@@ -513,20 +515,20 @@ std::optional<Numeric> extract_from_interval(std::string_view field, const Inter
 
 std::int64_t date_bin(const Interval& stride, std::int64_t source, std::int64_t origin) {
   if (!is_finite_timestamp(source)) return source;
-  if (!is_finite_timestamp(origin)) throw SqlError("22008", "origin out of range");
+  if (!is_finite_timestamp(origin)) throw SqlError(sqlstate::kDatetimeFieldOverflow, "origin out of range");
   if (stride.months != 0)
-    throw SqlError("0A000", "timestamps cannot be binned into intervals containing months or years");
+    throw SqlError(sqlstate::kFeatureNotSupported, "timestamps cannot be binned into intervals containing months or years");
   const Int128 size = Int128{stride.days} * kMicrosecondsPerDay + stride.microseconds;
   if (size > std::numeric_limits<std::int64_t>::max() || size < std::numeric_limits<std::int64_t>::min())
-    throw SqlError("22008", "interval out of range");
-  if (size <= 0) throw SqlError("22008", "stride must be greater than zero");
+    throw datetime_out_of_range("interval");
+  if (size <= 0) throw SqlError(sqlstate::kDatetimeFieldOverflow, "stride must be greater than zero");
   const Int128 difference = Int128{source} - origin;
   if (difference > std::numeric_limits<std::int64_t>::max() || difference < std::numeric_limits<std::int64_t>::min())
-    throw SqlError("22008", "interval out of range");
+    throw datetime_out_of_range("interval");
   Int128 rest = difference % size;
   if (rest < 0) rest += size;
   const Int128 result = source - rest;
-  if (result < kMinTimestamp || result >= kEndTimestamp) throw SqlError("22008", "timestamp out of range");
+  if (result < kMinTimestamp || result >= kEndTimestamp) throw datetime_out_of_range("timestamp");
   return static_cast<std::int64_t>(result);
 }
 

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <limits>
 
 #include "sql/error.h"
@@ -7,6 +5,7 @@
 #include "sql/types/datetime_decoder.h"
 #include "sql/types/datetime_tokens.h"
 #include "sql/types/zoned_time.h"
+#include "sql/value_errors.h"
 
 // Input of date, time and timestamps. What redquel itself writes, ISO in full width, takes a short way; everything
 // else, errors too, goes through the decoder.
@@ -117,7 +116,7 @@ std::int64_t timestamp_of(const DecodedDateTime& value, std::string_view text, b
     if (with_zone) result -= value.offset * kMicrosecondsPerSecond;
     if (result >= kMinTimestamp && result < kEndTimestamp) return static_cast<std::int64_t>(result);
   }
-  throw SqlError("22008", fmt::format("timestamp out of range: \"{}\"", text));
+  throw datetime_out_of_range("timestamp", text);
 }
 
 }  // namespace
@@ -140,7 +139,7 @@ std::int32_t parse_date(std::string_view text, const SessionSettings& settings, 
     const std::int32_t days = days_from_civil(value.year, value.month, value.day);
     if (days >= kMinDate && days < kEndDate) return days;
   }
-  throw SqlError("22008", fmt::format("date out of range: \"{}\"", text));
+  throw datetime_out_of_range("date", text);
 }
 
 std::int64_t parse_time(std::string_view text, const SessionSettings& settings, Now now) {

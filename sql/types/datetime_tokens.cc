@@ -9,6 +9,7 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -266,19 +267,19 @@ bool DateTimeFields::split(std::string_view text) {
 void throw_parse_failure(ParseFailure failure, std::string_view text, std::string_view type) {
   switch (failure) {
     case ParseFailure::kFieldOverflow:
-      throw SqlError("22008", fmt::format("date/time field value out of range: \"{}\"", text));
+      throw SqlError(sqlstate::kDatetimeFieldOverflow, fmt::format("date/time field value out of range: \"{}\"", text));
     case ParseFailure::kMonthDayOverflow:
-      throw SqlError("22008", fmt::format("date/time field value out of range: \"{}\"", text))
+      throw SqlError(sqlstate::kDatetimeFieldOverflow, fmt::format("date/time field value out of range: \"{}\"", text))
           .hint("Perhaps you need a different \"datestyle\" setting.");
     case ParseFailure::kIntervalOverflow:
-      throw SqlError("22015", fmt::format("interval field value out of range: \"{}\"", text));
+      throw SqlError(sqlstate::kIntervalFieldOverflow, fmt::format("interval field value out of range: \"{}\"", text));
     case ParseFailure::kZoneOverflow:
-      throw SqlError("22009", fmt::format("time zone displacement out of range: \"{}\"", text));
+      throw SqlError(sqlstate::kInvalidTimeZoneDisplacementValue, fmt::format("time zone displacement out of range: \"{}\"", text));
     case ParseFailure::kNone:
     case ParseFailure::kBadFormat:
       break;
   }
-  throw SqlError("22007", fmt::format("invalid input syntax for type {}: \"{}\"", type, text));
+  throw SqlError(sqlstate::kInvalidDatetimeFormat, fmt::format("invalid input syntax for type {}: \"{}\"", type, text));
 }
 
 std::optional<std::int32_t> take_int32(std::string_view& text) { return take_integer<std::int32_t>(text); }

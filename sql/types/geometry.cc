@@ -10,7 +10,9 @@
 #include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/functions/float_math.h"
+#include "sql/sqlstate.h"
 #include "sql/types/number_text.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -22,7 +24,7 @@ class Reader {
  public:
   Reader(std::string_view type, std::string_view text) : type_(type), text_(text) {}
 
-  SqlError error() const { return SqlError("22P02", fmt::format("invalid input syntax for type {}: \"{}\"", type_, text_)); }
+  SqlError error() const { return invalid_text_of(type_, text_); }
 
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   bool at_end() const { return at_ == text_.size(); }
@@ -59,7 +61,7 @@ class Reader {
     const bool names_infinity = token.find_first_of("iI") != std::string_view::npos;
     const bool underflows = value == 0 && token.find_first_of("123456789") != std::string_view::npos;
     if ((std::isinf(value) && !names_infinity) || underflows) {
-      throw SqlError("22003", fmt::format("\"{}\" is out of range for type double precision", token));
+      throw SqlError(sqlstate::kNumericValueOutOfRange, fmt::format("\"{}\" is out of range for type double precision", token));
     }
     at_ += size;
     skip_blanks();
@@ -155,7 +157,7 @@ std::string printed(const Value& value, int digits) {
   return out;
 }
 
-SqlError invalid_external(std::string message) { return SqlError("22P03", std::move(message)); }
+SqlError invalid_external(std::string message) { return SqlError(sqlstate::kInvalidBinaryRepresentation, std::move(message)); }
 
 }  // namespace
 
@@ -221,14 +223,16 @@ Line parse_line(std::string_view text) {
     reader.expect_closing('}');
     reader.expect_end();
     if (nearly_zero(line.a) && nearly_zero(line.b)) {
-      throw SqlError("22P02", "invalid line specification: A and B cannot both be zero");
+      throw SqlError(sqlstate::kInvalidTextRepresentation, "invalid line specification: A and B cannot both be zero");
     }
     return line;
   }
   std::vector<Point> points;
   reader.points(2, true, points);
   reader.expect_end();
-  if (same_point(points[0], points[1])) throw SqlError("22P02", "invalid line specification: must be two distinct points");
+  if (same_point(points[0], points[1])) {
+    throw SqlError(sqlstate::kInvalidTextRepresentation, "invalid line specification: must be two distinct points");
+  }
   return line_through(points[0], slope_between(points[0], points[1]));
 }
 

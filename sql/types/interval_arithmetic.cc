@@ -3,13 +3,14 @@
 
 #include "sql/error.h"
 #include "sql/types/datetime.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
 
 constexpr int kDaysPerMonth = 30, kSecondsPerDay = 86400;
 
-[[noreturn]] void throw_interval_range() { throw SqlError("22008", "interval out of range"); }
+[[noreturn]] void throw_interval_range() { throw datetime_out_of_range("interval"); }
 
 /// Two fields were given; whole parts move from one to the other.
 void add_checked(std::int32_t& to, std::int64_t amount) {
@@ -109,7 +110,7 @@ Interval multiply_interval(const Interval& interval, double factor) {
 }
 
 Interval divide_interval(const Interval& interval, double divisor) {
-  if (divisor == 0) throw SqlError("22012", "division by zero");
+  if (divisor == 0) throw division_by_zero();
   return scale_interval(interval, [divisor](double value) { return value / divisor; });
 }
 

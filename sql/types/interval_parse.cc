@@ -4,6 +4,7 @@
 #include "sql/error.h"
 #include "sql/types/datetime.h"
 #include "sql/types/datetime_tokens.h"
+#include "sql/value_errors.h"
 
 // Input of intervals: PostgreSQL's own and the SQL standard's syntax, read from right to left because units follow
 // their numbers; and ISO 8601's two forms.
@@ -49,7 +50,7 @@ class IntervalParts {
   }
   Interval to_interval() const {
     const std::int64_t months = std::int64_t{years_} * 12 + months_;
-    if (!fits_int32(months)) throw SqlError("22008", "interval out of range");
+    if (!fits_int32(months)) throw datetime_out_of_range("interval");
     return {microseconds_, days_, static_cast<std::int32_t>(months)};
   }
 

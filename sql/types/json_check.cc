@@ -5,7 +5,9 @@
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/interrupts.h"
+#include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
+#include "sql/value_errors.h"
 
 // json keeps its text; input only checks it. The checker walks with a stack of its own, so that depth costs no C stack.
 namespace redquel::sql {
@@ -37,7 +39,7 @@ class JsonChecker {
   enum class Token { kEnd, kString, kScalar, kPunctuation };
 
   [[noreturn]] void fail(std::string detail) const {
-    throw SqlError("22P02", "invalid input syntax for type json").detail(std::move(detail)).context(context());
+    throw SqlError(sqlstate::kInvalidTextRepresentation, "invalid input syntax for type json").detail(std::move(detail)).context(context());
   }
 
   /// The end of what was read of the current line: at most some 50 characters.
@@ -98,7 +100,7 @@ class JsonChecker {
 
   void open(char bracket) {
     if (open_.size() >= kMaxDepth) {
-      throw SqlError("54001", "stack depth limit exceeded")
+      throw stack_depth_exceeded()
           .hint(
               "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the "
               "platform's stack depth limit is adequate.");

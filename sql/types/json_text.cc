@@ -9,6 +9,7 @@
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/interrupts.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -34,7 +35,7 @@ std::uint32_t hex_digits(std::string_view digits) {
 }
 
 SqlError invalid_json(std::string detail) {
-  return SqlError("22P02", "invalid input syntax for type json").detail(std::move(detail));
+  return SqlError(sqlstate::kInvalidTextRepresentation, "invalid input syntax for type json").detail(std::move(detail));
 }
 
 /// Puts \u escapes together: surrogates come in pairs.
@@ -53,7 +54,7 @@ class CodePoints {
     }
     if (high_ != 0) expect_low();
     if (code == 0) {
-      throw SqlError("22P05", "unsupported Unicode escape sequence").detail("\\u0000 cannot be converted to text.");
+      throw SqlError(sqlstate::kUntranslatableCharacter, "unsupported Unicode escape sequence").detail("\\u0000 cannot be converted to text.");
     }
     append_code_point(code, out);
   }

@@ -6,6 +6,7 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -76,11 +77,13 @@ class MoneyReader {
     for (; !rest_.empty(); pass()) {
       if (first() == '-') negative_ = true;
       const bool fits = is_blank(first()) || first() == ')' || first() == '-' || first() == '+' || first() == '$';
-      if (!fits) throw SqlError("22P02", fmt::format("invalid input syntax for type money: \"{}\"", text_));
+      if (!fits) throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input syntax for type money: \"{}\"", text_));
     }
   }
 
-  SqlError out_of_range() const { return SqlError("22003", fmt::format("value \"{}\" is out of range for type money", text_)); }
+  SqlError out_of_range() const {
+    return SqlError(sqlstate::kNumericValueOutOfRange, fmt::format("value \"{}\" is out of range for type money", text_));
+  }
 
   std::string_view text_, rest_;
   std::int64_t value_ = 0;

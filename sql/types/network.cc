@@ -10,7 +10,9 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/type_oids.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -18,7 +20,7 @@ namespace {
 constexpr char kV4 = 2, kV6 = 3;  // PostgreSQL's numbers of the families
 
 SqlError invalid_syntax(Oid type, std::string_view text) {
-  return SqlError("22P02", fmt::format("invalid input syntax for type {}: \"{}\"", type_info(type).name, text));
+  return invalid_text_of(type_info(type).name, text);
 }
 
 /// All of the text as a number of at most three digits.
@@ -107,7 +109,8 @@ std::string parse_network(Oid type, std::string_view text) {
   const std::optional<NetworkAddress> address = read_address(type, text);
   if (!address) throw invalid_syntax(type, text);
   if (type == oid::kCidr && address->network().bytes != address->bytes) {
-    throw SqlError("22P02", fmt::format("invalid cidr value: \"{}\"", text)).detail("Value has bits set to right of mask.");
+    throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid cidr value: \"{}\"", text))
+        .detail("Value has bits set to right of mask.");
   }
   return address->encode();
 }
@@ -126,19 +129,19 @@ void append_network(Oid type, std::string_view bytes, std::string& out) {
 
 std::string read_network(Oid type, std::string_view binary) {
   const auto invalid = [&](std::string_view what) {
-    return SqlError("22P03", fmt::format("invalid {} in external \"{}\" value", what, type_info(type).name));
+    return SqlError(sqlstate::kInvalidBinaryRepresentation, fmt::format("invalid {} in external \"{}\" value", what, type_info(type).name));
   };
-  if (binary.size() < 4) throw SqlError("08P01", "insufficient data left in message");
+  if (binary.size() < 4) throw insufficient_message_data();
   NetworkAddress address;
   if (binary[0] != kV4 && binary[0] != kV6) throw invalid("address family");
   address.is_v6 = binary[0] == kV6;
   address.bits = static_cast<unsigned char>(binary[1]);
   if (address.bits > address.max_bits()) throw invalid("bits");
   if (static_cast<unsigned char>(binary[3]) != address.size()) throw invalid("length");
-  if (binary.size() != 4 + address.size()) throw SqlError("08P01", "insufficient data left in message");
+  if (binary.size() != 4 + address.size()) throw insufficient_message_data();
   std::memcpy(address.bytes.data(), binary.data() + 4, address.size());
   if (type == oid::kCidr && address.network().bytes != address.bytes) {
-    throw SqlError("22P03", "invalid external \"cidr\" value").detail("Value has bits set to right of mask.");
+    throw SqlError(sqlstate::kInvalidBinaryRepresentation, "invalid external \"cidr\" value").detail("Value has bits set to right of mask.");
   }
   return address.encode();
 }

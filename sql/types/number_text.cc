@@ -10,16 +10,18 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
 
 [[noreturn]] void throw_syntax(std::string_view type, std::string_view text) {
-  throw SqlError("22P02", fmt::format("invalid input syntax for type {}: \"{}\"", type, text));
+  throw invalid_text_of(type, text);
 }
 
 [[noreturn]] void throw_range(std::string_view type, std::string_view text) {
-  throw SqlError("22003", fmt::format("value \"{}\" is out of range for type {}", text, type));
+  throw SqlError(sqlstate::kNumericValueOutOfRange, fmt::format("value \"{}\" is out of range for type {}", text, type));
 }
 
 template <class Integer>
@@ -56,7 +58,7 @@ Float parse_float(std::string_view type, std::string_view text) {
     }
     if (result.ec == std::errc::invalid_argument || result.ptr != end) throw_syntax(type, text);
     if (result.ec == std::errc::result_out_of_range)
-      throw SqlError("22003", fmt::format("\"{}\" is out of range for type {}", trimmed, type));
+      throw SqlError(sqlstate::kNumericValueOutOfRange, fmt::format("\"{}\" is out of range for type {}", trimmed, type));
   } else if (equals_ignoring_case(rest, "nan")) {
     value = std::numeric_limits<Float>::quiet_NaN();
   } else if (equals_ignoring_case(rest, "infinity") || equals_ignoring_case(rest, "inf")) {

@@ -12,14 +12,16 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/big_integer.h"
 #include "sql/types/number_text.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
 
 [[noreturn]] void throw_syntax(std::string_view text) {
-  throw SqlError("22P02", fmt::format("invalid input syntax for type numeric: \"{}\"", text));
+  throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input syntax for type numeric: \"{}\"", text));
 }
 
 /// The limit of 131072 digits in bits: below it no count of digits is needed.
@@ -27,7 +29,7 @@ constexpr unsigned kSafeBits = 435'000;
 
 }  // namespace
 
-void throw_overflow() { throw SqlError("22003", "value overflows numeric format"); }
+void throw_overflow() { throw SqlError(sqlstate::kNumericValueOutOfRange, "value overflows numeric format"); }
 
 cpp_int power_of_ten(std::size_t exponent) {
   if (exponent < kPowers.size()) return cpp_int(kPowers[exponent]);
@@ -319,11 +321,11 @@ namespace {
 
 /// The value rounded to an integer of 64 bits, or an error that names the target type.
 std::int64_t to_integer(const Numeric& value, std::string_view type, std::int64_t low, std::int64_t high) {
-  if (value.is_nan()) throw SqlError("0A000", fmt::format("cannot convert NaN to {}", type));
-  if (value.is_infinite()) throw SqlError("0A000", fmt::format("cannot convert infinity to {}", type));
+  if (value.is_nan()) throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot convert NaN to {}", type));
+  if (value.is_infinite()) throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot convert infinity to {}", type));
   const std::optional<std::int64_t> integer =
       value.scale() == 0 ? value.small_unscaled() : value.rounded(0).small_unscaled();
-  if (!integer || *integer < low || *integer > high) throw SqlError("22003", fmt::format("{} out of range", type));
+  if (!integer || *integer < low || *integer > high) throw number_out_of_range(type);
   return *integer;
 }
 
@@ -372,7 +374,7 @@ double Numeric::to_nearest_double() const {
 double Numeric::to_double() const {
   const double result = to_nearest_double();
   if (is_finite() && (std::isinf(result) || (result == 0 && !is_zero())))
-    throw SqlError("22003", fmt::format("\"{}\" is out of range for type double precision", to_string()));
+    throw SqlError(sqlstate::kNumericValueOutOfRange, fmt::format("\"{}\" is out of range for type double precision", to_string()));
   return result;
 }
 
@@ -391,7 +393,7 @@ float Numeric::to_float() const {
   float result = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
   if (error != std::errc() || (result == 0 && !is_zero()))
-    throw SqlError("22003", fmt::format("\"{}\" is out of range for type real", text));
+    throw SqlError(sqlstate::kNumericValueOutOfRange, fmt::format("\"{}\" is out of range for type real", text));
   return result;
 }
 
@@ -401,7 +403,7 @@ Numeric Numeric::with_modifier(std::int32_t modifier) const {
   const int precision = (packed >> 16) & 0xFFFF;
   const int scale = ((packed & 0x7FF) ^ 1024) - 1024;
   if (is_infinite())
-    throw SqlError("22003", "numeric field overflow")
+    throw SqlError(sqlstate::kNumericValueOutOfRange, "numeric field overflow")
         .detail(fmt::format("A field with precision {}, scale {} cannot hold an infinite value.", precision, scale));
   Numeric result = rounded(scale);
   const int integer_digits = precision - scale;  // 10^that is the bound; negative for numeric(3,5)
@@ -422,7 +424,7 @@ Numeric Numeric::with_modifier(std::int32_t modifier) const {
     }
   }
   if (!fits) {
-    throw SqlError("22003", "numeric field overflow")
+    throw SqlError(sqlstate::kNumericValueOutOfRange, "numeric field overflow")
         .detail(fmt::format("A field with precision {}, scale {} must round to an absolute value less than {}{}.",
                             precision, scale, integer_digits != 0 ? "10^" : "",
                             integer_digits != 0 ? integer_digits : 1));

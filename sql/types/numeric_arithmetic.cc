@@ -6,6 +6,7 @@
 #include "sql/error.h"
 #include "sql/types/big_integer.h"
 #include "sql/types/numeric.h"
+#include "sql/value_errors.h"
 
 // Comparison, rounding and the four operations. Each tries 64-bit arithmetic first and falls back to big integers when
 // a builtin reports overflow.
@@ -16,7 +17,7 @@ constexpr int kGroupDigits = 4;
 /// round() and trunc() clamp their scale to what a numeric can have.
 constexpr int kMinRoundingScale = -Numeric::kMaxIntegerDigits - 1;
 
-[[noreturn]] void throw_division_by_zero() { throw SqlError("22012", "division by zero"); }
+[[noreturn]] void throw_division_by_zero() { throw division_by_zero(); }
 
 /// value × 10^shift, or false on overflow.
 bool scale_up(std::int64_t value, int shift, std::int64_t& out) {

@@ -6,8 +6,10 @@
 
 #include "sql/error.h"
 #include "sql/interrupts.h"
+#include "sql/sqlstate.h"
 #include "sql/types/big_integer.h"
 #include "sql/types/numeric.h"
+#include "sql/value_errors.h"
 
 // Roots, exponentials and logarithms. The number of digits of a result follows PostgreSQL's rules, estimates included:
 // they are visible. The digits themselves are computed in binary fixed point with guard bits and rounded once.
@@ -141,8 +143,8 @@ Numeric exp_at_scale(const Numeric& value, int scale) {
 }
 
 void check_logarithm(const Numeric& value) {
-  if (value.is_zero()) throw SqlError("2201E", "cannot take logarithm of zero");
-  if (value.sign() < 0) throw SqlError("2201E", "cannot take logarithm of a negative number");
+  if (value.is_zero()) throw logarithm_of_zero();
+  if (value.sign() < 0) throw logarithm_of_negative();
 }
 
 Numeric ln_at_scale(const Numeric& value, int scale) {
@@ -152,10 +154,10 @@ Numeric ln_at_scale(const Numeric& value, int scale) {
   return from_fixed(fixed_ln(value, bits), bits, scale);
 }
 
-SqlError negative_power_of_zero() { return SqlError("2201F", "zero raised to a negative power is undefined"); }
+SqlError negative_power_of_zero() { return SqlError(sqlstate::kInvalidArgumentForPowerFunction, "zero raised to a negative power is undefined"); }
 
 SqlError complex_result() {
-  return SqlError("2201F", "a negative number raised to a non-integer power yields a complex result");
+  return SqlError(sqlstate::kInvalidArgumentForPowerFunction, "a negative number raised to a non-integer power yields a complex result");
 }
 
 bool is_odd(const Numeric& integral) { return !(integral % Numeric(2)).is_zero(); }
@@ -183,7 +185,7 @@ Numeric integer_power(const Numeric& base, std::int64_t exponent) {
   if (weight + 1 < -scale) return Numeric(0, scale);
   if (exponent == 0) return Numeric(1).rounded(scale);
   if (base.is_zero()) {
-    if (exponent < 0) throw SqlError("22012", "division by zero");
+    if (exponent < 0) throw division_by_zero();
     return Numeric(0, scale);
   }
   const auto count = static_cast<unsigned>(std::llabs(exponent));
@@ -240,7 +242,7 @@ Numeric integer_power(const Numeric& base, std::int64_t exponent) {
 
 Numeric sqrt(const Numeric& a) {
   if (a.is_nan()) return a;
-  if (a.sign() < 0) throw SqlError("2201F", "cannot take square root of a negative number");
+  if (a.sign() < 0) throw SqlError(sqlstate::kInvalidArgumentForPowerFunction, "cannot take square root of a negative number");
   if (a.is_infinite()) return a;
   const int weight = leading_group(a).weight * 4;
   const int result_digits = weight >= 0 ? weight / 2 + 1 : 1 - (1 - weight) / 2;
@@ -270,7 +272,7 @@ Numeric exp(const Numeric& a) {
 Numeric ln(const Numeric& a) {
   if (a.is_nan()) return a;
   if (a.is_infinite() && a.sign() > 0) return a;
-  if (a.is_infinite()) throw SqlError("2201E", "cannot take logarithm of a negative number");
+  if (a.is_infinite()) throw logarithm_of_negative();
   return ln_at_scale(a, clamp_scale(kMinSignificantDigits - estimate_ln_weight(a), {a.scale()}));
 }
 
@@ -280,9 +282,9 @@ Numeric log(const Numeric& base, const Numeric& a) {
     check_logarithm(base);
     check_logarithm(a);
   } else if (base.sign() < 0 || a.sign() < 0) {
-    throw SqlError("2201E", "cannot take logarithm of a negative number");
+    throw logarithm_of_negative();
   } else if (base.is_zero() || a.is_zero()) {
-    throw SqlError("2201E", "cannot take logarithm of zero");
+    throw logarithm_of_zero();
   }
   if (base.is_infinite()) return a.is_infinite() ? Numeric::nan() : Numeric();
   if (a.is_infinite()) return Numeric::infinity();
@@ -291,7 +293,7 @@ Numeric log(const Numeric& base, const Numeric& a) {
   const int digits = scale + std::abs(weight) + 2 * std::abs(base_weight) + 24;
   const unsigned bits = bits_for_digits(digits);
   const cpp_int divisor = fixed_ln(base, bits);
-  if (base == Numeric(1) || divisor.is_zero()) throw SqlError("22012", "division by zero");
+  if (base == Numeric(1) || divisor.is_zero()) throw division_by_zero();
   const cpp_int quotient = (fixed_ln(a, bits) << bits) / divisor;
   return from_fixed(quotient, bits, scale);
 }
@@ -334,7 +336,7 @@ Numeric power(const Numeric& base, const Numeric& exponent) {
 }
 
 Numeric factorial(std::int64_t n) {
-  if (n < 0) throw SqlError("22003", "factorial of a negative number is undefined");
+  if (n < 0) throw SqlError(sqlstate::kNumericValueOutOfRange, "factorial of a negative number is undefined");
   constexpr std::int64_t kLargest = 32177;
   if (n > kLargest) throw_overflow();
   // Halves of the range are multiplied last, so that operands grow evenly.
@@ -369,7 +371,7 @@ Numeric lcm(const Numeric& a, const Numeric& b) {
 }
 
 std::int32_t width_bucket(const Numeric& operand, const Numeric& low, const Numeric& high, std::int32_t count) {
-  const auto invalid = [](const char* message) { return SqlError("2201G", message); };
+  const auto invalid = [](const char* message) { return SqlError(sqlstate::kInvalidArgumentForWidthBucketFunction, message); };
   if (count <= 0) throw invalid("count must be greater than zero");
   if (operand.is_nan() || low.is_nan() || high.is_nan())
     throw invalid("operand, lower bound, and upper bound cannot be NaN");
@@ -379,7 +381,7 @@ std::int32_t width_bucket(const Numeric& operand, const Numeric& low, const Nume
   const bool ascending = direction < 0;
   if (ascending ? operand < low : operand > low) return 0;
   if (ascending ? operand >= high : operand <= high) {
-    if (count == std::numeric_limits<std::int32_t>::max()) throw SqlError("22003", "integer out of range");
+    if (count == std::numeric_limits<std::int32_t>::max()) throw number_out_of_range("integer");
     return count + 1;
   }
   // A quotient that is rounded up to the count gives the bucket behind the last one, as PostgreSQL 15 has it.

@@ -7,10 +7,12 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/compare.h"
 #include "sql/types/part_text.h"
 #include "sql/types/text_io.h"
 #include "sql/types/user_types.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -58,14 +60,14 @@ bool is_discrete(Oid range) { return range == oid::kInt4Range || range == oid::k
 void step(Oid subtype, Datum& value) {
   if (subtype == oid::kInt8) {
     auto& number = std::get<std::int64_t>(value);
-    if (__builtin_add_overflow(number, 1, &number)) throw SqlError("22003", "bigint out of range");
+    if (__builtin_add_overflow(number, 1, &number)) throw number_out_of_range("bigint");
     return;
   }
   auto& number = std::get<std::int32_t>(value);
   if (subtype == oid::kInt4) {
-    if (__builtin_add_overflow(number, 1, &number)) throw SqlError("22003", "integer out of range");
+    if (__builtin_add_overflow(number, 1, &number)) throw number_out_of_range("integer");
   } else if (is_finite_date(number)) {
-    if (++number >= kEndDate) throw SqlError("22008", "date out of range");
+    if (++number >= kEndDate) throw datetime_out_of_range("date");
   }
 }
 
@@ -123,7 +125,7 @@ class RangeReader {
   }
 
   [[noreturn]] void fail(std::string detail) const {
-    throw SqlError("22P02", fmt::format("malformed range literal: \"{}\"", text_)).detail(std::move(detail));
+    throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("malformed range literal: \"{}\"", text_)).detail(std::move(detail));
   }
 
   Oid range_;
@@ -175,7 +177,7 @@ RangeValue make_range(Oid range, RangeBound lower, RangeBound upper) {
   const auto is_empty = [&] {
     if (!lower.value || !upper.value) return false;
     const int order = compare(subtype, *lower.value, *upper.value);
-    if (order > 0) throw SqlError("22000", "range lower bound must be less than or equal to range upper bound");
+    if (order > 0) throw SqlError(sqlstate::kDataException, "range lower bound must be less than or equal to range upper bound");
     return order == 0 && !(lower.inclusive && upper.inclusive);
   };
   lower.inclusive = lower.inclusive && lower.value;
@@ -198,7 +200,7 @@ RangeValue parse_range(Oid range, std::string_view text, const SessionSettings& 
 
 RangeSet parse_multirange(Oid multirange, std::string_view text, const SessionSettings& settings, Now now) {
   const auto fail = [&](std::string detail) {
-    throw SqlError("22P02", fmt::format("malformed multirange literal: \"{}\"", text)).detail(std::move(detail));
+    throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("malformed multirange literal: \"{}\"", text)).detail(std::move(detail));
   };
   const Oid range = range_in(multirange);
   std::size_t at = 0;

@@ -7,6 +7,7 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/part_text.h"
 #include "sql/types/record_header.h"
 #include "sql/types/type_oids.h"
@@ -15,7 +16,7 @@
 namespace redquel::sql {
 namespace {
 
-SqlError corrupt() { return SqlError("XX001", "a value of a row type cannot be read"); }
+SqlError corrupt() { return SqlError(sqlstate::kDataCorrupted, "a value of a row type cannot be read"); }
 
 /// Reads what stands between the parentheses, field by field. The messages are record_in's.
 class RowReader {
@@ -44,7 +45,7 @@ class RowReader {
   }
 
   [[noreturn]] void fail(std::string detail) const {
-    throw SqlError("22P02", fmt::format("malformed record literal: \"{}\"", text_)).detail(std::move(detail));
+    throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("malformed record literal: \"{}\"", text_)).detail(std::move(detail));
   }
 
  private:

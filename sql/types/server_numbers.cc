@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -53,7 +54,9 @@ bool TransactionSnapshot::sees(std::uint64_t transaction) const {
 
 TransactionSnapshot parse_snapshot(std::string_view text) {
   TransactionSnapshot snapshot;
-  if (!read_snapshot(text, snapshot)) throw SqlError("22P02", fmt::format("invalid input syntax for type pg_snapshot: \"{}\"", text));
+  if (!read_snapshot(text, snapshot)) {
+    throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input syntax for type pg_snapshot: \"{}\"", text));
+  }
   return snapshot;
 }
 
@@ -71,7 +74,7 @@ std::int64_t parse_log_position(std::string_view text) {
   const std::size_t slash = text.find('/');
   std::uint32_t upper = 0, lower = 0;
   if (slash == std::string_view::npos || !parse_half(text.substr(0, slash), upper) || !parse_half(text.substr(slash + 1), lower)) {
-    throw SqlError("22P02", fmt::format("invalid input syntax for type pg_lsn: \"{}\"", text));
+    throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input syntax for type pg_lsn: \"{}\"", text));
   }
   return from_unsigned_bits(std::uint64_t{upper} << 32 | lower);
 }

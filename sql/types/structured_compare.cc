@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/compare.h"
 #include "sql/types/range_value.h"
@@ -48,8 +49,8 @@ int compare_rows(Oid type, std::string_view a, std::string_view b) {
   const std::size_t common = std::min(left.fields.size(), right.fields.size());
   for (std::size_t i = 0; i < common; ++i) {
     if (left.types[i].oid != right.types[i].oid) {
-      throw SqlError("42804", fmt::format("cannot compare dissimilar column types {} and {} at record column {}",
-                                          format_type(Type{left.types[i].oid}), format_type(Type{right.types[i].oid}), i + 1));
+      throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("cannot compare dissimilar column types {} and {} at record column {}",
+                                                              format_type(Type{left.types[i].oid}), format_type(Type{right.types[i].oid}), i + 1));
     }
     const auto &x = left.fields[i], &y = right.fields[i];
     if (!x || !y) {  // NULL is above every value
@@ -59,7 +60,7 @@ int compare_rows(Oid type, std::string_view a, std::string_view b) {
     if (const int order = compare_elements(left.types[i].oid, *x, *y); order != 0) return order;
   }
   if (left.fields.size() != right.fields.size()) {
-    throw SqlError("42804", "cannot compare record types with different numbers of columns");
+    throw SqlError(sqlstate::kDatatypeMismatch, "cannot compare record types with different numbers of columns");
   }
   return 0;
 }
@@ -68,7 +69,7 @@ int compare_rows(Oid type, std::string_view a, std::string_view b) {
 int compare_labels(Oid type, std::string_view a, std::string_view b) {
   if (a == b) return 0;
   const EnumLabel *left = find_label(type, a), *right = find_label(type, b);
-  if (left == nullptr || right == nullptr) throw SqlError("XX001", "a stored value is no label of its enum type");
+  if (left == nullptr || right == nullptr) throw SqlError(sqlstate::kDataCorrupted, "a stored value is no label of its enum type");
   return left->order < right->order ? -1 : 1;
 }
 

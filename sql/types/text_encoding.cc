@@ -11,6 +11,7 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 
@@ -126,14 +127,14 @@ std::string hexadecimal(std::string_view bytes) {
 }
 
 SqlError invalid_bytes(std::string_view encoding, std::string_view character) {
-  return SqlError("22021",
-                       fmt::format("invalid byte sequence for encoding \"{}\": {}", encoding, hexadecimal(character)));
+  return SqlError(sqlstate::kCharacterNotInRepertoire,
+                  fmt::format("invalid byte sequence for encoding \"{}\": {}", encoding, hexadecimal(character)));
 }
 
 SqlError no_equivalent(std::string_view character, std::string_view from, std::string_view to) {
   return SqlError(
-      "22P05", fmt::format("character with byte sequence {} in encoding \"{}\" has no equivalent in encoding \"{}\"",
-                           hexadecimal(character), from, to));
+      sqlstate::kUntranslatableCharacter,
+      fmt::format("character with byte sequence {} in encoding \"{}\" has no equivalent in encoding \"{}\"", hexadecimal(character), from, to));
 }
 
 /// Runs iconv to the end of `bytes` or to its first refusal; gives what is left then.
@@ -191,7 +192,7 @@ std::unique_ptr<EncodingConverter> EncodingConverter::make(const EncodingInfo& e
   if (to_utf8 == missing || from_utf8 == missing) {
     if (to_utf8 != missing) iconv_close(to_utf8);
     if (from_utf8 != missing) iconv_close(from_utf8);
-    throw SqlError("22023", fmt::format("invalid value for parameter \"client_encoding\": \"{}\"", encoding.name))
+    throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid value for parameter \"client_encoding\": \"{}\"", encoding.name))
         .detail("This system's iconv does not know the encoding.");
   }
   return std::unique_ptr<EncodingConverter>(new EncodingConverter(encoding, to_utf8, from_utf8));

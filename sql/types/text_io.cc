@@ -7,9 +7,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/jsonpath/jsonpath.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 #include "sql/types/access_item.h"
 #include "sql/types/array_value.h"
 #include "sql/types/bit_string.h"
@@ -41,7 +42,7 @@ std::int32_t parse_regtype(std::string_view text) {
   if (const TypeInfo* info = find_type(text)) return static_cast<std::int32_t>(info->oid);
   const auto found = std::ranges::find(all_types(), text, &TypeInfo::display_name);
   if (found != all_types().end()) return static_cast<std::int32_t>(found->oid);
-  throw SqlError("42704", fmt::format("type \"{}\" does not exist", text));
+  throw undefined_type(text);
 }
 
 /// regclass and its like: names need the catalog, which is above this room's values.
@@ -135,7 +136,7 @@ std::string parse_row(Oid type, std::string_view text, const SessionSettings& se
 std::string_view parse_label(Type type, std::string_view text) {
   const EnumLabel* label = find_label(type.oid, text);
   if (label != nullptr && label->name == text) return text;
-  throw SqlError("22P02", fmt::format("invalid input value for enum {}: \"{}\"", format_type(type), text));
+  throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input value for enum {}: \"{}\"", format_type(type), text));
 }
 
 std::string range_text(Oid type, const RangeValue& value, const SessionSettings& settings) {
@@ -247,7 +248,7 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
     case oid::kAclitem:
       return take(access_item_text(read_access_item(text)));
     case oid::kNodeTree:
-      throw SqlError("0A000", "cannot accept a value of type pg_node_tree");
+      throw SqlError(sqlstate::kFeatureNotSupported, "cannot accept a value of type pg_node_tree");
     case oid::kVoid:
       return take(std::string_view());
     default:
@@ -264,9 +265,9 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
   }
   if (is_enum_type(type.oid)) return take(parse_label(type, text));
   if (is_composite_type(type.oid)) return take(parse_row(type.oid, text, settings, now));
-  if (type.oid == oid::kRecord) throw SqlError("0A000", "input of anonymous composite types is not implemented");
+  if (type.oid == oid::kRecord) throw SqlError(sqlstate::kFeatureNotSupported, "input of anonymous composite types is not implemented");
   if (type_info(type.oid).category == TypeCategory::kPseudo)
-    throw SqlError("0A000", fmt::format("cannot accept a value of type {}", type_info(type.oid).name));
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot accept a value of type {}", type_info(type.oid).name));
   throw not_supported(fmt::format("input of type {}", format_type(type)));
 }
 
@@ -377,7 +378,7 @@ std::string cut_to_length(Type type, std::string text, bool explicit_cast) {
   if (kept < text.size()) {
     // Blanks may go without a word.
     if (!explicit_cast && text.find_first_not_of(' ', kept) != std::string::npos)
-      throw SqlError("22001", fmt::format("value too long for type {}", format_type(type)));
+      throw SqlError(sqlstate::kStringDataRightTruncation, fmt::format("value too long for type {}", format_type(type)));
     text.resize(kept);
   }
   if (type.oid == oid::kBpchar) append_padding(type, text, text);

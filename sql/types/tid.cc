@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::sql {
 namespace {
@@ -29,7 +30,7 @@ std::int64_t parse_tid(std::string_view text) {
   if (fits) rest.remove_prefix(open + 1);
   fits = fits && take_number(rest, ',', std::numeric_limits<std::int32_t>::min(), 0xFFFFFFFF, block) &&
          take_number(rest, ')', 0, 0xFFFF, offset);
-  if (!fits) throw SqlError("22P02", fmt::format("invalid input syntax for type tid: \"{}\"", text));
+  if (!fits) throw SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input syntax for type tid: \"{}\"", text));
   // 48 bits with their sign; a negative block is the number of the same 32 bits.
   return static_cast<std::int64_t>((static_cast<std::uint64_t>(block) << 16 | static_cast<std::uint64_t>(offset)) << 16) >> 16;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
 #include "sql/types/geometry.h"
 #include "sql/types/server_numbers.h"
@@ -273,7 +274,7 @@ std::string interval_suffix(std::int32_t modifier) {
   return precision == kFullPrecision ? std::string(name) : fmt::format("{}({})", name, precision);
 }
 
-SqlError invalid_modifier(std::string message) { return SqlError("22023", std::move(message)); }
+SqlError invalid_modifier(std::string message) { return SqlError(sqlstate::kInvalidParameterValue, std::move(message)); }
 
 std::int32_t encode_length(std::string_view name, std::span<const std::int32_t> written,
                            std::int32_t longest = kMaxTextLength) {
@@ -394,7 +395,7 @@ std::int32_t encode_modifier(Oid type, std::span<const std::int32_t> written) {
     default:
       if (const TypeInfo* info = find_type(type); info != nullptr && info->element != 0 && info->category == kArray)
         return encode_modifier(info->element, written);
-      throw SqlError("42601", fmt::format("type modifier is not allowed for type \"{}\"", type_info(type).name));
+      throw SqlError(sqlstate::kSyntaxError, fmt::format("type modifier is not allowed for type \"{}\"", type_info(type).name));
   }
 }
 

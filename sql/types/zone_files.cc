@@ -19,6 +19,7 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/number_text.h"
 #include "sql/types/time_zone.h"
 
@@ -251,7 +252,7 @@ const TimeZone* find_time_zone(std::string_view name) {
 
 const TimeZone& time_zone_named(std::string_view name) {
   const TimeZone* zone = find_time_zone(name);
-  if (zone == nullptr) throw SqlError("22023", fmt::format("time zone \"{}\" not recognized", name));
+  if (zone == nullptr) throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("time zone \"{}\" not recognized", name));
   return *zone;
 }
 
