@@ -43,7 +43,7 @@ LoginRole login_role(const sql::RoleSet& roles, const sql::RoleDef& role, const 
 
 asio::awaitable<LoginFacts> read_login_role(RedisClient& home, std::string name, std::string database) {
   CommandBatch batch;
-  batch.add("HGET", kRolesKey, sql::kRolesVersionField);
+  batch.add("HGET", sql::kRolesKey, sql::kRolesVersionField);
   batch.add("HLEN", sql::kVerifiersKey);
   batch.add("GET", sql::kMockNonceKey);
   const RepliesPtr first = co_await home.execute(std::move(batch));

@@ -17,7 +17,7 @@ namespace redquel::server {
 
 namespace {
 
-constexpr std::string_view kScram = "SCRAM-SHA-256", kScramPlus = "SCRAM-SHA-256-PLUS", kBindingType = "tls-server-end-point";
+constexpr std::string_view kMechanism = "SCRAM-SHA-256", kPlusMechanism = "SCRAM-SHA-256-PLUS", kBindingType = "tls-server-end-point";
 constexpr std::size_t kNonceBytes = 18;
 
 sql::SqlError malformed(std::string detail) {
@@ -104,8 +104,8 @@ std::string ScramExchange::make_nonce() {
 }
 
 std::vector<std::string_view> ScramExchange::mechanisms() const {
-  if (options_.server_end_point.empty()) return {kScram};
-  return {kScramPlus, kScram};
+  if (options_.server_end_point.empty()) return {kMechanism};
+  return {kPlusMechanism, kMechanism};
 }
 
 void ScramExchange::select(std::string_view mechanism) {
@@ -113,7 +113,7 @@ void ScramExchange::select(std::string_view mechanism) {
   if (std::ranges::find(offered, mechanism) == offered.end()) {
     throw sql::SqlError(sqlstate::kProtocolViolation, "client selected an invalid SASL authentication mechanism");
   }
-  binds_channel_ = mechanism == kScramPlus;
+  binds_channel_ = mechanism == kPlusMechanism;
 }
 
 std::string ScramExchange::answer_first(std::string_view message) {
