@@ -55,9 +55,9 @@ sql::SqlError redis_error(std::string_view error_text, std::string_view command)
   if (error_text.starts_with("ERR max number of clients")) sqlstate = sqlstate::kTooManyConnections;
   if (error_text.find("option of SORT denied") != std::string_view::npos) {
     sqlstate = sqlstate::kInsufficientPrivilege;  // the user may not read all keys
+  }
   for (const ErrorCode& known : kErrorCodes) {
     if (has_code(error_text, known.code)) sqlstate = known.sqlstate;
-  }
   }
   return sql::SqlError(sqlstate, "Redis refused " + printable(command) + ": " + printable(error_text));
 }
