@@ -121,7 +121,7 @@ asio::awaitable<void> Session::Login::check_rule(const HostRule& rule) {
   const std::string_view sqlstate = asks_for_password(rule.method) ? sqlstate::kInvalidPassword : sqlstate::kInvalidAuthorizationSpecification;
   sql::SqlError error(sqlstate, fmt::format("{} authentication failed for user \"{}\"", method_words(rule.method), message_.user));
   session_.host_.note_bad_startup(session_.connection_.peer_address(),
-                                  fmt::format("{}: {} (rule {}: \"{}\")", error.message(), log_, rule.line, rule.text));
+                                  fmt::format("{}: {} (line {} of the rules: \"{}\")", error.message(), log_, rule.line, rule.text));
   // During the pause another connection may take the slot, so that refused clients hold up no one.
   session_.host_.set_startup_waiting(session_.number_, true);
   asio::steady_timer pause(session_.connection_.executor(), session_.host_.limits().login_delay);
