@@ -54,7 +54,7 @@ Call decode_call(const CommandBatch& batch) {
   return {std::string(words[1].text), joined(words.subspan(3, keys)), joined(words.subspan(3 + keys))};
 }
 
-Datum text(std::string value) { return Datum(std::move(value)); }
+Datum text_value(std::string value) { return Datum(std::move(value)); }
 
 class WriteEncodingTest : public ::testing::Test {
  protected:
@@ -85,8 +85,8 @@ class WriteEncodingTest : public ::testing::Test {
   }
 
   std::shared_ptr<const sql::TableDef> emp_ = employees();
-  const Row ann_ = {Datum(1), text("ann"), Datum(7), text("ann@x")};
-  const Row cid_ = {Datum(3), text("cid"), Datum(), Datum()};
+  const Row ann_ = {Datum(1), text_value("ann"), Datum(7), text_value("ann@x")};
+  const Row cid_ = {Datum(3), text_value("cid"), Datum(), Datum()};
 };
 
 TEST_F(WriteEncodingTest, InsertOfOneRow) {
@@ -260,7 +260,7 @@ TEST_F(WriteEncodingTest, PlainIncrementComparesNothing) {
     return counter;
   }());
   WriteUnit unit;
-  EXPECT_TRUE(unit.update_row(table, Row{text("a"), Datum(5)}, Row{text("a"), Datum(8)}, {}, {1}));
+  EXPECT_TRUE(unit.update_row(table, Row{text_value("a"), Datum(5)}, Row{text_value("a"), Datum(8)}, {}, {1}));
   EXPECT_EQ(plain_call(unit).arguments, joined({{"token", "'' '' '' ''"},
                                                 {"expected", "2 redquel:versions 16384 1 ''"},
                                                 {"locks", "0 1 redquel:locks:16384 0 3 redquel:locks:16384 t ra ''"},

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "sql/catalog/role_set.h"
 #include "sql/error.h"
 #include "sql/functions/function.h"
 #include "sql/functions/object_names.h"
@@ -223,11 +224,20 @@ TEST_F(SystemTables, InformationSchemaColumns) {
   EXPECT_EQ(select("sequences", {"sequence_name"}, "sequence_schema", "app", "information_schema"), (Lines{}));
 }
 
-TEST_F(SystemTables, RolesAreWhoeverOwnsSomething) {
+/// The schema's owner is a name of the time before roles: it means the role that has this name now.
+TEST_F(SystemTables, RolesOwnWhatNamesThem) {
+  RoleDef anna;
+  anna.oid = 16500;
+  anna.name = "anna";
+  anna.can_login = true;
+  auto roles = std::make_shared<RoleSet>(*built_in_roles());
+  roles->put(anna);
+  set_known_roles(roles);
   EXPECT_EQ(select("pg_user", {"usename"}), (Lines{"postgres", "anna"}));
   EXPECT_EQ(select("pg_roles", {"oid", "rolsuper"}, "rolname", "postgres"), (Lines{"10 | t"}));
-  const std::vector<std::string> anna = select("pg_authid", {"oid"}, "rolname", "anna");
-  EXPECT_EQ(select("pg_namespace", {"nspowner"}, "nspname", "app"), anna);
+  EXPECT_EQ(select("pg_roles", {"oid"}, "rolname", "anna"), (Lines{"16500"}));
+  EXPECT_EQ(select("pg_namespace", {"nspowner"}, "nspname", "app"), (Lines{"16500"}));
+  set_known_roles(built_in_roles());
 }
 
 TEST_F(SystemTables, Definitions) {
