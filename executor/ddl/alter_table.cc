@@ -10,6 +10,7 @@
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/foreign_key_definition.h"
+#include "executor/ddl/implicit_objects.h"
 #include "executor/ddl/index_build.h"
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/new_owner.h"
@@ -336,7 +337,9 @@ asio::awaitable<void> alter_row_type(DdlContext& context, const ast::AlterTable&
 
 }  // namespace
 
-asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement) {
+namespace {
+
+asio::awaitable<void> alter_table(DdlContext& context, const ast::AlterTable& statement) {
   if (statement.object == ast::ObjectType::kType) {
     const std::function<TypeChange(CatalogDraft&)> make = [&](CatalogDraft& draft) { return alter_composite(draft, statement); };
     co_return co_await change_type(context, make);
@@ -441,6 +444,25 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
     co_return co_await restart_sequences(context, std::move(restarts));
   }
   throw SqlError(sqlstate::kSerializationFailure, fmt::format("could not alter table \"{}\" due to concurrent writes", statement.relation.name));
+}
+
+/// Returns the definitions, and the table that the statement names; null: it is no table.
+asio::awaitable<std::pair<sql::CatalogPtr, TablePtr>> named_table(DdlContext& context, const ast::AlterTable& statement) {
+  const LoadedCatalog loaded = co_await load_definitions(context);
+  const CatalogDraft draft(loaded, context.session);
+  co_return std::pair(loaded.snapshot, find_table(draft, statement.relation));
+}
+
+}  // namespace
+
+asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement) {
+  const bool tells = wants_debug_messages(context.session);
+  TablePtr before;
+  if (tells) before = (co_await named_table(context, statement)).second;
+  co_await alter_table(context, statement);
+  if (!before) co_return;
+  const auto [catalog, after] = co_await named_table(context, statement);
+  if (after) tell_implicit_objects(context.session, implicit_objects("ALTER TABLE", *catalog, before.get(), *after));
 }
 
 }  // namespace redquel::executor

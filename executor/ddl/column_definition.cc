@@ -62,7 +62,7 @@ class ColumnReader {
       draft_.column.domain = declared.domain;
     }
     check_collation(definition_.collation, draft_.column.type, definition_.collation_offset);
-    draft_.column.collation = remembered_collation(definition_.collation);
+    draft_.column.collation = definition_.collation.empty() ? domain_collation(catalog_, draft_.column.domain) : remembered_collation(definition_.collation);
     for (const ast::Constraint& constraint : definition_.constraints) {
       std::visit([&](const auto& node) { take(node, constraint); }, constraint.node);
     }
@@ -254,6 +254,11 @@ void check_collation(const ast::QualifiedName& collation, sql::Type type, std::o
   const std::string& name = collation.back();
   if (name == "C" || name == "POSIX" || name == "default" || name == "ucs_basic") return;
   throw SqlError(sqlstate::kUndefinedObject, fmt::format("collation \"{}\" for encoding \"UTF8\" does not exist", name)).at(offset);
+}
+
+std::string domain_collation(const CatalogDraft& draft, sql::Oid domain) {
+  const auto found = draft.catalog().types.find(domain);
+  return found == draft.catalog().types.end() ? std::string() : found->second->range.collation;
 }
 
 std::string remembered_collation(const ast::QualifiedName& collation) {

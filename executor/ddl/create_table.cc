@@ -7,6 +7,7 @@
 #include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/implicit_objects.h"
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/like_clause.h"
 #include "executor/ddl/object_lookup.h"
@@ -118,25 +119,6 @@ std::vector<KeyDraft> distinct_uniques(const TableParts& parts) {
   return distinct;
 }
 
-/// Names the sequences and indexes that CREATE TABLE makes beside the table, in the words of PostgreSQL's messages at level debug1.
-std::vector<std::string> implicit_objects(const CatalogDraft& draft, const sql::TableDef& table) {
-  std::vector<std::string> made;
-  for (const sql::ColumnDef& column : table.columns) {
-    for (const auto& [key, sequence] : draft.catalog().sequences) {
-      if (column.sequence != sequence.oid || sequence.owner_table != table.oid) continue;
-      made.push_back(fmt::format("CREATE TABLE will create implicit sequence \"{}\" for serial column \"{}.{}\"", sequence.name, table.name, column.name));
-    }
-  }
-  const auto add_index = [&](std::string_view part, const std::string& name) {
-    made.push_back(fmt::format("CREATE TABLE / {} will create implicit index \"{}\" for table \"{}\"", part, name, table.name));
-  };
-  if (!table.primary_key.empty()) add_index("PRIMARY KEY", table.primary_key_name);
-  for (const sql::IndexDef& index : table.indexes) {
-    if (index.constraint) add_index(index.primary ? "PRIMARY KEY" : index.exclusion ? "EXCLUDE" : "UNIQUE", index.name);
-  }
-  return made;
-}
-
 /// Returns the notices about implicit objects of the new table.
 std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
   const std::string schema = creation_schema(draft, statement.relation, statement.persistence);
@@ -179,7 +161,7 @@ std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable&
   for (const LikeParts& like : parts.likes) add_like_parts(draft, like, table);
   for (const ForeignKeyDraft& key : parts.foreign_keys) add_foreign_key(draft, table, key, sql::IndexState::kReady);
   choose_presence(table);
-  std::vector<std::string> made = implicit_objects(draft, table);
+  std::vector<std::string> made = implicit_objects("CREATE TABLE", draft.catalog(), nullptr, table);
   draft.put(std::move(table));
   return made;
 }
@@ -206,9 +188,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateTable& statement
   std::vector<std::string> made;
   const MakeDraft make = [&](CatalogDraft& draft) { made = make_table(draft, statement); };
   co_await change_catalog(context, make);
-  for (std::string& message : made) {
-    if (context.session.notice) context.session.notice("DEBUG", SqlError(sqlstate::kSuccessfulCompletion, std::move(message)));
-  }
+  tell_implicit_objects(context.session, std::move(made));
   if (statement.on_commit == ast::OnCommit::kDrop && !context.session.transaction) co_await end_temporary(context);
 }
 

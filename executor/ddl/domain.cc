@@ -245,6 +245,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateDomain& statemen
     check_collation(statement.collation, base, std::nullopt);
     domain.base = base;
     domain.base_domain = base_domain;
+    domain.range.collation = statement.collation.empty() ? domain_collation(draft, base_domain) : remembered_collation(statement.collation);
     DomainReader reader(draft, domain);
     for (const ast::Constraint& constraint : statement.constraints) reader.read(constraint);
     draft.put(std::move(domain));

@@ -330,7 +330,7 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   if (changed.identity != Identity::kNone && type != changed.type) change_identity_type(changed, type);
   changed.type = type;
   changed.domain = domain;
-  changed.collation = remembered_collation(written.collation);
+  changed.collation = written.collation.empty() ? domain_collation(draft_, domain) : remembered_collation(written.collation);
   const bool is_rewritten = !rewrites_.empty() && rewrites_.back().column == changed.number;
   if (is_rewritten && before_->find_column(changed.number) != nullptr) {
     converted_column(*before_, changed, rewrites_.back(), draft_.catalog(), bind_settings(draft_.session()));

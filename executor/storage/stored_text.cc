@@ -7,6 +7,7 @@
 #include "sql/types/byte_text.h"
 #include "sql/types/compare.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::executor {
 
@@ -95,6 +96,17 @@ bool is_text(sql::Type, std::string_view text) {
   return (high_bits & kNotAscii) == 0 || sql::is_valid_utf8(text);
 }
 
+/// What functions on json and jsonb rely on: text that is no JSON would lead them beyond its end.
+bool is_json(sql::Type, std::string_view text) {
+  try {
+    sql::check_utf8(text);
+    sql::check_json(text);
+    return true;
+  } catch (const sql::SqlError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 StoredTextCheck stored_text_check(sql::Type type) {
@@ -126,8 +138,11 @@ StoredTextCheck stored_text_check(sql::Type type) {
     case sql::oid::kBpchar:
     case sql::oid::kName:
       return is_text;
+    case sql::oid::kJson:
+    case sql::oid::kJsonb:
+      return is_json;
     default:
-      return nullptr;
+      return parses;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "executor/tables/key_values.h"
 #include "executor/tables/keyspace_walk.h"
@@ -103,6 +104,16 @@ class MappedScanOperator final : public Operator {
     return range;
   }
 
+  /// The positions that an IN names. No element has a NULL or negative one.
+  std::set<std::uint64_t> list_positions() const {
+    std::set<std::uint64_t> positions;
+    for (const sql::ExpressionPtr& value : scan_.lookups.front()) {
+      const auto position = position_of(planner::RangeBound{value, true}, 0);
+      if (position && *position >= 0) positions.insert(static_cast<std::uint64_t>(*position));
+    }
+    return positions;
+  }
+
   /// Reads the rows whose column is NULL: their keys are missing in the zset. False: a row is missing that is not NULL there, or too
   /// many rows are NULL to be kept.
   asio::awaitable<bool> read_missing(const StructureWalk& walk, std::size_t position) {
@@ -162,6 +173,13 @@ class MappedScanOperator final : public Operator {
     }
     is_over_ = true;
     if (has_positions()) {
+      if (!scan_.lookups.empty()) {
+        const std::set<std::uint64_t> positions = list_positions();
+        for (const MappedKey& key : keys_) {
+          for (const std::uint64_t position : positions) reader_.add({key, 0, ListRange{position, position}});
+        }
+        co_return !reader_.is_idle();
+      }
       const std::optional<ListRange> range = list_range();
       for (MappedKey& key : keys_) {
         if (range) reader_.add({std::move(key), 0, *range});

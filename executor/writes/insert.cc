@@ -78,7 +78,10 @@ class InsertOperator final : public WriteOperator {
       if (!insert_mapped_row(row, conflict_)) unit_.insert_row(insert_.table, row, conflict_);
     }
     inserted_ += rows.size();
-    if (insert_.has_returning || conflict_.skip) batches_.push_back({std::move(batch), first});
+    if (!insert_.has_returning && !conflict_.skip) co_return;
+    const std::size_t count = batch.rows;
+    if (insert_.has_returning) batch = evaluate_returning(insert_.returning, batch);
+    batches_.push_back({std::move(batch), first, count});
   }
 
   /// Where one column asks what a sequence has given this row, those that ask sequences are computed row by row; else none are.
@@ -139,19 +142,19 @@ class InsertOperator final : public WriteOperator {
       context_.affected_rows += inserted;
       for (const Collected& collected : batches) {
         std::vector<std::uint32_t> kept;
-        for (std::size_t i = 0; i < collected.rows.rows; ++i) {
+        for (std::size_t i = 0; i < collected.count; ++i) {
           if (!conflict_.skip || !was_skipped(unit, collected.first + i)) kept.push_back(static_cast<std::uint32_t>(i));
         }
-        context_.affected_rows -= collected.rows.rows - kept.size();
-        if (!insert_.has_returning) continue;
-        returned_.push_back(evaluate_returning(insert_.returning, collected.rows.gather(kept)));
+        context_.affected_rows -= collected.count - kept.size();
+        if (insert_.has_returning) returned_.push_back(kept.size() == collected.count ? collected.returned : collected.returned.gather(kept));
       }
     };
   }
 
   struct Collected {
-    sql::Batch rows;    // the new rows, without hidden keys
-    std::size_t first;  // ordinal of the first one in the unit
+    sql::Batch returned;  // RETURNING has made it of the new rows
+    std::size_t first;    // ordinal of the first row in the unit
+    std::size_t count;    // of rows
   };
 
   const planner::PhysicalInsert& insert_;

@@ -89,14 +89,14 @@ class UpdateOperator final : public WriteOperator {
       if (update_row(old_rows[i], new_rows[i], adds ? added_ : increments_)) changed.push_back(static_cast<std::uint32_t>(i));
     }
     updated_ += changed.size();
-    if (update_.has_returning) batches_.push_back(batch.gather(changed));
+    if (update_.has_returning) batches_.push_back(evaluate_returning(update_.returning, batch.gather(changed)));
     co_return;
   }
 
   Finish take_collected() override {
     return [this, updated = std::exchange(updated_, 0), batches = std::exchange(batches_, {})](const WriteUnit&) {
       context_.affected_rows += updated;
-      for (const sql::Batch& batch : batches) returned_.push_back(evaluate_returning(update_.returning, batch));
+      for (const sql::Batch& batch : batches) returned_.push_back(batch);
     };
   }
 
@@ -122,14 +122,14 @@ class DeleteOperator final : public WriteOperator {
       if (delete_row(rows[i])) deleted.push_back(static_cast<std::uint32_t>(i));
     }
     deleted_ += deleted.size();
-    if (delete_.has_returning) batches_.push_back(source.gather(deleted));
+    if (delete_.has_returning) batches_.push_back(evaluate_returning(delete_.returning, source.gather(deleted)));
     co_return;
   }
 
   Finish take_collected() override {
     return [this, deleted = std::exchange(deleted_, 0), batches = std::exchange(batches_, {})](const WriteUnit&) {
       context_.affected_rows += deleted;
-      for (const sql::Batch& batch : batches) returned_.push_back(evaluate_returning(delete_.returning, batch));
+      for (const sql::Batch& batch : batches) returned_.push_back(batch);
     };
   }
 

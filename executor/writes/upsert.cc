@@ -86,7 +86,7 @@ class UpsertOperator final : public WriteOperator {
       finals.push_back(std::move(new_row));
     }
     written_ += finals.size();
-    if (insert_.has_returning) final_rows_.push_back(batch_of(finals));
+    if (insert_.has_returning) returning_.push_back(evaluate_returning(insert_.returning, batch_of(finals)));
   }
 
   struct Change {
@@ -190,9 +190,9 @@ class UpsertOperator final : public WriteOperator {
   }
 
   Finish take_collected() override {
-    return [this, written = std::exchange(written_, 0), rows = std::exchange(final_rows_, {})](const WriteUnit&) {
+    return [this, written = std::exchange(written_, 0), rows = std::exchange(returning_, {})](const WriteUnit&) {
       context_.affected_rows += written;
-      for (const sql::Batch& batch : rows) returned_.push_back(evaluate_returning(insert_.returning, batch));
+      for (const sql::Batch& batch : rows) returned_.push_back(batch);
     };
   }
 
@@ -204,7 +204,7 @@ class UpsertOperator final : public WriteOperator {
   bool nulls_are_equal_ = false;
   std::size_t presence_;                           // in the source: not NULL where a row is there
   KnownKeys touched_;  // keys that this statement gave (true) or took away (false)
-  std::vector<sql::Batch> final_rows_;
+  std::vector<sql::Batch> returning_;
   std::uint64_t written_ = 0;
 };
 

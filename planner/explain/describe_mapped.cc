@@ -156,6 +156,16 @@ void add_positions(const MappedScan& scan, const std::string& key, std::vector<s
     const auto position = end(bound, step);
     return position ? std::to_string(std::max<std::int64_t>(*position, 0)) : value_text(*scan.read.table, scan.ordered_by, *bound->value);
   };
+  if (!scan.lookups.empty()) {
+    const std::vector<ExpressionPtr>& positions = scan.lookups.front();
+    constexpr std::size_t kShown = 3;
+    for (std::size_t i = 0; i < std::min(positions.size(), kShown); ++i) {
+      const std::string position = value_text(*scan.read.table, scan.ordered_by, *positions[i]);
+      commands.push_back(fmt::format("LRANGE {} {} {}", key, position, position));
+    }
+    if (positions.size() > kShown) commands.push_back(fmt::format("… {} more", positions.size() - kShown));
+    return;
+  }
   if (scan.goal.limit && scan.descending && !scan.upper) {
     commands.push_back("LLEN " + key);
     commands.push_back(fmt::format("LRANGE {} -{} -1", key, wanted ? std::to_string(*wanted) : "<limit>"));
@@ -257,6 +267,11 @@ std::string page_command(const MappedScan& scan, const std::string& key, bool is
 CommandText describe_mapped(const MappedScan& scan) {
   const sql::TableDef& table = *scan.read.table;
   CommandText text;
+  // Rows that the application's structures may lack.
+  const bool is_of_all = scan.path == Path::kSets && scan.sets->operands.empty() && scan.sets->columns.empty();
+  if (!scan.member.empty() && !is_of_all && sql::has_unkept_structure(table)) {
+    text.commands.push_back(fmt::format("SSCAN redquel:unkept:{} 0 COUNT 1000", table.oid));
+  }
   add_database(*table.mapping, text);
   if (scan.path == Path::kKeys) {
     std::size_t count = 1;

@@ -4,6 +4,7 @@
 
 #include "planner/access/index_condition.h"
 #include "planner/access/set_algebra.h"
+#include "planner/access/value_product.h"
 #include "sql/catalog/mapping.h"
 
 namespace redquel::planner {
@@ -111,16 +112,7 @@ class MappedPathChooser {
   MappedScan take() { return std::move(scan_); }
 
  private:
-  /// The shortest list of values that an AND's equalities allow for a column; null: none.
-  const std::vector<ExpressionPtr>* values_of(std::int16_t column) {
-    const std::vector<ExpressionPtr>* values = nullptr;
-    for (const Condition& condition : conjuncts(condition_, single_)) {
-      if (condition.kind != Condition::Kind::kColumn || condition.column.column != column) continue;
-      if (condition.column.kind != ColumnKind::kEqual && condition.column.kind != ColumnKind::kIn) continue;
-      if (values == nullptr || condition.column.values.size() < values->size()) values = &condition.column.values;
-    }
-    return values;
-  }
+  const std::vector<ExpressionPtr>* values_of(std::int16_t column) const { return equal_values(condition_, column); }
 
   void fix_columns() {
     for (const Mapping::Column& column : mapping_.columns) {
@@ -133,27 +125,14 @@ class MappedPathChooser {
   bool lookup() {
     for (const sql::IndexDef& index : table_.indexes) {
       if (index.method != sql::IndexMethod::kLookup || !sql::is_believed(index)) continue;
-      std::vector<std::vector<ExpressionPtr>> product{{}};
-      for (const sql::IndexDef::Part& part : index.parts) {
-        const std::vector<ExpressionPtr>* values = values_of(part.column);
-        if (values == nullptr || product.size() * values->size() > kMaxKeys) {
-          product.clear();
-          break;
-        }
-        std::vector<std::vector<ExpressionPtr>> longer;
-        for (const auto& head : product) {
-          for (const ExpressionPtr& value : *values) {
-            longer.push_back(head);
-            longer.back().push_back(value);
-          }
-        }
-        product = std::move(longer);
-      }
-      if (product.empty()) continue;
+      std::vector<std::int16_t> columns;
+      for (const sql::IndexDef::Part& part : index.parts) columns.push_back(part.column);
+      auto product = value_product(condition_, columns, kMaxKeys);
+      if (!product) continue;
       scan_.path = MappedScan::Path::kLookup;
       scan_.index = index.oid;
       scan_.member = sql::index_member(table_, index).stored_text();
-      scan_.lookups = std::move(product);
+      scan_.lookups = *std::move(product);
       return true;
     }
     return false;
@@ -294,6 +273,12 @@ class MappedPathChooser {
   void by_positions(const Wish& wish) {
     const Mapping::Column* position = mapping_.with_role(Mapping::Role::kPosition);
     if (mapping_.layout != Mapping::Layout::kList) return;
+    if (const auto* values = position != nullptr ? values_of(position->number) : nullptr; values != nullptr && values->size() > 1) {
+      scan_.path = MappedScan::Path::kScores;
+      scan_.ordered_by = position->number;
+      scan_.lookups = {*values};
+      return;
+    }
     if (position != nullptr) bound(position->number);
     const bool is_one_key = std::ranges::all_of(scan_.fixed, [](const MappedScan::Fixed& fixed) { return fixed.values.size() == 1; });
     const auto* column = wish.order.empty() ? nullptr : std::get_if<sql::ColumnRef>(&wish.order.front().expression->node);

@@ -308,6 +308,7 @@ void visit(Visitor& visitor, UserType& type) {
   visitor.member("base", type.base);
   visitor.member("base_domain", type.base_domain);
   if (type.kind == UserType::Kind::kRange) visitor.member("range", type.range);
+  if (type.kind == UserType::Kind::kDomain) visitor.member("collation", type.range.collation);
   visitor.member("not_null", type.not_null);
   visitor.member("default", type.default_sql);
   visitor.member("checks", type.checks);

@@ -49,10 +49,11 @@ void domains(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
     // A domain over a domain is made of that.
     const UserTypePtr under = find_type_by_oid(catalog, domain->base_domain);
     const TypeProperties type = under ? TypeProperties{} : type_properties(domain->base);
-    const bool collated = type.collation.has_value();
+    const std::optional<std::string_view> collation = shown_collation(collation_of(domain->base, domain->range.collation));
+    const bool collated = collation.has_value();
     out.add(database, domain->schema, domain->name, under ? "USER-DEFINED" : data_type(domain->base.oid), type.maximum_length, type.octet_length, kNull, kNull,
             kNull, collated ? std::optional(database) : std::nullopt, collated ? std::optional("pg_catalog") : std::nullopt,
-            type.collation, type.precision, type.radix, type.scale, type.datetime_precision, type.interval_type, kNull,
+            collation, type.precision, type.radix, type.scale, type.datetime_precision, type.interval_type, kNull,
             domain_default(*domain, context), database, under ? under->schema : schema_of_type(catalog, domain->base.oid),
             under ? std::string_view(under->name) : type_info(domain->base.oid).name, kNull, kNull, kNull, kNull, "1");
   }
@@ -87,7 +88,7 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
   const UserTypePtr domain = attribute.column == nullptr ? nullptr : find_type_by_oid(catalog, attribute.column->domain);
   const UserTypePtr under = domain ? find_type_by_oid(catalog, domain->base_domain) : nullptr;
   TypeProperties type = under ? TypeProperties{} : type_properties(attribute.type);
-  if (const auto collation = shown_collation(attribute_collation(relation, attribute)); collation && !under) type.collation = collation;
+  if (const auto collation = shown_collation(attribute_collation(relation, attribute))) type.collation = collation;
   const std::string& database = context.database;
   const bool collated = type.collation.has_value();
   std::optional<std::string> value, generated;

@@ -66,7 +66,7 @@ void add_user_type(RowWriter& out, const CatalogSnapshot& catalog, const UserTyp
               true, ',', 0, 0, 0, user.array, kDomainFunctions.input, f.output,
               kDomainFunctions.receive, f.send, 0, 0, 0, base.alignment, storage_letter(base),
               user.not_null, over_domain ? user.base_domain : user.base.oid, over_domain ? -1 : user.base.modifier, 0,
-              collation_of(user.base.oid), default_text, default_text, kNull);
+              collation_of(user.base, user.range.collation), default_text, default_text, kNull);
       if (find_type(user.array) != nullptr) add_array(out, catalog, user);
       return;
     }

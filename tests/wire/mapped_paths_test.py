@@ -127,6 +127,9 @@ def test_positions_of_a_list(fresh_server):
             ("SELECT product_id FROM recent WHERE position <= -1", "LRANGE recent 0 0", []),
             ("SELECT product_id FROM recent WHERE position > 9223372036854775806", "LRANGE recent 9223372036854775807 999", []),
             ("SELECT product_id FROM recent ORDER BY position LIMIT 0", "LRANGE recent 0 -1", []),
+            ("SELECT product_id FROM recent WHERE position IN (20, 2, 2, -1, 99, NULL) ORDER BY 1", "LRANGE recent 20 20", [6, 42]),
+            ("SELECT product_id FROM recent WHERE position = ANY ('{3,1}') AND product_id > 4", "LRANGE recent 1 1", [8]),
+            ("SELECT product_id FROM recent WHERE position IN (4, 1) ORDER BY position DESC LIMIT 1", "LRANGE recent 1 1", [10]),
         ):
             shown = plan(connection, sql)
             assert command in shown, (sql, shown)
@@ -134,6 +137,10 @@ def test_positions_of_a_list(fresh_server):
         same(connection.run("SELECT line FROM log WHERE day = 'mon' ORDER BY position DESC LIMIT 2"), [["c"], ["b"]])
         same(connection.run("SELECT line FROM log WHERE day IN ('mon', 'tue') AND position < 1 ORDER BY 1 LIMIT 5"), [["a"], ["d"]])
         same(connection.run("SELECT line FROM log WHERE day IN ('mon', 'tue') ORDER BY position DESC, line LIMIT 2"), [["c"], ["b"]])
+        rows, counts = counts_of(redis, connection, "SELECT product_id FROM recent WHERE position IN (5, 7)")
+        same(rows, [["12"], ["16"]])
+        assert counts["LRANGE"] == 2, counts
+        same(connection.run("SELECT line FROM log WHERE day IN ('mon', 'tue') AND position IN (0, 2) ORDER BY 1"), [["a"], ["c"], ["d"]])
         connection.run("PREPARE p AS SELECT product_id FROM recent WHERE position >= $1 ORDER BY position LIMIT $2")
         same(connection.run("EXECUTE p(3, 2)"), [["8"], ["10"]])
         same(connection.run("EXECUTE p(NULL, 2)"), [])

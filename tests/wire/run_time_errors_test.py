@@ -88,7 +88,10 @@ def test_debug_notices_name_implicit_objects(server, postgres):
             connection.run("DROP TABLE IF EXISTS x_told; SET client_min_messages = debug1")
             notices = []
             for sql in ("CREATE TABLE x_told (a serial PRIMARY KEY, b int UNIQUE, c text, e int GENERATED ALWAYS AS IDENTITY, EXCLUDE USING btree (b WITH =))",
-                        "CREATE TABLE IF NOT EXISTS x_told (a serial)", "DROP TABLE x_told"):
+                        "CREATE TABLE IF NOT EXISTS x_told (a serial)", "ALTER TABLE x_told ADD COLUMN f serial, ADD COLUMN g int UNIQUE",
+                        "ALTER TABLE x_told ADD CONSTRAINT x_both UNIQUE (b, c)", "ALTER TABLE x_told ALTER COLUMN b TYPE bigint", "CREATE UNIQUE INDEX x_index ON x_told (c)",
+                        "ALTER TABLE x_told ADD CONSTRAINT x_index UNIQUE USING INDEX x_index", "ALTER TABLE x_told RENAME c TO h", "DROP TABLE x_told",
+                        "CREATE TABLE x_told (a int)", "ALTER TABLE x_told ADD PRIMARY KEY (a)", "DROP TABLE x_told"):
                 notices += [(n["S"], n["C"], n["M"]) for result in connection.query(sql) for n in result.notices if "implicit" in n["M"]]
             return notices
 
