@@ -1,5 +1,7 @@
 """Transactions with definitions of their own beside others' definitions: only what concerns the same objects is in the way."""
 
+import select
+
 from harness import interleaving
 from harness.crew import all_at_once
 from harness.pgwire import COPY_DONE, ServerError, copy_data, query
@@ -160,10 +162,14 @@ def copy_beside(session, other, before, rows):
     session.read_until(b"G")
     other.run("CREATE TABLE made_1 (id serial PRIMARY KEY)")
     session.send(copy_data(b"".join(b"word %d\t%d\n" % (i, 1 + i % 2) for i in range(rows // 2))))
-    other.run("CREATE TABLE made_2 (id integer UNIQUE)")
+    # A definition waits while a COPY of many rows has its table for itself: then it takes place behind the COPY's end.
+    other.send(query("CREATE TABLE made_2 (id integer UNIQUE)"))
+    select.select([other.socket], [], [], 0.5)
     session.send(copy_data(b"".join(b"word %d\t%d\n" % (i, 1 + i % 2) for i in range(rows // 2, rows))) + COPY_DONE)
     result = session.results()[-1]
     assert not result.error and result.tag == f"COPY {rows}", (before, rows, result.error, result.tag)
+    made = other.results()[-1]
+    assert not made.error and made.tag == "CREATE TABLE", (before, rows, made.error)
     if before:
         session.run("COMMIT")
     assert other.run("SELECT count(*), count(DISTINCT id), max(known) FROM t") == [[str(rows), str(rows), "2"]]
