@@ -74,7 +74,7 @@ std::vector<std::int16_t> columns_of_check(const CatalogDraft& draft, const sql:
 
 namespace {
 
-/// Does the foreign key need the object, which is not a part of its own table?
+/// Returns true if the foreign key needs the object. The object is no part of the key's own table.
 bool refers(const sql::ForeignKeyDef& key, const DropObject& object) {
   switch (object.kind) {
     case Kind::kTable:

@@ -30,7 +30,7 @@ bool reads(const sql::ViewDef& view, const DropObject& object);
 /// The table that has the foreign key.
 sql::CatalogSnapshot::TablePtr table_of_foreign_key(const CatalogDraft& draft, sql::Oid key);
 
-/// Whether values of the type (or of the domain) contain values of the other: it is the same, an array over it, a row with it.
+/// Returns true if values of the type (or of the domain) contain values of the other: the same type, an array of it, or a row with it.
 bool contains_type(const sql::CatalogSnapshot& catalog, sql::Oid outer, sql::Oid inner);
 /// The column's values contain values of the type, or it is declared with the domain.
 bool uses_type(const sql::CatalogSnapshot& catalog, const sql::ColumnDef& column, sql::Oid type);

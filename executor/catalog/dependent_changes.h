@@ -3,7 +3,7 @@
 namespace redquel::executor {
 
 /// While it lives, a draft changes objects that depend on those of the statement (views that follow a new name, what CASCADE drops) or that
-/// the statement has checked itself: nobody asks who owns them.
+/// the statement has checked itself, so their owners are not checked.
 class DependentChanges {
  public:
   DependentChanges() { ++depth(); }

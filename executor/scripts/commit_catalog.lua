@@ -11,12 +11,7 @@
 local call = redis.call
 local version, catalog, versions, prefixes, removals, format = unpack(KEYS)
 local p = 5
-local function list()
-  local n = tonumber(ARGV[p])
-  local from = p + 1
-  p = from + n
-  return from, p - 1
-end
+--#include "executor/scripts/shared/lists.lua"
 
 -- VERIFY
 if (call('GET', version) or '') ~= ARGV[1] then return 'stale' end
@@ -34,14 +29,6 @@ end
 
 -- APPLY. Definitions are small, and DROP makes room.
 --#include "executor/scripts/shared/first_write.lua"
-local function set(hash)
-  local from, to = list()
-  for i = from, to, 2 do call('HSET', hash, ARGV[i], ARGV[i + 1]) end
-end
-local function remove(hash)
-  local from, to = list()
-  for i = from, to do call('HDEL', hash, ARGV[i]) end
-end
 set(catalog) remove(catalog)
 set(versions) remove(versions)
 set(prefixes) remove(prefixes)

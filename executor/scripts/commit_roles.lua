@@ -8,12 +8,7 @@
 local call = redis.call
 local roles, verifiers, databases, version = unpack(KEYS)
 local p = 4
-local function list()
-  local n = tonumber(ARGV[p])
-  local from = p + 1
-  p = from + n
-  return from, p - 1
-end
+--#include "executor/scripts/shared/lists.lua"
 
 -- VERIFY
 if (call('HGET', roles, 'version') or '') ~= ARGV[1] then return 'stale' end
@@ -28,14 +23,6 @@ call('SELECT', ARGV[3])
 
 -- APPLY. Roles are small.
 --#include "executor/scripts/shared/first_write.lua"
-local function set(hash)
-  local first, last = list()
-  for i = first, last, 2 do call('HSET', hash, ARGV[i], ARGV[i + 1]) end
-end
-local function remove(hash)
-  local first, last = list()
-  for i = first, last do call('HDEL', hash, ARGV[i]) end
-end
 set(roles) remove(roles)
 set(verifiers) remove(verifiers)
 call('HSET', roles, 'version', ARGV[2])
