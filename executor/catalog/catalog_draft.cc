@@ -107,6 +107,10 @@ CatalogDraft CatalogDraft::rebased(const LoadedCatalog& now) const {
   carry_over(draft.functions_ = functions_, state_.functions, draft.state_.functions);
   for (const std::string& schema : change_.dropped_schemas) draft.state_.schemas.erase(schema);
   for (const sql::SchemaDef& schema : change_.schemas) draft.state_.schemas.insert_or_assign(schema.name, schema);
+  for (const sql::Oid oid : change_.dropped_default_acls) draft.state_.default_acls.erase(oid);
+  for (const sql::DefaultAclDef& definition : change_.default_acls) draft.state_.default_acls.insert_or_assign(definition.oid, definition);
+  if (change_.server) draft.state_.server = *change_.server;
+  for (const auto& [object, acl] : change_.system_acls) draft.state_.system_acls.insert_or_assign(object, acl);
   for (const auto& [prefix, owner] : change_.reserved_prefixes) draft.prefixes_.insert(prefix);
   draft.change_ = change_;
   draft.next_oid_ = next_oid_;
@@ -208,6 +212,29 @@ void CatalogDraft::put(sql::SchemaDef schema) {
   std::erase_if(change_.schemas, [&](const sql::SchemaDef& other) { return other.name == schema.name; });
   change_.schemas.push_back(schema);
   state_.schemas.insert_or_assign(schema.name, std::move(schema));
+}
+
+void CatalogDraft::put(sql::DefaultAclDef definition) {
+  const sql::Oid oid = definition.oid;
+  std::erase_if(change_.default_acls, [&](const sql::DefaultAclDef& other) { return other.oid == oid; });
+  change_.default_acls.push_back(definition);
+  state_.default_acls.insert_or_assign(oid, std::move(definition));
+}
+
+void CatalogDraft::drop_default_acl(sql::Oid oid) {
+  std::erase_if(change_.default_acls, [&](const sql::DefaultAclDef& other) { return other.oid == oid; });
+  change_.dropped_default_acls.push_back(oid);
+  state_.default_acls.erase(oid);
+}
+
+void CatalogDraft::put(sql::ForeignServerDef server) {
+  change_.server = server;
+  state_.server = std::move(server);
+}
+
+void CatalogDraft::put_system_acl(sql::Oid object_class, sql::Oid oid, sql::Acl acl) {
+  change_.system_acls.insert_or_assign({object_class, oid}, acl);
+  state_.system_acls.insert_or_assign({object_class, oid}, std::move(acl));
 }
 
 void CatalogDraft::put(sql::UserType type) {

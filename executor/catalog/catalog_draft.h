@@ -57,6 +57,11 @@ class CatalogDraft {
   void put(sql::ViewDef view);
   void put(sql::FunctionDef function);
   void put(sql::SchemaDef schema);
+  void put(sql::DefaultAclDef definition);
+  void drop_default_acl(sql::Oid oid);
+  void put(sql::ForeignServerDef server);
+  /// Privileges of an object that every database has.
+  void put_system_acl(sql::Oid object_class, sql::Oid oid, sql::Acl acl);
   /// Values of a type that the transaction made can be read at once; a changed type is known when it is committed.
   void put(sql::UserType type);
   /// With its sequences; its keys go on the removal list.

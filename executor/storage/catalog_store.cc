@@ -22,6 +22,7 @@ namespace {
 constexpr sql::Oid kPublicOid = 2200;  // as in PostgreSQL
 // A schema that every database has until it is dropped: then its field holds this instead of a definition.
 constexpr std::string_view kDropped = "dropped";
+constexpr std::string_view kServerField = "server:redis";
 
 /// Fields and values in turn.
 template <typename Take>
@@ -66,6 +67,14 @@ LoadedCatalog decode_catalog(const Replies& replies) {
     } else if (field.starts_with("function:")) {
       auto function = std::make_shared<sql::FunctionDef>(sql::decode_function(value));
       snapshot->functions.emplace(function->oid, std::move(function));
+    } else if (field.starts_with("default_acl:")) {
+      sql::DefaultAclDef definition = sql::decode_default_acl(value);
+      snapshot->default_acls.emplace(definition.oid, std::move(definition));
+    } else if (field == kServerField) {
+      snapshot->server = sql::decode_server(value);
+    } else if (field.starts_with("acl:")) {
+      const std::size_t colon = std::min(field.find(':', 4), field.size() - 1);
+      snapshot->system_acls.insert_or_assign({parse_oid(field.substr(4)), parse_oid(field.substr(colon + 1))}, sql::decode_acl(value));
     } else if (field.starts_with("schema:") && value == kDropped) {
       snapshot->schemas.erase(std::string(field.substr(7)));
     } else if (field.starts_with("schema:")) {
@@ -159,6 +168,14 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
       dropped.push_back("schema:" + schema);
     }
   }
+  for (const sql::DefaultAclDef& definition : change.default_acls) {
+    definitions.emplace_back("default_acl:" + std::to_string(definition.oid), sql::encode_default_acl(definition));
+  }
+  for (sql::Oid oid : change.dropped_default_acls) dropped.push_back("default_acl:" + std::to_string(oid));
+  if (change.server) definitions.emplace_back(kServerField, sql::encode_server(*change.server));
+  for (const auto& [object, acl] : change.system_acls) {
+    definitions.emplace_back("acl:" + std::to_string(object.first) + ":" + std::to_string(object.second), sql::encode_acl(acl));
+  }
   if (change.next_oid != 0) definitions.emplace_back("next_oid", std::to_string(change.next_oid));
   for (sql::Oid oid : change.dropped_tables) {
     dropped.push_back("table:" + std::to_string(oid));
@@ -192,7 +209,7 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
 bool CatalogChange::empty() const {
   return tables.empty() && dropped_tables.empty() && sequences.empty() && dropped_sequences.empty() && views.empty() &&
          dropped_views.empty() && types.empty() && dropped_types.empty() && functions.empty() && dropped_functions.empty() && schemas.empty() &&
-         dropped_schemas.empty() && reserved_prefixes.empty() && removals.empty() && finished_removals.empty() && deleted_keys.empty();
+         dropped_schemas.empty() && default_acls.empty() && dropped_default_acls.empty() && !server && system_acls.empty() && reserved_prefixes.empty() && removals.empty() && finished_removals.empty() && deleted_keys.empty();
 }
 
 asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounters* counters) {

@@ -42,6 +42,10 @@ struct CatalogChange {
   std::vector<sql::Oid> dropped_functions;
   std::vector<sql::SchemaDef> schemas;
   std::vector<std::string> dropped_schemas;
+  std::vector<sql::DefaultAclDef> default_acls;
+  std::vector<sql::Oid> dropped_default_acls;
+  std::optional<sql::ForeignServerDef> server;
+  std::map<std::pair<sql::Oid, sql::Oid>, sql::Acl> system_acls;  // by class and oid; as CatalogSnapshot has them
   std::vector<std::pair<std::string, std::string>> reserved_prefixes;  // prefix, what has it
   std::vector<std::string> freed_prefixes;
   std::vector<Removal> removals;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cassert>
 
+#include "sql/ascii.h"
+#include "sql/catalog/function_text.h"
+
 namespace redquel::sql {
 
 const ColumnDef* TableDef::find_column(std::string_view column_name) const {
@@ -165,6 +168,29 @@ bool CatalogSnapshot::relation_exists(std::string_view schema, std::string_view 
     return entry.second.schema == schema && entry.second.name == name;
   });
 }
+
+namespace {
+
+/// Is the flag on in "name=value,name=value"?
+bool has_flag(std::string_view options, std::string_view name) {
+  while (!options.empty()) {
+    const std::string_view one = options.substr(0, options.find(','));
+    options.remove_prefix(std::min(one.size() + 1, options.size()));
+    const std::size_t equals = one.find('=');
+    if (equals == std::string_view::npos || one.substr(0, equals) != name) continue;
+    const std::string value = lower_case(one.substr(equals + 1));
+    return value == "true" || value == "on" || value == "yes" || value == "1";
+  }
+  return false;
+}
+
+}  // namespace
+
+bool ViewDef::is_security_invoker() const { return has_flag(options, "security_invoker"); }
+bool ViewDef::is_security_barrier() const { return has_flag(options, "security_barrier"); }
+
+bool FunctionDef::is_security_definer() const { return FunctionWords(*this).security_definer; }
+bool FunctionDef::is_leakproof() const { return FunctionWords(*this).leakproof; }
 
 bool means_function_of(std::string_view written_schema, std::string_view schema, const std::vector<std::string>& search_path) {
   const bool in_path = std::ranges::find(search_path, schema) != search_path.end();

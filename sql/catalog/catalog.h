@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sql/privileges/acl.h"
 #include "sql/types/type.h"
 #include "sql/types/user_types.h"
 
@@ -32,6 +33,7 @@ struct ColumnDef {
   std::string collation = {};  // as written: C, POSIX, ucs_basic, which all mean the order of bytes; empty: the database's
   /// Of a foreign table: a name that `*` does not show, as PostgreSQL's system columns are; behind all others. See kTtlColumn.
   bool hidden = false;
+  OptionalAcl acl;
 };
 
 /// Number of the hidden column `ttl` of a foreign table: how long its key will live.
@@ -96,6 +98,25 @@ struct ForeignKeyDef {
   std::string comment;
 };
 
+/// A policy of row level security.
+struct PolicyDef {
+  enum class Command : std::uint8_t { kAll, kSelect, kInsert, kUpdate, kDelete };
+  /// A relation or function that the expressions use besides the table: as ViewDef::Reference has them.
+  struct Reference {
+    Oid relation = 0;
+    std::vector<std::int16_t> columns;
+  };
+
+  Oid oid = 0;
+  std::string name;
+  bool restrictive = false;  // all of them must hold; of the others one
+  Command command = Command::kAll;
+  std::vector<Oid> roles;  // kPublic: all
+  std::string using_sql, check_sql;  // deparsed, over the table's columns; empty: none
+  std::vector<Reference> references;
+  std::string comment;
+};
+
 struct Mapping;
 struct ViewDef;
 
@@ -141,6 +162,9 @@ struct TableDef {
   /// A materialized view: what its rows are made of (oids, name and columns are the table's); null: a table.
   std::shared_ptr<const ViewDef> materialized;
   bool populated = true;  // of a materialized view: it has been filled, and can be read
+  OptionalAcl acl;
+  bool row_security = false, force_row_security = false;  // ENABLE, FORCE ROW LEVEL SECURITY
+  std::vector<PolicyDef> policies;  // by name
 
   /// By name never a computed or hidden one.
   const ColumnDef* find_column(std::string_view name) const;
@@ -175,6 +199,8 @@ struct SequenceDef {
   bool foreign = false;  // the counter of a mapped table: its key belongs to the application
   std::int64_t changes = 0;  // counted where sessions have to forget what they have taken ahead (CACHE)
   std::string comment;
+  std::string owner;  // empty: that of its table, or, of a sequence from before sequences had owners, postgres (owner_of)
+  OptionalAcl acl;
 };
 
 /// A view: a query that is bound anew wherever the view is used.
@@ -185,6 +211,7 @@ struct ViewDef {
     std::string comment;
     std::string default_sql;  // ALTER VIEW … SET DEFAULT: what an INSERT into the view gives that leaves the column out; empty: none
     bool updatable = false;   // where the view has a base: a column of it, and no computed one
+    OptionalAcl acl = {};
   };
   /// A table or view that the query reads, and which of its columns by number; or a function that it calls.
   struct Reference {
@@ -206,10 +233,15 @@ struct ViewDef {
   std::vector<Reference> references;
   CheckOption check_option = CheckOption::kNone;
   Oid base = 0;  // the table or view under it, whose rows can be deleted through it; 0: none
-  std::string options;  // security_barrier=true: accepted and remembered
+  std::string options;  // WITH (…), as pg_class.reloptions shows them, with commas between: security_barrier=true
   std::string comment;
   std::string owner = "postgres";
+  OptionalAcl acl;
 
+  /// WITH (security_invoker): its relations are read with the rights of the role that asks.
+  bool is_security_invoker() const;
+  /// WITH (security_barrier): no function of the query around it sees rows that the view leaves out, unless it is leakproof.
+  bool is_security_barrier() const;
   /// By name; nullptr: none.
   const Column* find_column(std::string_view column_name) const;
   /// Can rows be inserted and updated through it?
@@ -251,7 +283,11 @@ struct FunctionDef {
   std::string options;  // SECURITY DEFINER, PARALLEL SAFE, …: remembered as pg_get_functiondef() shows them
   std::string comment;
   std::string owner = "postgres";
+  OptionalAcl acl;
 
+  /// SECURITY DEFINER: the body runs with the rights of the owner.
+  bool is_security_definer() const;
+  bool is_leakproof() const;
   bool is_variadic() const { return !parameters.empty() && parameters.back().mode == Parameter::Mode::kVariadic; }
 };
 
@@ -266,6 +302,31 @@ struct SchemaDef {
   std::string name;
   std::string owner = "postgres";
   std::string comment;
+  OptionalAcl acl;
+};
+
+/// ALTER DEFAULT PRIVILEGES: what objects have that the role makes from now on.
+struct DefaultAclDef {
+  Oid oid = 0;
+  Oid role = 0;
+  Oid schema = 0;  // 0: in all schemas, and `acl` stands for default_acl(); else `acl` is added
+  char kind = 'r';  // pg_default_acl.defaclobjtype: r, S, f, T, n
+  Acl acl;
+};
+
+/// CREATE USER MAPPING: who connects to Redis as whom. Its password lies apart (stored_keys.h).
+struct UserMappingDef {
+  Oid oid = 0;
+  Oid role = kPublic;
+  std::string user;  // of Redis
+};
+
+/// The foreign server "redis".
+struct ForeignServerDef {
+  std::string owner = "postgres";
+  OptionalAcl acl;
+  std::string comment;
+  std::vector<UserMappingDef> mappings;  // by role, each once
 };
 
 /// All definitions of one database at one version. Immutable; sessions and plans share it.
@@ -281,6 +342,10 @@ class CatalogSnapshot {
   std::map<Oid, ViewPtr> views;
   std::map<Oid, UserTypePtr> types;  // enums, domains, composite and range types
   std::map<Oid, std::shared_ptr<const FunctionDef>> functions;
+  std::map<Oid, DefaultAclDef> default_acls;
+  ForeignServerDef server;
+  /// Lists of objects that every database has (pg_catalog's tables and functions, languages, the schemas of the system), by class and oid.
+  std::map<std::pair<Oid, Oid>, Acl> system_acls;
 
   /// In the first schema of the path that has it; schema-qualified when `schema` is not empty. nullptr: none.
   TablePtr find_table(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;

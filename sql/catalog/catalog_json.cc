@@ -36,6 +36,8 @@ constexpr std::array<std::string_view, 3> kCheckOptionNames{"none", "local", "ca
 
 constexpr std::array<std::string_view, 4> kParameterModeNames{"in", "inout", "out", "variadic"};
 
+constexpr std::array<std::string_view, 5> kPolicyCommandNames{"all", "select", "insert", "update", "delete"};
+
 class Writer;
 class Reader;
 
@@ -61,6 +63,7 @@ void visit(Visitor& visitor, ColumnDef& column) {
   visitor.member("hidden", column.hidden);
   visitor.member("collation", column.collation);
   visitor.member("comment", column.comment);
+  visitor.member("acl", column.acl);
 }
 
 template <typename Visitor>
@@ -176,6 +179,25 @@ void visit(Visitor& visitor, Mapping& mapping) {
 }
 
 template <typename Visitor>
+void visit(Visitor& visitor, PolicyDef::Reference& reference) {
+  visitor.member("relation", reference.relation);
+  visitor.member("columns", reference.columns);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, PolicyDef& policy) {
+  visitor.member("oid", policy.oid);
+  visitor.member("name", policy.name);
+  visitor.member("restrictive", policy.restrictive);
+  visitor.word("command", policy.command, kPolicyCommandNames);
+  visitor.member("roles", policy.roles);
+  visitor.member("using", policy.using_sql);
+  visitor.member("check", policy.check_sql);
+  visitor.member("references", policy.references);
+  visitor.member("comment", policy.comment);
+}
+
+template <typename Visitor>
 void visit(Visitor& visitor, TableDef& table) {
   visitor.member("oid", table.oid);
   visitor.member("row_type", table.row_type);
@@ -213,6 +235,10 @@ void visit(Visitor& visitor, TableDef& table) {
     if constexpr (std::is_same_v<Visitor, Reader>) table.populated = false;
     visitor.member("populated", table.populated);
   }
+  visitor.member("acl", table.acl);
+  visitor.member("row_security", table.row_security);
+  visitor.member("force_row_security", table.force_row_security);
+  visitor.member("policies", table.policies);
 }
 
 template <typename Visitor>
@@ -233,6 +259,8 @@ void visit(Visitor& visitor, SequenceDef& sequence) {
   visitor.member("foreign", sequence.foreign);
   if (std::is_same_v<Visitor, Reader> || sequence.changes != 0) visitor.member("changes", sequence.changes);
   visitor.member("comment", sequence.comment);
+  visitor.member("owner", sequence.owner);
+  visitor.member("acl", sequence.acl);
 }
 
 template <typename Visitor>
@@ -242,6 +270,7 @@ void visit(Visitor& visitor, ViewDef::Column& column) {
   visitor.member("comment", column.comment);
   visitor.member("default", column.default_sql);
   visitor.member("updatable", column.updatable);
+  visitor.member("acl", column.acl);
 }
 
 template <typename Visitor>
@@ -267,6 +296,7 @@ void visit(Visitor& visitor, ViewDef& view) {
   visitor.member("options", view.options);
   visitor.member("comment", view.comment);
   visitor.member("owner", view.owner);
+  visitor.member("acl", view.acl);
 }
 
 template <typename Visitor>
@@ -312,6 +342,7 @@ void visit(Visitor& visitor, UserType& type) {
   visitor.member("not_null", type.not_null);
   visitor.member("default", type.default_sql);
   visitor.member("checks", type.checks);
+  visitor.member("acl", type.acl);
 }
 
 template <typename Visitor>
@@ -320,6 +351,43 @@ void visit(Visitor& visitor, SchemaDef& schema) {
   visitor.member("name", schema.name);
   visitor.member("owner", schema.owner);
   visitor.member("comment", schema.comment);
+  visitor.member("acl", schema.acl);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, DefaultAclDef& definition) {
+  visitor.member("oid", definition.oid);
+  visitor.member("role", definition.role);
+  visitor.member("schema", definition.schema);
+  std::string kind(1, definition.kind);
+  visitor.member("kind", kind);
+  definition.kind = kind.empty() ? 'r' : kind.front();
+  visitor.member("acl", definition.acl);
+}
+
+/// Of an object that every database has.
+struct StoredAcl {
+  Acl acl;
+};
+
+template <typename Visitor>
+void visit(Visitor& visitor, StoredAcl& stored) {
+  visitor.member("acl", stored.acl);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, UserMappingDef& mapping) {
+  visitor.member("oid", mapping.oid);
+  visitor.member("role", mapping.role);
+  visitor.member("user", mapping.user);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, ForeignServerDef& server) {
+  visitor.member("owner", server.owner);
+  visitor.member("acl", server.acl);
+  visitor.member("comment", server.comment);
+  visitor.member("mappings", server.mappings);
 }
 
 template <typename Visitor>
@@ -357,11 +425,12 @@ void visit(Visitor& visitor, FunctionDef& function) {
   visitor.member("options", function.options);
   visitor.member("comment", function.comment);
   visitor.member("owner", function.owner);
+  visitor.member("acl", function.acl);
 }
 
 /// Structs of which `visit` knows the members.
 template <typename T>
-concept Definition = std::is_class_v<T> && !std::same_as<T, std::string> && !std::same_as<T, std::shared_ptr<const Mapping>> &&
+concept Definition = std::is_class_v<T> && !std::same_as<T, std::string> && !std::same_as<T, AclItem> && !std::same_as<T, std::shared_ptr<const Mapping>> &&
                      !std::same_as<T, std::shared_ptr<const ViewDef>>;
 
 class Writer {
@@ -400,6 +469,7 @@ class Writer {
     return value == nullptr;
   }
   static json::value to_json(const std::string& text) { return json::value(key(text)); }
+  static json::value to_json(const AclItem& item) { return json::value(encode(item)); }
   static json::value to_json(bool value) { return json::value(value); }
   static json::value to_json(double value) { return json::value(value); }
   template <std::integral T>
@@ -451,6 +521,11 @@ class Reader {
     const json::string& string = from.as_string();
     text.assign(string.data(), string.size());
   }
+  static void from_json(const json::value& from, AclItem& item) {
+    std::string text;
+    from_json(from, text);
+    item = decode_acl_item(text).value();
+  }
   static void from_json(const json::value& from, bool& value) { value = from.as_bool(); }
   static void from_json(const json::value& from, double& value) { value = from.to_number<double>(); }
   template <std::integral T>
@@ -482,7 +557,7 @@ class Reader {
 };
 
 template <typename T>
-std::string encode(T definition) {
+std::string encode_definition(T definition) {
   Writer writer;
   visit(writer, definition);
   return json::serialize(writer.object);
@@ -541,7 +616,7 @@ void check_references(const TableDef& table) {
 
 }  // namespace
 
-std::string encode_table(const TableDef& table) { return encode(table); }
+std::string encode_table(const TableDef& table) { return encode_definition(table); }
 
 TableDef decode_table(std::string_view text) {
   TableDef table = decode<TableDef>(text, "table");
@@ -549,24 +624,36 @@ TableDef decode_table(std::string_view text) {
   return table;
 }
 
-std::string encode_sequence(const SequenceDef& sequence) { return encode(sequence); }
+std::string encode_sequence(const SequenceDef& sequence) { return encode_definition(sequence); }
 
 SequenceDef decode_sequence(std::string_view text) { return decode<SequenceDef>(text, "sequence"); }
 
-std::string encode_view(const ViewDef& view) { return encode(view); }
+std::string encode_view(const ViewDef& view) { return encode_definition(view); }
 
 ViewDef decode_view(std::string_view text) { return decode<ViewDef>(text, "view"); }
 
-std::string encode_schema(const SchemaDef& schema) { return encode(schema); }
+std::string encode_schema(const SchemaDef& schema) { return encode_definition(schema); }
 
 SchemaDef decode_schema(std::string_view text) { return decode<SchemaDef>(text, "schema"); }
 
-std::string encode_user_type(const UserType& type) { return encode(type); }
+std::string encode_user_type(const UserType& type) { return encode_definition(type); }
 
 UserType decode_user_type(std::string_view text) { return decode<UserType>(text, "type"); }
 
-std::string encode_function(const FunctionDef& function) { return encode(function); }
+std::string encode_function(const FunctionDef& function) { return encode_definition(function); }
 
 FunctionDef decode_function(std::string_view text) { return decode<FunctionDef>(text, "function"); }
+
+std::string encode_default_acl(const DefaultAclDef& definition) { return encode_definition(definition); }
+
+DefaultAclDef decode_default_acl(std::string_view text) { return decode<DefaultAclDef>(text, "default privileges"); }
+
+std::string encode_server(const ForeignServerDef& server) { return encode_definition(server); }
+
+ForeignServerDef decode_server(std::string_view text) { return decode<ForeignServerDef>(text, "server"); }
+
+std::string encode_acl(const Acl& acl) { return encode_definition(StoredAcl{acl}); }
+
+Acl decode_acl(std::string_view text) { return decode<StoredAcl>(text, "privilege").acl; }
 
 }  // namespace redquel::sql

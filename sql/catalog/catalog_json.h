@@ -22,5 +22,11 @@ std::string encode_user_type(const UserType&);
 UserType decode_user_type(std::string_view json);
 std::string encode_function(const FunctionDef&);
 FunctionDef decode_function(std::string_view json);
+std::string encode_default_acl(const DefaultAclDef&);
+DefaultAclDef decode_default_acl(std::string_view json);
+std::string encode_server(const ForeignServerDef&);
+ForeignServerDef decode_server(std::string_view json);
+std::string encode_acl(const Acl&);
+Acl decode_acl(std::string_view json);
 
 }  // namespace redquel::sql

@@ -116,7 +116,17 @@ RoleSetting decode_setting(std::string_view place, std::string_view value) {
 
 DatabaseFacts decode_database(std::string_view value) {
   const json::object object = parse(value);
-  return {stored_oid(object, "owner"), connection_limit(object)};
+  DatabaseFacts facts{stored_oid(object, "owner"), connection_limit(object), std::nullopt};
+  if (!object.contains("acl")) return facts;
+  const json::value& list = object.at("acl");
+  if (!list.is_array()) throw Damaged{};
+  facts.acl.emplace();
+  for (const json::value& item : list.as_array()) {
+    const std::optional<AclItem> decoded = item.is_string() ? decode_acl_item(view(item.as_string())) : std::nullopt;
+    if (!decoded) throw Damaged{};
+    facts.acl->push_back(*decoded);
+  }
+  return facts;
 }
 
 }  // namespace
@@ -161,6 +171,11 @@ std::string encode(const RoleSetting& setting) {
 std::string encode(const DatabaseFacts& facts) {
   json::object object{{"owner", static_cast<std::int64_t>(facts.owner)}};
   if (facts.connection_limit != -1) object["connection_limit"] = facts.connection_limit;
+  if (facts.acl) {
+    json::array list;
+    for (const AclItem& item : *facts.acl) list.emplace_back(encode(item));
+    object["acl"] = std::move(list);
+  }
   return json::serialize(object);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sql/privileges/acl.h"
 #include "sql/types/type.h"
 
 namespace redquel::sql {
@@ -57,6 +58,7 @@ struct RoleSetting {
 struct DatabaseFacts {
   Oid owner = kPostgresRole;
   std::int32_t connection_limit = -1;
+  OptionalAcl acl = {};
 
   friend bool operator==(const DatabaseFacts&, const DatabaseFacts&) = default;
 };

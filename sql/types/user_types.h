@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sql/privileges/acl.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {
@@ -58,6 +59,7 @@ struct UserType {
   bool not_null = false;                // kDomain
   std::string default_sql;              // kDomain; empty: none
   std::vector<CheckDef> checks;         // kDomain
+  OptionalAcl acl;
 };
 using UserTypePtr = std::shared_ptr<const UserType>;
 
