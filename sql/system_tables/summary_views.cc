@@ -87,7 +87,8 @@ const SystemTableDefinition kSummaryViews[] = {
      "schemaname name, sequencename name, sequenceowner name, data_type regtype, start_value int8, "
      "min_value int8, max_value int8, increment_by int8, cycle bool, cache_size int8, last_value int8", nullptr,
      "SELECT n.nspname, c.relname, pg_catalog.pg_get_userbyid(c.relowner), s.seqtypid::pg_catalog.regtype, s.seqstart, "
-     "s.seqmin, s.seqmax, s.seqincrement, s.seqcycle, s.seqcache, pg_catalog.pg_sequence_last_value(c.oid::pg_catalog.regclass) "
+     "s.seqmin, s.seqmax, s.seqincrement, s.seqcycle, s.seqcache, "
+     "CASE WHEN pg_catalog.has_sequence_privilege(c.oid, 'SELECT,USAGE') THEN pg_catalog.pg_sequence_last_value(c.oid::pg_catalog.regclass) END "
      "FROM pg_catalog.pg_sequence AS s JOIN pg_catalog.pg_class AS c ON c.oid = s.seqrelid "
      "JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace"},
     {"pg_catalog", "pg_stat_all_tables", 12142, 'v',
