@@ -109,7 +109,7 @@ void add_function(RowWriter& out, const CatalogSnapshot& catalog, const Function
   for (const std::string& setting : function_settings(function)) append_array_element(setting, settings);
   if (!settings.empty()) finish_array_text(settings);
   const auto if_any = [](bool any, std::string text) { return any ? std::optional(std::move(text)) : std::nullopt; };
-  out.add(function.oid, function.name, schema_oid(catalog, function.schema), role_oid(function.owner), kSqlLanguage, words.cost,
+  out.add(function.oid, function.name, schema_oid(catalog, function.schema), owner_oid(function.owner), kSqlLanguage, words.cost,
           function.returns_set ? words.rows : 0.0, variadic, 0, function.procedure ? 'p' : function.window ? 'w' : 'f', words.security_definer,
           words.leakproof, function.strict, function.returns_set, volatility, words.parallel, types.size(), defaults, result, vector_text(types),
           if_any(has_outputs, array_text(all_types)), if_any(has_outputs, "{" + letters + "}"), if_any(has_names, "{" + names + "}"),

@@ -26,7 +26,7 @@ void namespaces(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
     const std::optional<ObjectAcl> acl = acl_of(catalog, catalog_class::kSchemas, oid);
     out.add(oid, name, kPostgresRole, acl ? acl_text(acl->acl) : std::nullopt);
   }
-  for (const auto& [name, schema] : catalog.schemas) out.add(schema.oid, name, role_oid(schema.owner), acl_text(acl_of(schema).acl));
+  for (const auto& [name, schema] : catalog.schemas) out.add(schema.oid, name, owner_oid(schema.owner), acl_text(acl_of(schema).acl));
 }
 
 Oid access_method(const Relation& relation) {

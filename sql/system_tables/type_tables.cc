@@ -25,7 +25,7 @@ std::optional<std::string> granted_acl(const CatalogSnapshot& catalog, Oid type)
 template <class Definition>
 void add_row_type(RowWriter& out, const CatalogSnapshot& catalog, const Definition& table, Oid array) {
   const TypeFunctions f = functions_of_type(type_info(oid::kRecord));
-  out.add(table.row_type, table.name, schema_oid(catalog, table.schema), role_oid(table.owner), -1, false, 'c', 'C', false, true,
+  out.add(table.row_type, table.name, schema_oid(catalog, table.schema), owner_oid(table.owner), -1, false, 'c', 'C', false, true,
           ',', table.oid, 0, 0, array, f.input, f.output, f.receive, f.send, 0, 0, 0, 'd', 'x', false, 0, -1, 0, 0, kNull, kNull,
           granted_acl(catalog, table.row_type));
 }
@@ -34,7 +34,7 @@ void add_row_type(RowWriter& out, const CatalogSnapshot& catalog, const Definiti
 void add_array(RowWriter& out, const CatalogSnapshot& catalog, const UserType& user, Oid array, Oid element) {
   const TypeInfo& type = type_info(array);
   const TypeFunctions f = functions_of_type(type);
-  out.add(array, type.name, schema_oid(catalog, user.schema), role_oid(user.owner), -1, false, 'b', 'A', false, true, ',', 0,
+  out.add(array, type.name, schema_oid(catalog, user.schema), owner_oid(user.owner), -1, false, 'b', 'A', false, true, ',', 0,
           oid::kArraySubscript, element, 0, f.input, f.output, f.receive, f.send, 0, 0, oid::kArrayAnalyze, type.alignment, 'x', false,
           0, -1, 0, collation_of(type.element), kNull, kNull, kNull);
 }
@@ -46,14 +46,14 @@ void add_range(RowWriter& out, const CatalogSnapshot& catalog, const UserType& u
   const TypeInfo& type = type_info(oid);
   const TypeFunctions f = functions_of_type(type);
   const Oid analyze = kind == 'r' ? oid::kRangeAnalyze : oid::kMultirangeAnalyze;
-  out.add(oid, type.name, schema_oid(catalog, user.schema), role_oid(user.owner), -1, false, kind, 'R', false, true, ',', 0, 0, 0,
+  out.add(oid, type.name, schema_oid(catalog, user.schema), owner_oid(user.owner), -1, false, kind, 'R', false, true, ',', 0, 0, 0,
           type.array, f.input, f.output, f.receive, f.send, 0, 0, analyze, type.alignment, 'x', false, 0, -1, 0, 0, kNull, kNull,
           kind == 'r' ? acl_text(user.acl) : std::nullopt);
   add_array(out, catalog, user, type.array, oid);
 }
 
 void add_user_type(RowWriter& out, const CatalogSnapshot& catalog, const UserType& user, const EvaluationContext& context) {
-  const Oid schema = schema_oid(catalog, user.schema), owner = role_oid(user.owner);
+  const Oid schema = schema_oid(catalog, user.schema), owner = owner_oid(user.owner);
   switch (user.kind) {
     case UserType::Kind::kEnum:
       out.add(user.oid, user.name, schema, owner, 4, true, 'e', 'E', false, true, ',', 0, 0, 0, user.array, kEnumFunctions.input,

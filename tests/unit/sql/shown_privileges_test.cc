@@ -155,6 +155,19 @@ TEST_F(ShownPrivileges, HideTemporaryTablesOfOtherSessions) {
   EXPECT_EQ(rows("information_schema", "tables", {"table_type"}, "table_name", "t"), Rows{"LOCAL TEMPORARY"});
 }
 
+TEST_F(ShownPrivileges, OfOwnersFromBeforeRolesFollowARenamedRole) {
+  auto roles = std::make_shared<RoleSet>();
+  RoleDef renamed = role(kOwner, "now");
+  renamed.owner_name = "anna";
+  roles->put(std::move(renamed));
+  roles->put(role(kAlice, "anna"));
+  set_known_roles(roles);
+  catalog.schemas["app"] = {.oid = 16500, .name = "app", .owner = "anna", .comment = ""};
+  function.owner = "anna";
+  EXPECT_EQ(rows("pg_catalog", "pg_namespace", {"nspowner"}, "nspname", "app"), Rows{std::to_string(kOwner)});
+  EXPECT_EQ(rows("pg_catalog", "pg_proc", {"proowner"}, "proname", "f"), Rows{std::to_string(kOwner)});
+}
+
 TEST_F(ShownPrivileges, AreAskedForByRole) {
   table.acl = Acl{{kGroup, kOwner, right::kSelect, right::kSelect}};
   table.columns[0].acl = Acl{{kPublic, kOwner, right::kInsert, 0}};
