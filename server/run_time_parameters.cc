@@ -6,6 +6,7 @@
 #include <array>
 #include <ranges>
 
+#include "executor/roles/access.h"
 #include "parser/deparse.h"
 #include "server/ascii.h"
 #include "server/parameter_values.h"
@@ -124,6 +125,9 @@ const ParameterDefinition& RunTimeParameters::changeable(std::string_view name) 
           sqlstate::kCantChangeRuntimeParam, fmt::format("parameter \"{}\" cannot be changed without restarting the server", definition->name));
     case ParameterContext::kReload:
       throw sql::SqlError(sqlstate::kCantChangeRuntimeParam, fmt::format("parameter \"{}\" cannot be changed now", definition->name));
+    case ParameterContext::kSuperuser:
+      if (is_stored_setting_ || value(*find_parameter("is_superuser")) == "on") break;
+      throw sql::SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied to set parameter \"{}\"", definition->name));
     case ParameterContext::kUser:
       break;
   }
@@ -231,7 +235,9 @@ std::string checked_setting(const executor::SessionState& session, const std::st
     check_custom_name(name);
     return name + "=" + text;
   }
-  if (definition->context != ParameterContext::kUser) {
+  if (definition->context == ParameterContext::kSuperuser) {
+    executor::require_superuser(session, fmt::format("permission denied to set parameter \"{}\"", definition->name));
+  } else if (definition->context != ParameterContext::kUser) {
     throw sql::SqlError(sqlstate::kCantChangeRuntimeParam, fmt::format("parameter \"{}\" cannot be changed now", definition->name));
   }
   std::string parsed = parse_parameter_value(*definition, text);
@@ -282,6 +288,17 @@ void RunTimeParameters::set_at_start(std::string_view name, std::string_view val
   }
 }
 
+void RunTimeParameters::set_stored(std::string_view name, std::string_view value) {
+  is_stored_setting_ = true;
+  try {
+    set_at_start(name, value);
+  } catch (...) {
+    is_stored_setting_ = false;
+    throw;
+  }
+  is_stored_setting_ = false;
+}
+
 std::string RunTimeParameters::join_values(std::string_view name, const std::vector<std::string>& values) {
   const ParameterDefinition* definition = find_parameter(name);
   const bool list = definition && definition->traits.list;
@@ -312,7 +329,7 @@ void RunTimeParameters::reset(std::string_view name, bool local) {
 
 void RunTimeParameters::reset_all() {
   for (const ParameterDefinition& definition : parameter_definitions()) {
-    if (definition.context != ParameterContext::kUser) continue;
+    if (definition.context < ParameterContext::kSuperuser) continue;
     const std::string_view start = start_value(definition);
     const bool is_identity = definition.name == "role" || definition.name == "session_authorization";
     if (value(definition) != start && !is_of_transaction(definition) && !is_identity) change(definition, std::string(start), false);
@@ -382,6 +399,7 @@ std::string_view context_name(ParameterContext context) {
     case ParameterContext::kInternal: return "internal";
     case ParameterContext::kStart: return "postmaster";
     case ParameterContext::kReload: return "sighup";
+    case ParameterContext::kSuperuser: return "superuser";
     case ParameterContext::kUser: return "user";
   }
   return "";

@@ -112,7 +112,7 @@ asio::awaitable<bool> Session::start_up() {
 void Session::set_role_defaults(const std::vector<ParameterValue>& settings) {
   for (const auto& [name, value] : settings) {
     try {
-      parameters_.set_at_start(name, value);
+      parameters_.set_stored(name, value);
     } catch (const sql::SqlError& error) {
       spdlog::warn("a setting of role {} in database {} is ignored: {}", state_.user, state_.database, error.message());
     }

@@ -14,6 +14,9 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateRole& st
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterRole& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::DropRole& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::GrantRole& statement);
+/// DROP OWNED and REASSIGN OWNED, which are AlterRole statements, too. Unlike the others they change definitions.
+bool concerns_owned_objects(const parser::ast::AlterRole& statement);
+asio::awaitable<void> change_owned_objects(DdlContext& context, const parser::ast::AlterRole& statement);
 asio::awaitable<void> rename_role(DdlContext& context, const parser::ast::Rename& statement);
 
 }  // namespace redquel::executor
