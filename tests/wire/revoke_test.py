@@ -119,6 +119,8 @@ def test_a_role_that_is_made_again_gives_old_sessions_nothing(make_redis, make_s
     assert server.connect(user="rv_alice").run("SELECT * FROM rv_t") == []
     owner.run("ALTER ROLE rv_alice SUPERUSER")
     assert error_of(alice.run, "SELECT * FROM rv_t") == "42501"
+    assert alice.run("SELECT current_user")[0][0].startswith("unknown (OID=")
+    assert error_of(alice.run, "CREATE TABLE rv_mine (a int)") == "42501"
 
 
 def test_temporary_schemas_of_others_are_refused(make_redis, make_server):
