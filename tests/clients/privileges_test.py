@@ -71,16 +71,18 @@ def test_psql_shows_privileges(server, postgres):
         assert (command, own) == (command, expected)
 
 
-def test_psql_shows_privileges_of_databases(fresh_server, postgres):
-    shown = []
+def test_privileges_of_databases_are_shown_and_dumped(fresh_server, postgres):
+    seen = []
     for who in fresh_server, postgres:
         psql(who, ROLES)
         psql(who, "CREATE DATABASE pv_base OWNER pv_owner;")
         psql(who, "GRANT CREATE ON DATABASE pv_base TO pv_alice WITH GRANT OPTION; REVOKE TEMPORARY ON DATABASE pv_base FROM PUBLIC;")
-        shown.append(psql(who, "\\l pv_base"))
+        dump = run(["pg_dump", *connection_options(who, "pv_base"), "--create", "--schema-only"])
+        seen.append((psql(who, "\\l pv_base"), [line for line in dump.splitlines() if line.startswith(("GRANT", "REVOKE", "ALTER DATABASE"))]))
         psql(who, "DROP DATABASE pv_base;")
         psql(who, DROP_ROLES)
-    assert shown[0] == shown[1]
+    assert seen[0] == seen[1]
+    assert len(seen[0][1]) > 2
 
 
 def test_pg_dump_carries_privileges_to_postgresql_and_back(fresh_server, postgres):
