@@ -10,6 +10,7 @@
 #include "sql/functions/operator_names.h"
 #include "sql/functions/quote.h"
 #include "sql/name_errors.h"
+#include "sql/privileges/object_acl.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
@@ -74,6 +75,17 @@ void check_schema(std::string_view text, const EvaluationContext& context) {
   const std::vector<std::string> parts = split_name(name);
   if (parts.size() != 2 || parts[0] == "pg_temp" || schema_oid(catalog_of(context), parts[0]) != 0) return;
   throw undefined_schema(parts[0]);
+}
+
+/// 42501 "permission denied for schema s" unless the role may use the schema, if there is one of that name.
+void check_schema_usage(std::string_view schema, const EvaluationContext& context) {
+  const Oid oid = schema.empty() || schema == "pg_temp" ? 0 : schema_oid(catalog_of(context), schema);
+  if (oid == 0) return;
+  const RoleSet& roles = *known_roles();
+  const RoleDef* role = roles.find(context.user);
+  const std::optional<ObjectAcl> acl = acl_of(catalog_of(context), catalog_class::kSchemas, oid);
+  if (acl && (held_rights(*acl, role == nullptr ? kPublic : role->oid, roles, context.database) & right::kUsage) != 0) return;
+  throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied for schema " + std::string(schema));
 }
 
 // ---- types ----------------------------------------------------------------------------------------------------------
@@ -438,6 +450,7 @@ std::optional<Oid> find_relation(std::string_view text, const EvaluationContext&
   if (text == "-") return Oid{0};
   if (all_digits(text)) return static_cast<Oid>(parse_oid(text));
   const SchemaAndName wanted = qualified(text, context);
+  check_schema_usage(wanted.schema, context);
   const std::optional<Relation> found = find_relation(catalog_of(context), wanted.schema, wanted.name, context.search_path);
   return found ? std::optional(found->oid) : std::nullopt;
 }
