@@ -130,6 +130,7 @@ std::optional<Oid> find_type_named(std::string_view text, const EvaluationContex
   if (parts.size() <= 2) {
     const std::string& name = parts.back();
     const std::string_view schema = parts.size() == 2 ? std::string_view(parts[0]) : std::string_view();
+    check_schema_usage(schema, context);
     if (schema.empty() || schema == "pg_catalog") {  // as pg_type has it: "int4"
       const TypeInfo* info = find_type(std::string_view(name));
       if (info != nullptr && info->oid < kFirstUserOid) return array ? info->array : info->oid;
@@ -172,9 +173,10 @@ std::string type_name(Oid type, const EvaluationContext& context) {
 
 // ---- functions ------------------------------------------------------------------------------------------------------
 
-/// Functions in LANGUAGE sql, of one schema or those that the path finds.
+/// Functions in LANGUAGE sql, of one schema or those that the path finds. 42501 without USAGE on the schema.
 std::vector<const FunctionDef*> sql_functions_named(std::string_view text, const EvaluationContext& context) {
   const std::vector<std::string> parts = split_name(text);
+  if (parts.size() == 2) check_schema_usage(parts[0], context);
   std::vector<const FunctionDef*> found;
   for (const auto& [oid, function] : catalog_of(context).functions) {
     const bool visible = parts.size() < 3 && means_function_of(parts.size() == 2 ? parts[0] : "", function->schema, context.search_path);
