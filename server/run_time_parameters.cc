@@ -90,7 +90,8 @@ void RunTimeParameters::follow_reload(const std::vector<ParameterValue>& server_
   }
 }
 
-void RunTimeParameters::user_known() {
+void RunTimeParameters::user_known(sql::Oid role) {
+  login_role_ = role;
   const ParameterDefinition& authorization = *find_parameter("session_authorization");
   setting(authorization).start_value = session_.user;
   assign(authorization, session_.user);
@@ -116,6 +117,11 @@ RunTimeParameters::Setting& RunTimeParameters::setting(const ParameterDefinition
 const ParameterDefinition& RunTimeParameters::changeable(std::string_view name) const {
   const ParameterDefinition* definition = find_parameter(name);
   if (!definition) throw unrecognized(name);
+  const bool is_identity = definition->name == "role" || definition->name == "session_authorization";
+  if (is_identity && session_.definer_depth > 0) {
+    throw sql::SqlError(sqlstate::kInsufficientPrivilege,
+                        fmt::format("cannot set parameter \"{}\" within security-definer function", definition->name));
+  }
   switch (definition->context) {
     case ParameterContext::kInternal:
       throw sql::SqlError(sqlstate::kCantChangeRuntimeParam, fmt::format("parameter \"{}\" cannot be changed", definition->name));
@@ -145,6 +151,7 @@ void RunTimeParameters::apply(const ParameterDefinition& definition, const std::
     const auto role = settings_.find(find_parameter("role"));
     if (role != settings_.end()) role->second.value = "none";
     follow_user(value);
+    session_.session_role = session_.role;
   }
   maybe_changed_ = maybe_changed_ || definition.traits.reported;
 }
@@ -252,7 +259,9 @@ void RunTimeParameters::check_authorization(const std::string& role) const {
 
 void RunTimeParameters::follow_user(std::string user) {
   session_.user = std::move(user);
-  const sql::RoleDef* role = sql::known_roles()->find(session_.user);
+  const sql::RoleDef* role = session_.user == start_value(*find_parameter("session_authorization")) ? sql::known_roles()->find(login_role_)
+                                                                                                    : sql::known_roles()->find(session_.user);
+  session_.role = role == nullptr ? 0 : role->oid;
   assign(*find_parameter("is_superuser"), role != nullptr && role->superuser ? "on" : "off");
   const ParameterDefinition& search_path = *find_parameter("search_path");
   apply(search_path, std::string(value(search_path)));

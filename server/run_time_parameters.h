@@ -47,7 +47,7 @@ class RunTimeParameters {
   TransactionValues transaction_values() const;
   void set_transaction_values(const TransactionValues& values);
   /// The session's user has come to be known: parameters that speak of it follow.
-  void user_known();
+  void user_known(sql::Oid role);
   /// A value of the startup packet or of its options: RESET goes back to it.
   void set_at_start(std::string_view name, std::string_view value);
   /// The same of ALTER ROLE … SET and ALTER DATABASE … SET, which have checked that the parameter may be set.
@@ -114,6 +114,7 @@ class RunTimeParameters {
   std::vector<ParameterValue> status(bool only_changes);
 
   executor::SessionState& session_;
+  sql::Oid login_role_ = sql::kPostgresRole;
   std::map<const ParameterDefinition*, Setting> settings_;
   struct CustomSetting {
     std::string name, value, start_value;

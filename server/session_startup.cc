@@ -136,7 +136,7 @@ asio::awaitable<void> Session::open(StartupMessage message) {
 
   state_.user = message.user;
   state_.database = message.database;
-  parameters_.user_known();
+  parameters_.user_known(login.role->oid);
   set_role_defaults(login.role->settings);
   for (const auto& [name, value] : message.settings) {
     if (name != "application_name") sql::check_utf8(value);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/bind/ast_walk.h"
+#include "planner/bind/built_in_call.h"
 #include "planner/bind/collation.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_lookup.h"
@@ -185,6 +186,7 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
   std::vector<sql::Type> types;
   for (const ExpressionPtr& argument : arguments) types.push_back(argument->type);
   const sql::ResolvedAggregate resolved = sql::resolve_aggregate(name, types, offset);
+  require_execute(state_, name, resolved.function->arguments);
   if (function.within_group && !ordered_set) {
     throw SqlError(sqlstate::kWrongObjectType, fmt::format("{} is not an ordered-set aggregate, so it cannot have WITHIN GROUP", name)).at(offset);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/bind/bind_type.h"
+#include "planner/bind/built_in_call.h"
 #include "planner/bind/domain.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/named_arguments.h"
@@ -133,6 +134,7 @@ ExpressionPtr ExpressionBinder::call(std::string_view function, Operands argumen
   const sql::ResolvedFunction resolved = sql::resolve_function(function, types_of(arguments), offset, shown);
   if (resolved.function == nullptr)
     return coerce(state_, arguments[0], resolved.result, CastContext::kExplicit, offset);
+  require_execute(state_, resolved.function->name, resolved.function->arguments);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit);
   }
@@ -361,6 +363,7 @@ ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& func
   check_plain_call(function, name, offset);
   Operands arguments = bind_all_arguments(function, name, offset);
   const sql::ResolvedTableFunction resolved = sql::resolve_table_function(name, types_of(arguments), offset);
+  require_execute(state_, name, resolved.function->arguments);
   std::vector<sql::ResultColumn> record;
   sql::Type row_type{sql::oid::kRecord};
   if (resolved.function->columns.empty()) {

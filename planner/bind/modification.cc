@@ -64,6 +64,12 @@ bool has_sequence_default(const sql::ColumnDef& column) {
   return column.sequence != 0 && (column.identity != sql::ColumnDef::Identity::kNone || !own_default);
 }
 
+void require_draws(BindState& state, const sql::ColumnDef& column) {
+  if (column.identity != sql::ColumnDef::Identity::kNone) return;
+  Requirement* const requirement = state.requirements.add(sql::AclKind::kSequence, column.sequence, sql::right::kUsage | sql::right::kUpdate);
+  if (requirement != nullptr) requirement->checked_as = std::nullopt;
+}
+
 ExpressionPtr bind_column_default(BindState& state, const sql::TableDef& table, const sql::ColumnDef& column) {
   if (!column.generated_sql.empty()) return sql::make_constant(column.type, {});  // computed when the row is complete
   if (has_sequence_default(column)) {
