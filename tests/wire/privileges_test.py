@@ -104,3 +104,16 @@ def test_parameters_of_superusers(make_redis, make_server):
     assert home.run_error("SET log_statement = 'none'")["C"] == "42501"
     home.run("RESET ROLE")
     assert home.run("SHOW log_statement") == [["all"]]
+
+
+def test_temporary_tables_need_a_right_on_the_database(make_redis, make_server):
+    server = make_server(redis=make_redis())
+    home = server.connect()
+    home.run("CREATE ROLE tt_alice LOGIN")
+    alice = server.connect(user="tt_alice")
+    home.run("REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC")
+    assert alice.run_error("CREATE TEMP TABLE tt_t (a int)")["M"] == 'permission denied to create temporary tables in database "postgres"'
+    assert alice.run_error("CREATE SCHEMA tt_s")["M"] == "permission denied for database postgres"
+    home.run("GRANT TEMPORARY, CREATE ON DATABASE postgres TO tt_alice")
+    alice.run("CREATE TEMP TABLE tt_t (a int)")
+    alice.run("CREATE SCHEMA tt_s")
