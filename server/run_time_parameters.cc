@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "executor/roles/access.h"
 #include "parser/deparse.h"
@@ -164,6 +165,8 @@ void RunTimeParameters::assign(const ParameterDefinition& definition, std::strin
 
 void RunTimeParameters::change(const ParameterDefinition& definition, std::string value, bool local) {
   if (in_transaction_) {
+    // SET SESSION AUTHORIZATION resets the role. The change of the role is noted first, so that it is restored last.
+    if (definition.name == "session_authorization") change(*find_parameter("role"), "none", local);
     changes_.push_back({&definition, {}, std::string(this->value(definition)), value, local || is_of_transaction(definition)});
   }
   assign(definition, std::move(value));
@@ -207,7 +210,7 @@ void RunTimeParameters::end_transaction(bool committed) {
     auto& value = kept.try_emplace({change.definition, change.custom}, change.before).first->second;
     if (!change.local) value = change.after;
   }
-  for (const Change& change : changes_) {
+  for (const Change& change : std::views::reverse(changes_)) {
     if (change.local) restore(change, kept.at({change.definition, change.custom}));
   }
   changes_.clear();

@@ -29,11 +29,6 @@ namespace {
 
 namespace classes = sql::catalog_class;
 
-const ast::Option* find_option(const ast::AlterRole& statement, std::string_view name) {
-  const auto found = std::ranges::find(statement.options, name, &ast::Option::name);
-  return found == statement.options.end() ? nullptr : &*found;
-}
-
 /// The roles of BY. 42704, 42501, 2BP01 for PostgreSQL's own.
 std::vector<sql::Oid> roles_named(const sql::RoleSet& roles, const SessionState& session, const ast::Option& by, std::string_view verb,
                                   std::string_view refusal) {

@@ -7,6 +7,7 @@
 #include "executor/ddl/new_owner.h"
 #include "executor/ddl/role_draft.h"
 #include "executor/ddl/role_setting.h"
+#include "executor/ddl/role_statements.h"
 #include "parser/role_option.h"
 #include "executor/roles/access.h"
 #include "executor/storage/databases.h"
@@ -19,6 +20,11 @@ namespace redquel::executor {
 namespace ast = parser::ast;
 using sql::SqlError;
 
+const ast::Option* find_option(const ast::AlterRole& statement, std::string_view name) {
+  const auto found = std::ranges::find(statement.options, name, &ast::Option::name);
+  return found == statement.options.end() ? nullptr : &*found;
+}
+
 namespace {
 
 SettingCheck& setting_check() {
@@ -29,11 +35,6 @@ SettingCheck& setting_check() {
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
   return text;
-}
-
-const ast::Option* find_option(const ast::AlterRole& statement, std::string_view name) {
-  const auto found = std::ranges::find(statement.options, name, &ast::Option::name);
-  return found == statement.options.end() ? nullptr : &*found;
 }
 
 /// The database of IN DATABASE or ALTER DATABASE; empty: none.

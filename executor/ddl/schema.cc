@@ -46,6 +46,11 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statemen
 }
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateExtension& statement) {
+  if (statement.name == "sslinfo") {  // its functions are built in
+    const auto known = SqlError(sqlstate::kFeatureNotSupported, "the functions of extension \"sslinfo\" are always there");
+    if (context.session.notice) context.session.notice("NOTICE", known);
+    co_return;
+  }
   const bool is_there = statement.name == "redquel" || statement.name == "plpgsql";
   if (!is_there) {
     throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("extension \"{}\" is not available", statement.name))

@@ -249,6 +249,7 @@ SqlFunctionCall resolve_sql_function(BindState& state, const ast::FunctionCall& 
     }
     throw SqlError(sqlstate::kWrongObjectType, fmt::format("{} is not a procedure", shown)).hint("To call a function, use SELECT.").at(offset);
   }
+  if (!function.window) check_plain_call(call, offset);
   const std::size_t count = function.parameters.size();
   std::vector<std::vector<ExpressionPtr>> given(count);
   for (std::size_t i = 0; i < bound.size(); ++i) given[chosen.places[i]].push_back(bound[i]);

@@ -87,7 +87,9 @@ ExpressionPtr bind_column_default(BindState& state, const sql::TableDef& table, 
   return bind_default(*written, table, column, state.catalog, state.settings, /*stored=*/true);
 }
 
-ExpressionPtr coerce_for_column(BindState& state, const ExpressionPtr& value, const sql::ColumnDef& column) {
+ExpressionPtr coerce_for_column(BindState& state, const ExpressionPtr& written, const sql::ColumnDef& column) {
+  const bool is_parameter = column.domain != 0 && ParameterTypes::is_undecided(*written);
+  const ExpressionPtr value = is_parameter ? state.parameters.decide(written, sql::Type{column.domain}) : written;
   if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) {
     return into_domain(state.catalog, state.settings, *value, std::move(converted), column.domain);
   }

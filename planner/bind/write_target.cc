@@ -101,6 +101,7 @@ class ViewTargetBinder {
     if (!found.table && !is_view) {
       throw not_updatable(*view_, operation_, not_automatic("that do not select from a single table or view"));
     }
+    base_ = found.table ? found.table->oid : found.view->oid;
     using CheckOption = sql::ViewDef::CheckOption;
     const bool cascades = checked || view_->check_option == CheckOption::kCascaded;
     WriteTarget target = found.table ? table_target(state_, found.table, found.table->name, operation_)
@@ -108,6 +109,9 @@ class ViewTargetBinder {
     bind_over(query, from, target, cascades || view_->check_option == CheckOption::kLocal, requirement);
     return target;
   }
+
+  /// The oid of the table or view right under the view that bind() has bound.
+  sql::Oid base() const { return base_; }
 
  private:
   void bind_over(const ast::Select& query, const ast::TableRef& from, WriteTarget& target, bool checked, Requirement* requirement) {
@@ -181,6 +185,7 @@ class ViewTargetBinder {
   BindState& state_;
   std::shared_ptr<const sql::ViewDef> view_;
   WriteOperation operation_;
+  sql::Oid base_ = 0;
 };
 
 }  // namespace
@@ -256,9 +261,10 @@ std::string set_updatable(sql::ViewDef& view, const sql::CatalogSnapshot& catalo
   for (sql::ViewDef::Column& column : view.columns) column.updatable = false;
   const auto written = std::make_shared<const sql::ViewDef>(view);
   try {
-    const WriteTarget target = ViewTargetBinder(state, written, WriteOperation::kDelete).bind(false);
+    ViewTargetBinder binder(state, written, WriteOperation::kDelete);
+    const WriteTarget target = binder.bind(false);
     for (std::size_t i = 0; i < view.columns.size(); ++i) view.columns[i].updatable = target.columns[i].number != 0;
-    if (!view.references.empty()) view.base = view.references[0].relation;
+    if (binder.base() >= sql::kFirstUserOid) view.base = binder.base();
     ViewTargetBinder(state, written, WriteOperation::kUpdate).bind(false);
   } catch (const SqlError& error) {
     return error.detail();
