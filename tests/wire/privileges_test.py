@@ -117,3 +117,30 @@ def test_temporary_tables_need_a_right_on_the_database(make_redis, make_server):
     home.run("GRANT TEMPORARY, CREATE ON DATABASE postgres TO tt_alice")
     alice.run("CREATE TEMP TABLE tt_t (a int)")
     alice.run("CREATE SCHEMA tt_s")
+
+
+def test_transactions_lose_no_revoke_of_others(make_redis, make_server):
+    server = make_server(redis=make_redis())
+    one, other = server.connect(), server.connect()
+    one.run("CREATE ROLE tl_alice")
+    one.run("CREATE ROLE tl_bob")
+    one.run("CREATE SCHEMA tl_s")
+    one.run("GRANT USAGE ON SCHEMA tl_s TO tl_alice")
+    one.run("ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO tl_alice")
+    one.run("GRANT SELECT ON pg_authid TO tl_alice")
+    pairs = [
+        ("GRANT USAGE ON SCHEMA tl_s TO tl_bob", "REVOKE USAGE ON SCHEMA tl_s FROM tl_alice"),
+        ("ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO tl_bob", "ALTER DEFAULT PRIVILEGES REVOKE SELECT ON TABLES FROM tl_alice"),
+        ("GRANT SELECT ON pg_authid TO tl_bob", "REVOKE SELECT ON pg_authid FROM tl_alice"),
+        ("GRANT USAGE ON FOREIGN SERVER redis TO tl_bob", "GRANT USAGE ON FOREIGN SERVER redis TO tl_alice"),
+    ]
+    for own, others in pairs:
+        one.run("BEGIN")
+        one.run(own)
+        other.run(others)
+        assert error_of(one.run, "COMMIT") == "40001", own
+        assert error_of(one.run, "ROLLBACK") is None
+    one.run("BEGIN")
+    one.run("GRANT USAGE ON SCHEMA tl_s TO tl_bob")
+    other.run("ALTER DEFAULT PRIVILEGES GRANT UPDATE ON TABLES TO tl_alice")
+    one.run("COMMIT")
