@@ -55,7 +55,8 @@ std::string creation_schema(CatalogDraft& draft, const RelationName& name, parse
     }
     require_temporary_creation(draft.session());
     if (!draft.catalog().schemas.contains(own)) {
-      draft.put(sql::SchemaDef{.oid = draft.new_oid(), .name = own, .owner = draft.session().user, .comment = {}});
+      const sql::Oid owner = current_role(*sql::known_roles(), draft.session());
+      draft.put(sql::SchemaDef{.oid = draft.new_oid(), .name = own, .owner = sql::owner_reference(owner), .comment = {}});
     }
     return own;
   }
