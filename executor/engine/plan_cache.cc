@@ -43,7 +43,7 @@ bool begins_as_query(std::string_view text) {
 
 bool PlanCache::Conditions::hold(const DeclaredParameters& declared, const SessionState& session, std::string_view version) const {
   return parameters == declared && catalog_version == version && settings.search_path == session.search_path && settings.user == session.user &&
-         settings.database == session.database && settings.session == session.settings;
+         settings.database == session.database && settings.row_security == session.row_security && settings.session == session.settings;
 }
 
 PlanCache::Entry* PlanCache::find(std::string_view text) {

@@ -25,6 +25,8 @@ class PreparedPlan {
   std::shared_ptr<const parser::ast::Statement> rewritten;
   std::string command_tag;                    // empty: that of the plan
   std::string catalog_version;
+  std::string user;                           // the role and the parameter for which it was planned
+  bool row_security = true;
   std::vector<std::string> search_path;       // under which its names were looked up
   planner::TableSizes sizes;                  // of its tables, where they were looked at
   bool depends_on_sizes = false;

@@ -211,6 +211,8 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   auto plan = std::make_shared<PreparedPlan>();
   plan->catalog_version = catalog.version;
   plan->search_path = session.search_path;
+  plan->user = session.user;
+  plan->row_security = session.row_security;
   plan->sizes = sizes;
   const auto* explain = std::get_if<ast::Explain>(&statement->node);
   const auto* call = std::get_if<ast::Call>(&statement->node);
@@ -355,7 +357,8 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
 asio::awaitable<PreparedPtr> RedisEngine::refresh(PreparedPtr prepared, SessionState& session) {
   // Definitions that another process changed are noticed when the statement runs.
   sql::CatalogPtr now = co_await catalog(session);
-  bool moved = prepared->plan->catalog_version != now->version || prepared->plan->search_path != session.search_path;
+  bool moved = prepared->plan->catalog_version != now->version || prepared->plan->search_path != session.search_path ||
+               prepared->plan->user != session.user || prepared->plan->row_security != session.row_security;
   if (!moved || prepared->plan->kind == PreparedPlan::Kind::kDefinition) co_return prepared;
   co_return co_await replan(*prepared, session);
 }

@@ -109,6 +109,7 @@ planner::BindSettings bind_settings(const SessionState& session, bool parameters
   settings.search_path = session.search_path;
   settings.user = session.user;
   settings.database = session.database;
+  settings.row_security = session.row_security;
   settings.session = session.settings;
   settings.parameters = parameters;
   settings.now = transaction_moment(session);

@@ -34,6 +34,7 @@ struct SessionState {
   sql::SessionSettings settings;
   std::string user = "postgres";
   std::string database = "postgres";
+  bool row_security = true;  // the parameter
   /// With the temporary schema in front once there is one, unless SET search_path puts pg_temp elsewhere.
   std::vector<std::string> search_path = {"public"};
   /// Where the session's temporary tables lie; empty: it has had none.

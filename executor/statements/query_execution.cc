@@ -11,6 +11,7 @@
 #include "executor/copy/copy_source.h"
 #include "executor/engine/function_execution.h"
 #include "executor/roles/access.h"
+#include "executor/roles/hidden_values.h"
 #include "executor/runtime/clock.h"
 #include "executor/runtime/session_context.h"
 #include "executor/statements/make_operator.h"
@@ -131,7 +132,7 @@ class QueryRun {
       co_return co_await run();
     } catch (const sql::SqlError& error) {
       is_duplicate = error.sqlstate() == sqlstate::kUniqueViolation;
-      failure = std::current_exception();
+      failure = shown_failure(error, catalog_.get(), plan_, current_role(*sql::known_roles(), session_), session_.database);
     } catch (...) {
       failure = std::current_exception();
     }

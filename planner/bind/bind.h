@@ -19,6 +19,7 @@ struct BindSettings {
   std::vector<std::string> search_path = {"public"};
   std::string user = "postgres";
   std::string database = "postgres";
+  bool row_security = true;  // the parameter: false refuses queries that policies restrict
   sql::SessionSettings session;
   sql::Now now = {};  // what the literals 'now' and 'today' mean
   /// May $1… appear? Without: 42P02 "there is no parameter $1", as in the simple protocol.

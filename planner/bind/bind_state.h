@@ -44,6 +44,8 @@ class BindState {
   bool has_collations = false;
   /// How many expressions are being bound within each other.
   std::size_t expression_depth = 0;
+  /// Tables whose policies' subqueries are being bound.
+  std::vector<sql::Oid> policy_tables;
   /// Volatile functions are run for the statement.
   bool runs_functions = false;
   /// Name of the first column of each bound subquery: the default name of `SELECT (SELECT …)`.

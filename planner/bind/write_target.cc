@@ -65,7 +65,7 @@ ExpressionPtr over_row(const ExpressionPtr& expression, const std::vector<Logica
 
 WriteTarget table_target(BindState& state, std::shared_ptr<const sql::TableDef> table, const std::string& alias) {
   WriteTarget target{.table = std::move(table)};
-  target.plan = scan_table(state, target.table, alias, /*hidden_key=*/true);
+  target.scan = target.plan = scan_table(state, target.table, alias, /*hidden_key=*/true);
   target.row = target.plan->columns;
   for (std::size_t i = 0; i < target.table->columns.size(); ++i) {
     const sql::ColumnDef& column = target.table->columns[i];
@@ -119,6 +119,7 @@ class ViewTargetBinder {
         target.checks.push_back({view_->name, condition});
       }
       target.plan = place_condition(state_, level, target.plan, condition);
+      if (view_->is_security_barrier()) target.plan = behind_barrier(std::move(target.plan));
     }
     std::vector<WriteTarget::Column> columns;
     bool passes_any = false;

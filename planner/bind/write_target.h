@@ -30,6 +30,7 @@ struct WriteTarget {
   std::shared_ptr<const sql::TableDef> table;
   std::shared_ptr<const sql::ViewDef> view;  // null: the table itself was named
   LogicalPtr plan;                           // the rows that can be changed
+  LogicalPtr scan;                           // in `plan`: all rows of the table
   std::vector<LogicalColumn> row;            // in `plan`: the table's live columns in order, then the hidden key where there is one
   std::vector<Column> columns;               // by which statements call them
   std::vector<Check> checks;
