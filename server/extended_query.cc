@@ -9,6 +9,7 @@
 #include "sql/sqlstate.h"
 #include "sql/types/binary_io.h"
 #include "sql/types/binary_reader.h"
+#include "sql/types/domain_value.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type.h"
 
@@ -156,7 +157,7 @@ std::vector<sql::Datum> Session::bind_parameters(const BindMessage& message, con
     }
     const std::int16_t format = format_of(message.parameter_formats, i);
     try {
-      values.push_back(bind_parameter(*bytes, format, statement.parameter_types[i], i + 1));
+      values.push_back(bind_parameter(*bytes, format, sql::value_type(statement.parameter_types[i]), i + 1));
     } catch (const sql::SqlError&) {
       error_context_ = (message.portal.empty() ? fmt::format("unnamed portal parameter ${}", i + 1)
                                                : fmt::format("portal \"{}\" parameter ${}", message.portal, i + 1)) + error_context_;

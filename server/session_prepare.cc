@@ -12,6 +12,7 @@
 #include "sql/functions/resolve.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
+#include "sql/types/domain_value.h"
 #include "sql/types/row_value.h"
 
 namespace redquel::server {
@@ -144,7 +145,7 @@ asio::awaitable<std::vector<sql::Datum>> SessionStatements::evaluate_arguments(c
   const std::vector<sql::Type> given = co_await argument_types(*engine_, state_, execute.arguments);
   for (std::size_t i = 0; i < expected; ++i) {
     const sql::Type wanted = target.parameter_types[i];
-    if (sql::is_row_type(given[i].oid) || sql::can_coerce(given[i], wanted, sql::CastContext::kAssignment)) continue;
+    if (sql::is_row_type(given[i].oid) || sql::can_coerce(given[i], sql::value_type(wanted), sql::CastContext::kAssignment)) continue;
     throw sql::SqlError(sqlstate::kDatatypeMismatch, fmt::format("parameter ${} of type {} cannot be coerced to the expected type {}", i + 1,
                                                                  sql::format_type(sql::Type{given[i].oid}), sql::format_type(wanted)))
         .hint("You will need to rewrite or cast the expression.")
@@ -153,7 +154,7 @@ asio::awaitable<std::vector<sql::Datum>> SessionStatements::evaluate_arguments(c
   std::string text = "SELECT ";
   for (std::size_t i = 0; i < expected; ++i) {
     text += fmt::format("{}CAST({} AS {})", i == 0 ? "" : ", ", parser::to_sql(*execute.arguments[i]),
-                        sql::format_type(target.parameter_types[i]));
+                        sql::format_type(sql::value_type(target.parameter_types[i])));
   }
   co_return co_await evaluate_row(std::move(text));
 }

@@ -5,6 +5,7 @@
 #include "parser/parse.h"
 #include "server/session.h"
 #include "sql/sqlstate.h"
+#include "sql/types/domain_value.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::server {
@@ -110,7 +111,7 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
       const sql::Now moment = executor::transaction_moment(state_);
       for (std::size_t i = 0; i < shared.literals.size() && !is_individual; ++i) {
         const parser::Literal& literal = shared.literals[i];
-        const sql::Type type = portal.statement->parameter_types[i];
+        const sql::Type type = sql::value_type(portal.statement->parameter_types[i]);
         if (literal.is_string) portal.parameters.push_back(sql::parse_value(type, literal.text, state_.settings, moment));
         else if (type == sql::kInt4) portal.parameters.emplace_back(static_cast<std::int32_t>(literal.number));
         else portal.parameters.emplace_back(literal.number);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/catalog/default_privileges.h"
 #include "executor/catalog/dependent_changes.h"
 #include "executor/roles/access.h"
 #include "executor/storage/mapped_script.h"
@@ -186,6 +187,12 @@ void CatalogDraft::put(sql::SequenceDef sequence) {
       require_owner(session_, sql::owner_of(state_, before->second), "sequence", before->second.name);
     }
   }
+  if (!state_.sequences.contains(sequence.oid)) {
+    const sql::Oid role = current_role(*sql::known_roles(), session_);
+    sequence.owner = sequence.owner_table == 0 && role != 0 ? sql::owner_reference(role) : "";
+    const sql::Oid owner = sql::owner_role(sql::owner_of(state_, sequence));
+    sequence.acl = default_privileges(*this, sql::AclKind::kSequence, owner, sequence.schema);
+  }
   sequences_.insert(sequence.oid);
   state_.sequences.insert_or_assign(sequence.oid, std::move(sequence));
 }
@@ -217,6 +224,7 @@ void CatalogDraft::put(sql::SchemaDef schema) {
 void CatalogDraft::put(sql::DefaultAclDef definition) {
   const sql::Oid oid = definition.oid;
   std::erase_if(change_.default_acls, [&](const sql::DefaultAclDef& other) { return other.oid == oid; });
+  std::erase(change_.dropped_default_acls, oid);
   change_.default_acls.push_back(definition);
   state_.default_acls.insert_or_assign(oid, std::move(definition));
 }
@@ -310,6 +318,12 @@ void CatalogDraft::drop_function(sql::Oid oid) {
 void CatalogDraft::drop_schema(const std::string& name) {
   if (const auto found = state_.schemas.find(name); found != state_.schemas.end() && !sql::is_temporary_schema(name)) {
     require_owner_of(session_, found->second);
+  }
+  if (const auto found = state_.schemas.find(name); found != state_.schemas.end()) {
+    const auto default_acls = state_.default_acls;
+    for (const auto& [oid, entry] : default_acls) {
+      if (entry.schema == found->second.oid) drop_default_acl(oid);
+    }
   }
   std::erase_if(change_.schemas, [&](const sql::SchemaDef& schema) { return schema.name == name; });
   change_.dropped_schemas.push_back(name);

@@ -4,6 +4,7 @@
 
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/used_places.h"
+#include "executor/storage/exclusive_tables.h"
 #include "executor/transaction/transaction.h"
 #include "sql/sqlstate.h"
 
@@ -15,6 +16,16 @@ namespace {
 
 /// Other processes may be faster so often; then something is wrong.
 constexpr int kCommitAttempts = 100;
+
+/// "WARNING" for the SQLSTATEs of warnings, and for what GRANT leaves out.
+std::string_view severity_of(const SqlError& notice) {
+  return notice.sqlstate().starts_with("01") || notice.sqlstate() == sqlstate::kInvalidGrantOperation ? "WARNING" : "NOTICE";
+}
+
+void send_notices(const SessionState& session, const std::vector<SqlError>& notices) {
+  if (!session.notice) return;
+  for (const SqlError& notice : notices) session.notice(severity_of(notice), notice);
+}
 
 /// Tables that are there already and get another definition: open transactions that have written them could not commit any more.
 std::vector<TablePtr> tables_redefined(const CatalogChange& change, const sql::CatalogSnapshot& before) {
@@ -38,6 +49,14 @@ asio::awaitable<std::vector<TablePtr>> with_locks(RedisClient& redis, std::vecto
     if (replies->integer(index) == 1) locked.push_back(tables[index]);
   }
   co_return locked;
+}
+
+/// Waits until no journaled unit has one of the tables for itself. Returns false if there was none.
+asio::awaitable<bool> wait_for_units(const DdlContext& context, const std::vector<TablePtr>& tables) {
+  std::vector<sql::Oid> oids;
+  for (const TablePtr& table : tables) oids.push_back(table->oid);
+  const LockDeadline deadline = lock_deadline(context.session.lock_timeout);
+  co_return co_await wait_while_exclusive(context.redis, std::move(oids), deadline);
 }
 
 asio::awaitable<void> lock_all(DdlContext& context, std::vector<TablePtr> tables) {
@@ -84,8 +103,7 @@ asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft
       catalog.restore(std::move(before));
       throw;
     }
-    if (!context.session.notice) co_return;
-    for (const SqlError& notice : notices) context.session.notice("NOTICE", notice);
+    send_notices(context.session, notices);
     co_return;
   }
 }
@@ -106,9 +124,11 @@ asio::awaitable<std::optional<std::vector<Removal>>> commit_made(DdlContext& con
   co_await check_new_structures(context, *draft, std::move(known_structures));
   CatalogChange change = draft->take_change();
   if (waits) {
-    std::vector<TablePtr> tables = co_await with_locks(context.redis, tables_redefined(change, *loaded.snapshot));
-    if (!tables.empty()) {
-      co_await lock_all(context, std::move(tables));
+    std::vector<TablePtr> redefined = tables_redefined(change, *loaded.snapshot);
+    const bool has_waited = co_await wait_for_units(context, redefined);
+    std::vector<TablePtr> locked = co_await with_locks(context.redis, std::move(redefined));
+    if (has_waited || !locked.empty()) {
+      co_await lock_all(context, std::move(locked));
       co_return co_await commit_made(context, make, false);
     }
   }
@@ -117,9 +137,7 @@ asio::awaitable<std::optional<std::vector<Removal>>> commit_made(DdlContext& con
     std::optional<std::string> version = co_await commit_catalog(context.redis, *loaded.snapshot, std::move(change));
     if (!version) co_return std::nullopt;
   }
-  if (context.session.notice) {
-    for (const SqlError& notice : draft->notices()) context.session.notice("NOTICE", notice);
-  }
+  send_notices(context.session, draft->notices());
   co_return removals;
 }
 

@@ -56,6 +56,13 @@ void refuse_write(const char* function, const sql::SequenceDef& sequence, const 
   throw sql::in_read_only_transaction(function);
 }
 
+/// One of them suffices.
+sql::Rights rights_for(SequenceCall::Kind kind) {
+  if (kind == SequenceCall::Kind::kSetval) return sql::right::kUpdate;
+  if (kind == SequenceCall::Kind::kLastValue) return sql::right::kUsage | sql::right::kSelect;
+  return sql::right::kUsage | sql::right::kUpdate;
+}
+
 asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::SessionSequences& session, ExecutionContext& context) {
   SequenceCalls::Answer answer;
   if (call.kind == SequenceCall::Kind::kTimeToLive) {
@@ -79,7 +86,7 @@ asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::Ses
       continue;
     }
     const sql::SequenceDef& sequence = sequence_of(row.sequence, context);
-    require_access(context.evaluation(), sequence);
+    require_rights(context.evaluation(), sql::AclKind::kSequence, sequence.oid, rights_for(call.kind));
     if (call.kind == SequenceCall::Kind::kSetval) {
       refuse_write("setval()", sequence, context);
       co_await context.confirm_catalog(nullptr);

@@ -19,10 +19,12 @@ namespace {
 /// The new schema is the first one in which names are looked up, for as long as its elements are made.
 class SchemaInFront {
  public:
-  SchemaInFront(SessionState& session, const std::string& schema) : session_(session), before_(session.search_path) {
-    session_.search_path.insert(session_.search_path.begin(), schema);
+  SchemaInFront(SessionState& session, const std::string& schema) : session_(session), before_(session.written_path) {
+    std::vector<std::string> path = before_;
+    path.insert(path.begin(), schema);
+    session_.set_search_path(std::move(path));
   }
-  ~SchemaInFront() { session_.search_path = std::move(before_); }
+  ~SchemaInFront() { session_.set_search_path(std::move(before_)); }
   SchemaInFront(const SchemaInFront&) = delete;
   SchemaInFront& operator=(const SchemaInFront&) = delete;
 

@@ -37,9 +37,6 @@ class DefinitionExecution final : public Execution {
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     refuse_in_transaction();
-    std::vector<sql::Oid> any_table;
-    const LockDeadline deadline = lock_deadline(session_.lock_timeout);
-    co_await wait_while_exclusive(engine_.shared(), std::move(any_table), deadline);
     if (const std::shared_ptr<Transaction> transaction = session_.transaction) {
       std::set<sql::Oid> tables = transaction->changed_tables();
       if (!transaction->buffer().increments(tables).empty()) {

@@ -10,12 +10,11 @@
 
 #include "executor/copy/copy_source.h"
 #include "executor/engine/function_execution.h"
-#include "executor/roles/access.h"
 #include "executor/roles/hidden_values.h"
 #include "executor/runtime/clock.h"
 #include "executor/runtime/session_context.h"
 #include "executor/statements/make_operator.h"
-#include "executor/statements/refused_access.h"
+#include "executor/statements/run_rights.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/increments.h"
@@ -118,8 +117,7 @@ class QueryRun {
   QueryRun(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session,
            CopyInput* copy = nullptr)
       : engine_(engine), prepared_(std::move(prepared)), parameters_(std::move(parameters)), session_(session),
-        transaction_(session.transaction),
-        copy_(copy) {
+        transaction_(session.transaction), copy_(copy) {
     timestamp_ = session_.function_depth > 0 ? session_.statement_time : now_microseconds();
   }
 
@@ -132,7 +130,7 @@ class QueryRun {
       co_return co_await run();
     } catch (const sql::SqlError& error) {
       is_duplicate = error.sqlstate() == sqlstate::kUniqueViolation;
-      failure = shown_failure(error, catalog_.get(), plan_, current_role(*sql::known_roles(), session_), session_.database);
+      failure = shown_failure(error, catalog_.get(), plan_, session_.role, session_.database);
     } catch (...) {
       failure = std::current_exception();
     }
@@ -147,6 +145,11 @@ class QueryRun {
       if (!answer.first) throw serialization_failure("update");
     }
     std::rethrow_exception(failure);
+  }
+
+  asio::awaitable<void> open() {
+    prepared_ = co_await with_checked_rights(engine_, prepared_, session_);
+    is_open_ = true;
   }
 
   const Prepared& prepared() const { return *prepared_; }
@@ -243,7 +246,7 @@ class QueryRun {
     sql::CatalogPtr catalog = engine_.catalog_at_hand(session_);
     if (!catalog) catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
-    if (!has_access(planned.plan, session_)) co_await refuse_access(engine_, planned.plan, catalog->version, session_);
+    if (!is_open_ && !has_checked_rights(*prepared_->plan, session_)) co_await check_rights(engine_, prepared_, session_, catalog);
     if (!engine_.exclusive_tables().empty()) {
       for (const auto& table : planner::tables_of(planned.plan)) {
         if (engine_.exclusive_tables().contains(table->oid)) throw StaleCatalog{};
@@ -512,7 +515,7 @@ class QueryRun {
   bool is_compound_ = false, writes_ = false;  // compound: in a transaction, if need be of its own
   bool is_strict_ = false;   // REPEATABLE READ, SERIALIZABLE
   bool compares_counters_ = false;  // of the tables, before and after
-  bool holds_ = false, finished_ = false, rows_sent_ = false, is_replanned_ = false;
+  bool holds_ = false, finished_ = false, rows_sent_ = false, is_replanned_ = false, is_open_ = false;
   int conflicts_ = 0, stale_runs_ = 0, snapshot_attempts_ = 0;
   std::uint64_t rows_ = 0, affected_rows_ = 0;
 };
@@ -523,6 +526,7 @@ class QueryExecution final : public Execution {
       : run_(engine, std::move(prepared), std::move(parameters), session, copy) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override { return run_.next(); }
+  asio::awaitable<void> open() override { return run_.open(); }
 
   void describe_later() override { run_.describes_later = true; }
   PreparedPtr replanned() const override { return run_.replanned(); }
@@ -555,6 +559,7 @@ class ExplainExecution final : public Execution {
     done_ = true;
     const planner::ExplainOptions options = run_.prepared().plan->explain;
     double milliseconds = 0;
+    co_await run_.open();
     if (options.analyze) {
       run_.statistics = &statistics_;
       auto started = std::chrono::steady_clock::now();
@@ -562,9 +567,8 @@ class ExplainExecution final : public Execution {
       run_.finish();
       milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
     }
-    const PreparedPlan& plan = *run_.prepared().plan;
     std::vector<std::string> lines = planner::explain(run_.plan(), options, options.analyze ? &statistics_ : nullptr,
-                                                      plan.planning_milliseconds, milliseconds);
+                                                      run_.prepared().plan->planning_milliseconds, milliseconds);
     sql::Batch batch;
     batch.rows = lines.size();
     auto column = std::make_shared<sql::Column>(run_.prepared().columns[0].type);
@@ -590,7 +594,6 @@ std::unique_ptr<Execution> make_query_execution(RedisEngine& engine, PreparedPtr
 
 std::unique_ptr<Execution> make_explain_execution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters,
                                                   SessionState& session) {
-  check_access(prepared->plan->planned.plan, session);
   return std::make_unique<ExplainExecution>(engine, std::move(prepared), std::move(parameters), session);
 }
 

@@ -123,6 +123,14 @@ class CommitArguments {
 
 std::string changes_key(sql::Oid table) { return std::string(sql::kChangesPrefix) + std::to_string(table); }
 
+/// Returns the tables that the change defines anew, drops, or has read the rows of.
+std::vector<sql::Oid> tables_in_use(const CatalogChange& change) {
+  std::vector<sql::Oid> tables = change.dropped_tables;
+  for (const sql::TableDef& table : change.tables) tables.push_back(table.oid);
+  for (const auto& [table, counter] : change.unchanged_tables) tables.push_back(table);
+  return tables;
+}
+
 std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, CatalogChange& change,
                                           const std::string& new_version) {
   CommitArguments arguments;
@@ -134,8 +142,7 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
   for (const auto& [table, counter] : change.unchanged_tables) arguments.add(changes_key(table)), arguments.add(counter);
   arguments.end();
   arguments.begin();
-  for (const sql::TableDef& table : change.tables) arguments.add(std::to_string(table.oid));
-  for (sql::Oid oid : change.dropped_tables) arguments.add(std::to_string(oid));
+  for (sql::Oid oid : tables_in_use(change)) arguments.add(std::to_string(oid));
   arguments.end();
 
   std::vector<std::pair<std::string, std::string>> definitions, versions, removals;
@@ -226,14 +233,12 @@ asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounte
 
 asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, const sql::CatalogSnapshot& base,
                                                            CatalogChange change) {
+  std::vector<sql::Oid> tables = tables_in_use(change);
   const CatalogCommit commit = encode_commit(base, std::move(change));
   RepliesPtr replies = co_await run_script(client, kCommitCatalogScript, commit.keys, commit.arguments);
   const std::string_view answer = replies->text(0).value_or("");
   if (answer == "committed") co_return commit.new_version;
-  if (answer == "busy") {
-    std::vector<sql::Oid> any_table;
-    co_await wait_while_exclusive(client, std::move(any_table));
-  }
+  if (answer == "busy") co_await wait_while_exclusive(client, std::move(tables));
   co_return std::nullopt;
 }
 

@@ -77,12 +77,13 @@ asio::awaitable<ExclusiveTables> load_exclusive_tables(RedisClient& client) {
 }
 
 asio::awaitable<bool> wait_while_exclusive(RedisClient& client, std::vector<sql::Oid> tables, LockDeadline deadline) {
+  if (tables.empty()) co_return false;
   auto pause = std::chrono::milliseconds(1);
   bool waited = false;
   while (true) {
     const ExclusiveTables all = co_await load_exclusive_tables(client);
-    const auto blocking = std::ranges::find_if(
-        all, [&](const auto& entry) { return tables.empty() || std::ranges::find(tables, entry.first) != tables.end(); });
+    const auto blocking =
+        std::ranges::find_if(all, [&](const auto& entry) { return std::ranges::find(tables, entry.first) != tables.end(); });
     if (blocking == all.end()) co_return waited;
     waited = true;
     const ExclusiveTable state = blocking->second;

@@ -36,8 +36,8 @@ inline LockDeadline lock_deadline(std::int64_t milliseconds) {
   return std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
 }
 
-/// Waits until none of the tables (empty: no table at all) is exclusive. A unit whose lease is over is undone meanwhile. 55P03 past the
-/// deadline. True: there was something to wait for, so definitions should be loaded again.
+/// Waits until none of the tables is exclusive. Undoes a unit whose lease has ended. Throws 55P03 past the deadline. Returns true if a table
+/// was exclusive: then the definitions should be loaded again.
 asio::awaitable<bool> wait_while_exclusive(RedisClient& client, std::vector<sql::Oid> tables, LockDeadline deadline = {});
 
 // ---- the steps of a unit, each one script call -----------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/bind/ast_walk.h"
+#include "planner/bind/built_in_call.h"
 #include "planner/bind/collation.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_lookup.h"
@@ -22,6 +23,8 @@ namespace ast = parser::ast;
 using sql::CastContext;
 using sql::ExpressionPtr;
 using sql::SqlError;
+
+bool is_ordered_set(std::string_view aggregate) { return aggregate == "mode" || aggregate.starts_with("percentile_"); }
 
 void check_aggregate_allowed(const QueryLevel& level, std::string_view what, std::optional<std::uint32_t> offset) {
   std::string place;
@@ -153,53 +156,68 @@ QueryLevel& ExpressionBinder::grouping_level(const ast::GroupingCall& call) {
   return levels.innermost();
 }
 
+void check_within_group(const ast::FunctionCall& call, std::string_view name, std::optional<std::uint32_t> offset) {
+  const bool ordered_set = is_ordered_set(name);
+  if (call.within_group && !ordered_set) {
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("{} is not an ordered-set aggregate, so it cannot have WITHIN GROUP", name)).at(offset);
+  }
+  if (!call.within_group && ordered_set) {
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("WITHIN GROUP is required for ordered-set aggregate {}", name)).at(offset);
+  }
+}
+
+void check_star(const ast::FunctionCall& call, std::optional<std::uint32_t> offset) {
+  if (call.star || !call.arguments.empty() || call.within_group) return;
+  throw SqlError(sqlstate::kWrongObjectType,
+                 fmt::format("{}(*) must be used to call a parameterless aggregate function", fmt::join(call.name, ".")))
+      .at(offset);
+}
+
 ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function, const std::string& name,
                                                const Whole& whole) {
   const auto offset = token(whole);
-  const bool ordered_set = name == "mode" || name.starts_with("percentile_");
-  if (!function.star && function.arguments.empty() && name == "count") {
-    throw SqlError(sqlstate::kWrongObjectType, "count(*) must be used to call a parameterless aggregate function").at(offset);
-  }
   QueryLevel& owner = aggregate_level(function);
+  ExpressionBinder binder(state_, owner);
   AggregateCall call{.function = nullptr, .distinct = function.distinct};
-  Operands arguments;
-  {
-    Scoped inside(owner.inside_aggregate, true);
-    ExpressionBinder binder(state_, owner);
-    for (const ast::Argument& argument : function.arguments) arguments.push_back(binder.bind(*argument.value));
-    for (const ast::SortKey& key : function.order_by) {
-      const ExpressionPtr value = binder.bind(*key.value), known = resolve_unknown(state_, value);
-      const SortOrder order = sort_order(key, known->type);
-      call.order_by.push_back({known, order.descending, order.nulls_first});
-      if (function.within_group) arguments.push_back(value);
-    }
-    if (function.filter) {
-      // What the filter of an aggregate of an outer query aggregates lies inside of that aggregate, too.
-      const bool is_own = &owner == &level_;
-      Scoped clause(owner.clause, is_own ? Clause::kFilter : owner.clause);
-      Scoped outside(owner.inside_aggregate, !is_own);
-      call.filter = binder.bind_boolean(*function.filter, "FILTER");
-    }
+  Operands arguments, keys;
+  std::optional<Scoped<bool>> inside(std::in_place, owner.inside_aggregate, true);
+  for (const ast::Argument& argument : function.arguments) arguments.push_back(binder.bind(*argument.value));
+  if (function.within_group) {
+    for (const ast::SortKey& key : function.order_by) keys.push_back(binder.bind(*key.value));
+  }
+  if (function.filter) {
+    // What the filter of an aggregate of an outer query aggregates lies inside of that aggregate, too.
+    const bool is_own = &owner == &level_;
+    Scoped clause(owner.clause, is_own ? Clause::kFilter : owner.clause);
+    Scoped outside(owner.inside_aggregate, !is_own);
+    call.filter = binder.bind_boolean(*function.filter, "FILTER");
   }
   arguments = arrange_arguments(state_, name, function.arguments, std::move(arguments), offset);
+  arguments.insert(arguments.end(), keys.begin(), keys.end());
   std::vector<sql::Type> types;
   for (const ExpressionPtr& argument : arguments) types.push_back(argument->type);
   const sql::ResolvedAggregate resolved = sql::resolve_aggregate(name, types, offset);
-  if (function.within_group && !ordered_set) {
-    throw SqlError(sqlstate::kWrongObjectType, fmt::format("{} is not an ordered-set aggregate, so it cannot have WITHIN GROUP", name)).at(offset);
-  }
-  if (!function.within_group && ordered_set) {
-    throw SqlError(sqlstate::kWrongObjectType, fmt::format("WITHIN GROUP is required for ordered-set aggregate {}", name)).at(offset);
-  }
-  check_aggregate_allowed(owner, "aggregate functions", offset);
+  require_execute(state_, name, resolved.function->arguments);
+  check_within_group(function, name, offset);
+  check_star(function, offset);
   call.function = resolved.function;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     call.arguments.push_back(coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit));
-    if (call.distinct) {
-      sql::equality_operator(call.arguments.back()->type, call.arguments.back()->offset);
-      check_key_collation(*call.arguments.back());
+  }
+  for (std::size_t i = 0; i < function.order_by.size(); ++i) {
+    const ast::SortKey& key = function.order_by[i];
+    const ExpressionPtr known = resolve_unknown(state_, function.within_group ? keys[i] : binder.bind(*key.value));
+    const SortOrder order = sort_order(key, known->type);
+    call.order_by.push_back({known, order.descending, order.nulls_first});
+  }
+  inside.reset();
+  if (call.distinct) {
+    for (const ExpressionPtr& argument : call.arguments) {
+      sql::equality_operator(argument->type, argument->offset);
+      check_key_collation(*argument);
     }
   }
+  const bool ordered_set = is_ordered_set(name);
   if (ordered_set) {
     call.order_by.back().expression = call.arguments.back();
   } else {
@@ -219,6 +237,7 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
           .at(order.expression->offset);
     }
   }
+  check_aggregate_allowed(owner, "aggregate functions", offset);
   PendingAggregate pending;
   // min and max of a char(n) are one of its values: without blanks until they leave the aggregate.
   pending.type = resolved.result.oid == sql::oid::kBpchar ? call.arguments.back()->type : resolved.result;

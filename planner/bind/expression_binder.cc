@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 
+#include "parser/deparse.h"
 #include "planner/bind/bind_type.h"
 #include "planner/bind/collation.h"
 #include "planner/bind/domain.h"
@@ -57,6 +58,10 @@ bool is_collatable(sql::Type type) {
 
 ExpressionPtr ExpressionBinder::bind(const ast::Expression& expression) {
   sql::check_stack_depth();
+  if (known_ != nullptr && !known_->empty()) {
+    const auto found = std::ranges::find(*known_, parser::to_sql(expression), [](const auto& known) { return known.first; });
+    if (found != known_->end()) return found->second;
+  }
   return with_derived_collation(std::visit([&](const auto& kind) { return node(kind, expression); }, expression.node));
 }
 
@@ -183,6 +188,7 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
   if (name.relation.empty()) {
     if (const auto found = find_column(level_, name.column, offset)) {
       if (state_.names != nullptr) state_.names->note_column(column, *found->relation, name.column, *found->level);
+      mark_read(*found->relation, name.column);
       return use(found->value, *found->level, offset);
     }
     if (state_.function != nullptr) {
@@ -207,6 +213,7 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
     if (!found) throw_missing_relation(state_, level_, name.schema, name.relation, offset);
     if (const ExpressionPtr value = find_in_relation(*found->relation, name.column, offset)) {
       if (state_.names != nullptr) state_.names->note_column(column, *found->relation, name.column, *found->level);
+      mark_read(*found->relation, name.column);
       return use(value, *found->level, offset);
     }
     if (const ExpressionPtr value = function_of_row(column, whole)) return value;
@@ -255,7 +262,8 @@ ExpressionPtr ExpressionBinder::node(const ast::TypeCast& cast, const Whole& who
   }
   const auto* literal = std::get_if<ast::ArrayLiteral>(&cast.argument->node);
   const bool literal_of_type = literal != nullptr && sql::is_array_type(type.oid) && !sql::is_vector_type(type.oid);
-  const ExpressionPtr operand = literal_of_type ? array_literal(*literal, sql::array_under(type), *cast.argument) : bind(*cast.argument);
+  ExpressionPtr operand = literal_of_type ? array_literal(*literal, sql::array_under(type), *cast.argument) : bind(*cast.argument);
+  if (domain != 0 && ParameterTypes::is_undecided(*operand)) operand = state_.parameters.decide(operand, sql::Type{domain});
   // A polymorphic type means that of the value, where it is one that it can stand for.
   if (sql::is_polymorphic(type.oid) && !is_unknown(*operand)) {
     const sql::Oid given[] = {operand->type.oid}, declared[] = {type.oid};

@@ -9,6 +9,10 @@
 #include "planner/bind/query_level.h"
 #include "planner/bind/row_shape.h"
 
+namespace redquel::sql {
+struct ResolvedFunction;
+}
+
 namespace redquel::planner {
 
 struct ColumnName;
@@ -41,6 +45,10 @@ class ExpressionBinder {
   ArraySubscripts array_subscripts(std::span<const parser::ast::IndirectionStep> steps);
   /// (row).field. 42809, 42703; 0A000 for records of which nothing is known.
   sql::ExpressionPtr select_field(const sql::ExpressionPtr& row, const std::string& field, std::optional<std::uint32_t> offset);
+  /// Values that were bound before, by their text. An expression that is written as one of them is the same value: bound again, its
+  /// subqueries would be others. `known` outlives the binder.
+  using KnownValues = std::vector<std::pair<std::string, sql::ExpressionPtr>>;
+  void repeat(const KnownValues& known) { known_ = &known; }
   /// `function(arguments)` with arguments that are bound already. `shown`: as in sql::resolve_function().
   sql::ExpressionPtr call(std::string_view function, std::vector<sql::ExpressionPtr> arguments, std::optional<std::uint32_t> offset,
                           std::string_view shown = {});
@@ -94,8 +102,15 @@ class ExpressionBinder {
   /// A column of this or an outer level, as this level sees it.
   sql::ExpressionPtr use(const sql::ExpressionPtr& value, QueryLevel& level, std::optional<std::uint32_t> offset);
   Operands bind_all(const parser::ast::Expressions&);
-  /// Binds the arguments in the order of the function's parameters; those of WITHIN GROUP come last.
-  Operands bind_all_arguments(const parser::ast::FunctionCall&, std::string_view name, std::optional<std::uint32_t> offset);
+  sql::ExpressionPtr call_resolved(const sql::ResolvedFunction&, Operands arguments, std::optional<std::uint32_t> offset);
+  struct CallArguments {
+    Operands values;            // in the order of the function's parameters; the keys of WITHIN GROUP come last
+    sql::ExpressionPtr filter;  // nullptr: the call has no FILTER
+  };
+  /// Binds the arguments and the condition of FILTER, before the function is looked up: their errors come first.
+  CallArguments bind_call_arguments(const parser::ast::FunctionCall&, std::string_view name, std::optional<std::uint32_t> offset);
+  /// Returns nullptr if the call has no FILTER.
+  sql::ExpressionPtr bind_filter(const parser::ast::FunctionCall&);
   /// A row of the relation as one value.
   sql::ExpressionPtr whole_row(const Relation&, bool null_extended, QueryLevel& level, std::optional<std::uint32_t> offset);
   /// The value behind the first `count` subscripts and fields.
@@ -153,6 +168,7 @@ class ExpressionBinder {
 
   BindState& state_;
   QueryLevel& level_;
+  const KnownValues* known_ = nullptr;
 };
 
 /// 42803 where a clause is computed before there are groups. `what`: "aggregate functions".
@@ -163,6 +179,19 @@ bool is_collatable(sql::Type type);
 
 /// rank, dense_rank, percent_rank, cume_dist.
 bool is_hypothetical_set(std::string_view function);
+/// Returns true for mode and percentile_….
+bool is_ordered_set(std::string_view aggregate);
+
+/// Throws 42809 if the aggregate needs WITHIN GROUP and has none, or has one and takes none.
+void check_within_group(const parser::ast::FunctionCall&, std::string_view name, std::optional<std::uint32_t> offset);
+/// Throws 42809 if an aggregate is called without arguments and without *.
+void check_star(const parser::ast::FunctionCall&, std::optional<std::uint32_t> offset);
+
+/// Throws 0A000 or 42809 if the call of a window function has a part that only aggregates take.
+void check_window_function_call(const parser::ast::FunctionCall&, std::optional<std::uint32_t> offset);
+
+/// Throws 42809 if the call of a plain function has DISTINCT, ORDER BY, FILTER, OVER or another part that only aggregates take.
+void check_plain_call(const parser::ast::FunctionCall&, std::optional<std::uint32_t> offset);
 
 /// As the function table names it: pg_catalog is left out, another schema stays in front ("redquel.check_indexes").
 /// 3F000 where there is no such schema.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/bind/bind_type.h"
+#include "planner/bind/built_in_call.h"
 #include "planner/bind/domain.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/named_arguments.h"
@@ -35,18 +36,6 @@ std::vector<Type> types_of(const std::vector<ExpressionPtr>& expressions) {
   std::vector<Type> types;
   for (const ExpressionPtr& expression : expressions) types.push_back(expression->type);
   return types;
-}
-
-/// What only aggregates may be given.
-void check_plain_call(const ast::FunctionCall& call, std::string_view name, std::optional<std::uint32_t> offset) {
-  const auto refuse = [&](std::string_view what) {
-    return SqlError(sqlstate::kWrongObjectType, fmt::format("{} specified, but {} is not an aggregate function", what, name)).at(offset);
-  };
-  if (call.star && !call.arguments.empty()) throw refuse(fmt::format("{}(*)", name));
-  if (call.distinct) throw refuse("DISTINCT");
-  if (call.within_group) throw refuse("WITHIN GROUP");
-  if (!call.order_by.empty()) throw refuse("ORDER BY");
-  if (call.filter) throw refuse("FILTER");
 }
 
 /// Is the word VARIADIC in the call more than decoration? Aggregates and window functions take no variadic arguments; before WITHIN
@@ -88,6 +77,19 @@ ExpressionPtr field_by_call(const BindState& state, const ast::FunctionCall& cal
 }
 
 }  // namespace
+
+void check_plain_call(const ast::FunctionCall& call, std::optional<std::uint32_t> offset) {
+  const std::string name = fmt::format("{}", fmt::join(call.name, "."));
+  const auto refuse = [&](std::string_view what, std::string_view kind = "an aggregate function") {
+    return SqlError(sqlstate::kWrongObjectType, fmt::format("{} specified, but {} is not {}", what, name, kind)).at(offset);
+  };
+  if (call.star) throw refuse(fmt::format("{}(*)", name));
+  if (call.distinct) throw refuse("DISTINCT");
+  if (call.within_group) throw refuse("WITHIN GROUP");
+  if (!call.order_by.empty()) throw refuse("ORDER BY");
+  if (call.filter) throw refuse("FILTER");
+  if (call.over) throw refuse("OVER", "a window function nor an aggregate function");
+}
 
 std::string function_name(const BindState& state, const ast::QualifiedName& name, std::optional<std::uint32_t> offset) {
   if (name.size() == 1 || (name.size() == 2 && name[0] == "pg_catalog")) return name.back();
@@ -131,24 +133,36 @@ ExpressionPtr bind_type_call(BindState& state, const ast::QualifiedName& name, s
 ExpressionPtr ExpressionBinder::call(std::string_view function, Operands arguments, std::optional<std::uint32_t> offset,
                                      std::string_view shown) {
   const sql::ResolvedFunction resolved = sql::resolve_function(function, types_of(arguments), offset, shown);
-  if (resolved.function == nullptr)
-    return coerce(state_, arguments[0], resolved.result, CastContext::kExplicit, offset);
+  return call_resolved(resolved, std::move(arguments), offset);
+}
+
+ExpressionPtr ExpressionBinder::call_resolved(const sql::ResolvedFunction& resolved, Operands arguments, std::optional<std::uint32_t> offset) {
+  if (resolved.function == nullptr) return coerce(state_, arguments[0], resolved.result, CastContext::kExplicit, offset);
+  require_execute(state_, resolved.function->name, resolved.function->arguments);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit);
   }
   return sql::make_expression(resolved.result, sql::FunctionCall{resolved.function, std::move(arguments)}, offset);
 }
 
-ExpressionBinder::Operands ExpressionBinder::bind_all_arguments(const ast::FunctionCall& function, std::string_view name,
-                                                                 std::optional<std::uint32_t> offset) {
-  Operands arguments;
+ExpressionBinder::CallArguments ExpressionBinder::bind_call_arguments(const ast::FunctionCall& function, std::string_view name,
+                                                                      std::optional<std::uint32_t> offset) {
+  Operands arguments, keys;
   for (const ast::Argument& argument : function.arguments) arguments.push_back(bind(*argument.value));
+  if (function.within_group) {
+    for (const ast::SortKey& key : function.order_by) keys.push_back(bind(*key.value));
+  }
+  ExpressionPtr filter = bind_filter(function);
   arguments = arrange_arguments(state_, name, function.arguments, std::move(arguments), offset);
   drop_output_parameters(arguments);
-  if (function.within_group) {
-    for (const ast::SortKey& key : function.order_by) arguments.push_back(bind(*key.value));
-  }
-  return arguments;
+  arguments.insert(arguments.end(), keys.begin(), keys.end());
+  return {std::move(arguments), std::move(filter)};
+}
+
+ExpressionPtr ExpressionBinder::bind_filter(const ast::FunctionCall& function) {
+  if (!function.filter) return nullptr;
+  Scoped clause(level_.clause, Clause::kFilter);
+  return bind_boolean(*function.filter, "FILTER");
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Whole& whole) {
@@ -171,9 +185,9 @@ ExpressionPtr ExpressionBinder::bind_call(const ast::FunctionCall& function, con
   }
   const std::string name = function_name(state_, function.name, offset);
   if (spreads_array(function, name)) {
-    check_plain_call(function, name, offset);
-    Operands arguments = bind_all_arguments(function, name, offset);
+    Operands arguments = bind_call_arguments(function, name, offset).values;
     const sql::ResolvedFunction resolved = sql::resolve_variadic_call(name, types_of(arguments), offset, arguments.back()->offset);
+    check_plain_call(function, offset);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit);
     }
@@ -183,10 +197,10 @@ ExpressionPtr ExpressionBinder::bind_call(const ast::FunctionCall& function, con
   if (function.over) return bind_window_call(function, name, whole);
   if (function.within_group && is_hypothetical_set(name)) return bind_hypothetical_set(function, name, whole);
   if (!sql::find_window_functions(name).empty()) {
+    const Operands arguments = bind_call_arguments(function, name, offset).values;
     if (is_hypothetical_set(name) && !function.arguments.empty()) {
       throw SqlError(sqlstate::kWrongObjectType, fmt::format("WITHIN GROUP is required for ordered-set aggregate {}", name)).at(offset);
     }
-    Operands arguments = bind_all_arguments(function, name, offset);
     sql::resolve_window_function(name, types_of(arguments), offset);
     throw SqlError(sqlstate::kWrongObjectType, fmt::format("window function {} requires an OVER clause", name)).at(offset);
   }
@@ -194,15 +208,19 @@ ExpressionPtr ExpressionBinder::bind_call(const ast::FunctionCall& function, con
   if (sql::find_functions(name).empty() && !sql::find_table_functions(name).empty()) {
     return bind_set_returning(function, name, whole);
   }
-  Operands arguments = bind_all_arguments(function, name, offset);
-  if (!sql::find_functions(name).empty() && !function.star) check_plain_call(function, name, offset);
+  Operands arguments = bind_call_arguments(function, name, offset).values;
   if (const ExpressionPtr field = field_by_call(state_, function, arguments, offset)) return with_offset(field, start(whole));
   if (sql::find_functions(name).empty()) {
-    if (const ExpressionPtr made = bind_type_call(state_, function.name, arguments, offset)) return with_offset(made, start(whole));
+    if (const ExpressionPtr made = bind_type_call(state_, function.name, arguments, offset)) {
+      check_plain_call(function, offset);
+      return with_offset(made, start(whole));
+    }
   }
   // SUBSTRING(x FROM 1) and the like: messages say the schema where the statement (or the grammar) does.
   const std::string shown = function.name[0] == "pg_catalog" ? "pg_catalog." + name : name;
-  return with_offset(call(name, std::move(arguments), offset, shown), start(whole));
+  const sql::ResolvedFunction resolved = sql::resolve_function(name, types_of(arguments), offset, shown);
+  check_plain_call(function, offset);
+  return with_offset(call_resolved(resolved, std::move(arguments), offset), start(whole));
 }
 
 namespace {
@@ -231,16 +249,14 @@ ExpressionPtr ExpressionBinder::bind_sql_call(const ast::FunctionCall& function,
     if (sql::find_functions(name).empty()) return nullptr;  // aggregates and their like are called in other ways
     if (sql::try_resolve_function(name, types_of(arguments), offset)) return nullptr;
   }
+  bind_filter(function);
   SqlFunctionCall call = resolve_sql_function(state_, function, std::move(arguments), offset);
   if (call.function->window) {
     if (!function.over) throw SqlError(sqlstate::kWrongObjectType, fmt::format("window function {} requires an OVER clause", name)).at(offset);
     // The arguments of a window function are for the language that it is written in to fetch, which SQL cannot: they are NULL.
     for (ExpressionPtr& argument : call.arguments) argument = sql::make_constant(argument->type, {});
-  } else if (function.over) {
-    throw SqlError(sqlstate::kWrongObjectType, fmt::format("OVER specified, but {} is not a window function nor an aggregate function", name))
-        .at(offset);
+    check_window_function_call(function, offset);
   }
-  check_plain_call(function, name, offset);
   if (call.function->returns_set) return run_set_returning(call, whole);
   if (is_inlinable(state_, *call.function)) {
     if (const ExpressionPtr value = inline_function(state_, call)) return with_offset(value, start(whole));
@@ -357,10 +373,11 @@ PendingSubquery& ExpressionBinder::pending_set_returning(const std::string& name
 ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& function, const std::string& name,
                                                    const Whole& whole) {
   const auto offset = token(whole);
-  check_set_returning_allowed(whole);
-  check_plain_call(function, name, offset);
-  Operands arguments = bind_all_arguments(function, name, offset);
+  Operands arguments = bind_call_arguments(function, name, offset).values;
   const sql::ResolvedTableFunction resolved = sql::resolve_table_function(name, types_of(arguments), offset);
+  require_execute(state_, name, resolved.function->arguments);
+  check_plain_call(function, offset);
+  check_set_returning_allowed(whole);
   std::vector<sql::ResultColumn> record;
   sql::Type row_type{sql::oid::kRecord};
   if (resolved.function->columns.empty()) {

@@ -65,7 +65,7 @@ ExpressionPtr ExpressionBinder::bind_hypothetical_set(const ast::FunctionCall& f
   const std::size_t count = function.order_by.size();
   if (function.arguments.size() != count) {
     std::vector<std::string> types;
-    for (const ExpressionPtr& argument : bind_all_arguments(function, name, offset)) types.push_back(sql::format_type(sql::Type{argument->type.oid}));
+    for (const ExpressionPtr& argument : bind_call_arguments(function, name, offset).values) types.push_back(sql::format_type(sql::Type{argument->type.oid}));
     throw SqlError(sqlstate::kUndefinedFunction, fmt::format("function {}({}) does not exist", name, fmt::join(types, ", ")))
         .hint(fmt::format("To use the hypothetical-set aggregate {}, the number of hypothetical direct arguments (here {}) must match the "
                           "number of ordering columns (here {}).",

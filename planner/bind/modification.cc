@@ -64,6 +64,12 @@ bool has_sequence_default(const sql::ColumnDef& column) {
   return column.sequence != 0 && (column.identity != sql::ColumnDef::Identity::kNone || !own_default);
 }
 
+void require_draws(BindState& state, const sql::ColumnDef& column) {
+  if (column.identity != sql::ColumnDef::Identity::kNone) return;
+  Requirement* const requirement = state.requirements.add(sql::AclKind::kSequence, column.sequence, sql::right::kUsage | sql::right::kUpdate);
+  if (requirement != nullptr) requirement->checked_as = std::nullopt;
+}
+
 ExpressionPtr bind_column_default(BindState& state, const sql::TableDef& table, const sql::ColumnDef& column) {
   if (!column.generated_sql.empty()) return sql::make_constant(column.type, {});  // computed when the row is complete
   if (has_sequence_default(column)) {
@@ -81,7 +87,9 @@ ExpressionPtr bind_column_default(BindState& state, const sql::TableDef& table, 
   return bind_default(*written, table, column, state.catalog, state.settings, /*stored=*/true);
 }
 
-ExpressionPtr coerce_for_column(BindState& state, const ExpressionPtr& value, const sql::ColumnDef& column) {
+ExpressionPtr coerce_for_column(BindState& state, const ExpressionPtr& written, const sql::ColumnDef& column) {
+  const bool is_parameter = column.domain != 0 && ParameterTypes::is_undecided(*written);
+  const ExpressionPtr value = is_parameter ? state.parameters.decide(written, sql::Type{column.domain}) : written;
   if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) {
     return into_domain(state.catalog, state.settings, *value, std::move(converted), column.domain);
   }

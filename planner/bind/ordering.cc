@@ -73,6 +73,14 @@ void TargetList::check_groupable(const sql::Expression& value) const {
   }
 }
 
+std::vector<std::pair<std::string, ExpressionPtr>> TargetList::with_subqueries() const {
+  std::vector<std::pair<std::string, ExpressionPtr>> found;
+  for (const Target& target : targets_) {
+    if (target.written != nullptr && needs_subquery(level_, *target.value)) found.emplace_back(parser::to_sql(*target.written), target.value);
+  }
+  return found;
+}
+
 std::optional<std::size_t> TargetList::find_with_subqueries(const ast::Expression& item) const {
   std::optional<std::string> text;
   for (std::size_t i = 0; i < targets_.size(); ++i) {

@@ -36,6 +36,8 @@ class TargetList {
   std::vector<Target>& items() { return targets_; }
   const std::vector<Target>& items() const { return targets_; }
   std::size_t visible() const;
+  /// Returns the written targets that have subqueries, by their text.
+  std::vector<std::pair<std::string, sql::ExpressionPtr>> with_subqueries() const;
 
  private:
   std::size_t settle(std::size_t index, Clause clause);

@@ -6,6 +6,7 @@
 
 #include "sql/error.h"
 #include "sql/sqlstate.h"
+#include "sql/types/domain_value.h"
 
 namespace redquel::planner {
 
@@ -24,7 +25,7 @@ ExpressionPtr ParameterTypes::reference(std::int32_t number, std::optional<std::
   }
   const auto slot = static_cast<std::uint32_t>(number - 1);
   if (types_.size() <= slot) types_.resize(slot + 1, sql::kUnknown);
-  ExpressionPtr expression = sql::make_expression(types_[slot], sql::ParameterRef{slot}, offset);
+  ExpressionPtr expression = sql::make_expression(sql::value_type(types_[slot]), sql::ParameterRef{slot}, offset);
   if (types_[slot] == sql::kUnknown) undecided_.push_back(expression);
   return expression;
 }
@@ -38,13 +39,13 @@ ExpressionPtr ParameterTypes::decide(const ExpressionPtr& parameter, Type target
   const Type type{target.oid};
   if (types_[slot] == sql::kUnknown) {
     types_[slot] = type;
-  } else if (types_[slot].oid != type.oid) {
+  } else if (sql::value_type(types_[slot]).oid != sql::value_type(type).oid) {
     throw SqlError(sqlstate::kAmbiguousParameter, fmt::format("inconsistent types deduced for parameter ${}", slot + 1))
         .detail(fmt::format("{} versus {}", sql::format_type(Type{types_[slot].oid}), sql::format_type(type)))
         .at(parameter->offset);
   }
   std::erase(undecided_, parameter);
-  return sql::make_expression(type, sql::ParameterRef{slot}, parameter->offset);
+  return sql::make_expression(sql::value_type(type), sql::ParameterRef{slot}, parameter->offset);
 }
 
 std::vector<Type> ParameterTypes::finish() const {

@@ -24,12 +24,6 @@ using TablePtr = std::shared_ptr<const sql::TableDef>;
 
 namespace {
 
-/// The role for which the part that is being bound is checked. 0: it has been dropped.
-sql::Oid checked_role(const BindState& state) {
-  const sql::RoleDef* role = sql::known_roles()->find(std::string_view(state.settings.user));
-  return role == nullptr ? 0 : role->oid;
-}
-
 struct Policies {
   std::vector<const PolicyDef*> permissive, restrictive;
 };
@@ -39,7 +33,7 @@ Policies policies_for(const BindState& state, const sql::TableDef& table, Policy
   Policies found;
   for (const PolicyDef& policy : table.policies) {
     if (policy.command != PolicyCommand::kAll && policy.command != command) continue;
-    if (!sql::is_policy_for(policy, checked_role(state), *sql::known_roles(), state.settings.database)) continue;
+    if (!sql::is_policy_for(policy, state.bound_role(), *sql::known_roles(), state.settings.database)) continue;
     (policy.restrictive ? found.restrictive : found.permissive).push_back(&policy);
   }
   return found;
@@ -63,6 +57,7 @@ class PolicyExpressions {
     const Scoped positions(state_.keeps_positions, false);
     const Scoped<NameUses*> names(state_.names, nullptr);
     const Scoped<const FunctionScope*> function(state_.function, nullptr);
+    const Scoped schemas(state_.checks_schemas, false);
     if (!has_subquery(*parsed)) return bind_policy_condition(state_, level_, *parsed);
     if (std::ranges::find(state_.policy_tables, table_.oid) != state_.policy_tables.end()) {
       throw SqlError(sqlstate::kInvalidObjectDefinition, fmt::format("infinite recursion detected in policy for relation \"{}\"", table_.name));
@@ -136,12 +131,18 @@ LogicalPtr replaced(const LogicalPtr& plan, const LogicalPtr& before, const Logi
 
 bool is_restricted(BindState& state, const sql::TableDef& table) {
   const sql::RoleSet& roles = *sql::known_roles();
-  const sql::RowSecurity found = sql::row_security(table, checked_role(state), roles, state.settings.database);
+  const sql::RowSecurity found = sql::row_security(table, state.bound_role(), roles, state.settings.database);
+  if (found != sql::RowSecurity::kNone) state.depends_on_role = true;
   if (found != sql::RowSecurity::kEnabled || state.names != nullptr) return false;  // a definition's names are the same without policies
   if (state.settings.row_security) return true;
   SqlError error(sqlstate::kInsufficientPrivilege, fmt::format("query would be affected by row-level security policy for table \"{}\"", table.name));
-  if (!sql::owns_table(table, checked_role(state), roles, state.settings.database)) throw error;
+  if (!sql::owns_table(table, state.bound_role(), roles, state.settings.database)) throw error;
   throw std::move(error).hint("To disable the policy for the table's owner, use ALTER TABLE NO FORCE ROW LEVEL SECURITY.");
+}
+
+bool is_restricted(BindState& state, const WriteTarget& target) {
+  const Scoped role(state.requirements.bound_as, target.checked_as);
+  return is_restricted(state, *target.table);
 }
 
 LogicalPtr visible_rows(BindState& state, const TablePtr& table, const LogicalPtr& scan, std::initializer_list<PolicyCommand> commands) {
@@ -168,6 +169,7 @@ LogicalPtr visible_rows(BindState& state, const TablePtr& table, const LogicalPt
 
 LogicalPtr with_visible_target(BindState& state, const WriteTarget& target, const LogicalPtr& plan,
                                std::initializer_list<PolicyCommand> commands) {
+  const Scoped role(state.requirements.bound_as, target.checked_as);
   return replaced(plan, target.scan, visible_rows(state, target.table, target.scan, commands));
 }
 
@@ -177,6 +179,7 @@ PolicyCheckBinder::PolicyCheckBinder(BindState& state, const WriteTarget& target
 }
 
 void PolicyCheckBinder::add(PolicyCommand command, PolicyCheck::Row row, bool by_using) {
+  const Scoped role(state_.requirements.bound_as, target_.checked_as);
   const Policies policies = policies_for(state_, *target_.table, command);
   const auto text_of = [&](const PolicyDef& policy) { return !by_using && !policy.check_sql.empty() ? policy.check_sql : policy.using_sql; };
   PolicyExpressions expressions(state_, level_, *target_.table);

@@ -19,6 +19,8 @@ using PolicyCommand = sql::PolicyDef::Command;
 /// Returns true if policies restrict the table's rows for the part that is being bound. Notes that the plan depends on the role. 42501 if
 /// the parameter row_security is off.
 bool is_restricted(BindState& state, const sql::TableDef& table);
+/// The same of the table that a statement writes to.
+bool is_restricted(BindState& state, const WriteTarget& target);
 
 /// The rows of `scan`, whose columns begin with the table's, that policies of each of the commands show. Columns: those of `scan`.
 /// 42P17 "infinite recursion detected in policy for relation "t"".

@@ -55,7 +55,10 @@ BoundQuery bind_select(BindState& state, QueryLevel* outer, WithItem* with, cons
   }
   if (select.having) {
     Scoped clause(level.clause, Clause::kHaving);
-    having = ExpressionBinder(state, level).bind_boolean(*select.having, "HAVING");
+    const ExpressionBinder::KnownValues known = targets.with_subqueries();
+    ExpressionBinder binder(state, level);
+    binder.repeat(known);
+    having = binder.bind_boolean(*select.having, "HAVING");
   }
   QueryTail tail;
   bind_order_by(state, targets, tail, select);

@@ -68,6 +68,8 @@ ExpressionPtr ExpressionBinder::bind_special_call(const ast::FunctionCall& funct
   const ast::Expression& written = *function.arguments[0].value;
   if (name == "pg_collation_for") {
     const ExpressionPtr value = bind(written);
+    bind_filter(function);
+    check_plain_call(function, token(whole));
     if (is_unknown(*value)) return sql::make_expression(sql::kText, sql::Constant{}, start(whole));
     if (!is_collatable(value->type)) {
       throw SqlError(sqlstate::kDatatypeMismatch,
@@ -82,6 +84,7 @@ ExpressionPtr ExpressionBinder::bind_special_call(const ast::FunctionCall& funct
   }
   if (name == "pg_blocking_pids") {
     const ExpressionPtr bound = bind(written);
+    bind_filter(function);
     const ExpressionPtr process = try_coerce(state_, bound, sql::kInt4, sql::CastContext::kImplicit);
     if (!process) {
       throw SqlError(sqlstate::kUndefinedFunction,
@@ -89,6 +92,7 @@ ExpressionPtr ExpressionBinder::bind_special_call(const ast::FunctionCall& funct
           .hint("No function matches the given name and argument types. You might need to add explicit type casts.")
           .at(token(whole));
     }
+    check_plain_call(function, token(whole));
     check_subquery_allowed(whole);
     const SqlFunctionCall call{blocking_processes(), {process}};
     PendingSubquery pending{.name = name, .type = call.function->result, .kind = LogicalApply::Kind::kScalar};
@@ -98,11 +102,15 @@ ExpressionPtr ExpressionBinder::bind_special_call(const ast::FunctionCall& funct
   const bool may_be_domain = std::holds_alternative<ast::TypeCast>(written.node) || std::holds_alternative<ast::ColumnRef>(written.node);
   if (name == "pg_typeof" && may_be_domain) {
     const ExpressionPtr value = bind(written);
+    bind_filter(function);
+    check_plain_call(function, token(whole));
     const sql::Oid domain = declared_domain(state_, level_, written, *value);
     return domain != 0 ? type_of_domain(domain, value, start(whole)) : with_offset(call(name, {value}, token(whole)), start(whole));
   }
   if (name == "pg_column_size" && std::holds_alternative<ast::ColumnRef>(written.node)) {
     const ExpressionPtr value = bind(written);
+    bind_filter(function);
+    check_plain_call(function, token(whole));
     if (!std::holds_alternative<sql::ColumnRef>(value->node)) return call(name, {value}, token(whole));
     return sql::make_expression(sql::kInt4, sql::FunctionCall{&sql::stored_column_size(), {value}}, start(whole));
   }

@@ -89,7 +89,9 @@ class AssignmentBinder {
   }
 
   const ColumnDef& find_column(const ast::AssignmentTarget& target) const {
-    return find_target_column(state_, target_, target);
+    const ColumnDef& column = find_target_column(state_, target_, target);
+    if (target_.requirement != nullptr) target_.requirement->updated.insert(target_.attribute_of(target.column));
+    return column;
   }
 
   void assign_row(const ast::Assignment& assignment) {
@@ -216,7 +218,7 @@ LogicalPtr bind_update(BindState& state, const ast::Update& update, WithItem* ou
   result.generated = bind_generated(state, *target.table, result.new_row);
   result.checks = bind_checks(state, *target.table, result.new_row);
   append_view_checks(target, result.new_row, result.checks);
-  if (is_restricted(state, *target.table)) restrict_update(state, target, returning_level, returning.values, result);
+  if (is_restricted(state, target)) restrict_update(state, target, returning_level, returning.values, result);
   return with.place(with_returning(state, returning_level, std::move(result), std::move(returning), input));
 }
 
@@ -231,7 +233,7 @@ LogicalPtr bind_delete(BindState& state, const ast::Delete& removal, WithItem* o
   result.old_row = target.row;
   const std::vector<LogicalColumn> input = result.source->columns;
   Returning returning = bind_returning(state, level, removal.returning, input);
-  if (is_restricted(state, *target.table)) {
+  if (is_restricted(state, target)) {
     const bool reads = reads_columns(result.source, target.row, target.plan) || reads_columns(returning.values, level, target.row);
     result.source = reads ? with_visible_target(state, target, result.source, {PolicyCommand::kDelete, PolicyCommand::kSelect})
                           : with_visible_target(state, target, result.source, {PolicyCommand::kDelete});

@@ -49,7 +49,26 @@ std::size_t find_window(QueryLevel& level, const ast::WindowDefinition& over, st
   throw SqlError(sqlstate::kUndefinedObject, fmt::format("window \"{}\" does not exist", over.name)).at(offset);
 }
 
+SqlError not_for_windows(std::string_view what, std::string_view functions, std::optional<std::uint32_t> offset) {
+  return SqlError(sqlstate::kFeatureNotSupported, fmt::format("{} is not implemented for {}", what, functions)).at(offset);
+}
+
+void check_window_aggregate(const ast::FunctionCall& call, std::optional<std::uint32_t> offset) {
+  if (call.distinct) throw not_for_windows("DISTINCT", "window functions", offset);
+  check_star(call, offset);
+  if (!call.order_by.empty()) throw not_for_windows("aggregate ORDER BY", "window functions", offset);
+}
+
 }  // namespace
+
+void check_window_function_call(const ast::FunctionCall& call, std::optional<std::uint32_t> offset) {
+  if (call.within_group) {
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("window function {} cannot have WITHIN GROUP", fmt::join(call.name, "."))).at(offset);
+  }
+  if (call.distinct) throw not_for_windows("DISTINCT", "window functions", offset);
+  if (!call.order_by.empty()) throw not_for_windows("aggregate ORDER BY", "window functions", offset);
+  if (call.filter) throw not_for_windows("FILTER", "non-aggregate window functions", offset);
+}
 
 ExpressionPtr ExpressionBinder::bind_window_call(const ast::FunctionCall& function, const std::string& name, const Whole& whole) {
   const auto offset = token(whole);
@@ -58,11 +77,9 @@ ExpressionPtr ExpressionBinder::bind_window_call(const ast::FunctionCall& functi
   Operands arguments;
   {
     Scoped inside(level_.inside_window, true);
-    arguments = bind_all_arguments(function, name, offset);
-    if (function.filter) {
-      Scoped clause(level_.clause, Clause::kFilter);
-      call.filter = bind_boolean(*function.filter, "FILTER");
-    }
+    CallArguments bound = bind_call_arguments(function, name, offset);
+    arguments = std::move(bound.values);
+    call.filter = std::move(bound.filter);
   }
   std::vector<sql::Type> types, wanted;
   for (const ExpressionPtr& argument : arguments) types.push_back(argument->type);
@@ -72,19 +89,13 @@ ExpressionPtr ExpressionBinder::bind_window_call(const ast::FunctionCall& functi
     throw refuse(sqlstate::kFeatureNotSupported, fmt::format("OVER is not supported for ordered-set aggregate {}", name));
   }
   if (is_aggregate) {
-    if (function.within_group) {
-      throw refuse(sqlstate::kFeatureNotSupported, fmt::format("OVER is not supported for ordered-set aggregate {}", name));
-    }
-    if (!function.star && arguments.empty() && name == "count") {
-      throw refuse(sqlstate::kWrongObjectType, "count(*) must be used to call a parameterless aggregate function");
-    }
     const sql::ResolvedAggregate resolved = sql::resolve_aggregate(name, types, offset);
     call.aggregate = resolved.function;
     wanted = resolved.arguments;
     result = resolved.result;
   } else if (!sql::find_window_functions(name).empty()) {
-    if (function.within_group) throw refuse(sqlstate::kWrongObjectType, fmt::format("window function {} cannot have WITHIN GROUP", name));
     const sql::ResolvedWindowFunction resolved = sql::resolve_window_function(name, types, offset);
+    check_window_function_call(function, offset);
     call.function = resolved.function;
     wanted = resolved.arguments;
     result = resolved.result;
@@ -94,11 +105,13 @@ ExpressionPtr ExpressionBinder::bind_window_call(const ast::FunctionCall& functi
     } else {
       sql::resolve_table_function(name, types, offset);
     }
-    throw refuse(sqlstate::kWrongObjectType, fmt::format("OVER specified, but {} is not a window function nor an aggregate function", name));
+    check_plain_call(function, offset);
   }
-  if (function.distinct) throw refuse(sqlstate::kFeatureNotSupported, "DISTINCT is not implemented for window functions");
-  if (!function.order_by.empty()) throw refuse(sqlstate::kFeatureNotSupported, "aggregate ORDER BY is not implemented for window functions");
-  if (call.filter && !is_aggregate) throw refuse(sqlstate::kFeatureNotSupported, "FILTER is not implemented for non-aggregate window functions");
+  if (is_aggregate) check_within_group(function, name, offset);
+  if (is_aggregate && function.within_group) {
+    throw refuse(sqlstate::kFeatureNotSupported, fmt::format("OVER is not supported for ordered-set aggregate {}", name));
+  }
+  if (is_aggregate) check_window_aggregate(function, offset);
   if (level_.inside_aggregate) throw refuse(sqlstate::kGroupingError, "aggregate function calls cannot contain window function calls");
   check_window_allowed(level_, offset);
   if (level_.inside_window) throw refuse(sqlstate::kWindowingError, "window function calls cannot be nested");

@@ -1,4 +1,4 @@
-// Functions about connections: where the client is, what it sent, and how others are ended (manual 9.26.1, 9.27.2).
+// Functions about connections: where the client is, what it sent, and how others are ended (manual 9.26.1, 9.27.2), and its TLS (F.40, sslinfo).
 
 #include "sql/catalog/role_set.h"
 #include "sql/connection_hooks.h"
@@ -74,6 +74,33 @@ bool reload_configuration(Context context) {
   return server().reload();
 }
 
+// ---- sslinfo: the TLS of the own connection ------------------------------------------------------------------------
+
+std::optional<EncryptionFacts> encryption(Context context) {
+  std::optional<ConnectionFacts> found = facts(context);
+  return found ? std::move(found->encryption) : std::nullopt;
+}
+
+bool has_certificate(Context context) {
+  const std::optional<EncryptionFacts> tls = encryption(context);
+  return tls && !tls->client_serial.empty();
+}
+
+/// Returns false (NULL) without TLS, or if the client has shown no certificate and the text is one of it.
+template <std::string EncryptionFacts::*text>
+bool tls_text(Context context, std::string& out) {
+  std::optional<EncryptionFacts> tls = encryption(context);
+  if (!tls || ((*tls).*text).empty()) return false;
+  out = std::move((*tls).*text);
+  return true;
+}
+
+std::optional<Numeric> client_serial(Context context) {
+  std::string serial;
+  if (!tls_text<&EncryptionFacts::client_serial>(context, serial)) return std::nullopt;
+  return std::get<Numeric>(parse_value(kNumeric, serial, {}));
+}
+
 }  // namespace
 
 const ConnectionHooks& connection_hooks() { return known_hooks; }
@@ -92,6 +119,13 @@ std::vector<ScalarFunction> connection_functions() {
                                                                                                       kBool, kVolatile),
       scalar<terminate_backend>("pg_terminate_backend", {kInt4, kInt8}, kBool, kVolatile),
       scalar<reload_configuration>("pg_reload_conf", {}, kBool, kVolatile),
+      scalar<[](Context context) { return encryption(context).has_value(); }>("ssl_is_used", {}, kBool, kStable),
+      scalar<tls_text<&EncryptionFacts::version>>("ssl_version", {}, kText, kStable),
+      scalar<tls_text<&EncryptionFacts::cipher>>("ssl_cipher", {}, kText, kStable),
+      scalar<has_certificate>("ssl_client_cert_present", {}, kBool, kStable),
+      scalar<client_serial>("ssl_client_serial", {}, kNumeric, kStable),
+      scalar<tls_text<&EncryptionFacts::client_subject>>("ssl_client_dn", {}, kText, kStable),
+      scalar<tls_text<&EncryptionFacts::client_issuer>>("ssl_issuer_dn", {}, kText, kStable),
   };
 }
 

@@ -37,11 +37,15 @@ constexpr std::string_view kFilesAndReplication[] = {
     "pg_replication_slot_advance", "pg_rotate_logfile", "pg_stat_file", "pg_tablespace_databases", "pg_walfile_name_offset",
 };
 
+/// Fields of certificates, of which connections keep the names alone.
+constexpr std::string_view kCertificates[] = {"ssl_client_dn_field", "ssl_extension_info", "ssl_issuer_field"};
+
 }  // namespace
 
 bool is_left_out_function(std::string_view name) {
   return std::ranges::binary_search(kTextSearch, name) || std::ranges::binary_search(kXml, name) ||
-         std::ranges::binary_search(kLargeObjects, name) || std::ranges::binary_search(kFilesAndReplication, name);
+         std::ranges::binary_search(kLargeObjects, name) || std::ranges::binary_search(kFilesAndReplication, name) ||
+         std::ranges::binary_search(kCertificates, name);
 }
 
 }  // namespace redquel::sql

@@ -11,6 +11,7 @@
 #include "sql/functions/sequence_calls.h"
 #include "sql/functions/user_function_call.h"
 #include "sql/name_errors.h"
+#include "sql/privileges/object_acl.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::sql {
@@ -31,6 +32,15 @@ const SequenceDef& sequence_of(Oid oid, const EvaluationContext& context) {
   throw SqlError(sqlstate::kInternalError, "could not open relation with OID " + std::to_string(oid));
 }
 
+/// currval() and lastval(): 42501 unless the role has USAGE or SELECT.
+void check_readable(const SequenceDef& sequence, const EvaluationContext& context) {
+  const RoleSet& roles = *known_roles();
+  const RoleDef* role = roles.find(context.user);
+  const Rights held = held_rights(acl_of(catalog_of(context), sequence), role == nullptr ? kPublic : role->oid, roles, context.database);
+  if ((held & (right::kUsage | right::kSelect)) != 0) return;
+  throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied for sequence " + sequence.name);
+}
+
 SequenceCalls::Answer session_values(const SequenceCall& call, const SessionSequences& session,
                                      const EvaluationContext& context) {
   SequenceCalls::Answer values;
@@ -39,10 +49,12 @@ SequenceCalls::Answer session_values(const SequenceCall& call, const SessionSequ
       if (session.latest == 0 || !catalog_of(context).sequences.contains(session.latest)) {
         throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "lastval is not yet defined in this session");
       }
+      check_readable(catalog_of(context).sequences.at(session.latest), context);
       values.emplace_back(session.values.at(session.latest));
       continue;
     }
     const SequenceDef& sequence = sequence_of(row.sequence, context);
+    check_readable(sequence, context);
     const auto found = session.values.find(row.sequence);
     if (found == session.values.end()) {
       throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "currval of sequence \"" + sequence.name + "\" is not yet defined in this session");

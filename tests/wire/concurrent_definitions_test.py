@@ -5,6 +5,7 @@ import select
 from harness import interleaving
 from harness.crew import all_at_once
 from harness.pgwire import COPY_DONE, ServerError, copy_data, query
+from harness.waiting import wait_for
 
 SLOW = True
 SETUP = """
@@ -153,6 +154,10 @@ def test_many_transactions_with_definitions(server):
             assert client.run(f"SELECT * FROM redquel.check_indexes('{name}')") == [], name
 
 
+def lines_of(first, last):
+    return copy_data(b"".join(b"word %d\t%d\n" % (i, 1 + i % 2) for i in range(first, last)))
+
+
 def copy_beside(session, other, before, rows):
     """COPY t whose data come when others have made definitions since it began, and once more between its data."""
     for sql in ("DROP TABLE IF EXISTS t, known, made_1, made_2", "CREATE TABLE known (id integer PRIMARY KEY)", "INSERT INTO known VALUES (1), (2)",
@@ -161,15 +166,11 @@ def copy_beside(session, other, before, rows):
     session.send(query("COPY t (word, known) FROM STDIN"))
     session.read_until(b"G")
     other.run("CREATE TABLE made_1 (id serial PRIMARY KEY)")
-    session.send(copy_data(b"".join(b"word %d\t%d\n" % (i, 1 + i % 2) for i in range(rows // 2))))
-    # A definition waits while a COPY of many rows has its table for itself: then it takes place behind the COPY's end.
-    other.send(query("CREATE TABLE made_2 (id integer UNIQUE)"))
-    select.select([other.socket], [], [], 0.5)
-    session.send(copy_data(b"".join(b"word %d\t%d\n" % (i, 1 + i % 2) for i in range(rows // 2, rows))) + COPY_DONE)
+    session.send(lines_of(0, rows // 2))
+    other.run("CREATE TABLE made_2 (id integer UNIQUE)")  # also while the COPY of many rows has its table for itself
+    session.send(lines_of(rows // 2, rows) + COPY_DONE)
     result = session.results()[-1]
     assert not result.error and result.tag == f"COPY {rows}", (before, rows, result.error, result.tag)
-    made = other.results()[-1]
-    assert not made.error and made.tag == "CREATE TABLE", (before, rows, made.error)
     if before:
         session.run("COMMIT")
     assert other.run("SELECT count(*), count(DISTINCT id), max(known) FROM t") == [[str(rows), str(rows), "2"]]
@@ -184,3 +185,33 @@ def test_copy_goes_on_beside_definitions(server):
         copy_beside(session, other, ["ALTER TABLE t DROP CONSTRAINT t_known_fkey", "BEGIN", "TRUNCATE t"], rows)
     session.close()
     other.close()
+
+
+def test_definitions_wait_for_statements_of_many_rows_over_their_own_tables(server, redis):
+    """The COPY has t for itself. Definitions of t wait, those of other tables do not; no row is lost."""
+    rows = 6000
+    with server.connect() as session, server.connect() as waiter, server.connect() as other, redis.connect() as raw:
+        other.run("DROP TABLE IF EXISTS t, apart, made; CREATE TABLE t (id serial PRIMARY KEY, word text UNIQUE, known integer)")
+        other.run("CREATE TABLE apart (id integer PRIMARY KEY, n integer); INSERT INTO apart SELECT g, g FROM generate_series(1, 100) g")
+        session.send(query("COPY t (word, known) FROM STDIN"))
+        session.read_until(b"G")
+        session.send(lines_of(0, rows - 1))
+        wait_for(lambda: raw("EXISTS", "redquel:exclusive"), what="the exclusive table")
+        for sql in ("ALTER TABLE t ADD COLUMN more integer", "DROP TABLE t", "CREATE UNIQUE INDEX ON t (known)", "TRUNCATE t"):
+            assert other.query(f"SET lock_timeout = '50ms'; {sql}")[-1].sqlstate == "55P03", sql
+        waiter.send(query("ALTER TABLE t ADD COLUMN more integer DEFAULT 7"))
+        for sql in ("CREATE TABLE made (id serial PRIMARY KEY)", "ALTER TABLE apart ADD COLUMN more integer DEFAULT 7", "CREATE INDEX ON apart (n)",
+                    "CREATE UNIQUE INDEX ON apart (n)", "TRUNCATE made", "CREATE VIEW seen AS SELECT n FROM apart", "DROP VIEW seen",
+                    "ALTER TABLE apart ALTER COLUMN n TYPE bigint", "CREATE TYPE passing AS ENUM ('a')", "DROP TYPE passing",
+                    "BEGIN; CREATE TABLE more_made (id integer); INSERT INTO apart VALUES (101, 101); COMMIT", "DROP TABLE made, more_made"):
+            other.run(sql)
+        assert not select.select([waiter.socket], [], [], 0)[0], "the definition of t did not wait"
+        session.send(lines_of(rows - 1, rows) + COPY_DONE)
+        result = session.results()[-1]
+        assert not result.error and result.tag == f"COPY {rows}", (result.error, result.tag)
+        made = waiter.results()[-1]
+        assert not made.error and made.tag == "ALTER TABLE", made.error
+        assert other.run("SELECT count(*), count(DISTINCT id), sum(more) FROM t") == [[str(rows), str(rows), str(7 * rows)]]
+        for table, expected in (("t", rows), ("apart", 101)):
+            assert other.run(f"SELECT count(*) FROM {table}") == [[str(expected)]]
+            assert other.run(f"SELECT * FROM redquel.check_indexes('{table}')") == [], table

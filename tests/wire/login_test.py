@@ -262,6 +262,20 @@ host sameuser all 127.0.0.2/32 scram-sha-256
     connect(server, "postgres", "secret", source="127.0.0.2").close()
 
 
+def test_rules_for_addresses_and_networks_of_this_machine(make_redis, make_server):
+    """127.0.0.9 lies in the network of the loopback interface, and no interface has it."""
+    redis = make_redis()
+    server = configured(make_server, redis, 'rules = """\nhost all ann samehost scram-sha-256\nhost all bob samenet scram-sha-256\nhost all carl samehost reject\nhost all carl samenet scram-sha-256\n"""')
+    for name in ("ann", "bob", "carl"):
+        add_role(redis, name, passwords.scram_verifier("secret"))
+    connect(server, "ann", "secret").close()
+    assert refusal(server, "ann", source="127.0.0.9")[1].startswith('no pg_hba.conf entry for host "127.0.0.9"')
+    connect(server, "bob", "secret").close()
+    connect(server, "bob", "secret", source="127.0.0.9").close()
+    assert refusal(server, "carl")[1].startswith('pg_hba.conf rejects connection for host "127.0.0.1"')
+    connect(server, "carl", "secret", source="127.0.0.9").close()
+
+
 def test_a_broken_rule_file_ends_the_start(build, make_redis):
     redis, folder = make_redis(), temporary_folder()
 

@@ -63,6 +63,26 @@ def refused(server, context):
     raise AssertionError("TLS succeeded")
 
 
+SSLINFO = "ssl_is_used(), ssl_version(), ssl_cipher(), ssl_client_cert_present(), ssl_client_dn(), ssl_client_serial(), ssl_issuer_dn()"
+
+
+def test_functions_of_sslinfo(make_server, make_redis):
+    issued = authority().issue(subject="/O=redquel/CN=alice", names="")
+    server = secure_server(make_server, make_redis, client_ca=authority().certificate)
+    with secure(server, authority().trusting(client=issued)) as connection:
+        connection.run("CREATE EXTENSION sslinfo; CREATE EXTENSION IF NOT EXISTS sslinfo")
+        [[used, version, cipher, shown, *names]] = connection.run(f"SELECT {SSLINFO}")
+        assert (used, version, cipher, shown) == ("t", connection.socket.version(), connection.socket.cipher()[0], "t")
+        assert [names] == connection.run("SELECT client_dn, client_serial, issuer_dn FROM pg_stat_ssl") and None not in names, names
+        assert connection.run("SELECT ssl_client_serial() = client_serial, pg_typeof(ssl_client_serial()) FROM pg_stat_ssl") == [["t", "numeric"]]
+        assert connection.query("SELECT ssl_client_dn_field('CN')")[-1].sqlstate == "0A000"
+    with secure(server) as connection:
+        [[*facts]] = connection.run(f"SELECT {SSLINFO}")
+        assert facts == ["t", connection.socket.version(), connection.socket.cipher()[0], "f", None, None, None], facts
+    with server.connect() as connection:
+        assert connection.run(f"SELECT {SSLINFO}") == [["f", None, None, "f", None, None, None]]
+
+
 def test_statements_within_tls(make_server, make_redis):
     server = secure_server(make_server, make_redis)
     for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
