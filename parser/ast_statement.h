@@ -1,6 +1,7 @@
 #pragma once
 
 #include "parser/ast_definition.h"
+#include "parser/ast_policy.h"
 #include "parser/ast_query.h"
 #include "parser/ast_session.h"
 #include "parser/ast_table.h"
@@ -18,7 +19,7 @@ struct Statement {
                AlterTable, Drop, Truncate, Rename, SetSchema, AlterOwner, CreateDatabase, CreateSchema, CreateView,
                RefreshMaterializedView, CreateSequence, AlterSequence, CreateEnum, AlterEnum, CreateDomain, AlterDomain,
                CreateComposite, CreateRange, CreateFunction, AlterFunction, Comment, CreateForeignServer, AlterForeignServer, ImportForeignSchema,
-               CreateExtension, Grant, GrantRole, CreateRole, AlterRole, DropRole, Explain, SetVariable, ShowVariable,
+               CreateExtension, Grant, GrantRole, CreateRole, AlterRole, DropRole, CreatePolicy, AlterPolicy, Explain, SetVariable, ShowVariable,
                Transaction, SetConstraints, Prepare, Execute, Deallocate, DeclareCursor, Fetch, ClosePortal, Copy,
                Vacuum, Reindex, Cluster, LockTable, Discard, Listen, Notify, Unlisten, Do, Call, Checkpoint,
                Unsupported>

@@ -213,6 +213,11 @@ struct SetTableOptions {
 struct ChangeOwner {
   std::string role;
 };
+/// ENABLE, DISABLE, FORCE, NO FORCE ROW LEVEL SECURITY.
+struct SetRowSecurity {
+  bool forces = false;  // FORCE or NO FORCE
+  bool on = false;
+};
 /// Any other form, named for the error: "ALTER TABLE … ENABLE TRIGGER".
 struct OtherAlteration {
   std::string name;
@@ -221,7 +226,7 @@ struct OtherAlteration {
 using Alteration =
     std::variant<AddColumn, DropColumn, AlterColumnDefault, AlterColumnNotNull, AlterColumnType, AddIdentity,
                  SetIdentity, DropIdentity, DropExpression, SetColumnOptions, SetIndexStatistics, AlterForeignOptions,
-                 AddConstraint, AlterConstraint, DropConstraint, ValidateConstraint, SetTableOptions, ChangeOwner, OtherAlteration>;
+                 AddConstraint, AlterConstraint, DropConstraint, ValidateConstraint, SetTableOptions, ChangeOwner, SetRowSecurity, OtherAlteration>;
 
 enum class ObjectType {
   kAccessMethod,

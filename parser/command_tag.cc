@@ -134,6 +134,8 @@ struct CommandTag {
     return has(kAlterDatabase) ? "ALTER DATABASE" : "ALTER ROLE";
   }
   std::string_view operator()(const ast::DropRole&) const { return "DROP ROLE"; }
+  std::string_view operator()(const ast::CreatePolicy&) const { return "CREATE POLICY"; }
+  std::string_view operator()(const ast::AlterPolicy&) const { return "ALTER POLICY"; }
   std::string_view operator()(const ast::Explain&) const { return "EXPLAIN"; }
   std::string_view operator()(const ast::SetVariable& set) const {
     using Kind = ast::SetVariable::Kind;

@@ -71,6 +71,10 @@ ast::CreateIndex convert_create_index(const PgQuery__IndexStmt& create);
 // convert_alter_table.cc
 ast::AlterTable convert_alter_table(const PgQuery__AlterTableStmt& alter);
 
+// convert_policy.cc
+ast::CreatePolicy convert_create_policy(const PgQuery__CreatePolicyStmt& create);
+ast::AlterPolicy convert_alter_policy(const PgQuery__AlterPolicyStmt& alter);
+
 // convert_definition.cc: null if the node is no definition
 std::optional<ast::Statement> convert_definition(const Node& node);
 

@@ -51,14 +51,6 @@ std::string_view refused_name(PgQuery__AlterTableType type) {
       return "OF";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DropOf:
       return "NOT OF";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableRowSecurity:
-      return "ENABLE ROW LEVEL SECURITY";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableRowSecurity:
-      return "DISABLE ROW LEVEL SECURITY";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ForceRowSecurity:
-      return "FORCE ROW LEVEL SECURITY";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_NoForceRowSecurity:
-      return "NO FORCE ROW LEVEL SECURITY";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AttachPartition:
       return "ATTACH PARTITION";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DetachPartition:
@@ -117,6 +109,14 @@ ast::Alteration convert_command(const PgQuery__AlterTableCmd& command) {
       return ast::SetTableOptions{convert_storage_options(list_items(command.def)), true};
     case PG_QUERY__ALTER_TABLE_TYPE__AT_ChangeOwner:
       return ast::ChangeOwner{convert_role(command.newowner)};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableRowSecurity:
+      return ast::SetRowSecurity{false, true};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableRowSecurity:
+      return ast::SetRowSecurity{false, false};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_ForceRowSecurity:
+      return ast::SetRowSecurity{true, true};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_NoForceRowSecurity:
+      return ast::SetRowSecurity{true, false};
     // How PostgreSQL lays out and samples what it stores has no counterpart: the column must exist, that is all.
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStatistics:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStorage:

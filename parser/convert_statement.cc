@@ -96,10 +96,6 @@ std::string_view unsupported_tag(const Node& node) {
     case PG_QUERY__NODE__NODE_ALTER_EXTENSION_STMT:
     case PG_QUERY__NODE__NODE_ALTER_EXTENSION_CONTENTS_STMT:
       return "ALTER EXTENSION";
-    case PG_QUERY__NODE__NODE_CREATE_POLICY_STMT:
-      return "CREATE POLICY";
-    case PG_QUERY__NODE__NODE_ALTER_POLICY_STMT:
-      return "ALTER POLICY";
     case PG_QUERY__NODE__NODE_CREATE_TRANSFORM_STMT:
       return "CREATE TRANSFORM";
     case PG_QUERY__NODE__NODE_CREATE_AM_STMT:
@@ -137,6 +133,10 @@ ast::Statement convert(const Node& node) {
       return {convert_delete(*node.delete_stmt)};
     case PG_QUERY__NODE__NODE_MERGE_STMT:
       return {convert_merge(*node.merge_stmt)};
+    case PG_QUERY__NODE__NODE_CREATE_POLICY_STMT:
+      return {convert_create_policy(*node.create_policy_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_POLICY_STMT:
+      return {convert_alter_policy(*node.alter_policy_stmt)};
     default:
       break;
   }

@@ -9,6 +9,7 @@
 #include "planner/bind/modification.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/relation_lookup.h"
+#include "planner/bind/row_security.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/rule.h"
@@ -106,6 +107,7 @@ PlannedStatement plan_table_out(const ast::Copy& copy, const sql::CatalogSnapsho
   if (found.view) throw view_copied("from", *found.view);
   LogicalPtr plan = found.system != nullptr ? scan_system_table(state, *found.system)
                                             : scan_table(state, found.table, found.table->name);
+  if (found.table) plan = visible_rows(state, found.table, plan, false);
   const std::string& relation = copy.relation->name;
   const std::vector<std::string> names = column_names(plan->columns);
   const std::vector<std::size_t> copied = positions_of(copy.columns, names, relation, found.table.get());
@@ -171,6 +173,9 @@ PlannedCopy plan_in(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, 
   const FoundTable found = find_target_relation(state, *copy.relation);
   if (found.view) throw view_copied("to", *found.view);
   const std::shared_ptr<const sql::TableDef> table = found.table;
+  if (is_restricted(state, *table)) {
+    throw SqlError(sqlstate::kFeatureNotSupported, "COPY FROM not supported with row-level security").hint("Use INSERT statements instead.");
+  }
   std::vector<std::string> names;
   for (const sql::ColumnDef& column : table->columns) names.push_back(column.name);
   const std::vector<std::size_t> copied = positions_of(copy.columns, names, table->name, table.get());

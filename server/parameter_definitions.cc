@@ -341,7 +341,7 @@ constexpr ParameterDefinition kParameters[] = {
     {"redquel.on_bad_value", kEnumeration, kUser, "error",
      "Sets what becomes of a value of a foreign table that is none of its column's type.", {.choices = "error,null,skip"}},
     {"role", kString, kUser, "none", "Sets the current role.", {.hidden = true, .check = check_role}},
-    {"row_security", kBoolean, kUser, "on", "Enable row security."},
+    {"row_security", kBoolean, kUser, "on", "Enable row security.", {.apply = apply_row_security}},
     {"search_path", kString, kUser, "\"$user\", public",
      "Sets the schema search order for names that are not schema-qualified.",
      {.list = true, .quoted_list = true, .apply = apply_search_path}},

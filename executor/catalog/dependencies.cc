@@ -21,6 +21,13 @@ bool reads(const sql::ViewDef& view, const DropObject& object) {
   });
 }
 
+bool reads(const sql::PolicyDef& policy, const DropObject& object) {
+  return std::ranges::any_of(policy.references, [&](const sql::PolicyDef::Reference& reference) {
+    if (reference.relation != object.oid) return false;
+    return object.column == 0 || std::ranges::find(reference.columns, object.column) != reference.columns.end();
+  });
+}
+
 TablePtr table_of_foreign_key(const CatalogDraft& draft, sql::Oid key) {
   for (const auto& [oid, table] : draft.catalog().tables) {
     if (std::ranges::find(table->foreign_keys, key, &sql::ForeignKeyDef::oid) != table->foreign_keys.end()) return table;
@@ -174,6 +181,10 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
     }
     for (const auto& [oid, table] : catalog.tables) {
       if (table->materialized && reads(*table->materialized, object)) found.push_back({oid, {Kind::kTable, oid}});
+      for (const sql::PolicyDef& policy : table->policies) {
+        const bool goes_along = object.kind == Kind::kTable && object.oid == oid;
+        if (!goes_along && reads(policy, object)) found.push_back({policy.oid, {Kind::kPolicy, oid, 0, policy.name}});
+      }
     }
   }
   if (object.kind == Kind::kType) {

@@ -77,6 +77,10 @@ struct ActionName {
   std::string_view operator()(const ast::ValidateConstraint&) const { return "VALIDATE CONSTRAINT"; }
   std::string_view operator()(const ast::SetTableOptions& command) const { return command.reset ? "RESET" : "SET"; }
   std::string_view operator()(const ast::ChangeOwner&) const { return "OWNER TO"; }
+  std::string_view operator()(const ast::SetRowSecurity& command) const {
+    if (command.forces) return command.on ? "FORCE ROW SECURITY" : "NO FORCE ROW SECURITY";
+    return command.on ? "ENABLE ROW SECURITY" : "DISABLE ROW SECURITY";
+  }
   std::string_view operator()(const ast::SetIndexStatistics&) const { return "ALTER COLUMN ... SET STATISTICS"; }
   std::string_view operator()(const ast::OtherAlteration& command) const {
     constexpr std::string_view kStatement = "ALTER TABLE ... ";

@@ -7,6 +7,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/policy.h"
 #include "executor/ddl/role_draft.h"
 #include "executor/ddl/type_lookup.h"
 #include "sql/name_errors.h"
@@ -187,6 +188,8 @@ void set_comment(CatalogDraft& draft, const ast::Comment& statement, const std::
       function.comment = text;
       return draft.put(std::move(function));
     }
+    case ast::ObjectType::kPolicy:
+      return comment_on_policy(draft, statement.name, text);
     case ast::ObjectType::kTable:
     case ast::ObjectType::kIndex:
     case ast::ObjectType::kSequence:

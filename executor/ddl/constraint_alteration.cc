@@ -160,7 +160,7 @@ void TableAlteration::command(const ast::DropConstraint& written) {
   draft_.put(table_);   // its name is free
 }
 
-/// Foreign keys of the table itself that went in the draft.
+/// Foreign keys and policies of the table itself that went in the draft.
 void TableAlteration::take_dropped_references() {
   const TablePtr now = draft_.catalog().find_table(table_.oid);
   const std::vector<sql::ForeignKeyDef> keys = table_.foreign_keys;
@@ -169,6 +169,7 @@ void TableAlteration::take_dropped_references() {
     const bool is_there = std::ranges::find(now->foreign_keys, key.oid, &sql::ForeignKeyDef::oid) != now->foreign_keys.end();
     if (was_there && !is_there) erase_foreign_key(table_, key.oid);
   }
+  table_.policies = now->policies;
 }
 
 void TableAlteration::command(const ast::AlterConstraint& written) {

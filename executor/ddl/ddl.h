@@ -44,6 +44,8 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::Rename& statem
 asio::awaitable<void> run(DdlContext& context, const parser::ast::SetSchema& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterSequence& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Comment& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreatePolicy& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterPolicy& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Grant& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterOwner& statement);
 /// Index entries become what the rows say. Of the whole table, also for REINDEX INDEX.

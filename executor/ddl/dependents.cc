@@ -37,8 +37,9 @@ void collect(const CatalogDraft& draft, const DropObject& object, const std::vec
   for (const DropObject& dependent : direct_dependents(draft, object)) {
     const bool is_known = std::ranges::find(targets, dependent) != targets.end() ||
                           std::ranges::find(found, dependent, &Found::object) != found.end();
-    // A default, column or CHECK goes with its table.
-    const bool goes_anyway = (dependent.kind == Kind::kDefault || dependent.kind == Kind::kColumn || dependent.kind == Kind::kCheck) &&
+    // A default, column, CHECK or policy goes with its table.
+    const bool is_part = dependent.kind == Kind::kDefault || dependent.kind == Kind::kColumn || dependent.kind == Kind::kCheck || dependent.kind == Kind::kPolicy;
+    const bool goes_anyway = is_part &&
                              std::ranges::find(targets, DropObject{Kind::kTable, dependent.oid}) != targets.end();
     if (is_known || goes_anyway) continue;
     // A constraint stands on its index, and that is what foreign keys need.
@@ -98,6 +99,14 @@ void drop(CatalogDraft& draft, const DropObject& object) {
       if (!table) return;
       sql::TableDef changed = *table;
       std::erase_if(changed.checks, [&](const sql::CheckDef& check) { return check.name == object.name; });
+      draft.put(std::move(changed));
+      return;
+    }
+    case Kind::kPolicy: {
+      const auto table = draft.catalog().find_table(object.oid);
+      if (!table) return;
+      sql::TableDef changed = *table;
+      std::erase_if(changed.policies, [&](const sql::PolicyDef& policy) { return policy.name == object.name; });
       draft.put(std::move(changed));
       return;
     }
@@ -168,6 +177,8 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
     }
     case Kind::kCheck:
       return fmt::format("constraint {} on {}", parser::quote_identifier(object.name), named_table(*catalog.find_table(object.oid)));
+    case Kind::kPolicy:
+      return fmt::format("policy {} on {}", parser::quote_identifier(object.name), named_table(*catalog.find_table(object.oid)));
     case Kind::kFunction: {
       const sql::FunctionDef& function = *catalog.functions.at(object.oid);
       const std::string schema = display_name(draft, function.schema, "");  // "x." where the path does not lead there

@@ -14,6 +14,7 @@
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/policy.h"
 #include "executor/ddl/type_lookup.h"
 #include "executor/roles/access.h"
 #include "executor/transaction/transaction_catalog.h"
@@ -457,7 +458,9 @@ asio::awaitable<void> run(DdlContext& context, const ast::Drop& statement) {
   const bool is_type = statement.object == ast::ObjectType::kType || statement.object == ast::ObjectType::kDomain;
   const bool is_function = is_routine(statement.object);
   const MakeDraft make = [&](CatalogDraft& draft) {
-    if (kind == std::end(kKinds) && !is_schema && !is_type && !is_function) {
+    if (statement.object == ast::ObjectType::kPolicy) {
+      drop_policies(draft, statement);
+    } else if (kind == std::end(kKinds) && !is_schema && !is_type && !is_function) {
       if (!drop_missing(draft, statement.object, statement.names, statement.if_exists)) throw sql::not_supported("DROP of this kind of object");
     } else if (is_type) {
       drop_types(draft, statement);

@@ -9,6 +9,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/policy.h"
 #include "executor/ddl/role_statements.h"
 #include "executor/ddl/schema_name.h"
 #include "executor/ddl/stored_expression.h"
@@ -245,6 +246,7 @@ void rename_in_all_views(CatalogDraft& draft, const sql::CatalogSnapshot& before
     table.materialized = std::make_shared<const sql::ViewDef>(std::move(view));
     draft.put(std::move(table));
   }
+  rename_in_all_policies(draft, before);
 }
 
 void rename_schema(CatalogDraft& draft, const ast::Rename& statement) {
@@ -307,6 +309,8 @@ asio::awaitable<void> run(DdlContext& context, const ast::Rename& statement) {
         return rename_attribute(draft, statement);
       case ast::ObjectType::kTableConstraint:
         return rename_constraint(draft, statement);
+      case ast::ObjectType::kPolicy:
+        return rename_policy(draft, statement);
       case ast::ObjectType::kSchema:
         return rename_schema(draft, statement);
       case ast::ObjectType::kType:

@@ -1,5 +1,6 @@
 #include "executor/ddl/definition_rights.h"
 #include "executor/ddl/new_owner.h"
+#include "executor/ddl/policy.h"
 #include "executor/ddl/table_alteration.h"
 
 #include <fmt/format.h>
@@ -328,7 +329,10 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
     needs_rewrite_ = needs_rewrite_ || !is_empty_;
     rewrites_.push_back({changed.number, written.using_value.get()});
   }
-  if (before_->find_column(changed.number) != nullptr) check_no_view_uses(draft_, table_.oid, changed.number);
+  if (before_->find_column(changed.number) != nullptr) {
+    check_no_view_uses(draft_, table_.oid, changed.number);
+    check_no_policy_uses(draft_, table_.oid, changed.number);
+  }
   if (changed.identity != Identity::kNone && type != changed.type) change_identity_type(changed, type);
   changed.type = type;
   changed.domain = domain;
@@ -446,6 +450,7 @@ void TableAlteration::command(const ast::DropExpression& written) {
 }
 
 void TableAlteration::command(const ast::AlterForeignOptions&) { throw sql::not_supported("foreign tables"); }
+void TableAlteration::command(const ast::SetRowSecurity& written) { (written.forces ? table_.force_row_security : table_.row_security) = written.on; }
 void TableAlteration::command(const ast::OtherAlteration& written) { throw sql::not_supported(written.name); }
 
 }  // namespace redquel::executor

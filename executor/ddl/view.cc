@@ -9,6 +9,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/catalog/dependent_changes.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/policy.h"
 #include "executor/ddl/stored_expression.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/view_options.h"
@@ -164,6 +165,7 @@ void rename_in_views(CatalogDraft& draft, const sql::CatalogSnapshot& before, sq
     table.materialized = std::make_shared<const sql::ViewDef>(std::move(view));
     draft.put(std::move(table));
   }
+  rename_in_policies(draft, before, relation);
   rename_in_bodies(draft, before, relation);
 }
 

@@ -12,6 +12,7 @@
 #include "executor/ddl/structure_state.h"
 #include "executor/ddl/transaction_rewrite.h"
 #include "executor/engine/redis_engine.h"
+#include "executor/roles/hidden_values.h"
 #include "executor/runtime/clock.h"
 #include "executor/runtime/failure.h"
 #include "executor/transaction/advisory_locks.h"
@@ -83,6 +84,9 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
     co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows, limits, random_, std::move(place));
   } catch (const sql::SqlError& error) {
     failure = std::current_exception();
+    const std::optional<sql::SqlError> shown =
+        catalog_ ? without_hidden_values(error, *catalog_, nullptr, session.role, session.database) : std::nullopt;
+    if (shown) failure = std::make_exception_ptr(*shown);
     if (error.sqlstate() == sqlstate::kConnectionFailure && (transaction->writes_ahead() || !transaction->buffer().empty())) lost = error;
   } catch (...) {
     failure = std::current_exception();

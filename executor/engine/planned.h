@@ -26,6 +26,7 @@ class PreparedPlan {
   std::shared_ptr<const parser::ast::Statement> rewritten;
   std::string command_tag;                    // empty: that of the plan
   std::string catalog_version;
+  bool row_security = true;                   // the parameter for which it was planned
   std::vector<std::string> search_path;       // under which its names were looked up
   sql::Oid role = 0;                          // for which it was planned; counts where `planned` depends on it
   /// The role, and the roles of then, for which the statement's rights were last found to be good (of this plan's definitions).

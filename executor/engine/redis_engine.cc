@@ -217,6 +217,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   plan->catalog_version = catalog.version;
   plan->search_path = session.search_path;
   plan->role = session.role;
+  plan->row_security = session.row_security;
   plan->sizes = sizes;
   const auto* explain = std::get_if<ast::Explain>(&statement->node);
   const auto* call = std::get_if<ast::Call>(&statement->node);
@@ -368,6 +369,7 @@ asio::awaitable<PreparedPtr> RedisEngine::refresh(PreparedPtr prepared, SessionS
   follow_search_path(session, *now, has_own_definitions(session));
   const bool is_other_role = prepared->plan->planned.rights.depends_on_role && prepared->plan->role != session.role;
   bool moved = prepared->plan->catalog_version != now->version || prepared->plan->search_path != session.search_path || is_other_role;
+  plan->row_security = session.row_security;
   if (!moved || prepared->plan->kind == PreparedPlan::Kind::kDefinition) co_return prepared;
   co_return co_await replan(*prepared, session);
 }

@@ -116,6 +116,7 @@ planner::BindSettings bind_settings(const SessionState& session, bool parameters
   settings.user = session.user;
   settings.role = session.role;
   settings.database = session.database;
+  settings.row_security = session.row_security;
   settings.session = session.settings;
   settings.parameters = parameters;
   settings.now = transaction_moment(session);

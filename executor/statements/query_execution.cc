@@ -11,6 +11,7 @@
 #include "executor/copy/copy_source.h"
 #include "executor/engine/function_execution.h"
 #include "executor/redis/wrong_type.h"
+#include "executor/roles/hidden_values.h"
 #include "executor/runtime/clock.h"
 #include "executor/runtime/session_context.h"
 #include "executor/statements/make_operator.h"
@@ -24,6 +25,7 @@
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/functions/object_names.h"
+#include "sql/privileges/row_security.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -80,8 +82,7 @@ class QueryRun {
   QueryRun(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session,
            CopyInput* copy = nullptr)
       : engine_(engine), prepared_(std::move(prepared)), parameters_(std::move(parameters)), session_(session),
-        transaction_(session.transaction),
-        copy_(copy) {
+        transaction_(session.transaction), copy_(copy) {
     timestamp_ = session_.function_depth > 0 ? session_.statement_time : now_microseconds();
   }
 
@@ -97,7 +98,7 @@ class QueryRun {
     } catch (const sql::SqlError& error) {
       is_duplicate = error.sqlstate() == sqlstate::kUniqueViolation;
       if (dynamic_cast<const WrongTypeError*>(&error) != nullptr) wrong_type = error;
-      failure = std::current_exception();
+      failure = shown_failure(error, catalog_.get(), plan_, session_.role, session_.database);
     } catch (...) {
       failure = std::current_exception();
     }
@@ -113,6 +114,10 @@ class QueryRun {
     }
     if (wrong_type && catalog_) {
       std::vector<std::shared_ptr<const sql::TableDef>> tables = planner::tables_of(plan());
+      // The name of a key is a part of a row that policies may hide.
+      std::erase_if(tables, [&](const std::shared_ptr<const sql::TableDef>& table) {
+        return sql::row_security(*table, session_.role, *sql::known_roles(), session_.database) == sql::RowSecurity::kEnabled;
+      });
       const sql::SqlError named = co_await named_wrong_type(engine_.shared(), catalog_, std::move(tables), *wrong_type);
       throw named;
     }

@@ -159,6 +159,14 @@ SqlError check_option_violation(const sql::TableDef& table, std::string_view vie
       .detail(fmt::format("Failing row contains {}.", row_description(table, row, settings)));
 }
 
+SqlError policy_violation(const sql::TableDef& table, const planner::PolicyCheck& check) {
+  using Row = planner::PolicyCheck::Row;
+  const std::string name = check.policy.empty() ? "" : fmt::format(" \"{}\"", check.policy);
+  return SqlError(sqlstate::kInsufficientPrivilege,
+                  fmt::format("{} row violates row-level security policy{}{} for table \"{}\"", check.row == Row::kTarget ? "target" : "new", name,
+                              check.row == Row::kNew ? "" : " (USING expression)", table.name));
+}
+
 void require_not_null(const sql::TableDef& table, std::span<const sql::Datum> row, const sql::SessionSettings& settings) {
   for (std::size_t position = 0; position < table.columns.size(); ++position) {
     const sql::ColumnDef& column = table.columns[position];

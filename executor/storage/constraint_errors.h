@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "planner/tree/logical_plan.h"
 #include "sql/catalog/catalog.h"
 #include "sql/datum.h"
 #include "sql/error.h"
@@ -50,6 +51,9 @@ sql::SqlError check_violation(const sql::TableDef& table, std::string_view const
 /// 44000 of a row that its view would not show.
 sql::SqlError check_option_violation(const sql::TableDef& table, std::string_view view, std::span<const sql::Datum> row,
                                      const sql::SessionSettings& settings);
+
+/// 42501 of a row that a policy forbids to write, or to change.
+sql::SqlError policy_violation(const sql::TableDef& table, const planner::PolicyCheck& check);
 
 /// NOT NULL columns and key columns of a new row; throws `null_violation` for the first that is NULL, in column order.
 void require_not_null(const sql::TableDef& table, std::span<const sql::Datum> row, const sql::SessionSettings& settings);

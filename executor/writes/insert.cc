@@ -70,7 +70,7 @@ class InsertOperator final : public WriteOperator {
     std::vector<std::size_t> positions(batch.columns.size());
     for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
     std::vector<std::vector<sql::Datum>> rows = rows_of(batch, positions);
-    check_rows(*insert_.table, insert_.checks, batch, rows);
+    check_rows(*insert_.table, insert_.checks, batch, rows, insert_.policy_checks, source);
     if (conflict_.skip && !rows.empty()) refuse_deferrable_arbiters(*insert_.table, insert_.conflict_columns);
     if (insert_.table->has_hidden_key() && !insert_.table->mapping) co_await add_hidden_keys(rows);
     std::size_t first = next_ordinal();

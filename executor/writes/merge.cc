@@ -37,6 +37,7 @@ class MergeOperator final : public WriteOperator {
       const RowNumbers taken = take(action, source, open[action.matched ? 1 : 0]);
       if (taken.empty()) continue;
       const sql::Batch batch = source.gather(taken);
+      check_existing(table_, action.policy_checks, batch);
       switch (action.kind) {
         case planner::MergeAction::Kind::kNothing:
           continue;
@@ -75,7 +76,7 @@ class MergeOperator final : public WriteOperator {
     }
     compute_generated(table_, merge_.generated, batch);
     std::vector<Row> rows = rows_of(batch, columns_);
-    check_rows(table_, merge_.checks, batch, rows);
+    check_rows(table_, merge_.checks, batch, rows, action.policy_checks, source);
     if (table_.has_hidden_key()) {
       const std::vector<std::int64_t> keys = co_await allocate_row_keys(context_.redis(), table_, rows.size(), counters());
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(keys[i]);
@@ -95,7 +96,7 @@ class MergeOperator final : public WriteOperator {
     compute_generated(table_, merge_.generated, batch);
     const std::vector<Row> old_rows = rows_of(source, merge_.old_row);
     std::vector<Row> rows = rows_of(batch, columns_);
-    check_rows(table_, merge_.checks, batch, rows);
+    check_rows(table_, merge_.checks, batch, rows, action.policy_checks, source);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (table_.has_hidden_key()) rows[i].push_back(old_rows[i].back());
       if (!update_row(old_rows[i], rows[i])) throw second_time();

@@ -77,7 +77,7 @@ class UpdateOperator final : public WriteOperator {
     for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
     std::vector<std::vector<sql::Datum>> old_rows = rows_of(source, update_.old_row), new_rows = rows_of(batch, positions);
     batch.columns.insert(batch.columns.end(), source.columns.begin(), source.columns.end());
-    check_rows(table, update_.checks, batch, new_rows);
+    check_rows(table, update_.checks, batch, new_rows, update_.policy_checks, source);
 
     std::vector<std::uint32_t> changed;
     for (std::size_t i = 0; i < source.rows; ++i) {

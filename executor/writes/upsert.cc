@@ -54,7 +54,7 @@ class UpsertOperator final : public WriteOperator {
     compute_generated(table, insert_.generated, proposed);
     const std::vector<std::size_t> all = positions(proposed.columns.size());
     std::vector<Row> rows = rows_of(proposed, all);
-    check_rows(table, insert_.checks, proposed, rows);
+    check_rows(table, insert_.checks, proposed, rows, insert_.policy_checks, source);
     if (!rows.empty()) refuse_deferrable_arbiters(table, insert_.conflict_columns);
 
     const Changes changes = co_await evaluate_update(source);
@@ -110,6 +110,7 @@ class UpsertOperator final : public WriteOperator {
       met = std::move(kept);
       batch = source.gather(met);
     }
+    check_existing(table, update_.policy_checks, batch);
     sql::Batch updated{.rows = batch.rows, .columns = {}};
     for (std::size_t i = 0; i < table.columns.size(); ++i) updated.columns.push_back(old_column(batch, update_.old_row[i], table.columns[i].type));
     for (const planner::Assignment& assignment : update_.assignments) {
@@ -119,7 +120,7 @@ class UpsertOperator final : public WriteOperator {
     compute_generated(table, insert_.generated, updated);
     std::vector<Row> new_rows = rows_of(updated, positions(table.columns.size()));
     std::vector<Row> old_rows = rows_of(batch, update_.old_row);
-    check_rows(table, insert_.checks, updated, new_rows);
+    check_rows(table, insert_.checks, updated, new_rows, update_.policy_checks, batch);
     Changes changes;
     for (std::size_t i = 0; i < met.size(); ++i) changes[met[i]] = {std::move(old_rows[i]), std::move(new_rows[i])};
     co_return changes;

@@ -55,8 +55,11 @@ class WriteOperator : public Operator {
   /// Puts the generated columns into new rows. `batch` is what they are bound over; its first columns are the table's.
   void compute_generated(const sql::TableDef& table, const std::vector<planner::Assignment>& generated, sql::Batch& batch);
   /// NOT NULL and CHECK of new rows. `rows` are parallel to the batch over which the checks are bound.
+  /// `policies`: those of new rows are checked before, over the new row and the columns of `source`.
   void check_rows(const sql::TableDef& table, const std::vector<planner::BoundCheck>& checks, const sql::Batch& batch,
-                  const std::vector<std::vector<sql::Datum>>& rows);
+                  const std::vector<std::vector<sql::Datum>>& rows, const std::vector<planner::PolicyCheck>& policies, const sql::Batch& source);
+  /// The policies' checks of rows that are there: 42501.
+  void check_existing(const sql::TableDef& table, const std::vector<planner::PolicyCheck>& policies, const sql::Batch& source);
   sql::Batch evaluate_returning(const std::vector<sql::ExpressionPtr>& returning, const sql::Batch& batch);
 
   ExecutionCounters* counters() { return counters_.get(); }

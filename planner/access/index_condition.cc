@@ -19,7 +19,7 @@ bool is_text(sql::Oid type) { return type == sql::oid::kText || type == sql::oid
 
 /// May a value of this type stand for one of the column's type in an index, as the operator compares them?
 bool comparable(sql::Oid column, sql::Oid value) {
-  return column == value || (sql::is_integer_type(column) && sql::is_integer_type(value)) || (is_text(column) && is_text(value));
+  return column == value || (sql::is_integer_type(column) && sql::is_integer_type(value)) || (is_text(column) && (is_text(value) || value == sql::oid::kName));
 }
 
 class Analyser {

@@ -22,6 +22,7 @@ struct BindSettings {
   std::string user = "postgres";
   sql::Oid role = sql::kPostgresRole;  // of `user`
   std::string database = "postgres";
+  bool row_security = true;  // the parameter: false refuses queries that policies restrict
   sql::SessionSettings session;
   sql::Now now = {};  // what the literals 'now' and 'today' mean
   /// May $1… appear? Without: 42P02 "there is no parameter $1", as in the simple protocol.

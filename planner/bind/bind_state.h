@@ -51,6 +51,8 @@ class BindState {
   bool depends_on_role = false;
   /// Names with a schema are those of the statement's own text: the role needs USAGE on the schema.
   bool checks_schemas = true;
+  /// Tables whose policies' subqueries are being bound.
+  std::vector<sql::Oid> policy_tables;
   /// Volatile functions are run for the statement.
   bool runs_functions = false;
   /// Name of the first column of each bound subquery: the default name of `SELECT (SELECT …)`.

@@ -15,6 +15,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
 #include "planner/bind/relation_lookup.h"
+#include "planner/bind/row_security.h"
 #include "planner/bind/row_shape.h"
 #include "planner/bind/sql_function.h"
 #include "planner/bind/subquery_placement.h"
@@ -158,7 +159,7 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
         throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot lock rows in materialized view \"{}\"", found.table->name));
       }
       const bool has_number = found.table->has_hidden_key() && !found.table->mapping;
-      part.plan = scan_table(state_, found.table, called, lock.has_value() || has_number);
+      part.plan = visible_rows(state_, found.table, scan_table(state_, found.table, called, lock.has_value() || has_number), lock.has_value());
       if (lock) add_lock_mark(level_, found.table, called, *lock, part.plan->columns);
       auto rows = std::make_shared<Relation>(*make_relation(level_, *part.plan, found.table->columns.size(), name.name, found.table, table.alias));
       if (has_number) rows->row_number = reference(part.plan->columns.back());

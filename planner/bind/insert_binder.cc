@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "parser/deparse.h"
@@ -12,6 +13,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
 #include "planner/bind/relation_lookup.h"
+#include "planner/bind/row_security.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/with.h"
 #include "planner/tree/logical_walk.h"
@@ -390,7 +392,44 @@ class InsertBinder {
     level.range_table.push_back(relation);
     if (excluded_) level.range_table.push_back(excluded_);
     Returning returning = bind_returning(state_, level, insert_.returning, new_row);
+    if (is_restricted(state_, target_)) {
+      const bool has_arbiter = insert_.on_conflict && insert_.on_conflict->target;
+      restrict_insert(result, has_arbiter || reads_columns(returning.values, level, new_row));
+    }
     return with_returning(state_, level, std::move(result), std::move(returning), new_row);
+  }
+
+  /// Policies of the target: what may be written. `reads`: the statement shows rows of it.
+  void restrict_insert(LogicalInsert& result, bool reads) {
+    using Row = PolicyCheck::Row;
+    PolicyCheckBinder proposed(state_, target_, result.new_row);
+    proposed.add(PolicyCommand::kInsert, Row::kNew, false);
+    if (reads) proposed.add(PolicyCommand::kSelect, Row::kNew, true);
+    if (proposed.needs_values() && !result.conflict_update) {
+      std::vector<OutputValue> values;
+      for (const InsertColumn& column : result.columns) {
+        const ColumnDef& target = *table_->find_column(column.number);
+        values.push_back({column.value ? column.value : targets_->default_of(target), target.name});
+      }
+      result.source = make_project(state_, result.source, values);
+      for (std::size_t i = 0; i < result.columns.size(); ++i) result.columns[i] = {result.columns[i].number, reference(result.source->columns[i])};
+    }
+    std::vector<Assignment> values;
+    for (const InsertColumn& column : result.columns) {
+      if (column.value) values.push_back({column.number, column.value});
+    }
+    result.policy_checks = proposed.place(result.source, computed_row(*table_, result.new_row, {}, values, result.generated));
+    if (!result.conflict_update) return;
+    ConflictUpdate<LogicalColumn>& update = *result.conflict_update;
+    PolicyCheckBinder existing(state_, target_, update.old_row), changed(state_, target_, result.new_row);
+    existing.add(PolicyCommand::kUpdate, Row::kConflict, true);
+    existing.add(PolicyCommand::kSelect, Row::kConflict, true);
+    changed.add(PolicyCommand::kUpdate, Row::kNew, false);
+    changed.add(PolicyCommand::kSelect, Row::kNew, true);
+    update.policy_checks = existing.place(result.source, {});
+    std::vector<PolicyCheck> of_changed =
+        changed.place(result.source, computed_row(*table_, result.new_row, update.old_row, update.assignments, result.generated));
+    std::ranges::move(of_changed, std::back_inserter(update.policy_checks));
   }
 
   BindState& state_;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/from_binder.h"
@@ -8,6 +9,7 @@
 #include "planner/bind/modification.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/relation_lookup.h"
+#include "planner/bind/row_security.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/with.h"
 #include "planner/tree/logical_walk.h"
@@ -51,6 +53,7 @@ class MergeBinder {
     result.new_row = make_row_columns(state_, *target_.table);
     result.generated = bind_generated(state_, *target_.table, result.new_row);
     result.checks = bind_checks(state_, *target_.table, result.new_row);
+    if (is_restricted(state_, target_)) restrict(result);
     return with.place(make_logical(std::move(result), {}));
   }
 
@@ -143,6 +146,30 @@ class MergeBinder {
       if (!column.value) column = {column.number, targets.default_of(*target_.table->find_column(column.number))};
     }
     return columns;
+  }
+
+  /// Policies of the target: which rows are seen, which ones may be changed, and what may be written.
+  void restrict(LogicalMerge& result) {
+    using Row = PolicyCheck::Row;
+    const bool reads = reads_columns(result.source, target_.row, target_.plan) || reads_columns(needed_, level_, target_.row);
+    if (reads) result.source = with_visible_target(state_, target_, result.source, {PolicyCommand::kSelect});
+    for (MergeAction& action : result.actions) {
+      if (action.kind == MergeAction::Kind::kNothing) continue;
+      PolicyCheckBinder existing(state_, target_, target_.row), changed(state_, target_, result.new_row);
+      std::vector<Assignment> values = action.assignments;
+      for (const InsertColumn& column : action.columns) {
+        if (column.value) values.push_back({column.number, column.value});
+      }
+      const bool inserts = action.kind == MergeAction::Kind::kInsert, removes = action.kind == MergeAction::Kind::kDelete;
+      if (!inserts) existing.add(removes ? PolicyCommand::kDelete : PolicyCommand::kUpdate, Row::kTarget, true);
+      if (!removes) changed.add(inserts ? PolicyCommand::kInsert : PolicyCommand::kUpdate, Row::kNew, false);
+      if (reads && action.kind == MergeAction::Kind::kUpdate) changed.add(PolicyCommand::kSelect, Row::kNew, true);
+      action.policy_checks = existing.place(result.source, {});
+      const std::vector<LogicalColumn> kept = inserts ? std::vector<LogicalColumn>{} : target_.row;
+      std::vector<PolicyCheck> of_changed =
+          changed.place(result.source, computed_row(*target_.table, result.new_row, kept, values, result.generated));
+      std::ranges::move(of_changed, std::back_inserter(action.policy_checks));
+    }
   }
 
   BindState& state_;

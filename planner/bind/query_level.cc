@@ -61,6 +61,8 @@ std::string_view clause_name(Clause clause) {
       return "index expressions";
     case Clause::kIndexPredicate:
       return "index predicates";
+    case Clause::kPolicy:
+      return "POLICY";
   }
   return "";
 }
@@ -79,6 +81,8 @@ std::string_view clause_place(Clause clause) {
       return "column generation expressions";
     case Clause::kMergeWhen:
       return "MERGE WHEN conditions";
+    case Clause::kPolicy:
+      return "policy expressions";
     case Clause::kFrameRows:
     case Clause::kFrameRange:
     case Clause::kFrameGroups:

@@ -46,6 +46,7 @@ enum class Clause : std::uint8_t {
   kMergeWhen,
   kIndexExpression,
   kIndexPredicate,
+  kPolicy,
 };
 /// As messages call it: "ORDER BY", "JOIN/ON".
 std::string_view clause_name(Clause);

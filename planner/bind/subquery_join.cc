@@ -47,6 +47,7 @@ LogicalPtr pull_up_conditions(const LogicalPtr& plan, const CorrelationFrame& fr
     return own;
   };
   if (const auto* filter = std::get_if<LogicalFilter>(&plan->node)) {
+    if (filter->barrier) return plan;
     std::vector<ExpressionPtr> own = keep_own(filter->condition);
     return filtered(pull_up_conditions(filter->input, frame, pulled), std::move(own));
   }

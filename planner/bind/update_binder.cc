@@ -8,6 +8,7 @@
 #include "planner/bind/modification.h"
 #include "planner/bind/part_assignment.h"
 #include "planner/bind/plan_nodes.h"
+#include "planner/bind/row_security.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/with.h"
 #include "planner/tree/logical_walk.h"
@@ -159,6 +160,28 @@ class AssignmentBinder {
   std::vector<Assignment> result_;
 };
 
+/// Policies of the target: which rows are updated, and what may become of them.
+void restrict_update(BindState& state, const WriteTarget& target, const QueryLevel& returning_level, const std::vector<ExpressionPtr>& returned,
+                     LogicalUpdate& update) {
+  std::vector<LogicalColumn> rows = target.row;
+  rows.insert(rows.end(), update.new_row.begin(), update.new_row.end());
+  std::vector<ExpressionPtr> values = returned;
+  for (const Assignment& assignment : update.assignments) values.push_back(assignment.value);
+  const bool reads = reads_columns(update.source, rows, target.plan) || reads_columns(values, returning_level, rows);
+  update.source = reads ? with_visible_target(state, target, update.source, {PolicyCommand::kUpdate, PolicyCommand::kSelect})
+                        : with_visible_target(state, target, update.source, {PolicyCommand::kUpdate});
+  PolicyCheckBinder checks(state, target, update.new_row);
+  checks.add(PolicyCommand::kUpdate, PolicyCheck::Row::kNew, false);
+  if (reads) checks.add(PolicyCommand::kSelect, PolicyCheck::Row::kNew, true);
+  if (checks.needs_values()) {
+    std::vector<ExpressionPtr*> assigned;
+    for (Assignment& assignment : update.assignments) assigned.push_back(&assignment.value);
+    make_columns(state, update.source, assigned);
+  }
+  update.policy_checks =
+      checks.place(update.source, computed_row(*target.table, update.new_row, target.row, update.assignments, update.generated));
+}
+
 }  // namespace
 
 std::vector<Assignment> bind_assignments(BindState& state, QueryLevel& level, const WriteTarget& target,
@@ -195,6 +218,7 @@ LogicalPtr bind_update(BindState& state, const ast::Update& update, WithItem* ou
   result.generated = bind_generated(state, *target.table, result.new_row);
   result.checks = bind_checks(state, *target.table, result.new_row);
   append_view_checks(target, result.new_row, result.checks);
+  if (is_restricted(state, target)) restrict_update(state, target, returning_level, returning.values, result);
   return with.place(with_returning(state, returning_level, std::move(result), std::move(returning), input));
 }
 
@@ -209,6 +233,11 @@ LogicalPtr bind_delete(BindState& state, const ast::Delete& removal, WithItem* o
   result.old_row = target.row;
   const std::vector<LogicalColumn> input = result.source->columns;
   Returning returning = bind_returning(state, level, removal.returning, input);
+  if (is_restricted(state, target)) {
+    const bool reads = reads_columns(result.source, target.row, target.plan) || reads_columns(returning.values, level, target.row);
+    result.source = reads ? with_visible_target(state, target, result.source, {PolicyCommand::kDelete, PolicyCommand::kSelect})
+                          : with_visible_target(state, target, result.source, {PolicyCommand::kDelete});
+  }
   return with.place(with_returning(state, level, std::move(result), std::move(returning), input));
 }
 

@@ -139,6 +139,7 @@ BoundQuery bind_view(BindState& state, const sql::ViewDef& view, const std::opti
     columns[i].attribute = static_cast<std::int16_t>(i + 1);
   }
   bound.plan = make_logical(bound.plan->node, std::move(columns));
+  if (view.is_security_barrier()) bound.plan = behind_barrier(std::move(bound.plan));
   return bound;
 }
 

@@ -66,7 +66,8 @@ ExpressionPtr over_row(const ExpressionPtr& expression, const std::vector<Logica
 WriteTarget table_target(BindState& state, std::shared_ptr<const sql::TableDef> table, const std::string& alias, WriteOperation operation) {
   WriteTarget target{.table = std::move(table)};
   target.requirement = state.requirements.add(sql::AclKind::kTable, target.table->oid, rights_of(operation));
-  target.plan = scan_table(state, target.table, alias, /*hidden_key=*/true);
+  target.checked_as = state.requirements.bound_as;
+  target.scan = target.plan = scan_table(state, target.table, alias, /*hidden_key=*/true);
   target.row = target.plan->columns;
   for (std::size_t i = 0; i < target.table->columns.size(); ++i) {
     const sql::ColumnDef& column = target.table->columns[i];
@@ -127,6 +128,7 @@ class ViewTargetBinder {
         target.checks.push_back({view_->name, condition});
       }
       target.plan = place_condition(state_, level, target.plan, condition);
+      if (view_->is_security_barrier()) target.plan = behind_barrier(std::move(target.plan));
     }
     std::vector<WriteTarget::Column> columns;
     std::vector<std::int16_t> columns_below;

@@ -30,6 +30,8 @@ struct WriteTarget {
   std::shared_ptr<const sql::TableDef> table;
   std::shared_ptr<const sql::ViewDef> view;  // null: the table itself was named
   LogicalPtr plan;                           // the rows that can be changed
+  LogicalPtr scan;                           // in `plan`: all rows of the table
+  std::optional<sql::Oid> checked_as;        // the role whose rights and policies count for the table; none: that of the statement
   std::vector<LogicalColumn> row;            // in `plan`: the table's live columns in order, then the hidden key where there is one
   std::vector<Column> columns;               // by which statements call them
   std::vector<Check> checks;

@@ -4,9 +4,11 @@
 
 #include "parser/deparse.h"
 #include "parser/parse.h"
+#include "planner/bind/ast_walk.h"
 #include "planner/bind/bind_expression.h"
 #include "planner/bind/function_body.h"
 #include "planner/bind/name_uses.h"
+#include "planner/bind/policy_condition.h"
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/functions/object_names.h"
@@ -71,6 +73,33 @@ std::string written(const std::string& text, const std::string& schema, const sq
     } else {
       names.columns.clear();  // there is one table: its name says nothing
     }
+    return sql::with_visible_names(catalog, parser::to_sql(*parsed, names, layout), search_path);
+  } catch (const SqlError&) {
+    return text;
+  }
+}
+
+/// Gives columns of the table outside of subqueries their own names alone.
+void name_own_columns(const ast::Expression& expression, parser::QueryNames& names) {
+  if (const auto* column = std::get_if<ast::ColumnRef>(&expression.node)) {
+    const auto found = names.columns.find(column);
+    if (found != names.columns.end()) found->second = {found->second.back()};
+  }
+  for_each_child(expression, [&](const ast::Expression& child) { name_own_columns(child, names); });
+}
+
+/// A policy's expression. Columns in its subqueries are shown with their relations.
+std::string written_policy(const std::string& text, const sql::TableDef& table, const sql::CatalogSnapshot& catalog, BindSettings settings,
+                           QueryLayout layout) {
+  const SearchPath search_path = settings.search_path;
+  NameUses uses;
+  settings = for_stored_text(std::move(settings), table.schema, catalog);
+  settings.names = &uses;
+  try {
+    const ast::ExpressionPtr parsed = parser::parse_expression(text);
+    note_policy_names(*parsed, table, catalog, std::move(settings));
+    parser::QueryNames names = visible_names(uses, catalog, search_path);
+    name_own_columns(*parsed, names);
     return sql::with_visible_names(catalog, parser::to_sql(*parsed, names, layout), search_path);
   } catch (const SqlError&) {
     return text;
@@ -193,6 +222,9 @@ bool is_literal(const ast::Expression& expression) {
 
 std::string written_expression(const std::string& text, const sql::TableDef& table, const sql::CatalogSnapshot& catalog,
                                BindSettings settings, bool pretty) {
+  if (is_policy_condition(table, text)) {
+    return written_policy(text, table, catalog, std::move(settings), pretty ? QueryLayout::kPretty : QueryLayout::kPlain);
+  }
   std::vector<ColumnId> ids;
   for (std::size_t i = 0; i < table.columns.size(); ++i) ids.push_back(static_cast<ColumnId>(i));
   return written(text, table.schema, catalog, std::move(settings), pretty ? QueryLayout::kPretty : QueryLayout::kPlain, std::nullopt,

@@ -64,6 +64,7 @@ std::vector<std::size_t> added_columns(const PhysicalUpdate& update) {
     }
   };
   for (const BoundCheck& check : update.checks) use(check.condition);
+  for (const PolicyCheck& check : update.policy_checks) use(check.condition);
   for (const sql::ExpressionPtr& expression : update.returning) use(expression);
   std::vector<std::size_t> added;
   for (const Assignment& assignment : update.assignments) {
@@ -89,7 +90,10 @@ bool is_plain_change_of_one_row(const PhysicalUpdate& update) {
   const sql::TableDef& table = *update.table;
   const auto* lookup = std::get_if<KeyLookup>(&update.source->node);
   if (lookup == nullptr || lookup->keys.size() != 1 || table.mapping || table.has_hidden_key() || !update.generated.empty()) return false;
-  if (!table.computed.empty() || table.rows_expire() || table.has_foreign_keys() || update.has_returning || !update.checks.empty()) return false;
+  if (!table.computed.empty() || table.rows_expire() || table.has_foreign_keys() || update.has_returning || !update.checks.empty() ||
+      !update.policy_checks.empty()) {
+    return false;
+  }
   for (const std::uint32_t column : columns_of(lookup->read.condition)) {
     if (!table.in_primary_key(lookup->read.numbers[column])) return false;
   }

@@ -68,13 +68,14 @@ Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted) {
 std::optional<ScanPattern> match_scan(const LogicalPtr& node) {
   if (const auto* scan = std::get_if<LogicalScan>(&node->node)) {
     if (scan->table->mapping) return {};  // indexes of redquel's own are meant
-    ScanPattern pattern{scan, &node->columns, {}, {}};
+    ScanPattern pattern{scan, &node->columns, {}, {}, false};
     for (const LogicalColumn& column : node->columns) pattern.outputs.push_back(sql::make_column(column.type, column.id, column.name));
     return pattern;
   }
   const auto* filter = std::get_if<LogicalFilter>(&node->node);
   const auto* project = std::get_if<LogicalProject>(&node->node);
   if (!filter && !project) return {};
+  if (filter && is_true(*filter->condition)) return match_scan(filter->input);
   if (filter && waits(*filter->condition)) return {};
   const LogicalPtr& input = filter ? filter->input : project->input;
   auto pattern = match_scan(input);
@@ -85,6 +86,8 @@ std::optional<ScanPattern> match_scan(const LogicalPtr& node) {
     });
   };
   if (filter) {
+    if (pattern->barrier && !is_leakproof(*filter->condition)) return {};
+    pattern->barrier = pattern->barrier || filter->barrier;
     for (const ExpressionPtr& condition : sql::split_conjunction(filter->condition)) pattern->conditions.push_back(substituted(condition));
     return pattern;
   }
@@ -119,6 +122,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalValues& val
 }
 
 Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, const Wish& wish) {
+  if (is_true(*filter.condition)) return plan(filter.input, wish);
   const auto* scan = std::get_if<LogicalScan>(&filter.input->node);
   if (scan != nullptr && waits(*filter.condition)) {
     // What a read checks is checked while nobody waits: such conditions come after the others.

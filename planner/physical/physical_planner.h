@@ -113,6 +113,7 @@ struct ScanPattern {
   const std::vector<LogicalColumn>* columns = nullptr;  // of the scan
   std::vector<sql::ExpressionPtr> conditions;           // over the scan's columns
   std::vector<sql::ExpressionPtr> outputs;              // the top node's columns over the scan's
+  bool barrier = false;                                 // rows that conditions leave out are hidden from those above
 };
 std::optional<ScanPattern> match_scan(const LogicalPtr&);
 

@@ -309,6 +309,7 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   std::map<std::int16_t, ExpressionPtr> values;
   std::map<std::int16_t, double> shares;
   for (const ExpressionPtr& condition : sql::split_conjunction(join.condition)) {
+    if (filter && filter->barrier && !is_leakproof(*condition)) continue;
     auto equality = match_equality(condition, outer_ids, inner_ids);
     const auto* column = equality ? std::get_if<sql::ColumnRef>(&equality->right->node) : nullptr;
     auto found = equality ? indexed.number_of(*equality->right) : std::nullopt;

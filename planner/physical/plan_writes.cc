@@ -21,6 +21,15 @@ void resolve_all(std::vector<BoundCheck>& checks, const std::vector<ColumnId>& i
   for (BoundCheck& check : checks) check.condition = resolve(check.condition, ids);
 }
 
+std::vector<PolicyCheck> resolved(const std::vector<PolicyCheck>& checks, const std::vector<LogicalColumn>& new_row,
+                                  const std::vector<ColumnId>& source) {
+  std::vector<ColumnId> ids = column_ids(new_row);
+  ids.insert(ids.end(), source.begin(), source.end());
+  std::vector<PolicyCheck> result = checks;
+  for (PolicyCheck& check : result) check.condition = resolve(check.condition, check.row == PolicyCheck::Row::kNew ? ids : source);
+  return result;
+}
+
 std::vector<std::size_t> positions_of(const std::vector<LogicalColumn>& columns, const std::vector<ColumnId>& ids) {
   std::vector<std::size_t> positions;
   for (const LogicalColumn& column : columns) {
@@ -41,8 +50,10 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalInsert& ins
     ConflictUpdate<std::size_t> update{positions_of(insert.conflict_update->old_row, source.ids), insert.conflict_update->assignments,
                                        resolve(insert.conflict_update->condition, source.ids)};
     resolve_all(update.assignments, source.ids);
+    update.policy_checks = resolved(insert.conflict_update->policy_checks, insert.new_row, source.ids);
     physical.conflict_update = std::move(update);
   }
+  physical.policy_checks = resolved(insert.policy_checks, insert.new_row, source.ids);
   auto new_row = column_ids(insert.new_row);
   resolve_all(physical.generated, new_row);
   resolve_all(physical.checks, new_row);
@@ -60,6 +71,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalUpdate& upd
   resolve_all(physical.generated, ids);
   resolve_all(physical.checks, ids);
   resolve_all(physical.returning, ids);
+  physical.policy_checks = resolved(update.policy_checks, update.new_row, source.ids);
   physical.added = added_columns(physical);
   physical.may_write_unread = may_write_unread(physical);
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
@@ -80,6 +92,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalMerge& merge, co
     action.condition = resolve(action.condition, source.ids);
     for (InsertColumn& column : action.columns) column.value = resolve(column.value, source.ids);
     resolve_all(action.assignments, source.ids);
+    action.policy_checks = resolved(action.policy_checks, merge.new_row, source.ids);
   }
   const auto new_row = column_ids(merge.new_row);
   resolve_all(physical.generated, new_row);

@@ -36,7 +36,7 @@ class ElementJoins {
 
   LogicalPtr join(const LogicalPtr& node, const LogicalFilter& filter) {
     const auto* scan = std::get_if<LogicalScan>(&filter.input->node);
-    if (scan == nullptr) return node;
+    if (scan == nullptr || filter.barrier) return node;
     std::vector<sql::ExpressionPtr> conditions = sql::split_conjunction(filter.condition);
     const auto found = std::ranges::find_if(conditions, [&](const auto& condition) { return is_lookup(*scan, *filter.input, *condition); });
     if (found == conditions.end()) return node;

@@ -36,7 +36,12 @@ LogicalPtr fold_constants(const LogicalPtr& plan) {
     if (truth == Truth::kNever) return make_logical(LogicalValues{}, node->columns);
     if (truth == Truth::kUnknown) left.push_back(condition);
   }
-  return filtered(filter->input, std::move(left));
+  if (!filter->barrier || std::holds_alternative<LogicalScan>(filter->input->node)) {
+    const LogicalPtr rows = filtered(filter->input, std::move(left));
+    return filter->barrier && rows != filter->input ? behind_barrier(rows) : rows;
+  }
+  if (left.empty()) return make_logical(LogicalFilter{filter->input, sql::make_constant(sql::kBool, true), true}, node->columns);
+  return make_logical(LogicalFilter{filter->input, sql::conjunction(std::move(left)), true}, node->columns);
 }
 
 }  // namespace redquel::planner

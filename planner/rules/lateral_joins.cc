@@ -69,7 +69,7 @@ LogicalPtr flatten(const Logical& node, const LogicalApply& apply) {
   }
   const auto* filter = std::get_if<LogicalFilter>(&apply.subquery->node);
   if (filter != nullptr && is_of_functions(*filter->input)) {
-    return make_logical(LogicalFilter{apply_to(apply, filter->input), over_input(filter->condition, frame)}, node.columns);
+    return make_logical(LogicalFilter{apply_to(apply, filter->input), over_input(filter->condition, frame), filter->barrier}, node.columns);
   }
   const auto* join = std::get_if<LogicalJoin>(&apply.subquery->node);
   if (join == nullptr || join->kind != JoinKind::kInner) return nullptr;

@@ -216,8 +216,18 @@ LogicalPtr push_into_set_operation(const Logical& node, const LogicalSetOperatio
 LogicalPtr push(const LogicalPtr& node, Conditions conditions) {
   if (const auto* filter = std::get_if<LogicalFilter>(&node->node)) {
     Conditions own = split(filter->condition);
-    append(own, std::move(conditions));  // the inner condition is checked first
-    return push(filter->input, std::move(own));
+    std::erase_if(own, [](const ExpressionPtr& condition) { return is_true(*condition); });
+    if (!filter->barrier) {
+      append(own, std::move(conditions));  // the inner condition is checked first
+      return push(filter->input, std::move(own));
+    }
+    const auto passes = [](const ExpressionPtr& condition) { return !sql::is_volatile(*condition) && is_leakproof(*condition); };
+    for (ExpressionPtr& condition : extract(conditions, passes)) {
+      if (!contains(own, condition)) own.push_back(std::move(condition));  // queries repeat what policies demand
+    }
+    LogicalPtr rows = push(filter->input, std::move(own));
+    if (!std::holds_alternative<LogicalScan>(rows->node)) rows = behind_barrier(std::move(rows));
+    return filtered(std::move(rows), std::move(conditions));
   }
   if (const auto* project = std::get_if<LogicalProject>(&node->node)) return push_into_project(*node, *project, std::move(conditions));
   if (const auto* join = std::get_if<LogicalJoin>(&node->node)) return push_into_join(*node, *join, std::move(conditions));

@@ -33,6 +33,7 @@ ExpressionPtr over_scan(const TableRows& rows, const ExpressionPtr& expression) 
 std::optional<TableRows> match_rows(const LogicalPtr& node) {
   if (const auto* scan = std::get_if<LogicalScan>(&node->node)) return TableRows{node, scan, {}, {}};
   if (const auto* filter = std::get_if<LogicalFilter>(&node->node)) {
+    if (filter->barrier) return {};
     auto rows = match_rows(filter->input);
     if (!rows) return {};
     for (const ExpressionPtr& condition : sql::split_conjunction(filter->condition)) {

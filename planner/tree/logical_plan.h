@@ -62,6 +62,9 @@ struct LogicalValues {
 struct LogicalFilter {
   LogicalPtr input;
   sql::ExpressionPtr condition;
+  /// The rows that are left out are hidden: conditions from above see them only if they are leakproof. Of policies and security_barrier
+  /// views.
+  bool barrier = false;
 };
 struct LogicalProject {
   LogicalPtr input;
@@ -191,6 +194,16 @@ struct BoundCheck {
   sql::ExpressionPtr condition;  // over the new row: column ids are those of `new_row`
   std::string view = {};         // not empty: WITH CHECK OPTION of this view; NULL is no then
 };
+/// A condition of row level security. A row violates it if it is false or NULL.
+struct PolicyCheck {
+  enum class Row : std::uint8_t {
+    kNew,       // the row as it is to be written; over the new row and the source's columns
+    kConflict,  // the row that ON CONFLICT DO UPDATE has met; over the source's columns
+    kTarget,    // the row that MERGE updates or deletes; over the source's columns
+  } row = Row::kNew;
+  std::string policy;  // a restrictive one; empty: no permissive policy allows the row
+  sql::ExpressionPtr condition;
+};
 struct Assignment {
   std::int16_t number;
   sql::ExpressionPtr value;  // over the source's columns, in the column's type
@@ -201,6 +214,7 @@ struct ConflictUpdate {
   std::vector<Column> old_row;          // in the source: the target's live columns in order, then the hidden key; NULLs: there is none
   std::vector<Assignment> assignments;  // over the source's columns
   sql::ExpressionPtr condition;         // WHERE, over the source's columns; null: none
+  std::vector<PolicyCheck> policy_checks = {};  // of the row that is there and of what it becomes
 };
 struct LogicalInsert {
   std::shared_ptr<const sql::TableDef> table;
@@ -209,6 +223,7 @@ struct LogicalInsert {
   std::vector<LogicalColumn> new_row;      // ids under which checks and RETURNING see the new row, parallel to `columns`
   std::vector<Assignment> generated;       // generated columns, over `new_row`
   std::vector<BoundCheck> checks;
+  std::vector<PolicyCheck> policy_checks;     // of proposed rows
   std::vector<sql::ExpressionPtr> returning;  // over `new_row`; parallel to `Logical::columns`
   enum class OnConflict : std::uint8_t { kError, kNothing, kUpdate } on_conflict = OnConflict::kError;
   std::optional<std::vector<std::int16_t>> conflict_columns;
@@ -222,6 +237,7 @@ struct LogicalUpdate {
   std::vector<LogicalColumn> new_row;
   std::vector<Assignment> generated;       // generated columns, over `new_row`
   std::vector<BoundCheck> checks;
+  std::vector<PolicyCheck> policy_checks;
   std::vector<sql::ExpressionPtr> returning;  // over `new_row` (and other columns of the source)
 };
 struct LogicalDelete {
@@ -237,6 +253,7 @@ struct MergeAction {
   sql::ExpressionPtr condition;         // null: always
   std::vector<InsertColumn> columns;    // kInsert: every live column of the table, in order
   std::vector<Assignment> assignments;  // kUpdate
+  std::vector<PolicyCheck> policy_checks = {};
 };
 /// The source gives the rows to merge joined with the target's: where there is none, the old row is all NULL.
 struct LogicalMerge {

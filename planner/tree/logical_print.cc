@@ -114,7 +114,7 @@ std::string label(const Logical& node, const LogicalValues& values) {
   for (const auto& row : values.rows) rows += fmt::format("{}({})", rows.empty() ? "" : ", ", list(row));
   return fmt::format("Values {} [{}]", rows, list(node.columns));
 }
-std::string label(const Logical&, const LogicalFilter& filter) { return "Filter " + text(filter.condition); }
+std::string label(const Logical&, const LogicalFilter& filter) { return (filter.barrier ? "Barrier " : "Filter ") + text(filter.condition); }
 std::string label(const Logical& node, const LogicalProject& project) {
   return fmt::format("Project [{}]", outputs(project.expressions, node.columns));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sql/functions/sequence_calls.h"
+#include "sql/system_tables/leakproof.h"
 
 namespace redquel::planner {
 
@@ -32,6 +33,48 @@ LogicalPtr filtered(LogicalPtr input, std::vector<sql::ExpressionPtr> conditions
   if (conditions.empty()) return input;
   auto columns = input->columns;
   return make_logical(LogicalFilter{std::move(input), sql::conjunction(std::move(conditions))}, std::move(columns));
+}
+
+LogicalPtr behind_barrier(LogicalPtr input) {
+  auto columns = input->columns;
+  if (const auto* filter = std::get_if<LogicalFilter>(&input->node)) {
+    return make_logical(LogicalFilter{filter->input, filter->condition, true}, std::move(columns));
+  }
+  return make_logical(LogicalFilter{std::move(input), sql::make_constant(sql::kBool, true), true}, std::move(columns));
+}
+
+bool is_true(const sql::Expression& expression) {
+  const auto* constant = std::get_if<sql::Constant>(&expression.node);
+  const auto* value = constant == nullptr ? nullptr : std::get_if<bool>(&constant->value);
+  return value != nullptr && *value;
+}
+
+bool is_leakproof(const sql::Expression& expression) {
+  const auto all_of = [](const std::vector<sql::ExpressionPtr>& parts) {
+    return std::ranges::all_of(parts, [](const sql::ExpressionPtr& part) { return is_leakproof(*part); });
+  };
+  if (columns_in(expression).empty()) return true;
+  if (std::holds_alternative<sql::ColumnRef>(expression.node)) return true;
+  if (const auto* call = std::get_if<sql::FunctionCall>(&expression.node)) return sql::is_leakproof(*call->function) && all_of(call->arguments);
+  if (const auto* cast = std::get_if<sql::CastCall>(&expression.node)) {
+    const bool is_relabel = cast->method == sql::CastCall::Method::kRelabel;
+    return (is_relabel || (cast->function != nullptr && sql::is_leakproof(*cast->function))) && is_leakproof(*cast->operand);
+  }
+  if (const auto* logical = std::get_if<sql::Logical>(&expression.node)) return all_of(logical->operands);
+  if (const auto* test = std::get_if<sql::NullTest>(&expression.node)) return is_leakproof(*test->operand);
+  if (const auto* test = std::get_if<sql::BooleanTest>(&expression.node)) return is_leakproof(*test->operand);
+  if (const auto* test = std::get_if<sql::DistinctTest>(&expression.node)) {
+    return sql::is_leakproof(*test->equal) && is_leakproof(*test->left) && is_leakproof(*test->right);
+  }
+  if (const auto* list = std::get_if<sql::InListTest>(&expression.node)) {
+    return sql::is_leakproof(*list->equal) && is_leakproof(*list->operand) && all_of(list->list);
+  }
+  if (const auto* choice = std::get_if<sql::CaseCall>(&expression.node)) {
+    return is_leakproof(*choice->otherwise) && std::ranges::all_of(choice->branches, [](const sql::CaseCall::Branch& branch) {
+      return is_leakproof(*branch.condition) && is_leakproof(*branch.result);
+    });
+  }
+  return false;
 }
 
 bool waits(const sql::Expression& expression) {
@@ -128,11 +171,14 @@ class ExpressionChanger {
     if (n.conflict_update) {
       for (Assignment& assignment : n.conflict_update->assignments) one(assignment.value);
       one(n.conflict_update->condition);
+      policies(n.conflict_update->policy_checks);
     }
+    policies(n.policy_checks);
     row(n);
   }
   void operator()(LogicalUpdate& n) const {
     for (Assignment& assignment : n.assignments) one(assignment.value);
+    policies(n.policy_checks);
     row(n);
   }
   void operator()(LogicalDelete& n) const { all(n.returning); }
@@ -141,12 +187,16 @@ class ExpressionChanger {
       one(action.condition);
       for (InsertColumn& column : action.columns) one(column.value);
       for (Assignment& assignment : action.assignments) one(assignment.value);
+      policies(action.policy_checks);
     }
     for (Assignment& assignment : n.generated) one(assignment.value);
     for (BoundCheck& check : n.checks) one(check.condition);
   }
 
  private:
+  void policies(std::vector<PolicyCheck>& checks) const {
+    for (PolicyCheck& check : checks) one(check.condition);
+  }
   void one(ExpressionPtr& expression) const {
     if (expression) expression = change_(expression);
   }

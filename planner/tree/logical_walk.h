@@ -16,6 +16,12 @@ bool is_subset(const std::set<ColumnId>& part, const std::set<ColumnId>& whole);
 LogicalPtr make_logical(Logical::Node node, std::vector<LogicalColumn> columns);
 /// `input` with conditions above it; `input` itself when there are none.
 LogicalPtr filtered(LogicalPtr input, std::vector<sql::ExpressionPtr> conditions);
+/// `input` as rows behind which those that it leaves out are hidden (LogicalFilter::barrier).
+LogicalPtr behind_barrier(LogicalPtr input);
+/// Returns true if the expression is the constant true.
+bool is_true(const sql::Expression&);
+/// Returns true if the expression reveals nothing of its columns but by its value (PostgreSQL's contain_leaked_vars).
+bool is_leakproof(const sql::Expression&);
 /// A copy of the node (not of its inputs) with every expression changed.
 LogicalPtr map_expressions(const Logical&, const std::function<sql::ExpressionPtr(const sql::ExpressionPtr&)>& change);
 /// Returns a copy of the node over other inputs.

@@ -359,6 +359,7 @@ struct PhysicalInsert {
   LogicalInsert::OnConflict on_conflict = LogicalInsert::OnConflict::kError;
   std::optional<std::vector<std::int16_t>> conflict_columns;
   std::optional<ConflictUpdate<std::size_t>> conflict_update;
+  std::vector<PolicyCheck> policy_checks = {};  // over the new row followed by the source's columns
 };
 struct PhysicalUpdate {
   std::shared_ptr<const sql::TableDef> table;
@@ -375,6 +376,7 @@ struct PhysicalUpdate {
   /// A row found by key, to which integers are added or whose new values do not depend on it: where the statement stands for itself, one
   /// script reads, verifies and writes.
   bool may_write_unread = false;
+  std::vector<PolicyCheck> policy_checks = {};  // over the new row followed by the source's columns
 };
 struct PhysicalDelete {
   std::shared_ptr<const sql::TableDef> table;

@@ -13,6 +13,7 @@
 #include "sql/functions/object_names.h"
 #include "sql/functions/quote.h"
 #include "sql/name_errors.h"
+#include "sql/privileges/row_security.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/function_catalog.h"
@@ -100,6 +101,13 @@ Text expression_text(Text tree, Int) { return tree; }
 void pretty_expression_text(Context context, Text tree, Int relation, bool pretty, std::string& out) {
   const CatalogSnapshot::TablePtr table = pretty ? catalog_of(context).find_table(as_oid(relation)) : nullptr;
   out = table == nullptr ? std::string(tree) : written_expression(*table, std::string(tree), true, context);
+}
+
+/// row_security_active(): policies restrict the table's rows for the current role, whatever the parameter row_security says.
+bool restricts_rows(Context context, Int relation) {
+  const CatalogSnapshot::TablePtr table = catalog_of(context).find_table(as_oid(relation));
+  const RoleDef* role = known_roles()->find(context.user);
+  return table && role != nullptr && row_security(*table, role->oid, *known_roles(), context.database) == RowSecurity::kEnabled;
 }
 
 void role_text(Context context, Int role, std::string& out) {
@@ -428,10 +436,9 @@ std::vector<ScalarFunction> catalog_functions() {
       stable<file_number>("pg_relation_filenode", {kRegclass}, kOidType),
       stable<relation_of_file>("pg_filenode_relation", {kOidType, kOidType}, kRegclass),
       stable<[](Int encoding) { return encoding == 6 ? 4 : 1; }>("pg_encoding_max_length", {kInt4}, kInt4),
-      stable<[](Int) { return false; }>("row_security_active", {kOidType}, kBool),
+      stable<restricts_rows>("row_security_active", {kOidType}, kBool),
       stable<[](Context context, Text name) {
-        relation_named(name, context);
-        return false;
+        return restricts_rows(context, as_int(relation_named(name, context)));
       }>("row_security_active", {kText}, kBool),
       stable<fork_size>("pg_relation_size", {kRegclass, kText}, kInt8),
       stable<size_of_database>("pg_database_size", {kName}, kInt8),

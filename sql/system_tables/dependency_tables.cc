@@ -16,7 +16,8 @@ namespace {
 
 // The catalogs that rows stand in.
 constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, kNamespace = 2615, kRewrite = 2618, kProcedure = 1255,
-              kExtension = 3079, kForeignDataWrapper = 2328, kForeignServer = 1417;
+              kExtension = 3079, kForeignDataWrapper = 2328, kForeignServer = 1417,
+              kPolicy = 3256;
 constexpr Oid kRedquelExtension = 15898;
 
 /// The types that users have made, and the arrays over them.
@@ -62,6 +63,14 @@ void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& t
       continue;
     }
     if (constraint.index != 0) out.add(kClass, constraint.index, 0, kConstraint, constraint.oid, 0, 'i');
+  }
+  for (const PolicyDef& policy : table.policies) {
+    out.add(kPolicy, policy.oid, 0, kClass, table.oid, 0, 'a');
+    for (const PolicyDef::Reference& reference : policy.references) {
+      const Oid in = catalog.functions.contains(reference.relation) ? kProcedure : kClass;
+      if (reference.columns.empty()) out.add(kPolicy, policy.oid, 0, in, reference.relation, 0, 'n');
+      for (const std::int16_t column : reference.columns) out.add(kPolicy, policy.oid, 0, in, reference.relation, column, 'n');
+    }
   }
   for (const IndexDef& index : table.indexes) {
     if (index.constraint || index.is_hidden()) continue;
@@ -166,6 +175,7 @@ void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
   for (const auto& [oid, table] : catalog.tables) {
     for (const ColumnDef& column : table->columns) add(oid, kClass, column.number, column.comment);
     for (const Constraint& constraint : constraints_of(*table)) add(constraint.oid, kConstraint, 0, constraint.comment);
+    for (const PolicyDef& policy : table->policies) add(policy.oid, kPolicy, 0, policy.comment);
   }
   for (const auto& [oid, type] : catalog.types) {
     add(oid, kType, 0, type->comment);

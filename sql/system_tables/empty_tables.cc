@@ -14,9 +14,6 @@ const SystemTableDefinition kTables[] = {
     {"pg_catalog", "pg_partitioned_table", 3350, 'r',
      "partrelid oid!, partstrat char!, partnatts int2!, partdefid oid!, partattrs int2vector!, "
      "partclass oidvector!, partcollation oidvector!, partexprs pg_node_tree"},
-    {"pg_catalog", "pg_policy", 3256, 'r',
-     "oid oid!, polname name!, polrelid oid!, polcmd char!, polpermissive bool!, polroles _oid!, "
-     "polqual pg_node_tree, polwithcheck pg_node_tree"},
     {"pg_catalog", "pg_publication", 6104, 'r',
      "oid oid!, pubname name!, pubowner oid!, puballtables bool!, pubinsert bool!, pubupdate bool!, "
      "pubdelete bool!, pubtruncate bool!, pubviaroot bool!"},

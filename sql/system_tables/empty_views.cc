@@ -15,9 +15,6 @@ const SystemTableDefinition kEmptyViews[] = {
      "locktype text, database oid, relation oid, page int4, tuple int2, virtualxid text, transactionid xid, "
      "classid oid, objid oid, objsubid int2, virtualtransaction text, pid int4, mode text, granted bool, "
      "fastpath bool, waitstart timestamptz"},
-    {"pg_catalog", "pg_policies", 12018, 'v',
-     "schemaname name, tablename name, policyname name, permissive text, roles _name, cmd text, qual text, "
-     "with_check text"},
     {"pg_catalog", "pg_prepared_xacts", 12090, 'v',
      "transaction xid, gid text, prepared timestamptz, owner name, database name"},
     {"pg_catalog", "pg_publication_tables", 12068, 'v',

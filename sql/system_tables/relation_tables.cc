@@ -103,7 +103,8 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
             role_oid(relation.owner), access_method(relation), relation.kind == 'v' || relation.kind == 'c' || relation.kind == 'f' ? 0 : relation.oid,
             shared ? oid::kGlobalTablespace : 0, relation.kind == 'S' ? 1 : 0, rows, 0, 0, indexes > 0, shared,
             is_temporary_schema(relation.schema) ? 't' : 'p', relation.kind,
-            columns, checks, relation.kind == 'v' || relation.kind == 'm', has_foreign_keys, false, false, false,
+            columns, checks, relation.kind == 'v' || relation.kind == 'm', has_foreign_keys, false,
+            is_table && relation.table->row_security, is_table && relation.table->force_row_security,
             !is_table || relation.table->populated,
             is_table ? 'd' : 'n', false, 0, 0, 0, shown_acl(catalog, relation), options_of(relation), kNull);
   }

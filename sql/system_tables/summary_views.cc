@@ -14,7 +14,8 @@ void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCont
     if (relation.kind != 'r') continue;
     const bool indexed = relation.table != nullptr && !all_indexes(*relation.table).empty();
     const bool keeps_references = relation.table != nullptr && relation.table->has_foreign_keys();  // in PostgreSQL by triggers
-    out.add(relation.schema, relation.name, relation.owner, kNull, indexed, false, keeps_references, false);
+    out.add(relation.schema, relation.name, relation.owner, kNull, indexed, false, keeps_references,
+            relation.table != nullptr && relation.table->row_security);
   }
 }
 

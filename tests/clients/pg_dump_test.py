@@ -35,6 +35,13 @@ CREATE VIEW app.nested AS SELECT person.name, g.n, (SELECT max(person.id) FROM a
 COMMENT ON TABLE emp IS 'people';
 COMMENT ON COLUMN emp.name IS 'the name';
 COMMENT ON SCHEMA app IS 'application';
+ALTER TABLE dept ENABLE ROW LEVEL SECURITY;
+ALTER TABLE emp ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY own ON dept USING (name = current_user) WITH CHECK (id < 100);
+CREATE POLICY seen ON emp AS RESTRICTIVE FOR SELECT
+  USING (EXISTS (SELECT 1 FROM dept d WHERE d.id = emp.dept AND d.name <> emp.name AND salary > 5));
+CREATE POLICY added ON emp FOR INSERT WITH CHECK (salary > 0);
+COMMENT ON POLICY own ON dept IS 'own rows';
 INSERT INTO dept VALUES (1, 'one', 'a'), (2, 'two', 'b'), (3, 'three', NULL);
 INSERT INTO emp (name, dept, salary, hired, tags, doc, span, bytes, bits, r, net)
   SELECT 'n' || i, i % 3 + 1, i * 1000.5, '2024-01-02 03:04:05.678', ARRAY['a', NULL, 'b,c"\'], '{"a": [1, {"b": "x\ny"}]}', '1 day 2 hours',

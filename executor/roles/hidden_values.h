@@ -1,0 +1,24 @@
+#pragma once
+
+#include <exception>
+#include <optional>
+#include <string_view>
+
+#include "planner/tree/physical_plan.h"
+#include "sql/catalog/catalog.h"
+#include "sql/catalog/role_set.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+/// Returns the error of a violated constraint without the values of columns that the role may not read, as PostgreSQL reports it: with row
+/// level security, or without SELECT on the table or on all columns of the key, details show no values. nullopt: the error shows none that
+/// are hidden. `written`: the table that the statement writes to; may be null.
+std::optional<sql::SqlError> without_hidden_values(const sql::SqlError& error, const sql::CatalogSnapshot& catalog, const sql::TableDef* written,
+                                                   sql::Oid role, std::string_view database);
+
+/// The same as the exception that ends a statement: the error that is being handled, or another one. `catalog`, `plan`: may be null.
+std::exception_ptr shown_failure(const sql::SqlError& error, const sql::CatalogSnapshot* catalog, const planner::PhysicalPlan& plan,
+                                 sql::Oid role, std::string_view database);
+
+}  // namespace redquel::executor
