@@ -4,6 +4,7 @@
 #include "parser/ast_query.h"
 #include "parser/ast_session.h"
 #include "parser/ast_table.h"
+#include "parser/ast_user_mapping.h"
 #include "parser/ast_write.h"
 
 namespace redquel::parser::ast {
@@ -17,7 +18,7 @@ struct Statement {
   std::variant<Select, Insert, Update, Delete, Merge, CreateTable, CreateForeignTable, CreateTableAs, CreateIndex,
                AlterTable, Drop, Truncate, Rename, SetSchema, AlterOwner, CreateDatabase, CreateSchema, CreateView,
                RefreshMaterializedView, CreateSequence, AlterSequence, CreateEnum, AlterEnum, CreateDomain, AlterDomain,
-               CreateComposite, CreateRange, CreateFunction, AlterFunction, Comment, CreateForeignServer, AlterForeignServer, ImportForeignSchema,
+               CreateComposite, CreateRange, CreateFunction, AlterFunction, Comment, CreateForeignServer, AlterForeignServer, ImportForeignSchema, UserMapping,
                CreateExtension, Grant, GrantRole, CreateRole, AlterRole, DropRole, Explain, SetVariable, ShowVariable,
                Transaction, SetConstraints, Prepare, Execute, Deallocate, DeclareCursor, Fetch, ClosePortal, Copy,
                Vacuum, Reindex, Cluster, LockTable, Discard, Listen, Notify, Unlisten, Do, Call, Checkpoint,
