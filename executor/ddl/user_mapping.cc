@@ -170,6 +170,12 @@ asio::awaitable<void> stage_password(RedisClient& redis, std::string key, std::s
   replies->or_throw();
 }
 
+asio::awaitable<void> forget_password(RedisClient& redis, std::string key) {
+  CommandBatch batch;
+  batch.add("UNLINK", key);
+  co_await redis.execute(std::move(batch));
+}
+
 asio::awaitable<void> keep_password(RedisClient& redis, std::string key) {
   CommandBatch batch;
   batch.add("PERSIST", key);
@@ -195,6 +201,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::UserMapping& statement
   }
   const MakeDraft make = [&](CatalogDraft& draft) { change_mapping(draft, statement, with_password, staged); };
   co_await change_catalog(context, make);
+  if (!staged.owner && !staged.key.empty()) co_await forget_password(context.redis, staged.key);
   if (!staged.owner) co_return;
   const std::string key = mapping_password_key(*staged.owner);
   if (!context.session.transaction) co_return co_await keep_password(context.redis, key);
