@@ -5,6 +5,7 @@
 #include "parser/ast_query.h"
 #include "parser/ast_session.h"
 #include "parser/ast_table.h"
+#include "parser/ast_user_mapping.h"
 #include "parser/ast_write.h"
 
 namespace redquel::parser::ast {
@@ -19,7 +20,8 @@ struct Statement {
                AlterTable, Drop, Truncate, Rename, SetSchema, AlterOwner, CreateDatabase, CreateSchema, CreateView,
                RefreshMaterializedView, CreateSequence, AlterSequence, CreateEnum, AlterEnum, CreateDomain, AlterDomain,
                CreateComposite, CreateRange, CreateFunction, AlterFunction, Comment, CreateForeignServer, AlterForeignServer, ImportForeignSchema,
-               CreateExtension, Grant, GrantRole, CreateRole, AlterRole, DropRole, CreatePolicy, AlterPolicy, Explain, SetVariable, ShowVariable,
+               UserMapping, CreateExtension, Grant, GrantRole, CreateRole, AlterRole, DropRole, CreatePolicy, AlterPolicy, Explain, SetVariable,
+               ShowVariable,
                Transaction, SetConstraints, Prepare, Execute, Deallocate, DeclareCursor, Fetch, ClosePortal, Copy,
                Vacuum, Reindex, Cluster, LockTable, Discard, Listen, Notify, Unlisten, Do, Call, Checkpoint,
                Unsupported>

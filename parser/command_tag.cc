@@ -118,6 +118,10 @@ struct CommandTag {
   }
   std::string_view operator()(const ast::Comment&) const { return "COMMENT"; }
   std::string_view operator()(const ast::CreateForeignServer&) const { return "CREATE SERVER"; }
+  std::string_view operator()(const ast::UserMapping& mapping) const {
+    using Action = ast::UserMapping::Action;
+    return mapping.action == Action::kCreate ? "CREATE USER MAPPING" : mapping.action == Action::kAlter ? "ALTER USER MAPPING" : "DROP USER MAPPING";
+  }
   std::string_view operator()(const ast::AlterForeignServer&) const { return "ALTER SERVER"; }
   std::string_view operator()(const ast::ImportForeignSchema&) const { return "IMPORT FOREIGN SCHEMA"; }
   std::string_view operator()(const ast::CreateExtension&) const { return "CREATE EXTENSION"; }

@@ -253,6 +253,20 @@ ast::AlterForeignServer convert(const PgQuery__AlterForeignServerStmt& alter) {
   return result;
 }
 
+ast::UserMapping convert(const PgQuery__CreateUserMappingStmt& create) {
+  return {ast::UserMapping::Action::kCreate, convert_role(create.user), create.servername,
+          convert_options(nodes(create.options, create.n_options)), create.if_not_exists != 0};
+}
+
+ast::UserMapping convert(const PgQuery__AlterUserMappingStmt& alter) {
+  return {ast::UserMapping::Action::kAlter, convert_role(alter.user), alter.servername,
+          convert_options(nodes(alter.options, alter.n_options)), false};
+}
+
+ast::UserMapping convert(const PgQuery__DropUserMappingStmt& drop) {
+  return {ast::UserMapping::Action::kDrop, convert_role(drop.user), drop.servername, {}, drop.missing_ok != 0};
+}
+
 ast::ImportForeignSchema convert(const PgQuery__ImportForeignSchemaStmt& import) {
   ast::ImportForeignSchema result;
   result.server = import.server_name;
@@ -462,6 +476,12 @@ std::optional<ast::Statement> convert_definition(const Node& node) {
       return ast::Statement{convert(*node.create_foreign_server_stmt)};
     case PG_QUERY__NODE__NODE_ALTER_FOREIGN_SERVER_STMT:
       return ast::Statement{convert(*node.alter_foreign_server_stmt)};
+    case PG_QUERY__NODE__NODE_CREATE_USER_MAPPING_STMT:
+      return ast::Statement{convert(*node.create_user_mapping_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_USER_MAPPING_STMT:
+      return ast::Statement{convert(*node.alter_user_mapping_stmt)};
+    case PG_QUERY__NODE__NODE_DROP_USER_MAPPING_STMT:
+      return ast::Statement{convert(*node.drop_user_mapping_stmt)};
     case PG_QUERY__NODE__NODE_IMPORT_FOREIGN_SCHEMA_STMT:
       return ast::Statement{convert(*node.import_foreign_schema_stmt)};
     case PG_QUERY__NODE__NODE_CREATE_EXTENSION_STMT:

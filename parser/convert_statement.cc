@@ -85,12 +85,6 @@ std::string_view unsupported_tag(const Node& node) {
       return "CREATE FOREIGN DATA WRAPPER";
     case PG_QUERY__NODE__NODE_ALTER_FDW_STMT:
       return "ALTER FOREIGN DATA WRAPPER";
-    case PG_QUERY__NODE__NODE_CREATE_USER_MAPPING_STMT:
-      return "CREATE USER MAPPING";
-    case PG_QUERY__NODE__NODE_ALTER_USER_MAPPING_STMT:
-      return "ALTER USER MAPPING";
-    case PG_QUERY__NODE__NODE_DROP_USER_MAPPING_STMT:
-      return "DROP USER MAPPING";
     case PG_QUERY__NODE__NODE_SEC_LABEL_STMT:
       return "SECURITY LABEL";
     case PG_QUERY__NODE__NODE_ALTER_EXTENSION_STMT:

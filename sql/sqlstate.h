@@ -12,6 +12,7 @@ inline constexpr std::string_view kSuccessfulCompletion = "00000";
 inline constexpr std::string_view kWarning = "01000";
 
 // Class 08: connection exception
+inline constexpr std::string_view kUnableToEstablishConnection = "08001";
 inline constexpr std::string_view kConnectionFailure = "08006";
 inline constexpr std::string_view kTransactionResolutionUnknown = "08007";
 inline constexpr std::string_view kProtocolViolation = "08P01";

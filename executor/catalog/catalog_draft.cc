@@ -7,6 +7,7 @@
 #include "executor/catalog/default_privileges.h"
 #include "executor/catalog/dependent_changes.h"
 #include "executor/roles/access.h"
+#include "executor/roles/user_mappings.h"
 #include "executor/storage/mapped_script.h"
 #include "sql/catalog/role_set.h"
 #include "sql/catalog/row_types.h"
@@ -160,7 +161,9 @@ void CatalogDraft::put(sql::TableDef table) {
   drop_unused_computed(table);
   const auto before = state_.find_table(table.oid);
   settle_owner(state_, session_, before.get(), table);
-  if (table.mapping && !DependentChanges::are_made()) require_superuser(session_, "permission denied for foreign server redis");
+  if (table.mapping && !DependentChanges::are_made() && !may_define_foreign_tables(state_, current_role(*sql::known_roles(), session_))) {
+    throw foreign_server_denied();
+  }
   if (const sql::UserTypePtr row = sql::row_type_of(table); row && !committed_tables_.contains(table.oid)) sql::register_user_types({{row->oid, row}});
   replace(table);
   note_references(before.get(), &table);

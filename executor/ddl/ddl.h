@@ -21,6 +21,8 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateTable& s
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateForeignTable& statement);
 /// 42710: server redis always exists; 0A000 for others.
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateForeignServer& statement);
+/// The Redis user as whom a role's statements read and write foreign tables. 42501, 42704, 42710, HV00D, HV00J.
+asio::awaitable<void> run(DdlContext& context, const parser::ast::UserMapping& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateIndex& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateDatabase& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateSchema& statement);

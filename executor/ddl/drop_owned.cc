@@ -13,6 +13,7 @@
 #include "executor/ddl/role_dependents.h"
 #include "executor/ddl/role_draft.h"
 #include "executor/ddl/role_statements.h"
+#include "executor/roles/user_mappings.h"
 #include "parser/role_option.h"
 #include "sql/privileges/grants.h"
 #include "sql/privileges/object_acl.h"
@@ -117,6 +118,7 @@ void drop_part(CatalogDraft& draft, const sql::ObjectAddress& object) {
   if (object.catalog == kDefaultAcls) return draft.drop_default_acl(object.object);
   if (object.catalog != kUserMappings) return;
   sql::ForeignServerDef server = draft.catalog().server;
+  draft.delete_key(mapping_password_key(object.object));
   std::erase_if(server.mappings, [&](const sql::UserMappingDef& mapping) { return mapping.oid == object.object; });
   draft.put(std::move(server));
 }

@@ -10,6 +10,8 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/discovery/keyspace_sampler.h"
 #include "executor/engine/inner_statements.h"
+#include "executor/roles/access.h"
+#include "executor/roles/user_mappings.h"
 #include "executor/transaction/transaction.h"
 #include "parser/option_value.h"
 #include "sql/error.h"
@@ -82,7 +84,14 @@ class ImportExecution final : public Execution {
       throw sql::undefined_schema(statement.local_schema);
     }
     ImportOptions options = import_options(statement);
-    RedisClient& client = options.database ? engine_.access().bulk(static_cast<int>(*options.database)) : engine_.bulk();
+    const sql::Oid role = current_role(*sql::known_roles(), session_);
+    if (!may_define_foreign_tables(*catalog, role)) throw foreign_server_denied();
+    const int database = options.database ? static_cast<int>(*options.database) : engine_.database();
+    RedisUserPtr user;
+    if (const sql::UserMappingDef* mapping = find_user_mapping(catalog->server, role)) {
+      user = co_await mapped_user(engine_.access(), engine_.database(), catalog->version, *mapping);
+    }
+    RedisClient& client = user ? user->bulk(database) : engine_.access().bulk(database);
     Discovery discovery = co_await discover(client, std::move(options.discovery));
     for (sql::ProposedTable& table : discovery.proposal.tables) {
       if (options.database) table.database = std::to_string(*options.database);

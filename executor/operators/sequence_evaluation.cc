@@ -46,9 +46,10 @@ const sql::SequenceDef& sequence_of(sql::Oid oid, const ExecutionContext& contex
 }
 
 /// Where the counter is: that of a mapped table may be in another logical database.
-RedisClient& client_of(const sql::SequenceDef& sequence, ExecutionContext& context) {
+asio::awaitable<RedisClient*> client_of(const sql::SequenceDef& sequence, ExecutionContext& context) {
   const auto owner = context.catalog()->find_table(sequence.owner_table);
-  return owner && owner->mapping ? client_of(*owner->mapping, context) : context.redis();
+  if (owner && owner->mapping) co_return co_await client_of(*owner, context);
+  co_return &context.redis();
 }
 
 /// 25006 where the transaction only reads and the sequence is not its session's own.
@@ -92,19 +93,22 @@ asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::Ses
     if (call.kind == SequenceCall::Kind::kSetval) {
       refuse_write("setval()", sequence, context);
       co_await context.confirm_catalog(nullptr);
-      co_await set_sequence(client_of(sequence, context), sequence, row.value, row.is_called);
+      RedisClient* client = co_await client_of(sequence, context);
+      co_await set_sequence(*client, sequence, row.value, row.is_called);
       session.ahead.erase(row.sequence);
       if (row.is_called) session.values[row.sequence] = row.value;
       answer.emplace_back(row.value);
       ++next;
     } else if (call.kind == SequenceCall::Kind::kLastValue) {
-      answer.push_back(co_await last_value(client_of(sequence, context), sequence));
+      RedisClient* client = co_await client_of(sequence, context);
+      answer.push_back(co_await last_value(*client, sequence));
       ++next;
     } else {
       refuse_write("nextval()", sequence, context);
       std::size_t end = next + 1;
       while (end < call.rows.size() && call.rows[end].sequence == row.sequence) ++end;
-      const std::vector<std::int64_t> values = co_await next_values(client_of(sequence, context), sequence, end - next, context, nullptr);
+      RedisClient* client = co_await client_of(sequence, context);
+      const std::vector<std::int64_t> values = co_await next_values(*client, sequence, end - next, context, nullptr);
       answer.insert(answer.end(), values.begin(), values.end());
       session.note(row.sequence, values.back());
       next = end;

@@ -1,4 +1,5 @@
 #include "executor/operators/operators.h"
+#include "executor/roles/user_mappings.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/runtime/row_store.h"
 #include "executor/storage/databases.h"
@@ -8,6 +9,7 @@
 #include "sql/catalog/stored_keys.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables.h"
+#include "sql/system_tables/shown_mapping_passwords.h"
 #include "sql/system_tables/shown_verifiers.h"
 
 namespace redquel::executor {
@@ -30,6 +32,10 @@ class SystemScanOperator final : public Operator {
       if (plan_.name == "pg_authid" || plan_.name == "pg_shadow") {
         const std::map<sql::Oid, std::string> verifiers = co_await load_verifiers(*context_.home);
         const sql::ShownVerifiers shown(verifiers);
+        read();
+      } else if (sql::ShownMappingPasswords::are_wanted_by(plan_.name)) {
+        const std::map<sql::Oid, std::string> passwords = co_await load_mapping_passwords(context_.redis(), context_.catalog()->server.mappings);
+        const sql::ShownMappingPasswords shown(passwords);
         read();
       } else if (plan_.name == "pg_locks") {
         keep(co_await read_locks(context_));

@@ -25,12 +25,10 @@ bool is_lasting_error(const sql::SqlError& error) {
 
 CommandBatch handshake_commands(const RedisUrl& url, const RedisLogin& login, std::string_view client_name) {
   CommandBatch batch;
-  if (!login.password.empty()) {
-    if (login.user.empty()) {
-      batch.add("AUTH", login.password);
-    } else {
-      batch.add("AUTH", login.user, login.password);
-    }
+  if (!login.user.empty()) {
+    batch.add("AUTH", login.user, login.password);
+  } else if (!login.password.empty()) {
+    batch.add("AUTH", login.password);
   }
   if (url.database != 0) batch.add("SELECT", url.database);
   batch.add("CLIENT", "SETNAME", client_name);

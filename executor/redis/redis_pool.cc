@@ -12,6 +12,19 @@ RedisPool::RedisPool(asio::any_io_executor executor, ConnectionOptions options)
 SharedConnection& RedisPool::shared(int database) { return connection(database, Purpose::statements); }
 SharedConnection& RedisPool::bulk(int database) { return connection(database, Purpose::bulk); }
 
+SharedConnection& RedisPool::switching(int database) { return connection(database, Purpose::switching); }
+
+std::unique_ptr<RedisClient> RedisPool::log_in(const RedisLogin& login, int database, std::string_view purpose) {
+  ConnectionOptions options = options_;
+  options.login = std::make_shared<RedisLogin>(login);
+  options.login->tls = options_.login->tls;
+  options.url.database = database;
+  options.version_key.clear();  // another user may have no right to read it
+  options.repairs_append_only_file = false;
+  options.client_name += purpose;
+  return std::make_unique<SharedConnection>(executor_, std::move(options));
+}
+
 std::unique_ptr<Subscription> RedisPool::subscribe(std::string channel, std::function<void(std::string_view message)> take) {
   return std::make_unique<Subscription>(executor_, options_, std::move(channel), std::move(take));
 }
@@ -22,6 +35,10 @@ SharedConnection& RedisPool::connection(int database, Purpose purpose) {
     ConnectionOptions options = options_;
     options.url.database = database;
     if (purpose == Purpose::bulk) options.client_name += "-bulk";
+    if (purpose == Purpose::switching) {
+      options.client_name += "-switching";
+      options.version_key.clear();  // the user of the last batch may have no right to read it
+    }
     slot = std::make_unique<SharedConnection>(executor_, std::move(options));
   }
   return *slot;
@@ -42,6 +59,8 @@ ConnectionStatistics RedisPool::statistics() const {
 }
 
 void RedisPool::stop() {
+  if (users_.timer) users_.timer->cancel();
+  users_ = {};
   for (const auto& [key, connection] : connections_) connection->stop();
 }
 

@@ -2,15 +2,18 @@
 
 #include <map>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "executor/redis/client.h"
+#include "executor/redis/redis_user.h"
 #include "executor/redis/shared_connection.h"
 
 namespace redquel::executor {
 
-/// The connections of one thread: per logical database one for statements and one for bulk reads, made at first use.
-class RedisPool final : public RedisAccess {
+/// The connections of one thread: per logical database one for statements, one for bulk reads and one that changes its user, made at first
+/// use; and those of the Redis users of user mappings.
+class RedisPool final : public RedisAccess, public RedisLogins {
  public:
   /// `options.url.database` is that of the default database; the others share everything else.
   RedisPool(asio::any_io_executor executor, ConnectionOptions options);
@@ -18,6 +21,10 @@ class RedisPool final : public RedisAccess {
   SharedConnection& shared(int database) override;
   SharedConnection& bulk(int database) override;
   std::unique_ptr<Subscription> subscribe(std::string channel, std::function<void(std::string_view message)> take) override;
+  std::unique_ptr<RedisClient> log_in(const RedisLogin& login, int database, std::string_view purpose) override;
+  SharedConnection& switching(int database) override;
+  const RedisLogin& own_login() const override { return *options_.login; }
+  RedisUsers& users() override { return users_; }
   /// Connections that are made from now on log in so.
   void change_login(const RedisLogin& login) { *options_.login = login; }
   int default_database() const { return options_.url.database; }
@@ -27,12 +34,13 @@ class RedisPool final : public RedisAccess {
   void stop();
 
  private:
-  enum class Purpose { statements, bulk };
+  enum class Purpose { statements, bulk, switching };
   SharedConnection& connection(int database, Purpose purpose);
 
   asio::any_io_executor executor_;
   ConnectionOptions options_;
   std::map<std::pair<int, Purpose>, std::unique_ptr<SharedConnection>> connections_;
+  RedisUsers users_;
 };
 
 }  // namespace redquel::executor

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/roles/user_mappings.h"
 #include "executor/runtime/session_context.h"
 #include "sql/error.h"
 #include "sql/privileges/held_rights.h"
@@ -78,6 +79,17 @@ SqlError denied_object(const CatalogSnapshot& catalog, AclKind kind, Oid oid) {
   }
 }
 
+/// Returns true for the schema redis and what is in it.
+bool is_of_redis(AclKind kind, Oid object) {
+  if (kind == AclKind::kSchema) return object == sql::oid::kRedisSchema;
+  if (kind == AclKind::kTable) {
+    const sql::SystemTable* table = sql::find_system_table(object);
+    return table != nullptr && table->schema == sql::kRedisSchema;
+  }
+  const sql::CatalogFunction* function = kind == AclKind::kFunction ? sql::find_catalog_function(object) : nullptr;
+  return function != nullptr && std::string_view(function->name).starts_with("redis.");
+}
+
 /// Rights of one role on objects of one catalog.
 class Judge {
  public:
@@ -97,6 +109,10 @@ class Judge {
   }
 
   Rights held_on(AclKind kind, Oid object) const {
+    // A role with a user mapping sees of Redis what its Redis user may.
+    if (is_of_redis(kind, object) && find_user_mapping(catalog_.server, role_) != nullptr) {
+      return sql::right::kSelect | sql::right::kUsage | sql::right::kExecute;
+    }
     const std::optional<sql::ObjectAcl> acl = sql::acl_of(catalog_, class_of(kind), object);
     return acl ? sql::held_rights(*acl, role_, roles_, database_) : 0;
   }
@@ -133,12 +149,12 @@ class Judge {
   const sql::RoleSet& roles_ = *sql::known_roles();
 };
 
-/// redquel.check_indexes() shows rows of any table.
+/// redquel.check_indexes() shows rows of any table. redis.call() judges by itself.
 void check_redis_functions(const planner::PhysicalNode& node) {
   if (const auto* scan = std::get_if<planner::PhysicalFunctionScan>(&node.node)) {
     for (const auto& call : scan->calls) {
       const std::string_view name = call.function == nullptr ? std::string_view() : call.function->name;
-      if (name.starts_with("redis.") || name.starts_with("redquel.")) throw denied("function", name.substr(name.find('.') + 1));
+      if (name.starts_with("redquel.")) throw denied("function", name.substr(name.find('.') + 1));
     }
   }
   for (const planner::PhysicalPlan& input : planner::inputs_of(node)) check_redis_functions(*input);

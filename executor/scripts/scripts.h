@@ -14,6 +14,8 @@ extern const Script kWriteRowsAndCatalogScript;
 extern const Script kWriteRowsAndMappedScript;
 extern const Script kWriteRowsCatalogAndMappedScript;
 extern const Script kMappedWriteScript;
+extern const Script kGuardMappedWriteScript;
+extern const Script kMappedWriteAsUserScript;
 extern const Script kUpdateRowScript;
 extern const Script kVerifyForeignKeysScript;
 extern const Script kSweepExpiredRowsScript;

@@ -12,6 +12,8 @@
 #include "executor/ddl/temporary.h"
 #include "executor/discovery/import_foreign_schema.h"
 #include "executor/engine/statement_kind.h"
+#include "executor/roles/access.h"
+#include "executor/roles/role_access.h"
 #include "executor/runtime/failure.h"
 #include "executor/statements/create_schema.h"
 #include "executor/statements/create_table_as.h"
@@ -45,11 +47,13 @@ class DefinitionExecution final : public Execution {
         co_await settle_increments(engine_.shared(), *transaction, std::move(tables), limits, engine_.random());
       }
     }
-    DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home(), engine_.database(), &engine_.access()};
+    const sql::CatalogPtr known = co_await engine_.catalog(session_);
+    RoleAccess access(engine_.access(), engine_.database(), known, current_role(*sql::known_roles(), session_));
+    DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home(), engine_.database(), &access};
     context.lock_table = [this](const sql::TableDef& table, TableLock mode) { return lock(table, mode); };
     if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
     co_await std::visit([&](const auto& statement) { return run_one(context, statement); }, prepared_->statement->node);
-    const StructureContext structures{context, engine_.access(), engine_.database()};
+    const StructureContext structures{context, access, engine_.database()};
     if (!session_.transaction) co_await settle_structures(structures, *prepared_->statement);
     co_await engine_.reload_catalog();
     co_return std::nullopt;

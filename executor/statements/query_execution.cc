@@ -12,6 +12,7 @@
 #include "executor/engine/function_execution.h"
 #include "executor/redis/wrong_type.h"
 #include "executor/roles/hidden_values.h"
+#include "executor/roles/role_access.h"
 #include "executor/runtime/clock.h"
 #include "executor/runtime/session_context.h"
 #include "executor/statements/make_operator.h"
@@ -245,10 +246,7 @@ class QueryRun {
     evaluation.transaction_timestamp = evaluation.statement_timestamp = timestamp_;
     evaluation.databases = databases_;
     plan_ = prepared_->plan->planned.plan;
-    if (is_compound_ && !transaction_) {
-      // Several writes at once are what a transaction does.
-      own_transaction_ = transaction_ = engine_.begin_transaction();
-    }
+    if (is_compound_ && !transaction_) own_transaction_ = transaction_ = engine_.begin_transaction();  // several writes are a transaction
     if (transaction_) {
       if (is_compound_ && !buffer_mark_) buffer_mark_ = transaction_->buffer().mark();
       if (writes_ || prepared_->needs_transaction) co_await engine_.prepare_locks(*transaction_, session_);
@@ -280,7 +278,8 @@ class QueryRun {
     context_->cheapness = &engine_.cheapness();
     context_->callable_commands = &engine_.callable_commands();
     context_->home = &engine_.home();
-    context_->access = &engine_.access();
+    role_access_.emplace(engine_.access(), engine_.database(), catalog, session_.role).check_as(planned.rights.requirements);
+    context_->access = &*role_access_;
     context_->database = engine_.database();
     context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
     context_->allows_unread_increments = conflicts_ == 0 && statistics == nullptr && (!transaction_ || adds_in_transaction());
@@ -507,6 +506,7 @@ class QueryRun {
   CopyInput* copy_;
   std::int64_t timestamp_;
   planner::PhysicalPlan plan_;  // of the last run
+  std::optional<RoleAccess> role_access_;
   std::optional<ExecutionContext> context_;
   OperatorPtr root_;
   std::list<sql::Batch> held_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/redis/redis_error.h"
 #include "executor/storage/constraint_errors.h"
 #include "sql/ascii.h"
 #include "sql/catalog/mapped_value.h"
@@ -235,6 +236,7 @@ MappedRow::Found MappedRow::take_reads(std::span<const Reply> replies, bool bad_
   for (std::size_t i = 0; i < replies.size(); ++i) {
     if (replies[i].is_error()) {
       if (!replies[i].text.starts_with("WRONGTYPE")) {
+        if (replies[i].text.starts_with("NOPERM")) throw redis_error(replies[i].text, fmt::format("a read of foreign table \"{}\"", table_.name));
         throw SqlError(sqlstate::kInternalError, fmt::format("Redis, key \"{}\": {}", reads_[i][1], replies[i].text));
       }
       throw SqlError(sqlstate::kDataCorrupted,

@@ -91,36 +91,70 @@ void MappedWriteCall::respect_lock(sql::Oid table, const std::string& row, LockM
 }
 std::string unkept_key(sql::Oid table) { return fmt::format("{}{}", sql::kUnkeptPrefix, table); }
 
-void MappedWriteCall::note_unkept(sql::Oid table, const std::string& row) {
-  const int selected = std::exchange(selected_, home_);
-  command({"SADD", unkept_key(table), row});
-  selected_ = selected;
-}
-void MappedWriteCall::forget_unkept(sql::Oid table, const std::string& row) {
-  const int selected = std::exchange(selected_, home_);
-  command({"SREM", unkept_key(table), row});
-  selected_ = selected;
-}
+void MappedWriteCall::note_unkept(sql::Oid table, const std::string& row) { noted_.emplace_back(table, row); }
+void MappedWriteCall::forget_unkept(sql::Oid table, const std::string& row) { forgotten_.emplace_back(table, row); }
 void MappedWriteCall::forget_indices(const std::string& noted_keys, const std::string& member) { command({"@indices", noted_keys, member}); }
 void MappedWriteCall::forget_uniques(const std::string& noted_values) { command({"@uniques", noted_values}); }
+
+void MappedWriteCall::append_locks(std::vector<std::string>& arguments) const {
+  arguments.push_back(std::to_string(locks_.size()));
+  for (const auto& [table, rows] : locks_) {
+    arguments.push_back(lock_key(table));
+    arguments.push_back(std::to_string(rows.size()));
+    for (const auto& [field, mode] : rows) arguments.push_back(std::to_string(static_cast<int>(mode)) + field);
+  }
+}
+
+void MappedWriteCall::append_lists(std::vector<std::string>& arguments) {
+  for (const List* list : {&checks_, &early_commands_, &commands_, &last_commands_}) {
+    arguments.insert(arguments.end(), list->words.begin(), list->words.end());
+  }
+}
 
 std::vector<std::string> MappedWriteCall::arguments() const {
   MappedWriteCall ended = *this;
   ended.selected_ = home_;
+  for (const auto& [table, row] : noted_) ended.command({"SADD", unkept_key(table), row});
+  for (const auto& [table, row] : forgotten_) ended.command({"SREM", unkept_key(table), row});
   // Each list ends where the next one begins, and a script of redquel's own tables in between.
   if (ended.checks_.database != home_) ended.append_check({"TYPE", std::string(sql::kVersionKey)}, "t", "string");
   if (ended.early_commands_.database != home_) ended.append(ended.early_commands_, {"PING"});
   if (ended.commands_.database != home_) ended.append(ended.commands_, {"PING"});
-  std::vector<std::string> all{version_, std::to_string(ended.check_count_), token_, std::to_string(locks_.size())};
-  for (const auto& [table, rows] : locks_) {
-    all.push_back(lock_key(table));
-    all.push_back(std::to_string(rows.size()));
-    for (const auto& [field, mode] : rows) all.push_back(std::to_string(static_cast<int>(mode)) + field);
-  }
-  for (const List* list : {&ended.checks_, &ended.early_commands_, &ended.commands_, &ended.last_commands_}) {
-    all.insert(all.end(), list->words.begin(), list->words.end());
+  std::vector<std::string> all{version_, std::to_string(ended.check_count_), token_};
+  append_locks(all);
+  ended.append_lists(all);
+  return all;
+}
+
+std::vector<std::string> MappedWriteCall::watched_keys() const {
+  std::vector<std::string> keys{std::string(sql::kVersionKey), std::string(sql::kVersionsKey)};
+  for (const auto& [table, rows] : locks_) keys.push_back(lock_key(table));
+  return keys;
+}
+
+std::vector<std::string> MappedWriteCall::guard_arguments() const {
+  std::vector<std::string> all{version_, "0", token_};
+  append_locks(all);
+  for (const auto& [table, row] : noted_) {
+    all.push_back(unkept_key(table));
+    all.push_back(row);
   }
   return all;
+}
+
+std::vector<std::string> MappedWriteCall::user_arguments() const {
+  MappedWriteCall ended = *this;
+  ended.selected_ = home_;
+  if (ended.checks_.database != home_) ended.append_check({"SELECT", std::to_string(home_)}, "v", "OK");
+  if (ended.early_commands_.database != home_) ended.append(ended.early_commands_, {"PING"});
+  if (ended.commands_.database != home_) ended.append(ended.commands_, {"PING"});
+  std::vector<std::string> all{"", std::to_string(ended.check_count_), "", "0"};
+  ended.append_lists(all);
+  return all;
+}
+
+void MappedWriteCall::append_sequel(CommandBatch& batch) const {
+  for (const auto& [table, row] : forgotten_) batch.add("SREM", unkept_key(table), row);
 }
 
 }  // namespace redquel::executor

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "executor/redis/command_batch.h"
 #include "executor/storage/locks.h"
 
 namespace redquel::executor {
@@ -54,8 +55,18 @@ class MappedWriteCall {
   void forget_indices(const std::string& noted_keys, const std::string& member);
   void forget_uniques(const std::string& noted_values);
 
-  bool empty() const { return checks_.words.empty() && early_commands_.words.empty() && commands_.words.empty(); }
+  bool empty() const { return checks_.words.empty() && early_commands_.words.empty() && commands_.words.empty() && forgotten_.empty(); }
   std::vector<std::string> arguments() const;
+
+  // The same for a Redis user who may not read redquel's own keys.
+  /// The keys whose change makes the guard's answer wrong.
+  std::vector<std::string> watched_keys() const;
+  /// Arguments of guard_mapped_write.lua.
+  std::vector<std::string> guard_arguments() const;
+  /// Arguments of mapped_write_as_user.lua.
+  std::vector<std::string> user_arguments() const;
+  /// Adds what is to be done after the write, by redquel's own login.
+  void append_sequel(CommandBatch& batch) const;
 
  private:
   /// One of the lists of commands, each in the database where the one before ended.
@@ -64,6 +75,8 @@ class MappedWriteCall {
     int database;
   };
   void append(List& list, const Words& words);
+  void append_lists(std::vector<std::string>& arguments);
+  void append_locks(std::vector<std::string>& arguments) const;
   void append_check(const Words& words, std::string_view letter, std::string_view expected);
 
   std::string version_;
@@ -73,6 +86,7 @@ class MappedWriteCall {
   int selected_ = home_;
   List checks_{{}, home_}, early_commands_{{}, home_}, commands_{{}, home_}, last_commands_{{}, home_};
   std::size_t check_count_ = 0, command_count_ = 0;
+  std::vector<std::pair<sql::Oid, std::string>> noted_, forgotten_;  // rows that structures may lack, or have again
   using Place = std::pair<int, std::string>;  // database, key
   std::map<Place, std::optional<std::int64_t>> expiries_;
   std::map<Place, std::string> entries_;  // the last one of each stream

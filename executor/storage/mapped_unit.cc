@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "executor/redis/redis_error.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/mapped_row.h"
 #include "executor/storage/mapped_script.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
@@ -134,15 +136,85 @@ void MappedUnit::append_writes(MappedWriteCall& call, int database) const {
   }
 }
 
-asio::awaitable<MappedWriteResult> write_mapped(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters) {
+namespace {
+
+asio::awaitable<MappedWriteResult> run_mapped_script(RedisClient& redis, const Script& script, MappedWriteCall call, ExecutionCounters* counters) {
   MappedWriteResult result{WriteStatus::kApplied, {}};
   if (call.empty()) co_return result;
   const std::vector<std::string> no_keys, arguments = call.arguments();
-  RepliesPtr written = co_await run_script(redis, kMappedWriteScript, no_keys, arguments, counters);
+  RepliesPtr written = co_await run_script(redis, script, no_keys, arguments, counters);
   const std::span<const Reply> answer = written->array(0);
   const bool is_applied = !answer.empty() && answer[0].text == "applied";
   if (!is_applied) result = refused_mapped_write(answer);
   co_return result;
+}
+
+}  // namespace
+
+asio::awaitable<MappedWriteResult> write_mapped(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters) {
+  return run_mapped_script(redis, kMappedWriteScript, std::move(call), counters);
+}
+
+namespace {
+
+/// Redquel's own login decides whether the write may take place, then the user writes. Redis does neither if what the decision relies on
+/// changes in between (WATCH), or the connection is not redquel's own login's (EXISTS is refused).
+CommandBatch guarded_write(const RedisLogin& own, const RedisLogin& user, const MappedWriteCall& call) {
+  const std::vector<std::string> no_keys, watched = call.watched_keys(), guard = call.guard_arguments(), written = call.user_arguments();
+  CommandBatch batch;
+  batch.add("AUTH", own.user.empty() ? std::string_view("default") : std::string_view(own.user), own.password);
+  batch.add("WATCH", watched);
+  // Its text and not EVALSHA: a guard that Redis does not know would refuse nothing.
+  batch.add("EVAL", kGuardMappedWriteScript.text(), "0", guard);
+  batch.add("MULTI");
+  batch.add("EXISTS", sql::kVersionKey);
+  batch.add("AUTH", user.user, user.password);
+  kMappedWriteAsUserScript.append_call(batch, no_keys, written);
+  batch.add("EXEC");
+  return batch;
+}
+constexpr std::size_t kGuardReply = 2, kExecReply = 7, kAuthResult = 1, kWriteResult = 2;
+
+/// Locks of other rows change what is watched, too.
+constexpr int kGuardedAttempts = 20;
+
+}  // namespace
+
+asio::awaitable<MappedWriteResult> write_mapped_as(RedisUserPtr user, int database, MappedWriteCall call, ExecutionCounters* counters) {
+  if (call.empty()) co_return MappedWriteResult{WriteStatus::kApplied, {}};
+  RedisAccess& own = user->own();
+  RedisLogins& logins = logins_of(own);
+  for (int attempt = 0; attempt < kGuardedAttempts; ++attempt) {
+    CommandBatch batch = guarded_write(logins.own_login(), user->login(), call);
+    const RepliesPtr replies = co_await logins.switching(database).execute(std::move(batch), counters);
+    replies->checked(0);
+    const std::span<const Reply> guard = replies->array(kGuardReply);
+    if (guard.empty() || guard[0].text != "free") co_return refused_mapped_write(guard);
+    const Reply& result = replies->checked(kExecReply);
+    if (result.is_nil()) continue;
+    const std::span<const Reply> results = result.children();
+    if (results.size() != kWriteResult + 1) throw unexpected_reply("EXEC", "one reply per command");
+    if (results[kAuthResult].is_error()) throw login_refused(results[kAuthResult].text);
+    const Reply& written = results[kWriteResult];
+    if (written.is_error() && written.text.starts_with("NOSCRIPT")) {
+      CommandBatch load;
+      load.add("SCRIPT", "LOAD", kMappedWriteAsUserScript.text());
+      const RepliesPtr loaded = co_await own.shared(database).execute(std::move(load), counters);
+      loaded->or_throw();
+      continue;
+    }
+    if (written.is_error()) throw redis_error(written.text, kMappedWriteAsUserScript.command());
+    const std::span<const Reply> answer = written.children();
+    if (!answer.empty() && answer[0].text == "own") {
+      co_return co_await run_mapped_script(user->shared(database), kMappedWriteAsUserScript, std::move(call), counters);
+    }
+    if (answer.empty() || answer[0].text != "applied") co_return refused_mapped_write(answer);
+    CommandBatch sequel;
+    call.append_sequel(sequel);
+    co_await own.shared(database).execute(std::move(sequel), counters);
+    co_return MappedWriteResult{WriteStatus::kApplied, {}};
+  }
+  co_return MappedWriteResult{WriteStatus::kConflict, {}};
 }
 
 MappedWriteResult refused_mapped_write(std::span<const Reply> answer) {

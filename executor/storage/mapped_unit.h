@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "executor/redis/client.h"
+#include "executor/redis/redis_user.h"
 #include "executor/storage/mapped_script.h"
 #include "executor/storage/write_unit.h"
 #include "sql/catalog/catalog.h"
@@ -80,6 +81,9 @@ struct MappedWriteResult {
 /// Writes units that were read, all or nothing, in one script. kApplied, kStale, kLocked, kLostLock, or kConflict where something changed
 /// since. XX001 for keys of the wrong type.
 asio::awaitable<MappedWriteResult> write_mapped(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters);
+/// The same as another Redis user, who may not read redquel's own keys. `database`: the session's logical one. Throws 42501 where he may not run
+/// one of the commands, 08001 for a refused login; then nothing was written.
+asio::awaitable<MappedWriteResult> write_mapped_as(RedisUserPtr user, int database, MappedWriteCall call, ExecutionCounters* counters);
 /// What an answer of the script's first half means; throws XX001.
 MappedWriteResult refused_mapped_write(std::span<const Reply> answer);
 

@@ -102,12 +102,12 @@ void CallableCommands::remember(const std::string& name, const std::string& with
   }
 }
 
-std::string_view CallableCommands::refusal(const Command& command, std::span<const std::string> words) const {
+std::string_view CallableCommands::refusal(const Command& command, std::span<const std::string> words, bool is_unrestricted) {
   if (!command.refusal.empty()) {
     const auto category = std::ranges::find(kRefused, command.refusal, &Category::reason);
-    if (!is_unrestricted_ || !category->is_for_unrestricted) return command.refusal;
+    if (!is_unrestricted || !category->is_for_unrestricted) return command.refusal;
   }
-  if (is_unrestricted_) return {};
+  if (is_unrestricted) return {};
   const std::string name = lower(words[0]);
   if (name == "move") return kOtherDatabase;
   const bool names_database = std::ranges::any_of(words.subspan(std::min<std::size_t>(words.size(), 3)),
@@ -142,7 +142,8 @@ asio::awaitable<void> CallableCommands::check_keys(const Reply& keys, std::strin
   }
 }
 
-asio::awaitable<void> CallableCommands::check(std::span<const std::string> words, bool read_only, RedisClient& redis) {
+asio::awaitable<void> CallableCommands::check(std::span<const std::string> words, bool read_only, bool is_trusted, RedisClient& redis) {
+  const bool is_unrestricted = is_unrestricted_ && is_trusted;
   if (generation_ != redis.generation()) {  // another Redis may know other commands
     commands_.clear();
     version_.reset();
@@ -176,8 +177,8 @@ asio::awaitable<void> CallableCommands::check(std::span<const std::string> words
     about->checked(keys_at);
     throw refused(shown, kNoKey);
   }
-  if (const std::string_view reason = refusal(*command, words); !reason.empty()) throw refused(shown, reason);
-  if (!is_unrestricted_) {
+  if (const std::string_view reason = refusal(*command, words, is_unrestricted); !reason.empty()) throw refused(shown, reason);
+  if (!is_unrestricted) {
     const bool has_no_key = words.size() == 1 || (keys.is_error() && keys.text.find("no key arguments") != std::string_view::npos);
     if (has_no_key || (!keys.is_error() && keys.children().empty())) throw refused(shown, kNoKey);
     about->checked(keys_at);

@@ -21,8 +21,9 @@ class CallableCommands {
   explicit CallableCommands(bool is_unrestricted) : is_unrestricted_(is_unrestricted) {}
 
   /// Throws unless the command may run. 42501: it is not allowed, or one of its keys is redquel's own; 25006: it may write and `read_only`
-  /// is set; otherwise the error of Redis for a command that does not exist or has wrong arguments.
-  asio::awaitable<void> check(std::span<const std::string> words, bool read_only, RedisClient& redis);
+  /// is set; otherwise the error of Redis for a command that does not exist or has wrong arguments. `is_trusted`: redis.unrestricted_call
+  /// counts for the role.
+  asio::awaitable<void> check(std::span<const std::string> words, bool read_only, bool is_trusted, RedisClient& redis);
 
  private:
   struct Command {
@@ -34,7 +35,7 @@ class CallableCommands {
   /// Returns nullopt if Redis has not been asked about it.
   std::optional<Command> find(const std::string& name, const std::string& with_subcommand) const;
   void remember(const std::string& name, const std::string& with_subcommand, const Replies& about);
-  std::string_view refusal(const Command& command, std::span<const std::string> words) const;
+  static std::string_view refusal(const Command& command, std::span<const std::string> words, bool is_unrestricted);
   asio::awaitable<void> check_keys(const Reply& keys, std::string_view shown, const std::optional<std::string>& version, RedisClient& redis);
   bool is_own(std::string_view key) const;
 

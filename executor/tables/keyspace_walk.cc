@@ -37,7 +37,7 @@ asio::awaitable<std::vector<MappedKey>> KeyspaceWalk::next(const MappedReader& r
   const sql::Mapping& mapping = reader.mapping();
   CommandBatch batch;
   batch.add("SCAN", cursor_, "MATCH", pattern_, "COUNT", context_.limits.chunk_rows, "TYPE", sql::redis_type(mapping.layout));
-  RepliesPtr replies = co_await ask_mapped_bulk(mapping, std::move(batch), context_, counters);
+  RepliesPtr replies = co_await ask_mapped_bulk(reader.table(), std::move(batch), context_, counters);
   const auto parts = replies->array(0);
   if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SCAN");
   cursor_ = std::string(parts[0].text);

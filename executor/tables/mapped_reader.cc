@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/redis/redis_error.h"
 #include "executor/storage/mapped_unit.h"
 #include "executor/storage/row_buffer.h"
 #include "executor/tables/mapped_access.h"
@@ -143,6 +144,7 @@ std::optional<MappedKey> MappedReader::key_of_member(const sql::KeyTemplate& mem
 }
 
 sql::SqlError MappedReader::wrong_kind(std::string_view key, std::string_view wanted, const Reply& error) const {
+  if (error.text.starts_with("NOPERM")) return redis_error(error.text, fmt::format("a read of foreign table \"{}\"", table().name));
   if (!error.text.starts_with("WRONGTYPE")) return sql::SqlError(sqlstate::kInternalError, fmt::format("Redis, key \"{}\": {}", key, error.text));
   return sql::SqlError(sqlstate::kDataCorrupted,
                        fmt::format("key \"{}\" is not a Redis {}, which foreign table \"{}\" needs", key, wanted, table().name))
@@ -306,7 +308,7 @@ asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
     const bool has_fields = mapping_.layout == Layout::kStrings || mapping_.ohm || asked.back().asks_existence || asked.back().target.range.from_end > 0;
     is_torn = is_torn || ((has_fields || wants_ttl_) && command_count(asked.back()) > 1);
   }
-  RepliesPtr replies = co_await ask_mapped(mapping_, std::move(batch), is_torn, context_, counters);
+  RepliesPtr replies = co_await ask_mapped(table(), std::move(batch), is_torn, context_, counters);
   std::size_t first = 0;
   for (Waiting& waiting : asked) {
     const std::size_t count = command_count(waiting);

@@ -161,7 +161,7 @@ asio::awaitable<std::vector<StructureMember>> look_up_members(const planner::Map
     beside.push_back(beside_member(table, key_template, *values));
   }
   if (keys.empty()) co_return members;
-  RepliesPtr replies = co_await ask_mapped(reader.mapping(), std::move(batch), false, context, counters);
+  RepliesPtr replies = co_await ask_mapped(reader.table(), std::move(batch), false, context, counters);
   std::set<std::string> seen;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if ((*replies)[i].is_error()) throw reader.wrong_kind(keys[i], is_hash ? "hash" : "string", (*replies)[i]);
@@ -202,7 +202,7 @@ asio::awaitable<std::vector<std::vector<StructureMember>>> structure_members(sql
       else if (is_hash) batch.add("HGET", one.key, one.part);
       else batch.add("GET", one.key);
     }
-    RepliesPtr replies = co_await ask_mapped(reader.mapping(), std::move(batch), false, context, counters);
+    RepliesPtr replies = co_await ask_mapped(reader.table(), std::move(batch), false, context, counters);
     for (std::size_t i = 0; i < asked.size(); ++i) {
       Waiting& one = asked[i];
       const Reply& reply = (*replies)[i];
@@ -320,7 +320,7 @@ asio::awaitable<std::vector<bool>> StructureWalk::holds(const std::vector<std::s
   if (members.empty() || key_.empty()) co_return found;
   CommandBatch batch;
   batch.add("ZMSCORE", key_, members);
-  RepliesPtr replies = co_await ask_mapped(reader_.mapping(), std::move(batch), false, context_, counters);
+  RepliesPtr replies = co_await ask_mapped(reader_.table(), std::move(batch), false, context_, counters);
   if ((*replies)[0].is_error()) throw reader_.wrong_kind(key_, "zset", (*replies)[0]);
   const auto scores = replies->array(0);
   for (std::size_t i = 0; i < found.size(); ++i) found[i] = !scores[i].is_nil();
@@ -332,7 +332,7 @@ asio::awaitable<std::vector<StructureWalk::Element>> StructureWalk::next(std::ui
   std::vector<Element> members;
   while (members.empty() && !key_.empty()) {
     CommandBatch batch = page(size);
-    RepliesPtr replies = co_await ask_mapped(reader_.mapping(), std::move(batch), false, context_, counters);
+    RepliesPtr replies = co_await ask_mapped(reader_.table(), std::move(batch), false, context_, counters);
     if ((*replies)[0].is_error()) throw reader_.wrong_kind(key_, is_list_ ? "list" : "zset", (*replies)[0]);
     const auto elements = replies->array(0);
     const std::size_t width = has_scores_ ? 2 : 1, found = elements.size() / width;

@@ -24,7 +24,7 @@ MemberAlgebra::Members texts_of(std::span<const Reply> replies) {
 }  // namespace
 
 asio::awaitable<RepliesPtr> MemberAlgebra::ask(CommandBatch batch, const std::vector<std::string>& keys) {
-  RepliesPtr replies = co_await ask_mapped(reader_.mapping(), std::move(batch), false, context_, counters_);
+  RepliesPtr replies = co_await ask_mapped(reader_.table(), std::move(batch), false, context_, counters_);
   for (std::size_t i = 0; i < replies->size(); ++i) {
     if ((*replies)[i].is_error()) throw reader_.wrong_kind(keys[std::min(i, keys.size() - 1)], "set", (*replies)[i]);
   }
@@ -61,7 +61,7 @@ asio::awaitable<MemberAlgebra::Members> MemberAlgebra::combine(Kind kind, std::v
   const std::vector<std::string> arguments{std::string(kNames[static_cast<std::size_t>(kind)]), std::to_string(context_.limits.set_members)};
   CommandBatch batch;
   kSmallSetsScript.append_call(batch, keys, arguments);
-  RepliesPtr replies = co_await ask_mapped_script(reader_.mapping(), kSmallSetsScript, std::move(batch), context_, counters_);
+  RepliesPtr replies = co_await ask_mapped_script(reader_.table(), kSmallSetsScript, std::move(batch), context_, counters_);
   if ((*replies)[0].is_error()) throw reader_.wrong_kind(keys.front(), "set", (*replies)[0]);
   const auto answer = replies->array(0);
   if (answer.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of a script");

@@ -4,6 +4,7 @@
 
 #include "executor/context/setting.h"
 #include "executor/roles/access.h"
+#include "executor/roles/role_access.h"
 #include "executor/tables/callable_commands.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -55,13 +56,18 @@ void append_reply(const Reply& reply, std::string& json) {
 }  // namespace
 
 asio::awaitable<std::optional<std::string>> call_redis(std::span<const std::string> words, ExecutionContext& context) {
-  if (!is_superuser(context.evaluation())) throw sql::SqlError(sqlstate::kInsufficientPrivilege, "permission denied for function call");
+  RoleAccess* const access = role_access(context.access);
+  RedisUserPtr user;
+  if (access != nullptr) user = co_await access->user();
+  const bool is_trusted = is_superuser(context.evaluation());
+  if (!user && !is_trusted) throw sql::SqlError(sqlstate::kInsufficientPrivilege, "permission denied for function call");
   if (context.callable_commands == nullptr) throw sql::not_supported("redis.call() in this place");
-  co_await context.callable_commands->check(words, is_on(context, "transaction_read_only"), context.redis());
+  co_await context.callable_commands->check(words, is_on(context, "transaction_read_only"), is_trusted, context.redis());
   CommandBatch batch;
   batch.begin(words.size());
   for (const std::string& word : words) batch.arg(word);
-  const RepliesPtr replies = co_await context.redis().execute(std::move(batch));
+  RedisClient& client = user ? user->shared(context.database) : context.redis();
+  const RepliesPtr replies = co_await client.execute(std::move(batch));
   const Reply& reply = replies->checked(0);
   if (reply.is_nil()) co_return std::nullopt;
   std::string json;

@@ -88,7 +88,7 @@ void add_clients(std::string_view text, RedisRows& rows) {
   }
 }
 
-void add_slow_log(std::span<const Reply> entries, RedisRows& rows) {
+void add_slow_log(std::span<const Reply> entries, bool hides_arguments, RedisRows& rows) {
   for (const Reply& entry : entries) {
     const std::span<const Reply> parts = entry.children();
     if (parts.size() < 4) continue;
@@ -98,6 +98,7 @@ void add_slow_log(std::span<const Reply> entries, RedisRows& rows) {
       if (column == "microseconds") return reply_text(parts[2]);
       const std::span<const Reply> words = parts[3].children();
       if (column == "command") return words.empty() ? "" : readable(words[0].text);
+      if (column == "arguments" && hides_arguments) return std::nullopt;
       if (column == "arguments") {
         std::vector<std::string> arguments;
         for (std::size_t i = 1; i < words.size(); ++i) arguments.push_back(readable(words[i].text));
@@ -248,14 +249,14 @@ CommandBatch report_command(std::string_view table, const std::optional<std::str
   return batch;
 }
 
-void add_report(std::string_view table, const Replies& replies, RedisRows& rows) {
+void add_report(std::string_view table, const Replies& replies, bool hides_arguments, RedisRows& rows) {
   const bool has_no_cluster = table == "cluster_nodes" && replies[0].is_error() && replies[0].text.find("cluster support disabled") != std::string_view::npos;
   if (has_no_cluster) return;
   const Reply& reply = replies.checked(0);
   if (table == "info") add_info(reply.text, rows);
   else if (table == "commandstats") add_command_statistics(reply.text, rows);
   else if (table == "clients") add_clients(reply.text, rows);
-  else if (table == "slowlog") add_slow_log(reply.children(), rows);
+  else if (table == "slowlog") add_slow_log(reply.children(), hides_arguments, rows);
   else if (table == "latency") add_latency(reply.children(), rows);
   else if (table == "cluster_nodes") add_cluster_nodes(reply.text, rows);
   else if (table == "config") add_configuration(reply.children(), rows);

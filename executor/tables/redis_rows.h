@@ -40,7 +40,7 @@ std::string array_text(const std::vector<std::string>& elements);
 
 /// What the tables show that are read by one command each.
 CommandBatch report_command(std::string_view table, const std::optional<std::string>& name);
-/// Its reply as rows. Throws the SqlError of an error reply.
-void add_report(std::string_view table, const Replies& replies, RedisRows& rows);
+/// Its reply as rows. `hides_arguments`: those of commands in the slow log are NULL. Throws the SqlError of an error reply.
+void add_report(std::string_view table, const Replies& replies, bool hides_arguments, RedisRows& rows);
 
 }  // namespace redquel::executor

@@ -8,9 +8,12 @@
 #include "executor/context/memory_limit.h"
 #include "executor/redis/redis_error.h"
 #include "executor/runtime/event_loop_turn.h"
+#include "executor/roles/role_access.h"
 #include "executor/tables/redis_rows.h"
 #include "sql/catalog/key_pattern.h"
+#include "sql/catalog/role_set.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/system_tables.h"
 
 namespace redquel::executor {
 
@@ -54,6 +57,13 @@ Bounds evaluate_bounds(const planner::RowBounds& plan, ExecutionContext& context
   return bounds;
 }
 
+sql::Oid relation_of(const planner::PhysicalSystemScan& plan) {
+  const sql::SystemTable* table = sql::find_system_table(plan.schema, plan.name);
+  return table == nullptr ? 0 : table->oid;
+}
+
+bool is_denied(const Reply& reply) { return reply.is_error() && reply.text.starts_with("NOPERM"); }
+
 /// What all tables of the schema share: their rows and the bounds.
 class RedisScanOperator : public Operator {
  public:
@@ -61,7 +71,10 @@ class RedisScanOperator : public Operator {
       : plan_(plan), context_(context), counters_(node, context), rows_(plan) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    if (!bounds_) bounds_ = evaluate_bounds(plan_.bounds, context_);
+    if (!bounds_) {
+      co_await log_in();
+      bounds_ = evaluate_bounds(plan_.bounds, context_);
+    }
     if (bounds_->is_empty) co_return std::nullopt;
     while (rows_.size() == 0) {
       if (turn_.is_over()) co_await turn_.yield();
@@ -75,7 +88,20 @@ class RedisScanOperator : public Operator {
   /// Adds rows; false: there are no more.
   virtual asio::awaitable<bool> read() = 0;
 
-  asio::awaitable<RepliesPtr> ask(CommandBatch batch) { return context_.redis().execute(std::move(batch), counters_.get()); }
+  asio::awaitable<RepliesPtr> ask(CommandBatch batch) {
+    RedisClient& client = user_ ? user_->shared(context_.database) : context_.redis();
+    return client.execute(std::move(batch), counters_.get());
+  }
+
+  /// Reads as the Redis user of the role, if it has a user mapping. Others have been granted the table (executor/roles/access.h), superusers
+  /// alone what others wrote.
+  asio::awaitable<void> log_in() {
+    RoleAccess* const access = role_access(context_.access);
+    if (access == nullptr) co_return;
+    const sql::Oid role = access->checked_role(relation_of(plan_));
+    user_ = co_await access->user_of_role(role);
+    hides_arguments_ = !user_ && !sql::known_roles()->is_superuser(role);
+  }
 
   const planner::PhysicalSystemScan& plan_;
   ExecutionContext& context_;
@@ -83,6 +109,8 @@ class RedisScanOperator : public Operator {
   EventLoopTurn turn_;
   RedisRows rows_;
   std::optional<Bounds> bounds_;
+  RedisUserPtr user_;             // null: redquel's own login
+  bool hides_arguments_ = false;  // of commands: they hold keys and values
 };
 
 /// One command tells all: CLIENT LIST, INFO and so on.
@@ -98,7 +126,7 @@ class ReportScanOperator final : public RedisScanOperator {
     if (name && plan_.name == "config") name = sql::glob_of_text(*name);
     CommandBatch batch = report_command(plan_.name, name);
     const RepliesPtr replies = co_await ask(std::move(batch));
-    add_report(plan_.name, *replies, rows_);
+    add_report(plan_.name, *replies, hides_arguments_, rows_);
     co_return true;
   }
 
@@ -165,8 +193,8 @@ class KeysScanOperator final : public KeyScanOperator {
 
  private:
   asio::awaitable<void> read_keys(std::span<const std::string> keys) override {
-    // A key of the condition must be shown to exist; SCAN's keys exist.
-    const bool asks_type = bounds_->names || (rows_.wants("type") && !bounds_->type);
+    // A key of the condition must be shown to exist; SCAN's keys exist. SCAN shows a user also the names of keys that he may not read.
+    const bool asks_type = bounds_->names || user_ || (rows_.wants("type") && !bounds_->type);
     const bool asks_ttl = rows_.wants("ttl"), asks_encoding = rows_.wants("encoding"), asks_memory = rows_.wants("memory");
     CommandBatch batch;
     for (const std::string& key : keys) {
@@ -181,6 +209,10 @@ class KeysScanOperator final : public KeyScanOperator {
       std::string type = bounds_->type.value_or("");
       std::optional<std::string> ttl, encoding, memory;
       bool exists = true;
+      if (asks_type && user_ && is_denied((*replies)[at])) {
+        at += 1u + asks_ttl + asks_encoding + asks_memory;
+        continue;
+      }
       if (asks_type) type = replies->text(at++).value_or("none");
       if (asks_ttl) {
         const std::int64_t seconds = replies->integer(at++);
@@ -265,7 +297,10 @@ class StreamsScanOperator final : public KeyScanOperator {
 OperatorPtr make_redis_scan(const planner::PhysicalNode& node, const planner::PhysicalSystemScan& plan, ExecutionContext& context) {
   if (plan.name == "streams") return std::make_unique<StreamsScanOperator>(node, plan, context);
   if (plan.name != "keys") return std::make_unique<ReportScanOperator>(node, plan, context);
-  const bool counts = plan.positions.empty() && plan.bounds.names.empty() && !plan.bounds.pattern && !plan.bounds.type;
+  // The number of all keys is not that of a user's keys.
+  const RoleAccess* access = role_access(context.access);
+  const bool is_mapped = access != nullptr && access->is_mapped(access->checked_role(relation_of(plan)));
+  const bool counts = plan.positions.empty() && plan.bounds.names.empty() && !plan.bounds.pattern && !plan.bounds.type && !is_mapped;
   if (counts) return std::make_unique<KeyCountOperator>(node, plan, context);
   return std::make_unique<KeysScanOperator>(node, plan, context);
 }

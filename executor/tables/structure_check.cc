@@ -146,7 +146,7 @@ class Check {
       }
     }
     if (questions.empty()) co_return;
-    RepliesPtr replies = co_await ask_mapped(mapping_, std::move(batch), false, context_, nullptr);
+    RepliesPtr replies = co_await ask_mapped(table_, std::move(batch), false, context_, nullptr);
     std::set<std::size_t> suspects;
     for (std::size_t i = 0; i < questions.size(); ++i) {
       const Question& question = questions[i];
@@ -208,7 +208,7 @@ class Check {
         }
       }
     }
-    RepliesPtr replies = co_await ask_mapped(mapping_, std::move(batch), true, context_, nullptr);
+    RepliesPtr replies = co_await ask_mapped(table_, std::move(batch), true, context_, nullptr);
     std::span<const Reply> all = replies->all();
     std::vector<MappedRow::Found> found;
     MappedLookups lookups;
@@ -255,7 +255,10 @@ class Check {
   }
 
   asio::awaitable<void> write(MappedWriteCall call) {
-    const MappedWriteResult result = co_await write_mapped(context_.redis(), std::move(call), nullptr);
+    const RedisUserPtr user = co_await redis_user_of(table_, context_);
+    MappedWriteResult result;
+    if (user) result = co_await write_mapped_as(user, context_.database, std::move(call), nullptr);
+    else result = co_await write_mapped(context_.redis(), std::move(call), nullptr);
     if (result.status == WriteStatus::kStale) throw StaleCatalog{};
     if (result.status != WriteStatus::kApplied) ++unsettled_;
   }
@@ -306,7 +309,7 @@ class Check {
     do {
       CommandBatch batch;
       batch.add("SCAN", cursor, "MATCH", pattern, "COUNT", context_.limits.chunk_rows, "TYPE", type_name(index));
-      RepliesPtr replies = co_await ask_mapped_bulk(mapping_, std::move(batch), context_, nullptr);
+      RepliesPtr replies = co_await ask_mapped_bulk(table_, std::move(batch), context_, nullptr);
       const auto parts = replies->array(0);
       if (parts.size() != 2) throw SqlError(sqlstate::kInternalError, "unexpected reply of SCAN");
       cursor = std::string(parts[0].text);
@@ -346,7 +349,7 @@ class Check {
       CommandBatch batch;
       if (is_string) batch.add("GET", key);
       else batch.add(index.method == IndexMethod::kSet ? "SSCAN" : is_hash ? "HSCAN" : "ZSCAN", key, cursor, "COUNT", context_.limits.chunk_rows);
-      RepliesPtr replies = co_await ask_mapped(mapping_, std::move(batch), false, context_, nullptr);
+      RepliesPtr replies = co_await ask_mapped(table_, std::move(batch), false, context_, nullptr);
       const Reply& reply = (*replies)[0];
       if (reply.is_error()) {
         add_difference(index, {key, "", "", {}}, stored_text(index, reply), std::nullopt);
@@ -412,7 +415,7 @@ class Check {
     }
     CommandBatch batch;
     for (const std::size_t i : strays) append_question(batch, index, {key, entries[i].field, entries[i].member, {}});
-    RepliesPtr replies = co_await ask_mapped(mapping_, std::move(batch), false, context_, nullptr);
+    RepliesPtr replies = co_await ask_mapped(table_, std::move(batch), false, context_, nullptr);
     for (std::size_t i = 0; i < strays.size(); ++i) {
       const Entry& entry = entries[strays[i]];
       const std::optional<std::string> stored = stored_text(index, (*replies)[i]);
@@ -457,7 +460,7 @@ class Check {
   asio::awaitable<bool> is_as_read(MappedRow& mapped) {
     CommandBatch batch;
     mapped.append_reads(batch);
-    RepliesPtr replies = co_await ask_mapped(mapping_, std::move(batch), true, context_, nullptr);
+    RepliesPtr replies = co_await ask_mapped(table_, std::move(batch), true, context_, nullptr);
     MappedLookups lookups;
     co_return mapped.take_reads(replies->all(), true, lookups) != MappedRow::Found::kChanged;
   }
@@ -536,7 +539,7 @@ class Check {
       CommandBatch batch;
       if (key.has_slots()) batch.add("SCAN", cursor, "MATCH", pattern, "COUNT", context_.limits.chunk_rows);
       else batch.add("EXISTS", *key.render(nothing));
-      RepliesPtr replies = co_await ask_mapped_bulk(mapping_, std::move(batch), context_, nullptr);
+      RepliesPtr replies = co_await ask_mapped_bulk(table_, std::move(batch), context_, nullptr);
       if (!key.has_slots()) co_return replies->integer(0) == 1;
       const auto parts = replies->array(0);
       cursor = std::string(parts[0].text);

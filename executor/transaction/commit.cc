@@ -292,26 +292,39 @@ asio::awaitable<void> write_ahead_of_commit(RedisClient& redis, Transaction& tra
   }
 }
 
-/// What the commit does to mapped tables, once they are found to be as they were read; null: nothing.
-asio::awaitable<std::shared_ptr<const MappedWriteCall>> mapped_changes(RedisClient& redis, Transaction& transaction, const MappedPlace& place) {
+/// What a commit does to mapped tables.
+struct MappedCommit {
+  std::shared_ptr<const MappedWriteCall> call;  // null: nothing
+  RedisUserPtr user;                            // null: redquel's own login
+};
+
+/// Returns the changes of mapped tables, once the rows are found to be as they were read. One script writes them all, so it has one Redis user.
+asio::awaitable<MappedCommit> mapped_changes(RedisClient& redis, Transaction& transaction, const MappedPlace& place) {
   const RowBuffer& buffer = transaction.buffer();
   auto call = std::make_shared<MappedWriteCall>(place.catalog_version, place.database, transaction.locks().token);
+  RedisUserPtr user;
+  bool is_first = true;
   for (const std::shared_ptr<MappedUnit>& unit : mapped_units(buffer)) {
+    const RedisUserPtr writer = transaction.writer_of(unit->table().oid);
+    if (!std::exchange(is_first, false) && writer != user) throw sql::not_supported("a transaction that writes foreign tables as several Redis users");
+    user = writer;
     const int database = unit->table().mapping->database.value_or(place.database);
-    RedisClient& client = database == place.database ? redis : place.access.shared(database);
+    RedisClient& client = user ? user->shared(database) : database == place.database ? redis : place.access.shared(database);
     // What the statements took for NULL was told then.
     if (!co_await unit->read(client, true, nullptr)) throw serialization_failure("update");
     unit->append_writes(*call, database);
   }
-  if (call->empty()) co_return nullptr;
-  co_return call;
+  if (call->empty()) co_return MappedCommit{};
+  co_return MappedCommit{std::move(call), std::move(user)};
 }
 
-asio::awaitable<WriteStatus> commit_mapped_alone(RedisClient& redis, std::shared_ptr<const MappedWriteCall> call) {
+asio::awaitable<WriteStatus> commit_mapped_alone(RedisClient& redis, MappedCommit commit, int database) {
   std::optional<sql::SqlError> lost;
   try {
-    MappedWriteCall sent = *call;
-    const MappedWriteResult result = co_await write_mapped(redis, std::move(sent), nullptr);
+    MappedWriteCall sent = *commit.call;
+    MappedWriteResult result;
+    if (commit.user) result = co_await write_mapped_as(commit.user, database, std::move(sent), nullptr);
+    else result = co_await write_mapped(redis, std::move(sent), nullptr);
     co_return result.status;
   } catch (const sql::SqlError& error) {
     if (error.sqlstate() != sqlstate::kConnectionFailure) throw;
@@ -359,7 +372,9 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   const bool has_definitions = options.catalog.has_value();
   if (transaction.keeps_reads() && !transaction.reads().empty()) options.reads = &transaction.reads();
   const bool reads_are_past = transaction.keeps_reads() && transaction.read_moment().is_past();
-  options.mapped = co_await mapped_changes(redis, transaction, place);
+  const int database = place.database;
+  MappedCommit mapped = co_await mapped_changes(redis, transaction, place);
+  options.mapped = mapped.call;
   if (!has_definitions && transaction.buffer().changed_rows() == 0 && !options.mapped) co_return;
   if (reads_are_past) throw serialization_failure("update");
   // It is 0 where the transaction began before the first connection.
@@ -385,10 +400,13 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     has_unit = has_unit || (!changes->table->mapping && writes_rows(*changes));
   }
+  if (mapped.user && (has_unit || has_definitions)) {
+    throw sql::not_supported("a transaction that writes foreign tables by a user mapping and changes other tables or definitions");
+  }
   if (has_unit) {
     status = co_await commit_rows(redis, transaction, std::move(options), limits, random);
   } else if (options.mapped) {
-    status = co_await commit_mapped_alone(redis, options.mapped);
+    status = co_await commit_mapped_alone(redis, std::move(mapped), database);
   } else if (has_definitions) {
     status = co_await commit_definitions(redis, transaction);
   }

@@ -22,6 +22,16 @@ bool Transaction::may_write_ahead(const sql::TableDef& table) const {
          table.foreign_keys.empty() && table.referencing.empty() && table.on_commit == sql::TableDef::OnCommit::kPreserveRows;
 }
 
+void Transaction::write_as(sql::Oid table, RedisUserPtr user) {
+  const auto [known, is_new] = writers_.emplace(table, user);
+  if (known->second != user) throw sql::not_supported("a transaction that writes a foreign table as several Redis users");
+}
+
+RedisUserPtr Transaction::writer_of(sql::Oid table) const {
+  const auto found = writers_.find(table);
+  return found == writers_.end() ? nullptr : found->second;
+}
+
 void Transaction::set_savepoint() {
   Savepoint savepoint;
   savepoint.buffer_mark = buffer_.mark();

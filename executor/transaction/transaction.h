@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <vector>
 
+#include "executor/redis/redis_user.h"
 #include "executor/storage/locks.h"
 #include "executor/storage/read_checks.h"
 #include "executor/storage/row_buffer.h"
@@ -50,6 +52,11 @@ class Transaction {
   /// Has it claimed a place for such rows?
   bool writes_ahead() const { return catalog_ && !catalog_->claims().empty(); }
 
+  /// Notes the Redis user as whom the commit writes a foreign table; null: redquel's own login. 0A000 if it is another one than before.
+  void write_as(sql::Oid table, RedisUserPtr user);
+  /// Null: redquel's own login.
+  RedisUserPtr writer_of(sql::Oid table) const;
+
   /// Savepoints are numbered from 0, the oldest; a later one lies within the earlier ones.
   void set_savepoint();
   void release_savepoint(std::size_t number) { savepoints_.resize(number); }
@@ -71,6 +78,7 @@ class Transaction {
   ReadMoment read_moment_;
   bool keeps_reads_ = true;
   std::unique_ptr<TransactionCatalog> catalog_;
+  std::map<sql::Oid, RedisUserPtr> writers_;  // by foreign table
   std::vector<Savepoint> savepoints_;
 };
 

@@ -106,8 +106,9 @@ class InsertOperator final : public WriteOperator {
     sql::Type type = insert_.table->find_column(column.number)->type;
     auto found = context_.catalog()->sequences.find(column.sequence);
     if (found == context_.catalog()->sequences.end()) throw StaleCatalog{};
-    RedisClient& client = insert_.table->mapping ? client_of(*insert_.table->mapping, context_) : context_.redis();
-    std::vector<std::int64_t> numbers = co_await executor::next_values(client, found->second, count, context_, counters());
+    RedisClient* client = &context_.redis();
+    if (insert_.table->mapping) client = co_await client_of(*insert_.table, context_);
+    std::vector<std::int64_t> numbers = co_await executor::next_values(*client, found->second, count, context_, counters());
     if (!numbers.empty() && context_.sequences != nullptr) context_.sequences->note(column.sequence, numbers.back());
     auto values = std::make_shared<sql::Column>(type);
     values->reserve(count);

@@ -106,7 +106,7 @@ asio::awaitable<void> add_listed(const sql::IndexDef& index, const MappedKey& th
   for (std::size_t first = 0;; first += page) {
     CommandBatch batch;
     batch.add("ZRANGE", *key, first, first + page - 1);
-    RepliesPtr replies = co_await ask_mapped(reader.mapping(), std::move(batch), false, context, counters);
+    RepliesPtr replies = co_await ask_mapped(reader.table(), std::move(batch), false, context, counters);
     if ((*replies)[0].is_error()) throw reader.wrong_kind(*key, "zset", (*replies)[0]);
     const auto members = replies->array(0);
     for (const Reply& text : members) {

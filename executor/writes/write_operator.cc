@@ -335,12 +335,17 @@ asio::awaitable<void> WriteOperator::write_mapped() {
     for (const std::shared_ptr<MappedUnit>& unit : units) co_await buffer_mapped(*unit, bad_is_null);
   } else {
     MappedWriteCall call(context_.catalog()->version, context_.database);
+    const RedisUserPtr writer = co_await redis_user_of(*table_, context_);
     for (const std::shared_ptr<MappedUnit>& unit : units) {
-      const sql::Mapping& mapping = *unit->table().mapping;
-      if (!co_await unit->read(client_of(mapping, context_), bad_is_null, counters())) throw WriteConflict{};
-      unit->append_writes(call, database_of(mapping, context_));
+      const RedisUserPtr user = co_await redis_user_of(unit->table(), context_);
+      if (user != writer) throw sql::not_supported("a statement that writes foreign tables as several Redis users");
+      RedisClient* client = co_await client_of(unit->table(), context_);
+      if (!co_await unit->read(*client, bad_is_null, counters())) throw WriteConflict{};
+      unit->append_writes(call, database_of(*unit->table().mapping, context_));
     }
-    const MappedWriteResult result = co_await executor::write_mapped(context_.redis(), std::move(call), counters());
+    MappedWriteResult result;
+    if (writer) result = co_await write_mapped_as(writer, context_.database, std::move(call), counters());
+    else result = co_await executor::write_mapped(context_.redis(), std::move(call), counters());
     if (result.status == WriteStatus::kConflict) throw WriteConflict{};
     if (result.status == WriteStatus::kStale) throw StaleCatalog{};
     if (result.status == WriteStatus::kLocked) throw LockedByOther{result.blocker};
@@ -388,7 +393,10 @@ asio::awaitable<void> WriteOperator::buffer_mapped(MappedUnit& unit, bool bad_is
     }
   }
   const MappedLookups before = mapped_lookups(table, buffer);
-  if (!co_await checked.read(client_of(*table->mapping, context_), bad_is_null, counters(), before)) throw WriteConflict{};
+  RedisUserPtr writer = co_await redis_user_of(*table, context_);
+  context_.transaction()->write_as(table->oid, std::move(writer));
+  RedisClient* client = co_await client_of(*table, context_);
+  if (!co_await checked.read(*client, bad_is_null, counters(), before)) throw WriteConflict{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (checked.was_skipped(i)) unit.skip(numbers[i]);
   }

@@ -25,6 +25,8 @@ inline constexpr std::string_view kVersionsKey = "redquel:versions";
 inline constexpr std::string_view kPrefixesKey = "redquel:prefixes";
 /// HASH: random id → JSON (storage/removal.h): keys of dropped tables and indexes that are still to be deleted.
 inline constexpr std::string_view kRemovalsKey = "redquel:removals";
+/// STRING <oid of a user mapping>: the password of its Redis user. STRING 0:<random>: one that waits for the commit of its mapping; expires.
+inline constexpr std::string_view kMappingPasswordPrefix = "redquel:mapping_password:";
 /// STRING <oid of an index>: lease of the process that fills it.
 inline constexpr std::string_view kBuildingPrefix = "redquel:building:";
 /// HASH in the logical database of the URL: name of a database → number of its logical database.

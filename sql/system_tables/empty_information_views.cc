@@ -18,9 +18,6 @@ const SystemTableDefinition kEmptyInformationViews[] = {
     {"information_schema", "_pg_foreign_tables", 13532, 'v',
      "foreign_table_catalog, foreign_table_schema, foreign_table_name, ftoptions _text, foreign_server_catalog, "
      "foreign_server_name, authorization_identifier"},
-    {"information_schema", "_pg_user_mappings", 13545, 'v',
-     "oid oid, umoptions _text, umuser oid, authorization_identifier, foreign_server_catalog, "
-     "foreign_server_name, srvowner"},
     {"information_schema", "check_constraint_routine_usage", 13255, 'v',
      "constraint_catalog, constraint_schema, constraint_name, specific_catalog, specific_schema, specific_name"},
     {"information_schema", "column_column_usage", 13275, 'v',
@@ -67,11 +64,6 @@ const SystemTableDefinition kEmptyInformationViews[] = {
      "action_statement character_data, action_orientation character_data, action_timing character_data, "
      "action_reference_old_table, action_reference_new_table, action_reference_old_row, "
      "action_reference_new_row, created time_stamp"},
-    {"information_schema", "user_mapping_options", 13550, 'v',
-     "authorization_identifier, foreign_server_catalog, foreign_server_name, option_name, "
-     "option_value character_data"},
-    {"information_schema", "user_mappings", 13555, 'v',
-     "authorization_identifier, foreign_server_catalog, foreign_server_name"},
     {"information_schema", "data_type_privileges", 13488, 'v',
      "object_catalog, object_schema, object_name, object_type character_data, dtd_identifier"},
 };

@@ -57,7 +57,6 @@ const SystemTableDefinition kTables[] = {
      "prsheadline regproc!, prslextype regproc!"},
     {"pg_catalog", "pg_ts_template", 3764, 'r',
      "oid oid!, tmplname name!, tmplnamespace oid!, tmplinit regproc!, tmpllexize regproc!"},
-    {"pg_catalog", "pg_user_mapping", 1418, 'r', "oid oid!, umuser oid!, umserver oid!, umoptions _text"},
 };
 
 }  // namespace

@@ -37,8 +37,6 @@ const SystemTableDefinition kEmptyViews[] = {
      "n_distinct float4, most_common_vals anyarray, most_common_freqs _float4, histogram_bounds anyarray, "
      "correlation float4, most_common_elems anyarray, most_common_elem_freqs _float4, "
      "elem_count_histogram _float4"},
-    {"pg_catalog", "pg_user_mappings", 12327, 'v',
-     "umid oid, srvid oid, srvname name, umuser oid, usename name, umoptions _text"},
 };
 
 }  // namespace

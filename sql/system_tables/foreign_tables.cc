@@ -1,4 +1,4 @@
-// pg_foreign_data_wrapper, pg_foreign_server, pg_foreign_table: tables over keys of applications. Server redis is always there.
+// pg_foreign_data_wrapper, pg_foreign_server, pg_foreign_table, pg_user_mapping: tables over keys of applications. Server redis is always there.
 
 #include <algorithm>
 
@@ -10,6 +10,7 @@
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
+#include "sql/system_tables/user_mappings.h"
 #include "sql/types/array_value.h"
 
 namespace redquel::sql {
@@ -26,6 +27,8 @@ std::optional<std::string> option_array(const CatalogSnapshot& catalog, const Ta
 }
 
 bool has_foreign_tables(const CatalogSnapshot& catalog) {
+  const ForeignServerDef& server = catalog.server;
+  if (!server.mappings.empty() || server.acl || owner_role(server.owner) != kPostgresRole) return true;
   return std::ranges::any_of(catalog.tables, [](const auto& entry) { return entry.second->mapping != nullptr; });
 }
 
@@ -51,6 +54,15 @@ const SystemTableDefinition kForeignTables[] = {
     {"pg_catalog", "pg_foreign_server", 1417, 'r',
      "oid oid!, srvname name!, srvowner oid!, srvfdw oid!, srvtype text, srvversion text, srvacl _aclitem, srvoptions _text", servers},
     {"pg_catalog", "pg_foreign_table", 3118, 'r', "ftrelid oid!, ftserver oid!, ftoptions _text", foreign_table_rows},
+    {"pg_catalog", "pg_user_mapping", 1418, 'r', "oid oid!, umuser oid!, umserver oid!, umoptions _text", user_mapping_rows},
+    {"pg_catalog", "pg_user_mappings", 12327, 'v', "umid oid, srvid oid, srvname name, umuser oid, usename name, umoptions _text", user_mapping_view},
+    {"information_schema", "_pg_user_mappings", 13545, 'v',
+     "oid oid, umoptions _text, umuser oid, authorization_identifier, foreign_server_catalog, foreign_server_name, srvowner", user_mapping_base},
+    {"information_schema", "user_mappings", 13555, 'v', "authorization_identifier, foreign_server_catalog, foreign_server_name",
+     information_user_mappings},
+    {"information_schema", "user_mapping_options", 13550, 'v',
+     "authorization_identifier, foreign_server_catalog, foreign_server_name, option_name, option_value character_data",
+     information_user_mapping_options},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 -- Changes of foreign tables, as MappedWriteCall (storage/mapped_script.h) encodes them. Defines mapped.check(argv), which only reads, and
--- mapped.write(argv), which cannot fail.
+-- mapped.write(argv), which cannot fail. mapped.check is mapped.guard, which reads redquel's keys, then mapped.compare, which reads those
+-- of the tables.
 -- ARGV: version of the catalog; number of checks; token of the transaction ("": none); number of tables with locks; then
 --   for each table: key of its locks, number of rows, for each row a digit (the strength that is needed) and the field;
 --   for each check: a command (its number of words, the words), a letter (v value, n nil, t type, m values of a hash, s a stream that ends
@@ -48,10 +49,11 @@ function mapped.is_behind(id, stream)
   if tonumber(time) ~= tonumber(last_time) then return tonumber(time) > tonumber(last_time) end
   return number == '*' or tonumber(number) > tonumber(last_number)
 end
-function mapped.check(argv)
+function mapped.guard(argv)
   if (redis.call('GET', kVersionKey) or '') ~= argv[1] then return {'stale'} end
-  local refused = mapped.locks(argv)
-  if refused then return refused end
+  return mapped.locks(argv)
+end
+function mapped.compare(argv)
   local position = mapped.position
   for _ = 1, tonumber(argv[2]) do
     local words
@@ -69,6 +71,7 @@ function mapped.check(argv)
       found = table.concat(found)
     end
     if type(found) == 'table' then
+      if found.err and string.find(found.err, 'NOPERM', 1, true) then error(found) end
       if found.err then return {'type', words[2]} end
       found = found.ok
     end
@@ -82,6 +85,7 @@ function mapped.check(argv)
   end
   mapped.position = position
 end
+function mapped.check(argv) return mapped.guard(argv) or mapped.compare(argv) end
 function mapped.write(argv)
   local position = mapped.position
   while position <= #argv do

@@ -1,0 +1,55 @@
+#include "executor/roles/role_access.h"
+
+#include <fmt/format.h>
+
+#include "executor/redis/subscription.h"
+#include "executor/roles/user_mappings.h"
+#include "sql/sqlstate.h"
+
+namespace redquel::executor {
+
+RoleAccess::RoleAccess(RedisAccess& own, int database, sql::CatalogPtr catalog, sql::Oid role)
+    : own_(own), database_(database), catalog_(std::move(catalog)), role_(role) {
+  forget_other_users(own_, database_, catalog_->server);
+}
+
+std::unique_ptr<Subscription> RoleAccess::subscribe(std::string channel, std::function<void(std::string_view message)> take) {
+  return own_.subscribe(std::move(channel), std::move(take));
+}
+
+void RoleAccess::check_as(const std::vector<planner::Requirement>& requirements) {
+  for (const planner::Requirement& requirement : requirements) {
+    if (requirement.checked_as && requirement.kind == sql::AclKind::kTable) checked_roles_.insert_or_assign(requirement.object, *requirement.checked_as);
+  }
+}
+
+sql::Oid RoleAccess::checked_role(sql::Oid relation) const {
+  const auto found = checked_roles_.find(relation);
+  return found == checked_roles_.end() ? role_ : found->second;
+}
+
+bool RoleAccess::is_mapped(sql::Oid role) const { return find_user_mapping(catalog_->server, role) != nullptr; }
+
+asio::awaitable<RedisUserPtr> RoleAccess::user_of_role(sql::Oid role) {
+  const sql::UserMappingDef* mapping = find_user_mapping(catalog_->server, role);
+  if (mapping == nullptr) co_return nullptr;
+  if (const auto known = users_.find(role); known != users_.end()) co_return known->second;
+  RedisUserPtr user = co_await mapped_user(own_, database_, catalog_->version, *mapping);
+  users_.emplace(role, user);
+  co_return user;
+}
+
+asio::awaitable<RedisUserPtr> RoleAccess::user_of(const sql::TableDef& table) {
+  const sql::Oid role = checked_role(table.oid);
+  RedisUserPtr user = co_await user_of_role(role);
+  if (user) co_return user;
+  // The rows of a table that another role has made are what a Redis user may see, not what redquel may.
+  const sql::RoleSet& roles = *sql::known_roles();
+  const bool is_open = roles.is_superuser(role) || sql::is_before_roles(table.owner) || roles.is_superuser(sql::owner_role(table.owner));
+  if (!is_open) throw sql::SqlError(sqlstate::kUndefinedObject, fmt::format("user mapping not found for \"{}\"", roles.name_of(role)));
+  co_return nullptr;
+}
+
+RoleAccess* role_access(RedisAccess* access) { return dynamic_cast<RoleAccess*>(access); }
+
+}  // namespace redquel::executor
