@@ -128,8 +128,10 @@ struct CommandTag {
   std::string_view operator()(const ast::GrantRole& grant) const { return grant.grant ? "GRANT ROLE" : "REVOKE ROLE"; }
   std::string_view operator()(const ast::CreateRole&) const { return "CREATE ROLE"; }
   std::string_view operator()(const ast::AlterRole& alter) const {
-    const bool is_of_database = std::ranges::any_of(alter.options, [](const ast::Option& option) { return option.name == kAlterDatabase; });
-    return is_of_database ? "ALTER DATABASE" : "ALTER ROLE";
+    const auto has = [&](std::string_view name) { return std::ranges::find(alter.options, name, &ast::Option::name) != alter.options.end(); };
+    if (has(kDropOwned)) return "DROP OWNED";
+    if (has(kReassignOwned)) return "REASSIGN OWNED";
+    return has(kAlterDatabase) ? "ALTER DATABASE" : "ALTER ROLE";
   }
   std::string_view operator()(const ast::DropRole&) const { return "DROP ROLE"; }
   std::string_view operator()(const ast::Explain&) const { return "EXPLAIN"; }

@@ -293,6 +293,7 @@ ast::Grant convert(const PgQuery__GrantStmt& grant) {
     result.privileges.push_back({privilege.priv_name, convert_names(nodes(privilege.cols, privilege.n_cols))});
   }
   result.grantees = convert_roles(nodes(grant.grantees, grant.n_grantees));
+  if (grant.grantor != nullptr) result.makers.push_back(convert_role(grant.grantor));
   result.grant_option = grant.grant_option;
   result.cascade = is_cascade(grant.behavior);
   return result;
@@ -304,7 +305,9 @@ ast::Grant convert(const PgQuery__AlterDefaultPrivilegesStmt& alter) {
   for (ast::Option& option : convert_options(nodes(alter.options, alter.n_options))) {
     auto* words = std::get_if<std::vector<std::string>>(&option.value);
     if (words == nullptr) continue;
-    (option.name == "schemas" ? result.schemas : result.makers) = std::move(*words);
+    std::vector<std::string>& list = option.name == "schemas" ? result.schemas : result.makers;
+    if (!list.empty()) throw sql::SqlError(sqlstate::kSyntaxError, "conflicting or redundant options").at(option.offset);
+    list = std::move(*words);
   }
   return result;
 }
@@ -335,6 +338,23 @@ ast::Option named_option(std::string_view name, std::string value) {
   ast::Option option = named_option(name);
   option.value = std::move(value);
   return option;
+}
+
+ast::AlterRole convert(const PgQuery__DropOwnedStmt& drop) {
+  ast::Option roles = named_option(kDropOwned);
+  roles.value = convert_roles(nodes(drop.roles, drop.n_roles));
+  ast::AlterRole result;
+  result.options.push_back(std::move(roles));
+  if (is_cascade(drop.behavior)) result.options.push_back(named_option(kCascade));
+  return result;
+}
+
+ast::AlterRole convert(const PgQuery__ReassignOwnedStmt& reassign) {
+  ast::Option roles = named_option(kReassignOwned);
+  roles.value = convert_roles(nodes(reassign.roles, reassign.n_roles));
+  ast::AlterRole result{convert_role(reassign.newrole), {}};
+  result.options.push_back(std::move(roles));
+  return result;
 }
 
 ast::AlterRole convert(const PgQuery__AlterRoleStmt& alter) {
@@ -453,6 +473,10 @@ std::optional<ast::Statement> convert_definition(const Node& node) {
       return ast::Statement{convert(*node.grant_stmt)};
     case PG_QUERY__NODE__NODE_GRANT_ROLE_STMT:
       return ast::Statement{convert(*node.grant_role_stmt)};
+    case PG_QUERY__NODE__NODE_DROP_OWNED_STMT:
+      return ast::Statement{convert(*node.drop_owned_stmt)};
+    case PG_QUERY__NODE__NODE_REASSIGN_OWNED_STMT:
+      return ast::Statement{convert(*node.reassign_owned_stmt)};
     case PG_QUERY__NODE__NODE_CREATE_ROLE_STMT:
       return ast::Statement{convert(*node.create_role_stmt)};
     case PG_QUERY__NODE__NODE_ALTER_ROLE_STMT:

@@ -184,6 +184,12 @@ ast::ObjectName convert_object_name(const Node* node) {
     case PG_QUERY__NODE__NODE_STRING:
       name.names.emplace_back(node->string->sval);
       break;
+    case PG_QUERY__NODE__NODE_INTEGER:  // large objects are named by their oids
+      name.names.push_back(std::to_string(node->integer->ival));
+      break;
+    case PG_QUERY__NODE__NODE_FLOAT:
+      name.names.emplace_back(node->float_->fval);
+      break;
     case PG_QUERY__NODE__NODE_TYPE_NAME:
       name.names = convert_names(nodes(node->type_name->names, node->type_name->n_names));
       name.argument_types.push_back(convert_type(*node->type_name));

@@ -53,10 +53,6 @@ std::string_view unsupported_tag(const Node& node) {
       return "ALTER DATABASE";
     case PG_QUERY__NODE__NODE_ALTER_SYSTEM_STMT:
       return "ALTER SYSTEM";
-    case PG_QUERY__NODE__NODE_DROP_OWNED_STMT:
-      return "DROP OWNED";
-    case PG_QUERY__NODE__NODE_REASSIGN_OWNED_STMT:
-      return "REASSIGN OWNED";
     case PG_QUERY__NODE__NODE_LOAD_STMT:
       return "LOAD";
     case PG_QUERY__NODE__NODE_CREATE_CONVERSION_STMT:

@@ -10,11 +10,14 @@ namespace redquel::planner {
 PlannedStatement plan(const parser::ast::Statement& statement, const sql::CatalogSnapshot& catalog,
                       std::vector<sql::Type> declared_parameter_types, const BindSettings& settings,
                       const std::set<sql::Oid>& changed_tables, const TableSizes& sizes) {
-  BoundStatement bound = bind(statement, catalog, std::move(declared_parameter_types), settings);
+  StatementRights rights;
+  BindSettings asking = settings;
+  asking.rights = &rights;
+  BoundStatement bound = planner::bind(statement, catalog, std::move(declared_parameter_types), asking);
   PhysicalPlanner physical(settings.session, changed_tables);
   PhysicalPlan plan = physical.plan_statement(rewrite(with_sizes(bound.plan, sizes)));
   const bool is_compound = is_compound_write(*plan) || bound.runs_functions;
-  return {std::move(plan), std::move(bound.parameter_types), bound.slot_count, is_compound};
+  return {std::move(plan), std::move(bound.parameter_types), bound.slot_count, is_compound, std::move(rights)};
 }
 
 namespace {

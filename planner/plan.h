@@ -6,6 +6,7 @@
 #include "parser/ast.h"
 #include "planner/bind/bind.h"
 #include "planner/tree/physical_plan.h"
+#include "planner/tree/requirement.h"
 #include "planner/tree/table_sizes.h"
 
 namespace redquel::planner {
@@ -16,6 +17,7 @@ struct PlannedStatement {
   std::vector<sql::Type> parameter_types;
   std::uint32_t slot_count = 0;  // of EvaluationContext::parameters
   bool is_compound_write = false;
+  StatementRights rights = {};
 };
 
 /// bind → rewrite → choose paths. Pure: asks nobody. Throws what `bind` throws. `changed_tables`: an open transaction has changed rows

@@ -111,10 +111,14 @@ PlannedStatement plan_table_out(const ast::Copy& copy, const sql::CatalogSnapsho
   const std::vector<std::size_t> copied = positions_of(copy.columns, names, relation, found.table.get());
   check_force_list(options.force_quote, "FORCE_QUOTE", names, copied, relation);
   std::vector<OutputValue> outputs;
-  for (const std::size_t position : copied) outputs.push_back({reference(plan->columns[position]), names[position]});
+  Requirement* const requirement = state.requirements.add(sql::AclKind::kTable, found.oid(), sql::right::kSelect);
+  for (const std::size_t position : copied) {
+    outputs.push_back({reference(plan->columns[position]), names[position]});
+    requirement->selected.insert(found.table ? found.table->columns[position].number : static_cast<std::int16_t>(position + 1));
+  }
   if (!copy.columns.empty() || copied.size() < names.size()) plan = make_project(state, plan, outputs);
   PhysicalPlanner physical(settings.session, changed_tables);
-  return {physical.plan_statement(rewrite(plan)), {}, state.next_slot()};
+  return {physical.plan_statement(rewrite(plan)), {}, state.next_slot(), false, {state.requirements.finish(), state.depends_on_role}};
 }
 
 PlannedStatement plan_query_out(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, BindSettings settings,
@@ -141,11 +145,11 @@ PlannedStatement plan_query_out(const ast::Copy& copy, const sql::CatalogSnapsho
 
 /// WHERE of COPY FROM sees the row as it would be inserted: columns without data have their defaults.
 ExpressionPtr bind_condition(BindState& state, const ast::Copy& copy, const sql::TableDef& table,
-                             const std::vector<InsertColumn>& columns) {
+                             const std::vector<InsertColumn>& columns, Requirement& requirement) {
   QueryLevel level{.clause = Clause::kWhere};
   auto relation = std::make_shared<Relation>(Relation{.name = table.name});
   for (std::uint32_t i = 0; i < table.columns.size(); ++i) {
-    relation->columns.push_back({table.columns[i].name, sql::make_column(table.columns[i].type, i, table.columns[i].name)});
+    relation->columns.push_back({table.columns[i].name, sql::make_column(table.columns[i].type, i, table.columns[i].name), &requirement, table.columns[i].number});
   }
   level.names.push_back({.relation = relation});
   level.range_table.push_back(relation);
@@ -174,6 +178,8 @@ PlannedCopy plan_in(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, 
   check_force_list(options.force_null, "FORCE_NULL", names, copied, table->name);
 
   PlannedCopy result{.options = std::move(options), .relation = table->name};
+  Requirement* const requirement = state.requirements.add(sql::AclKind::kTable, table->oid, sql::right::kInsert);
+  for (const std::size_t position : copied) requirement->inserted.insert(table->columns[position].number);
   std::vector<PhysicalColumn> source_columns;
   PhysicalInsert insert{.table = table};
   for (std::size_t i = 0; i < table->columns.size(); ++i) {
@@ -185,6 +191,7 @@ PlannedCopy plan_in(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, 
       value = into_domain(catalog, settings, std::move(value), column.domain);
       insert.columns.push_back({column.number, std::move(value)});
     } else if (has_sequence_default(column)) {
+      require_draws(state, column);
       insert.columns.push_back({column.number, nullptr, column.sequence});
     } else {
       insert.columns.push_back({column.number, bind_column_default(state, *table, column)});
@@ -195,7 +202,7 @@ PlannedCopy plan_in(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, 
     source_columns.push_back({column.name, column.type, table->oid, column.number});
   }
   state.keeps_positions = true;
-  if (copy.where) result.condition = bind_condition(state, copy, *table, insert.columns);
+  if (copy.where) result.condition = bind_condition(state, copy, *table, insert.columns, *requirement);
 
   const std::vector<LogicalColumn> row = make_row_columns(state, *table);
   insert.generated = bind_generated(state, *table, row);
@@ -204,7 +211,7 @@ PlannedCopy plan_in(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, 
   for (Assignment& generated : insert.generated) generated.value = resolve(generated.value, ids);
   for (BoundCheck& check : insert.checks) check.condition = resolve(check.condition, ids);
   insert.source = make_physical(PhysicalValues{}, std::move(source_columns));
-  result.rows = {make_physical(std::move(insert), {}), {}, state.next_slot()};
+  result.rows = {make_physical(std::move(insert), {}), {}, state.next_slot(), false, {state.requirements.finish(), state.depends_on_role}};
   return result;
 }
 

@@ -5,9 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "executor/redis/requirements.h"
 #include "executor/storage/role_store.h"
 #include "server/configuration.h"
 #include "server/redis_check.h"
@@ -46,6 +49,12 @@ int run_check(int argc, const char* const* argv) {
   app.add_option("--redis", configuration.redis_url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS) or unix://…")
       ->type_name("URL")
       ->required();
+  std::string keys;
+  CLI::Option* acl = app.add_option("--acl", keys,
+                                    "print the least ACL rule of redquel's own login: for all keys (\"all\"), or for those of the tables that are there (\"tables\")")
+                         ->expected(0, 1)
+                         ->default_str("all")
+                         ->check(CLI::IsMember({"all", "tables"}));
   app.add_option("--tls-ca", ca, "certificates that vouch for the Redis (the system's)")->type_name("FILE");
   try {
     app.parse(argc - 1, argv + 1);
@@ -57,6 +66,14 @@ int run_check(int argc, const char* const* argv) {
   try {
     configuration.redis_password = environment_password();
     configuration.redis_tls.ca = ca;
+    if (acl->count() > 0) {
+      std::optional<std::set<std::string>> prefixes;
+      if (keys == "tables") {
+        run_over_redis(redis_connection(configuration), [&](executor::RedisPool& pool) -> asio::awaitable<void> { prefixes = co_await load_prefixes(pool); });
+      }
+      std::printf("ACL SETUSER redquel on >PASSWORD %s\n", executor::least_acl_rule(prefixes).c_str());
+      return 0;
+    }
     std::vector<std::string> lines;
     run_over_redis(redis_connection(configuration), [&](executor::RedisPool& pool) -> asio::awaitable<void> {
       lines = co_await check_roles(pool.shared(pool.default_database()));

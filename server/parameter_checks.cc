@@ -275,14 +275,14 @@ void apply_extra_float_digits(const std::string& value, SessionState& session) {
 
 void apply_search_path(const std::string& value, SessionState& session) {
   const auto names = split_identifier_list(value);
-  session.search_path.clear();
-  if (!names) return;
+  std::vector<std::string> path;
   const std::string& temporary = session.temporary_schema;
-  if (!temporary.empty() && std::ranges::find(*names, "pg_temp") == names->end()) session.search_path.push_back(temporary);
-  for (const std::string& name : *names) {
+  if (names && !temporary.empty() && std::ranges::find(*names, "pg_temp") == names->end()) path.push_back(temporary);
+  for (const std::string& name : names.value_or(std::vector<std::string>{})) {
     const bool is_own = name == "pg_temp" && !temporary.empty();
-    if (!name.empty()) session.search_path.push_back(is_own ? temporary : name == "$user" ? session.user : name);
+    if (!name.empty()) path.push_back(is_own ? temporary : name);
   }
+  session.set_search_path(std::move(path));
 }
 
 namespace {

@@ -10,8 +10,8 @@
 namespace redquel::server {
 
 enum class ParameterKind : std::uint8_t { kBoolean, kInteger, kReal, kString, kEnumeration };
-/// Who may change it: nobody, only the start of the server, a reload of its configuration too, or any session.
-enum class ParameterContext : std::uint8_t { kInternal, kStart, kReload, kUser };
+/// What may change it: nothing, the start of the server, a reload of its configuration, sessions of superusers, or any session.
+enum class ParameterContext : std::uint8_t { kInternal, kStart, kReload, kSuperuser, kUser };
 enum class ParameterUnit : std::uint8_t { kNone, kBytes, kKilobytes, kPages, kMilliseconds, kSeconds };
 
 /// What is special about a parameter; most have little of it.

@@ -4,6 +4,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <charconv>
 #include <exception>
 
 #include "executor/redis/requirements.h"
@@ -28,11 +29,34 @@ void run_over_redis(executor::ConnectionOptions redis, const std::function<asio:
   if (failure) std::rethrow_exception(failure);
 }
 
+asio::awaitable<std::set<std::string>> load_prefixes(executor::RedisPool& pool) {
+  std::set<int> numbers{pool.default_database()};
+  executor::CommandBatch list;
+  list.add("HVALS", sql::kDatabasesKey);
+  const executor::RepliesPtr listed = co_await pool.shared(pool.default_database()).execute(std::move(list));
+  for (const executor::Reply& number : listed->array(0)) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(number.text.data(), number.text.data() + number.text.size(), value);
+    if (error == std::errc() && value >= 0) numbers.insert(value);
+  }
+  std::set<std::string> prefixes;
+  for (const int number : numbers) {
+    executor::CommandBatch batch;
+    batch.add("HKEYS", sql::kPrefixesKey);
+    const executor::RepliesPtr taken = co_await pool.shared(number).execute(std::move(batch));
+    for (const executor::Reply& prefix : taken->array(0)) prefixes.emplace(prefix.text);
+  }
+  co_return prefixes;
+}
+
 void check_redis(executor::ConnectionOptions redis) {
   const auto ask = [address = redis.url.address()](executor::RedisPool& pool) -> asio::awaitable<void> {
     const executor::RepliesPtr replies =
         co_await pool.shared(pool.default_database()).execute(executor::required_commands(std::string(sql::kTrialPrefix) + executor::random_version()));
     if (auto refusal = executor::refusal_of(*replies, address)) throw *std::move(refusal);
+    const std::set<std::string> prefixes = co_await load_prefixes(pool);
+    const executor::RepliesPtr reached = co_await pool.shared(pool.default_database()).execute(executor::access_trials(prefixes));
+    if (auto refusal = executor::refused_access(*reached, prefixes, address)) throw *std::move(refusal);
     executor::CommandBatch look;
     look.add("GET", sql::kFormatKey);
     const executor::RepliesPtr format = co_await pool.shared(pool.default_database()).execute(std::move(look));

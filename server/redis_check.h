@@ -3,6 +3,8 @@
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "executor/redis/redis_pool.h"
 
@@ -16,6 +18,9 @@ void run_over_redis(executor::ConnectionOptions redis, const std::function<asio:
 /// Whether this Redis will do, asked before the first client comes. Throws SqlError where it never will: login, logical database,
 /// version, a cluster. Warns where it may yet: nobody answers within `connect_timeout`, it loads its data.
 void check_redis(executor::ConnectionOptions redis);
+
+/// Returns the prefixes of the keys of tables and sequences in all databases.
+asio::awaitable<std::set<std::string>> load_prefixes(executor::RedisPool& pool);
 
 /// Makes the first role if there are none. Returns whether some role has a password; nullopt, with a warning, if Redis does not answer yet
 /// or takes no writes.

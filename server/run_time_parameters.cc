@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
+#include "executor/roles/access.h"
 #include "parser/deparse.h"
 #include "server/ascii.h"
 #include "server/parameter_values.h"
@@ -89,7 +91,8 @@ void RunTimeParameters::follow_reload(const std::vector<ParameterValue>& server_
   }
 }
 
-void RunTimeParameters::user_known() {
+void RunTimeParameters::user_known(sql::Oid role) {
+  login_role_ = role;
   const ParameterDefinition& authorization = *find_parameter("session_authorization");
   setting(authorization).start_value = session_.user;
   assign(authorization, session_.user);
@@ -115,6 +118,11 @@ RunTimeParameters::Setting& RunTimeParameters::setting(const ParameterDefinition
 const ParameterDefinition& RunTimeParameters::changeable(std::string_view name) const {
   const ParameterDefinition* definition = find_parameter(name);
   if (!definition) throw unrecognized(name);
+  const bool is_identity = definition->name == "role" || definition->name == "session_authorization";
+  if (is_identity && session_.definer_depth > 0) {
+    throw sql::SqlError(sqlstate::kInsufficientPrivilege,
+                        fmt::format("cannot set parameter \"{}\" within security-definer function", definition->name));
+  }
   switch (definition->context) {
     case ParameterContext::kInternal:
       throw sql::SqlError(sqlstate::kCantChangeRuntimeParam, fmt::format("parameter \"{}\" cannot be changed", definition->name));
@@ -123,6 +131,9 @@ const ParameterDefinition& RunTimeParameters::changeable(std::string_view name) 
           sqlstate::kCantChangeRuntimeParam, fmt::format("parameter \"{}\" cannot be changed without restarting the server", definition->name));
     case ParameterContext::kReload:
       throw sql::SqlError(sqlstate::kCantChangeRuntimeParam, fmt::format("parameter \"{}\" cannot be changed now", definition->name));
+    case ParameterContext::kSuperuser:
+      if (is_stored_setting_ || value(*find_parameter("is_superuser")) == "on") break;
+      throw sql::SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied to set parameter \"{}\"", definition->name));
     case ParameterContext::kUser:
       break;
   }
@@ -141,6 +152,7 @@ void RunTimeParameters::apply(const ParameterDefinition& definition, const std::
     const auto role = settings_.find(find_parameter("role"));
     if (role != settings_.end()) role->second.value = "none";
     follow_user(value);
+    session_.session_role = session_.role;
   }
   maybe_changed_ = maybe_changed_ || definition.traits.reported;
 }
@@ -153,6 +165,8 @@ void RunTimeParameters::assign(const ParameterDefinition& definition, std::strin
 
 void RunTimeParameters::change(const ParameterDefinition& definition, std::string value, bool local) {
   if (in_transaction_) {
+    // SET SESSION AUTHORIZATION resets the role. The change of the role is noted first, so that it is restored last.
+    if (definition.name == "session_authorization") change(*find_parameter("role"), "none", local);
     changes_.push_back({&definition, {}, std::string(this->value(definition)), value, local || is_of_transaction(definition)});
   }
   assign(definition, std::move(value));
@@ -196,7 +210,7 @@ void RunTimeParameters::end_transaction(bool committed) {
     auto& value = kept.try_emplace({change.definition, change.custom}, change.before).first->second;
     if (!change.local) value = change.after;
   }
-  for (const Change& change : changes_) {
+  for (const Change& change : std::views::reverse(changes_)) {
     if (change.local) restore(change, kept.at({change.definition, change.custom}));
   }
   changes_.clear();
@@ -228,7 +242,9 @@ std::string checked_setting(const executor::SessionState& session, const std::st
     check_custom_name(name);
     return name + "=" + text;
   }
-  if (definition->context != ParameterContext::kUser) {
+  if (definition->context == ParameterContext::kSuperuser) {
+    executor::require_superuser(session, fmt::format("permission denied to set parameter \"{}\"", definition->name));
+  } else if (definition->context != ParameterContext::kUser) {
     throw sql::SqlError(sqlstate::kCantChangeRuntimeParam, fmt::format("parameter \"{}\" cannot be changed now", definition->name));
   }
   std::string parsed = parse_parameter_value(*definition, text);
@@ -246,7 +262,9 @@ void RunTimeParameters::check_authorization(const std::string& role) const {
 
 void RunTimeParameters::follow_user(std::string user) {
   session_.user = std::move(user);
-  const sql::RoleDef* role = sql::known_roles()->find(session_.user);
+  const sql::RoleDef* role = session_.user == start_value(*find_parameter("session_authorization")) ? sql::known_roles()->find(login_role_)
+                                                                                                    : sql::known_roles()->find(session_.user);
+  session_.role = role == nullptr ? 0 : role->oid;
   assign(*find_parameter("is_superuser"), role != nullptr && role->superuser ? "on" : "off");
   const ParameterDefinition& search_path = *find_parameter("search_path");
   apply(search_path, std::string(value(search_path)));
@@ -279,6 +297,17 @@ void RunTimeParameters::set_at_start(std::string_view name, std::string_view val
   }
 }
 
+void RunTimeParameters::set_stored(std::string_view name, std::string_view value) {
+  is_stored_setting_ = true;
+  try {
+    set_at_start(name, value);
+  } catch (...) {
+    is_stored_setting_ = false;
+    throw;
+  }
+  is_stored_setting_ = false;
+}
+
 std::string RunTimeParameters::join_values(std::string_view name, const std::vector<std::string>& values) {
   const ParameterDefinition* definition = find_parameter(name);
   const bool list = definition && definition->traits.list;
@@ -309,7 +338,7 @@ void RunTimeParameters::reset(std::string_view name, bool local) {
 
 void RunTimeParameters::reset_all() {
   for (const ParameterDefinition& definition : parameter_definitions()) {
-    if (definition.context != ParameterContext::kUser) continue;
+    if (definition.context < ParameterContext::kSuperuser) continue;
     const std::string_view start = start_value(definition);
     const bool is_identity = definition.name == "role" || definition.name == "session_authorization";
     if (value(definition) != start && !is_of_transaction(definition) && !is_identity) change(definition, std::string(start), false);
@@ -379,6 +408,7 @@ std::string_view context_name(ParameterContext context) {
     case ParameterContext::kInternal: return "internal";
     case ParameterContext::kStart: return "postmaster";
     case ParameterContext::kReload: return "sighup";
+    case ParameterContext::kSuperuser: return "superuser";
     case ParameterContext::kUser: return "user";
   }
   return "";

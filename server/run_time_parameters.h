@@ -47,9 +47,11 @@ class RunTimeParameters {
   TransactionValues transaction_values() const;
   void set_transaction_values(const TransactionValues& values);
   /// The session's user has come to be known: parameters that speak of it follow.
-  void user_known();
+  void user_known(sql::Oid role);
   /// A value of the startup packet or of its options: RESET goes back to it.
   void set_at_start(std::string_view name, std::string_view value);
+  /// The same of ALTER ROLE … SET and ALTER DATABASE … SET, which have checked that the parameter may be set.
+  void set_stored(std::string_view name, std::string_view value);
 
   /// As SHOW prints it; 42704.
   std::string show(std::string_view name) const;
@@ -112,6 +114,7 @@ class RunTimeParameters {
   std::vector<ParameterValue> status(bool only_changes);
 
   executor::SessionState& session_;
+  sql::Oid login_role_ = sql::kPostgresRole;
   std::map<const ParameterDefinition*, Setting> settings_;
   struct CustomSetting {
     std::string name, value, start_value;
@@ -119,6 +122,7 @@ class RunTimeParameters {
   std::map<std::string, CustomSetting> custom_;  // a.b, by lower-case name
   std::vector<Change> changes_;
   bool in_transaction_ = false;
+  bool is_stored_setting_ = false;  // set_stored() is at work
   bool maybe_changed_ = false;
   std::int64_t statement_timeout_ = 0;
   std::int64_t idle_session_timeout_ = 0;

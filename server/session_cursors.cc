@@ -153,8 +153,21 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
   cursor->scrolls = declare.scroll.value_or(declare.query->locking.empty());
   executor::DeclaredParameters types;
   if (!parameters.empty()) types = outer->parameter_types;
-  const bool has_places = co_await plan_with_places(*cursor, *declare.query, types);
-  if (!has_places) {
+  std::unique_ptr<executor::Execution> run;
+  if (co_await plan_with_places(*cursor, *declare.query, types)) {
+    run = engine_->execute(cursor->query->plan, parameters, state_);
+    bool may_read_places = true;
+    try {
+      co_await run->open();
+    } catch (const sql::SqlError&) {  // ctid is for roles that may read the whole table
+      may_read_places = false;
+    }
+    if (!may_read_places) {
+      run.reset();
+      cursor->table.clear();
+    }
+  }
+  if (!run) {
     std::string text = parser::to_sql(*declare.query);
     auto query = parser::parse_statement(text);
     SourceText source;
@@ -166,7 +179,7 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
     }
     if (failure) throw *failure;
   }
-  std::unique_ptr<executor::Execution> run = engine_->execute(cursor->query->plan, std::move(parameters), state_);
+  if (!run) run = engine_->execute(cursor->query->plan, std::move(parameters), state_);
   co_await cursor->read(std::move(run), state_);
   cursors_.insert_or_assign(declare.name, std::move(cursor));
 }

@@ -112,7 +112,7 @@ asio::awaitable<bool> Session::start_up() {
 void Session::set_role_defaults(const std::vector<ParameterValue>& settings) {
   for (const auto& [name, value] : settings) {
     try {
-      parameters_.set_at_start(name, value);
+      parameters_.set_stored(name, value);
     } catch (const sql::SqlError& error) {
       spdlog::warn("a setting of role {} in database {} is ignored: {}", state_.user, state_.database, error.message());
     }
@@ -136,7 +136,7 @@ asio::awaitable<void> Session::open(StartupMessage message) {
 
   state_.user = message.user;
   state_.database = message.database;
-  parameters_.user_known();
+  parameters_.user_known(login.role->oid);
   set_role_defaults(login.role->settings);
   for (const auto& [name, value] : message.settings) {
     if (name != "application_name") sql::check_utf8(value);

@@ -122,9 +122,7 @@ class SessionStatements::Run final : public executor::Execution {
 
 /// Roles that other processes have changed are known from the next load of the definitions on, whose version moves with them.
 asio::awaitable<void> SessionStatements::refresh_roles() {
-  static const std::shared_ptr<const ast::Statement> kStatement = parser::parse_statement("SELECT NULL");
-  co_await engine_->begin_session();
-  co_await engine_->prepare("SELECT NULL", kStatement, std::nullopt, state_);
+  co_await engine_->load_definitions(state_);
 }
 
 bool SessionStatements::handles(const ast::Statement& statement) {

@@ -46,6 +46,7 @@ def arguments():
                         help="files that are run at the same time (default: as many as there are cores)")
     parser.add_argument("--rewrite", action="store_true", help="write golden plans anew instead of comparing")
     parser.add_argument("--extended", action="store_true", help="run queries and errors by the extended protocol, too, in both formats")
+    parser.add_argument("--least-acl", action="store_true", help="plan and sql: redquel logs in to Redis as `redquel check --acl` says")
     parser.add_argument("--concurrent", action="store_true", help="only modules marked CONCURRENT (for ThreadSanitizer)")
     parser.add_argument("--subject", choices=["redquel", "postgresql"], default="redquel", help="who is compared with PostgreSQL")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds that one answer may take (default: %(default)s)")
@@ -118,7 +119,7 @@ class Worker:
     def ready_subject(self):
         if not self.subject:
             is_postgres = self.chosen.subject == "postgresql"
-            self.subject = sql_runner.Oracle(self.postgres, "subject") if is_postgres else sql_runner.Subject(self.chosen.build)
+            self.subject = sql_runner.Oracle(self.postgres, "subject") if is_postgres else sql_runner.Subject(self.chosen.build, least_acl=self.chosen.least_acl)
         return self.subject
 
     def end(self):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/catalog/default_privileges.h"
 #include "executor/catalog/dependent_changes.h"
 #include "executor/roles/access.h"
 #include "executor/storage/mapped_script.h"
@@ -58,6 +59,23 @@ void settle_owner(const sql::CatalogSnapshot& catalog, const SessionState& sessi
   const sql::RoleDef* role = sql::known_roles()->find(after.owner);
   if (role == nullptr) throw sql::undefined_role(after.owner);
   after.owner = sql::owner_reference(role->oid);
+}
+
+/// The table that writes to the view reach; null: none.
+sql::CatalogSnapshot::TablePtr table_under(const sql::CatalogSnapshot& catalog, const sql::ViewDef& view) {
+  std::set<sql::Oid> seen;
+  sql::Oid base = view.base;
+  while (base != 0 && seen.insert(base).second) {
+    if (auto table = catalog.find_table(base)) return table;
+    const auto below = catalog.find_view(base);
+    base = below ? below->base : 0;
+  }
+  return nullptr;
+}
+
+bool has_other_rights(const sql::ViewDef& before, const sql::ViewDef& after) {
+  const auto same_acl = [](const sql::ViewDef::Column& a, const sql::ViewDef::Column& b) { return a.acl == b.acl; };
+  return before.owner != after.owner || before.acl != after.acl || !std::ranges::equal(before.columns, after.columns, same_acl);
 }
 
 }  // namespace
@@ -186,12 +204,23 @@ void CatalogDraft::put(sql::SequenceDef sequence) {
       require_owner(session_, sql::owner_of(state_, before->second), "sequence", before->second.name);
     }
   }
+  if (!state_.sequences.contains(sequence.oid)) {
+    const sql::Oid role = current_role(*sql::known_roles(), session_);
+    sequence.owner = sequence.owner_table == 0 && role != 0 ? sql::owner_reference(role) : "";
+    const sql::Oid owner = sql::owner_role(sql::owner_of(state_, sequence));
+    sequence.acl = default_privileges(*this, sql::AclKind::kSequence, owner, sequence.schema);
+  }
   sequences_.insert(sequence.oid);
   state_.sequences.insert_or_assign(sequence.oid, std::move(sequence));
 }
 
 void CatalogDraft::put(sql::ViewDef view) {
-  settle_owner(state_, session_, state_.find_view(view.oid).get(), view);
+  const auto before = state_.find_view(view.oid);
+  settle_owner(state_, session_, before.get(), view);
+  if (before && has_other_rights(*before, view)) {
+    // The table under an updatable view gets another version, so that Redis refuses writes that were checked before.
+    if (const auto table = table_under(state_, view)) replace(*table);
+  }
   views_.insert(view.oid);
   const sql::Oid oid = view.oid;
   state_.views[oid] = std::make_shared<const sql::ViewDef>(std::move(view));
@@ -217,6 +246,7 @@ void CatalogDraft::put(sql::SchemaDef schema) {
 void CatalogDraft::put(sql::DefaultAclDef definition) {
   const sql::Oid oid = definition.oid;
   std::erase_if(change_.default_acls, [&](const sql::DefaultAclDef& other) { return other.oid == oid; });
+  std::erase(change_.dropped_default_acls, oid);
   change_.default_acls.push_back(definition);
   state_.default_acls.insert_or_assign(oid, std::move(definition));
 }
@@ -310,6 +340,12 @@ void CatalogDraft::drop_function(sql::Oid oid) {
 void CatalogDraft::drop_schema(const std::string& name) {
   if (const auto found = state_.schemas.find(name); found != state_.schemas.end() && !sql::is_temporary_schema(name)) {
     require_owner_of(session_, found->second);
+  }
+  if (const auto found = state_.schemas.find(name); found != state_.schemas.end()) {
+    const auto default_acls = state_.default_acls;
+    for (const auto& [oid, entry] : default_acls) {
+      if (entry.schema == found->second.oid) drop_default_acl(oid);
+    }
   }
   std::erase_if(change_.schemas, [&](const sql::SchemaDef& schema) { return schema.name == name; });
   change_.dropped_schemas.push_back(name);

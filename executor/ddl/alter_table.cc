@@ -15,6 +15,7 @@
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/new_owner.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/roles/access.h"
 #include "executor/ddl/row_validation.h"
 #include "executor/ddl/sequence_restart.h"
 #include "executor/ddl/storage_parameters.h"
@@ -172,16 +173,25 @@ void change_index_options(CatalogDraft& draft, const ast::RelationName& name, co
   draft.put(std::move(table));
 }
 
+/// An index belongs to the owner of its table.
+void change_owner_of_other(CatalogDraft& draft, const ast::RelationName& name, const std::string& role, RelationKind kind) {
+  const std::vector<std::string>& path = draft.session().search_path;
+  if (kind == RelationKind::kSequence) {
+    return change_sequence_owner(draft, *draft.catalog().find_sequence(name.schema, name.name, path), role);
+  }
+  if (kind != RelationKind::kView) return require_role(draft.session(), role);
+  sql::ViewDef view = *draft.catalog().find_view(name.schema, name.name, path);
+  require_owner(draft.session(), view.owner, "view", view.name);
+  give_to(view, new_owner_in_schema(draft, role, view.owner, view.schema));
+  draft.put(std::move(view));
+}
+
 /// ALTER VIEW, SEQUENCE and INDEX with commands of ALTER TABLE: an owner, and options that mean nothing here.
 void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, RelationKind kind) {
   const std::string_view plural = kind == RelationKind::kView ? "views" : kind == RelationKind::kIndex ? "indexes" : "sequences";
   for (const ast::Alteration& command : statement.commands) {
     if (const auto* owner = std::get_if<ast::ChangeOwner>(&command)) {
-      std::string role = new_owner(draft.session(), owner->role);
-      if (kind != RelationKind::kView) continue;
-      sql::ViewDef view = *draft.catalog().find_view(statement.relation.schema, statement.relation.name, draft.session().search_path);
-      view.owner = std::move(role);
-      draft.put(std::move(view));
+      change_owner_of_other(draft, statement.relation, owner->role, kind);
     } else if (const auto* options = std::get_if<ast::SetTableOptions>(&command); options != nullptr && kind == RelationKind::kIndex) {
       change_index_options(draft, statement.relation, *options);
     } else if (const auto* statistics = std::get_if<ast::SetIndexStatistics>(&command); statistics != nullptr && kind == RelationKind::kIndex) {
@@ -358,6 +368,7 @@ asio::awaitable<void> alter_table(DdlContext& context, const ast::AlterTable& st
       if (statement.object == ast::ObjectType::kMaterializedView && kind != RelationKind::kNone && (!table || !table->materialized)) {
         throw sql::wrong_object_kind(statement.relation.name, "a materialized view");
       }
+      if (table) require_owner(draft.session(), table->owner, is_mapped ? "foreign table" : table->materialized ? "materialized view" : "table", table->name);
       if (table && table->materialized) check_materialized(statement);
       is_other = is_mapped;
       if (is_mapped) alter_mapped_table(draft, table, statement);

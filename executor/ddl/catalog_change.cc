@@ -17,6 +17,16 @@ namespace {
 /// Other processes may be faster so often; then something is wrong.
 constexpr int kCommitAttempts = 100;
 
+/// "WARNING" for the SQLSTATEs of warnings, and for what GRANT leaves out.
+std::string_view severity_of(const SqlError& notice) {
+  return notice.sqlstate().starts_with("01") || notice.sqlstate() == sqlstate::kInvalidGrantOperation ? "WARNING" : "NOTICE";
+}
+
+void send_notices(const SessionState& session, const std::vector<SqlError>& notices) {
+  if (!session.notice) return;
+  for (const SqlError& notice : notices) session.notice(severity_of(notice), notice);
+}
+
 /// Tables that are there already and get another definition: open transactions that have written them could not commit any more.
 std::vector<TablePtr> tables_redefined(const CatalogChange& change, const sql::CatalogSnapshot& before) {
   std::set<sql::Oid> oids(change.dropped_tables.begin(), change.dropped_tables.end());
@@ -93,8 +103,7 @@ asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft
       catalog.restore(std::move(before));
       throw;
     }
-    if (!context.session.notice) co_return;
-    for (const SqlError& notice : notices) context.session.notice("NOTICE", notice);
+    send_notices(context.session, notices);
     co_return;
   }
 }
@@ -128,9 +137,7 @@ asio::awaitable<std::optional<std::vector<Removal>>> commit_made(DdlContext& con
     std::optional<std::string> version = co_await commit_catalog(context.redis, *loaded.snapshot, std::move(change));
     if (!version) co_return std::nullopt;
   }
-  if (context.session.notice) {
-    for (const SqlError& notice : draft->notices()) context.session.notice("NOTICE", notice);
-  }
+  send_notices(context.session, draft->notices());
   co_return removals;
 }
 

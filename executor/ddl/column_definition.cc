@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/ddl/definition_rights.h"
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/storage_parameters.h"
 #include "parser/deparse.h"
@@ -38,6 +39,7 @@ planner::DeclaredType column_type(const CatalogDraft& draft, const ast::ColumnDe
   if (info.category == sql::TypeCategory::kPseudo || info.category == sql::TypeCategory::kUnknown) {
     throw sql::has_pseudo_type(definition.name, info.name);
   }
+  require_type_usage(draft, declared);
   return declared;
 }
 

@@ -7,6 +7,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/role_draft.h"
 #include "executor/ddl/type_lookup.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -199,11 +200,23 @@ void set_comment(CatalogDraft& draft, const ast::Comment& statement, const std::
   }
 }
 
+/// 42501 without CREATEROLE, and for superusers without being one.
+void comment_on_role(RoleDraft& draft, const std::string& name, const std::string& text) {
+  sql::RoleDef role = require_role(draft.roles, draft.session(), name);
+  if (role.superuser && !draft.is_superuser()) throw SqlError(sqlstate::kInsufficientPrivilege, "must be superuser");
+  if (!draft.may_create_roles()) throw SqlError(sqlstate::kInsufficientPrivilege, "must have CREATEROLE privilege");
+  role.comment = text;
+  draft.roles.put(std::move(role));
+}
+
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::Comment& statement) {
   // An empty comment is none, as in PostgreSQL.
   const std::string text = statement.comment.value_or("");
+  if (statement.object == ast::ObjectType::kRole) {
+    co_return co_await change_roles(context, [&](RoleDraft& draft) { comment_on_role(draft, statement.name.names.back(), text); });
+  }
   const MakeDraft make = [&](CatalogDraft& draft) { set_comment(draft, statement, text); };
   co_await change_catalog(context, make);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/catalog/default_privileges.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/foreign_options.h"
@@ -191,7 +192,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
   sql::choose_row_type(table);
   table.schema = schema;
   table.name = name;
-  table.owner = draft.session().user;
+  take_ownership(draft, sql::AclKind::kTable, table);
   table.prefix = fmt::format("{}mapped:{}", sql::kOwnPrefix, table.oid);  // of no key
   draft.put(table);
   std::vector<sql::MappingOptions> columns;

@@ -199,6 +199,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateRole& statement)
 
 asio::awaitable<void> run(DdlContext& context, const ast::AlterRole& statement) {
   if (sets_parameters(statement)) co_return co_await set_parameters(context, statement);
+  if (concerns_owned_objects(statement)) co_return co_await change_owned_objects(context, statement);
   WrittenPassword password(statement.options, context.session);
   std::map<sql::Oid, std::string> verifiers;
   if (password.is_written()) verifiers = co_await load_verifiers(context.home);

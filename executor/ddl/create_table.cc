@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "executor/catalog/catalog_draft.h"
+#include "executor/catalog/default_privileges.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/implicit_objects.h"
@@ -132,7 +133,7 @@ std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable&
   sql::choose_row_type(table);
   table.schema = schema;
   table.name = name;
-  table.owner = draft.session().user;
+  take_ownership(draft, sql::AclKind::kTable, table);
   table.on_commit = on_commit(statement.on_commit, schema);
   table.prefix = draft.reserve_prefix(schema, name, fmt::format("table {}", table.oid));
   draft.put(table);

@@ -6,6 +6,7 @@
 #include "executor/ddl/alter_composite.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/definition_rights.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/type_lookup.h"
 #include "executor/ddl/value_rewrite.h"
@@ -150,6 +151,7 @@ sql::CompositeField new_field(const CatalogDraft& draft, const UserType& whole, 
     throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("composite type {} cannot be made a member of itself", whole.name));
   }
   check_lives_as_long(draft, whole, declared);
+  require_type_usage(draft, {type, domain});
   return {name, type, domain};
 }
 

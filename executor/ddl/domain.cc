@@ -1,3 +1,4 @@
+#include "executor/ddl/definition_rights.h"
 #include "planner/bind/domain.h"
 
 #include <fmt/format.h>
@@ -242,6 +243,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateDomain& statemen
     if (info.category == sql::TypeCategory::kPseudo || info.category == sql::TypeCategory::kUnknown) {
       throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("\"{}\" is not a valid base type for a domain", info.name));
     }
+    require_type_usage(draft, {base, base_domain});
     check_collation(statement.collation, base, std::nullopt);
     domain.base = base;
     domain.base_domain = base_domain;

@@ -7,12 +7,15 @@
 #include <vector>
 
 #include "executor/catalog/catalog_draft.h"
+#include "executor/catalog/dependent_changes.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/definition_rights.h"
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/type_lookup.h"
+#include "executor/roles/access.h"
 #include "executor/transaction/transaction_catalog.h"
 #include "parser/deparse.h"
 #include "sql/functions/function.h"
@@ -75,6 +78,7 @@ void drop_index(CatalogDraft& draft, const ast::RelationName& name, bool cascade
   const auto [table, index] = draft.catalog().find_index(name.schema, name.name, path);
   if (index == nullptr) return;  // named twice
   if (index->constraint) throw refuse(index->name, *table);
+  require_owner(draft.session(), table->owner, "index", index->name);
   const sql::Oid oid = index->oid;
   drop_dependents(draft, {{DropObject::Kind::kIndex, oid}}, cascade);
   const TablePtr now = draft.catalog().find_table(table->oid);
@@ -155,6 +159,8 @@ void drop_relations(CatalogDraft& draft, const ast::Drop& statement, const DropK
       targets.push_back({DropObject::Kind::kSequence, sequence->oid});
     }
   }
+  require_drop_rights(draft, targets);
+  const DependentChanges rights_are_checked;
   drop_dependents(draft, targets, statement.cascade);
   for (const DropObject& target : targets) {
     switch (target.kind) {
@@ -187,6 +193,7 @@ void drop_schemas(CatalogDraft& draft, const ast::Drop& statement) {
     }
     targets.push_back({DropObject::Kind::kSchema, schema->second.oid});
   }
+  require_drop_rights(draft, targets);
   drop_dependents(draft, targets, statement.cascade);
   for (const ast::ObjectName& object : statement.names) {
     if (draft.catalog().schemas.contains(object.names.back())) draft.drop_schema(object.names.back());

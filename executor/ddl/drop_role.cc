@@ -1,18 +1,17 @@
-// DROP ROLE, USER, GROUP: refused while an object in any database has the role as its owner.
+// DROP ROLE, USER, GROUP: refused while an object in any database depends on the role.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "executor/ddl/role_dependents.h"
 #include "executor/ddl/role_draft.h"
 #include "executor/ddl/role_statements.h"
 #include "executor/runtime/session_context.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/storage/databases.h"
-#include "sql/functions/object_description.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
-#include "sql/system_tables/relations.h"
 
 namespace redquel::executor {
 
@@ -41,43 +40,22 @@ asio::awaitable<std::vector<DatabaseCatalog>> load_all_catalogs(DdlContext& cont
   co_return catalogs;
 }
 
-/// Returns the objects that a role owns, in the order of their oids.
-std::vector<sql::ObjectAddress> objects_of(const sql::CatalogSnapshot& catalog, sql::Oid role) {
-  std::vector<sql::ObjectAddress> objects;
-  const auto add = [&](sql::Oid in_catalog, const auto& definition) {
-    if (sql::owner_role(definition.owner) == role) objects.push_back({in_catalog, definition.oid});
-  };
-  namespace catalogs = sql::catalogs;
-  for (const auto& [name, schema] : catalog.schemas) {
-    if (!sql::is_temporary_schema(name)) add(catalogs::kSchemas, schema);
-  }
-  for (const auto& [oid, table] : catalog.tables) add(catalogs::kRelations, *table);
-  for (const auto& [oid, sequence] : catalog.sequences) {
-    if (sequence.owner_table != 0 && sql::owner_role(sql::owner_of(catalog, sequence)) == role) objects.push_back({catalogs::kRelations, oid});
-  }
-  for (const auto& [oid, view] : catalog.views) add(catalogs::kRelations, *view);
-  for (const auto& [oid, function] : catalog.functions) add(catalogs::kFunctions, *function);
-  for (const auto& [oid, type] : catalog.types) add(catalogs::kTypes, *type);
-  std::ranges::stable_sort(objects, {}, &sql::ObjectAddress::object);
-  return objects;
-}
-
 /// Returns what depends on a role, a line for each object of the session's database and one for each other database.
 std::string dependents_of(const RoleDraft& draft, const std::vector<DatabaseCatalog>& catalogs, const DdlContext& context, sql::Oid role) {
   std::vector<std::string> lines, others;
   for (const auto& [database, facts] : draft.roles.databases()) {
     if (facts.owner == role) lines.push_back(fmt::format("owner of database {}", database));
+    if (names_role(facts.acl, facts.owner, role)) lines.push_back(fmt::format("privileges for database {}", database));
   }
   for (const DatabaseCatalog& database : catalogs) {
-    const std::vector<sql::ObjectAddress> objects = objects_of(*database.catalog, role);
+    const std::vector<RoleDependency> dependencies = role_dependencies(*database.catalog, role);
     if (database.number != context.database) {
-      if (!objects.empty()) others.push_back(fmt::format("{} object{} in database {}", objects.size(), objects.size() == 1 ? "" : "s", database.name));
+      const std::size_t count = dependencies.size();
+      if (count > 0) others.push_back(fmt::format("{} object{} in database {}", count, count == 1 ? "" : "s", database.name));
       continue;
     }
     const sql::EvaluationContext evaluation = definition_context(context.session, *database.catalog);
-    for (const sql::ObjectAddress& object : objects) {
-      lines.push_back("owner of " + sql::describe_object(object, evaluation).value_or("an object"));
-    }
+    for (const RoleDependency& dependency : dependencies) lines.push_back(describe(dependency, evaluation));
   }
   lines.insert(lines.end(), others.begin(), others.end());
   return fmt::format("{}", fmt::join(lines, "\n"));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "executor/ddl/definition_rights.h"
 #include "executor/ddl/generated_names.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
@@ -166,6 +167,7 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
     key.referenced_columns = named_columns(*referenced, node.referenced_columns);
     key.referenced_index = find_key(*referenced, key.referenced_columns);
   }
+  require_references(draft, *referenced, key.referenced_columns);
   key.match_full = node.match == ast::ForeignKeyMatch::kFull;
   key.on_delete = action_of(node.on_delete);
   key.on_update = action_of(node.on_update);

@@ -4,8 +4,11 @@
 #include <optional>
 
 #include "executor/catalog/catalog_draft.h"
+#include "executor/catalog/default_privileges.h"
+#include "executor/catalog/dependent_changes.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/definition_rights.h"
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/function_options.h"
@@ -76,6 +79,7 @@ sql::Type parameter_type(CatalogDraft& draft, const ast::TypeName& name, bool is
     throw SqlError(sqlstate::kUndefinedObject,
                    fmt::format("type {}{} does not exist", fmt::join(name.names, "."), name.array_bounds.empty() ? "" : "[]"));
   }
+  require_type_usage(draft, {type});
   if (name.percent_type) {
     draft.notice(sqlstate::kSuccessfulCompletion,
                  fmt::format("type reference {}%TYPE converted to {}", fmt::join(name.names, "."), sql::format_type(sql::Type{type.oid})));
@@ -271,7 +275,7 @@ void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
   FunctionDef function;
   function.schema = creation_schema(draft, name);
   function.name = name.name;
-  function.owner = draft.session().user;
+  take_ownership(draft, sql::AclKind::kFunction, function);
   function.procedure = statement.procedure;
   read_parameters(draft, statement, function);
   read_result(draft, statement, function);
@@ -288,6 +292,7 @@ void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
     function.oid = existing->oid;
     function.comment = existing->comment;
     function.owner = existing->owner;
+    function.acl = existing->acl;
   } else {
     function.oid = draft.new_oid();
   }
@@ -385,6 +390,8 @@ void drop_functions(CatalogDraft& draft, const ast::Drop& statement) {
     }
   }
   if (targets.empty()) return;
+  require_drop_rights(draft, targets);
+  const DependentChanges rights_are_checked;
   drop_dependents(draft, targets, statement.cascade);
   for (const DropObject& target : targets) {
     if (draft.catalog().functions.contains(target.oid)) draft.drop_function(target.oid);

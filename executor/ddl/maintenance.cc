@@ -2,8 +2,10 @@
 
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/definition_rights.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/vacuum_options.h"
+#include "executor/roles/access.h"
 #include "executor/transaction/transaction.h"
 #include "sql/sqlstate.h"
 
@@ -33,7 +35,10 @@ asio::awaitable<void> run(DdlContext& context, const ast::Vacuum& statement) {
     for (const ast::VacuumRelation& listed : statement.relations) {
       const ast::RelationName& name = listed.relation.name;
       if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(draft, name);
+      const std::string_view verb = statement.analyze_only ? "analyze" : "vacuum";
       const TablePtr table = draft.catalog().find_table(name.schema, name.name, draft.session().search_path);
+      if (table && !may_maintain(draft.session(), table->owner, table->name, verb)) continue;
+      if (relation_kind(draft, name) == RelationKind::kSystemTable && !may_maintain_catalog(draft.session(), name.name, verb)) continue;
       for (auto column = listed.columns.begin(); table && column != listed.columns.end(); ++column) {
         const std::string shown = "column \"" + *column + "\" of relation \"" + table->name + "\"";
         if (table->find_column(*column) == nullptr) throw sql::SqlError(sqlstate::kUndefinedColumn, shown + " does not exist");
@@ -52,6 +57,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::Cluster& statement) {
     if (!statement.relation) return;
     check_schema(draft, *statement.relation);
     const TablePtr table = require_table(draft, *statement.relation);
+    require_owner(draft.session(), table->owner, table->materialized ? "materialized view" : "table", table->name);
     if (statement.index.empty()) {
       throw sql::SqlError(sqlstate::kUndefinedObject, "there is no previously clustered index for table \"" + table->name + "\"");
     }

@@ -173,7 +173,7 @@ class MappedAlteration {
     changed.domain = domain;
   }
   void run(const ast::ChangeOwner& written) {
-    table_.owner = new_owner(draft_.session(), written.role);
+    give_to(draft_, table_, new_owner_in_schema(draft_, written.role, table_.owner, table_.schema));
   }
   void run(const ast::AlterForeignOptions& written) {
     for (sql::IndexDef& index : table_.indexes) index.state = sql::IndexState::kBuilding;  // rows may be others now

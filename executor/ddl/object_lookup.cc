@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "executor/ddl/definition_rights.h"
 #include "parser/deparse.h"
 #include "sql/error.h"
 #include "sql/name_errors.h"
@@ -51,6 +52,7 @@ std::string creation_schema(CatalogDraft& draft, const RelationName& name, parse
     if (!name.schema.empty() && name.schema != "pg_temp" && name.schema != own) {
       throw SqlError(sqlstate::kInvalidTableDefinition, "cannot create temporary relation in non-temporary schema").at(name.offset);
     }
+    require_temporary_creation(draft.session());
     if (!draft.catalog().schemas.contains(own)) {
       draft.put(sql::SchemaDef{.oid = draft.new_oid(), .name = own, .owner = draft.session().user, .comment = {}});
     }

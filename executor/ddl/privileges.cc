@@ -3,83 +3,83 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <optional>
 #include <string>
-#include <string_view>
 
-#include "sql/error.h"
+#include "sql/privileges/right_names.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
 namespace ast = parser::ast;
 using ast::ObjectType;
+using sql::AclKind;
 using sql::SqlError;
 
 namespace {
 
-constexpr std::string_view kAllPrivileges[] = {"select", "insert", "update", "delete",    "truncate", "references", "trigger",
-                                               "usage",  "execute", "create", "temporary", "temp",     "connect"};
-
-/// What objects of a kind can be granted, with a blank behind each, and how messages call them.
+/// How messages call the objects that a statement names.
 struct GrantableKind {
   ObjectType type;
-  std::string_view privileges, name;
+  AclKind kind;
+  std::string_view name;
 };
 constexpr GrantableKind kGrantableKinds[] = {
-    {ObjectType::kTable, "select insert update delete truncate references trigger ", "relation"},
-    {ObjectType::kSequence, "select update usage ", "sequence"},
-    {ObjectType::kFunction, "execute ", "function"},
-    {ObjectType::kProcedure, "execute ", "procedure"},
-    {ObjectType::kRoutine, "execute ", "routine"},
-    {ObjectType::kType, "usage ", "type"},
-    {ObjectType::kDomain, "usage ", "domain"},
-    {ObjectType::kSchema, "usage create ", "schema"},
-    {ObjectType::kDatabase, "create temporary temp connect ", "database"},
-    {ObjectType::kLanguage, "usage ", "language"},
+    {ObjectType::kTable, AclKind::kTable, "relation"},
+    {ObjectType::kSequence, AclKind::kSequence, "sequence"},
+    {ObjectType::kFunction, AclKind::kFunction, "function"},
+    {ObjectType::kProcedure, AclKind::kFunction, "procedure"},
+    {ObjectType::kRoutine, AclKind::kFunction, "routine"},
+    {ObjectType::kType, AclKind::kType, "type"},
+    {ObjectType::kDomain, AclKind::kType, "domain"},
+    {ObjectType::kSchema, AclKind::kSchema, "schema"},
+    {ObjectType::kDatabase, AclKind::kDatabase, "database"},
+    {ObjectType::kLanguage, AclKind::kLanguage, "language"},
+    {ObjectType::kLargeObject, AclKind::kLargeObject, "large object"},
+    {ObjectType::kTablespace, AclKind::kTablespace, "tablespace"},
+    {ObjectType::kForeignDataWrapper, AclKind::kForeignDataWrapper, "foreign-data wrapper"},
+    {ObjectType::kForeignServer, AclKind::kForeignServer, "foreign server"},
+    {ObjectType::kParameter, AclKind::kParameter, "parameter"},
 };
 
-bool is_among(std::string_view privileges, const std::string& name) { return privileges.find(name + " ") != std::string_view::npos; }
-
-std::string in_capitals(std::string word) {
-  std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return word;
-}
-
-void check_privilege(const ast::Grant& grant, const GrantableKind& kind, const ast::Privilege& privilege) {
-  const auto refuse = [&](std::string_view what) {
-    throw SqlError(sqlstate::kInvalidGrantOperation, fmt::format("invalid privilege type {} for {}", in_capitals(privilege.name), what));
-  };
-  if (std::ranges::find(kAllPrivileges, privilege.name) == std::end(kAllPrivileges)) {
-    throw SqlError(sqlstate::kSyntaxError, fmt::format("unrecognized privilege type \"{}\"", privilege.name));
-  }
-  if (!privilege.columns.empty()) {
-    if (grant.defaults) throw SqlError(sqlstate::kInvalidGrantOperation, "default privileges cannot be set for columns");
-    if (kind.type != ObjectType::kTable) throw SqlError(sqlstate::kInvalidGrantOperation, "column privileges are only valid for relations");
-    if (!is_among("select insert update references ", privilege.name)) refuse("column");
-    return;
-  }
-  if (is_among(kind.privileges, privilege.name)) return;
-  // A sequence may be granted as a table.
-  const bool is_of_sequence = kind.type == ObjectType::kTable && !grant.defaults && privilege.name == "usage";
-  if (!is_of_sequence) refuse(grant.defaults && kind.type == ObjectType::kRoutine ? "function" : kind.name);
+/// 0 for the old privilege RULE. 42601.
+sql::Rights right_named(const std::string& name) {
+  if (const std::optional<sql::Rights> right = sql::find_right(name)) return *right;
+  throw SqlError(sqlstate::kSyntaxError, fmt::format("unrecognized privilege type \"{}\"", name));
 }
 
 }  // namespace
 
-void check_privileges(const ast::Grant& grant) {
-  const auto* kind = std::ranges::find(kGrantableKinds, grant.object, &GrantableKind::type);
-  if (kind == std::end(kGrantableKinds)) return;
-  for (const ast::Privilege& privilege : grant.privileges) {
-    if (!privilege.name.empty()) check_privilege(grant, *kind, privilege);
-  }
+SqlError invalid_privilege(sql::Rights right, std::string_view kind) {
+  const std::string_view name = right == sql::right::kTemporary ? "TEMP" : sql::right_name(right);
+  return SqlError(sqlstate::kInvalidGrantOperation, fmt::format("invalid privilege type {} for {}", name, kind));
 }
 
-void check_grant_option(const ast::Grant& grant) {
-  if (!grant.grant || !grant.grant_option) return;
-  if (std::ranges::find(grant.grantees, "public") != grant.grantees.end()) {
-    throw SqlError(sqlstate::kInvalidGrantOperation, "grant options can only be granted to roles");
+WrittenRights written_rights(const ast::Grant& grant) {
+  WrittenRights written;
+  written.is_all = grant.privileges.empty();
+  const auto* kind = std::ranges::find(kGrantableKinds, grant.object, &GrantableKind::type);
+  if (kind == std::end(kGrantableKinds)) throw sql::not_supported("GRANT on this kind of object");
+  // A sequence may be named as a table.
+  const bool may_be_sequence = grant.object == ObjectType::kTable && !grant.defaults;
+  const sql::Rights possible = sql::all_rights(kind->kind) | (may_be_sequence ? sql::all_rights(AclKind::kSequence) : 0);
+  for (const ast::Privilege& privilege : grant.privileges) {
+    if (!privilege.columns.empty()) {
+      if (grant.defaults) throw SqlError(sqlstate::kInvalidGrantOperation, "default privileges cannot be set for columns");
+      if (grant.object != ObjectType::kTable) throw SqlError(sqlstate::kInvalidGrantOperation, "column privileges are only valid for relations");
+      const sql::Rights rights = privilege.name.empty() ? sql::all_rights(AclKind::kColumn) : right_named(privilege.name);
+      written.of_columns.push_back({rights, privilege.columns});
+      continue;
+    }
+    const sql::Rights right = right_named(privilege.name);
+    if ((right & ~possible) != 0) {
+      // ALTER DEFAULT PRIVILEGES reads ROUTINES as FUNCTIONS.
+      const std::string_view name = grant.defaults && grant.object == ObjectType::kRoutine ? "function" : kind->name;
+      throw invalid_privilege(right, name);
+    }
+    written.rights |= right;
   }
+  return written;
 }
 
 }  // namespace redquel::executor

@@ -6,6 +6,7 @@
 #include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/roles/access.h"
 #include "executor/storage/index_repair.h"
 #include "executor/transaction/transaction.h"
 #include "parser/option_value.h"
@@ -59,12 +60,16 @@ TablePtr find_one(const CatalogDraft& draft, const ast::Reindex& statement, bool
   }
   if (is_table) {
     if (kind != RelationKind::kTable) throw sql::wrong_object_kind(name.name, "a table or materialized view");
-    return find_table(draft, name);
+    TablePtr table = find_table(draft, name);
+    if (table) require_owner(draft.session(), table->owner, table->materialized ? "materialized view" : "table", name.name);
+    return table;
   }
   if (kind != RelationKind::kIndex) throw sql::wrong_object_kind(name.name, "an index");
   const auto& path = draft.session().search_path;
-  if (const TablePtr table = draft.catalog().find_primary_key(name.schema, name.name, path)) return table;
-  return draft.catalog().find_index(name.schema, name.name, path).first;
+  TablePtr table = draft.catalog().find_primary_key(name.schema, name.name, path);
+  if (!table) table = draft.catalog().find_index(name.schema, name.name, path).first;
+  if (table) require_owner(draft.session(), table->owner, "index", name.name);
+  return table;
 }
 
 std::vector<TablePtr> find_tables(const CatalogDraft& draft, const ast::Reindex& statement, bool is_concurrent) {
@@ -82,6 +87,12 @@ std::vector<TablePtr> find_tables(const CatalogDraft& draft, const ast::Reindex&
     throw SqlError(sqlstate::kFeatureNotSupported, "can only reindex the currently open database");
   }
   if (statement.kind == ast::ReindexKind::kSystem) return tables;  // system tables are computed
+  if (of_schema) {
+    const auto schema = draft.catalog().schemas.find(statement.name);
+    if (schema != draft.catalog().schemas.end()) require_owner(draft.session(), schema->second.owner, "schema", statement.name);
+  } else {
+    require_database_owner(*sql::known_roles(), draft.session(), draft.session().database);
+  }
   for (const auto& [oid, table] : draft.catalog().tables) {
     if (!of_schema || table->schema == statement.name) tables.push_back(table);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/catalog/catalog_draft.h"
+#include "executor/catalog/dependent_changes.h"
 #include "executor/ddl/alter_composite.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
@@ -256,6 +257,10 @@ void rename_schema(CatalogDraft& draft, const ast::Rename& statement) {
   draft.drop_schema(name);
   schema.name = statement.new_name;
   draft.put(schema);
+  const DependentChanges contents_follow;
+  for (const auto& [oid, entry] : before.default_acls) {
+    if (entry.schema == schema.oid) draft.put(sql::DefaultAclDef(entry));
+  }
   for (const auto& [oid, table] : before.tables) {
     if (table->schema != name) continue;
     sql::TableDef changed = *table;

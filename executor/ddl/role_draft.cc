@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "executor/ddl/object_lookup.h"
 #include "executor/ddl/role_statements.h"
 #include "sql/catalog/role_json.h"
 #include "sql/name_errors.h"
@@ -83,6 +84,15 @@ const sql::RoleDef& require_role(const sql::RoleSet& roles, const SessionState& 
   const sql::RoleDef* role = is_current ? roles.find(current_role(roles, session)) : name == "session_user" ? roles.find(session_role(roles, session)) : roles.find(name);
   if (role == nullptr) throw sql::undefined_role(name);
   return *role;
+}
+
+void require_role(const SessionState& session, const std::string& role) { require_role(*sql::known_roles(), session, role); }
+
+std::string role_meant(const SessionState& session, const std::string& role) {
+  if (role == "current_role" || role == "current_user") return session.user;
+  if (role != "session_user") return role;
+  const std::optional<std::string> name = session.show ? session.show("session_authorization") : std::nullopt;
+  return name.value_or(session.user);
 }
 
 void check_role_name(const std::string& name, std::string_view detail) {

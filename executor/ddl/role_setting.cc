@@ -7,16 +7,23 @@
 #include "executor/ddl/new_owner.h"
 #include "executor/ddl/role_draft.h"
 #include "executor/ddl/role_setting.h"
+#include "executor/ddl/role_statements.h"
 #include "parser/role_option.h"
 #include "executor/roles/access.h"
 #include "executor/storage/databases.h"
 #include "sql/name_errors.h"
+#include "sql/privileges/grants.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
 namespace ast = parser::ast;
 using sql::SqlError;
+
+const ast::Option* find_option(const ast::AlterRole& statement, std::string_view name) {
+  const auto found = std::ranges::find(statement.options, name, &ast::Option::name);
+  return found == statement.options.end() ? nullptr : &*found;
+}
 
 namespace {
 
@@ -28,11 +35,6 @@ SettingCheck& setting_check() {
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
   return text;
-}
-
-const ast::Option* find_option(const ast::AlterRole& statement, std::string_view name) {
-  const auto found = std::ranges::find(statement.options, name, &ast::Option::name);
-  return found == statement.options.end() ? nullptr : &*found;
 }
 
 /// The database of IN DATABASE or ALTER DATABASE; empty: none.
@@ -101,12 +103,6 @@ void check_may_set(const RoleDraft& draft, const std::string& database, const sq
   }
 }
 
-asio::awaitable<void> require_database(DdlContext& context, const std::string& name) {
-  if (name == kHomeDatabase || is_template_database(name)) co_return;
-  const std::optional<int> number = co_await find_database(context.home, name);
-  if (!number) throw sql::undefined_database(name);
-}
-
 /// ALTER DATABASE … WITH.
 void change_database(RoleDraft& draft, const std::string& name, const ast::AlterRole& statement) {
   require_database_owner(draft.roles, draft.session(), name);
@@ -134,11 +130,18 @@ void drop_settings(RoleDraft& draft, const std::string& database, const std::str
 
 }  // namespace
 
+asio::awaitable<void> require_database(DdlContext& context, const std::string& name) {
+  if (name == kHomeDatabase || is_template_database(name)) co_return;
+  const std::optional<int> number = co_await find_database(context.home, name);
+  if (!number) throw sql::undefined_database(name);
+}
+
 asio::awaitable<void> change_database_owner(DdlContext& context, const ast::AlterOwner& statement) {
   const std::string name = statement.name.names.back();
   co_await require_database(context, name);
   co_await change_roles(context, [&](RoleDraft& draft) {
     const sql::RoleDef& role = require_role(draft.roles, draft.session(), statement.role);
+    if (draft.roles.facts_of(name).owner == role.oid) return;
     require_database_owner(draft.roles, draft.session(), name);
     if (!draft.roles.may_become(draft.current_role(), role.oid)) {
       throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("must be member of role \"{}\"", role.name));
@@ -148,6 +151,7 @@ asio::awaitable<void> change_database_owner(DdlContext& context, const ast::Alte
       throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied to change owner of database");
     }
     sql::DatabaseFacts facts = draft.roles.facts_of(name);
+    facts.acl = facts.acl ? sql::OptionalAcl(sql::change_owner(*facts.acl, facts.owner, role.oid)) : std::nullopt;
     facts.owner = role.oid;
     draft.roles.put(name, facts);
   });

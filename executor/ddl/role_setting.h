@@ -9,6 +9,8 @@ bool sets_parameters(const parser::ast::AlterRole& statement);
 /// Carries it out.
 asio::awaitable<void> set_parameters(DdlContext& context, const parser::ast::AlterRole& statement);
 
+/// 3D000 unless there is such a database.
+asio::awaitable<void> require_database(DdlContext& context, const std::string& name);
 /// ALTER DATABASE … OWNER TO.
 asio::awaitable<void> change_database_owner(DdlContext& context, const parser::ast::AlterOwner& statement);
 /// CREATE DATABASE: 42501 without CREATEDB, or for an owner that the role is no member of; 42704.

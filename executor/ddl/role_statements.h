@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <string_view>
 
 #include "executor/ddl/ddl.h"
 
@@ -14,6 +15,11 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateRole& st
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterRole& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::DropRole& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::GrantRole& statement);
+/// Returns the option of that name (role_option.h); nullptr: the statement has none.
+const parser::ast::Option* find_option(const parser::ast::AlterRole& statement, std::string_view name);
+/// DROP OWNED and REASSIGN OWNED, which are AlterRole statements, too. Unlike the others they change definitions.
+bool concerns_owned_objects(const parser::ast::AlterRole& statement);
+asio::awaitable<void> change_owned_objects(DdlContext& context, const parser::ast::AlterRole& statement);
 asio::awaitable<void> rename_role(DdlContext& context, const parser::ast::Rename& statement);
 
 }  // namespace redquel::executor

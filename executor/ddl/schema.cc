@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include "executor/catalog/catalog_draft.h"
+#include "executor/catalog/default_privileges.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/new_owner.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/schema_name.h"
+#include "sql/catalog/role_set.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -31,12 +33,13 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statemen
       draft.notice(sqlstate::kDuplicateSchema, fmt::format("schema \"{}\" already exists, skipping", name));
       return;
     }
-    const std::string owner = role.empty() ? draft.session().user : new_owner(draft.session(), statement.role);
+    const std::string owner = role.empty() ? new_owner(draft.session(), draft.session().user) : new_owner(draft.session(), statement.role);
     check_new_schema_name(draft, name);
     sql::SchemaDef schema;
     schema.oid = draft.new_oid();
     schema.name = name;
     schema.owner = owner;
+    schema.acl = default_privileges(draft, sql::AclKind::kSchema, sql::owner_role(owner), "");
     draft.put(std::move(schema));
   };
   co_await change_catalog(context, make);

@@ -8,10 +8,12 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/sequence_restart.h"
+#include "executor/roles/access.h"
 #include "executor/storage/sequences.h"
 #include "executor/transaction/transaction_catalog.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
+#include "sql/system_tables/relations.h"
 
 namespace redquel::executor {
 
@@ -26,11 +28,18 @@ void set_owner(const CatalogDraft& draft, const ast::QualifiedName& owner, sql::
     if (owner[0] != "none") {
       throw SqlError(sqlstate::kSyntaxError, "invalid OWNED BY option").hint("Specify OWNED BY table.column or OWNED BY NONE.");
     }
+    sequence.owner = sql::owner_of(draft.catalog(), sequence);
     sequence.owner_table = 0;
     sequence.owner_column = 0;
     return;
   }
   const TablePtr table = require_table(draft, relation_name({owner.begin(), owner.end() - 1}));
+  const std::string own = sequence.owner.empty() && sequence.owner_table == 0 && !draft.catalog().sequences.contains(sequence.oid)
+                              ? sql::owner_reference(current_role(*sql::known_roles(), draft.session()))
+                              : sql::owner_of(draft.catalog(), sequence);
+  if (sql::owner_role(own) != sql::owner_role(table->owner)) {
+    throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "sequence must have same owner as table it is linked to");
+  }
   if (table->schema != sequence.schema) {
     throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "sequence must be in same schema as table it is linked to");
   }
@@ -38,6 +47,7 @@ void set_owner(const CatalogDraft& draft, const ast::QualifiedName& owner, sql::
   if (column == nullptr) {
     throw sql::undefined_column(owner.back(), table->name);
   }
+  sequence.owner.clear();
   sequence.owner_table = table->oid;
   sequence.owner_column = column->number;
 }

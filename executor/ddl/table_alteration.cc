@@ -1,3 +1,4 @@
+#include "executor/ddl/definition_rights.h"
 #include "executor/ddl/new_owner.h"
 #include "executor/ddl/table_alteration.h"
 
@@ -297,6 +298,7 @@ SqlError default_cannot_be_cast(const sql::ColumnDef& column) {
 void TableAlteration::command(const ast::AlterColumnType& written) {
   sql::ColumnDef& changed = column(written.column);
   const auto [type, domain] = planner::bind_declared_type(written.type, draft_.catalog(), draft_.session().search_path);
+  require_type_usage(draft_, {type, domain});
   check_not_within_itself(draft_, table_, type);
   check_row_type_is_free(draft_, table_);
   check_collation(written.collation, type, written.offset);
@@ -428,7 +430,7 @@ void TableAlteration::command(const ast::SetIndexStatistics&) {
 }
 
 void TableAlteration::command(const ast::ChangeOwner& written) {
-  table_.owner = new_owner(draft_.session(), written.role);
+  give_to(draft_, table_, new_owner_in_schema(draft_, written.role, table_.owner, table_.schema));
 }
 
 void TableAlteration::command(const ast::DropExpression& written) {

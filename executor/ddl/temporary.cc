@@ -54,12 +54,14 @@ asio::awaitable<void> TemporarySchemas::open(DdlContext& context) {
   session.temporary_schema = std::string(sql::kTemporarySchemaPrefix) + token;
   live_.insert(session.temporary_schema);
   // SET search_path may have given pg_temp a place.
-  const auto place = std::ranges::find(session.search_path, kAlias);
-  if (place != session.search_path.end()) {
+  std::vector<std::string> path = session.written_path;
+  const auto place = std::ranges::find(path, kAlias);
+  if (place != path.end()) {
     *place = session.temporary_schema;
   } else {
-    session.search_path.insert(session.search_path.begin(), session.temporary_schema);
+    path.insert(path.begin(), session.temporary_schema);
   }
+  session.set_search_path(std::move(path));
 }
 
 asio::awaitable<void> TemporarySchemas::close(DdlContext& context) {

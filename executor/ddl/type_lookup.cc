@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "executor/catalog/default_privileges.h"
+#include "executor/catalog/dependent_changes.h"
+#include "executor/ddl/definition_rights.h"
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/object_lookup.h"
 #include "parser/deparse.h"
@@ -65,7 +68,7 @@ UserType new_type(CatalogDraft& draft, const ast::RelationName& name) {
   check_schema(draft, name);
   type.schema = creation_schema(draft, name);
   type.name = name.name;
-  type.owner = draft.session().user;
+  take_ownership(draft, sql::AclKind::kType, type);
   check_new_type_name(draft, type.schema, type.name);
   type.oid = sql::new_type_oid();
   type.array = sql::new_type_oid();
@@ -192,6 +195,8 @@ void drop_types(CatalogDraft& draft, const ast::Drop& statement) {
     }
     targets.push_back({DropObject::Kind::kType, type->oid});
   }
+  require_drop_rights(draft, targets);
+  const DependentChanges rights_are_checked;
   drop_dependents(draft, targets, statement.cascade);
   for (const DropObject& target : targets) draft.drop_type(target.oid);
 }

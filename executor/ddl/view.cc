@@ -4,6 +4,7 @@
 #include <set>
 
 #include "executor/catalog/catalog_draft.h"
+#include "executor/catalog/default_privileges.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/catalog/dependent_changes.h"
@@ -86,7 +87,7 @@ void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
   }
   without_positions([&] { view.schema = creation_schema(draft, statement.relation, persistence); });
   view.name = statement.relation.name;
-  view.owner = draft.session().user;
+  take_ownership(draft, sql::AclKind::kTable, view);
   check_columns(view);
   const std::string reason = planner::set_updatable(view, draft.catalog());
   if (view.check_option != sql::ViewDef::CheckOption::kNone && !reason.empty()) {
@@ -100,8 +101,10 @@ void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
     view.rule = existing->rule;
     view.comment = existing->comment;
     view.owner = existing->owner;
+    view.acl = existing->acl;
     for (std::size_t i = 0; i < existing->columns.size(); ++i) {
       view.columns[i].comment = existing->columns[i].comment;
+      view.columns[i].acl = existing->columns[i].acl;
       view.columns[i].default_sql = existing->columns[i].default_sql;
     }
     return draft.put(std::move(view));

@@ -51,6 +51,8 @@ class Execution {
   /// The next non-empty batch, or nullopt at the end (then the statement is complete, its writes are in Redis). Throws
   /// SqlError. Not called again after either.
   virtual asio::awaitable<std::optional<sql::Batch>> next() = 0;
+  /// Before the first `next`, for cursors: the rights of the session's role are checked now, and those rows are read whose rights it had.
+  virtual asio::awaitable<void> open() { co_return; }
   /// Before the first `next`: nobody has been told what columns the rows have, so they may be others than were planned.
   virtual void describe_later() {}
   /// What was run instead, because definitions had changed since the statement was planned; null: nothing else.
@@ -79,6 +81,8 @@ class Engine {
   virtual ~Engine() = default;
   /// A session begins: it knows every definition that was complete before.
   virtual asio::awaitable<void> begin_session() { co_return; }
+  /// Loads the definitions and roles as they are now.
+  virtual asio::awaitable<void> load_definitions(SessionState&) { co_return; }
   /// Binds and plans one parsed statement. `text` is the statement's own source, offsets of errors count from its start.
   /// Waits only where the catalog must be loaded.
   virtual asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,

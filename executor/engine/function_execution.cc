@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "executor/engine/redis_engine.h"
+#include "executor/roles/access.h"
+#include "executor/roles/acting_role.h"
 #include "executor/runtime/function_settings.h"
 #include "executor/transaction/transaction.h"
 #include "parser/parse.h"
@@ -113,7 +115,7 @@ std::string key_of(sql::Oid function, const std::vector<sql::Type>& types, const
   std::string key = std::to_string(function);
   for (const sql::Type type : types) key += ":" + std::to_string(type.oid);
   for (const std::string& schema : session.search_path) key += "/" + schema;
-  return key + "/" + session.user;
+  return key + "/" + std::to_string(session.role);
 }
 
 }  // namespace
@@ -134,6 +136,7 @@ void check_body_statement(const FunctionDef& function, const ast::Statement& sta
 asio::awaitable<FunctionPlanPtr> RedisEngine::plan_function(sql::Oid function, const std::vector<sql::Type>& types, SessionState& session) {
   sql::CatalogPtr known = co_await catalog(session);
   const bool has_own = session.transaction && session.transaction->catalog();
+  follow_search_path(session, *known, has_own);
   const std::string key = key_of(function, types, session);
   const auto found = function_plans_.find(key);
   if (!has_own && found != function_plans_.end() && found->second->catalog_version == known->version &&
@@ -198,8 +201,13 @@ asio::awaitable<std::vector<sql::Batch>> run_sql_function(RedisEngine& engine, S
   const Depth depth(session);
   const sql::CatalogPtr definitions = co_await engine.catalog(session);
   const auto definition = definitions->functions.find(invocation.function);
+  std::optional<ActingRole> definer;
   std::optional<FunctionSettings> settings;  // they decide what the names in the body mean, too
-  if (definition != definitions->functions.end()) settings.emplace(session, *definition->second);
+  if (definition != definitions->functions.end()) {
+    if (definition->second->acl) require_rights(session, *definitions, sql::AclKind::kFunction, invocation.function, sql::right::kExecute);
+    if (definition->second->is_security_definer()) definer.emplace(session, sql::owner_role(definition->second->owner));
+    settings.emplace(session, *definition->second);
+  }
   const FunctionPlanPtr plan = co_await engine.plan_function(invocation.function, invocation.types, session);
   FunctionDef function = *plan->function;
   if (function.columns.empty()) {

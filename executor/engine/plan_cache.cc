@@ -42,8 +42,8 @@ bool begins_as_query(std::string_view text) {
 }  // namespace
 
 bool PlanCache::Conditions::hold(const DeclaredParameters& declared, const SessionState& session, std::string_view version) const {
-  return parameters == declared && catalog_version == version && settings.search_path == session.search_path && settings.user == session.user &&
-         settings.database == session.database && settings.session == session.settings;
+  return parameters == declared && catalog_version == version && settings.search_path == session.search_path &&
+         (!depends_on_role || settings.role == session.role) && settings.database == session.database && settings.session == session.settings;
 }
 
 PlanCache::Entry* PlanCache::find(std::string_view text) {

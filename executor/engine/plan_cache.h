@@ -19,6 +19,7 @@ class PlanCache {
     DeclaredParameters parameters;
     planner::BindSettings settings;
     std::string catalog_version;
+    bool depends_on_role = false;
 
     /// Are these those of the session? (Compared where they stand: every statement asks.)
     bool hold(const DeclaredParameters& declared, const SessionState& session, std::string_view version) const;

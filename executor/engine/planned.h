@@ -7,6 +7,7 @@
 #include "executor/engine/engine.h"
 #include "planner/explain/explain.h"
 #include "planner/plan_copy.h"
+#include "sql/catalog/role_set.h"
 
 namespace redquel::executor {
 
@@ -26,6 +27,10 @@ class PreparedPlan {
   std::string command_tag;                    // empty: that of the plan
   std::string catalog_version;
   std::vector<std::string> search_path;       // under which its names were looked up
+  sql::Oid role = 0;                          // for which it was planned; counts where `planned` depends on it
+  /// The role, and the roles of then, for which the statement's rights were last found to be good (of this plan's definitions).
+  mutable sql::Oid checked_role = 0;
+  mutable sql::RoleSetPtr checked_roles;
   planner::TableSizes sizes;                  // of its tables, where they were looked at
   bool depends_on_sizes = false;
   std::chrono::steady_clock::time_point planned_at = std::chrono::steady_clock::now();

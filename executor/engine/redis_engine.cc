@@ -7,6 +7,7 @@
 
 #include "executor/engine/statement_kind.h"
 #include "executor/redis/seen_version.h"
+#include "executor/roles/access.h"
 #include "executor/runtime/session_context.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/transaction/transaction.h"
@@ -78,6 +79,10 @@ asio::awaitable<bool> RedisEngine::still_defines(std::vector<std::shared_ptr<con
     const auto now = catalog_->find_table(table->oid);
     return now && now->version == table->version && !exclusive_.contains(table->oid);
   });
+}
+
+asio::awaitable<void> RedisEngine::load_definitions(SessionState& session) {
+  co_await newest_catalog(session);
 }
 
 asio::awaitable<void> RedisEngine::begin_session() {
@@ -211,6 +216,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   auto plan = std::make_shared<PreparedPlan>();
   plan->catalog_version = catalog.version;
   plan->search_path = session.search_path;
+  plan->role = session.role;
   plan->sizes = sizes;
   const auto* explain = std::get_if<ast::Explain>(&statement->node);
   const auto* call = std::get_if<ast::Call>(&statement->node);
@@ -313,10 +319,11 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
   if (!known) known = co_await catalog(session);
   // Definitions of an open transaction are nobody else's.
   const bool has_own = has_own_definitions(session);
+  follow_search_path(session, *known, has_own);
   PreparedPtr prepared;
   if (!has_own) prepared = plans_.find_plan(text, parameters, session, known->version);
   if (prepared) co_return prepared;
-  PlanCache::Conditions conditions{parameters, bind_settings(session, true), {}};
+  PlanCache::Conditions conditions{parameters, bind_settings(session, true), {}, false};
   // A name that this process does not know may be another's newest table: an error counts only with the catalog of now.
   std::exception_ptr error;
   try {
@@ -329,12 +336,14 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
     if (has_own) co_await follow_definitions_of_others(shared_, *session.transaction);
     const sql::CatalogPtr now = co_await catalog(session);
     if (now->version == known->version) std::rethrow_exception(error);
+    follow_search_path(session, *now, has_own_definitions(session));
     prepared = plan(std::move(text), std::move(statement), parameters, *now, session);
     known = now;
   }
   prepared = co_await plan_by_sizes(prepared, std::move(parameters), known, session);
   if (has_own) co_return prepared;
   conditions.catalog_version = prepared->plan->catalog_version;
+  conditions.depends_on_role = prepared->plan->planned.rights.depends_on_role;
   plans_.remember(prepared, std::move(conditions));
   co_return prepared;
 }
@@ -343,6 +352,7 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
   co_await reload_catalog();
   if (has_own_definitions(session)) co_await follow_definitions_of_others(shared_, *session.transaction);
   sql::CatalogPtr now = co_await catalog(session);
+  follow_search_path(session, *now, has_own_definitions(session));
   PreparedPtr again = plan(prepared.text, prepared.statement, prepared.parameter_types, *now, session, prepared.function);
   again = co_await plan_by_sizes(again, prepared.parameter_types, now, session);
   if (may_change_columns) co_return again;
@@ -355,7 +365,9 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
 asio::awaitable<PreparedPtr> RedisEngine::refresh(PreparedPtr prepared, SessionState& session) {
   // Definitions that another process changed are noticed when the statement runs.
   sql::CatalogPtr now = co_await catalog(session);
-  bool moved = prepared->plan->catalog_version != now->version || prepared->plan->search_path != session.search_path;
+  follow_search_path(session, *now, has_own_definitions(session));
+  const bool is_other_role = prepared->plan->planned.rights.depends_on_role && prepared->plan->role != session.role;
+  bool moved = prepared->plan->catalog_version != now->version || prepared->plan->search_path != session.search_path || is_other_role;
   if (!moved || prepared->plan->kind == PreparedPlan::Kind::kDefinition) co_return prepared;
   co_return co_await replan(*prepared, session);
 }

@@ -29,6 +29,7 @@ class RedisEngine : public Engine {
   RedisEngine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits);
 
   asio::awaitable<void> begin_session() override;
+  asio::awaitable<void> load_definitions(SessionState& session) override;
   asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
                                        DeclaredParameters parameters, SessionState& session) override;
   std::shared_ptr<const parser::ast::Statement> known_statement(std::string_view text) override { return plans_.find_statement(text); }

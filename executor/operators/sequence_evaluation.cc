@@ -15,6 +15,7 @@
 #include "sql/catalog/catalog_json.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/functions/identity_value.h"
 #include "sql/functions/sequence_calls.h"
 
 namespace redquel::executor {
@@ -56,6 +57,13 @@ void refuse_write(const char* function, const sql::SequenceDef& sequence, const 
   throw sql::in_read_only_transaction(function);
 }
 
+/// One of them suffices.
+sql::Rights rights_for(SequenceCall::Kind kind) {
+  if (kind == SequenceCall::Kind::kSetval) return sql::right::kUpdate;
+  if (kind == SequenceCall::Kind::kLastValue) return sql::right::kUsage | sql::right::kSelect;
+  return sql::right::kUsage | sql::right::kUpdate;
+}
+
 asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::SessionSequences& session, ExecutionContext& context) {
   SequenceCalls::Answer answer;
   if (call.kind == SequenceCall::Kind::kTimeToLive) {
@@ -79,7 +87,8 @@ asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::Ses
       continue;
     }
     const sql::SequenceDef& sequence = sequence_of(row.sequence, context);
-    require_access(context.evaluation(), sequence);
+    const bool is_identity = call.kind == SequenceCall::Kind::kNextval && sql::is_identity_value(row);
+    if (!is_identity) require_rights(context.evaluation(), sql::AclKind::kSequence, sequence.oid, rights_for(call.kind));
     if (call.kind == SequenceCall::Kind::kSetval) {
       refuse_write("setval()", sequence, context);
       co_await context.confirm_catalog(nullptr);

@@ -53,6 +53,7 @@ sql::SqlError redis_error(std::string_view error_text, std::string_view command)
   std::string_view sqlstate =
       error_text.starts_with("ERR invalid password") ? sqlstate::kInvalidAuthorizationSpecification : sqlstate::kInternalError;
   if (error_text.starts_with("ERR max number of clients")) sqlstate = sqlstate::kTooManyConnections;
+  if (error_text.starts_with("ERR The user executing the script can't")) sqlstate = sqlstate::kInsufficientPrivilege;  // Redis 7.0's NOPERM
   if (error_text.find("option of SORT denied") != std::string_view::npos) {
     sqlstate = sqlstate::kInsufficientPrivilege;  // the user may not read all keys
   }

@@ -3,15 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "executor/runtime/session_context.h"
 #include "sql/error.h"
+#include "sql/privileges/held_rights.h"
+#include "sql/privileges/object_acl.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables.h"
+#include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
 
 namespace redquel::executor {
 
+using planner::Requirement;
+using sql::AclKind;
+using sql::CatalogSnapshot;
+using sql::Oid;
+using sql::Rights;
 using sql::SqlError;
 
 namespace {
@@ -19,7 +27,7 @@ namespace {
 /// Has the role what the owner that a definition names may do?
 bool has_rights_of(const SessionState& session, const std::string& owner) {
   const sql::RoleSet& roles = *sql::known_roles();
-  const sql::Oid role = current_role(roles, session);
+  const Oid role = current_role(roles, session);
   return roles.is_superuser(role) || (role != 0 && roles.has_privileges_of(role, sql::owner_role(owner), session.database));
 }
 
@@ -27,89 +35,196 @@ SqlError denied(std::string_view kind, std::string_view name) {
   return SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for {} {}", kind, name));
 }
 
-/// Catalogs that PostgreSQL lets nobody but superusers read.
-constexpr std::array<std::string_view, 2> kSecretTables = {"pg_authid", "pg_user_mapping"};
-constexpr std::array<std::string_view, 3> kSecretViews = {"pg_shadow", "pg_hba_file_rules", "pg_ident_file_mappings"};
-
-void check_system_table(const planner::PhysicalSystemScan& scan) {
-  if (scan.schema == sql::kRedisSchema) throw denied("schema", scan.schema);
-  if (scan.schema != "pg_catalog") return;
-  if (std::ranges::find(kSecretTables, scan.name) != kSecretTables.end()) throw denied("table", scan.name);
-  if (std::ranges::find(kSecretViews, scan.name) != kSecretViews.end()) throw denied("view", scan.name);
-}
-
-/// redquel.check_indexes() shows rows of any table.
-void check_function(const planner::PhysicalFunctionScan& scan) {
-  for (const auto& call : scan.calls) {
-    const std::string_view name = call.function == nullptr ? std::string_view() : call.function->name;
-    if (name.starts_with("redis.") || name.starts_with("redquel.")) throw denied("function", name.substr(name.find('.') + 1));
+Oid class_of(AclKind kind) {
+  switch (kind) {
+    case AclKind::kFunction: return sql::catalog_class::kFunctions;
+    case AclKind::kType: return sql::catalog_class::kTypes;
+    case AclKind::kSchema: return sql::catalog_class::kSchemas;
+    case AclKind::kLanguage: return sql::catalog_class::kLanguages;
+    case AclKind::kForeignDataWrapper: return sql::catalog_class::kForeignDataWrappers;
+    case AclKind::kForeignServer: return sql::catalog_class::kForeignServers;
+    default: return sql::catalog_class::kRelations;
   }
 }
 
-void check_system_tables(const planner::PhysicalNode& node) {
-  if (const auto* scan = std::get_if<planner::PhysicalSystemScan>(&node.node)) check_system_table(*scan);
-  if (const auto* scan = std::get_if<planner::PhysicalFunctionScan>(&node.node)) check_function(*scan);
-  for (const planner::PhysicalPlan& input : planner::inputs_of(node)) check_system_tables(*input);
+SqlError denied_relation(const CatalogSnapshot& catalog, Oid oid) {
+  if (const auto table = catalog.find_table(oid)) {
+    return denied(table->mapping ? "foreign table" : table->materialized ? "materialized view" : "table", table->name);
+  }
+  if (const auto view = catalog.find_view(oid)) return denied("view", view->name);
+  if (const auto found = catalog.sequences.find(oid); found != catalog.sequences.end()) return denied("sequence", found->second.name);
+  const sql::SystemTable* system = sql::find_system_table(oid);
+  if (system == nullptr) return denied("table", std::to_string(oid));
+  return denied(system->kind == 'v' ? "view" : "table", system->name);
+}
+
+SqlError denied_object(const CatalogSnapshot& catalog, AclKind kind, Oid oid) {
+  switch (kind) {
+    case AclKind::kFunction: {
+      const auto found = catalog.functions.find(oid);
+      if (found != catalog.functions.end()) return denied(found->second->procedure ? "procedure" : "function", found->second->name);
+      const sql::CatalogFunction* function = sql::find_catalog_function(oid);
+      return denied("function", function == nullptr ? std::to_string(oid) : std::string(function->name));
+    }
+    case AclKind::kType: {
+      const auto found = catalog.types.find(oid);
+      return denied("type", found == catalog.types.end() ? sql::format_type(sql::Type{oid}) : found->second->name);
+    }
+    case AclKind::kSchema: return denied("schema", sql::schema_name(catalog, oid));
+    case AclKind::kForeignServer: return denied("foreign server", "redis");
+    case AclKind::kForeignDataWrapper: return denied("foreign-data wrapper", "redis");
+    case AclKind::kLanguage: return denied("language", "sql");
+    default: return denied_relation(catalog, oid);
+  }
+}
+
+/// Rights of one role on objects of one catalog.
+class Judge {
+ public:
+  Judge(const CatalogSnapshot& catalog, Oid role, std::string_view database) : catalog_(catalog), role_(role), database_(database) {}
+
+  bool allows(const Requirement& requirement) const {
+    if (roles_.is_superuser(role_)) return true;
+    const Rights held = held_on(requirement.kind, requirement.object);
+    if (requirement.kind == AclKind::kSequence) return (held & requirement.rights) != 0;
+    const Rights missing = requirement.rights & ~held;
+    if (missing == 0) return true;
+    constexpr Rights kOfColumns = sql::right::kSelect | sql::right::kInsert | sql::right::kUpdate;
+    if (requirement.kind != AclKind::kTable || (missing & ~kOfColumns) != 0) return false;
+    return allows_columns(requirement, missing, sql::right::kSelect, requirement.selected) &&
+           allows_columns(requirement, missing, sql::right::kInsert, requirement.inserted) &&
+           allows_columns(requirement, missing, sql::right::kUpdate, requirement.updated);
+  }
+
+  Rights held_on(AclKind kind, Oid object) const {
+    const std::optional<sql::ObjectAcl> acl = sql::acl_of(catalog_, class_of(kind), object);
+    return acl ? sql::held_rights(*acl, role_, roles_, database_) : 0;
+  }
+
+ private:
+  bool allows_columns(const Requirement& requirement, Rights missing, Rights right, const std::set<std::int16_t>& columns) const {
+    if ((missing & right) == 0) return true;
+    const auto has = [&](std::int16_t column) {
+      return (sql::held_column_rights(catalog_, requirement.object, column, role_, roles_, database_) & right) != 0;
+    };
+    const std::vector<std::int16_t> all = columns_of(requirement.object);
+    if (columns.empty()) return std::ranges::any_of(all, has);
+    return std::ranges::all_of(columns, [&](std::int16_t column) { return column == 0 ? std::ranges::all_of(all, has) : has(column); });
+  }
+
+  std::vector<std::int16_t> columns_of(Oid relation) const {
+    std::vector<std::int16_t> numbers;
+    if (const auto table = catalog_.find_table(relation)) {
+      for (const sql::ColumnDef& column : table->columns) {
+        if (!column.hidden) numbers.push_back(column.number);
+      }
+      return numbers;
+    }
+    const auto view = catalog_.find_view(relation);
+    const sql::SystemTable* system = sql::find_system_table(relation);
+    const std::size_t count = view ? view->columns.size() : system != nullptr ? system->columns.size() : 0;
+    for (std::size_t i = 1; i <= count; ++i) numbers.push_back(static_cast<std::int16_t>(i));
+    return numbers;
+  }
+
+  const CatalogSnapshot& catalog_;
+  const Oid role_;
+  const std::string_view database_;
+  const sql::RoleSet& roles_ = *sql::known_roles();
+};
+
+/// redquel.check_indexes() shows rows of any table.
+void check_redis_functions(const planner::PhysicalNode& node) {
+  if (const auto* scan = std::get_if<planner::PhysicalFunctionScan>(&node.node)) {
+    for (const auto& call : scan->calls) {
+      const std::string_view name = call.function == nullptr ? std::string_view() : call.function->name;
+      if (name.starts_with("redis.") || name.starts_with("redquel.")) throw denied("function", name.substr(name.find('.') + 1));
+    }
+  }
+  for (const planner::PhysicalPlan& input : planner::inputs_of(node)) check_redis_functions(*input);
+}
+
+/// Has the role USAGE on the schema, if there is one of that name?
+bool may_use_schema(const SessionState& session, const CatalogSnapshot& catalog, const std::string& schema) {
+  if (sql::is_temporary_schema(schema) && schema == session.temporary_schema) return true;
+  if (sql::is_temporary_schema(schema)) return sql::known_roles()->is_superuser(session.role);
+  const Oid oid = sql::schema_oid(catalog, schema);
+  return oid == 0 || has_any_right(session.role, session.database, catalog, AclKind::kSchema, oid, sql::right::kUsage);
 }
 
 }  // namespace
 
-sql::Oid current_role(const sql::RoleSet& roles, const SessionState& session) {
-  const sql::RoleDef* role = roles.find(session.user);
-  return role == nullptr ? 0 : role->oid;
+Oid current_role(const sql::RoleSet& roles, const SessionState& session) { return roles.find(session.role) == nullptr ? 0 : session.role; }
+
+Oid session_role(const sql::RoleSet& roles, const SessionState& session) {
+  return roles.find(session.session_role) == nullptr ? 0 : session.session_role;
 }
 
-sql::Oid session_role(const sql::RoleSet& roles, const SessionState& session) {
-  const std::optional<std::string> name = session.show ? session.show("session_authorization") : std::nullopt;
-  const sql::RoleDef* role = roles.find(name.value_or(session.user));
-  return role == nullptr ? 0 : role->oid;
+bool is_superuser(const sql::RoleSet& roles, const SessionState& session) { return roles.is_superuser(session.role); }
+
+bool is_superuser(const sql::EvaluationContext& context) { return sql::known_roles()->is_superuser(role_of(context)); }
+
+void check_access(const planner::PlannedStatement& planned, const SessionState& session, const CatalogSnapshot& catalog) {
+  for (const Requirement& requirement : planned.rights.requirements) {
+    const Judge judge(catalog, requirement.checked_as.value_or(session.role), session.database);
+    if (!judge.allows(requirement)) throw denied_object(catalog, requirement.kind, requirement.object);
+  }
+  if (!is_superuser(*sql::known_roles(), session)) check_redis_functions(*planned.plan);
 }
 
-bool is_superuser(const sql::RoleSet& roles, const SessionState& session) { return roles.is_superuser(current_role(roles, session)); }
-
-bool is_superuser(const sql::EvaluationContext& context) {
-  const sql::RoleDef* role = sql::known_roles()->find(context.user);
-  return role != nullptr && role->superuser;
-}
-
-void check_access(const planner::PhysicalPlan& plan, const SessionState& session) {
-  if (is_superuser(*sql::known_roles(), session)) return;
-  check_system_tables(*plan);
-  for (const auto& table : planner::tables_of(plan)) require_access(session, *table);
-}
-
-bool has_access(const planner::PhysicalPlan& plan, const SessionState& session) {
+bool has_access(const planner::PlannedStatement& planned, const SessionState& session, const CatalogSnapshot& catalog) {
   try {
-    check_access(plan, session);
+    check_access(planned, session, catalog);
     return true;
   } catch (const SqlError&) {
     return false;
   }
 }
 
-void require_access(const SessionState& session, const sql::TableDef& table) {
-  if (sql::is_before_roles(table.owner) || has_rights_of(session, table.owner)) return;
-  throw denied(table.mapping ? "foreign table" : table.materialized ? "materialized view" : "table", table.name);
+void require_rights(const SessionState& session, const CatalogSnapshot& catalog, AclKind kind, Oid object, Rights rights) {
+  const Judge judge(catalog, session.role, session.database);
+  if (!judge.allows({.kind = kind, .object = object, .rights = rights})) throw denied_object(catalog, kind, object);
 }
 
-void require_access(const sql::EvaluationContext& context, const sql::SequenceDef& sequence) {
-  if (context.catalog == nullptr || is_superuser(context)) return;
-  const std::string owner = sql::owner_of(*context.catalog, sequence);
-  const sql::RoleSet& roles = *sql::known_roles();
-  const sql::RoleDef* role = roles.find(context.user);
-  const bool is_allowed = role != nullptr && roles.has_privileges_of(role->oid, sql::owner_role(owner), context.database);
-  if (!is_allowed && !sql::is_before_roles(owner)) throw denied("sequence", sequence.name);
+void require_rights(const sql::EvaluationContext& context, AclKind kind, Oid object, Rights rights) {
+  if (context.catalog == nullptr) return;
+  const Judge judge(*context.catalog, role_of(context), context.database);
+  if (!judge.allows({.kind = kind, .object = object, .rights = rights})) throw denied_object(*context.catalog, kind, object);
+}
+
+bool has_any_right(Oid role, std::string_view database, const CatalogSnapshot& catalog, AclKind kind, Oid object, Rights rights) {
+  return sql::known_roles()->is_superuser(role) || (Judge(catalog, role, database).held_on(kind, object) & rights) != 0;
+}
+
+void require_any_right(Oid role, std::string_view database, const CatalogSnapshot& catalog, AclKind kind, Oid object, Rights rights) {
+  if (!has_any_right(role, database, catalog, kind, object, rights)) throw denied_object(catalog, kind, object);
+}
+
+void require_schema_usage(const SessionState& session, const CatalogSnapshot& catalog, const std::string& schema) {
+  if (!schema.empty() && schema != "pg_temp" && !may_use_schema(session, catalog, schema)) throw denied("schema", schema);
+}
+
+void follow_search_path(SessionState& session, const CatalogSnapshot& catalog, bool has_own_definitions) {
+  if (session.path_version == catalog.version && session.path_role == session.role && !has_own_definitions) return;
+  // The role may have another name by now, or be gone: then no role that is made under its name is meant.
+  session.user = sql::known_roles()->name_of(session.role);
+  session.search_path.clear();
+  for (const std::string& written : session.written_path) {
+    const std::string& schema = written == "$user" ? session.user : written;
+    if (may_use_schema(session, catalog, schema)) session.search_path.push_back(schema);
+  }
+  session.path_version = has_own_definitions ? "" : catalog.version;
+  session.path_role = session.role;
 }
 
 void require_owner(const SessionState& session, const std::string& owner, std::string_view kind, std::string_view name) {
   if (!has_rights_of(session, owner)) throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("must be owner of {} {}", kind, name));
 }
 
-void require_creation(const sql::CatalogSnapshot& catalog, const SessionState& session, const std::string& schema) {
+void require_creation(const CatalogSnapshot& catalog, const SessionState& session, const std::string& schema) {
   if (sql::is_temporary_schema(schema) && schema == session.temporary_schema) return;
-  const auto found = catalog.schemas.find(schema);
-  const bool is_allowed = found == catalog.schemas.end() ? is_superuser(*sql::known_roles(), session) : has_rights_of(session, found->second.owner);
-  if (!is_allowed) throw denied("schema", schema);
+  const Oid oid = sql::schema_oid(catalog, schema);
+  if (!has_any_right(session.role, session.database, catalog, AclKind::kSchema, oid, sql::right::kCreate)) throw denied("schema", schema);
 }
 
 void require_database_owner(const sql::RoleSet& roles, const SessionState& session, const std::string& database) {
@@ -119,7 +234,9 @@ void require_database_owner(const sql::RoleSet& roles, const SessionState& sessi
 }
 
 void require_schema_creation(const SessionState& session) {
-  if (!has_rights_of(session, sql::owner_reference(sql::kDatabaseOwnerRole))) throw denied("database", session.database);
+  const sql::RoleSet& roles = *sql::known_roles();
+  const Rights held = sql::held_rights(sql::acl_of_database(roles, session.database), session.role, roles, session.database);
+  if ((held & sql::right::kCreate) == 0) throw denied("database", session.database);
 }
 
 void require_superuser(const SessionState& session, std::string_view message) {

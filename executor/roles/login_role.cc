@@ -8,27 +8,14 @@ namespace redquel::executor {
 
 namespace {
 
-/// The roles that this thread read last; a login that finds the same version reads them no more.
-struct KnownRoles {
-  RedisClient* home = nullptr;
-  std::uint64_t generation = 0;
-  sql::RoleSetPtr roles;
-};
-
-KnownRoles& known_roles() {
-  thread_local KnownRoles known;
-  return known;
-}
-
+/// Reads the roles, unless this thread knows those of the version: every change gives them another random one.
 asio::awaitable<sql::RoleSetPtr> newest_roles(RedisClient& home, std::string version) {
-  const KnownRoles known = known_roles();
-  if (known.roles && known.home == &home && known.generation == home.generation() && known.roles->version == version) co_return known.roles;
+  const sql::RoleSetPtr known = sql::known_roles();
+  if (known->is_stored && !version.empty() && known->version == version) co_return known;
   CommandBatch batch;
   append_role_fetch(batch);
   const RepliesPtr replies = co_await home.execute(std::move(batch));
-  sql::RoleSetPtr roles = decode_role_set(*replies, 0);
-  if (roles->is_stored && !roles->version.empty()) known_roles() = {&home, replies->generation(), roles};
-  co_return roles;
+  co_return decode_role_set(*replies, 0);
 }
 
 LoginRole login_role(const sql::RoleSet& roles, const sql::RoleDef& role, const std::string& database) {

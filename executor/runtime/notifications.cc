@@ -11,6 +11,7 @@
 #include "executor/runtime/random_version.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/sqlstate.h"
+#include "sql/types/byte_text.h"
 
 namespace redquel::executor {
 
@@ -38,6 +39,12 @@ bool take_netstring(std::string_view& message, std::string_view& text) {
   text = message.substr(digits + 1, length);
   message.remove_prefix(digits + 1 + length);
   return true;
+}
+
+/// Returns true for what NOTIFY can have sent. Every Redis user with the right to publish there may send anything.
+bool is_genuine(std::string_view channel, std::string_view payload) {
+  const auto is_text = [](std::string_view text) { return sql::is_valid_utf8(text) && text.find('\0') == std::string_view::npos; };
+  return !channel.empty() && channel.size() < kChannelBytes && payload.size() < kPayloadBytes && is_text(channel) && is_text(payload);
 }
 
 std::string notification_key(const Action& action) {
@@ -178,6 +185,7 @@ void NotificationExchange::deliver(std::string_view message) {
   const bool is_own = sender == identity_;
   std::vector<std::shared_ptr<SessionNotifications>> woken;
   while (take_netstring(message, channel) && take_netstring(message, payload)) {
+    if (!is_genuine(channel, payload)) continue;
     notification.channel = channel;
     notification.payload = payload;
     for (const auto& weak : sessions_) {

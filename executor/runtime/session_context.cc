@@ -80,6 +80,12 @@ void name_session_hooks() {
 
 }  // namespace
 
+sql::Oid role_of(const sql::EvaluationContext& evaluation) {
+  if (evaluation.session != nullptr) return static_cast<const SessionState*>(evaluation.session)->role;
+  const sql::RoleDef* role = sql::known_roles()->find(evaluation.user);
+  return role == nullptr ? 0 : role->oid;
+}
+
 sql::EvaluationContext session_context(const SessionState& session, const sql::CatalogSnapshot* catalog) {
   name_session_hooks();
   return {.settings = &session.settings,
@@ -108,6 +114,7 @@ planner::BindSettings bind_settings(const SessionState& session, bool parameters
   planner::BindSettings settings;
   settings.search_path = session.search_path;
   settings.user = session.user;
+  settings.role = session.role;
   settings.database = session.database;
   settings.session = session.settings;
   settings.parameters = parameters;
@@ -119,6 +126,7 @@ planner::BindSettings bind_settings(const sql::EvaluationContext& evaluation, bo
   planner::BindSettings settings;
   settings.search_path = evaluation.search_path;
   settings.user = evaluation.user;
+  settings.role = role_of(evaluation);
   settings.database = evaluation.database;
   settings.session = *evaluation.settings;
   settings.parameters = parameters;

@@ -7,9 +7,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "executor/runtime/temporary_space.h"
+#include "sql/catalog/role_set.h"
 #include "sql/error.h"
 #include "sql/functions/sequence_calls.h"
 #include "sql/session_hooks.h"
@@ -32,10 +34,25 @@ struct TransactionModes {
 /// What statements of one session share. The server's session owns it and hands it to every call; it outlives them.
 struct SessionState {
   sql::SessionSettings settings;
-  std::string user = "postgres";
+  std::string user = "postgres";  // CURRENT_USER
+  /// The roles of CURRENT_USER and SESSION_USER. A role that is dropped leaves its oid here: it has the rights of PUBLIC from then on, also
+  /// if another role gets its name.
+  sql::Oid role = sql::kPostgresRole, session_role = sql::kPostgresRole;
+  /// Calls of SECURITY DEFINER functions that run: SET ROLE is refused in them.
+  std::size_t definer_depth = 0;
   std::string database = "postgres";
   /// With the temporary schema in front once there is one, unless SET search_path puts pg_temp elsewhere.
   std::vector<std::string> search_path = {"public"};
+  /// `search_path` with the schemas that the role may not use, and the definitions and the role for which it was filtered
+  /// (follow_search_path); without a version: `search_path` has not been filtered yet.
+  std::vector<std::string> written_path = {"public"};
+  std::string path_version;
+  sql::Oid path_role = 0;
+  /// Gives the session another search path.
+  void set_search_path(std::vector<std::string> path) {
+    search_path = written_path = std::move(path);
+    path_version.clear();
+  }
   /// Where the session's temporary tables lie; empty: it has had none.
   std::string temporary_schema;
   std::int32_t backend_pid = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "executor/catalog/catalog_draft.h"
+#include "executor/catalog/default_privileges.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/column_definition.h"
 #include "executor/ddl/object_lookup.h"
@@ -144,7 +145,7 @@ class CreateTableAsExecution final : public Execution {
     sql::choose_row_type(table);
     table.schema = schema;
     table.name = relation.name;
-    table.owner = draft.session().user;
+    take_ownership(draft, sql::AclKind::kTable, table);
     table.on_commit = on_commit(parts.into->on_commit, schema);
     table.prefix = draft.reserve_prefix(schema, relation.name, fmt::format("table {}", table.oid));
     for (std::size_t i = 0; i < columns.size(); ++i) {

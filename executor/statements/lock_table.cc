@@ -46,13 +46,15 @@ class LockTableExecution final : public Execution {
  private:
   /// The table; of a view those that it reads.
   std::vector<sql::CatalogSnapshot::TablePtr> tables_of(const sql::CatalogSnapshot& catalog, const ast::RelationName& name) const {
+    require_schema_usage(session_, catalog, name.schema);
     if (const auto table = catalog.find_table(name.schema, name.name, session_.search_path)) {
-      require_access(session_, *table);
+      require_lock(catalog, session_.role, table->oid);
       return {table};
     }
     std::vector<sql::CatalogSnapshot::TablePtr> tables;
     if (const auto view = catalog.find_view(name.schema, name.name, session_.search_path)) {
       std::set<sql::Oid> seen;
+      require_lock(catalog, session_.role, view->oid);
       collect(catalog, *view, tables, seen);
       return tables;
     }
@@ -72,13 +74,27 @@ class LockTableExecution final : public Execution {
   }
 
   /// Views may read each other in a circle (CREATE OR REPLACE VIEW).
-  static void collect(const sql::CatalogSnapshot& catalog, const sql::ViewDef& view, std::vector<sql::CatalogSnapshot::TablePtr>& tables,
-                      std::set<sql::Oid>& seen) {
+  void collect(const sql::CatalogSnapshot& catalog, const sql::ViewDef& view, std::vector<sql::CatalogSnapshot::TablePtr>& tables,
+               std::set<sql::Oid>& seen) const {
     if (!seen.insert(view.oid).second) return;
+    const sql::Oid role = view.is_security_invoker() ? session_.role : sql::owner_role(view.owner);
     for (const sql::ViewDef::Reference& reference : view.references) {
-      if (const auto table = catalog.find_table(reference.relation)) tables.push_back(table);
-      if (const auto inner = catalog.find_view(reference.relation)) collect(catalog, *inner, tables, seen);
+      const auto table = catalog.find_table(reference.relation);
+      const auto inner = catalog.find_view(reference.relation);
+      if (table || inner) require_lock(catalog, role, reference.relation);
+      if (table) tables.push_back(table);
+      if (inner) collect(catalog, *inner, tables, seen);
     }
+  }
+
+  /// ACCESS SHARE needs SELECT, other modes a right to write; INSERT suffices up to ROW EXCLUSIVE (PostgreSQL's LockTableAclCheck).
+  void require_lock(const sql::CatalogSnapshot& catalog, sql::Oid role, sql::Oid relation) const {
+    constexpr std::int32_t kAccessShare = 1, kRowExclusive = 3;
+    const std::int32_t mode = std::get<ast::LockTable>(prepared_->statement->node).mode;
+    sql::Rights rights = sql::right::kUpdate | sql::right::kDelete | sql::right::kTruncate;
+    if (mode == kAccessShare) rights = sql::right::kSelect;
+    if (mode == kRowExclusive) rights |= sql::right::kInsert;
+    require_any_right(role, session_.database, catalog, sql::AclKind::kTable, relation, rights);
   }
 
   RedisEngine& engine_;

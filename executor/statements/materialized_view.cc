@@ -10,6 +10,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/row_copy.h"
 #include "executor/engine/inner_statements.h"
+#include "executor/roles/acting_role.h"
 #include "parser/deparse.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -73,6 +74,7 @@ class RefreshExecution final : public Execution {
       draft.put(std::move(table));
     };
     co_await change_catalog(context, open);
+    const ActingRole owner(session_, sql::owner_role(before->owner));
     co_await run_inner_statement(engine_, session_, "TRUNCATE " + target);
     if (!statement.with_no_data) {
       try {

@@ -11,11 +11,10 @@
 #include "executor/copy/copy_source.h"
 #include "executor/engine/function_execution.h"
 #include "executor/redis/wrong_type.h"
-#include "executor/roles/access.h"
 #include "executor/runtime/clock.h"
 #include "executor/runtime/session_context.h"
 #include "executor/statements/make_operator.h"
-#include "executor/statements/refused_access.h"
+#include "executor/statements/run_rights.h"
 #include "executor/statements/written_tables.h"
 #include "executor/storage/databases.h"
 #include "executor/storage/write_conflict.h"
@@ -118,6 +117,11 @@ class QueryRun {
       throw named;
     }
     std::rethrow_exception(failure);
+  }
+
+  asio::awaitable<void> open() {
+    prepared_ = co_await with_checked_rights(engine_, prepared_, session_);
+    is_open_ = true;
   }
 
   const Prepared& prepared() const { return *prepared_; }
@@ -224,7 +228,7 @@ class QueryRun {
     sql::CatalogPtr catalog = engine_.catalog_at_hand(session_);
     if (!catalog) catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
-    if (!has_access(planned.plan, session_)) co_await refuse_access(engine_, planned.plan, catalog->version, session_);
+    if (!is_open_ && !has_checked_rights(*prepared_->plan, session_)) co_await check_rights(engine_, prepared_, session_, catalog);
     if (!engine_.exclusive_tables().empty()) {
       for (const auto& table : planner::tables_of(planned.plan)) {
         if (engine_.exclusive_tables().contains(table->oid)) throw StaleCatalog{};
@@ -510,7 +514,7 @@ class QueryRun {
   bool compares_counters_ = false;  // of the tables, before and after
   std::exception_ptr pending_;  // of a row behind those that are held
   std::vector<std::string> databases_;  // asked for when an expression names one that is not known
-  bool holds_ = false, finished_ = false, rows_sent_ = false, is_replanned_ = false;
+  bool holds_ = false, finished_ = false, rows_sent_ = false, is_replanned_ = false, is_open_ = false;
   int conflicts_ = 0, stale_runs_ = 0, snapshot_attempts_ = 0;
   std::uint64_t rows_ = 0, affected_rows_ = 0;
 };
@@ -521,6 +525,7 @@ class QueryExecution final : public Execution {
       : run_(engine, std::move(prepared), std::move(parameters), session, copy) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override { return run_.next(); }
+  asio::awaitable<void> open() override { return run_.open(); }
 
   void describe_later() override { run_.describes_later = true; }
   PreparedPtr replanned() const override { return run_.replanned(); }
@@ -553,6 +558,7 @@ class ExplainExecution final : public Execution {
     done_ = true;
     const planner::ExplainOptions options = run_.prepared().plan->explain;
     double milliseconds = 0;
+    co_await run_.open();
     if (options.analyze) {
       run_.statistics = &statistics_;
       auto started = std::chrono::steady_clock::now();
@@ -560,9 +566,8 @@ class ExplainExecution final : public Execution {
       run_.finish();
       milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
     }
-    const PreparedPlan& plan = *run_.prepared().plan;
     std::vector<std::string> lines = planner::explain(run_.plan(), options, options.analyze ? &statistics_ : nullptr,
-                                                      plan.planning_milliseconds, milliseconds);
+                                                      run_.prepared().plan->planning_milliseconds, milliseconds);
     sql::Batch batch;
     batch.rows = lines.size();
     auto column = std::make_shared<sql::Column>(run_.prepared().columns[0].type);
@@ -588,7 +593,6 @@ std::unique_ptr<Execution> make_query_execution(RedisEngine& engine, PreparedPtr
 
 std::unique_ptr<Execution> make_explain_execution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters,
                                                   SessionState& session) {
-  check_access(prepared->plan->planned.plan, session);
   return std::make_unique<ExplainExecution>(engine, std::move(prepared), std::move(parameters), session);
 }
 

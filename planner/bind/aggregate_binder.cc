@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/bind/ast_walk.h"
+#include "planner/bind/built_in_call.h"
 #include "planner/bind/collation.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_lookup.h"
@@ -196,6 +197,7 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
   std::vector<sql::Type> types;
   for (const ExpressionPtr& argument : arguments) types.push_back(argument->type);
   const sql::ResolvedAggregate resolved = sql::resolve_aggregate(name, types, offset);
+  require_execute(state_, name, resolved.function->arguments);
   check_within_group(function, name, offset);
   check_star(function, offset);
   call.function = resolved.function;

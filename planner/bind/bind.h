@@ -6,6 +6,7 @@
 #include "parser/ast.h"
 #include "planner/tree/logical_plan.h"
 #include "sql/catalog/catalog.h"
+#include "sql/catalog/role_set.h"
 #include "sql/session_settings.h"
 #include "sql/types/datetime.h"
 #include "sql/types/type.h"
@@ -13,11 +14,13 @@
 namespace redquel::planner {
 
 struct NameUses;
+struct StatementRights;
 
 /// What the session contributes to the meaning of names and literals.
 struct BindSettings {
   std::vector<std::string> search_path = {"public"};
   std::string user = "postgres";
+  sql::Oid role = sql::kPostgresRole;  // of `user`
   std::string database = "postgres";
   sql::SessionSettings session;
   sql::Now now = {};  // what the literals 'now' and 'today' mean
@@ -31,6 +34,8 @@ struct BindSettings {
   bool calls_procedure = false;
   /// Told what the names mean (name_uses.h); null: nobody asks.
   NameUses* names = nullptr;
+  /// Told which rights the statement needs (tree/requirement.h); null: nobody asks.
+  StatementRights* rights = nullptr;
 };
 
 /// What a statement means: SELECT, VALUES, INSERT, UPDATE, DELETE, MERGE (others: 0A000). `declared_parameter_types` are those

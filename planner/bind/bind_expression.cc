@@ -32,6 +32,7 @@ namespace {
 
 BindSettings without_parameters(BindSettings settings) {
   settings.parameters = false;
+  settings.rights = nullptr;  // of the statement around it
   return settings;
 }
 
@@ -64,7 +65,7 @@ ExpressionPtr bind_default(const ast::Expression& expression, const sql::TableDe
   BindSettings own = without_parameters(settings);
   if (stored) own = for_stored_text(std::move(own), table.schema, catalog);
   BindState state(catalog, own, {}, 0);
-  state.keeps_positions = !stored;
+  state.keeps_positions = state.checks_schemas = !stored;
   QueryLevel level{.clause = Clause::kDefault};
   const ExpressionPtr value = ExpressionBinder(state, level).bind(expression);
   if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) {
@@ -85,7 +86,7 @@ ExpressionPtr bind_over_row(const sql::TableDef& table, const std::vector<Column
   BindSettings own = without_parameters(settings);
   if (stored) own = for_stored_text(std::move(own), table.schema, catalog);
   BindState state(catalog, own, {}, 0);
-  state.keeps_positions = !stored;
+  state.keeps_positions = state.checks_schemas = !stored;
   QueryLevel level{.clause = clause};
   const RelationPtr relation = row_relation(table, ids);
   level.names.push_back({.relation = relation});

@@ -10,6 +10,7 @@
 #include "parser/ast.h"
 #include "planner/bind/bind.h"
 #include "planner/bind/parameter_types.h"
+#include "planner/bind/requirements.h"
 #include "sql/expressions/coerce.h"
 
 namespace redquel::planner {
@@ -44,6 +45,12 @@ class BindState {
   bool has_collations = false;
   /// How many expressions are being bound within each other.
   std::size_t expression_depth = 0;
+  /// The rights that the statement needs, and the role as which its parts are bound.
+  RequirementList requirements;
+  /// For another role the plan might be another one.
+  bool depends_on_role = false;
+  /// Names with a schema are those of the statement's own text: the role needs USAGE on the schema.
+  bool checks_schemas = true;
   /// Volatile functions are run for the statement.
   bool runs_functions = false;
   /// Name of the first column of each bound subquery: the default name of `SELECT (SELECT …)`.
@@ -58,6 +65,9 @@ class BindState {
   std::uint32_t new_slot() { return next_slot_++; }
   std::uint32_t next_slot() const { return next_slot_; }
   std::uint32_t first_slot() const { return first_slot_; }
+
+  /// The role whose rights count for the part that is being bound: that of the session, or the owner of the view around it.
+  sql::Oid bound_role() const { return requirements.bound_as.value_or(settings.role); }
 
   std::optional<std::uint32_t> position(std::uint32_t offset) const {
     return keeps_positions ? std::optional<std::uint32_t>(offset) : std::nullopt;

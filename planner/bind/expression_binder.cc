@@ -188,6 +188,7 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
   if (name.relation.empty()) {
     if (const auto found = find_column(level_, name.column, offset)) {
       if (state_.names != nullptr) state_.names->note_column(column, *found->relation, name.column, *found->level);
+      mark_read(*found->relation, name.column);
       return use(found->value, *found->level, offset);
     }
     if (state_.function != nullptr) {
@@ -212,6 +213,7 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
     if (!found) throw_missing_relation(state_, level_, name.schema, name.relation, offset);
     if (const ExpressionPtr value = find_in_relation(*found->relation, name.column, offset)) {
       if (state_.names != nullptr) state_.names->note_column(column, *found->relation, name.column, *found->level);
+      mark_read(*found->relation, name.column);
       return use(value, *found->level, offset);
     }
     if (const ExpressionPtr value = function_of_row(column, whole)) return value;

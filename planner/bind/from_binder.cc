@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "planner/bind/bind_type.h"
+#include "planner/bind/built_in_call.h"
 #include "planner/bind/collation.h"
 #include "planner/bind/column_name.h"
 #include "planner/bind/expression_binder.h"
@@ -35,19 +36,6 @@ using sql::ExpressionPtr;
 using sql::SqlError;
 
 namespace {
-
-/// Does a built-in function take these arguments? It comes first, then.
-bool is_built_in_call(const std::string& name, const std::vector<ExpressionPtr>& arguments) {
-  std::vector<sql::Type> types;
-  for (const ExpressionPtr& argument : arguments) types.push_back(argument->type);
-  try {
-    if (!sql::find_functions(name).empty()) sql::resolve_function(name, types);
-    else sql::resolve_table_function(name, types);
-    return true;
-  } catch (const SqlError&) {
-    return false;
-  }
-}
 
 /// Every item is a level of the plan, which is walked recursively from here on.
 constexpr std::size_t kRelations = 1'000;
@@ -143,6 +131,8 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
     if (state_.names != nullptr) state_.names->relations[&name] = found.oid();
     const std::string& called = table.alias ? table.alias->name : name.name;
     const std::optional<RowLock> lock = lock_of(level_, called);
+    Requirement* const requirement =
+        state_.requirements.add(sql::AclKind::kTable, found.oid(), sql::right::kSelect | (lock ? sql::right::kUpdate : 0));
     if (found.view) {
       if (lock && state_.catalog.sequences.contains(found.view->oid)) {
         throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot lock rows in sequence \"{}\"", found.view->name));
@@ -154,6 +144,7 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
       for (std::size_t i = 0; i + bound.lock_columns < part.plan->columns.size(); ++i) {
         view->columns.push_back({part.plan->columns[i].name, with_column_collation(reference(part.plan->columns[i]), bound.collations[i])});
       }
+      set_requirement(*view, requirement);
       apply_alias(*view, table.alias);
       level_.range_table.push_back(view);
       relation = view;
@@ -171,6 +162,7 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
       if (lock) add_lock_mark(level_, found.table, called, *lock, part.plan->columns);
       auto rows = std::make_shared<Relation>(*make_relation(level_, *part.plan, found.table->columns.size(), name.name, found.table, table.alias));
       if (has_number) rows->row_number = reference(part.plan->columns.back());
+      set_requirement(*rows, requirement);
       level_.range_table.back() = rows;
       relation = rows;
     } else {
@@ -180,6 +172,7 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
                                                         .system_name = std::string(found.system->name)});
       for (const LogicalColumn& column : part.plan->columns)
         system->columns.push_back({column.name, reference(column)});
+      set_requirement(*system, requirement);
       apply_alias(*system, table.alias);
       level_.range_table.push_back(system);
       relation = system;
@@ -260,6 +253,7 @@ FromBinder::BoundCall FromBinder::bind_call(const ast::FunctionItem& item) {
   std::vector<sql::Type> types;
   for (const ExpressionPtr& argument : bound.arguments) types.push_back(argument->type);
   bound.function = sql::resolve_table_function(name, types, offset);
+  require_execute(state_, name, bound.function->function->arguments);
   for (std::size_t i = 0; i < bound.arguments.size(); ++i) {
     bound.arguments[i] =
         coerce(state_, bound.arguments[i], bound.function->arguments[i], sql::CastContext::kImplicit);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/bind/bind_type.h"
+#include "planner/bind/built_in_call.h"
 #include "planner/bind/domain.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/named_arguments.h"
@@ -137,6 +138,7 @@ ExpressionPtr ExpressionBinder::call(std::string_view function, Operands argumen
 
 ExpressionPtr ExpressionBinder::call_resolved(const sql::ResolvedFunction& resolved, Operands arguments, std::optional<std::uint32_t> offset) {
   if (resolved.function == nullptr) return coerce(state_, arguments[0], resolved.result, CastContext::kExplicit, offset);
+  require_execute(state_, resolved.function->name, resolved.function->arguments);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit);
   }
@@ -373,6 +375,7 @@ ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& func
   const auto offset = token(whole);
   Operands arguments = bind_call_arguments(function, name, offset).values;
   const sql::ResolvedTableFunction resolved = sql::resolve_table_function(name, types_of(arguments), offset);
+  require_execute(state_, name, resolved.function->arguments);
   check_plain_call(function, offset);
   check_set_returning_allowed(whole);
   std::vector<sql::ResultColumn> record;

@@ -8,6 +8,7 @@
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_uses.h"
 #include "planner/bind/named_arguments.h"
+#include "planner/bind/relation_lookup.h"
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/functions/array_subscript.h"
@@ -234,6 +235,7 @@ SqlFunctionCall resolve_sql_function(BindState& state, const ast::FunctionCall& 
     if (procedure || !is_output_parameter(*bound[i])) written.push_back(&call.arguments[i]);
   }
   if (!procedure) drop_output_parameters(bound);
+  if (call.name.size() > 1) check_schema_usage(state, call.name[call.name.size() - 2], offset);
   std::vector<Candidate> candidates;
   for (const FunctionPtr& function : functions_named(state, call.name)) {
     if (std::optional<Candidate> one = candidate(function, call, written)) candidates.push_back(*std::move(one));
@@ -269,6 +271,7 @@ SqlFunctionCall resolve_sql_function(BindState& state, const ast::FunctionCall& 
     if (element == sql::oid::kUnknown) element = sql::oid::kText;
     types.back() = sql::Type{sql::array_type_over(element)};
   }
+  if (function.acl) state.requirements.add_function(function.oid);
   if (state.names != nullptr) state.names->functions[&call] = function.oid;
   SqlFunctionCall result{concrete_function(state.catalog, chosen.function, types), {}};
   try {

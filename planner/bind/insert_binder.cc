@@ -206,6 +206,7 @@ class InsertBinder {
   void bind_on_conflict(const ast::OnConflict& conflict, LogicalInsert& result) {
     if (conflict.target) {
       result.conflict_columns = find_arbiter(conflict);
+      mark_arbiter(conflict, *result.conflict_columns);
       const sql::IndexDef* named = conflict.target->constraint.empty() ? nullptr : table_->find_index(conflict.target->constraint);
       if (conflict.update && named != nullptr && named->exclusion) {
         throw SqlError(sqlstate::kWrongObjectType, "ON CONFLICT DO UPDATE not supported with exclusion constraints");
@@ -216,7 +217,34 @@ class InsertBinder {
           .at(state_.position(conflict.offset));
     }
     result.on_conflict = conflict.update ? LogicalInsert::OnConflict::kUpdate : LogicalInsert::OnConflict::kNothing;
-    if (conflict.update) bind_conflict_update(conflict, result);
+    if (!conflict.update) return;
+    if (target_.requirement != nullptr) target_.requirement->rights |= sql::right::kUpdate;
+    bind_conflict_update(conflict, result);
+  }
+
+  /// A conflict shows which values are there: the columns of the key are read.
+  void mark_arbiter(const ast::OnConflict& conflict, const std::vector<std::int16_t>& key) const {
+    if (target_.requirement == nullptr) return;
+    target_.requirement->rights |= sql::right::kSelect;
+    const auto mark = [&](std::int16_t number) {
+      const auto shown = std::ranges::find(target_.columns, number, &WriteTarget::Column::number);
+      if (shown != target_.columns.end()) target_.requirement->selected.insert(target_.attribute_of(shown->name));
+    };
+    for (const std::int16_t number : key) {
+      if (number > 0) mark(number);
+    }
+    for (const ast::IndexElement& element : conflict.target->elements) {
+      if (element.expression) mark_columns_of(*element.expression, false, mark);
+    }
+    if (conflict.target->where) mark_columns_of(*conflict.target->where, true, mark);
+  }
+
+  template <class Mark>
+  void mark_columns_of(const ast::Expression& expression, bool is_condition, const Mark& mark) const {
+    const ExpressionPtr bound = bind_arbiter_expression(expression, as_called(), positions_as_ids(*table_), state_.catalog, state_.settings, is_condition);
+    std::vector<ColumnId> read;
+    sql::collect_columns(*bound, read);
+    for (const ColumnId column : read) mark(table_->columns[column].number);
   }
 
   /// The columns of the unique key that ON CONFLICT means.

@@ -60,6 +60,14 @@ void InsertTargets::check_single(std::size_t index) const {
   }
 }
 
+void InsertTargets::mark_inserted() const {
+  if (target_.requirement == nullptr) return;
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    const std::int16_t shown = target_.view ? static_cast<std::int16_t>(i + 1) : targets_[i]->number;
+    target_.requirement->inserted.insert(written_.empty() ? shown : target_.attribute_of(written_[i].column));
+  }
+}
+
 const std::vector<ast::IndirectionStep>& InsertTargets::steps(std::size_t index) const {
   static const std::vector<ast::IndirectionStep> kNone;
   return index < written_.size() ? written_[index].steps : kNone;
@@ -133,6 +141,7 @@ std::vector<InsertColumn> InsertTargets::columns() {
       for (std::size_t i = 0; i < targets_.size() && may_test; ++i) are_parts = are_parts || (targets_[i] == &column && !steps(i).empty());
       result.push_back({column.number, are_parts ? coerce_for_column(state_, given->second, column) : given->second});
     } else if (has_sequence_default(column) && !one_by_one) {
+      require_draws(state_, column);
       result.push_back({column.number, nullptr, column.sequence});
     } else {
       result.push_back({column.number, default_of(column)});

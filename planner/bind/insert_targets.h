@@ -31,6 +31,7 @@ class InsertTargets {
   void take(std::size_t given, const OffsetOf& offset_of) {
     check_count(given, given > targets_.size() ? offset_of(targets_.size()) : std::nullopt);
     targets_.resize(given);
+    mark_inserted();
   }
   /// 428C9 for a generated column.
   void check_not_generated(const sql::ColumnDef&) const;
@@ -54,6 +55,7 @@ class InsertTargets {
  private:
   void check_count(std::size_t given, std::optional<std::uint32_t> surplus) const;
   void check_single(std::size_t index) const;
+  void mark_inserted() const;
 
   BindState& state_;
   const sql::TableDef& table_;

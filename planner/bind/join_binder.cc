@@ -88,6 +88,8 @@ FromBinder::Merged FromBinder::merge_columns(const ast::Join& node, JoinKind kin
     const std::size_t l = find_using_column(left_columns, names[i], "left"),
                       r = find_using_column(right_columns, names[i], "right");
     left_merged[l] = right_merged[r] = true;
+    mark_read(left_columns[l]);
+    mark_read(right_columns[r]);
     const ExpressionPtr& left_value = left_columns[l].value;
     const ExpressionPtr& right_value = right_columns[r].value;
     result.conditions.push_back(make_operator(state_, "=", left_value, right_value, std::nullopt));

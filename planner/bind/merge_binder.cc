@@ -65,10 +65,24 @@ class MergeBinder {
           .detail(fmt::format("This operation is not supported for {}.", kind));
     }
     target_ = bind_write_target(state_, merge_.relation, WriteOperation::kUpdate);
+    if (target_.requirement != nullptr) target_.requirement->rights = rights_of_actions();
     relation_ = target_relation(target_, merge_.relation.alias, target_.row);
     level_.range_table.push_back(relation_);
     // The source may not look at it sideways.
     level_.names.push_back({.relation = relation_, .lateral_only = true, .lateral_ok = false, .is_target = true});
+  }
+
+  sql::Rights rights_of_actions() const {
+    sql::Rights rights = 0;
+    for (const ast::MergeWhen& when : merge_.whens) {
+      switch (when.action) {
+        case ast::MergeAction::kDoNothing: break;
+        case ast::MergeAction::kDelete: rights |= sql::right::kDelete; break;
+        case ast::MergeAction::kUpdate: rights |= sql::right::kUpdate; break;
+        case ast::MergeAction::kInsert: rights |= sql::right::kInsert; break;
+      }
+    }
+    return rights;
   }
 
   MergeAction bind_action(const ast::MergeWhen& when) {

@@ -21,6 +21,9 @@ sql::ExpressionPtr bind_column_default(BindState&, const sql::TableDef&, const s
 /// Do values of the column come from a sequence when none is given?
 bool has_sequence_default(const sql::ColumnDef&);
 
+/// The statement draws values for the column from its sequence, which needs a right on it unless it is an identity column's.
+void require_draws(BindState&, const sql::ColumnDef&);
+
 /// 42804 "column "a" is of type integer but expression is of type text".
 sql::ExpressionPtr coerce_for_column(BindState&, const sql::ExpressionPtr&, const sql::ColumnDef&);
 

@@ -14,6 +14,7 @@ BoundQuery bind_query(BindState& state, QueryLevel* outer, WithItem* with, const
                       bool keep_unknowns, const std::optional<RowLock>& pushed) {
   sql::check_stack_depth();
   state.count_query();
+  const Scoped depth(state.requirements.depth, state.requirements.depth + 1);
   const bool is_outermost = outer == nullptr && with == nullptr;
   if (select.into && !(is_outermost && state.settings.into)) {
     throw sql::SqlError(sqlstate::kSyntaxError, "SELECT ... INTO is not allowed here").at(state.position(select.into->relation.offset));

@@ -13,6 +13,7 @@
 
 namespace redquel::planner {
 
+struct Requirement;
 struct WithItem;
 
 /// Where an expression stands: decides whether aggregates, subqueries, columns … may be in it.
@@ -55,6 +56,8 @@ std::string_view clause_place(Clause);
 struct RelationColumn {
   std::string name;
   sql::ExpressionPtr value;
+  Requirement* requirement = nullptr;  // of the relation whose column it is; null: none is needed
+  std::int16_t attribute = 0;          // its number there
 };
 
 /// What one FROM item offers to names.
@@ -67,6 +70,7 @@ struct Relation {
   std::string system_schema, system_name;      // of a system table
   std::vector<RelationColumn> columns;
   sql::ExpressionPtr row_number;  // the hidden key of a table's rows (int8), from which ctid is made; null: there is none
+  Requirement* requirement = nullptr;  // SELECT on it; null: it is no relation of the catalog, or everybody may read it
   std::vector<RelationColumn> hidden;  // names that are found, but that * does not show
 };
 using RelationPtr = std::shared_ptr<const Relation>;

@@ -9,8 +9,10 @@
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 #include "sql/name_errors.h"
+#include "sql/privileges/object_acl.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables.h"
+#include "sql/system_tables/relations.h"
 
 namespace redquel::planner {
 
@@ -58,7 +60,29 @@ std::vector<std::string> temporary_schemas(const std::vector<std::string>& path)
 
 }  // namespace
 
-FoundTable find_table(const BindState& state, const ast::RelationName& name) {
+void check_schema_usage(BindState& state, std::string_view schema, std::optional<std::uint32_t> offset) {
+  const sql::Oid role = state.settings.role;
+  const sql::RoleSet& roles = *sql::known_roles();
+  if (schema.empty() || schema == "pg_temp" || schema == "pg_catalog" || !state.checks_schemas || state.requirements.is_exempt) return;
+  const auto deny = [&] {
+    return SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for schema {}", schema)).at(offset);
+  };
+  if (sql::is_temporary_schema(schema)) {
+    const bool is_own = std::ranges::find(state.settings.search_path, schema) != state.settings.search_path.end();
+    if (!is_own && !roles.is_superuser(role)) throw deny();
+    return;
+  }
+  const sql::Oid oid = sql::schema_oid(state.catalog, schema);
+  if (oid == 0) return;
+  if (!roles.is_superuser(role)) {
+    const std::optional<sql::ObjectAcl> acl = sql::acl_of(state.catalog, sql::catalog_class::kSchemas, oid);
+    if (!acl || (sql::held_rights(*acl, role, roles, state.settings.database) & sql::right::kUsage) == 0) throw deny();
+  }
+  // Another role may run the same plan.
+  if (Requirement* requirement = state.requirements.add(sql::AclKind::kSchema, oid, sql::right::kUsage)) requirement->checked_as = std::nullopt;
+}
+
+FoundTable find_table(BindState& state, const ast::RelationName& name) {
   const auto offset = state.position(name.offset);
   const std::string qualified = name.schema.empty() ? name.name : name.schema + "." + name.name;
   if (!name.catalog.empty() && name.catalog != state.settings.database) {
@@ -66,6 +90,7 @@ FoundTable find_table(const BindState& state, const ast::RelationName& name) {
         .at(offset);
   }
   const std::vector<std::string>& path = state.settings.search_path;
+  check_schema_usage(state, name.schema, offset);
   if (const auto* system = sql::find_system_table(name.schema.empty() ? "pg_catalog" : name.schema, name.name))
     return read_system_table(*system);
   // The first schema of the path that has one of that name decides.
@@ -96,7 +121,7 @@ FoundTable find_table(const BindState& state, const ast::RelationName& name) {
   throw sql::undefined_relation(qualified).at(offset);
 }
 
-FoundTable find_target_relation(const BindState& state, const ast::RelationName& name) {
+FoundTable find_target_relation(BindState& state, const ast::RelationName& name) {
   FoundTable found = find_table(state, name);
   const bool is_system_view = found.view && sql::find_system_table(found.view->oid) != nullptr;
   if (found.system != nullptr || is_system_view) {
@@ -122,6 +147,21 @@ void apply_alias(Relation& relation, const std::optional<ast::Alias>& alias) {
                                relation.name, relation.columns.size(), alias->columns.size()));
   }
   for (std::size_t i = 0; i < alias->columns.size(); ++i) relation.columns[i].name = alias->columns[i];
+}
+
+void set_requirement(Relation& relation, Requirement* requirement) {
+  relation.requirement = requirement;
+  std::int16_t number = 0;
+  for (RelationColumn& column : relation.columns) {
+    column.requirement = requirement;
+    column.attribute = relation.table ? relation.table->columns[static_cast<std::size_t>(number)].number : static_cast<std::int16_t>(number + 1);
+    ++number;
+  }
+  for (RelationColumn& column : relation.hidden) {
+    const sql::ColumnDef* hidden = relation.table ? relation.table->find_column(column.name) : nullptr;
+    column.requirement = hidden == nullptr ? nullptr : requirement;
+    column.attribute = hidden == nullptr ? std::int16_t{0} : hidden->number;
+  }
 }
 
 RelationPtr make_relation(QueryLevel& level, const Logical& plan, std::size_t column_count, std::string name,

@@ -18,11 +18,15 @@ struct FoundTable {
 
   sql::Oid oid() const;
 };
+/// Throws 42501 "permission denied for schema s" unless the role that binds the statement has USAGE on the schema, as it is written; nothing
+/// in stored texts, and where there is no such schema.
+void check_schema_usage(BindState&, std::string_view schema, std::optional<std::uint32_t> offset);
+
 /// pg_catalog is looked through first, then the search path. 42P01 "relation "t" does not exist"; 42809 for an index;
 /// 0A000 for another database.
-FoundTable find_table(const BindState&, const parser::ast::RelationName&);
+FoundTable find_table(BindState&, const parser::ast::RelationName&);
 /// The same for a table or view that a statement writes to: 42501 for system tables, 42809 for sequences.
-FoundTable find_target_relation(const BindState&, const parser::ast::RelationName&);
+FoundTable find_target_relation(BindState&, const parser::ast::RelationName&);
 
 /// The names of a plan's columns as one FROM item offers them; `alias` may rename the relation and its columns.
 /// `collations`: those of a subquery's columns; may be empty.
@@ -30,6 +34,8 @@ FoundTable find_target_relation(const BindState&, const parser::ast::RelationNam
 RelationPtr make_relation(QueryLevel&, const Logical& plan, std::size_t column_count, std::string name,
                           std::shared_ptr<const sql::TableDef> table, const std::optional<parser::ast::Alias>& alias,
                           const std::vector<sql::Collation>& collations = {});
+/// The names of the relation's columns are those of the object that the requirement is for: reading them is marked in it.
+void set_requirement(Relation& relation, Requirement* requirement);
 /// Gives `relation` the alias's names.
 void apply_alias(Relation& relation, const std::optional<parser::ast::Alias>& alias);
 

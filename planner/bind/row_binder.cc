@@ -153,6 +153,7 @@ ExpressionPtr ExpressionBinder::whole_row(const Relation& relation, bool null_ex
                                           std::optional<std::uint32_t> offset) {
   std::vector<std::string> names;
   std::vector<ExpressionPtr> values;
+  mark_row_read(relation);
   for (const RelationColumn& column : relation.columns) {
     names.push_back(column.name);
     values.push_back(use(column.value, level, offset));

@@ -60,6 +60,9 @@ auto bind_body(BindState& state, const SqlFunctionCall& call, std::vector<Expres
   const Scoped<const FunctionScope*> function(state.function, &scope);
   const Scoped positions(state.keeps_positions, false);
   const Scoped<NameUses*> names(state.names, nullptr);
+  // The body's relations are read with the rights of the role that runs the statement, also inside a view.
+  const Scoped<std::optional<sql::Oid>> bound_as(state.requirements.bound_as, std::nullopt);
+  const Scoped checks_schemas(state.checks_schemas, !call.function->standard_body);
   return bind(*query);
 }
 
@@ -111,7 +114,9 @@ void note_run(BindState& state, const FunctionDef& function) {
 
 bool is_inlinable(const BindState& state, const FunctionDef& function) {
   if (function.procedure || function.result.oid == sql::oid::kVoid) return false;
-  if (!sql::function_settings(function).empty()) return false;
+  if (!sql::function_settings(function).empty() || function.is_security_definer()) return false;
+  // Whether the role may call it is checked when it is run, where nobody collects what the statement needs.
+  if (function.acl && state.settings.rights == nullptr) return false;
   // One row is there even where the query gives none; of a record only the query says what it is.
   if (returns_rows(function) && (!function.returns_set || function.columns.empty())) return false;
   for (const FunctionScope* outer = state.function; outer != nullptr; outer = outer->outer) {

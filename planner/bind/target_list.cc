@@ -27,6 +27,7 @@ void expand_all(BindState& state, QueryLevel& level, const ast::ColumnRef& star,
     if (!item.by_column) continue;
     found = true;
     if (state.names != nullptr) state.names->note_star(star, *item.relation, level);
+    mark_all_read(*item.relation);
     for (const RelationColumn& column : item.relation->columns)
       targets.push_back({column.name, with_offset(column.value, offset)});
   }
@@ -48,6 +49,7 @@ void expand_relation(BindState& state, QueryLevel& level, const ast::ColumnRef& 
     state.names->stars[&star].clear();
     state.names->note_star(star, *found->relation, *found->level);
   }
+  mark_all_read(*found->relation);
   for (const RelationColumn& column : found->relation->columns) {
     sql::ExpressionPtr value = with_offset(column.value, offset);
     if (found->level != &level) value = correlate(state, *found->level->frames.back(), value);

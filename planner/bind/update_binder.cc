@@ -88,7 +88,9 @@ class AssignmentBinder {
   }
 
   const ColumnDef& find_column(const ast::AssignmentTarget& target) const {
-    return find_target_column(state_, target_, target);
+    const ColumnDef& column = find_target_column(state_, target_, target);
+    if (target_.requirement != nullptr) target_.requirement->updated.insert(target_.attribute_of(target.column));
+    return column;
   }
 
   void assign_row(const ast::Assignment& assignment) {

@@ -111,6 +111,16 @@ void rename_in_view(sql::ViewDef& view, const sql::CatalogSnapshot& before, cons
   write_texts(*query, uses, after, view);
 }
 
+ViewRights::ViewRights(BindState& state, const sql::ViewDef& view)
+    : bound_as_(state.requirements.bound_as, role_of(state, view)),
+      is_exempt_(state.requirements.is_exempt, state.requirements.is_exempt || state.catalog.find_view(view.oid) == nullptr),
+      checks_schemas_(state.checks_schemas, false) {}
+
+std::optional<sql::Oid> ViewRights::role_of(const BindState& state, const sql::ViewDef& view) {
+  if (state.catalog.find_view(view.oid) == nullptr) return sql::kPostgresRole;
+  return view.is_security_invoker() ? std::nullopt : std::optional(sql::owner_role(view.owner));
+}
+
 BoundQuery bind_view(BindState& state, const sql::ViewDef& view, const std::optional<RowLock>& pushed) {
   sql::check_stack_depth();
   state.count_query();
@@ -119,6 +129,7 @@ BoundQuery bind_view(BindState& state, const sql::ViewDef& view, const std::opti
   const Scoped positions(state.keeps_positions, false);
   const Scoped<NameUses*> names(state.names, nullptr);
   const Scoped<const FunctionScope*> function(state.function, nullptr);
+  const ViewRights rights(state, view);
   BoundQuery bound = bind_query(state, nullptr, nullptr, *query, false, pushed);
   std::vector<LogicalColumn> columns = bound.plan->columns;
   if (!pushed) check_view_columns(view, columns.size());  // a row lock adds columns

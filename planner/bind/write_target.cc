@@ -63,8 +63,9 @@ ExpressionPtr over_row(const ExpressionPtr& expression, const std::vector<Logica
   });
 }
 
-WriteTarget table_target(BindState& state, std::shared_ptr<const sql::TableDef> table, const std::string& alias) {
+WriteTarget table_target(BindState& state, std::shared_ptr<const sql::TableDef> table, const std::string& alias, WriteOperation operation) {
   WriteTarget target{.table = std::move(table)};
+  target.requirement = state.requirements.add(sql::AclKind::kTable, target.table->oid, rights_of(operation));
   target.plan = scan_table(state, target.table, alias, /*hidden_key=*/true);
   target.row = target.plan->columns;
   for (std::size_t i = 0; i < target.table->columns.size(); ++i) {
@@ -91,22 +92,29 @@ class ViewTargetBinder {
     check_view_columns(*view_, query.targets.size());
     const Scoped positions(state_.keeps_positions, false);
     const Scoped<NameUses*> names(state_.names, nullptr);
+    Requirement* const requirement = state_.requirements.add(sql::AclKind::kTable, view_->oid, rights_of(operation_));
+    const Scoped depth(state_.requirements.depth, state_.requirements.depth + 1);
+    const ViewRights rights(state_, *view_);
     const auto& from = std::get<ast::TableRef>(query.from[0].node);
     const FoundTable found = find_table(state_, from.name);
     const bool is_view = found.view && state_.catalog.find_view(found.view->oid) != nullptr;
     if (!found.table && !is_view) {
       throw not_updatable(*view_, operation_, not_automatic("that do not select from a single table or view"));
     }
+    base_ = found.table ? found.table->oid : found.view->oid;
     using CheckOption = sql::ViewDef::CheckOption;
     const bool cascades = checked || view_->check_option == CheckOption::kCascaded;
-    WriteTarget target = found.table ? table_target(state_, found.table, found.table->name)
+    WriteTarget target = found.table ? table_target(state_, found.table, found.table->name, operation_)
                                      : ViewTargetBinder(state_, found.view, operation_).bind(cascades);
-    bind_over(query, from, target, cascades || view_->check_option == CheckOption::kLocal);
+    bind_over(query, from, target, cascades || view_->check_option == CheckOption::kLocal, requirement);
     return target;
   }
 
+  /// The oid of the table or view right under the view that bind() has bound.
+  sql::Oid base() const { return base_; }
+
  private:
-  void bind_over(const ast::Select& query, const ast::TableRef& from, WriteTarget& target, bool checked) {
+  void bind_over(const ast::Select& query, const ast::TableRef& from, WriteTarget& target, bool checked, Requirement* requirement) {
     QueryLevel level;
     const RelationPtr relation = target_relation(target, from.alias, target.row);
     level.names.push_back({.relation = relation});
@@ -121,6 +129,7 @@ class ViewTargetBinder {
       target.plan = place_condition(state_, level, target.plan, condition);
     }
     std::vector<WriteTarget::Column> columns;
+    std::vector<std::int16_t> columns_below;
     bool passes_any = false;
     Scoped clause(level.clause, Clause::kSelectList);
     for (std::size_t i = 0; i < query.targets.size(); ++i) {
@@ -133,6 +142,7 @@ class ViewTargetBinder {
       const bool names_column = std::holds_alternative<ast::ColumnRef>(query.targets[i].value->node);
       WriteTarget::Column column{.name = view_->columns[i].name, .value = value, .view = view_->name,
                                  .is_system = names_column && !sql::is_row_type(value->type.oid)};
+      columns_below.push_back(0);
       for (const WriteTarget::Column& below : target.columns) {
         const auto* base = std::get_if<sql::ColumnRef>(&below.value->node);
         const bool is_column = passed != nullptr && base != nullptr && base->column == passed->column;
@@ -140,6 +150,7 @@ class ViewTargetBinder {
         if (!is_column && !is_computed_below) continue;
         passes_any = true;
         column.number = below.number;
+        columns_below.back() = target.attribute_of(below.name);
         column.is_system = below.is_system;
         if (!below.view.empty()) column.view = below.view;
       }
@@ -147,8 +158,10 @@ class ViewTargetBinder {
     }
     // Columns that a view below computes are refused where they are written.
     if (!passes_any && operation_ != WriteOperation::kDelete) throw not_updatable(*view_, operation_, no_columns());
+    state_.requirements.pass_on(requirement, target.requirement, std::move(columns_below));
     target.columns = std::move(columns);
     target.view = view_;
+    target.requirement = requirement;
     set_defaults(target);
   }
 
@@ -172,14 +185,30 @@ class ViewTargetBinder {
   BindState& state_;
   std::shared_ptr<const sql::ViewDef> view_;
   WriteOperation operation_;
+  sql::Oid base_ = 0;
 };
 
 }  // namespace
 
+sql::Rights rights_of(WriteOperation operation) {
+  switch (operation) {
+    case WriteOperation::kInsert: return sql::right::kInsert;
+    case WriteOperation::kUpdate: return sql::right::kUpdate;
+    case WriteOperation::kDelete: break;
+  }
+  return sql::right::kDelete;
+}
+
+std::int16_t WriteTarget::attribute_of(std::string_view column) const {
+  const auto found = std::ranges::find(columns, column, &Column::name);
+  if (found == columns.end()) return 0;
+  return view ? static_cast<std::int16_t>(found - columns.begin() + 1) : found->number;
+}
+
 WriteTarget bind_write_target(BindState& state, const ast::TableRef& written, WriteOperation operation) {
   const FoundTable found = find_target_relation(state, written.name);
   const std::string& alias = written.alias ? written.alias->name : written.name.name;
-  WriteTarget target = found.table ? table_target(state, found.table, alias) : ViewTargetBinder(state, found.view, operation).bind(false);
+  WriteTarget target = found.table ? table_target(state, found.table, alias, operation) : ViewTargetBinder(state, found.view, operation).bind(false);
   target.operation = operation;
   return target;
 }
@@ -207,9 +236,13 @@ RelationPtr target_relation(const WriteTarget& target, const std::optional<ast::
   } else {
     relation->table = target.table;
   }
+  std::int16_t position = 0;
   for (const WriteTarget::Column& column : target.columns) {
-    (column.hidden ? relation->hidden : relation->columns).push_back({column.name, over_row(column.value, target.row, row)});
+    ++position;
+    (column.hidden ? relation->hidden : relation->columns)
+        .push_back({column.name, over_row(column.value, target.row, row), target.requirement, target.view ? position : column.number});
   }
+  relation->requirement = target.requirement;
   if (!target.view && target.table->has_hidden_key() && row.size() > target.table->columns.size()) relation->row_number = reference(row.back());
   apply_alias(*relation, alias);
   return relation;
@@ -228,9 +261,10 @@ std::string set_updatable(sql::ViewDef& view, const sql::CatalogSnapshot& catalo
   for (sql::ViewDef::Column& column : view.columns) column.updatable = false;
   const auto written = std::make_shared<const sql::ViewDef>(view);
   try {
-    const WriteTarget target = ViewTargetBinder(state, written, WriteOperation::kDelete).bind(false);
+    ViewTargetBinder binder(state, written, WriteOperation::kDelete);
+    const WriteTarget target = binder.bind(false);
     for (std::size_t i = 0; i < view.columns.size(); ++i) view.columns[i].updatable = target.columns[i].number != 0;
-    if (!view.references.empty()) view.base = view.references[0].relation;
+    if (binder.base() >= sql::kFirstUserOid) view.base = binder.base();
     ViewTargetBinder(state, written, WriteOperation::kUpdate).bind(false);
   } catch (const SqlError& error) {
     return error.detail();

@@ -33,9 +33,15 @@ struct WriteTarget {
   std::vector<LogicalColumn> row;            // in `plan`: the table's live columns in order, then the hidden key where there is one
   std::vector<Column> columns;               // by which statements call them
   std::vector<Check> checks;
+  Requirement* requirement = nullptr;        // of the relation that is named
 
+  /// The number that the relation that is named gives the column.
+  std::int16_t attribute_of(std::string_view column) const;
   const std::string& name() const { return view ? view->name : table->name; }
 };
+
+/// The rights on the target that the operation needs.
+sql::Rights rights_of(WriteOperation operation);
 
 /// 42P01; 42501 for system tables; 55000 "cannot insert into view "v"" with the reason.
 WriteTarget bind_write_target(BindState&, const parser::ast::TableRef&, WriteOperation);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "sql/catalog/function_text.h"
+#include "sql/catalog/role_set.h"
 #include "sql/definition_words.h"
 #include "sql/error.h"
 #include "sql/functions/families.h"
@@ -252,6 +253,12 @@ std::optional<std::string> relation_comment(Context context, Int oid) {
   return found ? comment_or_null(found->comment) : std::nullopt;
 }
 
+/// Of a role; databases have none.
+std::optional<std::string> shared_object_comment(Int oid, Text in) {
+  const RoleDef* role = in == "pg_authid" ? known_roles()->find(static_cast<Oid>(oid)) : nullptr;
+  return role == nullptr ? std::nullopt : comment_or_null(role->comment);
+}
+
 std::optional<std::string> object_comment(Context context, Int oid, Text in) {
   const CatalogSnapshot& catalog = catalog_of(context);
   if (in == "pg_class") return relation_comment(context, oid);
@@ -413,7 +420,7 @@ std::vector<ScalarFunction> catalog_functions() {
       stable<relation_comment>("obj_description", {kOidType}, kText),
       stable<object_comment>("obj_description", {kOidType, kName}, kText),
       stable<column_comment>("col_description", {kOidType, kInt4}, kText),
-      stable<[](Int, Text, std::string&) { return false; }>("shobj_description", {kOidType, kName}, kText),
+      stable<shared_object_comment>("shobj_description", {kOidType, kName}, kText),
       stable<[](Int, std::string&) { return true; }>("pg_tablespace_location", {kOidType}, kText),
       stable<publishable>("pg_relation_is_publishable", {kRegclass}, kBool),
       stable<updatable>("pg_relation_is_updatable", {kRegclass, kBool}, kInt4),

@@ -10,9 +10,8 @@
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/privileges/acl_text.h"
 #include "sql/sqlstate.h"
-#include "sql/system_tables/roles.h"
-#include "sql/types/access_item.h"
 #include "sql/types/array_value.h"
 #include "sql/types/binary_io.h"
 #include "sql/types/compare.h"
@@ -247,10 +246,9 @@ std::uint64_t hash_jsonb_value(const std::string& value, std::uint64_t seed) {
 }
 
 /// A sum of bits and of the roles' oids, not mixed.
-std::uint64_t hash_access_item(std::string_view item, std::uint64_t seed) {
-  const AccessItem parts = read_access_item(item);
-  const Oid grantee = parts.grantee.empty() ? 0 : role_oid(parts.grantee);
-  const std::uint32_t sum = (parts.privileges | parts.grantable << 16) + grantee + role_oid(parts.grantor);
+std::uint64_t hash_access_item(std::string_view text, std::uint64_t seed) {
+  const AclItem item = decode_acl_item_text(text);
+  const std::uint32_t sum = (item.rights | item.grantable << 16) + item.grantee + item.grantor;
   return seed == 0 ? sum : hash_word(sum, seed);
 }
 

@@ -1,5 +1,4 @@
-// has_table_privilege() and its like (manual 9.26.2). Every role may do everything until there are privileges, but for pg_has_role(); what is asked about must exist
-// where it is named, and so must the privilege.
+// has_table_privilege() and its kin (manual 9.26.2). An object that is named must exist; for the oid of none they give NULL.
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +10,10 @@
 #include "sql/functions/lift.h"
 #include "sql/functions/object_names.h"
 #include "sql/name_errors.h"
+#include "sql/privileges/right_names.h"
+#include "sql/privileges/role_rights.h"
 #include "sql/sqlstate.h"
+#include "sql/system_tables/foreign_options.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/types/type_oids.h"
@@ -19,123 +21,156 @@
 namespace redquel::sql {
 namespace {
 
-/// "SELECT, insert with grant option": each must be one of `known`, which are in lower case between commas. 22023.
-void check_privileges(Text known, Text option, Text written) {
+SqlError unknown_privilege(Text written) {
+  return SqlError(sqlstate::kInvalidParameterValue, "unrecognized privilege type: \"" + std::string(written) + "\"");
+}
+
+/// Calls `visit` with each part of "SELECT, insert with grant option", without the blanks around it.
+template <class Visit>
+void for_each_privilege(Text written, const Visit& visit) {
   for (std::size_t begin = 0; begin <= written.size();) {
     const std::size_t end = std::min(written.find(',', begin), written.size());
     Text one = written.substr(begin, end - begin);
     begin = end + 1;
-    while (!one.empty() && one.front() == ' ') one.remove_prefix(1);
-    while (!one.empty() && one.back() == ' ') one.remove_suffix(1);
-    std::string name = lower_case(one);
-    for (const Text suffix : {Text(" with grant option"), option}) {
-      if (!suffix.empty() && name.ends_with(suffix)) name.resize(name.size() - suffix.size());
-    }
-    if (name.empty() || known.find("," + name + ",") == Text::npos) {
-      throw SqlError(sqlstate::kInvalidParameterValue, "unrecognized privilege type: \"" + std::string(one) + "\"");
-    }
+    while (!one.empty() && is_blank(one.front())) one.remove_prefix(1);
+    while (!one.empty() && is_blank(one.back())) one.remove_suffix(1);
+    visit(one);
   }
 }
 
-void check_role(Context context, Text name) {
-  if (name == "public") return;
-  for (const Role& role : all_roles(catalog_of(context), context)) {
-    if (role.name == name) return;
-  }
-  throw undefined_role(name);
+constexpr Rights kRule = Rights{1} << 31;  // RULE, which tables had once: it is known and never held
+
+/// Reads privileges, each of which must be one of `known`. 22023.
+WantedRights read_privileges(Rights known, Text written) {
+  WantedRights wanted;
+  for_each_privilege(written, [&](Text one) {
+    constexpr Text kOption = " with grant option";
+    std::string name = lower_case(one);
+    const bool is_option = name.ends_with(kOption);
+    if (is_option) name.resize(name.size() - kOption.size());
+    const std::optional<Rights> right = name == "rule" ? kRule : find_right(name);
+    if (!right || (*right & known) == 0) throw unknown_privilege(one);
+    (is_option ? wanted.options : wanted.rights) |= *right & ~kRule;
+  });
+  return wanted;
 }
 
 // ---- kinds of objects -------------------------------------------------------------------------------------------------
 
+/// One function's kind of object. `named` gives the oid (SQLSTATEs of names that do not exist); `is_held` NULL where there is no such object.
 struct ObjectKind {
   Text function;
-  Text privileges;  // ",select,insert,"
-  void (*check)(Context, Text name);
-  bool (*exists)(Context, Oid object);
+  Rights known;
+  Oid (*named)(Context, Text name);
+  std::optional<bool> (*is_held)(Context, const RoleRights&, Oid object, WantedRights);
 };
 
-bool always(Context, Oid) { return true; }
-bool relation_exists(Context context, Oid object) { return find_relation(catalog_of(context), object).has_value(); }
-void check_relation(Context context, Text name) { relation_named(name, context); }
-void check_sequence(Context context, Text name) {
-  const std::optional<Relation> relation = find_relation(catalog_of(context), relation_named(name, context));
-  if (relation && relation->kind != 'S') throw wrong_object_kind(name, "a sequence");
+template <Oid object_class>
+std::optional<bool> held_on(Context context, const RoleRights& role, Oid object, WantedRights wanted) {
+  const std::optional<ObjectAcl> acl = acl_of(catalog_of(context), object_class, object);
+  return acl ? std::optional(role.has_any(*acl, wanted)) : std::nullopt;
 }
+std::optional<bool> held_on_table_or_column(Context context, const RoleRights& role, Oid object, WantedRights wanted) {
+  const std::optional<bool> on_table = held_on<catalog_class::kRelations>(context, role, object, wanted);
+  return on_table == false ? role.has_any_on_some_column(object, wanted) : on_table;
+}
+std::optional<bool> held_on_sequence(Context context, const RoleRights& role, Oid object, WantedRights wanted) {
+  const std::optional<Relation> relation = find_relation(catalog_of(context), object);
+  if (relation && relation->kind != 'S') throw wrong_object_kind(relation->name, "a sequence");
+  return held_on<catalog_class::kRelations>(context, role, object, wanted);
+}
+
+/// Names of databases that are known where no list of them was asked for.
+std::vector<std::string> known_databases(Context context) {
+  std::vector<std::string> names = context.databases;
+  names.insert(names.end(), {context.database, "postgres", "template0", "template1"});
+  for (const auto& [name, facts] : known_roles()->databases()) names.push_back(name);
+  return names;
+}
+Oid database_named(Context context, Text name) {
+  const std::vector<std::string> names = known_databases(context);
+  if (std::ranges::find(names, name) == names.end()) throw undefined_database(name);
+  return database_oid(name);
+}
+std::optional<bool> held_on_database(Context context, const RoleRights& role, Oid object, WantedRights wanted) {
+  for (const std::string& name : known_databases(context)) {
+    if (database_oid(name) == object) return role.has_any(acl_of_database(*known_roles(), name), wanted);
+  }
+  return std::nullopt;
+}
+
+Oid table_named(Context context, Text name) { return relation_named(name, context); }
 template <Oid type>
-void check_object(Context context, Text name) {
-  parse_object_name(Type{type}, name, context);
+Oid object_named(Context context, Text name) {
+  return parse_object_name(Type{type}, name, context);
 }
-void check_database(Context context, Text name) {
-  if (name != context.database && std::ranges::find(context.databases, name) == context.databases.end() && name != "postgres" &&
-      name != "template0" && name != "template1") {
-    throw undefined_database(name);
+
+struct FixedObject {
+  Text name;
+  Oid oid;
+};
+/// 42704 for another name.
+Oid fixed_object(std::initializer_list<FixedObject> objects, Text kind, Text name) {
+  for (const FixedObject& object : objects) {
+    if (object.name == name) return object.oid;
   }
+  throw SqlError(sqlstate::kUndefinedObject, std::string(kind) + " \"" + std::string(name) + "\" does not exist");
 }
-void check_language(Context, Text name) {
-  for (const Text known : {"internal", "c", "sql", "plpgsql"}) {
-    if (name == known) return;
-  }
-  throw SqlError(sqlstate::kUndefinedObject, "language \"" + std::string(name) + "\" does not exist");
+Oid language_named(Context, Text name) { return fixed_object({{"internal", 12}, {"c", 13}, {"sql", 14}}, "language", name); }
+Oid tablespace_named(Context, Text name) {
+  return fixed_object({{"pg_default", oid::kDefaultTablespace}, {"pg_global", oid::kGlobalTablespace}}, "tablespace", name);
 }
-void check_tablespace(Context, Text name) {
-  if (name != "pg_default" && name != "pg_global") {
-    throw SqlError(sqlstate::kUndefinedObject, "tablespace \"" + std::string(name) + "\" does not exist");
-  }
-}
-void check_wrapper(Context, Text name) {
-  if (name != "redis") throw SqlError(sqlstate::kUndefinedObject, "foreign-data wrapper \"" + std::string(name) + "\" does not exist");
-}
-void check_server(Context, Text name) {
-  if (name != "redis") throw SqlError(sqlstate::kUndefinedObject, "server \"" + std::string(name) + "\" does not exist");
-}
+Oid wrapper_named(Context, Text name) { return fixed_object({{"redis", kRedisWrapper}}, "foreign-data wrapper", name); }
+Oid server_named(Context, Text name) { return fixed_object({{"redis", kRedisServer}}, "server", name); }
+
+using namespace right;
+
+constexpr Rights kOfColumns = kSelect | kInsert | kUpdate | kReferences;
 
 constexpr ObjectKind kKinds[] = {
-    {"has_table_privilege", ",select,insert,update,delete,truncate,references,trigger,rule,", check_relation, relation_exists},
-    {"has_any_column_privilege", ",select,insert,update,references,", check_relation, relation_exists},
-    {"has_sequence_privilege", ",usage,select,update,", check_sequence, relation_exists},
-    {"has_database_privilege", ",create,temporary,temp,connect,", check_database, always},
-    {"has_schema_privilege", ",create,usage,", check_object<oid::kRegnamespace>, always},
-    {"has_function_privilege", ",execute,", check_object<oid::kRegprocedure>, always},
-    {"has_type_privilege", ",usage,", check_object<oid::kRegtype>, always},
-    {"has_language_privilege", ",usage,", check_language, always},
-    {"has_tablespace_privilege", ",create,", check_tablespace, always},
-    {"has_foreign_data_wrapper_privilege", ",usage,", check_wrapper, always},
-    {"has_server_privilege", ",usage,", check_server, always},
+    {"has_table_privilege", kOfColumns | kDelete | kTruncate | kTrigger | kRule, table_named, held_on<catalog_class::kRelations>},
+    {"has_any_column_privilege", kOfColumns, table_named, held_on_table_or_column},
+    {"has_sequence_privilege", kUsage | kSelect | kUpdate, table_named, held_on_sequence},
+    {"has_database_privilege", kCreate | kTemporary | kConnect, database_named, held_on_database},
+    {"has_schema_privilege", kCreate | kUsage, object_named<oid::kRegnamespace>, held_on<catalog_class::kSchemas>},
+    {"has_function_privilege", kExecute, object_named<oid::kRegprocedure>, held_on<catalog_class::kFunctions>},
+    {"has_type_privilege", kUsage, object_named<oid::kRegtype>, held_on<catalog_class::kTypes>},
+    {"has_language_privilege", kUsage, language_named, held_on<catalog_class::kLanguages>},
+    {"has_tablespace_privilege", kCreate, tablespace_named, held_on<catalog_class::kTablespaces>},
+    {"has_foreign_data_wrapper_privilege", kUsage, wrapper_named, held_on<catalog_class::kForeignDataWrappers>},
+    {"has_server_privilege", kUsage, server_named, held_on<catalog_class::kForeignServers>},
 };
 
-template <std::size_t kind>
-bool by_name(Context context, Text object, Text privileges) {
-  kKinds[kind].check(context, object);
-  check_privileges(kKinds[kind].privileges, {}, privileges);
-  return true;
-}
-template <std::size_t kind>
-bool role_by_name(Context context, Text role, Text object, Text privileges) {
-  check_role(context, role);
-  return by_name<kind>(context, object, privileges);
-}
-template <std::size_t kind>
-std::optional<bool> by_oid(Context context, Int object, Text privileges) {
-  check_privileges(kKinds[kind].privileges, {}, privileges);
-  return kKinds[kind].exists(context, static_cast<Oid>(object)) ? std::optional(true) : std::nullopt;
-}
-template <std::size_t kind>
-std::optional<bool> role_by_oid(Context context, Text role, Int object, Text privileges) {
-  check_role(context, role);
-  return by_oid<kind>(context, object, privileges);
-}
+RoleRights current_rights(Context context) { return {catalog_of(context), context}; }
+RoleRights rights_of(Context context, Text role) { return {catalog_of(context), role_or_public(role), context.database}; }
+RoleRights rights_of(Context context, Int role) { return {catalog_of(context), static_cast<Oid>(role), context.database}; }
 
 template <std::size_t kind>
-void add_kind(std::vector<ScalarFunction>& table) {
+std::optional<bool> ask(Context context, const RoleRights& role, Text object, Text privileges) {
+  const Oid oid = kKinds[kind].named(context, object);
+  return kKinds[kind].is_held(context, role, oid, read_privileges(kKinds[kind].known, privileges));
+}
+template <std::size_t kind>
+std::optional<bool> ask(Context context, const RoleRights& role, Int object, Text privileges) {
+  return kKinds[kind].is_held(context, role, static_cast<Oid>(object), read_privileges(kKinds[kind].known, privileges));
+}
+
+template <std::size_t kind, class Object>
+void add_overloads(std::vector<ScalarFunction>& table, Type object) {
   const Text name = kKinds[kind].function;
-  table.push_back(scalar<by_name<kind>>(name, {kText, kText}, kBool, kStable));
-  table.push_back(scalar<by_oid<kind>>(name, {kOidType, kText}, kBool, kStable));
-  table.push_back(scalar<role_by_name<kind>>(name, {kName, kText, kText}, kBool, kStable));
-  table.push_back(scalar<role_by_oid<kind>>(name, {kName, kOidType, kText}, kBool, kStable));
-  table.push_back(scalar<[](Context context, Int, Text object, Text privileges) { return by_name<kind>(context, object, privileges); }>(
-      name, {kOidType, kText, kText}, kBool, kStable));
-  table.push_back(scalar<[](Context context, Int, Int object, Text privileges) { return by_oid<kind>(context, object, privileges); }>(
-      name, {kOidType, kOidType, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Object of, Text privileges) { return ask<kind>(context, current_rights(context), of, privileges); }>(
+      name, {object, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Text role, Object of, Text privileges) {
+    return ask<kind>(context, rights_of(context, role), of, privileges);
+  }>(name, {kName, object, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Int role, Object of, Text privileges) {
+    return ask<kind>(context, rights_of(context, role), of, privileges);
+  }>(name, {kOidType, object, kText}, kBool, kStable));
+}
+
+template <std::size_t... kinds>
+void add_kinds(std::vector<ScalarFunction>& table, std::index_sequence<kinds...>) {
+  ((add_overloads<kinds, Text>(table, kText), add_overloads<kinds, Int>(table, kOidType)), ...);
 }
 
 // ---- columns -----------------------------------------------------------------------------------------------------------
@@ -146,48 +181,61 @@ Oid as_relation(Context, Int oid) { return static_cast<Oid>(oid); }
 // In the order of their numbers, from -1 down.
 constexpr Text kSystemColumns[] = {"ctid", "xmin", "cmin", "xmax", "cmax", "tableoid"};
 
-bool has_column(const Relation& relation, std::int16_t number) {
-  return (number < 0 && -number <= std::ssize(kSystemColumns)) || std::ranges::any_of(attributes_of(relation), [&](const Attribute& attribute) {
-           return attribute.number == number;
-         });
+std::optional<std::int16_t> column_number(const Relation& relation, std::int16_t number) {
+  const bool is_there = (number < 0 && -number <= std::ssize(kSystemColumns)) ||
+                        std::ranges::any_of(attributes_of(relation), [&](const Attribute& attribute) { return attribute.number == number; });
+  return is_there ? std::optional(number) : std::nullopt;
 }
 /// 42703.
-bool has_column(const Relation& relation, Text name) {
-  const std::vector<Attribute> attributes = attributes_of(relation);
-  if (std::ranges::find(attributes, name, &Attribute::name) != attributes.end()) return true;
-  if (std::ranges::find(kSystemColumns, name) != std::end(kSystemColumns)) return true;
-  throw undefined_column(name, relation.name);
+std::optional<std::int16_t> column_number(const Relation& relation, Text name) {
+  for (const Attribute& attribute : attributes_of(relation)) {
+    if (attribute.name == name) return attribute.number;
+  }
+  const auto* const found = std::ranges::find(kSystemColumns, name);
+  if (found == std::end(kSystemColumns)) throw undefined_column(name, relation.name);
+  return static_cast<std::int16_t>(std::begin(kSystemColumns) - found - 1);
 }
 
-/// `Table` and `Column` are names or numbers. Nothing is said of what a number does not find.
+/// `Table` and `ColumnName` are names or numbers. NULL for a number that is none.
 template <class Table, class ColumnName>
-std::optional<bool> on_column(Context context, Table table, ColumnName column, Text privileges) {
+std::optional<bool> on_column(Context context, const RoleRights& role, Table table, ColumnName column, Text privileges) {
   const std::optional<Relation> relation = find_relation(catalog_of(context), as_relation(context, table));
-  const bool is_there = relation && has_column(*relation, column);
-  check_privileges(",select,insert,update,references,", {}, privileges);
-  return is_there ? std::optional(true) : std::nullopt;
+  const std::optional<std::int16_t> number = relation ? column_number(*relation, column) : std::nullopt;
+  const WantedRights wanted = read_privileges(kOfColumns, privileges);
+  if (!number) return std::nullopt;
+  return role.has_any_on_column(relation->oid, *number, wanted) || role.has_any(catalog_class::kRelations, relation->oid, wanted);
 }
 
 template <class Table, class ColumnName>
 void add_column(std::vector<ScalarFunction>& table, Type relation, Type column) {
   const Text name = "has_column_privilege";
-  table.push_back(scalar<on_column<Table, ColumnName>>(name, {relation, column, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Table of, ColumnName what, Text privileges) {
+    return on_column(context, current_rights(context), of, what, privileges);
+  }>(name, {relation, column, kText}, kBool, kStable));
   table.push_back(scalar<[](Context context, Text role, Table of, ColumnName what, Text privileges) {
-    check_role(context, role);
-    return on_column(context, of, what, privileges);
+    return on_column(context, rights_of(context, role), of, what, privileges);
   }>(name, {kName, relation, column, kText}, kBool, kStable));
-  table.push_back(scalar<[](Context context, Int, Table of, ColumnName what, Text privileges) {
-    return on_column(context, of, what, privileges);
+  table.push_back(scalar<[](Context context, Int role, Table of, ColumnName what, Text privileges) {
+    return on_column(context, rights_of(context, role), of, what, privileges);
   }>(name, {kOidType, relation, column, kText}, kBool, kStable));
 }
 
-// ---- roles and parameters -----------------------------------------------------------------------------------------------
+// ---- roles ----------------------------------------------------------------------------------------------------------------
 
-constexpr Text kRolePrivileges = ",usage,member,", kAdminOption = " with admin option";
+/// "USAGE, member with admin option". 22023.
+void check_role_privileges(Text written) {
+  for_each_privilege(written, [](Text one) {
+    std::string name = lower_case(one);
+    for (const Text suffix : {Text(" with grant option"), Text(" with admin option")}) {
+      if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+    }
+    if (name != "usage" && name != "member") throw unknown_privilege(one);
+  });
+}
 
 /// Is any of the privileges there? MEMBER: SET ROLE is allowed; USAGE: the role's privileges are there without it.
 bool has_role(Context context, Oid member, Oid role, Text privileges) {
-  check_privileges(kRolePrivileges, kAdminOption, privileges);
+  check_role_privileges(privileges);
   const RoleSet& roles = *known_roles();
   for (std::size_t begin = 0; begin <= privileges.size();) {
     const std::size_t end = std::min(privileges.find(',', begin), privileges.size());
@@ -235,14 +283,21 @@ void add_roles(std::vector<ScalarFunction>& table) {
   }>(name, {kOidType, kOidType, kText}, kBool, kStable));
 }
 
-bool has_parameter(Text, Text privileges) {
-  check_privileges(",set,alter system,", {}, privileges);
-  return true;
+// ---- parameters -----------------------------------------------------------------------------------------------------------
+
+/// Nothing is ever granted on a parameter: superusers alone have its privileges.
+bool on_parameter(const RoleRights& role, Text privileges) {
+  return role.has_any(ObjectAcl{.kind = AclKind::kParameter, .owner = 0, .acl = Acl{}}, read_privileges(kSet | kAlterSystem, privileges));
 }
 
-template <std::size_t... kinds>
-void add_kinds(std::vector<ScalarFunction>& table, std::index_sequence<kinds...>) {
-  (add_kind<kinds>(table), ...);
+void add_parameters(std::vector<ScalarFunction>& table) {
+  const Text name = "has_parameter_privilege";
+  table.push_back(scalar<[](Context context, Text, Text privileges) { return on_parameter(current_rights(context), privileges); }>(
+      name, {kText, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Text role, Text, Text privileges) { return on_parameter(rights_of(context, role), privileges); }>(
+      name, {kName, kText, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Int role, Text, Text privileges) { return on_parameter(rights_of(context, role), privileges); }>(
+      name, {kOidType, kText, kText}, kBool, kStable));
 }
 
 }  // namespace
@@ -255,14 +310,7 @@ std::vector<ScalarFunction> privilege_checks() {
   add_column<Text, std::int16_t>(table, kText, kInt2);
   add_column<Int, Text>(table, kOidType, kText);
   add_column<Int, std::int16_t>(table, kOidType, kInt2);
-  const Text parameter = "has_parameter_privilege";
-  table.push_back(scalar<has_parameter>(parameter, {kText, kText}, kBool, kStable));
-  table.push_back(scalar<[](Context context, Text role, Text name, Text privileges) {
-    check_role(context, role);
-    return has_parameter(name, privileges);
-  }>(parameter, {kName, kText, kText}, kBool, kStable));
-  table.push_back(scalar<[](Int, Text name, Text privileges) { return has_parameter(name, privileges); }>(
-      parameter, {kOidType, kText, kText}, kBool, kStable));
+  add_parameters(table);
   return table;
 }
 

@@ -1,73 +1,45 @@
 // Access control lists (manual 9.26.3): texts like {postgres=arwdDxt/postgres}, an empty grantee is everybody.
 
 #include <algorithm>
-#include <array>
 
-#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/quote.h"
+#include "sql/privileges/acl_text.h"
+#include "sql/privileges/right_names.h"
 #include "sql/sqlstate.h"
-#include "sql/system_tables/relations.h"
-#include "sql/system_tables/roles.h"
-#include "sql/types/access_item.h"
-#include "sql/types/array_value.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {
 
-/// What the owner and everybody else may do with a new object of a kind (manual 5.7).
-struct DefaultRights {
-  char kind;
-  std::string_view everybody, owner;
-};
-constexpr DefaultRights kDefaultRights[] = {
-    {'c', "", ""},   {'r', "", "arwdDxt"}, {'s', "", "rwU"}, {'d', "Tc", "CTc"}, {'f', "X", "X"}, {'l', "U", "U"}, {'L', "", "rw"},
-    {'n', "", "UC"}, {'p', "", "sA"},      {'t', "", "C"},   {'F', "", "U"},     {'S', "", "U"},  {'T', "U", "U"},
+/// acldefault()'s letters.
+constexpr std::pair<char, AclKind> kKindLetters[] = {
+    {'c', AclKind::kColumn},   {'r', AclKind::kTable},    {'s', AclKind::kSequence},   {'d', AclKind::kDatabase},
+    {'f', AclKind::kFunction}, {'l', AclKind::kLanguage}, {'L', AclKind::kLargeObject}, {'n', AclKind::kSchema},
+    {'p', AclKind::kParameter}, {'t', AclKind::kTablespace}, {'F', AclKind::kForeignDataWrapper}, {'S', AclKind::kForeignServer},
+    {'T', AclKind::kType},
 };
 
-/// The number of one that is not there.
-std::string name_of_role(const EvaluationContext& context, Oid oid) {
-  static const CatalogSnapshot nothing;
-  for (const Role& role : all_roles(context.catalog == nullptr ? nothing : *context.catalog, context)) {
-    if (role.oid == oid) return role.name;
-  }
-  return std::to_string(oid);
-}
-
-void default_list(const EvaluationContext& context, std::string_view kind, std::int32_t owner, std::string& out) {
-  const std::string name = quote_identifier(name_of_role(context, static_cast<Oid>(owner)));
-  for (const DefaultRights& rights : kDefaultRights) {
-    if (kind.empty() || rights.kind != kind.front()) continue;
-    std::string items;
-    if (!rights.everybody.empty()) items += "=" + std::string(rights.everybody) + "/" + name;
-    if (!items.empty()) items += ",";
-    if (!rights.owner.empty()) items += name + "=" + std::string(rights.owner) + "/" + name;
-    out = "{" + items + "}";
+void default_list(std::string_view kind, std::int32_t owner, std::string& out) {
+  for (const auto& [letter, of_kind] : kKindLetters) {
+    if (kind.empty() || letter != kind.front()) continue;
+    out = acl_text(default_acl(of_kind, static_cast<Oid>(owner)));
     return;
   }
   throw SqlError(sqlstate::kInternalError, "unrecognized object type abbreviation: " + std::string(kind));
 }
 
-constexpr std::array<std::string_view, kPrivilegeLetters.size()> kPrivilegeNames{
-    "INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER",
-    "EXECUTE", "USAGE", "CREATE", "TEMPORARY", "CONNECT", "SET", "ALTER SYSTEM"};
-
 struct Privilege {
-  Oid grantor = 0, grantee = 0;  // 0: everybody
-  std::size_t letter = 0;
+  Oid grantor = 0, grantee = 0;
+  Rights right = 0;
   bool grantable = false;
 };
 
-void add_privileges(const AccessItem& item, std::vector<Privilege>& privileges) {
-  for (std::size_t letter = 0; letter < kPrivilegeLetters.size(); ++letter) {
-    if ((item.privileges >> letter & 1) == 0) continue;
-    privileges.push_back({.grantor = role_oid(item.grantor),
-                          .grantee = item.grantee.empty() ? 0 : role_oid(item.grantee),
-                          .letter = letter,
-                          .grantable = (item.grantable >> letter & 1) != 0});
+void add_privileges(const AclItem& item, std::vector<Privilege>& privileges) {
+  for (std::size_t bit = 0; bit < kRightLetters.size(); ++bit) {
+    const Rights right = Rights{1} << bit;
+    if ((item.rights & right) != 0) privileges.push_back({item.grantor, item.grantee, right, (item.grantable & right) != 0});
   }
 }
 
@@ -82,7 +54,7 @@ class PrivilegeRows final : public RowSource {
       const Privilege& privilege = privileges_[next_];
       grantors.append(static_cast<std::int32_t>(privilege.grantor));
       grantees.append(static_cast<std::int32_t>(privilege.grantee));
-      names.append(kPrivilegeNames[privilege.letter]);
+      names.append(right_name(privilege.right));
       grantable.append(privilege.grantable);
     }
     for (Column* column : {&grantors, &grantees, &names, &grantable}) batch.columns.push_back(std::make_shared<const Column>(std::move(*column)));
@@ -97,50 +69,27 @@ class PrivilegeRows final : public RowSource {
 std::unique_ptr<RowSource> open_privileges(std::span<const Datum> arguments, const EvaluationContext&) {
   std::vector<Privilege> privileges;
   if (const auto* text = std::get_if<std::string>(&arguments[0])) {
-    const ArrayValue items = read_array(oid::kAclitemArray, *text);
-    for (const std::optional<std::string_view>& item : items.elements) {
-      if (item) add_privileges(read_access_item(*item), privileges);
-    }
+    for (const AclItem& item : decode_acl_text(*text)) add_privileges(item, privileges);
   }
   return std::make_unique<PrivilegeRows>(std::move(privileges));
 }
 
-/// An item of the list has the same two roles and at least these privileges.
+/// Returns true if an item of the list has the same two roles and at least these privileges.
 bool list_contains(Text list, Text wanted_text) {
-  const AccessItem wanted = read_access_item(wanted_text);
-  for (const std::optional<std::string_view>& text : read_array(oid::kAclitemArray, list).elements) {
-    if (!text) continue;
-    const AccessItem item = read_access_item(*text);
-    if (item.grantee == wanted.grantee && item.grantor == wanted.grantor && (wanted.privileges & ~item.privileges) == 0 &&
-        (wanted.grantable & ~item.grantable) == 0) {
-      return true;
-    }
-  }
-  return false;
+  const AclItem wanted = decode_acl_item_text(wanted_text);
+  return std::ranges::any_of(decode_acl_text(list), [&](const AclItem& item) {
+    return item.grantee == wanted.grantee && item.grantor == wanted.grantor && (wanted.rights & ~item.rights) == 0 &&
+           (wanted.grantable & ~item.grantable) == 0;
+  });
 }
 
 void refuse_insertion(Text, Text, std::string&) { throw SqlError(sqlstate::kFeatureNotSupported, "aclinsert is no longer supported"); }
 void refuse_removal(Text, Text, std::string&) { throw SqlError(sqlstate::kFeatureNotSupported, "aclremove is no longer supported"); }
 
-/// In any letter case. 22023 for what is no privilege.
-std::uint32_t privilege_named(Text written) {
-  std::string name(written);
-  for (char& c : name) c = to_upper(c);
-  if (name == "TEMP") name = "TEMPORARY";
-  if (name == "RULE") return 0;  // means nothing any more
-  const auto* const found = std::ranges::find(kPrivilegeNames, name);
-  if (found == kPrivilegeNames.end()) {
-    throw SqlError(sqlstate::kInvalidParameterValue, "unrecognized privilege type: \"" + std::string(written) + "\"");
-  }
-  return std::uint32_t{1} << (found - kPrivilegeNames.begin());
-}
-
-void make_item(Context context, Int grantee, Int grantor, Text privilege, bool grantable, std::string& out) {
-  AccessItem item{.privileges = privilege_named(privilege)};
-  if (grantable) item.grantable = item.privileges;
-  if (grantee != 0) item.grantee = name_of_role(context, static_cast<Oid>(grantee));
-  item.grantor = name_of_role(context, static_cast<Oid>(grantor));
-  out = access_item_text(item);
+void make_item(Int grantee, Int grantor, Text privilege, bool grantable, std::string& out) {
+  const std::optional<Rights> right = find_right(privilege);
+  if (!right) throw SqlError(sqlstate::kInvalidParameterValue, "unrecognized privilege type: \"" + std::string(privilege) + "\"");
+  out = acl_item_text({static_cast<Oid>(grantee), static_cast<Oid>(grantor), *right, grantable ? *right : 0});
 }
 
 }  // namespace

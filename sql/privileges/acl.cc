@@ -4,11 +4,11 @@
 
 #include <charconv>
 
+#include "sql/privileges/right_names.h"
+
 namespace redquel::sql {
 
 namespace {
-
-constexpr std::string_view kLetters = "arwdDxtXUCTcsA";
 
 /// Reads a number and removes it from the text.
 bool take_oid(std::string_view& text, Oid& oid) {
@@ -54,10 +54,10 @@ Acl default_acl(AclKind kind, Oid owner) {
 
 std::string encode(const AclItem& item) {
   std::string text = fmt::format("{}=", item.grantee);
-  for (std::size_t bit = 0; bit < kLetters.size(); ++bit) {
+  for (std::size_t bit = 0; bit < kRightLetters.size(); ++bit) {
     const Rights right = 1U << bit;
     if ((item.rights & right) == 0) continue;
-    text += kLetters[bit];
+    text += kRightLetters[bit];
     if ((item.grantable & right) != 0) text += '*';
   }
   return text + fmt::format("/{}", item.grantor);
@@ -76,7 +76,7 @@ std::optional<AclItem> decode_acl_item(std::string_view text) {
       item.grantable |= last;
       continue;
     }
-    const std::size_t bit = kLetters.find(letter);
+    const std::size_t bit = kRightLetters.find(letter);
     if (bit == std::string_view::npos) return std::nullopt;
     last = 1U << bit;
     item.rights |= last;

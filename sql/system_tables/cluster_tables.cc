@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sql/privileges/acl_text.h"
+#include "sql/privileges/object_acl.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
@@ -22,7 +24,7 @@ void databases(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& 
     const bool is_template = name == "template0" || name == "template1";
     const DatabaseFacts facts = known_roles()->facts_of(name);
     out.add(database_oid(name), name, facts.owner, kUtf8, 'c', is_template, name != "template0", facts.connection_limit, 0, 0,
-            oid::kDefaultTablespace, "C", "C", kNull, kNull, kNull);
+            oid::kDefaultTablespace, "C", "C", kNull, kNull, acl_text(acl_of_database(*known_roles(), name).acl));
   };
   std::ranges::for_each(context.databases, add);
   for (const char* name : {"template0", "template1"}) {

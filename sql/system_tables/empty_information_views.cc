@@ -44,8 +44,6 @@ const SystemTableDefinition kEmptyInformationViews[] = {
     {"information_schema", "foreign_tables", 13541, 'v',
      "foreign_table_catalog, foreign_table_schema, foreign_table_name, foreign_server_catalog, "
      "foreign_server_name"},
-    {"information_schema", "role_udt_grants", 13450, 'v',
-     "grantor, grantee, udt_catalog, udt_schema, udt_name, privilege_type character_data, is_grantable yes_or_no"},
     {"information_schema", "routine_column_usage", 13348, 'v',
      "specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, routine_name, "
      "table_catalog, table_schema, table_name, column_name"},
@@ -69,8 +67,6 @@ const SystemTableDefinition kEmptyInformationViews[] = {
      "action_statement character_data, action_orientation character_data, action_timing character_data, "
      "action_reference_old_table, action_reference_new_table, action_reference_old_row, "
      "action_reference_new_row, created time_stamp"},
-    {"information_schema", "udt_privileges", 13445, 'v',
-     "grantor, grantee, udt_catalog, udt_schema, udt_name, privilege_type character_data, is_grantable yes_or_no"},
     {"information_schema", "user_mapping_options", 13550, 'v',
      "authorization_identifier, foreign_server_catalog, foreign_server_name, option_name, "
      "option_value character_data"},
@@ -78,12 +74,6 @@ const SystemTableDefinition kEmptyInformationViews[] = {
      "authorization_identifier, foreign_server_catalog, foreign_server_name"},
     {"information_schema", "data_type_privileges", 13488, 'v',
      "object_catalog, object_schema, object_name, object_type character_data, dtd_identifier"},
-    {"information_schema", "role_usage_grants", 13459, 'v',
-     "grantor, grantee, object_catalog, object_schema, object_name, object_type character_data, "
-     "privilege_type character_data, is_grantable yes_or_no"},
-    {"information_schema", "usage_privileges", 13454, 'v',
-     "grantor, grantee, object_catalog, object_schema, object_name, object_type character_data, "
-     "privilege_type character_data, is_grantable yes_or_no"},
 };
 
 }  // namespace

@@ -6,13 +6,9 @@ namespace redquel::sql {
 namespace {
 
 const SystemTableDefinition kTables[] = {
-    {"pg_catalog", "pg_default_acl", 826, 'r',
-     "oid oid!, defaclrole oid!, defaclnamespace oid!, defaclobjtype char!, defaclacl _aclitem!"},
     {"pg_catalog", "pg_event_trigger", 3466, 'r',
      "oid oid!, evtname name!, evtevent name!, evtowner oid!, evtfoid oid!, evtenabled char!, evttags _text"},
     {"pg_catalog", "pg_inherits", 2611, 'r', "inhrelid oid!, inhparent oid!, inhseqno int4!, inhdetachpending bool!"},
-    {"pg_catalog", "pg_init_privs", 3394, 'r',
-     "objoid oid!, classoid oid!, objsubid int4!, privtype char!, initprivs _aclitem!"},
     {"pg_catalog", "pg_largeobject_metadata", 2995, 'r', "oid oid!, lomowner oid!, lomacl _aclitem"},
     {"pg_catalog", "pg_parameter_acl", 6243, 'r', "oid oid!, parname text!, paracl _aclitem"},
     {"pg_catalog", "pg_partitioned_table", 3350, 'r',

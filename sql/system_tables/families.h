@@ -37,11 +37,13 @@ SystemTableFamily server_views();           // pg_stat_bgwriter, pg_config and w
 SystemTableFamily rule_file_views();        // pg_hba_file_rules, pg_ident_file_mappings
 SystemTableFamily session_views();          // pg_settings, pg_stat_activity
 SystemTableFamily foreign_tables();         // pg_foreign_table, pg_foreign_server
+SystemTableFamily privilege_tables();       // pg_default_acl, pg_init_privs
 SystemTableFamily empty_tables();           // of what redquel has none: triggers, policies, publications
 SystemTableFamily empty_views();
 SystemTableFamily information_tables();       // schemata, tables, columns, sequences
 SystemTableFamily information_constraints();  // table_constraints, key_column_usage
-SystemTableFamily information_privileges();   // enabled_roles, table_privileges, sql_implementation_info
+SystemTableFamily information_grants();         // enabled_roles, table_privileges, usage_privileges
+SystemTableFamily information_implementation(); // collations, sql_implementation_info
 SystemTableFamily empty_information_views();
 SystemTableFamily redis_tables();  // redis.keys, redis.info and so on
 

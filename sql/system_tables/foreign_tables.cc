@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "sql/catalog/mapping.h"
+#include "sql/privileges/acl_text.h"
+#include "sql/privileges/object_acl.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/foreign_options.h"
 #include "sql/system_tables/relations.h"
@@ -23,19 +25,18 @@ std::optional<std::string> option_array(const CatalogSnapshot& catalog, const Ta
   return array;
 }
 
-namespace {
-
-/// Wrapper and server are shown where a table needs them. They are the extension's (dependency_tables.cc): pg_dump does not write them down.
 bool has_foreign_tables(const CatalogSnapshot& catalog) {
   return std::ranges::any_of(catalog.tables, [](const auto& entry) { return entry.second->mapping != nullptr; });
 }
 
+namespace {
+
 void wrappers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
-  if (has_foreign_tables(catalog)) out.add(kRedisWrapper, "redis", kPostgresRole, 0, 0, kNull, kNull);
+  if (has_foreign_tables(catalog)) out.add(kRedisWrapper, "redis", kPostgresRole, 0, 0, acl_text(acl_of(catalog, catalog_class::kForeignDataWrappers, kRedisWrapper)->acl), kNull);
 }
 
 void servers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
-  if (has_foreign_tables(catalog)) out.add(kRedisServer, "redis", kPostgresRole, kRedisWrapper, kNull, kNull, kNull, kNull);
+  if (has_foreign_tables(catalog)) out.add(kRedisServer, "redis", owner_oid(catalog.server.owner), kRedisWrapper, kNull, kNull, acl_text(catalog.server.acl), kNull);
 }
 
 void foreign_table_rows(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {

@@ -5,6 +5,8 @@
 
 #include "sql/catalog/function_text.h"
 #include "sql/definition_words.h"
+#include "sql/privileges/acl_text.h"
+#include "sql/privileges/object_acl.h"
 #include "sql/system_tables/facts.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/function_catalog.h"
@@ -19,8 +21,10 @@ namespace {
 constexpr Oid kInternalLanguage = 12, kCLanguage = 13, kSqlLanguage = 14;
 
 void add_function(RowWriter& out, const CatalogSnapshot& catalog, const CatalogFunction& function) {
+  const std::optional<std::string> acl = acl_text(acl_of(catalog, catalog_class::kFunctions, function.oid)->acl);
   if (!function.facts.empty()) {
-    const std::vector<FactValue> row = function_facts().values(function.facts);
+    std::vector<FactValue> row = function_facts().values(function.facts);
+    if (acl) row.back() = *acl;
     return out.add_texts(std::span(row).subspan(1));  // behind `supports`
   }
   std::optional<std::string> all_types, modes, names;
@@ -45,7 +49,7 @@ void add_function(RowWriter& out, const CatalogSnapshot& catalog, const CatalogF
           function.returns_set ? 1000.0 : 0.0, function.variadic, 0, function.kind, false, false, function.strict,
           function.returns_set, static_cast<char>(function.volatility), 's', function.arguments.size(), 0, function.result,
           vector_text(function.arguments), all_types, modes, names, kNull, kNull,
-          function.kind == 'a' ? "aggregate_dummy" : function.name, kNull, kNull, kNull, kNull);
+          function.kind == 'a' ? "aggregate_dummy" : function.name, kNull, kNull, kNull, acl);
 }
 
 /// A name as an element of an array's text.
@@ -105,12 +109,13 @@ void add_function(RowWriter& out, const CatalogSnapshot& catalog, const Function
   for (const std::string& setting : function_settings(function)) append_array_element(setting, settings);
   if (!settings.empty()) finish_array_text(settings);
   const auto if_any = [](bool any, std::string text) { return any ? std::optional(std::move(text)) : std::nullopt; };
-  out.add(function.oid, function.name, schema_oid(catalog, function.schema), role_oid(function.owner), kSqlLanguage, words.cost,
+  out.add(function.oid, function.name, schema_oid(catalog, function.schema), owner_oid(function.owner), kSqlLanguage, words.cost,
           function.returns_set ? words.rows : 0.0, variadic, 0, function.procedure ? 'p' : function.window ? 'w' : 'f', words.security_definer,
           words.leakproof, function.strict, function.returns_set, volatility, words.parallel, types.size(), defaults, result, vector_text(types),
           if_any(has_outputs, array_text(all_types)), if_any(has_outputs, "{" + letters + "}"), if_any(has_names, "{" + names + "}"),
           if_any(defaults > 0, default_texts), kNull, function.standard_body ? "" : function.body, kNull,
-          if_any(function.standard_body, written_body(context, function)), if_any(!settings.empty(), settings), kNull);
+          if_any(function.standard_body, written_body(context, function)), if_any(!settings.empty(), settings),
+          acl_text(function.acl));
 }
 
 void functions(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
@@ -153,10 +158,13 @@ void conversions(RowWriter& out, const CatalogSnapshot&, const EvaluationContext
   for (const std::string_view line : facts.lines()) out.add_texts(facts.values(line));
 }
 
-void languages(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
-  out.add(kInternalLanguage, "internal", kPostgresRole, false, false, 0, 0, 2246, kNull);
-  out.add(kCLanguage, "c", kPostgresRole, false, false, 0, 0, 2247, kNull);
-  out.add(kSqlLanguage, "sql", kPostgresRole, false, true, 0, 0, 2248, kNull);
+void languages(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  const auto add = [&](Oid oid, std::string_view name, bool is_trusted, Oid validator) {
+    out.add(oid, name, kPostgresRole, false, is_trusted, 0, 0, validator, acl_text(acl_of(catalog, catalog_class::kLanguages, oid)->acl));
+  };
+  add(kInternalLanguage, "internal", false, 2246);
+  add(kCLanguage, "c", false, 2247);
+  add(kSqlLanguage, "sql", true, 2248);
 }
 
 const SystemTableDefinition kFunctionTables[] = {

@@ -10,12 +10,14 @@
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/row_writer.h"
+#include "sql/system_tables/shown_objects.h"
 
 namespace redquel::sql {
 namespace {
 
 /// A NOT NULL column of a table.
 struct NotNull {
+  Oid oid = 0;  // of the table
   std::string constraint, schema, table, column;
 };
 
@@ -25,7 +27,7 @@ std::vector<NotNull> all_not_nulls(const CatalogSnapshot& catalog) {
     if (relation.kind != 'r') continue;
     for (const Attribute& attribute : attributes_of(relation)) {
       if (!attribute.not_null) continue;
-      found.push_back({fmt::format("{}_{}_{}_not_null", schema_oid(catalog, relation.schema), relation.oid, attribute.number),
+      found.push_back({relation.oid, fmt::format("{}_{}_{}_not_null", schema_oid(catalog, relation.schema), relation.oid, attribute.number),
                        relation.schema, relation.name, attribute.name});
     }
   }
@@ -37,21 +39,25 @@ std::string_view type_words(char type) {
 }
 
 void table_constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   const std::string& database = context.database;
   for (const Constraint& constraint : all_constraints(catalog)) {
     if (constraint.type == 'x') continue;  // SQL's standard knows none
     const TableDef& table = *constraint.table;
+    if (!shown.shows_constraints(table)) continue;
     std::optional<bool> nulls_distinct;
     if (constraint.type == 'u') nulls_distinct = !constraint.nulls_not_distinct;
     out.add(database, table.schema, constraint.name, database, table.schema, table.name, type_words(constraint.type), constraint.deferrable,
             constraint.initially_deferred, true, nulls_distinct);
   }
   for (const NotNull& column : all_not_nulls(catalog)) {
+    if (!shown.shows_constraints(column)) continue;
     out.add(database, column.schema, column.constraint, database, column.schema, column.table, "CHECK", false, false, true, kNull);
   }
 }
 
 void check_constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   std::set<std::array<std::string, 3>> seen;  // tables of a schema may have the same
   const auto add = [&](const Constraint& constraint, const std::string& schema) {
     constexpr std::size_t kAfterCheck = 6;  // "CHECK "
@@ -59,10 +65,13 @@ void check_constraints(RowWriter& out, const CatalogSnapshot& catalog, const Eva
     if (seen.insert({schema, constraint.name, clause}).second) out.add(context.database, schema, constraint.name, clause);
   };
   for (const Constraint& constraint : all_constraints(catalog)) {
-    if (constraint.type == 'c') add(constraint, constraint.table->schema);
+    if (constraint.type == 'c' && shown.owns_relation(constraint.table->oid)) add(constraint, constraint.table->schema);
   }
-  for (const Constraint& constraint : domain_constraints(catalog)) add(constraint, constraint.domain->schema);
+  for (const Constraint& constraint : domain_constraints(catalog)) {
+    if (shown.owns(catalog_class::kTypes, constraint.domain->oid)) add(constraint, constraint.domain->schema);
+  }
   for (const NotNull& column : all_not_nulls(catalog)) {
+    if (!shown.owns_relation(column.oid)) continue;
     out.add(context.database, column.schema, column.constraint, column.column + " IS NOT NULL");
   }
 }
@@ -80,13 +89,14 @@ std::optional<std::int32_t> position_in_key(const CatalogSnapshot& catalog, cons
 }
 
 void key_columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   const std::string& database = context.database;
   for (const Constraint& constraint : all_constraints(catalog)) {
     if (constraint.type == 'c' || constraint.type == 'x') continue;
     const TableDef& table = *constraint.table;
     for (std::size_t i = 0; i < constraint.columns.size(); ++i) {
       const ColumnDef* column = table.find_column(constraint.columns[i]);
-      if (column == nullptr) continue;
+      if (column == nullptr || !shown.shows_column(table, column->number)) continue;
       std::optional<std::int32_t> position;
       if (constraint.foreign_key != nullptr) position = position_in_key(catalog, *constraint.foreign_key, i);
       out.add(database, table.schema, constraint.name, database, table.schema, table.name, column->name, i + 1, position);
@@ -95,6 +105,7 @@ void key_columns(RowWriter& out, const CatalogSnapshot& catalog, const Evaluatio
 }
 
 void constraint_columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   const std::string& database = context.database;
   for (const Constraint& constraint : all_constraints(catalog)) {
     if (constraint.type == 'x') continue;
@@ -102,6 +113,7 @@ void constraint_columns(RowWriter& out, const CatalogSnapshot& catalog, const Ev
     const CatalogSnapshot::TablePtr referenced =
         constraint.foreign_key == nullptr ? nullptr : catalog.find_table(constraint.foreign_key->referenced);
     const TableDef& table = referenced ? *referenced : *constraint.table;
+    if (!shown.owns_relation(table.oid)) continue;
     for (std::int16_t number : referenced ? constraint.foreign_key->referenced_columns : constraint.columns) {
       const ColumnDef* column = table.find_column(number);
       if (column == nullptr) continue;
@@ -111,32 +123,36 @@ void constraint_columns(RowWriter& out, const CatalogSnapshot& catalog, const Ev
 }
 
 void domain_columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   for (const auto& [oid, table] : catalog.tables) {
     for (const ColumnDef& column : table->columns) {
       const auto domain = catalog.types.find(column.domain);
-      if (domain == catalog.types.end()) continue;
+      if (domain == catalog.types.end() || !shown.owns(catalog_class::kTypes, domain->first)) continue;
       out.add(context.database, domain->second->schema, domain->second->name, context.database, table->schema, table->name, column.name);
     }
   }
 }
 
 void constraint_tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   const std::string& database = context.database;
   for (const Constraint& constraint : all_constraints(catalog)) {
     if (constraint.type == 'c' || constraint.type == 'x') continue;
     const CatalogSnapshot::TablePtr referenced =
         constraint.foreign_key == nullptr ? nullptr : catalog.find_table(constraint.foreign_key->referenced);
     const TableDef& table = referenced ? *referenced : *constraint.table;
+    if (!shown.owns_relation(table.oid)) continue;
     out.add(database, table.schema, table.name, database, constraint.table->schema, constraint.name);
   }
 }
 
 void referential_constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   constexpr std::string_view kRules[] = {"NO ACTION", "RESTRICT", "CASCADE", "SET NULL", "SET DEFAULT"};
   const std::string& database = context.database;
   for (const Constraint& constraint : all_constraints(catalog)) {
     const ForeignKeyDef* key = constraint.foreign_key;
-    if (key == nullptr) continue;
+    if (key == nullptr || !shown.shows_constraints(*constraint.table)) continue;
     const std::optional<Relation> index = find_relation(catalog, key->referenced_index);
     if (!index) continue;
     const CatalogSnapshot::TablePtr referenced = catalog.find_table(key->referenced);

@@ -9,6 +9,7 @@
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/row_writer.h"
+#include "sql/system_tables/shown_objects.h"
 #include "sql/system_tables/type_layout.h"
 #include "sql/system_tables/type_properties.h"
 
@@ -43,9 +44,10 @@ std::optional<std::string> domain_default(const UserType& domain, const Evaluati
 }
 
 void domains(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   const std::string& database = context.database;
   for (const auto& [oid, domain] : catalog.types) {
-    if (domain->kind != UserType::Kind::kDomain) continue;
+    if (domain->kind != UserType::Kind::kDomain || !shown.shows_type(oid)) continue;
     // A domain over a domain is made of that.
     const UserTypePtr under = find_type_by_oid(catalog, domain->base_domain);
     const TypeProperties type = under ? TypeProperties{} : type_properties(domain->base);
@@ -60,23 +62,27 @@ void domains(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
 }
 
 void domain_checks(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   for (const Constraint& constraint : domain_constraints(catalog)) {
     const UserType& domain = *constraint.domain;
+    if (!shown.shows_type(domain.oid)) continue;
     out.add(context.database, domain.schema, constraint.name, context.database, domain.schema, domain.name, false, false);
   }
 }
 
 void schemata(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   const auto add = [&](std::string_view name, std::string_view owner) {
-    out.add(context.database, name, owner, kNull, kNull, kNull, kNull);
+    if (shown.shows_schema(schema_oid(catalog, name))) out.add(context.database, name, owner, kNull, kNull, kNull, kNull);
   };
   for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema", "redis"}) add(name, "postgres");
   for (const auto& [name, schema] : catalog.schemas) add(name, owner_name(schema.owner));
 }
 
 void information_schema_tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   for (const Relation& relation : all_relations(catalog)) {
-    if (!has_columns(relation)) continue;
+    if (!has_columns(relation) || !shown.shows(relation)) continue;
     const bool table = relation.kind == 'r', foreign = relation.kind == 'f', is_updatable = relation.view != nullptr && relation.view->is_updatable();
     out.add(context.database, relation.schema, relation.name, foreign ? "FOREIGN" : !table ? "VIEW" : is_temporary_schema(relation.schema) ? "LOCAL TEMPORARY" : "BASE TABLE", kNull, kNull, kNull, kNull, kNull,
             table || foreign || is_updatable, false, kNull);
@@ -126,17 +132,21 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
 }
 
 void columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   for (const Relation& relation : all_relations(catalog)) {
     if (!has_columns(relation)) continue;
-    for (const Attribute& attribute : attributes_of(relation)) add_column(out, catalog, context, relation, attribute);
+    for (const Attribute& attribute : attributes_of(relation)) {
+      if (shown.shows_column(relation, attribute.number)) add_column(out, catalog, context, relation, attribute);
+    }
   }
 }
 
 /// The fields of composite types.
 void type_attributes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   const std::string& database = context.database;
   for (const auto& [oid, composite] : catalog.types) {
-    if (composite->kind != UserType::Kind::kComposite) continue;
+    if (composite->kind != UserType::Kind::kComposite || !shown.shows_type(oid)) continue;
     std::int32_t number = 0;
     for (const CompositeField& field : composite->fields) {
       ++number;
@@ -152,17 +162,20 @@ void type_attributes(RowWriter& out, const CatalogSnapshot& catalog, const Evalu
 }
 
 void composite_types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   for (const auto& [oid, composite] : catalog.types) {
-    if (composite->kind != UserType::Kind::kComposite) continue;
+    if (composite->kind != UserType::Kind::kComposite || !shown.shows_type(oid)) continue;
     out.add(context.database, composite->schema, composite->name, "STRUCTURED", true, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
             kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull);
   }
 }
 
 void column_types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   for (const Relation& relation : all_relations(catalog)) {
     if (!has_columns(relation)) continue;
     for (const Attribute& attribute : attributes_of(relation)) {
+      if (!shown.owns(catalog_class::kTypes, attribute.type.oid)) continue;
       out.add(context.database, "pg_catalog", type_info(attribute.type.oid).name, context.database, relation.schema, relation.name,
               attribute.name);
     }
@@ -171,7 +184,9 @@ void column_types(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
 
 /// Those of identity columns are not shown.
 void information_schema_sequences(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   for (const auto& [oid, sequence] : catalog.sequences) {
+    if (!shown.shows_sequence(sequence)) continue;
     const CatalogSnapshot::TablePtr owner = catalog.find_table(sequence.owner_table);
     const ColumnDef* column = owner == nullptr ? nullptr : owner->find_column(sequence.owner_column);
     if (column != nullptr && column->identity != ColumnDef::Identity::kNone) continue;
@@ -184,18 +199,22 @@ void information_schema_sequences(RowWriter& out, const CatalogSnapshot& catalog
 /// What routines and parameters know a function in LANGUAGE sql by.
 std::string specific_name(const FunctionDef& function) { return function.name + "_" + std::to_string(function.oid); }
 
+/// Source texts are shown to the owner.
+std::optional<std::string> definition_if(bool is_owner, std::string text) { return is_owner ? std::optional(std::move(text)) : std::nullopt; }
+
 void routines(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   const std::string& database = context.database;
   constexpr std::string_view kCatalog = "pg_catalog";
   for (const CatalogFunction& function : all_catalog_functions()) {
-    if (function.kind != 'f') continue;
+    if (function.kind != 'f' || !shown.shows_function(function.oid)) continue;
     const TypeInfo* result = find_type(function.result);
     const std::string_view udt = result == nullptr ? "cstring" : result->name;
     out.add(database, kCatalog, function.name + "_" + std::to_string(function.oid), database, kCatalog, function.name, "FUNCTION",
             kNull, kNull, kNull, kNull, kNull, kNull, result == nullptr ? "cstring" : data_type(function.result),
             // the result's length, character set, collation, precision and interval are never told
             kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
-            database, kCatalog, udt, kNull, kNull, kNull, kNull, "0", "EXTERNAL", function.name, kNull, "INTERNAL", "GENERAL",
+            database, kCatalog, udt, kNull, kNull, kNull, kNull, "0", "EXTERNAL", definition_if(shown.owns(catalog_class::kFunctions, function.oid), function.name), kNull, "INTERNAL", "GENERAL",
             function.volatility == Volatility::kImmutable, "MODIFIES", function.strict, kNull, true, 0, kNull, kNull, "INVOKER",
             kNull, kNull, kNull, false, kNull, kNull, kNull, false,
             // the cast of the result
@@ -203,13 +222,15 @@ void routines(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
             kNull, kNull, kNull, kNull, kNull, kNull, kNull);
   }
   for (const auto& [oid, function] : catalog.functions) {
+    if (!shown.shows_function(oid)) continue;
     const auto of_function = [&](auto value) { return function->procedure ? std::nullopt : std::optional(std::move(value)); };
     const Oid result = function->result.oid;
     out.add(database, function->schema, specific_name(*function), database, function->schema, function->name,
             function->procedure ? "PROCEDURE" : "FUNCTION", kNull, kNull, kNull, kNull, kNull, kNull, of_function(data_type(result)), kNull,
             kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, of_function(database),
             of_function(schema_of_type(catalog, result)), of_function(std::string(type_info(result).name)), kNull, kNull, kNull, kNull,
-            of_function(std::string("0")), "SQL", function->standard_body ? std::string() : function->body, kNull, "SQL", "GENERAL",
+            of_function(std::string("0")), "SQL",
+            definition_if(shown.owns(catalog_class::kFunctions, oid), function->standard_body ? std::string() : function->body), kNull, "SQL", "GENERAL",
             function->volatility == FunctionDef::Volatility::kImmutable, "MODIFIES", of_function(function->strict), kNull, true, 0, kNull,
             kNull, function->options.find("SECURITY DEFINER") == std::string::npos ? "INVOKER" : "DEFINER", kNull, kNull, kNull, false, kNull,
             kNull, kNull, false, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
@@ -219,7 +240,10 @@ void routines(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
 
 /// Of functions in LANGUAGE sql.
 void parameters(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects objects(catalog, context);
   for (const auto& [oid, function] : catalog.functions) {
+    if (!objects.shows_function(oid)) continue;
+    const bool is_owner = objects.owns(catalog_class::kFunctions, oid);
     int position = 0;
     std::set<std::string> shown;  // parameters that are results, too
     const auto add = [&](std::string_view mode, const std::string& name, Oid type, const std::optional<std::string>& value) {
@@ -232,7 +256,7 @@ void parameters(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
     for (const FunctionDef::Parameter& parameter : function->parameters) {
       using Mode = FunctionDef::Parameter::Mode;
       std::optional<std::string> value;
-      if (!parameter.default_sql.empty()) value = written_default(context, parameter.default_sql, parameter.type, function->schema);
+      if (is_owner && !parameter.default_sql.empty()) value = written_default(context, parameter.default_sql, parameter.type, function->schema);
       add(parameter.mode == Mode::kInOut ? "INOUT" : parameter.mode == Mode::kOut ? "OUT" : "IN", parameter.name, parameter.type.oid, value);
       if (parameter.mode == Mode::kInOut || parameter.mode == Mode::kOut) shown.insert(parameter.name);
     }
@@ -244,6 +268,7 @@ void parameters(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
 
 /// What the arrays are made of that columns, fields, domains and parameters are.
 void collection_elements(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   const auto add = [&](const std::string& schema, const std::string& object, std::string_view kind, const std::string& identifier, Oid type) {
     const TypeInfo& array = type_info(type);
     if (!is_true_array(array)) return;
@@ -255,16 +280,18 @@ void collection_elements(RowWriter& out, const CatalogSnapshot& catalog, const E
     if (!has_columns(relation)) continue;
     for (const Attribute& attribute : attributes_of(relation)) {
       const bool has_domain = attribute.column != nullptr && attribute.column->domain != 0;
-      if (!has_domain) add(relation.schema, relation.name, "TABLE", std::to_string(attribute.number), attribute.type.oid);
+      if (!has_domain && shown.shows_column(relation, attribute.number)) add(relation.schema, relation.name, "TABLE", std::to_string(attribute.number), attribute.type.oid);
     }
   }
   for (const auto& [oid, user] : catalog.types) {
+    if (!shown.shows_type(oid)) continue;
     if (user->kind == UserType::Kind::kDomain && user->base_domain == 0) add(user->schema, user->name, "DOMAIN", "1", user->base.oid);
     for (std::size_t i = 0; i < user->fields.size(); ++i) {
       add(user->schema, user->name, "USER-DEFINED TYPE", std::to_string(i + 1), user->fields[i].type.oid);
     }
   }
   for (const auto& [oid, function] : catalog.functions) {
+    if (!shown.shows_function(oid)) continue;
     std::size_t position = 0;
     for (const FunctionDef::Parameter& parameter : function->parameters) {
       if (parameter.mode == FunctionDef::Parameter::Mode::kOut) continue;

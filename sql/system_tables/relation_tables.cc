@@ -4,6 +4,8 @@
 #include <deque>
 
 #include "sql/catalog/index_text.h"
+#include "sql/privileges/acl_text.h"
+#include "sql/privileges/object_acl.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/foreign_options.h"
@@ -20,14 +22,11 @@ namespace {
 
 void namespaces(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema", "redis"}) {
-    out.add(schema_oid(catalog, name), name, kPostgresRole, kNull);
+    const Oid oid = schema_oid(catalog, name);
+    const std::optional<ObjectAcl> acl = acl_of(catalog, catalog_class::kSchemas, oid);
+    out.add(oid, name, kPostgresRole, acl ? acl_text(acl->acl) : std::nullopt);
   }
-  for (const auto& [name, schema] : catalog.schemas) {
-    // What the rights of a new database's public schema are.
-    std::optional<std::string_view> rights;
-    if (owner_role(schema.owner) == kDatabaseOwnerRole) rights = "{pg_database_owner=UC/pg_database_owner,=U/pg_database_owner}";
-    out.add(schema.oid, name, role_oid(schema.owner), rights);
-  }
+  for (const auto& [name, schema] : catalog.schemas) out.add(schema.oid, name, owner_oid(schema.owner), acl_text(acl_of(schema).acl));
 }
 
 Oid access_method(const Relation& relation) {
@@ -83,6 +82,13 @@ Oid row_type_of(const Relation& relation) {
   return relation.table != nullptr && !relation.index ? relation.table->row_type : 0;
 }
 
+/// Indexes and composite types have none.
+std::optional<std::string> shown_acl(const CatalogSnapshot& catalog, const Relation& relation) {
+  if (relation.kind == 'i' || relation.kind == 'c') return std::nullopt;
+  const std::optional<ObjectAcl> acl = acl_of(catalog, catalog_class::kRelations, relation.oid);
+  return acl ? acl_text(acl->acl) : std::nullopt;
+}
+
 void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const Relation& relation : all_relations(catalog)) {
     const bool is_table = relation.table != nullptr && !relation.index;
@@ -99,7 +105,7 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
             is_temporary_schema(relation.schema) ? 't' : 'p', relation.kind,
             columns, checks, relation.kind == 'v' || relation.kind == 'm', has_foreign_keys, false, false, false,
             !is_table || relation.table->populated,
-            is_table ? 'd' : 'n', false, 0, 0, 0, kNull, options_of(relation), kNull);
+            is_table ? 'd' : 'n', false, 0, 0, 0, shown_acl(catalog, relation), options_of(relation), kNull);
   }
 }
 
@@ -162,7 +168,8 @@ void attributes(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
               is_true_array(type) ? 1 : 0, -1, has_domain ? -1 : attribute.type.modifier, passed_by_value(type), type.alignment,
               storage_letter(type), '\0', attribute.not_null, has_view_default || (column != nullptr && has_shown_default(catalog, *column)), !missing.empty(),
               identity_letter(column), column != nullptr && !column->generated_sql.empty() ? 's' : '\0', false, true, 0,
-              attribute_collation(relation, attribute), kNull, kNull,
+              attribute_collation(relation, attribute),
+              relation.kind == 'i' ? std::nullopt : acl_text(column_acl(catalog, relation.oid, attribute.number)), kNull,
               foreign_options(catalog, relation, attribute.number),
               null_if_empty(missing));
     }

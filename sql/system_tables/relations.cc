@@ -21,14 +21,8 @@ Relation index_relation(const TableDef& table, IndexDef index) {
           .comment = index.comment, .table = &table, .index = std::move(index)};
 }
 
-/// The schema public belongs to pg_database_owner, which can own nothing else in PostgreSQL: postgres is shown.
-std::string shown_owner(const CatalogSnapshot& catalog, const SequenceDef& sequence) {
-  const std::string owner = owner_of(catalog, sequence);
-  return owner_name(owner_role(owner) == kDatabaseOwnerRole ? owner_reference(kPostgresRole) : owner);
-}
-
 Relation sequence_relation(const CatalogSnapshot& catalog, const SequenceDef& sequence) {
-  return {.oid = sequence.oid, .schema = sequence.schema, .name = sequence.name, .kind = 'S', .owner = shown_owner(catalog, sequence), .comment = sequence.comment,
+  return {.oid = sequence.oid, .schema = sequence.schema, .name = sequence.name, .kind = 'S', .owner = owner_name(owner_of(catalog, sequence)), .comment = sequence.comment,
           .sequence = &sequence};
 }
 
@@ -92,8 +86,7 @@ std::optional<Relation> find_in_schema(const CatalogSnapshot& catalog, std::stri
 
 std::string owner_of(const CatalogSnapshot& catalog, const SequenceDef& sequence) {
   if (const auto table = catalog.find_table(sequence.owner_table)) return table->owner;
-  const auto schema = catalog.schemas.find(sequence.schema);
-  return schema == catalog.schemas.end() ? owner_reference(kPostgresRole) : schema->second.owner;
+  return sequence.owner.empty() ? owner_reference(kPostgresRole) : sequence.owner;
 }
 
 Oid schema_oid(const CatalogSnapshot& catalog, std::string_view name) {

@@ -23,7 +23,7 @@ inline constexpr Oid kPgCatalogSchema = 11, kToastSchema = 99, kInformationSchem
 
 /// 0: there is no such schema.
 Oid schema_oid(const CatalogSnapshot& catalog, std::string_view name);
-/// A sequence has no owner of its own: that of its table, else that of its schema, as definitions name it.
+/// Returns the owner as definitions name it: that of the table that owns the sequence, else its own, else postgres.
 std::string owner_of(const CatalogSnapshot& catalog, const SequenceDef& sequence);
 /// Empty: no schema has that oid.
 std::string schema_name(const CatalogSnapshot& catalog, Oid schema);

@@ -35,6 +35,11 @@ Oid role_oid(std::string_view name) {
   return owner != 0 ? owner : oid_from_name(name);
 }
 
+Oid owner_oid(std::string_view owner) {
+  const Oid role = owner_role(owner);
+  return role != 0 ? role : oid_from_name(owner);
+}
+
 Oid database_oid(std::string_view name) { return name == "postgres" ? 5 : oid_from_name(name); }
 
 }  // namespace redquel::sql

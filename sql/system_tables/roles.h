@@ -20,6 +20,8 @@ struct Role {
 std::vector<Role> all_roles(const CatalogSnapshot& catalog, const EvaluationContext& context);
 /// The oid of a role's name or of an owner's text (owner_reference()). A name from before roles that is none has one made of itself.
 Oid role_oid(std::string_view name);
+/// The oid of the owner that a definition names. A name from before roles that is none has one made of itself, which no role has.
+Oid owner_oid(std::string_view owner);
 /// Of a database, likewise.
 Oid database_oid(std::string_view name);
 

@@ -87,9 +87,11 @@ const SystemTableDefinition kSummaryViews[] = {
      "schemaname name, sequencename name, sequenceowner name, data_type regtype, start_value int8, "
      "min_value int8, max_value int8, increment_by int8, cycle bool, cache_size int8, last_value int8", nullptr,
      "SELECT n.nspname, c.relname, pg_catalog.pg_get_userbyid(c.relowner), s.seqtypid::pg_catalog.regtype, s.seqstart, "
-     "s.seqmin, s.seqmax, s.seqincrement, s.seqcycle, s.seqcache, pg_catalog.pg_sequence_last_value(c.oid::pg_catalog.regclass) "
+     "s.seqmin, s.seqmax, s.seqincrement, s.seqcycle, s.seqcache, "
+     "CASE WHEN pg_catalog.has_sequence_privilege(c.oid, 'SELECT,USAGE') THEN "
+     "pg_catalog.pg_sequence_last_value(c.oid::pg_catalog.regclass) END "
      "FROM pg_catalog.pg_sequence AS s JOIN pg_catalog.pg_class AS c ON c.oid = s.seqrelid "
-     "JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace"},
+     "JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE NOT pg_catalog.pg_is_other_temp_schema(n.oid)"},
     {"pg_catalog", "pg_stat_all_tables", 12142, 'v',
      "relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8, "
      "idx_tup_fetch int8, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8, n_live_tup int8, "

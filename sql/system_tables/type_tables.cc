@@ -2,6 +2,8 @@
 
 #include "sql/catalog/row_types.h"
 #include "sql/definition_words.h"
+#include "sql/privileges/acl_text.h"
+#include "sql/privileges/object_acl.h"
 #include "sql/system_tables/facts.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/function_catalog.h"
@@ -13,20 +15,26 @@
 namespace redquel::sql {
 namespace {
 
+/// Of a type that the system or a relation defines.
+std::optional<std::string> granted_acl(const CatalogSnapshot& catalog, Oid type) {
+  const auto granted = catalog.system_acls.find({catalog_class::kTypes, type});
+  return granted == catalog.system_acls.end() ? std::nullopt : std::optional(acl_text(granted->second));
+}
+
 /// The type of the rows of a table or view. `array`: the type of arrays over it; 0: there is none.
 template <class Definition>
 void add_row_type(RowWriter& out, const CatalogSnapshot& catalog, const Definition& table, Oid array) {
   const TypeFunctions f = functions_of_type(type_info(oid::kRecord));
-  out.add(table.row_type, table.name, schema_oid(catalog, table.schema), role_oid(table.owner), -1, false, 'c', 'C', false, true,
+  out.add(table.row_type, table.name, schema_oid(catalog, table.schema), owner_oid(table.owner), -1, false, 'c', 'C', false, true,
           ',', table.oid, 0, 0, array, f.input, f.output, f.receive, f.send, 0, 0, 0, 'd', 'x', false, 0, -1, 0, 0, kNull, kNull,
-          kNull);
+          granted_acl(catalog, table.row_type));
 }
 
 /// The array type that every user-made type has.
 void add_array(RowWriter& out, const CatalogSnapshot& catalog, const UserType& user, Oid array, Oid element) {
   const TypeInfo& type = type_info(array);
   const TypeFunctions f = functions_of_type(type);
-  out.add(array, type.name, schema_oid(catalog, user.schema), role_oid(user.owner), -1, false, 'b', 'A', false, true, ',', 0,
+  out.add(array, type.name, schema_oid(catalog, user.schema), owner_oid(user.owner), -1, false, 'b', 'A', false, true, ',', 0,
           oid::kArraySubscript, element, 0, f.input, f.output, f.receive, f.send, 0, 0, oid::kArrayAnalyze, type.alignment, 'x', false,
           0, -1, 0, collation_of(type.element), kNull, kNull, kNull);
 }
@@ -38,22 +46,24 @@ void add_range(RowWriter& out, const CatalogSnapshot& catalog, const UserType& u
   const TypeInfo& type = type_info(oid);
   const TypeFunctions f = functions_of_type(type);
   const Oid analyze = kind == 'r' ? oid::kRangeAnalyze : oid::kMultirangeAnalyze;
-  out.add(oid, type.name, schema_oid(catalog, user.schema), role_oid(user.owner), -1, false, kind, 'R', false, true, ',', 0, 0, 0,
-          type.array, f.input, f.output, f.receive, f.send, 0, 0, analyze, type.alignment, 'x', false, 0, -1, 0, 0, kNull, kNull, kNull);
+  out.add(oid, type.name, schema_oid(catalog, user.schema), owner_oid(user.owner), -1, false, kind, 'R', false, true, ',', 0, 0, 0,
+          type.array, f.input, f.output, f.receive, f.send, 0, 0, analyze, type.alignment, 'x', false, 0, -1, 0, 0, kNull, kNull,
+          kind == 'r' ? acl_text(user.acl) : std::nullopt);
   add_array(out, catalog, user, type.array, oid);
 }
 
 void add_user_type(RowWriter& out, const CatalogSnapshot& catalog, const UserType& user, const EvaluationContext& context) {
-  const Oid schema = schema_oid(catalog, user.schema), owner = role_oid(user.owner);
+  const Oid schema = schema_oid(catalog, user.schema), owner = owner_oid(user.owner);
   switch (user.kind) {
     case UserType::Kind::kEnum:
       out.add(user.oid, user.name, schema, owner, 4, true, 'e', 'E', false, true, ',', 0, 0, 0, user.array, kEnumFunctions.input,
-              kEnumFunctions.output, kEnumFunctions.receive, kEnumFunctions.send, 0, 0, 0, 'i', 'p', false, 0, -1, 0, 0, kNull, kNull, kNull);
+              kEnumFunctions.output, kEnumFunctions.receive, kEnumFunctions.send, 0, 0, 0, 'i', 'p', false, 0, -1, 0, 0, kNull, kNull,
+              acl_text(user.acl));
       return add_array(out, catalog, user);
     case UserType::Kind::kComposite: {
       const TypeFunctions f = functions_of_type(type_info(oid::kRecord));
       out.add(user.oid, user.name, schema, owner, -1, false, 'c', 'C', false, true, ',', user.relation, 0, 0, user.array, f.input,
-              f.output, f.receive, f.send, 0, 0, 0, 'd', 'x', false, 0, -1, 0, 0, kNull, kNull, kNull);
+              f.output, f.receive, f.send, 0, 0, 0, 'd', 'x', false, 0, -1, 0, 0, kNull, kNull, acl_text(user.acl));
       return add_array(out, catalog, user);
     }
     case UserType::Kind::kDomain: {
@@ -66,7 +76,7 @@ void add_user_type(RowWriter& out, const CatalogSnapshot& catalog, const UserTyp
               true, ',', 0, 0, 0, user.array, kDomainFunctions.input, f.output,
               kDomainFunctions.receive, f.send, 0, 0, 0, base.alignment, storage_letter(base),
               user.not_null, over_domain ? user.base_domain : user.base.oid, over_domain ? -1 : user.base.modifier, 0,
-              collation_of(user.base, user.range.collation), default_text, default_text, kNull);
+              collation_of(user.base, user.range.collation), default_text, default_text, acl_text(user.acl));
       if (find_type(user.array) != nullptr) add_array(out, catalog, user);
       return;
     }
@@ -84,7 +94,12 @@ void enums(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationConte
 
 void types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const TypeInfo& type : all_types()) {
-    if (const TypeFacts* known = find_type_facts(type.oid)) out.add_texts(type_facts().values(known->line));
+    const TypeFacts* known = find_type_facts(type.oid);
+    if (known == nullptr) continue;
+    std::vector<FactValue> row = type_facts().values(known->line);
+    const std::optional<std::string> acl = granted_acl(catalog, type.oid);
+    if (acl) row.back() = *acl;
+    out.add_texts(row);
   }
   for (const auto& [oid, type] : catalog.types) add_user_type(out, catalog, *type, context);
   for (const auto& [oid, table] : catalog.tables) {

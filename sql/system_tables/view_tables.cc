@@ -6,6 +6,7 @@
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/row_writer.h"
+#include "sql/system_tables/shown_objects.h"
 
 namespace redquel::sql {
 namespace {
@@ -28,25 +29,28 @@ std::string_view check_option(const ViewDef& view) {
 }
 
 void information_schema_views(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   for (const Relation& relation : all_relations(catalog)) {
-    if (relation.kind != 'v') continue;
+    if (relation.kind != 'v' || !shown.shows(relation)) continue;
     if (relation.view == nullptr) {
       out.add(context.database, relation.schema, relation.name, kNull, "NONE", false, false, false, false, false);
       continue;
     }
-    const std::string text = view_definition(catalog, *relation.view, false, context.search_path);
+    std::optional<std::string> text;
+    if (shown.owns_relation(relation.oid)) text = view_definition(catalog, *relation.view, false, context.search_path);
     const bool is_updatable = relation.view->is_updatable();
     out.add(context.database, relation.schema, relation.name, text, check_option(*relation.view), is_updatable, is_updatable, false, false, false);
   }
 }
 
-/// Calls `use(view, relation, columns)` for everything that a view of the snapshot reads: the relation's columns, by name.
+/// Calls `use(view, relation, columns)` for every relation of the current role that a view of the snapshot reads: its columns, by name.
 template <class Use>
-void for_each_use(const CatalogSnapshot& catalog, const Use& use) {
+void for_each_use(const CatalogSnapshot& catalog, const EvaluationContext& context, const Use& use) {
+  const ShownObjects shown(catalog, context);
   for (const auto& [oid, view] : catalog.views) {
     for (const ViewDef::Reference& reference : view->references) {
       const std::optional<Relation> relation = find_relation(catalog, reference.relation);
-      if (!relation) continue;
+      if (!relation || !shown.owns_relation(relation->oid)) continue;
       std::set<std::string> columns;
       for (const Attribute& attribute : attributes_of(*relation)) {
         if (std::ranges::find(reference.columns, attribute.number) != reference.columns.end()) columns.insert(attribute.name);
@@ -57,13 +61,13 @@ void for_each_use(const CatalogSnapshot& catalog, const Use& use) {
 }
 
 void table_uses(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
-  for_each_use(catalog, [&](const ViewDef& view, const Relation& relation, const std::set<std::string>&) {
+  for_each_use(catalog, context, [&](const ViewDef& view, const Relation& relation, const std::set<std::string>&) {
     out.add(context.database, view.schema, view.name, context.database, relation.schema, relation.name);
   });
 }
 
 void column_uses(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
-  for_each_use(catalog, [&](const ViewDef& view, const Relation& relation, const std::set<std::string>& columns) {
+  for_each_use(catalog, context, [&](const ViewDef& view, const Relation& relation, const std::set<std::string>& columns) {
     for (const std::string& column : columns) {
       out.add(context.database, view.schema, view.name, context.database, relation.schema, relation.name, column);
     }
@@ -71,10 +75,11 @@ void column_uses(RowWriter& out, const CatalogSnapshot& catalog, const Evaluatio
 }
 
 void routine_uses(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const ShownObjects shown(catalog, context);
   for (const auto& [oid, view] : catalog.views) {
     for (const ViewDef::Reference& reference : view->references) {
       const auto function = catalog.functions.find(reference.relation);
-      if (function == catalog.functions.end()) continue;
+      if (function == catalog.functions.end() || !shown.owns(catalog_class::kFunctions, function->first)) continue;
       out.add(context.database, view->schema, view->name, context.database, function->second->schema,
               function->second->name + "_" + std::to_string(function->first));
     }

@@ -10,8 +10,8 @@
 #include "sql/functions/characters.h"
 #include "sql/jsonpath/jsonpath.h"
 #include "sql/name_errors.h"
+#include "sql/privileges/acl_text.h"
 #include "sql/sqlstate.h"
-#include "sql/types/access_item.h"
 #include "sql/types/array_value.h"
 #include "sql/types/bit_string.h"
 #include "sql/types/byte_text.h"
@@ -246,7 +246,7 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
     case oid::kTxidSnapshot:
       return take(snapshot_text(parse_snapshot(text)));
     case oid::kAclitem:
-      return take(access_item_text(read_access_item(text)));
+      return take(acl_item_text(read_acl_item(text)));
     case oid::kNodeTree:
       throw SqlError(sqlstate::kFeatureNotSupported, "cannot accept a value of type pg_node_tree");
     case oid::kVoid:

@@ -119,6 +119,7 @@ class Redis:
         self.socket_path = f"{self.folder}/redis.sock"
         self.options = options
         self.process = None
+        self.login = ""  # "user:password@"
 
     def start(self):
         self.process = Process(["redis-server", "--port", "0", "--unixsocket", self.socket_path, "--dir", self.folder,
@@ -128,10 +129,18 @@ class Redis:
 
     @property
     def url(self):
-        return f"unix://{self.socket_path}"
+        return f"unix://{self.login}{self.socket_path}"
 
     def connect(self):
         return RedisConnection(self.socket_path)
+
+    def restrict(self, build, keys="all"):
+        """From now on a redquel logs in as a Redis user with the least rights, as `redquel check --acl` prints them. Returns the rule's words."""
+        words = least_acl_rule(build, self, keys)
+        with self.connect() as connection:
+            connection(*words)
+        self.login = "redquel:least@"
+        return words
 
     def flush(self):
         with self.connect() as connection:
@@ -143,6 +152,13 @@ class Redis:
 
     def kill(self):
         self.process.kill()
+
+
+def least_acl_rule(build, redis, keys="all"):
+    """The words of the ACL SETUSER command that `redquel check --acl` prints."""
+    printed = subprocess.run([os.path.join(build, "redquel"), "check", "--redis", redis.url, f"--acl={keys}"], check=True, capture_output=True,
+                             text=True, env={**os.environ, **sanitizer_environment()})
+    return printed.stdout.replace(">PASSWORD", ">least").split()
 
 
 class Redquel:

@@ -46,8 +46,10 @@ class Subject:
     """A redquel and a Redis of its own for each worker: emptied and started anew for each file."""
     name = "redquel"
 
-    def __init__(self, build, options=()):
+    def __init__(self, build, options=(), least_acl=False):
         self.redis = Redis().start()
+        if least_acl:
+            self.redis.restrict(build)
         self.server = Redquel(build, self.redis, *options)
 
     def open(self):

@@ -148,3 +148,32 @@ def test_what_was_committed_before_unlisten_arrives(server):
                 listener.run(statement)
                 assert listener.notifications == [("news", str(number))], (statement, number, listener.notifications)
                 listener.notifications.clear()
+
+
+def test_a_session_of_another_database_is_not_told(server):
+    with server.connect() as sender:
+        sender.run("CREATE DATABASE quiet")
+        with server.connect("quiet") as other, server.connect() as listener:
+            other.run("LISTEN news")
+            listener.run("LISTEN news")
+            sender.run("NOTIFY news, 'here'")
+            assert notifications(listener, 60, 1) == [("news", "here")]
+            assert notifications(other) == []
+        sender.run("DROP DATABASE quiet")
+
+
+def netstrings(*texts):
+    return b"".join(b"%d:%b" % (len(text), text) for text in texts)
+
+
+def test_what_other_redis_users_publish_is_a_hint_at_most(server, redis):
+    """A message decides nothing: what NOTIFY cannot have sent is dropped, the rest reaches the listeners of its database."""
+    with server.connect() as listener, server.connect() as sender, redis.connect() as publisher:
+        listener.run("LISTEN news")
+        head = (b"nobody", b"7")
+        for message in (b"", b"junk", b"99999999999999999999:x", b"5:ab", netstrings(*head, b"news"), netstrings(*head, b"news", b"a\0b"),
+                        netstrings(*head, b"news", b"\xff\xfe"), netstrings(*head, b"news", b"x" * 8000), netstrings(*head, b"", b"x")):
+            assert publisher("PUBLISH", "redquel:notify:0", message) == 1, message
+        publisher("PUBLISH", "redquel:notify:0", netstrings(*head, b"news", b"forged"))
+        sender.run("NOTIFY news, 'real'")
+        assert notifications(listener, 60, 2) == [("news", "forged"), ("news", "real")]

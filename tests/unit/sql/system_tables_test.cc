@@ -228,7 +228,7 @@ TEST_F(SystemTables, InformationSchemaColumns) {
 TEST_F(SystemTables, RolesOwnWhatNamesThem) {
   RoleDef anna;
   anna.oid = 16500;
-  anna.name = "anna";
+  anna.name = anna.owner_name = "anna";
   anna.can_login = true;
   auto roles = std::make_shared<RoleSet>(*built_in_roles());
   roles->put(anna);
