@@ -38,8 +38,8 @@ constexpr int kMaxAttempts = 10;
 /// Runs that lost a race against other writers. PostgreSQL waits for them, however many there are, so this bound is far away: some
 /// seconds of nothing but lost races.
 constexpr int kMaxConflicts = 1000;
-/// Runs that began under definitions that were not the newest.
-constexpr int kMaxStaleRuns = 100;
+/// Runs that began under definitions that were not the newest. Other sessions may define tables all the time, so this bound is far away, too.
+constexpr int kMaxStaleRuns = 1000;
 /// Runs that look for a quiet moment in which all reads of a statement belong together: so many, and more while it is so many microseconds old.
 constexpr int kMaxSnapshotAttempts = 4;
 constexpr std::int64_t kSnapshotPatience = 2'000'000;
