@@ -210,7 +210,7 @@ def test_roles_survive_a_restart(make_redis, make_server):
     assert server.connect().run(question) == before
 
 
-def test_tables_from_before_roles_are_for_all(make_redis, make_server):
+def test_tables_from_before_roles_belong_to_the_role_of_their_owners_name(make_redis, make_server):
     redis = make_redis()
     server = start(make_server, redis)
     home = server.connect()
@@ -223,8 +223,9 @@ def test_tables_from_before_roles_are_for_all(make_redis, make_server):
         stored("SET", "redquel:version", "moved by the test")
     home.run("CREATE ROLE br_alice LOGIN")
     alice = server.connect(user="br_alice")
-    alice.run("INSERT INTO br_old VALUES (1)")
-    assert alice.run("SELECT * FROM br_old") == [["1", "1"]]
+    home.run("INSERT INTO br_old VALUES (1)")
+    assert error_of(alice.run, "SELECT * FROM br_old") == "42501"
+    assert error_of(alice.run, "INSERT INTO br_old VALUES (2)") == "42501"
     assert error_of(alice.run, "SELECT * FROM br_new") == "42501"
     assert error_of(alice.run, "DROP TABLE br_old") == "42501"
     assert home.run("SELECT tableowner FROM pg_tables WHERE tablename = 'br_old'") == [["br_somebody"]]
@@ -233,7 +234,12 @@ def test_tables_from_before_roles_are_for_all(make_redis, make_server):
     home.run("ALTER ROLE br_somebody RENAME TO br_other")
     assert home.run("SELECT tableowner FROM pg_tables WHERE tablename = 'br_old'") == [["br_other"]]
     assert error_of(home.run, "DROP ROLE br_other") == "2BP01"
-    server.connect(user="br_other").run("ALTER TABLE br_old ADD c int")
+    other = server.connect(user="br_other")
+    other.run("ALTER TABLE br_old ADD c int")
+    assert other.run("SELECT a, b FROM br_old") == [["1", "1"]]
+    other.run("INSERT INTO br_old VALUES (2)")
+    other.run("GRANT SELECT ON br_old TO br_alice")
+    assert alice.run("SELECT a FROM br_old ORDER BY a") == [["1"], ["2"]]
 
 
 def test_what_superusers_alone_may(make_redis, make_server):
