@@ -27,11 +27,13 @@ void Session::CopyStream::begin(char type, bool binary, std::size_t columns) {
 }
 
 void Session::CopyStream::begin_in(bool binary, std::size_t columns) {
+  held_.resize(0);
   begin('G', binary, columns);
   session_.error_unsent_ = true;  // as an error, it must leave before the session waits
 }
 
 asio::awaitable<std::optional<std::string_view>> Session::CopyStream::read() {
+  HeldBytes held(std::move(held_));  // given back unless more data come
   while (true) {
     const std::optional<RawMessage> message = session_.decoder_.next();
     if (!message) {
@@ -44,6 +46,7 @@ asio::awaitable<std::optional<std::string_view>> Session::CopyStream::read() {
           throw sql::SqlError(sqlstate::kProgramLimitExceeded, fmt::format("a message of {} bytes is too long", message->dropped));
         }
         if (message->body.empty()) continue;
+        held_ = std::move(held);
         co_return message->body;
       case 'c':
         co_return std::nullopt;

@@ -10,13 +10,14 @@ namespace redquel::server {
 /// COPY's data, from and to the client of one session: CopyData, CopyDone, CopyFail (manual, 55.2.6).
 class Session::CopyStream final : public executor::CopyChannel {
  public:
-  explicit CopyStream(Session& session) : session_(session) {}
+  explicit CopyStream(Session& session) : session_(session), held_(session.memory_, 0) {}
 
   bool set_encoding(std::string_view name) override;
   sql::EncodingConverter* converter() override { return converter_.get(); }
 
   void begin_in(bool binary, std::size_t columns) override;
   asio::awaitable<std::optional<std::string_view>> read() override;
+  void hold(std::size_t bytes) override { held_.resize(bytes); }
 
   void begin_out(bool binary, std::size_t columns) override { begin('H', binary, columns); }
   void write(std::string_view bytes) override;
@@ -32,6 +33,7 @@ class Session::CopyStream final : public executor::CopyChannel {
   [[noreturn]] void refuse(char type);
 
   Session& session_;
+  HeldBytes held_;  // of a row that is not complete
   std::unique_ptr<sql::EncodingConverter> converter_;
 };
 

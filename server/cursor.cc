@@ -92,10 +92,19 @@ asio::awaitable<void> Cursor::read_on(const executor::SessionState& session) {
   while (auto batch = co_await run_->next()) keep(*std::move(batch), session);
 }
 
+bool Cursor::hold_all() {
+  try {
+    memory_.resize(bytes_);
+    return true;
+  } catch (const sql::SqlError&) {
+    return false;
+  }
+}
+
 void Cursor::keep(sql::Batch batch, const executor::SessionState& session) {
   bytes_ += batch.memory();
   ends_.push_back(rows() + static_cast<std::int64_t>(batch.rows));
-  if (bytes_ <= session.work_mem) {
+  if (!spilled_ && bytes_ <= session.work_mem && hold_all()) {
     batches_.push_back(std::move(batch));
     return;
   }

@@ -11,6 +11,7 @@
 #include "executor/engine/engine.h"
 #include "executor/operators/spill_file.h"
 #include "parser/ast.h"
+#include "server/client_memory.h"
 #include "server/prepared_statement.h"
 
 namespace redquel::server {
@@ -34,6 +35,8 @@ struct Portal;
 /// many, in a temporary file.
 class Cursor {
  public:
+  explicit Cursor(SessionMemory& memory) : memory_(memory, 0) {}
+
   PreparedStatementPtr query;
   bool binary = false, hold = false, scrolls = true;
   bool outlives = false;  // the transaction that made it has committed
@@ -43,7 +46,7 @@ class Cursor {
   std::size_t savepoints = 0;  // set before it in its transaction: what rolls one of them back ends it, too
 
   /// Runs the query to its end; where `table` is set, its last column is ctid, which no FETCH shows. What needs more than the session's
-  /// work_mem goes to the file.
+  /// work_mem, or more than the client may make the process hold, goes to the file.
   asio::awaitable<void> read(std::unique_ptr<executor::Execution> run, const executor::SessionState& session);
   /// Takes over a portal's run with the rows that it has not sent yet, and reads it to its end.
   asio::awaitable<void> read_rest(Portal& portal, const executor::SessionState& session);
@@ -62,6 +65,8 @@ class Cursor {
 
   asio::awaitable<void> read_on(const executor::SessionState& session);
   void keep(sql::Batch batch, const executor::SessionState& session);
+  /// Returns false if the session may not hold so many bytes: then the rest of the rows goes to the file.
+  bool hold_all();
   std::int64_t rows() const { return ends_.empty() ? passed_ : ends_.back(); }
 
   std::unique_ptr<executor::Execution> run_;
@@ -71,6 +76,7 @@ class Cursor {
   std::vector<std::int64_t> ends_;                  // rows of all batches up to each
   std::int64_t passed_ = 0;  // rows before the first that is here
   std::size_t bytes_ = 0;
+  HeldBytes memory_;  // of the rows in memory
   std::int64_t position_ = 0;
 };
 

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "executor/roles/first_password.h"
+#include "executor/runtime/failure.h"
 #include "executor/storage/role_store.h"
 #include "server/configuration.h"
 #include "server/redis_check.h"
@@ -64,12 +65,7 @@ std::string prompted_password() {
 asio::awaitable<void> set_password(executor::RedisPool& pool, std::string role, std::string password) {
   executor::RedisClient& home = pool.shared(pool.default_database());
   executor::home_database() = {&home, pool.default_database()};
-  std::exception_ptr failure;
-  try {
-    co_await executor::set_first_password(home, std::move(role), std::move(password));
-  } catch (...) {
-    failure = std::current_exception();
-  }
+  const std::exception_ptr failure = co_await executor::failure_of(executor::set_first_password(home, std::move(role), std::move(password)));
   executor::home_database() = {};
   if (failure) std::rethrow_exception(failure);
 }

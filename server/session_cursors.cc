@@ -143,7 +143,7 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
   if (cursors_.contains(declare.name) || portals_.contains(declare.name)) {
     throw sql::SqlError(sqlstate::kDuplicateCursor, fmt::format("cursor \"{}\" already exists", declare.name));
   }
-  auto cursor = std::make_unique<Cursor>();
+  auto cursor = std::make_unique<Cursor>(memory_);
   cursor->binary = declare.binary;
   cursor->statement = outer->source.text ? *outer->source.text : std::string();
   cursor->created_at = executor::now_microseconds();
@@ -190,7 +190,7 @@ asio::awaitable<void> SessionStatements::hold(Portal& portal, const executor::Ex
     throw sql::SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("portal \"{}\" cannot be run", portal.name));
   }
   if (!portal.statement->returns_rows) throw sql::SqlError(sqlstate::kInternalError, "unsupported portal strategy");
-  auto cursor = std::make_unique<Cursor>();
+  auto cursor = std::make_unique<Cursor>(memory_);
   cursor->query = portal.statement;
   cursor->scrolls = false;
   if (!portal.execution) portal.execution = start(portal);

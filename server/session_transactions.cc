@@ -1,4 +1,5 @@
 #include "server/session_transactions.h"
+#include "executor/runtime/failure.h"
 
 namespace redquel::server {
 
@@ -87,12 +88,7 @@ asio::awaitable<std::string> SessionTransactions::run(const ast::Transaction& st
   if (steps.commit || steps.roll_back) {
     RunTimeParameters::TransactionValues values;
     if (steps.chain) values = steps.roll_back && chained_values_ ? *chained_values_ : parameters_.transaction_values();
-    std::exception_ptr failure;
-    try {
-      co_await end(steps.commit, running);
-    } catch (...) {
-      failure = std::current_exception();
-    }
+    const std::exception_ptr failure = co_await executor::failure_of(end(steps.commit, running));
     if (failure) {
       block_.end();
       std::rethrow_exception(failure);

@@ -6,6 +6,7 @@
     tests/run.py --build build/release sql -k join       only files (or tests) whose name contains "join"
     tests/run.py --build build/release sql tests/sql/types/integer.test
     tests/run.py --build build/release plan --rewrite    writes the golden plans anew
+    tests/run.py --build build/release --long wire       with values of 60 and 512 MB
     tests/run.py --subject postgresql sql wire           PostgreSQL in redquel's place: are the tests right?
 
 The last line is "N passed, N failed"; the exit status is 0 only if nothing failed.
@@ -51,8 +52,11 @@ def arguments():
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds that one answer may take (default: %(default)s)")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds that one wire, client or fault test may take")
     parser.add_argument("--shown", type=int, default=10, help="failures printed per file (default: %(default)s)")
+    parser.add_argument("--long", action="store_true", help="tests of long values in full: minutes and gigabytes")
     parser.add_argument("--seed", type=int, default=None, help="of random tests; printed")
     chosen = parser.parse_args()
+    if chosen.long:
+        os.environ["LONG_TESTS"] = "1"
     chosen.kinds = [word for word in chosen.selection if word in KINDS]
     chosen.files = [os.path.relpath(word, ROOT) for word in chosen.selection if word not in KINDS]
     for file in chosen.files:

@@ -1,6 +1,9 @@
 #include "executor/catalog/catalog_conflict.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string>
 
 #include "executor/catalog/dependencies.h"
 #include "sql/catalog/catalog_json.h"
@@ -149,6 +152,34 @@ std::set<std::string> changed_schemas(const sql::CatalogSnapshot& before, const 
   return changed;
 }
 
+/// Returns what differs beside objects: entries of ALTER DEFAULT PRIVILEGES, privileges of the system's objects, the foreign server.
+std::set<std::string> changed_privileges(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& now) {
+  const auto lists_of = [](const sql::CatalogSnapshot& catalog) {
+    std::map<std::string, std::string> lists{{"server", sql::encode_server(catalog.server)}};
+    for (const auto& [oid, entry] : catalog.default_acls) {
+      lists[std::to_string(entry.role) + " " + std::to_string(entry.schema) + entry.kind] = sql::encode_acl(entry.acl);
+    }
+    for (const auto& [object, acl] : catalog.system_acls) {
+      lists["system " + std::to_string(object.first) + " " + std::to_string(object.second)] = sql::encode_acl(acl);
+    }
+    return lists;
+  };
+  const std::map<std::string, std::string> then = lists_of(before), later = lists_of(now);
+  std::set<std::string> changed;
+  for (const auto& [name, list] : then) {
+    if (const auto found = later.find(name); found == later.end() || found->second != list) changed.insert(name);
+  }
+  for (const auto& [name, list] : later) {
+    if (!then.contains(name)) changed.insert(name);
+  }
+  return changed;
+}
+
+bool share_changed_privileges(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& own, const sql::CatalogSnapshot& theirs) {
+  const std::set<std::string> others = changed_privileges(before, theirs);
+  return !others.empty() && std::ranges::any_of(changed_privileges(before, own), [&](const std::string& name) { return others.contains(name); });
+}
+
 Oids all_objects(const Difference& of) {
   Oids all = of.changed;
   all.insert(of.made.begin(), of.made.end());
@@ -169,7 +200,7 @@ bool shares_prefix(const CatalogDraft& draft, const LoadedCatalog& now, const st
 bool conflicts(const CatalogDraft& draft, const sql::CatalogSnapshot& before, const LoadedCatalog& now, const std::set<sql::Oid>& relied_on,
                const std::set<std::string>& claimed) {
   const sql::CatalogSnapshot &own = draft.catalog(), &theirs = *now.snapshot;
-  if (shares_prefix(draft, now, claimed)) return true;
+  if (shares_prefix(draft, now, claimed) || share_changed_privileges(before, own, theirs)) return true;
   const Difference others = difference(before, theirs);
   const std::set<std::string> own_schemas = changed_schemas(before, own), other_schemas = changed_schemas(before, theirs);
   if (others.changed.empty() && others.made.empty() && other_schemas.empty() && before.schemas.size() == theirs.schemas.size()) return false;

@@ -61,6 +61,23 @@ void settle_owner(const sql::CatalogSnapshot& catalog, const SessionState& sessi
   after.owner = sql::owner_reference(role->oid);
 }
 
+/// The table that writes to the view reach; null: none.
+sql::CatalogSnapshot::TablePtr table_under(const sql::CatalogSnapshot& catalog, const sql::ViewDef& view) {
+  std::set<sql::Oid> seen;
+  sql::Oid base = view.base;
+  while (base != 0 && seen.insert(base).second) {
+    if (auto table = catalog.find_table(base)) return table;
+    const auto below = catalog.find_view(base);
+    base = below ? below->base : 0;
+  }
+  return nullptr;
+}
+
+bool has_other_rights(const sql::ViewDef& before, const sql::ViewDef& after) {
+  const auto same_acl = [](const sql::ViewDef::Column& a, const sql::ViewDef::Column& b) { return a.acl == b.acl; };
+  return before.owner != after.owner || before.acl != after.acl || !std::ranges::equal(before.columns, after.columns, same_acl);
+}
+
 }  // namespace
 
 CatalogDraft::CatalogDraft(const LoadedCatalog& loaded, const SessionState& session)
@@ -198,7 +215,12 @@ void CatalogDraft::put(sql::SequenceDef sequence) {
 }
 
 void CatalogDraft::put(sql::ViewDef view) {
-  settle_owner(state_, session_, state_.find_view(view.oid).get(), view);
+  const auto before = state_.find_view(view.oid);
+  settle_owner(state_, session_, before.get(), view);
+  if (before && has_other_rights(*before, view)) {
+    // The table under an updatable view gets another version, so that Redis refuses writes that were checked before.
+    if (const auto table = table_under(state_, view)) replace(*table);
+  }
   views_.insert(view.oid);
   const sql::Oid oid = view.oid;
   state_.views[oid] = std::make_shared<const sql::ViewDef>(std::move(view));

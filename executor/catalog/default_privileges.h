@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "executor/catalog/catalog_draft.h"
+#include "executor/roles/access.h"
 #include "sql/catalog/role_set.h"
 #include "sql/privileges/acl.h"
 
@@ -18,9 +19,9 @@ sql::OptionalAcl default_privileges(const CatalogDraft& draft, sql::AclKind kind
 /// Makes a new object the session's role's, with the list that ALTER DEFAULT PRIVILEGES gives it. Its schema is known.
 template <class Definition>
 void take_ownership(const CatalogDraft& draft, sql::AclKind kind, Definition& definition) {
-  definition.owner = draft.session().user;
-  const sql::RoleDef* role = sql::known_roles()->find(draft.session().user);
-  if (role != nullptr) definition.acl = default_privileges(draft, kind, role->oid, definition.schema);
+  const sql::Oid role = current_role(*sql::known_roles(), draft.session());
+  definition.owner = role == 0 ? draft.session().user : sql::owner_reference(role);
+  definition.acl = default_privileges(draft, kind, role, definition.schema);
 }
 
 }  // namespace redquel::executor

@@ -28,6 +28,9 @@ class CopyChannel {
   /// The next piece of data, cut anywhere, valid until the next call; nullopt at the end. Throws 57014 when the client gives up.
   virtual asio::awaitable<std::optional<std::string_view>> read() = 0;
 
+  /// Takes the number of bytes that are kept of a row that is not complete. Throws 53200 if the client may not make the process hold so much.
+  virtual void hold(std::size_t bytes) = 0;
+
   virtual void begin_out(bool binary, std::size_t columns) = 0;
   /// One piece of data, in the client's encoding.
   virtual void write(std::string_view bytes) = 0;

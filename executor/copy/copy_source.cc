@@ -47,7 +47,7 @@ class CopySource : public Operator {
       if (!batch_open_) open_batch();
       bool full = false;
       try {
-        while (rows_ < kRows && read_row()) ++rows_;
+        for (; rows_ < kRows && read_row(); ++rows_) unfinished_bytes_ = 0;
         full = rows_ == kRows;
       } catch (const SqlError&) {
         failure_ = std::current_exception();
@@ -64,11 +64,16 @@ class CopySource : public Operator {
       drained_ = !data;
       try {
         data ? append(*data) : end();
+        if (data) {
+          unfinished_bytes_ += data->size();
+          input_.channel.hold(unfinished_bytes_);
+        }
       } catch (const SqlError&) {
         failure_ = std::current_exception();
       }
     }
     std::exception_ptr failure = std::move(failure_);
+    input_.channel.hold(0);
     input_.channel.set_error_context(failure_context_);
     std::rethrow_exception(failure);
   }
@@ -179,6 +184,7 @@ class CopySource : public Operator {
   EventLoopTurn turn_;
   std::exception_ptr failure_;
   std::size_t rows_ = 0;
+  std::size_t unfinished_bytes_ = 0;  // of the pieces of data since the last complete row, and of the one in which it ended
   bool begun_ = false, batch_open_ = false, drained_ = false;
 };
 

@@ -1,6 +1,7 @@
 // CREATE and ALTER ROLE, USER, GROUP, in PostgreSQL's order of checks.
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <map>
@@ -116,6 +117,7 @@ class WrittenPassword {
       return other.superuser && other.can_login && (other.oid == role.oid || verifiers.contains(other.oid));
     };
     if (std::ranges::any_of(draft.roles.roles(), is_covered)) return;
+    spdlog::warn("role \"{}\" gets a password while no superuser has one: from now on every login needs a password", role.name);
     draft.notice("WARNING", SqlError(sqlstate::kWarning, "no superuser has a password, and from now on every login needs one")
                                 .hint("Give a superuser a password by ALTER ROLE or \"redquel init\"."));
   }

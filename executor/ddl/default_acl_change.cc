@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "executor/catalog/default_privileges.h"
 #include "executor/ddl/privileges.h"
@@ -56,6 +57,7 @@ void change_entry(CatalogDraft& draft, const DefaultAclChange& change, sql::Oid 
     if (!is_new) draft.drop_default_acl(sql::Oid(found->first));
     return;
   }
+  std::ranges::sort(acl, {}, [](const sql::AclItem& item) { return std::tuple(item.grantee, item.grantor, item.rights, item.grantable); });
   const sql::Oid oid = is_new ? draft.new_oid() : found->first;
   draft.put(sql::DefaultAclDef{.oid = oid, .role = role, .schema = schema, .kind = letter, .acl = std::move(acl)});
 }

@@ -1,6 +1,7 @@
 // DROP ROLE, USER, GROUP: refused while an object in any database depends on the role.
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
@@ -40,6 +41,25 @@ asio::awaitable<std::vector<DatabaseCatalog>> load_all_catalogs(DdlContext& cont
   co_return catalogs;
 }
 
+/// Joins the lines. Of more than a hundred the rest is counted; the log has them all.
+std::string shortened(std::vector<std::string> lines, std::vector<std::string> databases, const std::string& role) {
+  constexpr std::size_t kMostReported = 100;
+  if (lines.size() + databases.size() > kMostReported) {
+    spdlog::info("role {} is kept by: {}; {}", role, fmt::join(lines, "; "), fmt::join(databases, "; "));
+  }
+  const std::size_t more_objects = lines.size() > kMostReported ? lines.size() - kMostReported : 0;
+  lines.resize(lines.size() - more_objects);
+  const std::size_t most_databases = kMostReported - lines.size();
+  const std::size_t more_databases = databases.size() > most_databases ? databases.size() - most_databases : 0;
+  databases.resize(databases.size() - more_databases);
+  lines.insert(lines.end(), databases.begin(), databases.end());
+  if (more_objects > 0) lines.push_back(fmt::format("and {} other object{} (see server log for list)", more_objects, more_objects == 1 ? "" : "s"));
+  if (more_databases > 0) {
+    lines.push_back(fmt::format("and objects in {} other database{} (see server log for list)", more_databases, more_databases == 1 ? "" : "s"));
+  }
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
 /// Returns what depends on a role, a line for each object of the session's database and one for each other database.
 std::string dependents_of(const RoleDraft& draft, const std::vector<DatabaseCatalog>& catalogs, const DdlContext& context, sql::Oid role) {
   std::vector<std::string> lines, others;
@@ -57,8 +77,7 @@ std::string dependents_of(const RoleDraft& draft, const std::vector<DatabaseCata
     const sql::EvaluationContext evaluation = definition_context(context.session, *database.catalog);
     for (const RoleDependency& dependency : dependencies) lines.push_back(describe(dependency, evaluation));
   }
-  lines.insert(lines.end(), others.begin(), others.end());
-  return fmt::format("{}", fmt::join(lines, "\n"));
+  return shortened(std::move(lines), std::move(others), draft.roles.name_of(role));
 }
 
 void check_may_drop(const RoleDraft& draft, const sql::RoleDef& role) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "executor/ddl/definition_rights.h"
+#include "executor/roles/access.h"
 #include "parser/deparse.h"
 #include "sql/error.h"
 #include "sql/name_errors.h"
@@ -54,7 +55,8 @@ std::string creation_schema(CatalogDraft& draft, const RelationName& name, parse
     }
     require_temporary_creation(draft.session());
     if (!draft.catalog().schemas.contains(own)) {
-      draft.put(sql::SchemaDef{.oid = draft.new_oid(), .name = own, .owner = draft.session().user, .comment = {}});
+      const sql::Oid owner = current_role(*sql::known_roles(), draft.session());
+      draft.put(sql::SchemaDef{.oid = draft.new_oid(), .name = own, .owner = sql::owner_reference(owner), .comment = {}});
     }
     return own;
   }
@@ -87,12 +89,14 @@ bool is_there_already(CatalogDraft& draft, const std::string& schema, const std:
 void check_schema(const CatalogDraft& draft, const RelationName& name) {
   check_database(draft, name);
   if (!has_schema(draft, name)) throw missing_relation(draft, name);
+  if (!is_system_schema(name.schema)) require_schema_usage(draft.session(), draft.catalog(), name.schema);
 }
 
 RelationKind relation_kind(const CatalogDraft& draft, const RelationName& name) {
   check_database(draft, name);
   const sql::CatalogSnapshot& catalog = draft.catalog();
   if (is_system_schema(name.schema)) return RelationKind::kSystemTable;
+  require_schema_usage(draft.session(), draft.catalog(), name.schema);
   // The first schema of the path that has anything of that name decides.
   std::vector<std::string> path = draft.session().search_path;
   if (!name.schema.empty()) path = {name.schema == "pg_temp" ? draft.session().temporary_schema : name.schema};

@@ -65,16 +65,18 @@ sql::Acl merged(const PrivilegeChange& change, sql::Acl acl, sql::Oid grantor, R
   return sql::revoke(std::move(acl), change.grantees, grantor, rights, change.grant_option, change.cascade, deciders.of_acl());
 }
 
-bool has_any_right(const sql::Acl& acl, AclKind kind, sql::Oid role, const Deciders& deciders) {
-  return (sql::held_rights(acl, kind, deciders.owner, role, deciders.roles, deciders.database) & sql::all_rights(kind)) != 0 ||
-         (sql::held_grant_options(acl, kind, deciders.owner, role, deciders.roles, deciders.database) & sql::all_rights(kind)) != 0;
+/// Returns true if the role has one of the rights that objects of kind `of` can have, or its grant option.
+bool has_any_right(const sql::Acl& acl, AclKind kind, AclKind of, sql::Oid role, const Deciders& deciders) {
+  const Rights held = sql::held_rights(acl, kind, deciders.owner, role, deciders.roles, deciders.database) |
+                      sql::held_grant_options(acl, kind, deciders.owner, role, deciders.roles, deciders.database);
+  return (held & sql::all_rights(of)) != 0;
 }
 
 sql::Acl changed_list(const PrivilegeChange& change, const sql::ObjectAcl& object, Rights wanted, const std::string& name,
                       const Deciders& deciders, const Warn& warn) {
   sql::Acl acl = object.effective();
   const sql::Grantor grantor = sql::select_best_grantor(acl, change.role, wanted, deciders.of_acl());
-  if (grantor.grantable == 0 && !has_any_right(acl, object.kind, grantor.role, deciders)) {
+  if (grantor.grantable == 0 && !has_any_right(acl, object.kind, object.kind, grantor.role, deciders)) {
     throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for {} {}", word_for(object.kind), name));
   }
   const Rights rights = restricted(change, wanted, grantor.grantable, change.rights.is_all, {name, ""}, warn);
@@ -164,7 +166,7 @@ class RelationPrivileges {
     both.insert(both.end(), acl.begin(), acl.end());
     const sql::Grantor grantor = sql::select_best_grantor(both, change_.role, wanted, deciders_.of_acl());
     const ShownObject shown{relation_.name, name_of(number)};
-    if (grantor.grantable == 0 && !has_any_right(both, AclKind::kTable, grantor.role, deciders_)) {
+    if (grantor.grantable == 0 && !has_any_right(both, AclKind::kTable, AclKind::kColumn, grantor.role, deciders_)) {
       throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied for " + shown.text());
     }
     const bool is_all = wanted == sql::all_rights(AclKind::kColumn);

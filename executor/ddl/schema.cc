@@ -33,7 +33,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statemen
       draft.notice(sqlstate::kDuplicateSchema, fmt::format("schema \"{}\" already exists, skipping", name));
       return;
     }
-    const std::string owner = role.empty() ? new_owner(draft.session(), draft.session().user) : new_owner(draft.session(), statement.role);
+    const std::string owner = role.empty() ? sql::owner_reference(current_role(*sql::known_roles(), draft.session())) : new_owner(draft.session(), statement.role);
     check_new_schema_name(draft, name);
     sql::SchemaDef schema;
     schema.oid = draft.new_oid();

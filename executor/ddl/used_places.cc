@@ -154,6 +154,12 @@ std::set<std::string> structure_keys(const sql::TableDef& table) {
   return keys;
 }
 
+bool is_known_sequence(const std::vector<const sql::CatalogSnapshot*>& known, const sql::SequenceDef& sequence) {
+  return std::ranges::any_of(known, [&](const sql::CatalogSnapshot* catalog) {
+    return std::ranges::any_of(catalog->sequences, [&](const auto& entry) { return entry.second.key == sequence.key; });
+  });
+}
+
 }  // namespace
 
 asio::awaitable<void> check_new_structures(DdlContext& context, const CatalogDraft& draft,
@@ -173,6 +179,12 @@ asio::awaitable<void> check_new_structures(DdlContext& context, const CatalogDra
     }
     if (!is_moved) added.insert(added.end(), keys.begin(), keys.end());
   }
+  const std::size_t structures = added.size();
+  for (const auto& [key, sequence] : draft.catalog().sequences) {
+    if (sequence.foreign || is_known_sequence(known, sequence)) continue;
+    const TablePtr owner = known.front()->find_table(sequence.owner_table);
+    if (owner && sequence.key.starts_with(owner->prefix + ":")) added.push_back(sequence.key);
+  }
   if (added.empty()) co_return;
   CommandBatch batch;
   for (const std::string& key : added) batch.add("EXISTS", key);
@@ -180,7 +192,8 @@ asio::awaitable<void> check_new_structures(DdlContext& context, const CatalogDra
   for (std::size_t index = 0; index < added.size(); ++index) {
     if (replies->integer(index) == 0) continue;
     throw SqlError(sqlstate::kDataCorrupted, fmt::format("key \"{}\" in Redis is not redquel's", added[index]))
-        .detail("Another program has written it where the index would have its entries.")
+        .detail(index < structures ? "Another program has written it where the index would have its entries."
+                                   : "Another program has written it where the sequence would have its counter.")
         .hint("Rename or delete the key.");
   }
 }

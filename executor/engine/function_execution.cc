@@ -204,6 +204,7 @@ asio::awaitable<std::vector<sql::Batch>> run_sql_function(RedisEngine& engine, S
   std::optional<ActingRole> definer;
   std::optional<FunctionSettings> settings;  // they decide what the names in the body mean, too
   if (definition != definitions->functions.end()) {
+    if (definition->second->acl) require_rights(session, *definitions, sql::AclKind::kFunction, invocation.function, sql::right::kExecute);
     if (definition->second->is_security_definer()) definer.emplace(session, sql::owner_role(definition->second->owner));
     settings.emplace(session, *definition->second);
   }

@@ -7,6 +7,7 @@
 #include "executor/operators/key_table.h"
 #include "executor/operators/operators.h"
 #include "executor/runtime/event_loop_turn.h"
+#include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/sqlstate.h"
 
@@ -54,9 +55,11 @@ class ApplyOperator final : public Operator {
   }
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (pending_) std::rethrow_exception(pending_);
     std::optional<sql::Batch> batch = co_await input_->next();
     if (!batch) co_return std::nullopt;
     sql::ColumnPtr answers = co_await answer(*batch);
+    if (pending_) batch = batch->gather(row_range(0, answers->size()));
     batch->columns.push_back(std::move(answers));
     co_return batch;
   }
@@ -86,13 +89,21 @@ class ApplyOperator final : public Operator {
     }
     for (const RowNumber row : asked) {
       if (turn_.is_over()) co_await turn_.yield();
-      co_await ask(batch, row);
+      try {
+        co_await ask(batch, row);
+      } catch (const sql::SqlError& error) {
+        if (row == 0 || error.sqlstate() == sqlstate::kQueryCanceled) throw;
+        pending_ = std::current_exception();
+      }
+      if (!pending_) continue;
+      numbers.resize(row);
+      break;
     }
     sql::Batch answers = answers_.gather(numbers);
     co_return answers.columns[0];
   }
 
-  /// Appends the answer for one row.
+  /// Appends the answer for one row. An error ends the rows: those before it come first.
   asio::awaitable<void> ask(const sql::Batch& batch, std::size_t row) {
     switch (plan_.kind) {
       case ApplyKind::kScalar:
@@ -213,6 +224,7 @@ class ApplyOperator final : public Operator {
   KeyTable memo_;
   RowStore answers_;  // by number of the memo's key
   MemoryLimit limit_;
+  std::exception_ptr pending_;  // of the row behind those that were returned
   EventLoopTurn turn_;
 
   bool has_rows_ = false;           // an uncorrelated subquery has been read: into

@@ -11,7 +11,9 @@
 #include "executor/operators/sequence_evaluation.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "planner/bind/plan_nodes.h"
+#include "sql/error.h"
 #include "sql/functions/user_function_call.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -70,6 +72,7 @@ class LateralOperator final : public Operator {
         budget_(MemoryLimit(context, "subquery").bytes() / kMemoShare) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (pending_) std::rethrow_exception(pending_);
     while (true) {
       if (turn_.is_over()) co_await turn_.yield();
       if (!batch_) {
@@ -88,7 +91,14 @@ class LateralOperator final : public Operator {
         matched_ = false;
         collects_ = subquery_.is_repeatable() && batch_->rows > 1;
       }
-      std::optional<sql::Batch> rows = co_await run_->next();
+      std::optional<sql::Batch> rows;
+      try {
+        rows = co_await run_->next();
+      } catch (const sql::SqlError& error) {
+        if (joined_.empty() || error.sqlstate() == sqlstate::kQueryCanceled) throw;
+        pending_ = std::current_exception();
+      }
+      if (pending_) co_return joined_.take(*batch_);
       if (!rows) {
         end_run();
         continue;
@@ -191,6 +201,7 @@ class LateralOperator final : public Operator {
   RowStore collected_;  // the run's rows, while they are few
 
   LateralRows joined_;
+  std::exception_ptr pending_;  // of a row behind those that were returned
   std::size_t budget_;
 };
 

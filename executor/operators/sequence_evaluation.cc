@@ -15,6 +15,7 @@
 #include "sql/catalog/catalog_json.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/functions/identity_value.h"
 #include "sql/functions/sequence_calls.h"
 
 namespace redquel::executor {
@@ -86,7 +87,8 @@ asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::Ses
       continue;
     }
     const sql::SequenceDef& sequence = sequence_of(row.sequence, context);
-    require_rights(context.evaluation(), sql::AclKind::kSequence, sequence.oid, rights_for(call.kind));
+    const bool is_identity = call.kind == SequenceCall::Kind::kNextval && sql::is_identity_value(row);
+    if (!is_identity) require_rights(context.evaluation(), sql::AclKind::kSequence, sequence.oid, rights_for(call.kind));
     if (call.kind == SequenceCall::Kind::kSetval) {
       refuse_write("setval()", sequence, context);
       co_await context.confirm_catalog(nullptr);

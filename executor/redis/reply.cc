@@ -5,12 +5,22 @@
 #include <cstring>
 
 #include "executor/redis/redis_error.h"
+#include "executor/redis/wrong_type.h"
 
 namespace redquel::executor {
 
+namespace {
+
+[[noreturn]] void throw_error(const Reply& reply, std::string_view command) {
+  if (is_wrong_type(reply)) throw WrongTypeError(redis_error(reply.text, command));
+  throw redis_error(reply.text, command);
+}
+
+}  // namespace
+
 const Replies& Replies::or_throw() const {
   for (std::size_t index = 0; index < top_.size(); ++index) {
-    if (top_[index].is_error()) throw redis_error(top_[index].text, command(index));
+    if (top_[index].is_error()) throw_error(top_[index], command(index));
   }
   return *this;
 }
@@ -18,7 +28,7 @@ const Replies& Replies::or_throw() const {
 const Reply& Replies::checked(std::size_t index) const {
   if (index >= top_.size()) throw unexpected_reply(command(index), "a reply");
   const Reply& reply = top_[index];
-  if (reply.is_error()) throw redis_error(reply.text, command(index));
+  if (reply.is_error()) throw_error(reply, command(index));
   return reply;
 }
 

@@ -206,6 +206,8 @@ void require_schema_usage(const SessionState& session, const CatalogSnapshot& ca
 
 void follow_search_path(SessionState& session, const CatalogSnapshot& catalog, bool has_own_definitions) {
   if (session.path_version == catalog.version && session.path_role == session.role && !has_own_definitions) return;
+  // The role may have another name by now, or be gone: then no role that is made under its name is meant.
+  session.user = sql::known_roles()->name_of(session.role);
   session.search_path.clear();
   for (const std::string& written : session.written_path) {
     const std::string& schema = written == "$user" ? session.user : written;

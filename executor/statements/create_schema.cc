@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "executor/ddl/object_lookup.h"
 #include "executor/engine/inner_statements.h"
+#include "executor/roles/acting_role.h"
 #include "executor/statements/definition_execution.h"
 #include "sql/sqlstate.h"
 
@@ -82,6 +84,9 @@ class CreateSchemaExecution final : public Execution {
       elements.push_back(element.get());
     }
     std::ranges::stable_sort(elements, {}, [](const ast::Statement* element) { return element_place(*element).turn; });
+    std::optional<ActingRole> owner;  // makes the elements
+    const sql::RoleDef* role = statement.role.empty() ? nullptr : sql::known_roles()->find(role_meant(session_, statement.role));
+    if (role != nullptr) owner.emplace(session_, role->oid);
     const SchemaInFront in_front(session_, schema);
     for (const ast::Statement* element : elements) {
       auto inner = std::make_shared<Prepared>(*prepared_);

@@ -10,17 +10,22 @@
 
 #include "executor/copy/copy_source.h"
 #include "executor/engine/function_execution.h"
+#include "executor/redis/wrong_type.h"
 #include "executor/roles/hidden_values.h"
 #include "executor/runtime/clock.h"
 #include "executor/runtime/session_context.h"
 #include "executor/statements/make_operator.h"
 #include "executor/statements/run_rights.h"
+#include "executor/statements/written_tables.h"
+#include "executor/storage/databases.h"
 #include "executor/storage/write_conflict.h"
+#include "executor/storage/wrong_types.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/functions/object_names.h"
+#include "sql/privileges/row_security.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -37,46 +42,6 @@ constexpr int kMaxStaleRuns = 100;
 /// Runs that look for a quiet moment in which all reads of a statement belong together: so many, and more while it is so many microseconds old.
 constexpr int kMaxSnapshotAttempts = 4;
 constexpr std::int64_t kSnapshotPatience = 2'000'000;
-
-/// The command of a plan that writes, without its WITH queries; null: it only reads.
-const char* command_of(const planner::PhysicalNode& plan) {
-  const planner::PhysicalNode* write = planner::main_write(plan);
-  if (write == nullptr) return nullptr;
-  if (std::holds_alternative<planner::PhysicalInsert>(write->node)) return "INSERT";
-  if (std::holds_alternative<planner::PhysicalUpdate>(write->node)) return "UPDATE";
-  if (std::holds_alternative<planner::PhysicalMerge>(write->node)) return "MERGE";
-  return "DELETE";
-}
-
-/// Does it touch a temporary table whose rows go with the transaction? Then even a single statement is one, so that they never come.
-bool empties_on_commit(const planner::PhysicalPlan& plan) {
-  return std::ranges::any_of(planner::tables_of(plan), [](const std::shared_ptr<const sql::TableDef>& table) {
-    return table->on_commit == sql::TableDef::OnCommit::kDeleteRows;
-  });
-}
-
-/// Temporary tables may be written to in any transaction.
-bool writes_permanent(const planner::PhysicalNode& plan) {
-  const bool here = planner::is_write(plan) && std::visit(
-      [](const auto& node) {
-        if constexpr (requires { node.table->schema; }) return !sql::is_temporary_schema(node.table->schema);
-        return false;
-      },
-      plan.node);
-  const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
-  return here || std::ranges::any_of(inputs, [](const planner::PhysicalPlan& input) { return writes_permanent(*input); });
-}
-
-void refuse_writes(const planner::PlannedStatement& planned) {
-  std::string command;
-  if (writes_permanent(*planned.plan)) {
-    const char* written = command_of(*planned.plan);
-    command = written != nullptr ? written : "SELECT";
-  } else if (const std::optional<planner::RowLock> lock = planner::locking_clause(planned.plan)) {
-    command = "SELECT " + std::string(planner::lock_clause(lock->strength));
-  }
-  if (!command.empty()) throw sql::in_read_only_transaction(command);
-}
 
 /// Tables whose foreign keys a write may look at.
 void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector<sql::Oid>& tables) {
@@ -124,12 +89,15 @@ class QueryRun {
   asio::awaitable<std::optional<sql::Batch>> next() {
     if (!held_.empty()) co_return take_held();
     if (finished_) co_return std::nullopt;
+    if (pending_) rows_sent_ = true;
     std::exception_ptr failure;
     bool is_duplicate = false;
+    std::optional<sql::SqlError> wrong_type;
     try {
       co_return co_await run();
     } catch (const sql::SqlError& error) {
       is_duplicate = error.sqlstate() == sqlstate::kUniqueViolation;
+      if (dynamic_cast<const WrongTypeError*>(&error) != nullptr) wrong_type = error;
       failure = shown_failure(error, catalog_.get(), plan_, session_.role, session_.database);
     } catch (...) {
       failure = std::current_exception();
@@ -143,6 +111,15 @@ class QueryRun {
       ReadChecks none;
       const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), transaction_->reads(), none);
       if (!answer.first) throw serialization_failure("update");
+    }
+    if (wrong_type && catalog_) {
+      std::vector<std::shared_ptr<const sql::TableDef>> tables = planner::tables_of(plan());
+      // The name of a key is a part of a row that policies may hide.
+      std::erase_if(tables, [&](const std::shared_ptr<const sql::TableDef>& table) {
+        return sql::row_security(*table, session_.role, *sql::known_roles(), session_.database) == sql::RowSecurity::kEnabled;
+      });
+      const sql::SqlError named = co_await named_wrong_type(engine_.shared(), catalog_, std::move(tables), *wrong_type);
+      throw named;
     }
     std::rethrow_exception(failure);
   }
@@ -181,9 +158,13 @@ class QueryRun {
       Outcome outcome = Outcome::kGood;
       std::optional<sql::Batch> batch;
       LockConflict blocker;
+      bool lacks_databases = false;
       try {
         if (!root_) co_await start();
         batch = co_await pull();
+      } catch (const sql::SqlError& error) {
+        lacks_databases = error.sqlstate() == sqlstate::kUndefinedDatabase && databases_.empty() && !rows_sent_ && !writes_;
+        if (!lacks_databases) throw;
       } catch (const StaleCatalog&) {
         outcome = Outcome::kStale;
       } catch (const WriteConflict&) {
@@ -191,6 +172,12 @@ class QueryRun {
       } catch (const LockedByOther& locked) {
         outcome = Outcome::kLocked;
         blocker = locked.conflict;
+      }
+      if (lacks_databases) {
+        drop_run();
+        databases_ = co_await list_databases(engine_.home());
+        if (databases_.empty()) databases_ = {session_.database};
+        continue;
       }
       if (outcome == Outcome::kGood) {
         if (!batch) finish();
@@ -256,6 +243,7 @@ class QueryRun {
     evaluation.parameters = parameters_;
     evaluation.parameters.resize(std::max<std::size_t>(prepared_->plan->planned.slot_count, parameters_.size()));
     evaluation.transaction_timestamp = evaluation.statement_timestamp = timestamp_;
+    evaluation.databases = databases_;
     plan_ = prepared_->plan->planned.plan;
     if (is_compound_ && !transaction_) {
       // Several writes at once are what a transaction does.
@@ -378,6 +366,7 @@ class QueryRun {
   }
 
   asio::awaitable<std::optional<sql::Batch>> pull() {
+    if (pending_) std::rethrow_exception(pending_);
     if (!holds_) {
       auto batch = co_await root_->next();
       if (context_->evaluation().sleep > 0) co_await sleep();
@@ -387,7 +376,7 @@ class QueryRun {
       co_return batch;
     }
     std::size_t memory = 0;
-    while (auto batch = co_await root_->next()) {
+    while (auto batch = co_await next_held()) {
       if (context_->evaluation().sleep > 0) co_await sleep();
       memory += batch->memory();
       held_.push_back(std::move(*batch));
@@ -417,9 +406,21 @@ class QueryRun {
     if (own_transaction_) {
       co_await engine_.commit_transaction(std::exchange(own_transaction_, nullptr), session_);
     }
-    finish();
+    if (!pending_) finish();
     if (held_.empty()) co_return std::nullopt;
     co_return take_held();
+  }
+
+  /// The next rows of those that are held; nullopt also at an error, if rows come before it.
+  asio::awaitable<std::optional<sql::Batch>> next_held() {
+    try {
+      co_return co_await root_->next();
+    } catch (const sql::SqlError& error) {
+      const bool may_send = !held_.empty() && !writes_ && !is_compound_ && !is_strict_ && error.sqlstate() != sqlstate::kQueryCanceled;
+      if (!may_send) throw;
+      pending_ = std::current_exception();
+      co_return std::nullopt;
+    }
   }
 
   /// Was everything that this statement and those before it have read so at one moment: now, or, at REPEATABLE READ and where a transaction
@@ -481,6 +482,7 @@ class QueryRun {
 
   void drop_run() {
     root_.reset();
+    pending_ = nullptr;
     if (!finished_) held_.clear();
     if (statistics && !finished_) statistics->clear();
     counters_request_.reset();
@@ -515,6 +517,8 @@ class QueryRun {
   bool is_compound_ = false, writes_ = false;  // compound: in a transaction, if need be of its own
   bool is_strict_ = false;   // REPEATABLE READ, SERIALIZABLE
   bool compares_counters_ = false;  // of the tables, before and after
+  std::exception_ptr pending_;  // of a row behind those that are held
+  std::vector<std::string> databases_;  // asked for when an expression names one that is not known
   bool holds_ = false, finished_ = false, rows_sent_ = false, is_replanned_ = false, is_open_ = false;
   int conflicts_ = 0, stale_runs_ = 0, snapshot_attempts_ = 0;
   std::uint64_t rows_ = 0, affected_rows_ = 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "executor/redis/redis_error.h"
+#include "executor/redis/wrong_type.h"
 #include "executor/storage/row_entries_check.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/stored_row.h"
@@ -280,7 +281,9 @@ class IndexChecker {
     for (std::size_t index = 0; index < entries.size(); ++index) {
       const std::optional<std::string> stored = text_of(replies->checked(reply++));
       std::optional<std::vector<sql::Datum>> row;
-      if (has_row[index]) {
+      if (has_row[index] && is_wrong_type((*replies)[reply])) {
+        ++reply;  // no row
+      } else if (has_row[index]) {
         try {
           row = rows_.decode(entries[index].member, replies->array(reply++));
         } catch (const SqlError&) {
@@ -405,6 +408,17 @@ class IndexChecker {
     }
   }
 
+  /// A row's key of another type: a row that is lost if the table knows it, else a key of another program.
+  asio::awaitable<void> check_overwritten(std::string key, std::string member) {
+    CommandBatch batch;
+    batch.add("TYPE", key);
+    batch.add("ZSCORE", encoder_.all_rows(), member);
+    RepliesPtr replies = co_await client_.execute(std::move(batch));
+    const std::string type(replies->text(0).value_or("none"));
+    if (type == "none" || type == "hash") co_return;
+    report((*replies)[1].is_text() ? "row" : "unknown", key, (*replies)[1].is_text() ? member : "", type, std::nullopt);
+  }
+
   asio::awaitable<void> check_row_page(std::vector<std::string> members, std::vector<std::string>& changed) {
     CommandBatch fetch;
     for (const std::string& member : members) rows_.append_fetch(fetch, member);
@@ -415,6 +429,10 @@ class IndexChecker {
     std::vector<bool> is_readable(members.size());
     for (std::size_t index = 0; index < members.size(); ++index) {
       const std::string key = sql::TableKeys(*table_).row_of_member(members[index]);
+      if (is_wrong_type((*before)[index])) {
+        co_await check_overwritten(key, members[index]);
+        continue;
+      }
       if ((*before)[index].is_error()) {
         report("row", key, members[index], std::string((*before)[index].text), std::nullopt);
         continue;

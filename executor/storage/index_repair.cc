@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/redis/redis_error.h"
+#include "executor/redis/wrong_type.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/index_checker.h"
@@ -34,6 +35,13 @@ constexpr int kFruitlessPasses = 10;
 struct Step {
   std::string what, key, first, second;
 };
+
+void append_steps(const std::vector<Step>& steps, std::vector<std::string>& keys, std::vector<std::string>& arguments) {
+  for (const Step& step : steps) {
+    keys.push_back(step.key);
+    arguments.insert(arguments.end(), {step.what, step.first, step.second});
+  }
+}
 
 class IndexRepair {
  public:
@@ -62,7 +70,7 @@ class IndexRepair {
         return repair(std::move(differences));
       };
       co_await check_indexes(client_, catalog_, table_, std::move(take));
-      if (found == 0) co_return;
+      if (found == 0) co_return co_await repair_counters();
       fruitless = found < last ? 0 : fruitless + 1;
       last = found;
     }
@@ -107,6 +115,31 @@ class IndexRepair {
     replies->or_throw();
   }
 
+  /// Makes counters anew that are of another type: the table's changes, and the hidden keys, which go on behind the last row.
+  asio::awaitable<void> repair_counters() {
+    const std::string changes = encoder_.counter(), hidden = encoder_.keys().row_counter();
+    CommandBatch batch;
+    batch.add("TYPE", changes);
+    batch.add("TYPE", hidden);
+    batch.add("ZRANGE", encoder_.all_rows(), -1, -1);
+    RepliesPtr replies = co_await client_.execute(std::move(batch));
+    const auto is_wrong = [&](std::size_t index) {
+      const std::string_view type = replies->text(index).value_or("none");
+      return type != "none" && type != "string";
+    };
+    std::vector<Step> steps;
+    if (is_wrong(0)) steps.push_back({"string", changes, "", ""});
+    if (table_->has_hidden_key() && is_wrong(1)) {
+      const std::span<const Reply> last = replies->array(2);
+      steps.push_back({"string", hidden, last.empty() ? "" : std::string(last[0].text), ""});
+    }
+    if (steps.empty()) co_return;
+    std::vector<std::string> keys{changes}, arguments{"0"};
+    append_steps(steps, keys, arguments);
+    RepliesPtr done = co_await run_script(client_, kRepairRowScript, keys, arguments);
+    done->or_throw();
+  }
+
   asio::awaitable<void> drop_value(const IndexDifference& difference) {
     const sql::TableKeys keys(*table_);
     for (const auto& structure : encoder_.structures()) {
@@ -144,6 +177,9 @@ class IndexRepair {
       std::optional<std::vector<sql::Datum>> row;
       if (row_keys[index].empty()) {
         arguments.push_back("0");
+      } else if (is_wrong_type((*replies)[reply])) {
+        ++reply;
+        arguments.push_back("-1");
       } else {
         const std::span<const Reply> values = replies->array(reply++);
         row = rows_.decode(member, values);
@@ -154,12 +190,7 @@ class IndexRepair {
       std::vector<Step> steps;
       append_removal(*difference, member, steps);
       if (row) append_entries(*row, steps);
-      for (const Step& step : steps) {
-        keys.push_back(step.key);
-        arguments.push_back(step.what);
-        arguments.push_back(step.first);
-        arguments.push_back(step.second);
-      }
+      append_steps(steps, keys, arguments);
       kRepairRowScript.append_call(calls, keys, arguments);
       if (row && difference->structure == "unique" && difference->expected == member) unique_rows.emplace_back(difference, *std::move(row));
     }

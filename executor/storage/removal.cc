@@ -6,6 +6,7 @@
 #include <set>
 
 #include "executor/redis/redis_error.h"
+#include "executor/redis/wrong_type.h"
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/locks.h"
@@ -24,8 +25,6 @@ namespace {
 constexpr std::size_t kStep = 1000;
 
 json::string_view view(std::string_view text) { return {text.data(), text.size()}; }
-
-bool is_wrong_type(const Reply& reply) { return reply.is_error() && reply.text.starts_with("WRONGTYPE"); }
 
 /// Makes a definition with the columns' fields alone: enough for keys of structures.
 sql::TableDef table_of(const Removal& removal, const std::vector<std::string>& fields) {

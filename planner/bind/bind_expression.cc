@@ -32,6 +32,7 @@ namespace {
 
 BindSettings without_parameters(BindSettings settings) {
   settings.parameters = false;
+  settings.rights = nullptr;  // of the statement around it
   return settings;
 }
 

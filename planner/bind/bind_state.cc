@@ -65,7 +65,7 @@ ExpressionPtr read_object_name(const BindState& state, const ExpressionPtr& expr
   if (!is_unknown(*expression) || constant == nullptr || sql::is_null(constant->value)) return nullptr;
   sql::EvaluationContext context;
   context.settings = &state.settings.session;
-  context.user = state.settings.user;
+  context.user = state.checks_schemas ? state.settings.user : std::string(sql::kBootstrapRole);  // stored texts may name any schema
   context.database = state.settings.database;
   context.search_path = state.settings.search_path;
   context.catalog = &state.catalog;

@@ -12,6 +12,7 @@
 #include "planner/bind/target_list.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/functions/identity_value.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::planner {
@@ -74,7 +75,8 @@ ExpressionPtr bind_column_default(BindState& state, const sql::TableDef& table, 
   if (!column.generated_sql.empty()) return sql::make_constant(column.type, {});  // computed when the row is complete
   if (has_sequence_default(column)) {
     ExpressionPtr sequence = sql::make_constant(sql::Type{sql::oid::kRegclass}, static_cast<std::int32_t>(column.sequence));
-    const sql::ScalarFunction* nextval = sql::find_functions("nextval")[0];
+    const bool is_identity = column.identity != sql::ColumnDef::Identity::kNone;
+    const sql::ScalarFunction* nextval = is_identity ? &sql::identity_value() : sql::find_functions("nextval")[0];
     return coerce_for_column(state, sql::make_expression(sql::kInt8, sql::FunctionCall{nextval, {std::move(sequence)}}), column);
   }
   if (column.default_sql.empty() && column.domain != 0) {

@@ -115,6 +115,8 @@ void note_run(BindState& state, const FunctionDef& function) {
 bool is_inlinable(const BindState& state, const FunctionDef& function) {
   if (function.procedure || function.result.oid == sql::oid::kVoid) return false;
   if (!sql::function_settings(function).empty() || function.is_security_definer()) return false;
+  // Whether the role may call it is checked when it is run, where nobody collects what the statement needs.
+  if (function.acl && state.settings.rights == nullptr) return false;
   // One row is there even where the query gives none; of a record only the query says what it is.
   if (returns_rows(function) && (!function.returns_set || function.columns.empty())) return false;
   for (const FunctionScope* outer = state.function; outer != nullptr; outer = outer->outer) {

@@ -10,6 +10,7 @@
 #include "sql/functions/operator_names.h"
 #include "sql/functions/quote.h"
 #include "sql/name_errors.h"
+#include "sql/privileges/object_acl.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
@@ -76,6 +77,17 @@ void check_schema(std::string_view text, const EvaluationContext& context) {
   throw undefined_schema(parts[0]);
 }
 
+/// 42501 "permission denied for schema s" unless the role may use the schema, if there is one of that name.
+void check_schema_usage(std::string_view schema, const EvaluationContext& context) {
+  const Oid oid = schema.empty() || schema == "pg_temp" ? 0 : schema_oid(catalog_of(context), schema);
+  if (oid == 0) return;
+  const RoleSet& roles = *known_roles();
+  const RoleDef* role = roles.find(context.user);
+  const std::optional<ObjectAcl> acl = acl_of(catalog_of(context), catalog_class::kSchemas, oid);
+  if (acl && (held_rights(*acl, role == nullptr ? kPublic : role->oid, roles, context.database) & right::kUsage) != 0) return;
+  throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied for schema " + std::string(schema));
+}
+
 // ---- types ----------------------------------------------------------------------------------------------------------
 
 const TableDef* table_of_row_type(const CatalogSnapshot& catalog, Oid type) {
@@ -118,6 +130,7 @@ std::optional<Oid> find_type_named(std::string_view text, const EvaluationContex
   if (parts.size() <= 2) {
     const std::string& name = parts.back();
     const std::string_view schema = parts.size() == 2 ? std::string_view(parts[0]) : std::string_view();
+    check_schema_usage(schema, context);
     if (schema.empty() || schema == "pg_catalog") {  // as pg_type has it: "int4"
       const TypeInfo* info = find_type(std::string_view(name));
       if (info != nullptr && info->oid < kFirstUserOid) return array ? info->array : info->oid;
@@ -160,9 +173,10 @@ std::string type_name(Oid type, const EvaluationContext& context) {
 
 // ---- functions ------------------------------------------------------------------------------------------------------
 
-/// Functions in LANGUAGE sql, of one schema or those that the path finds.
+/// Functions in LANGUAGE sql, of one schema or those that the path finds. 42501 without USAGE on the schema.
 std::vector<const FunctionDef*> sql_functions_named(std::string_view text, const EvaluationContext& context) {
   const std::vector<std::string> parts = split_name(text);
+  if (parts.size() == 2) check_schema_usage(parts[0], context);
   std::vector<const FunctionDef*> found;
   for (const auto& [oid, function] : catalog_of(context).functions) {
     const bool visible = parts.size() < 3 && means_function_of(parts.size() == 2 ? parts[0] : "", function->schema, context.search_path);
@@ -438,6 +452,7 @@ std::optional<Oid> find_relation(std::string_view text, const EvaluationContext&
   if (text == "-") return Oid{0};
   if (all_digits(text)) return static_cast<Oid>(parse_oid(text));
   const SchemaAndName wanted = qualified(text, context);
+  check_schema_usage(wanted.schema, context);
   const std::optional<Relation> found = find_relation(catalog_of(context), wanted.schema, wanted.name, context.search_path);
   return found ? std::optional(found->oid) : std::nullopt;
 }

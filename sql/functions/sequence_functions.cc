@@ -6,6 +6,7 @@
 
 #include "sql/catalog/catalog.h"
 #include "sql/error.h"
+#include "sql/functions/identity_value.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/sequence_calls.h"
@@ -18,6 +19,9 @@ namespace redquel::sql {
 namespace {
 
 using Kind = SequenceCall::Kind;
+
+/// In `value` of rows that nextval() asks for, which has no other use there.
+constexpr std::int64_t kIdentityMark = 1;
 
 thread_local SequenceCalls* current_calls = nullptr;
 
@@ -65,14 +69,14 @@ SequenceCalls::Answer session_values(const SequenceCall& call, const SessionSequ
 }
 
 /// Asks for the rows without NULL arguments; the other rows are NULL.
-template <Kind kind>
+template <Kind kind, std::int64_t mark = 0>
 ColumnPtr call_sequence(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext& context) {
   SequenceCall call{.kind = kind, .rows = {}};
   std::vector<bool> asked(rows, true);
   for (std::size_t i = 0; i < rows; ++i) {
     for (const ColumnPtr& argument : arguments) asked[i] = asked[i] && !argument->is_null(i);
     if (!asked[i]) continue;
-    SequenceCall::Row row;
+    SequenceCall::Row row{.value = mark};
     if (!arguments.empty()) {
       row.sequence = static_cast<Oid>(arguments[0]->get<std::int32_t>(i));
       sequence_of(row.sequence, context);
@@ -147,12 +151,21 @@ SequenceCalls::Values SequenceCalls::ask_values(SequenceCall call) {
 }
 
 bool is_sequence_function(const ScalarFunction& function) {
-  static constexpr std::array<Kernel, 5> kKernels{call_sequence<Kind::kNextval>, call_sequence<Kind::kSetval>,
+  static constexpr std::array<Kernel, 6> kKernels{call_sequence<Kind::kNextval>, call_sequence<Kind::kNextval, kIdentityMark>,
+                                                  call_sequence<Kind::kSetval>,
                                                   call_sequence<Kind::kCurrval>, call_sequence<Kind::kLastval>,
                                                   call_sequence<Kind::kLastValue>};
   return std::find(kKernels.begin(), kKernels.end(), function.kernel) != kKernels.end() || is_advisory_lock_function(function) ||
          is_redis_function(function) || is_time_to_live(function) || &function == &user_function_call();
 }
+
+const ScalarFunction& identity_value() {
+  static const ScalarFunction function = column_function("nextval", {Type{oid::kRegclass}}, kInt8, call_sequence<Kind::kNextval, kIdentityMark>,
+                                                         Volatility::kVolatile, true, false);
+  return function;
+}
+
+bool is_identity_value(const SequenceCall::Row& row) { return row.value == kIdentityMark; }
 
 std::vector<ScalarFunction> sequence_functions() {
   constexpr auto kVolatile = Volatility::kVolatile;

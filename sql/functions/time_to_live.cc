@@ -8,14 +8,22 @@
 #include "sql/functions/object_names.h"
 #include "sql/functions/sequence_calls.h"
 #include "sql/name_errors.h"
+#include "sql/privileges/object_acl.h"
 #include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::sql {
 namespace {
 
+/// 42501 unless the role may read the table: a time to live says that a row is there.
 const TableDef& table_of(Oid oid, const EvaluationContext& context) {
-  if (const auto table = catalog_of(context).find_table(oid)) return *table;
+  if (const auto table = catalog_of(context).find_table(oid)) {
+    const RoleSet& roles = *known_roles();
+    const RoleDef* role = roles.find(context.user);
+    const Rights held = held_rights(acl_of(*table), role == nullptr ? kPublic : role->oid, roles, context.database);
+    if ((held & right::kSelect) != 0) return *table;
+    throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for table {}", table->name));
+  }
   throw wrong_object_kind(relation_name(oid, context), "a table");
 }
 

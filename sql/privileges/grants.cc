@@ -42,10 +42,13 @@ void remove_dependent(Acl& acl, Oid role, Rights lost, bool cascade, const AclOw
 }
 
 void remove(Acl& acl, const AclItem& change, bool cascade, const AclOwner& owner) {
-  AclItem& item = find_or_add(acl, change.grantee, change.grantor);
-  const Rights lost = item.grantable & change.grantable;
-  item.rights &= ~change.rights;
-  item.grantable &= ~change.grantable;
+  Rights lost = 0;
+  for (AclItem& item : acl) {  // a damaged list may have the pair twice
+    if (item.grantee != change.grantee || item.grantor != change.grantor) continue;
+    lost |= item.grantable & change.grantable;
+    item.rights &= ~change.rights;
+    item.grantable &= ~change.grantable;
+  }
   drop_empty_items(acl);
   if (lost != 0) remove_dependent(acl, change.grantee, lost, cascade, owner);
 }

@@ -28,8 +28,8 @@ constexpr std::string_view kSecretRelations[] = {
 constexpr std::string_view kStatisticsRelations[] = {"pg_shmem_allocations", "pg_backend_memory_contexts"};
 constexpr std::string_view kUngrantedInformation[] = {"sql_parts", "transforms", "_pg_foreign_table_columns", "_pg_foreign_data_wrappers",
                                                       "_pg_foreign_servers", "_pg_foreign_tables", "_pg_user_mappings"};
-/// What pg_monitor reads of Redis: no keys and no values.
-constexpr std::string_view kMonitoredRedis[] = {"info", "clients", "commandstats", "slowlog"};
+/// What pg_monitor reads of Redis: no keys and no values. Of slowlog, all columns but the commands' arguments.
+constexpr std::string_view kMonitoredRedis[] = {"info", "clients", "commandstats"};
 
 /// pg_subscription shows all but the connection string.
 constexpr std::string_view kSubscriptionColumns[] = {"oid", "subdbid", "subskiplsn", "subname", "subowner", "subenabled", "subbinary",
@@ -61,6 +61,7 @@ OptionalAcl initial_relation_acl(std::string_view schema, std::string_view name)
 }
 
 OptionalAcl initial_column_acl(std::string_view schema, std::string_view relation, std::string_view column) {
+  if (schema == "redis" && relation == "slowlog" && column != "arguments") return Acl{{kMonitorRole, kPostgresRole, right::kSelect, 0}};
   if (schema != "pg_catalog" || relation != "pg_subscription" || !contains(kSubscriptionColumns, column)) return std::nullopt;
   return Acl{{kPublic, kPostgresRole, right::kSelect, 0}};
 }

@@ -11,7 +11,7 @@ namespace redquel::sql {
 
 /// Of a table or view of pg_catalog, information_schema or redis.
 OptionalAcl initial_relation_acl(std::string_view schema, std::string_view name);
-/// Of pg_subscription's columns, the only ones.
+/// Of a column: pg_subscription and redis.slowlog have columns with a list.
 OptionalAcl initial_column_acl(std::string_view schema, std::string_view relation, std::string_view column);
 /// Of a built-in function; redis.call and its kin are for superusers.
 OptionalAcl initial_function_acl(Oid function, std::string_view name);

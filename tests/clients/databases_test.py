@@ -67,3 +67,17 @@ def test_templates(server, postgres):
         expected, got = (run(["psql", "-X", *connection_options(who), "-c", sql], check=False).stderr for who in (postgres, server))
         assert got == expected, (sql, expected, got)
     assert "not currently accepting connections" in in_database(server, "template0", "SELECT 1", check=False).stderr
+
+
+def test_privileges_and_sizes_of_other_databases(fresh_server):
+    with fresh_server.connect() as connection:
+        connection.run("CREATE DATABASE d2")
+        assert connection.run("SELECT has_database_privilege('d2', 'connect'), has_database_privilege('postgres', 'd2', 'create'), pg_database_size('d2') >= 0") == [["t", "t", "t"]]
+        assert connection.run("SELECT has_database_privilege(x, 'connect') FROM (VALUES ('d2'), ('postgres')) v(x)") == [["t"], ["t"]]
+        connection.run("PREPARE p AS SELECT has_database_privilege($1::text, 'connect')")
+        assert connection.run("EXECUTE p('d2')") == [["t"]]
+        for call in ("has_database_privilege('nosuch', 'connect')", "pg_database_size('nosuch')"):
+            assert connection.run_error(f"SELECT {call}")["C"] == "3D000"
+        connection.run("BEGIN; SELECT has_database_privilege('d2', 'connect'); COMMIT")
+        connection.run("DROP DATABASE d2")
+        assert connection.run_error("SELECT has_database_privilege('d2', 'connect')")["C"] == "3D000"

@@ -242,6 +242,22 @@ def test_options(build, make_redis):
     assert "0 keys, 0 tables" in discover(build, make_redis())
 
 
+def test_the_password_of_redis(build, make_redis):
+    redis = make_redis("--requirepass", "not shown")
+    with redis.connect() as raw:
+        raw("AUTH", "not shown")
+        raw("SADD", "online", "1", "2", "3")
+    binary = os.path.join(build, "redquel")
+    with_password = f"unix://:not%20shown@{redis.socket_path}"
+    assert "online" in run([binary, "discover", "--redis", with_password])
+    assert "online" in run([binary, "discover", "--redis", redis.url], env={"REDQUEL_REDIS_PASSWORD": "not shown"})
+    assert "online" in run([binary, "discover", "--redis", f"unix://:wrong@{redis.socket_path}"], env={"REDQUEL_REDIS_PASSWORD": "not shown"})
+    for url, environment in ((redis.url, {}), (f"unix://:wrong@{redis.socket_path}", {}), (redis.url, {"REDQUEL_REDIS_PASSWORD": "guessed"})):
+        done = run([binary, "discover", "--redis", url], check=False, env=environment)
+        assert done.returncode == 1 and done.stderr.startswith("redquel: ") and done.stdout == "", done
+        assert "wrong" not in done.stderr and "guessed" not in done.stderr, done.stderr
+
+
 def test_own_tables_are_left_out(build, server, redis):
     psql(server, "CREATE TABLE managed (id serial PRIMARY KEY, name text UNIQUE); INSERT INTO managed (name) VALUES ('a'), ('b');")
     load(redis, [("HSET", "other:1", "a", "1")])

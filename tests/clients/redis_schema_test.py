@@ -230,3 +230,18 @@ def test_secrets_of_the_configuration_are_hidden(make_redis, make_server):
     assert rows(server, "SELECT value FROM redis.config WHERE name = 'requirepass'") == [("",)]
     assert rows(server, "SELECT count(*) FROM redis.config WHERE value LIKE '%not-to-be-seen%'") == [("0",)]
     assert rows(server, "SELECT value FROM redis.config WHERE name = 'port'") == [("0",)]
+
+
+def test_pg_monitor_reads_what_shows_no_keys_and_values(server):
+    psql(server, "CREATE ROLE rs_watcher; GRANT pg_monitor TO rs_watcher; CREATE ROLE rs_other;")
+    try:
+        for query in ("redis.info", "redis.clients", "redis.commandstats", "(SELECT id, at, microseconds, command, client_addr FROM redis.slowlog) s"):
+            psql(server, f"SET ROLE rs_watcher; SELECT count(*) FROM {query};")
+        for query in ("key FROM redis.keys", "arguments FROM redis.slowlog", "* FROM redis.slowlog", "value FROM redis.config",
+                      "key FROM redis.streams"):
+            assert refused(server, f"SET ROLE rs_watcher; SELECT {query}").sqlstate == "42501"
+        for table in ("info", "keys", "clients", "slowlog"):
+            error = refused(server, f"SET ROLE rs_other; SELECT count(*) FROM redis.{table}")
+            assert (error.sqlstate, error.fields["M"]) == ("42501", "permission denied for schema redis")
+    finally:
+        psql(server, "DROP ROLE rs_watcher, rs_other;")

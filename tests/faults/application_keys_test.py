@@ -252,3 +252,20 @@ def test_a_dropped_database_leaves_keys_of_others(make_server, make_redis):
             assert [notice["M"] for notice in dropped.notices] == [f"{len(AFTER)} keys of other programs stay in logical database {number} of Redis"]
             assert {key: raw("DUMP", key) for key in raw.keys()} == before
             assert admin.query("DROP DATABASE shop")[-1].sqlstate == "3D000"
+
+
+def test_a_new_sequence_takes_no_counter_of_an_application(make_server, make_redis):
+    redis = make_redis()
+    with make_server(redis=redis).connect() as connection, redis.connect() as raw:
+        connection.run("CREATE TABLE member (id int PRIMARY KEY); ALTER TABLE member ADD COLUMN known serial; SELECT nextval('member_known_seq')")
+        assert "member:id:known" in raw.keys()
+        for sql in ("ALTER TABLE member DROP COLUMN known", "BEGIN; ALTER TABLE member ADD COLUMN known serial; ROLLBACK", "ALTER TABLE member ADD COLUMN known serial"):
+            connection.run(sql)
+        raw("SET", "member:id:score", "41")
+        for sql in ("ALTER TABLE member ADD COLUMN score serial", "ALTER TABLE member ADD COLUMN score int GENERATED ALWAYS AS IDENTITY"):
+            error = connection.run_error(sql)
+            assert error["C"] == "XX001" and '"member:id:score"' in error["M"], error
+        assert raw("INCR", "member:id:score") == 42
+        raw("DEL", "member:id:score")
+        connection.run("ALTER TABLE member ADD COLUMN score serial; INSERT INTO member (id) VALUES (1)")
+        assert connection.run("SELECT score FROM member") == [["1"]]

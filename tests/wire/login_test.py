@@ -130,6 +130,20 @@ def test_the_first_password_ends_protected_mode_for_all(make_redis, make_server)
         assert refusal(server, "postgres", "secret") == wrong("postgres")
 
 
+def test_a_first_password_without_one_for_a_superuser_is_a_warning(make_redis, make_server):
+    server = make_server(redis=make_redis())
+    with server.connect() as connection:
+        warned = 'role "ann" gets a password while no superuser has one'
+        connection.run("CREATE ROLE ann LOGIN")
+        assert warned not in log_of(server)
+        [result] = connection.query("ALTER ROLE ann PASSWORD 'secret'")
+        assert "no superuser has a password" in result.notices[0]["M"], result.notices
+        assert warned in log_of(server) and "secret" not in log_of(server)
+        connection.run("ALTER ROLE postgres PASSWORD 'secret'")
+        connection.run("CREATE ROLE bob LOGIN PASSWORD 'secret'")
+        assert 'role "bob" gets' not in log_of(server) and 'role "postgres" gets' not in log_of(server)
+
+
 def test_an_emptied_redis_lets_nobody_in(make_redis, make_server):
     for authentication in ("", SCRAM_RULES, 'rules = "host all all 127.0.0.1/32 trust"'):
         redis = make_redis()

@@ -17,6 +17,15 @@ def test_rows_before_an_error_are_sent(server, postgres):
         same(server, postgres, query(sql), parse(sql) + bind() + execute() + SYNC, setup=AFTER + TABLE)
 
 
+def test_rows_before_an_error_of_a_subquery_or_join_are_sent(server, postgres):
+    more = TABLE + "; DROP TABLE IF EXISTS x_more; CREATE TABLE x_more (a int PRIMARY KEY, c int); INSERT INTO x_more SELECT g, 3 - g FROM generate_series(1, 5) g"
+    for sql in ("SELECT a, (SELECT 1 / x_more.c) FROM x_more", "SELECT a, (SELECT y.a / x_more.c FROM x_late y WHERE y.a = x_more.a) FROM x_more ORDER BY a",
+                "SELECT a, (SELECT sum(y.a) / x_more.c FROM x_late y) FROM x_more",
+                "SELECT x.a, 1 / x.c FROM x_more x JOIN x_late y ON y.a = x.a", "SELECT a, l.q FROM x_more, LATERAL (SELECT 1 / x_more.c AS q) l",
+                "SELECT a, a IN (SELECT y.a / x_more.c FROM x_late y) FROM x_more"):
+        same(server, postgres, query(sql), parse(sql) + bind() + execute() + SYNC, setup=AFTER + more)
+
+
 def test_row_limits_before_an_error(server, postgres):
     sql = parse("SELECT 10 / (3 - g) FROM generate_series(1, 5) g")
     same(server, postgres, sql + bind() + execute("", 1) + execute("", 5) + SYNC, query("SELECT 10 / (3 - g) FROM generate_series(1, 5) g LIMIT 2"))

@@ -1,10 +1,12 @@
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 
 #include <random>
 
 #include "executor/redis/command_batch.h"
 #include "executor/redis/redis_error.h"
 #include "executor/redis/resp_codec.h"
+#include "sql/error.h"
 #include "tests/unit/executor/resp_text.h"
 
 namespace redquel::executor {
@@ -74,6 +76,35 @@ TEST(CommandBatch, IsBinarySafe) {
   batch.append({"SET", std::string_view("a\0\r\n", 4), ""});
   EXPECT_EQ(batch.bytes(), std::string_view("*3\r\n$3\r\nSET\r\n$4\r\na\0\r\n\r\n$0\r\n\r\n", 29));
   EXPECT_THAT(batch.texts(), ElementsAre("SET \"a\\x00\\r\\n\" \"\""));
+}
+
+/// A value of so many bytes that nobody has written to, so that it takes no memory.
+class UntouchedValue {
+ public:
+  explicit UntouchedValue(std::size_t bytes) : bytes_(bytes), start_(mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  ~UntouchedValue() { munmap(start_, bytes_); }
+  UntouchedValue(const UntouchedValue&) = delete;
+  UntouchedValue& operator=(const UntouchedValue&) = delete;
+  std::string_view text() const { return {static_cast<const char*>(start_), bytes_}; }
+
+ private:
+  std::size_t bytes_;
+  void* start_;
+};
+
+TEST(CommandBatch, RefusesValuesThatRedisDoesNotTake) {
+  const UntouchedValue value((std::size_t{512} << 20) + 1);
+  ASSERT_NE(value.text().data(), MAP_FAILED);
+  CommandBatch batch;
+  batch.begin(3).arg("SET").arg("k");
+  try {
+    batch.arg(value.text());
+    FAIL() << "no error";
+  } catch (const sql::SqlError& error) {
+    EXPECT_EQ(error.sqlstate(), "54000");
+    EXPECT_EQ(error.message(), "a value of 536870913 bytes is too large");
+  }
+  EXPECT_LT(batch.bytes().size(), 100u);  // nothing of it was copied
 }
 
 TEST(CommandBatch, StreamsCommandsOfRuntimeSize) {

@@ -136,6 +136,13 @@ TEST_F(Privileges, StayWhileAnotherGrantorGivesTheOption) {
   EXPECT_EQ(text_of(take(acl, kAlice, kOwner, right::kSelect, true)), "16386=r*/16384 16387=r*/16386 16388=r/16387");
 }
 
+TEST_F(Privileges, OfADamagedListAreRevokedToo) {
+  const Acl acl = read({"16385=r/16384", "16385=r*/16384", "16386=r/16385", "16386=r*/16385"});
+  EXPECT_EQ(text_of(take(acl, kAlice, kOwner, right::kSelect, true)), "");
+  EXPECT_EQ(sqlstate_of([&] { give(acl, kAlice, kBob, right::kSelect, true); }),
+            "0LP01 grant options cannot be granted back to your own grantor");
+}
+
 TEST_F(Privileges, RefuseGrantOptionsInCirclesAndToPublic) {
   Acl acl = give({}, kAlice, kOwner, right::kSelect, true);
   acl = give(std::move(acl), kBob, kAlice, right::kSelect, true);
@@ -198,6 +205,20 @@ TEST_F(Privileges, OfSystemObjectsAreThoseOfPostgresql) {
   EXPECT_EQ(held_rights(redis, kBob, roles, "shop"), 0U);
   EXPECT_EQ(held_rights(redis, kMonitorRole, roles, "shop"), right::kUsage);
   EXPECT_EQ(acl_of(catalog, catalog_class::kRelations, 1), std::nullopt);
+}
+
+TEST_F(Privileges, OfPgMonitorShowNoKeysAndValuesOfRedis) {
+  const CatalogSnapshot catalog;
+  const auto held = [&](std::string_view name) {
+    return held_rights(acl_of(catalog, catalog_class::kRelations, find_system_table("redis", name)->oid).value(), kMonitorRole, roles, "shop");
+  };
+  for (const std::string_view name : {"info", "clients", "commandstats"}) EXPECT_EQ(held(name), right::kSelect) << name;
+  for (const std::string_view name : {"keys", "slowlog", "config", "streams"}) EXPECT_EQ(held(name), 0U) << name;
+  const SystemTable& slowlog = *find_system_table("redis", "slowlog");
+  for (std::size_t i = 0; i < slowlog.columns.size(); ++i) {
+    const Rights rights = held_column_rights(catalog, slowlog.oid, static_cast<std::int16_t>(i + 1), kMonitorRole, roles, "shop");
+    EXPECT_EQ(rights, slowlog.columns[i].name == "arguments" ? 0U : right::kSelect) << slowlog.columns[i].name;
+  }
 }
 
 TEST_F(Privileges, OfAnInitialSchemaPublicIncludeUsage) {

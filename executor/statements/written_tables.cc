@@ -1,0 +1,51 @@
+#include "executor/statements/written_tables.h"
+
+#include <algorithm>
+
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+const char* command_of(const planner::PhysicalNode& plan) {
+  const planner::PhysicalNode* write = planner::main_write(plan);
+  if (write == nullptr) return nullptr;
+  if (std::holds_alternative<planner::PhysicalInsert>(write->node)) return "INSERT";
+  if (std::holds_alternative<planner::PhysicalUpdate>(write->node)) return "UPDATE";
+  if (std::holds_alternative<planner::PhysicalMerge>(write->node)) return "MERGE";
+  return "DELETE";
+}
+
+bool empties_on_commit(const planner::PhysicalPlan& plan) {
+  return std::ranges::any_of(planner::tables_of(plan), [](const std::shared_ptr<const sql::TableDef>& table) {
+    return table->on_commit == sql::TableDef::OnCommit::kDeleteRows;
+  });
+}
+
+namespace {
+
+/// Returns true if the plan writes to a table that is not temporary: temporary ones may be written to in any transaction.
+bool writes_permanent(const planner::PhysicalNode& plan) {
+  const bool here = planner::is_write(plan) && std::visit(
+      [](const auto& node) {
+        if constexpr (requires { node.table->schema; }) return !sql::is_temporary_schema(node.table->schema);
+        return false;
+      },
+      plan.node);
+  const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
+  return here || std::ranges::any_of(inputs, [](const planner::PhysicalPlan& input) { return writes_permanent(*input); });
+}
+
+}  // namespace
+
+void refuse_writes(const planner::PlannedStatement& planned) {
+  std::string command;
+  if (writes_permanent(*planned.plan)) {
+    const char* written = command_of(*planned.plan);
+    command = written != nullptr ? written : "SELECT";
+  } else if (const std::optional<planner::RowLock> lock = planner::locking_clause(planned.plan)) {
+    command = "SELECT " + std::string(planner::lock_clause(lock->strength));
+  }
+  if (!command.empty()) throw sql::in_read_only_transaction(command);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "planner/plan.h"
+
+namespace redquel::executor {
+
+/// Returns the command of a plan that writes, without its WITH queries; null: it only reads.
+const char* command_of(const planner::PhysicalNode& plan);
+/// Returns true if the plan has a temporary table whose rows go with the transaction. Then even a single statement is one, so that they
+/// never come.
+bool empties_on_commit(const planner::PhysicalPlan& plan);
+/// Throws 25006 if the statement writes to a table that is not temporary, or locks rows.
+void refuse_writes(const planner::PlannedStatement& planned);
+
+}  // namespace redquel::executor

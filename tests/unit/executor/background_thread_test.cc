@@ -1,0 +1,56 @@
+#include "executor/roles/background_thread.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <boost/asio/detached.hpp>
+#include <future>
+#include <string>
+
+#include "sql/error.h"
+#include "tests/unit/executor/run_coroutine.h"
+
+namespace redquel::executor {
+namespace {
+
+TEST(BackgroundThread, RefusesWorkBeyondItsQueue) {
+  asio::io_context loop;
+  BackgroundThread thread;
+  std::promise<void> gate;
+  std::shared_future<void> open = gate.get_future().share();
+  std::size_t finished = 0;
+  const auto hold = [&]() -> asio::awaitable<void> {
+    const int answer = co_await thread.run([open] {
+      open.wait();
+      return 7;
+    });
+    finished += answer == 7 ? 1 : 0;
+  };
+  constexpr std::size_t kTaken = BackgroundThread::kMostWaiting + 1;  // one runs, the others wait
+  for (std::size_t i = 0; i < kTaken; ++i) asio::co_spawn(loop, hold(), asio::detached);
+  loop.poll();
+  try {
+    run_coroutine(loop, hold());
+    FAIL() << "no error";
+  } catch (const sql::SqlError& error) {
+    EXPECT_EQ(error.sqlstate(), "53300");
+    EXPECT_EQ(error.message(), "too many passwords wait to be checked");
+  }
+  EXPECT_EQ(finished, 0u);
+  gate.set_value();
+  ASSERT_TRUE(run_until(loop, [&] { return finished == kTaken; }));
+  run_coroutine(loop, hold());  // there is room again
+  EXPECT_EQ(finished, kTaken + 1);
+}
+
+TEST(BackgroundThread, FailedWorkLeavesItsPlace) {
+  asio::io_context loop;
+  BackgroundThread thread;
+  const auto fail = [&]() -> asio::awaitable<void> {
+    co_await thread.run([]() -> int { throw sql::SqlError("28P01", "wrong"); });
+  };
+  for (std::size_t i = 0; i < 2 * BackgroundThread::kMostWaiting; ++i) EXPECT_THROW(run_coroutine(loop, fail()), sql::SqlError);
+}
+
+}  // namespace
+}  // namespace redquel::executor
