@@ -9,6 +9,7 @@
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/roles/access.h"
 #include "executor/runtime/session_context.h"
 #include "planner/bind/policy_condition.h"
 #include "sql/catalog/role_set.h"
@@ -157,6 +158,7 @@ void drop_policies(CatalogDraft& draft, const ast::Drop& statement) {
     if (is_table) {
       sql::TableDef table = *require_table(draft, relation);
       if (find_policy(table, name) != nullptr) {
+        require_owner(draft.session(), table.owner, "relation", table.name);
         std::erase_if(table.policies, [&](const PolicyDef& policy) { return policy.name == name; });
         draft.put(std::move(table));
         continue;
@@ -184,6 +186,7 @@ void comment_on_policy(CatalogDraft& draft, const ast::ObjectName& object, const
   sql::TableDef table = *require_table(draft, relation);
   PolicyDef* policy = find_policy(table, name);
   if (policy == nullptr) throw missing_policy(name, table.name);
+  require_owner(draft.session(), table.owner, "relation", table.name);
   policy->comment = text;
   draft.put(std::move(table));
 }

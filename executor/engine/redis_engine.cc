@@ -368,8 +368,8 @@ asio::awaitable<PreparedPtr> RedisEngine::refresh(PreparedPtr prepared, SessionS
   sql::CatalogPtr now = co_await catalog(session);
   follow_search_path(session, *now, has_own_definitions(session));
   const bool is_other_role = prepared->plan->planned.rights.depends_on_role && prepared->plan->role != session.role;
-  bool moved = prepared->plan->catalog_version != now->version || prepared->plan->search_path != session.search_path || is_other_role;
-  plan->row_security = session.row_security;
+  bool moved = prepared->plan->catalog_version != now->version || prepared->plan->search_path != session.search_path || is_other_role ||
+               prepared->plan->row_security != session.row_security;
   if (!moved || prepared->plan->kind == PreparedPlan::Kind::kDefinition) co_return prepared;
   co_return co_await replan(*prepared, session);
 }
