@@ -1,4 +1,5 @@
 #include "parser/convert.h"
+#include "parser/role_name.h"
 
 namespace redquel::parser {
 
@@ -43,11 +44,10 @@ std::string convert_role(const PgQuery__RoleSpec* role) {
   if (role == nullptr) return {};
   switch (role->roletype) {
     case PG_QUERY__ROLE_SPEC_TYPE__ROLESPEC_CURRENT_ROLE:
-      return "current_role";
     case PG_QUERY__ROLE_SPEC_TYPE__ROLESPEC_CURRENT_USER:
-      return "current_user";
+      return std::string(kCurrentUser);
     case PG_QUERY__ROLE_SPEC_TYPE__ROLESPEC_SESSION_USER:
-      return "session_user";
+      return std::string(kSessionUser);
     case PG_QUERY__ROLE_SPEC_TYPE__ROLESPEC_PUBLIC:
       return "public";
     default:

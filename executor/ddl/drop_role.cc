@@ -11,6 +11,7 @@
 #include "executor/runtime/session_context.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/storage/databases.h"
+#include "parser/role_name.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 
@@ -114,7 +115,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::DropRole& statement) {
     const MakeRoles make = [&](RoleDraft& draft) {
       if (!draft.may_create_roles()) throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied to drop role");
       for (const std::string& name : statement.names) {
-        if (name == "current_user" || name == "current_role" || name == "session_user" || name == "public") {
+        if (name == parser::kCurrentUser || name == parser::kSessionUser || name == "public") {
           throw SqlError(sqlstate::kInvalidParameterValue, "cannot use special role specifier in DROP ROLE");
         }
         const sql::RoleDef* role = draft.roles.find(name);

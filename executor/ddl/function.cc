@@ -63,23 +63,26 @@ void check_language(const ast::CreateFunction& statement) {
 }
 
 /// Errors have no position, as in PostgreSQL.
-sql::Type bind_type(const CatalogDraft& draft, const ast::TypeName& name) {
-  sql::Type type;
-  without_positions([&] { type = planner::bind_type(name, draft.catalog(), draft.session().search_path); });
-  return type;
+planner::DeclaredType bind_declared(const CatalogDraft& draft, const ast::TypeName& name) {
+  planner::DeclaredType declared;
+  without_positions([&] { declared = planner::bind_declared_type(name, draft.catalog(), draft.session().search_path); });
+  return declared;
 }
+
+sql::Type bind_type(const CatalogDraft& draft, const ast::TypeName& name) { return bind_declared(draft, name).type; }
 
 /// The type of a parameter or result; modifiers mean nothing there. 42P13 for pseudo-types that only C knows.
 sql::Type parameter_type(CatalogDraft& draft, const ast::TypeName& name, bool is_result) {
-  sql::Type type;
+  planner::DeclaredType declared;
   try {
-    type = bind_type(draft, name);
+    declared = bind_declared(draft, name);
   } catch (const SqlError& error) {
     if (is_result || error.sqlstate() != sqlstate::kUndefinedObject) throw;
     throw SqlError(sqlstate::kUndefinedObject,
                    fmt::format("type {}{} does not exist", fmt::join(name.names, "."), name.array_bounds.empty() ? "" : "[]"));
   }
-  require_type_usage(draft, {type});
+  require_type_usage(draft, declared);
+  const sql::Type type = declared.type;
   if (name.percent_type) {
     draft.notice(sqlstate::kSuccessfulCompletion,
                  fmt::format("type reference {}%TYPE converted to {}", fmt::join(name.names, "."), sql::format_type(sql::Type{type.oid})));

@@ -12,6 +12,7 @@
 #include "sql/name_errors.h"
 #include "sql/privileges/grants.h"
 #include "sql/privileges/held_rights.h"
+#include "sql/privileges/system_acl.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
@@ -237,8 +238,8 @@ void put_relation_acl(CatalogDraft& draft, const sql::ObjectAddress& address, sq
     sequence.acl = std::move(acl);
     return draft.put(std::move(sequence));
   }
-  if (number != 0) throw sql::not_supported("privileges of columns of a system table");
-  draft.put_system_acl(address.catalog, address.object, std::move(acl));
+  const auto [object_class, object] = sql::system_acl_key(address);
+  draft.put_system_acl(object_class, object, std::move(acl));
 }
 
 /// Returns the name that messages have for it.

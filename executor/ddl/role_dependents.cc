@@ -8,6 +8,7 @@
 #include "sql/catalog/role_set.h"
 #include "sql/functions/object_names.h"
 #include "sql/privileges/object_acl.h"
+#include "sql/privileges/system_acl.h"
 #include "sql/system_tables/foreign_options.h"
 #include "sql/system_tables/relations.h"
 
@@ -66,7 +67,7 @@ class DependencyList {
     for (const auto& [oid, entry] : catalog.default_acls) add({kDefaultAcls, oid}, entry.role, entry.acl);
     add({classes::kForeignServers, sql::kRedisServer}, sql::owner_role(catalog.server.owner), catalog.server.acl);
     for (const sql::UserMappingDef& mapping : catalog.server.mappings) add_owned({kUserMappings, mapping.oid}, mapping.role);
-    for (const auto& [object, acl] : catalog.system_acls) add_privileges({object.first, object.second}, sql::kPostgresRole, acl);
+    for (const auto& [object, acl] : catalog.system_acls) add_privileges(sql::system_acl_object(object), sql::kPostgresRole, acl);
   }
 
   std::vector<RoleDependency> sorted() && {

@@ -4,6 +4,7 @@
 
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/role_statements.h"
+#include "parser/role_name.h"
 #include "sql/catalog/role_json.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -80,8 +81,9 @@ asio::awaitable<void> change_roles(DdlContext& context, MakeRoles make) {
 }
 
 const sql::RoleDef& require_role(const sql::RoleSet& roles, const SessionState& session, const std::string& name) {
-  const bool is_current = name == "current_role" || name == "current_user";
-  const sql::RoleDef* role = is_current ? roles.find(current_role(roles, session)) : name == "session_user" ? roles.find(session_role(roles, session)) : roles.find(name);
+  const sql::RoleDef* role = name == parser::kCurrentUser   ? roles.find(current_role(roles, session))
+                             : name == parser::kSessionUser ? roles.find(session_role(roles, session))
+                                                            : roles.find(name);
   if (role == nullptr) throw sql::undefined_role(name);
   return *role;
 }
@@ -89,8 +91,8 @@ const sql::RoleDef& require_role(const sql::RoleSet& roles, const SessionState& 
 void require_role(const SessionState& session, const std::string& role) { require_role(*sql::known_roles(), session, role); }
 
 std::string role_meant(const SessionState& session, const std::string& role) {
-  if (role == "current_role" || role == "current_user") return session.user;
-  if (role != "session_user") return role;
+  if (role == parser::kCurrentUser) return session.user;
+  if (role != parser::kSessionUser) return role;
   const std::optional<std::string> name = session.show ? session.show("session_authorization") : std::nullopt;
   return name.value_or(session.user);
 }

@@ -113,6 +113,7 @@ void add_referencing(CatalogDraft& draft, bool cascade, std::vector<TablePtr>& t
             .hint(fmt::format("Truncate table \"{}\" at the same time, or use TRUNCATE ... CASCADE.", table->name));
       }
       draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("truncate cascades to table \"{}\"", table->name));
+      require_rights(draft.session(), draft.catalog(), sql::AclKind::kTable, table->oid, sql::right::kTruncate);
       tables.push_back(table);
     }
   }
@@ -145,6 +146,7 @@ asio::awaitable<void> return_prefix(DdlContext& context, sql::Oid oid, std::stri
     if (!now || now->version != table->version) return;
     if (!draft.reserve_exactly(prefix, fmt::format("table {}", oid))) return;
     draft.require_unchanged(oid, state.change_counter);
+    const DependentChanges checked;
     move_to_prefix(draft, *now, prefix);
   };
   co_await try_change_catalog(context, make);
@@ -162,7 +164,9 @@ asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Tr
   const MakeDraft make = [&](CatalogDraft& draft) {
     batch = {};
     restarts.clear();
-    for (const TablePtr& table : find_tables(draft, statement)) {
+    const std::vector<TablePtr> tables = find_tables(draft, statement);
+    const DependentChanges checked;
+    for (const TablePtr& table : tables) {
       const std::string prefix = draft.reserve_prefix(table->schema, table->name, fmt::format("table {}", table->oid));
       const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
       for (auto [oid, sequence] : sequences) {

@@ -5,6 +5,7 @@
 #include "sql/privileges/grants.h"
 #include "sql/privileges/held_rights.h"
 #include "sql/privileges/initial_acls.h"
+#include "sql/privileges/system_acl.h"
 #include "sql/system_tables/foreign_options.h"
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
@@ -135,7 +136,9 @@ OptionalAcl column_acl(const CatalogSnapshot& catalog, Oid relation, std::int16_
   }
   const SystemTable* system = find_system_table(relation);
   if (system == nullptr || column <= 0 || position >= system->columns.size()) return std::nullopt;
-  return initial_column_acl(system->schema, system->name, system->columns[position].name);
+  const auto granted = catalog.system_acls.find(system_acl_key({catalog_class::kRelations, relation, column}));
+  if (granted == catalog.system_acls.end()) return initial_column_acl(system->schema, system->name, system->columns[position].name);
+  return granted->second.empty() ? OptionalAcl() : granted->second;
 }
 
 Rights held_rights(const ObjectAcl& object, Oid role, const RoleSet& roles, std::string_view database) {
