@@ -44,19 +44,6 @@ constexpr int kMaxStaleRuns = 1000;
 constexpr int kMaxSnapshotAttempts = 4;
 constexpr std::int64_t kSnapshotPatience = 2'000'000;
 
-/// Tables whose foreign keys a write may look at.
-void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector<sql::Oid>& tables) {
-  const auto add = [&](sql::Oid oid) {
-    if (std::ranges::find(tables, oid) == tables.end()) tables.push_back(oid);
-  };
-  for (std::size_t index = 0; index < tables.size(); ++index) {
-    const auto table = catalog.find_table(tables[index]);
-    if (!table) continue;
-    for (const sql::ForeignKeyDef& key : table->foreign_keys) add(key.referenced);
-    for (sql::Oid oid : table->referencing) add(oid);
-  }
-}
-
 /// The tables that a plan reads, and which of them not only by key.
 void note_tables(const planner::PhysicalNode& plan, ReadChecks& reads) {
   std::visit(

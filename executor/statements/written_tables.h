@@ -1,6 +1,9 @@
 #pragma once
 
+#include <vector>
+
 #include "planner/plan.h"
+#include "sql/catalog/catalog.h"
 
 namespace redquel::executor {
 
@@ -11,5 +14,7 @@ const char* command_of(const planner::PhysicalNode& plan);
 bool empties_on_commit(const planner::PhysicalPlan& plan);
 /// Throws 25006 if the statement writes to a table that is not temporary, or locks rows.
 void refuse_writes(const planner::PlannedStatement& planned);
+/// Adds the tables that foreign keys of these, or to these, concern: a write may look at them.
+void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector<sql::Oid>& tables);
 
 }  // namespace redquel::executor

@@ -4,7 +4,9 @@
 #include <boost/json.hpp>
 #include <concepts>
 
+#include "sql/catalog/catalog_references.h"
 #include "sql/catalog/mapping.h"
+#include "sql/catalog/stored_words.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -16,27 +18,6 @@ namespace json = boost::json;
 namespace {
 
 // One function per struct lists its members once, for both directions: a visitor either writes them into an object or reads them.
-
-constexpr std::array<std::string_view, 3> kIdentityNames{"none", "always", "by default"};
-constexpr std::array<std::string_view, 10> kMethodNames{"btree", "hash", "zset", "set",    "lookup",
-                                                       "list",  "gin",  "gist", "spgist", "brin"};
-constexpr std::array<std::string_view, 8> kLayoutNames{"hash", "strings", "string", "set", "zset", "list", "hash_fields", "stream"};
-constexpr std::array<std::string_view, 11> kRoleNames{"slot", "field", "value", "member", "score", "position",
-                                                        "name", "id",    "ttl",   "time",   "sequence"};
-constexpr std::array<std::string_view, 6> kFormatNames{"text", "bool01", "unix", "unix_ms", "list", "json"};
-constexpr std::array<std::string_view, 3> kAbsentNames{"null", "default", "empty"};
-constexpr std::array<std::string_view, 3> kPartsNames{"whole", "delimited", "json"};
-constexpr std::array<std::string_view, 4> kTypeKindNames{"enum", "domain", "composite", "range"};
-constexpr std::array<std::string_view, 3> kStateNames{"ready", "building", "dropping"};
-
-constexpr std::array<std::string_view, 5> kActionNames{"no action", "restrict", "cascade", "set null", "set default"};
-constexpr std::array<std::string_view, 3> kOnCommitNames{"preserve rows", "delete rows", "drop"};
-constexpr std::array<std::string_view, 3> kVolatilityNames{"volatile", "stable", "immutable"};
-constexpr std::array<std::string_view, 3> kCheckOptionNames{"none", "local", "cascaded"};
-
-constexpr std::array<std::string_view, 4> kParameterModeNames{"in", "inout", "out", "variadic"};
-
-constexpr std::array<std::string_view, 5> kPolicyCommandNames{"all", "select", "insert", "update", "delete"};
 
 class Writer;
 class Reader;
@@ -576,48 +557,9 @@ T decode(std::string_view text, std::string_view kind) {
   }
 }
 
-/// What code relies on without asking again: every column number that is used exists.
-void check_references(const TableDef& table) {
-  const auto require = [&](bool holds) {
-    if (!holds) throw SqlError(sqlstate::kDataCorrupted, "the definition of table \"" + table.name + "\" in redquel:catalog is inconsistent");
-  };
-  require(!table.prefix.empty());
-  for (const ColumnDef& column : table.columns) {
-    // User-made types are known once the whole catalog is read.
-    const bool may_be_user_made = column.type.oid >= kFirstUserOid && column.type.oid <= INT32_MAX;
-    require(column.number > 0 && (may_be_user_made || find_type(column.type.oid) != nullptr));
-    require(table.find_column(column.number) == &column && (table.mapping || !column.field.empty()));
-  }
-  for (std::int16_t number : table.primary_key) require(table.find_column(number) != nullptr);
-  for (std::int16_t number : table.primary_key_included) require(table.find_column(number) != nullptr);
-  if (table.presence && *table.presence != 0) require(table.find_column(*table.presence) != nullptr);
-  for (const IndexDef& index : table.indexes) {
-    require(!index.parts.empty());
-    for (const IndexDef::Part& part : index.parts) {
-      require(table.find_column(part.column) != nullptr);
-      // A computed column stands for an expression, or for a column of a partial index.
-      require(part.column > 0 || !part.expression_sql.empty() || part.shown_column != 0);
-    }
-    for (const std::int16_t number : index.included) require(table.find_column(number) != nullptr);
-  }
-  if (table.mapping) {
-    require(table.mapping->columns.size() == table.columns.size() && !table.mapping->key.parts().empty());
-    for (const ColumnDef& column : table.columns) {
-      require(std::ranges::find(table.mapping->columns, column.number, &Mapping::Column::number) != table.mapping->columns.end());
-    }
-    for (std::int16_t slot : table.mapping->key.slots()) require(slot == KeyTemplate::kFieldSlot || table.find_column(slot) != nullptr);
-  }
-  for (const ForeignKeyDef& key : table.foreign_keys) {
-    require(!key.columns.empty() && key.columns.size() == key.referenced_columns.size());
-    for (std::int16_t number : key.columns) require(table.find_column(number) != nullptr);
-    for (std::int16_t number : key.set_columns) require(table.find_column(number) != nullptr);
-  }
-}
-
 }  // namespace
 
 std::string encode_table(const TableDef& table) { return encode_definition(table); }
-
 TableDef decode_table(std::string_view text) {
   TableDef table = decode<TableDef>(text, "table");
   check_references(table);
@@ -625,35 +567,27 @@ TableDef decode_table(std::string_view text) {
 }
 
 std::string encode_sequence(const SequenceDef& sequence) { return encode_definition(sequence); }
-
 SequenceDef decode_sequence(std::string_view text) { return decode<SequenceDef>(text, "sequence"); }
 
 std::string encode_view(const ViewDef& view) { return encode_definition(view); }
-
 ViewDef decode_view(std::string_view text) { return decode<ViewDef>(text, "view"); }
 
 std::string encode_schema(const SchemaDef& schema) { return encode_definition(schema); }
-
 SchemaDef decode_schema(std::string_view text) { return decode<SchemaDef>(text, "schema"); }
 
 std::string encode_user_type(const UserType& type) { return encode_definition(type); }
-
 UserType decode_user_type(std::string_view text) { return decode<UserType>(text, "type"); }
 
 std::string encode_function(const FunctionDef& function) { return encode_definition(function); }
-
 FunctionDef decode_function(std::string_view text) { return decode<FunctionDef>(text, "function"); }
 
 std::string encode_default_acl(const DefaultAclDef& definition) { return encode_definition(definition); }
-
 DefaultAclDef decode_default_acl(std::string_view text) { return decode<DefaultAclDef>(text, "default privileges"); }
 
 std::string encode_server(const ForeignServerDef& server) { return encode_definition(server); }
-
 ForeignServerDef decode_server(std::string_view text) { return decode<ForeignServerDef>(text, "server"); }
 
 std::string encode_acl(const Acl& acl) { return encode_definition(StoredAcl{acl}); }
-
 Acl decode_acl(std::string_view text) { return decode<StoredAcl>(text, "privilege").acl; }
 
 }  // namespace redquel::sql

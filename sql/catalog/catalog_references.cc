@@ -204,6 +204,43 @@ void check_type_oids(const CatalogSnapshot& catalog) {
   for (const auto& [oid, view] : catalog.views) add("view", view->name, {view->row_type});
 }
 
+void check_references(const TableDef& table) {
+  const auto require = [&](bool holds) {
+    if (!holds) throw SqlError(sqlstate::kDataCorrupted, "the definition of table \"" + table.name + "\" in redquel:catalog is inconsistent");
+  };
+  require(!table.prefix.empty());
+  for (const ColumnDef& column : table.columns) {
+    // User-made types are known once the whole catalog is read.
+    const bool may_be_user_made = column.type.oid >= kFirstUserOid && column.type.oid <= INT32_MAX;
+    require(column.number > 0 && (may_be_user_made || find_type(column.type.oid) != nullptr));
+    require(table.find_column(column.number) == &column && (table.mapping || !column.field.empty()));
+  }
+  for (std::int16_t number : table.primary_key) require(table.find_column(number) != nullptr);
+  for (std::int16_t number : table.primary_key_included) require(table.find_column(number) != nullptr);
+  if (table.presence && *table.presence != 0) require(table.find_column(*table.presence) != nullptr);
+  for (const IndexDef& index : table.indexes) {
+    require(!index.parts.empty());
+    for (const IndexDef::Part& part : index.parts) {
+      require(table.find_column(part.column) != nullptr);
+      // A computed column stands for an expression, or for a column of a partial index.
+      require(part.column > 0 || !part.expression_sql.empty() || part.shown_column != 0);
+    }
+    for (const std::int16_t number : index.included) require(table.find_column(number) != nullptr);
+  }
+  if (table.mapping) {
+    require(table.mapping->columns.size() == table.columns.size() && !table.mapping->key.parts().empty());
+    for (const ColumnDef& column : table.columns) {
+      require(std::ranges::find(table.mapping->columns, column.number, &Mapping::Column::number) != table.mapping->columns.end());
+    }
+    for (std::int16_t slot : table.mapping->key.slots()) require(slot == KeyTemplate::kFieldSlot || table.find_column(slot) != nullptr);
+  }
+  for (const ForeignKeyDef& key : table.foreign_keys) {
+    require(!key.columns.empty() && key.columns.size() == key.referenced_columns.size());
+    for (std::int16_t number : key.columns) require(table.find_column(number) != nullptr);
+    for (std::int16_t number : key.set_columns) require(table.find_column(number) != nullptr);
+  }
+}
+
 void check_references(const CatalogSnapshot& catalog) { ReferenceCheck(catalog).run(); }
 
 }  // namespace redquel::sql
