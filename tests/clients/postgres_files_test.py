@@ -3,6 +3,7 @@
 POSTGRES_SOURCE names PostgreSQL 15's source tree (`apt-get source postgresql-15`); without it nothing runs. POSTGRES_DIFFERENCES=1 prints
 every difference."""
 import os
+import re
 
 from harness.regression_files import run_file
 from harness.servers import Postgres
@@ -23,8 +24,33 @@ REPLACED = [
     (r"(USER MAPPING .*)SERVER sv\d+", r"\1SERVER redis"),
 ]
 
-# File: beginnings of the statements that differ, and why.
-KNOWN = {}
+# (what a differing statement or its answers contain, why they differ)
+KNOWN = [(re.compile(pattern, re.S), reason) for pattern, reason in [
+    (r"cannot run inside a transaction block|subject: +(ERROR )?25P02|subject: +ROLLBACK$", "roles are not changed inside of a transaction block or a function"),
+    (r"LANGUAGE internal|FUNCTION leak\(", "functions of PostgreSQL's own C code cannot be made"),
+    (r"(CREATE|DROP) CAST\b", "casts cannot be made"),
+    (r"CREATE TABLE \w+ OF\b|DROP TABLE test6b", "tables of a composite type"),
+    (r"TABLESAMPLE", "TABLESAMPLE"),
+    (r"UPDATE pg_toast\.", "there are no TOAST tables"),
+    (r"\(fx,fy,tableoid\)|FROM atestp2", "system columns have no privileges of their own"),
+    (r"is a system catalog", "the catalog's tables are refused before privileges are looked at"),
+    (r"int4\[\]::int8\[\]", "a cast of an array asks for no EXECUTE on the elements' cast"),
+    (r"GRANT USAGE ON TYPE _", "array types are not found by the name with an underscore"),
+    (r"pg\.dropped", "a dropped column leaves nothing behind"),
+    (r"REFRESH MATERIALIZED VIEW sro_mv", "definitions and cursors do not run inside of a query's function"),
+    (r"WHERE CURRENT OF", "EXPLAIN does not take WHERE CURRENT OF; the transaction is aborted"),
+    (r"most_common_vals", "pg_stats has no lists of values"),
+    (r"savepoint \"q\" does not exist", "DROP ROLE has aborted the transaction before its savepoint"),
+    (r"FROM pg_shdepend", "pg_shdepend has no rows of default privileges and policies"),
+    (r"polqual", "expressions are not shown as PostgreSQL's node trees"),
+    (r"POLICY r[12] ON rec|DROP VIEW rec1v", "recursion of policies by views is refused when the policy is made"),
+    (r"must be owner of table document|AS UGLY", "wording of an error about policies"),
+    (r"COPY copy_(t|rel_to) ", "COPY looks at policies before privileges"),
+    (r"^[^\n]*: \\\\dp", "psql shows policies in the order of pg_policy's rows"),
+    (r"drop cascades to \d+ other objects", "objects of the differing statements before"),
+    (r"Failing row contains[^\n]*\n +subject: +None", "DETAIL is left out where not all columns may be read; PostgreSQL shows the others"),
+    (r"CREATE TABLE test11a", "CREATE TABLE AS asks for no USAGE on the types of its query"),
+]]
 
 
 def compare(name, make_redis, make_server, folder="src/test/regress/sql"):
@@ -38,13 +64,16 @@ def compare(name, make_redis, make_server, folder="src/test/regress/sql"):
     finally:
         postgres.stop()
     print(f"{name}: {outcome.summary()}", flush=True)
-    known = KNOWN.get(name, {})
-    unnamed = [found for found in outcome.found if not any(found.text.startswith(text) for text in known)]
-    if IS_TALKATIVE:
-        for found in outcome.found:
-            print(f"{name}.sql:{found.line}: {found.text}", *found.lines, sep="\n    ", flush=True)
+    unnamed = []
+    for found in outcome.found:
+        lines = [f"{name}.sql:{found.line}: {found.text}", *found.lines]
+        reason = next((reason for pattern, reason in KNOWN if pattern.search("\n".join(lines))), None)
+        if reason is None:
+            unnamed.append(lines[0])
+        if IS_TALKATIVE:
+            print(*lines, f"reason: {reason}", sep="\n    ", flush=True)
     assert outcome.share >= LEAST_SHARE, outcome.summary()
-    assert not unnamed, [f"{found.line}: {found.text}" for found in unnamed]
+    assert not unnamed, unnamed
 
 
 def test_roleattributes(make_redis, make_server):
