@@ -39,15 +39,20 @@ asio::awaitable<RedisUserPtr> RoleAccess::user_of_role(sql::Oid role) {
   co_return user;
 }
 
+bool RoleAccess::lacks_mapping(const sql::TableDef& table) const {
+  const sql::Oid role = checked_role(table.oid);
+  const sql::RoleSet& roles = *sql::known_roles();
+  if (is_mapped(role) || roles.is_superuser(role)) return false;
+  // The rows of a table that another role has made are what a Redis user may see, not what redquel may.
+  return !sql::is_before_roles(table.owner) && !roles.is_superuser(sql::owner_role(table.owner));
+}
+
 asio::awaitable<RedisUserPtr> RoleAccess::user_of(const sql::TableDef& table) {
   const sql::Oid role = checked_role(table.oid);
-  RedisUserPtr user = co_await user_of_role(role);
-  if (user) co_return user;
-  // The rows of a table that another role has made are what a Redis user may see, not what redquel may.
-  const sql::RoleSet& roles = *sql::known_roles();
-  const bool is_open = roles.is_superuser(role) || sql::is_before_roles(table.owner) || roles.is_superuser(sql::owner_role(table.owner));
-  if (!is_open) throw sql::SqlError(sqlstate::kUndefinedObject, fmt::format("user mapping not found for \"{}\"", roles.name_of(role)));
-  co_return nullptr;
+  if (lacks_mapping(table)) {
+    throw sql::SqlError(sqlstate::kUndefinedObject, fmt::format("user mapping not found for \"{}\"", sql::known_roles()->name_of(role)));
+  }
+  co_return co_await user_of_role(role);
 }
 
 RoleAccess* role_access(RedisAccess* access) { return dynamic_cast<RoleAccess*>(access); }

@@ -29,8 +29,9 @@ class RoleAccess final : public RedisAccess {
   /// Returns the Redis user of the run's role, or of another one; null: it has no user mapping.
   asio::awaitable<RedisUserPtr> user() { return user_of_role(role_); }
   asio::awaitable<RedisUserPtr> user_of_role(sql::Oid role);
-  /// Returns the Redis user as whom a foreign table is read and written; null: redquel's own login. Throws 42704 for a role without a user
-  /// mapping if the table is not a superuser's.
+  /// Returns true if the role whose rights are checked needs a user mapping for the table and has none.
+  bool lacks_mapping(const sql::TableDef& table) const;
+  /// Returns the Redis user as whom a foreign table is read and written; null: redquel's own login. Throws 42704 if lacks_mapping().
   asio::awaitable<RedisUserPtr> user_of(const sql::TableDef& table);
 
  private:

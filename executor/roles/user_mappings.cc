@@ -29,14 +29,6 @@ constexpr std::chrono::seconds kIdleTime = 5min, kIdleLook = 30s;
 
 }  // namespace
 
-const sql::UserMappingDef* find_user_mapping(const sql::ForeignServerDef& server, sql::Oid role) {
-  for (const sql::Oid of : {role, sql::kPublic}) {
-    const auto found = std::ranges::find(server.mappings, of, &sql::UserMappingDef::role);
-    if (found != server.mappings.end()) return &*found;
-  }
-  return nullptr;
-}
-
 bool owns_foreign_server(const sql::ForeignServerDef& server, sql::Oid role, std::string_view database) {
   return sql::known_roles()->has_privileges_of(role, sql::owner_role(server.owner), database);
 }

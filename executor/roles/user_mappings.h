@@ -9,13 +9,12 @@
 #include "executor/redis/redis_user.h"
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/role_set.h"
+#include "sql/privileges/mapped_role.h"
 
 namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// Returns the user mapping that counts for a role: its own, else that of PUBLIC. Null: it has none.
-const sql::UserMappingDef* find_user_mapping(const sql::ForeignServerDef& server, sql::Oid role);
 /// Returns true if the role has the rights of the foreign server's owner.
 bool owns_foreign_server(const sql::ForeignServerDef& server, sql::Oid role, std::string_view database);
 /// Returns true if the role has USAGE on the foreign server.

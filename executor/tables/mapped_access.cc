@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/roles/role_access.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 
@@ -33,6 +34,13 @@ int database_of(const sql::Mapping& mapping, const ExecutionContext& context) { 
 asio::awaitable<RedisUserPtr> redis_user_of(const sql::TableDef& table, ExecutionContext& context) {
   RoleAccess* const access = role_access(context.access);
   if (access == nullptr) co_return nullptr;
+  if (access->lacks_mapping(table)) {
+    // Another process may have made the mapping: without a look at Redis this one would not learn of it.
+    CommandBatch batch;
+    batch.add("GET", sql::kVersionKey);
+    const RepliesPtr replies = co_await context.redis().execute(std::move(batch));
+    if (replies->text(0).value_or("") != context.catalog()->version) throw StaleCatalog{};
+  }
   co_return co_await access->user_of(table);
 }
 

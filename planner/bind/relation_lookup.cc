@@ -9,7 +9,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 #include "sql/name_errors.h"
-#include "sql/privileges/object_acl.h"
+#include "sql/privileges/mapped_role.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 #include "sql/system_tables/relations.h"
@@ -74,10 +74,7 @@ void check_schema_usage(BindState& state, std::string_view schema, std::optional
   }
   const sql::Oid oid = sql::schema_oid(state.catalog, schema);
   if (oid == 0) return;
-  if (!roles.is_superuser(role)) {
-    const std::optional<sql::ObjectAcl> acl = sql::acl_of(state.catalog, sql::catalog_class::kSchemas, oid);
-    if (!acl || (sql::held_rights(*acl, role, roles, state.settings.database) & sql::right::kUsage) == 0) throw deny();
-  }
+  if (!sql::has_schema_usage(state.catalog, oid, role, roles, state.settings.database)) throw deny();
   // Another role may run the same plan.
   if (Requirement* requirement = state.requirements.add(sql::AclKind::kSchema, oid, sql::right::kUsage)) requirement->checked_as = std::nullopt;
 }

@@ -17,7 +17,8 @@ inline constexpr int kStoredFormat = 1;
 // Definitions (storage/catalog_store.h).
 /// STRING: random, another one after every change of definitions. Each turn of a connection ends by reading it.
 inline constexpr std::string_view kVersionKey = "redquel:version";
-/// HASH: table:<oid>, sequence:<oid>, view:<oid>, type:<oid>, function:<oid>, schema:<name> → JSON (catalog_json.h); next_oid → number.
+/// HASH: table:<oid>, sequence:<oid>, view:<oid>, type:<oid>, function:<oid>, schema:<name>, default_acl:<oid>, server:redis,
+/// acl:<class>:<oid> → JSON (catalog_json.h); next_oid → number.
 inline constexpr std::string_view kCatalogKey = "redquel:catalog";
 /// HASH: oid of a table → random, another one after every change of its definition. Scripts that write compare it.
 inline constexpr std::string_view kVersionsKey = "redquel:versions";

@@ -10,7 +10,7 @@
 #include "sql/functions/operator_names.h"
 #include "sql/functions/quote.h"
 #include "sql/name_errors.h"
-#include "sql/privileges/object_acl.h"
+#include "sql/privileges/mapped_role.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
@@ -83,8 +83,7 @@ void check_schema_usage(std::string_view schema, const EvaluationContext& contex
   if (oid == 0) return;
   const RoleSet& roles = *known_roles();
   const RoleDef* role = roles.find(context.user);
-  const std::optional<ObjectAcl> acl = acl_of(catalog_of(context), catalog_class::kSchemas, oid);
-  if (acl && (held_rights(*acl, role == nullptr ? kPublic : role->oid, roles, context.database) & right::kUsage) != 0) return;
+  if (has_schema_usage(catalog_of(context), oid, role == nullptr ? kPublic : role->oid, roles, context.database)) return;
   throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied for schema " + std::string(schema));
 }
 

@@ -173,7 +173,7 @@ def test_what_other_redis_users_publish_is_a_hint_at_most(server, redis):
         head = (b"nobody", b"7")
         for message in (b"", b"junk", b"99999999999999999999:x", b"5:ab", netstrings(*head, b"news"), netstrings(*head, b"news", b"a\0b"),
                         netstrings(*head, b"news", b"\xff\xfe"), netstrings(*head, b"news", b"x" * 8000), netstrings(*head, b"", b"x")):
-            assert publisher("PUBLISH", "redquel:notify:0", message) == 1, message
+            assert publisher("PUBLISH", "redquel:notify:0", message) >= 1, message  # every thread of redquel
         publisher("PUBLISH", "redquel:notify:0", netstrings(*head, b"news", b"forged"))
         sender.run("NOTIFY news, 'real'")
         assert notifications(listener, 60, 2) == [("news", "forged"), ("news", "real")]

@@ -15,7 +15,8 @@ GRANT pr_group TO pr_heir, pr_apart; GRANT pr_user TO pr_heir;
 GRANT ALL ON SCHEMA public TO PUBLIC"""
 # Rows of a foreign table: keys of Redis, or a table of the same PostgreSQL.
 FOREIGN = {
-    "redquel": "CREATE FOREIGN TABLE pr_shows_the_server (id int) SERVER redis OPTIONS (layout 'hash', key 'pr_shown:{{id}}')",
+    "redquel": """CREATE USER MAPPING FOR PUBLIC SERVER redis OPTIONS (user 'default', password 'any');
+                  CREATE FOREIGN TABLE pr_shows_the_server (id int) SERVER redis OPTIONS (layout 'hash', key 'pr_shown:{{id}}')""",
     "PostgreSQL": """CREATE EXTENSION postgres_fdw; CREATE SERVER redis FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '{host}', dbname 'privilege_records');
                      CREATE USER MAPPING FOR PUBLIC SERVER redis OPTIONS (user 'postgres', password_required 'false');
                      CREATE TABLE pr_remote (id int PRIMARY KEY, word text)"""}

@@ -263,8 +263,10 @@ def test_what_superusers_alone_may(make_redis, make_server):
     home.run(table)
     assert error_of(alice.run, "SELECT * FROM su_s.f") == "42501"
     home.run("ALTER TABLE su_s.f OWNER TO su_alice")
-    assert alice.run("SELECT * FROM su_s.f") == [["1", "x"]]
+    assert error_of(alice.run, "SELECT * FROM su_s.f") == "42704"  # no user mapping
     assert error_of(alice.run, "ALTER FOREIGN TABLE su_s.f OPTIONS (SET key 'other:{id}')") == "42501"
+    home.run("CREATE USER MAPPING FOR su_alice SERVER redis OPTIONS (user 'default', password 'any')")
+    assert alice.run("SELECT * FROM su_s.f") == [["1", "x"]]
     assert alice.run("SELECT current_user, session_user, current_setting('is_superuser')") == [["su_alice", "su_alice", "off"]]
 
 
