@@ -22,7 +22,8 @@ class BackgroundThread {
   /// The process's own; it starts at the first call.
   static BackgroundThread& instance();
 
-  /// Runs `work` there and returns what it returns or throws. Throws 53300 if too much work waits.
+  /// Runs `work` there and returns what it returns or throws. Throws 53300 if too much work waits. Give it a
+  /// named closure if that holds more than numbers: g++ 12 destroys a temporary one of a co_await expression twice.
   template <class Work>
   asio::awaitable<std::invoke_result_t<Work>> run(Work work) {
     const Ticket ticket(waiting_);

@@ -20,10 +20,12 @@ TEST(BackgroundThread, RefusesWorkBeyondItsQueue) {
   std::shared_future<void> open = gate.get_future().share();
   std::size_t finished = 0;
   const auto hold = [&]() -> asio::awaitable<void> {
-    const int answer = co_await thread.run([open] {
+    // It has a name because g++ 12 destroys such a temporary of a co_await expression twice.
+    auto work = [open] {
       open.wait();
       return 7;
-    });
+    };
+    const int answer = co_await thread.run(std::move(work));
     finished += answer == 7 ? 1 : 0;
   };
   constexpr std::size_t kTaken = BackgroundThread::kMostWaiting + 1;  // one runs, the others wait

@@ -101,7 +101,7 @@ TEST_F(RunTimeParametersTest, DateStyle) {
 }
 
 TEST_F(RunTimeParametersTest, SearchPath) {
-  EXPECT_EQ(state.search_path, (std::vector<std::string>{"postgres", "public"}));
+  EXPECT_EQ(state.written_path, (std::vector<std::string>{"$user", "public"}));
   EXPECT_EQ(RunTimeParameters::join_values("search_path", {"a", "B c", "public"}), "a, \"B c\", public");
   EXPECT_EQ(set("search_path", "a, \"B c\", Public"), "a, \"B c\", Public");
   EXPECT_EQ(state.search_path, (std::vector<std::string>{"a", "B c", "public"}));
