@@ -46,7 +46,7 @@ KNOWN = [(re.compile(pattern, re.S), reason) for pattern, reason in [
     (r"POLICY r[12] ON rec|DROP VIEW rec1v", "recursion of policies by views is refused when the policy is made"),
     (r"must be owner of table document|AS UGLY", "wording of an error about policies"),
     (r"COPY copy_(t|rel_to) ", "COPY looks at policies before privileges"),
-    (r"^[^\n]*: \\\\dp", "psql shows policies in the order of pg_policy's rows"),
+    (r"^[^\n]*: \\dp", "psql shows policies in the order of pg_policy's rows"),
     (r"drop cascades to \d+ other objects", "objects of the differing statements before"),
     (r"Failing row contains[^\n]*\n +subject: +None", "DETAIL is left out where not all columns may be read; PostgreSQL shows the others"),
     (r"CREATE TABLE test11a", "CREATE TABLE AS asks for no USAGE on the types of its query"),

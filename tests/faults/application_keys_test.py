@@ -73,7 +73,7 @@ REMOVALS = [
     "CREATE SCHEMA elsewhere; ALTER TABLE \"user\" SET SCHEMA elsewhere; DROP SCHEMA elsewhere CASCADE",
     "BEGIN; DROP TABLE \"user\"; CREATE TABLE \"user\" (a int); COMMIT",
     "BEGIN; CREATE TABLE more AS SELECT * FROM \"user\"; ROLLBACK",
-    "DROP OWNED BY postgres",
+    "CREATE ROLE leaver; ALTER TABLE \"user\" OWNER TO leaver; DROP OWNED BY leaver; DROP ROLE leaver",
     "VACUUM",
 ]
 
