@@ -9,6 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "executor/runtime/notifications.h"
+#include "executor/transaction/own_roles.h"
 #include "server/copy_stream.h"
 #include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
@@ -171,6 +172,8 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
   try {
     const FrontendMessage message = decode_message(raw);
     auto work = std::visit([this](const auto& fields) { return on(fields); }, message);
+    // Bind reads names of roles and may plan. Statements do so in run_cancellable().
+    if (std::holds_alternative<BindMessage>(message)) work = executor::with_own_roles(state_, std::move(work));
     co_await std::move(work);
   } catch (const Disconnected&) {
     throw;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "executor/runtime/notifications.h"
+#include "executor/transaction/own_roles.h"
 #include "server/row_encoder.h"
 #include "server/session.h"
 #include "sql/sqlstate.h"
@@ -45,7 +46,7 @@ asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) 
   }
   std::exception_ptr failure;
   try {
-    co_await std::move(statement);
+    co_await executor::with_own_roles(state_, std::move(statement));
   } catch (...) {
     failure = std::current_exception();
   }

@@ -471,9 +471,9 @@ asio::awaitable<std::pair<sql::CatalogPtr, TablePtr>> named_table(DdlContext& co
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement) {
-  const bool tells = wants_debug_messages(context.session);
+  const bool is_debugging = wants_debug_messages(context.session);
   TablePtr before;
-  if (tells) before = (co_await named_table(context, statement)).second;
+  if (is_debugging) before = (co_await named_table(context, statement)).second;
   co_await alter_table(context, statement);
   if (!before) co_return;
   const auto [catalog, after] = co_await named_table(context, statement);

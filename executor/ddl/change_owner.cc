@@ -11,9 +11,11 @@
 #include "executor/ddl/role_draft.h"
 #include "executor/ddl/role_setting.h"
 #include "executor/ddl/type_lookup.h"
+#include "executor/roles/access.h"
 #include "sql/name_errors.h"
 #include "sql/privileges/grants.h"
 #include "sql/privileges/object_acl.h"
+#include "sql/privileges/permission_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/foreign_options.h"
 #include "sql/system_tables/relations.h"
@@ -87,10 +89,8 @@ void change_server_owner(CatalogDraft& draft, const ast::AlterOwner& statement) 
   if (role.oid == sql::owner_role(server.owner)) return;
   require_owner(session, server.owner, "foreign server", name);
   require_membership(role, session);
-  const auto wrapper = sql::acl_of(draft.catalog(), sql::catalog_class::kForeignDataWrappers, sql::kRedisWrapper);
-  const bool may_use = wrapper && (sql::held_rights(*wrapper, role.oid, roles, session.database) & sql::right::kUsage) != 0;
-  if (!may_use && !is_superuser(roles, session)) {
-    throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied for foreign-data wrapper redis");
+  if (!is_superuser(roles, session)) {
+    require_any_right(role.oid, session.database, draft.catalog(), sql::AclKind::kForeignDataWrapper, sql::kRedisWrapper, sql::right::kUsage);
   }
   give_to(server, role.oid);
   draft.put(std::move(server));
@@ -104,16 +104,20 @@ std::string new_owner(const SessionState& session, const std::string& name) {
   return sql::owner_reference(role.oid);
 }
 
+void require_creation_by(const CatalogDraft& draft, sql::Oid role, std::string_view schema) {
+  const SessionState& session = draft.session();
+  if (is_superuser(*sql::known_roles(), session) || sql::is_temporary_schema(schema)) return;
+  const sql::Oid oid = sql::schema_oid(draft.catalog(), schema);
+  require_any_right(role, session.database, draft.catalog(), sql::AclKind::kSchema, oid, sql::right::kCreate);
+}
+
 sql::Oid new_owner_in_schema(const CatalogDraft& draft, const std::string& name, const std::string& owner, std::string_view schema) {
   const sql::RoleSet& roles = *sql::known_roles();
   const SessionState& session = draft.session();
   const sql::RoleDef& role = require_role(roles, session, name);
   if (role.oid == sql::owner_role(owner) || is_superuser(roles, session)) return role.oid;
   require_membership(role, session);
-  const auto found = draft.catalog().schemas.find(schema);
-  const bool may_create = found != draft.catalog().schemas.end() &&
-                          (sql::held_rights(sql::acl_of(found->second), role.oid, roles, session.database) & sql::right::kCreate) != 0;
-  if (!may_create) throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for schema {}", schema));
+  require_creation_by(draft, role.oid, schema);
   return role.oid;
 }
 

@@ -170,7 +170,7 @@ void check_may_alter(const RoleDraft& draft, const sql::RoleDef& role, const Wri
 asio::awaitable<void> run(DdlContext& context, const ast::CreateRole& statement) {
   WrittenPassword password(statement.options, context.session);
   std::map<sql::Oid, std::string> verifiers;
-  if (password.is_written()) verifiers = co_await load_verifiers(context.home);
+  if (password.is_written()) verifiers = co_await load_verifiers(context);
   co_await change_roles(context, [&](RoleDraft& draft) {
     const WrittenOptions options(statement.options, draft);
     options.check_limit();
@@ -202,7 +202,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterRole& statement) 
   if (concerns_owned_objects(statement)) co_return co_await change_owned_objects(context, statement);
   WrittenPassword password(statement.options, context.session);
   std::map<sql::Oid, std::string> verifiers;
-  if (password.is_written()) verifiers = co_await load_verifiers(context.home);
+  if (password.is_written()) verifiers = co_await load_verifiers(context);
   co_await change_roles(context, [&](RoleDraft& draft) {
     check_role_name(statement.name, "Cannot alter reserved roles.");
     const WrittenOptions options(statement.options, draft);
@@ -223,9 +223,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterRole& statement) 
 
 asio::awaitable<void> rename_role(DdlContext& context, const ast::Rename& statement) {
   const std::string& name = statement.old_name;
-  std::string verifier;
-  const sql::RoleSetPtr known = co_await load_roles(context.home);
-  if (const sql::RoleDef* role = known->find(name)) verifier = co_await load_verifier(context.home, role->oid);
+  const std::map<sql::Oid, std::string> verifiers = co_await load_verifiers(context);
   co_await change_roles(context, [&](RoleDraft& draft) {
     const sql::RoleDef* found = draft.roles.find(name);
     if (found == nullptr) throw sql::undefined_role(name);
@@ -243,7 +241,8 @@ asio::awaitable<void> rename_role(DdlContext& context, const ast::Rename& statem
       throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied to rename role");
     }
     role.name = statement.new_name;
-    if (sql::password_form(verifier) == sql::PasswordForm::kMd5) {
+    const auto verifier = verifiers.find(role.oid);
+    if (verifier != verifiers.end() && sql::password_form(verifier->second) == sql::PasswordForm::kMd5) {
       draft.drop_verifier(role.oid);
       draft.notice("NOTICE", SqlError(sqlstate::kSuccessfulCompletion, "MD5 password cleared because of role rename"));
     }

@@ -20,7 +20,7 @@ using sql::SqlError;
 
 namespace {
 
-/// What an ALTER DEFAULT PRIVILEGES does to each of its entries.
+/// The change that one ALTER DEFAULT PRIVILEGES makes to each of its entries.
 struct DefaultAclChange {
   bool is_grant = true, grant_option = false, cascade = false;
   sql::AclKind kind = sql::AclKind::kTable;

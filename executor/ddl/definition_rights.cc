@@ -7,6 +7,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/roles/access.h"
 #include "sql/privileges/object_acl.h"
+#include "sql/privileges/permission_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/relations.h"
 #include "sql/types/array_value.h"
@@ -71,7 +72,7 @@ void require_type_usage(const CatalogDraft& draft, const planner::DeclaredType& 
   const sql::RoleSet& roles = *sql::known_roles();
   const SessionState& session = draft.session();
   if (!acl || (sql::held_rights(*acl, current_role(roles, session), roles, session.database) & sql::right::kUsage) != 0) return;
-  throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for type {}", sql::format_type(sql::Type{oid})));
+  throw sql::permission_denied("type", sql::format_type(sql::Type{oid}));
 }
 
 void require_references(const CatalogDraft& draft, const sql::TableDef& table, std::span<const std::int16_t> columns) {
@@ -83,7 +84,7 @@ void require_references(const CatalogDraft& draft, const sql::TableDef& table, s
     return (sql::held_column_rights(draft.catalog(), table.oid, column, role, roles, session.database) & sql::right::kReferences) != 0;
   };
   if (!columns.empty() && std::ranges::all_of(columns, may_refer)) return;
-  throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for table {}", table.name));
+  throw sql::permission_denied("table", table.name);
 }
 
 void require_temporary_creation(const SessionState& session) {

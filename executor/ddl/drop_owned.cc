@@ -17,6 +17,7 @@
 #include "parser/role_option.h"
 #include "sql/privileges/grants.h"
 #include "sql/privileges/object_acl.h"
+#include "sql/privileges/permission_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/relations.h"
 
@@ -46,16 +47,6 @@ std::vector<sql::Oid> roles_named(const sql::RoleSet& roles, const SessionState&
                    fmt::format("{} owned by role {} because they are required by the database system", refusal, roles.name_of(role)));
   }
   return oids;
-}
-
-/// Databases are in no catalog, and changes of roles in no transaction.
-void refuse_in_transaction(const SessionState& session, const sql::RoleSet& roles, const std::vector<sql::Oid>& oids, std::string_view what) {
-  if (!session.transaction) return;
-  for (const auto& [name, facts] : roles.databases()) {
-    for (const sql::Oid role : oids) {
-      if (facts.owner == role || names_role(facts.acl, facts.owner, role)) throw sql::not_supported(fmt::format("{} over databases in a transaction block", what));
-    }
-  }
 }
 
 // ---- DROP OWNED -------------------------------------------------------------------------------------------------------------
@@ -113,7 +104,7 @@ void leave(CatalogDraft& draft, const RoleDependency& dependency, sql::Oid role)
   change_privileges(draft, change, {dependency.object.catalog, dependency.object.object}, true);
 }
 
-/// What the role owns beside objects that DROP knows.
+/// Drops a default list or a user mapping. Other objects have DROP statements.
 void drop_part(CatalogDraft& draft, const sql::ObjectAddress& object) {
   if (object.catalog == kDefaultAcls) return draft.drop_default_acl(object.object);
   if (object.catalog != kUserMappings) return;
@@ -165,15 +156,6 @@ asio::awaitable<void> revoke_on_databases(DdlContext& context, const ast::Option
 }
 
 // ---- REASSIGN OWNED ---------------------------------------------------------------------------------------------------------
-
-/// Functions, and schemas, are given as OWNER TO gives them.
-void require_creation_by(const CatalogDraft& draft, sql::Oid role, const std::string& schema) {
-  const sql::RoleSet& roles = *sql::known_roles();
-  const auto found = draft.catalog().schemas.find(schema);
-  if (is_superuser(roles, draft.session()) || found == draft.catalog().schemas.end()) return;
-  const sql::Rights rights = sql::held_rights(sql::acl_of(found->second), role, roles, draft.session().database);
-  if ((rights & sql::right::kCreate) == 0) throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for schema {}", schema));
-}
 
 void reassign_relation(CatalogDraft& draft, sql::Oid relation, sql::Oid role) {
   const sql::CatalogSnapshot& catalog = draft.catalog();
@@ -264,12 +246,9 @@ asio::awaitable<void> change_owned_objects(DdlContext& context, const ast::Alter
     const sql::RoleSet& roles = *sql::known_roles();
     const SessionState& session = draft.session();
     if (drops != nullptr) {
-      const std::vector<sql::Oid> oids = roles_named(roles, session, by, "drop", "cannot drop objects");
-      refuse_in_transaction(session, roles, oids, "DROP OWNED");
-      return drop_owned(draft, oids, find_option(statement, parser::kCascade) != nullptr);
+      return drop_owned(draft, roles_named(roles, session, by, "drop", "cannot drop objects"), find_option(statement, parser::kCascade) != nullptr);
     }
     const std::vector<sql::Oid> oids = roles_named(roles, session, by, "reassign", "cannot reassign ownership of objects");
-    refuse_in_transaction(session, roles, oids, "REASSIGN OWNED");
     const sql::Oid to = receiving_role(roles, session, statement.name);
     for (const sql::Oid role : oids) {
       for (const RoleDependency& dependency : role_dependencies(draft.catalog(), role)) {

@@ -11,6 +11,7 @@
 #include "executor/runtime/session_context.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/storage/databases.h"
+#include "executor/transaction/transaction_catalog.h"
 #include "parser/role_name.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -36,7 +37,9 @@ asio::awaitable<std::vector<DatabaseCatalog>> load_all_catalogs(DdlContext& cont
     std::optional<int> number = home_database().number;
     if (name != kHomeDatabase) number = co_await find_database(context.home, name);
     if (!number) continue;  // dropped meanwhile
-    const LoadedCatalog loaded = co_await load_catalog(context.access->shared(*number));
+    LoadedCatalog loaded;
+    if (*number == context.database) loaded = co_await load_definitions(context);  // with the transaction's own
+    else loaded = co_await load_catalog(context.access->shared(*number));
     catalogs.push_back({name, *number, loaded.snapshot});
   }
   co_return catalogs;
@@ -133,8 +136,12 @@ asio::awaitable<void> run(DdlContext& context, const ast::DropRole& statement) {
         }
         drop(draft, role->oid);
       }
-      // An object that another session gives the role meanwhile moves the version of its database.
-      for (const DatabaseCatalog& database : catalogs) draft.require_unchanged(database.number, database.catalog->version);
+      // An object that another session gives the role meanwhile moves the version of its database. A transaction's commit compares the
+      // version of its own database in any case.
+      for (const DatabaseCatalog& database : catalogs) {
+        if (context.session.transaction && database.number == context.database) continue;
+        draft.require_unchanged(database.number, database.catalog->version);
+      }
     };
     if (co_await try_change_roles(context, make)) co_return;
   }

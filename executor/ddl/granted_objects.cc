@@ -11,6 +11,7 @@
 #include "executor/roles/access.h"
 #include "sql/name_errors.h"
 #include "sql/privileges/object_acl.h"
+#include "sql/privileges/permission_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/foreign_options.h"
 #include "sql/system_tables/function_catalog.h"
@@ -117,14 +118,6 @@ ObjectAddress object_named(CatalogDraft& draft, const ast::ObjectName& object, a
   }
 }
 
-void require_usage(const CatalogDraft& draft, const ObjectAddress& schema, const std::string& name) {
-  const std::optional<sql::ObjectAcl> acl = sql::acl_of(draft.catalog(), schema.catalog, schema.object);
-  const sql::RoleSet& roles = *sql::known_roles();
-  const sql::Oid role = current_role(roles, draft.session());
-  if (acl && (sql::held_rights(*acl, role, roles, draft.session().database) & sql::right::kUsage) != 0) return;
-  throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for schema {}", name));
-}
-
 void add_relations(const CatalogDraft& draft, const std::string& schema, std::string_view kinds, std::vector<ObjectAddress>& objects) {
   const std::vector<sql::Relation> relations = sql::all_relations(draft.catalog());
   for (const char kind : kinds) {
@@ -155,7 +148,7 @@ std::vector<ObjectAddress> granted_objects(CatalogDraft& draft, const ast::Grant
     }
     const std::string& written = object.names.back();
     const std::string& schema = written == "pg_temp" && !draft.session().temporary_schema.empty() ? draft.session().temporary_schema : written;
-    require_usage(draft, schema_named(draft, schema), schema);
+    require_rights(draft.session(), draft.catalog(), sql::AclKind::kSchema, schema_named(draft, schema).object, sql::right::kUsage);
     add_objects_of_schema(draft, schema, statement.object, objects);
   }
   return objects;

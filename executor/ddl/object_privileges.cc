@@ -12,6 +12,7 @@
 #include "sql/name_errors.h"
 #include "sql/privileges/grants.h"
 #include "sql/privileges/held_rights.h"
+#include "sql/privileges/permission_errors.h"
 #include "sql/privileges/system_acl.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/function_catalog.h"
@@ -78,7 +79,7 @@ sql::Acl changed_list(const PrivilegeChange& change, const sql::ObjectAcl& objec
   sql::Acl acl = object.effective();
   const sql::Grantor grantor = sql::select_best_grantor(acl, change.role, wanted, deciders.of_acl());
   if (grantor.grantable == 0 && !has_any_right(acl, object.kind, object.kind, grantor.role, deciders)) {
-    throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for {} {}", word_for(object.kind), name));
+    throw sql::permission_denied(word_for(object.kind), name);
   }
   const Rights rights = restricted(change, wanted, grantor.grantable, change.rights.is_all, {name, ""}, warn);
   return merged(change, std::move(acl), grantor.role, rights, deciders);

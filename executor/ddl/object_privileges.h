@@ -12,7 +12,7 @@
 
 namespace redquel::executor {
 
-/// What a GRANT or REVOKE does to the list of each of its objects.
+/// The change that one GRANT or REVOKE makes to the list of each of its objects.
 struct PrivilegeChange {
   bool is_grant = true;
   bool grant_option = false;  // WITH GRANT OPTION, GRANT OPTION FOR

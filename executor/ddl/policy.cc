@@ -9,6 +9,7 @@
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/table_parts.h"
 #include "executor/roles/access.h"
 #include "executor/runtime/session_context.h"
 #include "planner/bind/policy_condition.h"

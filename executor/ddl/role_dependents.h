@@ -12,7 +12,7 @@ namespace redquel::executor {
 /// pg_class.oid of catalogs whose objects depend on roles, beside those of sql::catalog_class.
 inline constexpr sql::Oid kDefaultAcls = 826, kUserMappings = 1418, kPolicies = 3256;
 
-/// What an object has to do with a role: a row of pg_shdepend. In PostgreSQL's order.
+/// A row of pg_shdepend: how an object depends on a role. Values sort as PostgreSQL lists them.
 struct RoleDependency {
   enum class Kind : std::uint8_t { kPrivileges, kOwner, kPolicy } kind = Kind::kOwner;
   sql::ObjectAddress object;

@@ -4,8 +4,8 @@
 
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/role_statements.h"
+#include "executor/transaction/transaction.h"
 #include "parser/role_name.h"
-#include "sql/catalog/role_json.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 
@@ -18,57 +18,61 @@ namespace {
 /// Other processes may be faster so often; then something is wrong.
 constexpr int kRoleCommitAttempts = 100;
 
-/// Adds what differs between two maps to the change, as fields.
-template <typename Map, typename Name>
-void add_differences(const Map& before, const Map& after, Name name, RoleChange& change) {
-  for (const auto& [key, value] : after) {
-    const auto found = before.find(key);
-    if (found == before.end() || !(found->second == value)) change.set_fields.emplace_back(name(key), sql::encode(value));
+}  // namespace
+
+bool RoleDraft::may_create_roles() const {
+  const sql::RoleDef* role = base().find(current_role());
+  return role != nullptr && (role->superuser || role->create_role);
+}
+
+RoleChange RoleDraft::take_change() {
+  change_.roles = std::make_shared<const sql::RoleSet>(roles);
+  return std::move(change_);
+}
+
+namespace {
+
+void give_notices(const SessionState& session, const RoleDraft& draft) {
+  if (!session.notice) return;
+  for (const auto& [severity, notice] : draft.notices()) session.notice(severity, notice);
+}
+
+/// Returns the roles as they are for the statement. A Redis that was emptied under its sessions gets its first role.
+asio::awaitable<RoleChange> load_role_change(DdlContext& context) {
+  const Transaction* transaction = context.session.transaction.get();
+  if (transaction != nullptr && transaction->catalog() != nullptr && transaction->catalog()->roles()) co_return *transaction->catalog()->roles();
+  sql::RoleSetPtr committed = co_await load_roles(context.home);
+  if (!committed->is_stored) {
+    co_await create_first_role(context.home);
+    committed = co_await load_roles(context.home);
   }
-  for (const auto& [key, value] : before) {
-    if (!after.contains(key)) change.deleted_fields.push_back(name(key));
-  }
+  co_return RoleChange{.committed = committed, .roles = committed};
 }
 
 }  // namespace
 
-bool RoleDraft::may_create_roles() const {
-  const sql::RoleDef* role = base_->find(current_role());
-  return role != nullptr && (role->superuser || role->create_role);
-}
-
-void RoleDraft::set_verifier(sql::Oid role, std::string verifier) { verifiers_.emplace_back(role, std::move(verifier)); }
-void RoleDraft::drop_verifier(sql::Oid role) { dropped_verifiers_.push_back(role); }
-
-RoleChange RoleDraft::take_change() {
-  RoleChange change;
-  add_differences(base_->roles(), roles.roles(), [](sql::Oid oid) { return sql::role_field(oid); }, change);
-  add_differences(base_->memberships(), roles.memberships(), [](const auto& key) { return sql::membership_field(key.first, key.second); }, change);
-  add_differences(base_->settings(), roles.settings(), [](const auto& key) { return sql::setting_field(key.first, key.second); }, change);
-  add_differences(base_->databases(), roles.databases(), [](const std::string& name) { return sql::database_field(name); }, change);
-  if (roles.next_oid != base_->next_oid) change.set_fields.emplace_back(sql::kNextRoleField, std::to_string(roles.next_oid));
-  change.verifiers = std::move(verifiers_);
-  change.dropped_verifiers = std::move(dropped_verifiers_);
-  change.unchanged_databases = std::move(unchanged_databases_);
-  return change;
+asio::awaitable<std::map<sql::Oid, std::string>> load_verifiers(DdlContext& context) {
+  const RoleChange change = co_await load_role_change(context);
+  std::map<sql::Oid, std::string> verifiers = co_await load_verifiers(context.home);
+  for (const auto& [role, verifier] : change.verifiers) {
+    if (verifier.empty()) verifiers.erase(role);
+    else verifiers.insert_or_assign(role, verifier);
+  }
+  co_return verifiers;
 }
 
 asio::awaitable<bool> try_change_roles(DdlContext& context, MakeRoles make) {
-  const sql::RoleSetPtr base = co_await load_roles(context.home);
-  if (!base->is_stored) {  // a Redis that was emptied under its sessions
-    co_await create_first_role(context.home);
-    co_return false;
-  }
-  RoleDraft draft(base, context.session);
+  RoleDraft draft(co_await load_role_change(context), context.session);
   make(draft);
   RoleChange change = draft.take_change();
-  if (!change.empty()) {
-    const bool is_done = co_await commit_roles(context.home, *base, std::move(change));
+  if (context.session.transaction) {
+    TransactionCatalog& catalog = co_await transaction_catalog(context);
+    catalog.set_roles(std::move(change), context.database);
+  } else if (!change.empty()) {
+    const bool is_done = co_await commit_roles(context.home, change);
     if (!is_done) co_return false;
   }
-  if (context.session.notice) {
-    for (const auto& [severity, notice] : draft.notices()) context.session.notice(severity, notice);
-  }
+  give_notices(context.session, draft);
   co_return true;
 }
 

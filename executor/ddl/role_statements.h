@@ -7,8 +7,8 @@
 
 namespace redquel::executor {
 
-// CREATE, ALTER, DROP ROLE, GRANT and REVOKE of roles: PostgreSQL's commands/user.c. Roles are no part of a database's definitions, and
-// these statements no part of a transaction.
+// CREATE, ALTER, DROP ROLE, GRANT and REVOKE of roles: PostgreSQL's commands/user.c. Roles are no part of a database's definitions. In a
+// transaction its commit changes them together with definitions and rows.
 
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateRole& statement);
 /// Also ALTER ROLE … SET, ALTER DATABASE … SET and ALTER DATABASE … WITH: see role_option.h.

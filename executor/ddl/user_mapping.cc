@@ -14,6 +14,7 @@
 #include "executor/runtime/random_version.h"
 #include "executor/transaction/transaction.h"
 #include "sql/name_errors.h"
+#include "sql/privileges/permission_errors.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -77,7 +78,7 @@ void check_mapping_rights(const CatalogDraft& draft, sql::Oid role) {
   if (owns_foreign_server(server, current, draft.session().database)) return;
   if (role != current) throw SqlError(sqlstate::kInsufficientPrivilege, "must be owner of foreign server redis");
   if (!may_use_foreign_server(server, current, draft.session().database)) {
-    throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied for foreign server redis");
+    throw sql::permission_denied("foreign server", "redis");
   }
 }
 

@@ -17,7 +17,7 @@ namespace redquel::executor {
 
 struct RedisUsers;
 
-/// What a pool of connections does for Redis users other than redquel's own login.
+/// Hooks by which a pool of connections serves Redis users other than redquel's own login.
 class RedisLogins {
  public:
   virtual ~RedisLogins() = default;

@@ -18,7 +18,7 @@ namespace {
 // Of the script "return 1".
 constexpr std::string_view kTrialScript = "return 1", kTrialSha1 = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
 
-/// What redquel sends, in its scripts, too: for its own tables, for foreign tables, for NOTIFY, and for the schema redis.
+/// The commands that redquel and its scripts send for its own tables, for foreign tables, for NOTIFY, and for the schema redis.
 constexpr std::string_view kCommands[] = {
     "auth", "select", "ping", "info", "client|setname", "config|get", "bgrewriteaof", "command|info", "command|getkeys", "multi", "exec", "watch",
     "eval", "eval_ro", "evalsha", "evalsha_ro", "script|load", "time", "dbsize", "publish", "subscribe",

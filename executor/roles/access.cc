@@ -9,6 +9,7 @@
 #include "sql/error.h"
 #include "sql/privileges/held_rights.h"
 #include "sql/privileges/object_acl.h"
+#include "sql/privileges/permission_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 #include "sql/system_tables/function_catalog.h"
@@ -32,10 +33,6 @@ bool has_rights_of(const SessionState& session, const std::string& owner) {
   return roles.is_superuser(role) || (role != 0 && roles.has_privileges_of(role, sql::owner_role(owner), session.database));
 }
 
-SqlError denied(std::string_view kind, std::string_view name) {
-  return SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for {} {}", kind, name));
-}
-
 Oid class_of(AclKind kind) {
   switch (kind) {
     case AclKind::kFunction: return sql::catalog_class::kFunctions;
@@ -50,31 +47,31 @@ Oid class_of(AclKind kind) {
 
 SqlError denied_relation(const CatalogSnapshot& catalog, Oid oid) {
   if (const auto table = catalog.find_table(oid)) {
-    return denied(table->mapping ? "foreign table" : table->materialized ? "materialized view" : "table", table->name);
+    return sql::permission_denied(table->mapping ? "foreign table" : table->materialized ? "materialized view" : "table", table->name);
   }
-  if (const auto view = catalog.find_view(oid)) return denied("view", view->name);
-  if (const auto found = catalog.sequences.find(oid); found != catalog.sequences.end()) return denied("sequence", found->second.name);
+  if (const auto view = catalog.find_view(oid)) return sql::permission_denied("view", view->name);
+  if (const auto found = catalog.sequences.find(oid); found != catalog.sequences.end()) return sql::permission_denied("sequence", found->second.name);
   const sql::SystemTable* system = sql::find_system_table(oid);
-  if (system == nullptr) return denied("table", std::to_string(oid));
-  return denied(system->kind == 'v' ? "view" : "table", system->name);
+  if (system == nullptr) return sql::permission_denied("table", std::to_string(oid));
+  return sql::permission_denied(system->kind == 'v' ? "view" : "table", system->name);
 }
 
 SqlError denied_object(const CatalogSnapshot& catalog, AclKind kind, Oid oid) {
   switch (kind) {
     case AclKind::kFunction: {
       const auto found = catalog.functions.find(oid);
-      if (found != catalog.functions.end()) return denied(found->second->procedure ? "procedure" : "function", found->second->name);
+      if (found != catalog.functions.end()) return sql::permission_denied(found->second->procedure ? "procedure" : "function", found->second->name);
       const sql::CatalogFunction* function = sql::find_catalog_function(oid);
-      return denied("function", function == nullptr ? std::to_string(oid) : std::string(function->name));
+      return sql::permission_denied("function", function == nullptr ? std::to_string(oid) : std::string(function->name));
     }
     case AclKind::kType: {
       const auto found = catalog.types.find(oid);
-      return denied("type", found == catalog.types.end() ? sql::format_type(sql::Type{oid}) : found->second->name);
+      return sql::permission_denied("type", found == catalog.types.end() ? sql::format_type(sql::Type{oid}) : found->second->name);
     }
-    case AclKind::kSchema: return denied("schema", sql::schema_name(catalog, oid));
-    case AclKind::kForeignServer: return denied("foreign server", "redis");
-    case AclKind::kForeignDataWrapper: return denied("foreign-data wrapper", "redis");
-    case AclKind::kLanguage: return denied("language", "sql");
+    case AclKind::kSchema: return sql::permission_denied("schema", sql::schema_name(catalog, oid));
+    case AclKind::kForeignServer: return sql::permission_denied("foreign server", "redis");
+    case AclKind::kForeignDataWrapper: return sql::permission_denied("foreign-data wrapper", "redis");
+    case AclKind::kLanguage: return sql::permission_denied("language", "sql");
     default: return denied_relation(catalog, oid);
   }
 }
@@ -154,7 +151,7 @@ void check_redis_functions(const planner::PhysicalNode& node) {
   if (const auto* scan = std::get_if<planner::PhysicalFunctionScan>(&node.node)) {
     for (const auto& call : scan->calls) {
       const std::string_view name = call.function == nullptr ? std::string_view() : call.function->name;
-      if (name.starts_with("redquel.")) throw denied("function", name.substr(name.find('.') + 1));
+      if (name.starts_with("redquel.")) throw sql::permission_denied("function", name.substr(name.find('.') + 1));
     }
   }
   for (const planner::PhysicalPlan& input : planner::inputs_of(node)) check_redis_functions(*input);
@@ -217,7 +214,7 @@ void require_any_right(Oid role, std::string_view database, const CatalogSnapsho
 }
 
 void require_schema_usage(const SessionState& session, const CatalogSnapshot& catalog, const std::string& schema) {
-  if (!schema.empty() && schema != "pg_temp" && !may_use_schema(session, catalog, schema)) throw denied("schema", schema);
+  if (!schema.empty() && schema != "pg_temp" && !may_use_schema(session, catalog, schema)) throw sql::permission_denied("schema", schema);
 }
 
 void follow_search_path(SessionState& session, const CatalogSnapshot& catalog, bool has_own_definitions) {
@@ -240,7 +237,7 @@ void require_owner(const SessionState& session, const std::string& owner, std::s
 void require_creation(const CatalogSnapshot& catalog, const SessionState& session, const std::string& schema) {
   if (sql::is_temporary_schema(schema) && schema == session.temporary_schema) return;
   const Oid oid = sql::schema_oid(catalog, schema);
-  if (!has_any_right(session.role, session.database, catalog, AclKind::kSchema, oid, sql::right::kCreate)) throw denied("schema", schema);
+  if (!has_any_right(session.role, session.database, catalog, AclKind::kSchema, oid, sql::right::kCreate)) throw sql::permission_denied("schema", schema);
 }
 
 void require_database_owner(const sql::RoleSet& roles, const SessionState& session, const std::string& database) {
@@ -252,7 +249,7 @@ void require_database_owner(const sql::RoleSet& roles, const SessionState& sessi
 void require_schema_creation(const SessionState& session) {
   const sql::RoleSet& roles = *sql::known_roles();
   const Rights held = sql::held_rights(sql::acl_of_database(roles, session.database), session.role, roles, session.database);
-  if ((held & sql::right::kCreate) == 0) throw denied("database", session.database);
+  if ((held & sql::right::kCreate) == 0) throw sql::permission_denied("database", session.database);
 }
 
 void require_superuser(const SessionState& session, std::string_view message) {

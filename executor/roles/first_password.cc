@@ -39,7 +39,7 @@ asio::awaitable<void> set_first_password(RedisClient& home, std::string name, st
   const std::string verifier = sql::make_verifier(password, name, sql::PasswordForm::kScram);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const sql::RoleSetPtr roles = co_await load_roles(home);
-    RoleChange change;
+    sql::RoleSet before = *roles, after = *roles;
     sql::Oid oid = sql::kPostgresRole;
     const bool is_new = !roles->is_stored || is_lost(*roles, sql::kPostgresRole);
     if (is_new) {
@@ -47,7 +47,8 @@ asio::awaitable<void> set_first_password(RedisClient& home, std::string name, st
       if (roles->is_stored && other != nullptr && other->oid != sql::kPostgresRole) {
         throw SqlError(sqlstate::kDuplicateObject, fmt::format("role \"{}\" already exists", name));
       }
-      change.set_fields.emplace_back(sql::role_field(sql::kPostgresRole), sql::encode(bootstrap_role(name)));
+      before.drop_role(sql::kPostgresRole);
+      after.put(bootstrap_role(name));
     } else {
       const sql::RoleDef* role = roles->find(name);
       if (role == nullptr) throw sql::undefined_role(name);
@@ -60,8 +61,10 @@ asio::awaitable<void> set_first_password(RedisClient& home, std::string name, st
         throw SqlError(sqlstate::kDuplicateObject, fmt::format("role \"{}\" has a password already; a superuser changes it by ALTER ROLE", name));
       }
     }
-    change.verifiers.emplace_back(oid, verifier);
-    const bool is_done = co_await commit_roles(home, *roles, std::move(change));
+    const RoleChange change{.committed = std::make_shared<const sql::RoleSet>(std::move(before)),
+                            .roles = std::make_shared<const sql::RoleSet>(std::move(after)),
+                            .verifiers = {{oid, verifier}}};
+    const bool is_done = co_await commit_roles(home, change);
     if (!is_done) continue;
     co_await create_first_role(home);  // the mock nonce, if it is missing
     co_return;

@@ -14,6 +14,7 @@
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/privileges/held_rights.h"
+#include "sql/privileges/permission_errors.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -44,7 +45,7 @@ bool may_define_foreign_tables(const sql::CatalogSnapshot& catalog, sql::Oid rol
 }
 
 sql::SqlError foreign_server_denied() {
-  return sql::SqlError(sqlstate::kInsufficientPrivilege, "permission denied for foreign server redis")
+  return sql::permission_denied("foreign server", "redis")
       .hint("Only superusers and roles with a user mapping define foreign tables.");
 }
 

@@ -1,7 +1,9 @@
 -- Changes definitions, if the catalog still has the expected version.
--- KEYS: redquel:version, redquel:catalog, redquel:versions, redquel:prefixes, redquel:removals, redquel:format.
+-- KEYS: redquel:version, redquel:catalog, redquel:versions, redquel:prefixes, redquel:removals, redquel:format; if roles change, too:
+--   redquel:roles, redquel:verifiers, redquel:databases.
 -- ARGV: the expected and the new version; the oid that must still be the next one, or ""; the format's number; then lists, each with its
 --   length in front:
+--     roles: empty, or the number of this database and the arguments of role_change.lua;
 --     unchanged: counters of changes and their values (pairs); free: tables that no unit may have for itself;
 --     for each of catalog, versions, prefixes, removals: fields to set (pairs), fields to remove;
 --     deleted keys; renamed keys (pairs); counters that go up; leases of index builds (pairs: key, milliseconds).
@@ -9,15 +11,24 @@
 -- Changes: the keys above, counters, renamed and deleted keys.
 -- Holds Redis: a command for each entry; a statement names some hundreds at most, a schema that is dropped some thousands.
 local call = redis.call
-local version, catalog, versions, prefixes, removals, format = unpack(KEYS)
+local version, catalog, versions, prefixes, removals, format, roles, verifiers, databases = unpack(KEYS)
 local p = 5
 --#include "executor/scripts/shared/lists.lua"
+--#include "executor/scripts/shared/role_change.lua"
 
 -- VERIFY
 if (call('GET', version) or '') ~= ARGV[1] then return 'stale' end
 if ARGV[3] ~= '' and (call('HGET', catalog, 'next_oid') or ARGV[3]) ~= ARGV[3] then return 'stale' end
 for i = 2, 5 do call('HLEN', KEYS[i]) end
 local from, to = list()
+local changes_roles = from <= to
+if changes_roles then
+  local behind = p
+  p = from + 1
+  if not verify_roles(ARGV[from]) then return 'stale' end
+  p = behind
+end
+from, to = list()
 for i = from, to, 2 do
   if (call('GET', ARGV[i]) or '') ~= ARGV[i + 1] then return 'stale' end
 end
@@ -43,6 +54,7 @@ from, to = list()
 for i = from, to do call('INCR', ARGV[i]) end
 from, to = list()
 for i = from, to, 2 do call('SET', ARGV[i], '1', 'PX', ARGV[i + 1]) end
+if changes_roles then apply_roles() end
 call('SET', version, ARGV[2])
 call('SET', format, ARGV[4])
 return 'committed'

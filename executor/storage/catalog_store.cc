@@ -132,12 +132,18 @@ std::vector<sql::Oid> tables_in_use(const CatalogChange& change) {
 }
 
 std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, CatalogChange& change,
-                                          const std::string& new_version) {
+                                          const std::string& new_version, const std::optional<RoleCommit>& roles) {
   CommitArguments arguments;
   arguments.add(base.version);
   arguments.add(new_version);
   arguments.add(change.first_oid == 0 ? std::string() : std::to_string(change.first_oid));
   arguments.add(std::to_string(sql::kStoredFormat));
+  arguments.begin();
+  if (roles) {
+    arguments.add(std::to_string(change.database));
+    for (const std::string& word : roles->arguments) arguments.add(word);
+  }
+  arguments.end();
   arguments.begin();
   for (const auto& [table, counter] : change.unchanged_tables) arguments.add(changes_key(table)), arguments.add(counter);
   arguments.end();
@@ -216,7 +222,7 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
 bool CatalogChange::empty() const {
   return tables.empty() && dropped_tables.empty() && sequences.empty() && dropped_sequences.empty() && views.empty() &&
          dropped_views.empty() && types.empty() && dropped_types.empty() && functions.empty() && dropped_functions.empty() && schemas.empty() &&
-         dropped_schemas.empty() && default_acls.empty() && dropped_default_acls.empty() && !server && system_acls.empty() && reserved_prefixes.empty() && removals.empty() && finished_removals.empty() && deleted_keys.empty();
+         dropped_schemas.empty() && default_acls.empty() && dropped_default_acls.empty() && !server && system_acls.empty() && reserved_prefixes.empty() && removals.empty() && finished_removals.empty() && deleted_keys.empty() && !roles;
 }
 
 asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounters* counters) {
@@ -248,7 +254,10 @@ CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange chan
   for (const std::string_view key : {sql::kVersionKey, sql::kCatalogKey, sql::kVersionsKey, sql::kPrefixesKey, sql::kRemovalsKey, sql::kFormatKey}) {
     commit.keys.emplace_back(key);
   }
-  commit.arguments = commit_arguments(base, change, commit.new_version);
+  std::optional<RoleCommit> roles;
+  if (change.roles) roles = encode_commit(*change.roles);
+  if (roles) commit.keys.insert(commit.keys.end(), roles->keys.begin(), roles->keys.end());
+  commit.arguments = commit_arguments(base, change, commit.new_version, roles);
   return commit;
 }
 

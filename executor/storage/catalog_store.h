@@ -8,6 +8,7 @@
 
 #include "executor/redis/client.h"
 #include "executor/storage/removal.h"
+#include "executor/storage/role_store.h"
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/prefixes.h"
 
@@ -56,6 +57,8 @@ struct CatalogChange {
   std::vector<std::pair<sql::Oid, std::string>> unchanged_tables;
   std::vector<sql::Oid> building;         // indexes whose build begins with this: their lease
   std::vector<sql::Oid> counted_changes;  // tables whose counter of changes goes up
+  std::shared_ptr<const RoleChange> roles;  // null: none
+  int database = 0;                         // the number of this logical database; where roles change
   sql::Oid first_oid = 0, next_oid = 0;   // oids that it takes: from the first, which must still be free, to before the next; 0: none
 
   bool empty() const;

@@ -6,6 +6,7 @@
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
 #include "sql/catalog/role_json.h"
+#include "sql/catalog/role_scope.h"
 #include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
@@ -22,7 +23,7 @@ asio::awaitable<void> refresh_known_roles() {
   batch.add("HGET", sql::kRolesKey, sql::kRolesVersionField);
   const RepliesPtr replies = co_await home->execute(std::move(batch));
   const std::string_view version = replies->text(0).value_or("");
-  if (!version.empty() && version == sql::known_roles()->version) co_return;
+  if (!version.empty() && version == sql::committed_roles()->version) co_return;
   sql::set_known_roles(co_await load_roles(*home));
 }
 
@@ -46,28 +47,81 @@ asio::awaitable<bool> create_first_role(RedisClient& home) {
   co_return replies->integer(0) == 1;
 }
 
-asio::awaitable<bool> commit_roles(RedisClient& home, const sql::RoleSet& base, RoleChange change) {
-  std::vector<std::string> arguments{base.version, random_version(), std::to_string(home_database().number)};
-  const auto add_pairs = [&](const auto& pairs, auto name) {
-    arguments.push_back(std::to_string(2 * pairs.size()));
-    for (const auto& [first, second] : pairs) {
-      arguments.push_back(name(first));
-      arguments.push_back(second);
-    }
+namespace {
+
+/// Fields of redquel:roles.
+struct FieldChanges {
+  std::vector<std::pair<std::string, std::string>> set;
+  std::vector<std::string> removed;
+};
+
+/// Adds what differs between two maps.
+template <typename Map, typename Name>
+void add_differences(const Map& before, const Map& after, Name name, FieldChanges& changes) {
+  for (const auto& [key, value] : after) {
+    const auto found = before.find(key);
+    if (found == before.end() || !(found->second == value)) changes.set.emplace_back(name(key), sql::encode(value));
+  }
+  for (const auto& [key, value] : before) {
+    if (!after.contains(key)) changes.removed.push_back(name(key));
+  }
+}
+
+FieldChanges field_changes(const sql::RoleSet& before, const sql::RoleSet& after) {
+  FieldChanges changes;
+  add_differences(before.roles(), after.roles(), [](sql::Oid oid) { return sql::role_field(oid); }, changes);
+  add_differences(before.memberships(), after.memberships(), [](const auto& key) { return sql::membership_field(key.first, key.second); }, changes);
+  add_differences(before.settings(), after.settings(), [](const auto& key) { return sql::setting_field(key.first, key.second); }, changes);
+  add_differences(before.databases(), after.databases(), [](const std::string& name) { return sql::database_field(name); }, changes);
+  if (after.next_oid != before.next_oid) changes.set.emplace_back(sql::kNextRoleField, std::to_string(after.next_oid));
+  return changes;
+}
+
+/// Appends a list with its length in front; `add` appends the words of one entry.
+template <typename Range, typename Add>
+void append_list(std::vector<std::string>& arguments, const Range& entries, Add add) {
+  const std::size_t count_at = arguments.size();
+  arguments.emplace_back();
+  for (const auto& entry : entries) add(entry);
+  arguments[count_at] = std::to_string(arguments.size() - count_at - 1);
+}
+
+}  // namespace
+
+bool RoleChange::empty() const {
+  const FieldChanges changes = field_changes(*committed, *roles);
+  return changes.set.empty() && changes.removed.empty() && verifiers.empty();
+}
+
+RoleCommit encode_commit(const RoleChange& change) {
+  RoleCommit commit;
+  commit.keys = {std::string(sql::kRolesKey), std::string(sql::kVerifiersKey), std::string(sql::kDatabasesKey)};
+  std::vector<std::string>& arguments = commit.arguments;
+  arguments = {change.committed->version, random_version(), std::to_string(home_database().number)};
+  const auto add_pair = [&](const auto& pair) {
+    arguments.push_back(pair.first);
+    arguments.push_back(pair.second);
   };
-  const auto add_names = [&](const auto& names, auto name) {
-    arguments.push_back(std::to_string(names.size()));
-    for (const auto& one : names) arguments.push_back(name(one));
-  };
-  const auto itself = [](const std::string& text) { return text; };
-  const auto number = [](sql::Oid oid) { return std::to_string(oid); };
-  add_pairs(change.unchanged_databases, [](int database) { return std::to_string(database); });
-  add_pairs(change.set_fields, itself);
-  add_names(change.deleted_fields, itself);
-  add_pairs(change.verifiers, number);
-  add_names(change.dropped_verifiers, number);
-  const std::vector<std::string> keys{std::string(sql::kRolesKey), std::string(sql::kVerifiersKey), std::string(sql::kDatabasesKey), std::string(sql::kVersionKey)};
-  const RepliesPtr replies = co_await run_script(home, kCommitRolesScript, keys, arguments);
+  append_list(arguments, change.unchanged_databases, [&](const auto& pair) {
+    arguments.push_back(std::to_string(pair.first));
+    arguments.push_back(pair.second);
+  });
+  const FieldChanges fields = field_changes(*change.committed, *change.roles);
+  append_list(arguments, fields.set, add_pair);
+  append_list(arguments, fields.removed, [&](const std::string& field) { arguments.push_back(field); });
+  append_list(arguments, change.verifiers, [&](const auto& pair) {
+    if (!pair.second.empty()) add_pair(std::pair(std::to_string(pair.first), pair.second));
+  });
+  append_list(arguments, change.verifiers, [&](const auto& pair) {
+    if (pair.second.empty()) arguments.push_back(std::to_string(pair.first));
+  });
+  return commit;
+}
+
+asio::awaitable<bool> commit_roles(RedisClient& home, const RoleChange& change) {
+  RoleCommit commit = encode_commit(change);
+  commit.keys.emplace_back(sql::kVersionKey);
+  const RepliesPtr replies = co_await run_script(home, kCommitRolesScript, commit.keys, commit.arguments);
   co_return replies->text(0).value_or("") == "committed";
 }
 

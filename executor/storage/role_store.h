@@ -34,21 +34,27 @@ sql::RoleSetPtr decode_role_set(const Replies& replies, std::size_t index);
 /// Makes role postgres and the mock nonce unless there are roles. Returns true if it did. Throws SqlError (a read-only Redis: 25006).
 asio::awaitable<bool> create_first_role(RedisClient& home);
 
-/// What one statement does to roles.
+/// The roles as a statement, or the statements of a transaction, have made them.
 struct RoleChange {
-  std::vector<std::pair<std::string, std::string>> set_fields;  // of redquel:roles
-  std::vector<std::string> deleted_fields;
-  std::vector<std::pair<sql::Oid, std::string>> verifiers;
-  std::vector<sql::Oid> dropped_verifiers;
+  sql::RoleSetPtr committed;  // what it is a change of
+  sql::RoleSetPtr roles;
+  std::map<sql::Oid, std::string> verifiers = {};  // that change; empty: removed
   /// Numbers of logical databases and the versions that their definitions must still have.
-  std::vector<std::pair<int, std::string>> unchanged_databases;
+  std::map<int, std::string> unchanged_databases = {};
 
-  bool empty() const { return set_fields.empty() && deleted_fields.empty() && verifiers.empty() && dropped_verifiers.empty(); }
+  /// Returns true if nothing has changed.
+  bool empty() const;
 };
 
-/// Applies the change by one script, unless the roles have moved since `base` (false). The definitions' version moves in every database,
+/// Applies the change by one script, unless the roles have moved since it began (false). The definitions' version moves in every database,
 /// so that all processes see the change at their next statement.
-asio::awaitable<bool> commit_roles(RedisClient& home, const sql::RoleSet& base, RoleChange change);
+asio::awaitable<bool> commit_roles(RedisClient& home, const RoleChange& change);
+
+/// The change as scripts take it: the keys, and the arguments from the version of roles on (executor/scripts/shared/role_change.lua).
+struct RoleCommit {
+  std::vector<std::string> keys, arguments;
+};
+RoleCommit encode_commit(const RoleChange& change);
 
 asio::awaitable<sql::RoleSetPtr> load_roles(RedisClient& home);
 /// All verifiers by role, or one ("": none).

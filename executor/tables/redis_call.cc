@@ -7,6 +7,7 @@
 #include "executor/roles/role_access.h"
 #include "executor/tables/callable_commands.h"
 #include "sql/error.h"
+#include "sql/privileges/permission_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/jsonb.h"
@@ -60,7 +61,7 @@ asio::awaitable<std::optional<std::string>> call_redis(std::span<const std::stri
   RedisUserPtr user;
   if (access != nullptr) user = co_await access->user();
   const bool is_trusted = is_superuser(context.evaluation());
-  if (!user && !is_trusted) throw sql::SqlError(sqlstate::kInsufficientPrivilege, "permission denied for function call");
+  if (!user && !is_trusted) throw sql::permission_denied("function", "call");
   if (context.callable_commands == nullptr) throw sql::not_supported("redis.call() in this place");
   co_await context.callable_commands->check(words, is_on(context, "transaction_read_only"), is_trusted, context.redis());
   CommandBatch batch;

@@ -119,9 +119,16 @@ void TransactionCatalog::restore(State state) {
   state_.draft = std::make_shared<const CatalogDraft>(std::move(draft));
 }
 
+void TransactionCatalog::set_roles(RoleChange roles, int database) {
+  state_.roles = roles.empty() ? nullptr : std::make_shared<const RoleChange>(std::move(roles));
+  state_.database = database;
+}
+
 CatalogChange TransactionCatalog::take_change() const {
   CatalogDraft draft = *state_.draft;
   CatalogChange change = draft.take_change();
+  change.roles = state_.roles;
+  change.database = state_.database;
   // A structure whose index was dropped and made again keeps its keys.
   for (Removal& removal : change.removals) {
     if (removal.whole) continue;

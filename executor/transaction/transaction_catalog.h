@@ -43,6 +43,11 @@ class TransactionCatalog {
   bool is_committed(const sql::TableDef& table) const;
   void add_sequel(Sequel sequel) { state_.sequels.push_back(std::move(sequel)); }
 
+  /// The roles as the transaction has made them; null: it has changed none.
+  const std::shared_ptr<const RoleChange>& roles() const { return state_.roles; }
+  /// `database`: the number of the transaction's logical database.
+  void set_roles(RoleChange roles, int database);
+
   CatalogChange take_change() const;
 
   // A new place is a prefix that nobody has without this transaction: of a table that it has made or truncated. Rows that are written
@@ -63,6 +68,8 @@ class TransactionCatalog {
     std::shared_ptr<const CatalogDraft> draft;
     sql::CatalogPtr snapshot;
     std::vector<Sequel> sequels;
+    std::shared_ptr<const RoleChange> roles;
+    int database = 0;
   };
   const State& state() const { return state_; }
   /// As the transaction found the definitions.

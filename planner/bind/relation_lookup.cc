@@ -10,6 +10,7 @@
 #include "sql/error.h"
 #include "sql/name_errors.h"
 #include "sql/privileges/mapped_role.h"
+#include "sql/privileges/permission_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 #include "sql/system_tables/relations.h"
@@ -65,7 +66,7 @@ void check_schema_usage(BindState& state, std::string_view schema, std::optional
   const sql::RoleSet& roles = *sql::known_roles();
   if (schema.empty() || schema == "pg_temp" || schema == "pg_catalog" || !state.checks_schemas || state.requirements.is_exempt) return;
   const auto deny = [&] {
-    return SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for schema {}", schema)).at(offset);
+    return sql::permission_denied("schema", schema).at(offset);
   };
   if (sql::is_temporary_schema(schema)) {
     const bool is_own = std::ranges::find(state.settings.search_path, schema) != state.settings.search_path.end();

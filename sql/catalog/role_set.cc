@@ -1,5 +1,7 @@
 #include "sql/catalog/role_set.h"
 
+#include "sql/catalog/role_scope.h"
+
 #include <algorithm>
 #include <charconv>
 
@@ -49,9 +51,19 @@ RoleSetPtr& roles_of_thread() {
   return roles;
 }
 
+/// Null: none.
+const RoleSetPtr*& roles_of_scope() {
+  thread_local const RoleSetPtr* roles = nullptr;
+  return roles;
+}
+
 }  // namespace
 
-const RoleSetPtr& known_roles() { return roles_of_thread(); }
+RoleScope::RoleScope(const RoleSetPtr& roles) : outer_(std::exchange(roles_of_scope(), &roles)) {}
+RoleScope::~RoleScope() { roles_of_scope() = outer_; }
+
+const RoleSetPtr& committed_roles() { return roles_of_thread(); }
+const RoleSetPtr& known_roles() { return roles_of_scope() == nullptr ? roles_of_thread() : *roles_of_scope(); }
 void set_known_roles(RoleSetPtr roles) { roles_of_thread() = std::move(roles); }
 
 std::string owner_reference(Oid role) { return "#" + std::to_string(role); }

@@ -129,6 +129,7 @@ using RoleSetPtr = std::shared_ptr<const RoleSet>;
 const RoleSetPtr& built_in_roles();
 
 /// The roles that this thread read last: with every snapshot of a catalog, whose version moves when roles change. The built-in ones until then.
+/// Within a RoleScope (role_scope.h) they are those of a transaction that has changed roles.
 const RoleSetPtr& known_roles();
 void set_known_roles(RoleSetPtr roles);
 

@@ -5,6 +5,7 @@
 #include "sql/error.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/privileges/permission_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type_oids.h"
@@ -70,7 +71,7 @@ bool terminate_backend(Context context, std::int32_t process, std::int64_t timeo
 
 /// Returns true once the server is asked; it reads its files afterwards.
 bool reload_configuration(Context context) {
-  if (!is_superuser(context)) throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied for function pg_reload_conf");
+  if (!is_superuser(context)) throw permission_denied("function", "pg_reload_conf");
   return server().reload();
 }
 

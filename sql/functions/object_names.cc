@@ -11,6 +11,7 @@
 #include "sql/functions/quote.h"
 #include "sql/name_errors.h"
 #include "sql/privileges/mapped_role.h"
+#include "sql/privileges/permission_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
@@ -84,7 +85,7 @@ void check_schema_usage(std::string_view schema, const EvaluationContext& contex
   const RoleSet& roles = *known_roles();
   const RoleDef* role = roles.find(context.user);
   if (has_schema_usage(catalog_of(context), oid, role == nullptr ? kPublic : role->oid, roles, context.database)) return;
-  throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied for schema " + std::string(schema));
+  throw permission_denied("schema", schema);
 }
 
 // ---- types ----------------------------------------------------------------------------------------------------------

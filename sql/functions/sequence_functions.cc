@@ -13,6 +13,7 @@
 #include "sql/functions/user_function_call.h"
 #include "sql/name_errors.h"
 #include "sql/privileges/object_acl.h"
+#include "sql/privileges/permission_errors.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::sql {
@@ -42,7 +43,7 @@ void check_readable(const SequenceDef& sequence, const EvaluationContext& contex
   const RoleDef* role = roles.find(context.user);
   const Rights held = held_rights(acl_of(catalog_of(context), sequence), role == nullptr ? kPublic : role->oid, roles, context.database);
   if ((held & (right::kUsage | right::kSelect)) != 0) return;
-  throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied for sequence " + sequence.name);
+  throw permission_denied("sequence", sequence.name);
 }
 
 SequenceCalls::Answer session_values(const SequenceCall& call, const SessionSequences& session,

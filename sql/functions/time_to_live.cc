@@ -9,6 +9,7 @@
 #include "sql/functions/sequence_calls.h"
 #include "sql/name_errors.h"
 #include "sql/privileges/object_acl.h"
+#include "sql/privileges/permission_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
 
@@ -22,7 +23,7 @@ const TableDef& table_of(Oid oid, const EvaluationContext& context) {
     const RoleDef* role = roles.find(context.user);
     const Rights held = held_rights(acl_of(*table), role == nullptr ? kPublic : role->oid, roles, context.database);
     if ((held & right::kSelect) != 0) return *table;
-    throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for table {}", table->name));
+    throw permission_denied("table", table->name);
   }
   throw wrong_object_kind(relation_name(oid, context), "a table");
 }

@@ -293,10 +293,60 @@ def test_a_first_password_for_another_role_warns(make_redis, make_server):
     assert result.notices == [], result.notices
 
 
-def test_role_statements_stand_alone(make_redis, make_server):
+def test_roles_of_an_open_transaction(make_redis, make_server):
+    redis = make_redis()
+    server = start(make_server, redis)
+    second = start(make_server, redis)
+    home, other = server.connect(), server.connect()
+    home.run("BEGIN; CREATE ROLE tx_alice LOGIN PASSWORD 'secret'; CREATE SCHEMA tx_s AUTHORIZATION tx_alice")
+    assert home.run("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'tx_s'") == [["tx_alice"]]
+    # Sessions of the same thread run between its statements, and while one of them waits.
+    assert other.run("SELECT count(*) FROM pg_roles WHERE rolname = 'tx_alice'") == [["0"]]
+    assert error_of(server.connect, user="tx_alice") == "28000"
+    home.run("COMMIT")
+    for connection in (other, second.connect()):
+        assert connection.run("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'tx_s'") == [["tx_alice"]]
+    server.connect(user="tx_alice").close()
+
+
+def test_prepared_statements_know_roles_of_the_transaction(make_redis, make_server):
+    home = start(make_server, make_redis()).connect()
+    home.run("BEGIN; CREATE ROLE tx_alice")
+    assert home.run("SELECT $1::regrole::oid = (SELECT oid FROM pg_roles WHERE rolname = $2)", "tx_alice", "tx_alice") == [["t"]]
+    home.run("ROLLBACK")
+
+
+def test_a_concurrent_change_of_roles_ends_the_transaction(make_redis, make_server):
+    redis = make_redis()
+    home, other = start(make_server, redis).connect(), start(make_server, redis).connect()
+    home.run("BEGIN; CREATE TABLE tx_t (a int PRIMARY KEY); INSERT INTO tx_t VALUES (1); CREATE ROLE tx_alice")
+    other.run("CREATE ROLE tx_bob")
+    assert error_of(home.run, "COMMIT") == "40001"
+    assert home.run("SELECT rolname FROM pg_roles WHERE rolname LIKE 'tx%'") == [["tx_bob"]]
+    assert home.run("SELECT to_regclass('tx_t')") == [[None]]
+    home.run("BEGIN; CREATE TABLE tx_t (a int PRIMARY KEY); INSERT INTO tx_t VALUES (1); CREATE ROLE tx_alice; COMMIT")
+    assert other.run("SELECT count(*) FROM tx_t, pg_roles WHERE rolname = 'tx_alice'") == [["1"]]
+
+
+def test_roles_of_a_transaction_in_another_database(make_redis, make_server):
+    redis = make_redis()
+    server = start(make_server, redis)
+    home = server.connect()
+    home.run("CREATE DATABASE tx_other")
+    with server.connect(database="tx_other") as connection:
+        connection.run("BEGIN; CREATE ROLE tx_alice; CREATE TABLE t (a int PRIMARY KEY); ALTER TABLE t OWNER TO tx_alice; COMMIT")
+        assert connection.run("SELECT tableowner FROM pg_tables WHERE tablename = 't'") == [["tx_alice"]]
+    assert home.run("SELECT count(*) FROM pg_roles WHERE rolname = 'tx_alice'") == [["1"]]
+    assert home.run("SELECT to_regclass('t')") == [[None]]
+    home.run("BEGIN")
+    assert error_of(home.run, "DROP ROLE tx_alice") == "2BP01"
+    home.run("ROLLBACK")
+
+
+def test_a_cancelled_statement_of_a_transaction_with_roles(make_redis, make_server):
     server = start(make_server, make_redis())
     home = server.connect()
-    home.run("BEGIN")
-    assert error_of(home.run, "CREATE ROLE tx_alice") == "25001"
+    home.run("BEGIN; CREATE ROLE tx_alice; SET LOCAL statement_timeout = 200")
+    assert error_of(home.run, "SELECT pg_sleep(30)") == "57014"
     home.run("ROLLBACK")
     assert home.run("SELECT count(*) FROM pg_roles WHERE rolname = 'tx_alice'") == [["0"]]
