@@ -85,7 +85,8 @@ void check_mapping_rights(const CatalogDraft& draft, sql::Oid role) {
 /// Throws an error, or sends its text as a notice.
 void skip_or_throw(CatalogDraft& draft, bool is_lenient, SqlError error) {
   if (!is_lenient) throw error;
-  draft.notice(error.sqlstate(), error.message() + ", skipping");
+  const bool exists = error.sqlstate() == sqlstate::kDuplicateObject;
+  draft.notice(exists ? sqlstate::kDuplicateObject : sqlstate::kSuccessfulCompletion, error.message() + ", skipping");
 }
 
 /// A password that waits for the commit of its mapping under a key of its own, which expires.
