@@ -5,6 +5,7 @@
 
 #include "planner/access/row_bounds.h"
 #include "planner/physical/member_sets.h"
+#include "planner/physical/rank_limit.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/window_function.h"
@@ -144,7 +145,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, 
   Wish below{wish.order, {}, wish.needed};
   if (below.needed) below.needed->merge(columns_in(*filter.condition));
   auto ranked = plan_index_ranks(filter.input, filter.condition);
-  Planned input = ranked ? *std::move(ranked) : plan(filter.input, below);
+  Planned input = ranked ? *std::move(ranked) : plan(limited_by_rank(filter.input, filter.condition), below);
   if (const auto* system = std::get_if<LogicalSystemScan>(&filter.input->node); system && system->schema == sql::kRedisSchema) {
     PhysicalSystemScan bounded{system->schema, system->name, system->positions, row_bounds(*filter.input, *system, *filter.condition)};
     input.plan = make_physical(std::move(bounded), input.plan->columns);
@@ -311,11 +312,6 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& 
 }
 
 namespace {
-
-/// Returns true if only the rows before a row in the window's order decide the function's value.
-bool depends_on_earlier_rows(const WindowCall& call) {
-  return call.function != nullptr && (call.function->name == "rank" || call.function->name == "dense_rank" || call.function->name == "row_number");
-}
 
 /// Returns true if the key is such a function of a window without partitions: it rises along the window's order.
 bool is_rank(const Logical& node, const LogicalWindow& window, const SortKey& key) {
