@@ -35,7 +35,9 @@ void count_reads(const PhysicalNode& node, Reads& reads) {
         using Node = std::decay_t<decltype(n)>;
         // Nothing tells whether an application changed a mapped table meanwhile.
         if constexpr (requires { n.read; } && !std::is_same_v<Node, MappedScan>) ++reads.sources;
-        if constexpr (requires { n.fallback; }) ++reads.sources;
+        // IndexRanks looks at its rows again, together with their ranks.
+        constexpr bool kIsOfOneMoment = std::is_same_v<Node, IndexRanks> || std::is_same_v<Node, MappedCount>;
+        if constexpr (requires { n.fallback; } && !kIsOfOneMoment) ++reads.sources;
         if constexpr (std::is_same_v<Node, SetScan> || std::is_same_v<Node, OrderedScan> || std::is_same_v<Node, FullScan> ||
                       std::is_same_v<Node, IndexCount> || std::is_same_v<Node, IndexMinMax> || std::is_same_v<Node, LookupJoin> ||
                       std::is_same_v<Node, IndexValues> || std::is_same_v<Node, AdaptiveJoin>) {

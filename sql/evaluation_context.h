@@ -26,6 +26,9 @@ struct EvaluationContext {
   const SessionSettings* settings = nullptr;
   /// Values of $1, $2, … (index 0 is $1), then of the slots that the planner added (correlated columns, scalar subqueries).
   std::vector<Datum> parameters;
+  /// The number of leading parameters that the client has bound, if one of them is NULL; else 0. Beside such a NULL a strict call computes
+  /// no other argument.
+  std::size_t known_parameters = 0;
   std::int64_t transaction_timestamp = 0;  // now(): µs since 2000-01-01 UTC
   std::int64_t statement_timestamp = 0;
   std::string user = "postgres";

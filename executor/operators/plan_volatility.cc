@@ -42,6 +42,8 @@ struct OwnVolatility {
   bool operator()(const planner::IndexGroups& n) const { return is_volatile(*n.fallback); }
   bool operator()(const planner::IndexKeys& n) const { return is_volatile(*n.fallback); }
   bool operator()(const planner::IndexValues& n) const { return is_volatile(*n.fallback); }
+  bool operator()(const planner::IndexRanks& n) const { return is_volatile(*n.fallback); }
+  bool operator()(const planner::MappedCount& n) const { return is_volatile(*n.fallback); }
   bool operator()(const planner::AdaptiveJoin& n) const { return is_volatile(*n.lookup) || is_volatile(*n.hash); }
   bool operator()(const planner::PhysicalValues& n) const { return any_volatile(n.rows); }
   bool operator()(const planner::PhysicalFunctionScan& n) const {

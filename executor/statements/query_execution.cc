@@ -229,6 +229,7 @@ class QueryRun {
     }
     sql::EvaluationContext evaluation = session_context(session_, catalog.get());
     evaluation.parameters = parameters_;
+    if (std::ranges::any_of(parameters_, [](const sql::Datum& value) { return sql::is_null(value); })) evaluation.known_parameters = parameters_.size();
     evaluation.parameters.resize(std::max<std::size_t>(prepared_->plan->planned.slot_count, parameters_.size()));
     evaluation.transaction_timestamp = evaluation.statement_timestamp = timestamp_;
     evaluation.databases = databases_;

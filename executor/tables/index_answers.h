@@ -11,5 +11,7 @@ OperatorPtr make_index_min_max(const planner::PhysicalNode&, const planner::Inde
 OperatorPtr make_index_groups(const planner::PhysicalNode&, const planner::IndexGroups&, ExecutionContext&);
 OperatorPtr make_index_keys(const planner::PhysicalNode&, const planner::IndexKeys&, ExecutionContext&);
 OperatorPtr make_index_values(const planner::PhysicalNode&, const planner::IndexValues&, ExecutionContext&);
+OperatorPtr make_index_ranks(const planner::PhysicalNode&, const planner::IndexRanks&, ExecutionContext&);
+OperatorPtr make_mapped_count(const planner::PhysicalNode&, const planner::MappedCount&, ExecutionContext&);
 
 }  // namespace redquel::executor

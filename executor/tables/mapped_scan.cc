@@ -57,6 +57,11 @@ class MappedScanOperator final : public Operator {
       for (MappedKey& key : rows) unkept_.emplace(identity_of(key), std::move(key));
     }
     if (scan_.path == Path::kRange || (scan_.path == Path::kScores && !scan_.wants_order)) walk_structure_.emplace(scan_, reader_, context_);
+    if (scan_.goal.exact) {
+      co_await read_by_rank();
+      is_over_ = true;
+      co_return;
+    }
     if (scan_.path == Path::kOrder || scan_.wants_order) {
       is_over_ = co_await read_in_order();
       if (is_over_) co_return;
@@ -247,6 +252,21 @@ class MappedScanOperator final : public Operator {
     }
     if (keys_.empty()) is_over_ = true;  // a slot is to be NULL
     walk_.emplace(reader_, context_, only);
+  }
+
+  /// Reads the rows of a zset from the offset's rank on.
+  asio::awaitable<void> read_by_rank() {
+    const RowCounts counts = evaluate_goal(scan_.goal.limit, scan_.goal.offset, context_.evaluation());
+    StructureWalk walk(scan_, reader_, context_, counts.offset);
+    std::uint64_t left = counts.limit.value_or(0);
+    while (left > 0) {
+      std::vector<StructureWalk::Element> elements = co_await walk.next(left, counters_.get());
+      if (elements.empty()) co_return;
+      if (elements.size() > left) elements.resize(left);
+      sql::Batch batch = co_await read_elements(elements);
+      left -= elements.size();
+      if (batch.rows > 0) ordered_.push_back(std::move(batch));
+    }
   }
 
   /// Rows by a zset or list until there are as many as wanted; false: it does not hold them, or not in order.

@@ -250,8 +250,8 @@ asio::awaitable<std::vector<MappedKey>> unkept_rows(const sql::TableDef& table, 
   co_return rows;
 }
 
-StructureWalk::StructureWalk(const planner::MappedScan& scan, const MappedReader& reader, ExecutionContext& context)
-    : scan_(scan), reader_(reader), context_(context) {
+StructureWalk::StructureWalk(const planner::MappedScan& scan, const MappedReader& reader, ExecutionContext& context, std::uint64_t offset)
+    : scan_(scan), reader_(reader), context_(context), position_(offset) {
   const sql::TableDef& table = reader.table();
   if (scan.path == planner::MappedScan::Path::kScores) {
     MappedKey values;

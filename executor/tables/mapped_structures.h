@@ -37,7 +37,8 @@ class StructureWalk {
     std::string member, score;  // the score of a zset that was read by it
   };
 
-  StructureWalk(const planner::MappedScan& scan, const MappedReader& reader, ExecutionContext& context);
+  /// `offset`: so many elements are left out, where the scan has no bounds.
+  StructureWalk(const planner::MappedScan& scan, const MappedReader& reader, ExecutionContext& context, std::uint64_t offset = 0);
 
   /// The next members, about so many; none: it is over.
   asio::awaitable<std::vector<Element>> next(std::uint64_t count, ExecutionCounters* counters);

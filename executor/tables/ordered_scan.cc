@@ -39,8 +39,9 @@ class OrderedScanOperator final : public SourceOperator {
     if (!started_) {
       started_ = true;
       start();
+      if (walk_options_) co_await place_offset();
     }
-    if (scan_.nulls != Nulls::kNone && walk_ && !first_chunk_) {
+    if (scan_.nulls != Nulls::kNone && walk_ && !first_chunk_ && !places_offset_) {
       // How many NULLs there are comes with the first chunk: mostly none.
       co_await walk_->read_chunk();
       first_chunk_ = take();
@@ -86,9 +87,28 @@ class OrderedScanOperator final : public SourceOperator {
     if (scan_.goal.exact) {
       options.offset = counts.offset;
       if (counts.limit) remaining_ = options.wanted.emplace(*counts.limit);
+      places_offset_ = options.offset > 0 && options.null_set;
     } else if (auto wanted = counts.wanted()) {
       options.wanted = *wanted;
     }
+    if (places_offset_) walk_options_ = std::move(options);
+    else walk_.emplace(std::move(options), reader_, context_, counters());
+  }
+
+  /// Divides the offset between the walk and the rows whose column is NULL.
+  asio::awaitable<void> place_offset() {
+    ZsetWalk::Options options = *std::exchange(walk_options_, std::nullopt);
+    CommandBatch batch;
+    batch.add("SCARD", *options.null_set);
+    batch.add("ZCARD", options.source.key);
+    const RepliesPtr replies = co_await context_.ask_atomic(std::move(batch), counters());
+    const bool nulls_first = scan_.nulls == planner::OrderedScan::Nulls::kFirst;
+    const auto count = static_cast<std::size_t>(replies->integer(nulls_first ? 0 : 1));
+    const std::size_t of_first = std::min(options.offset, count), of_last = options.offset - of_first;
+    nulls_done_ = replies->integer(0) == 0 || (nulls_first && of_first == count);
+    skipped_nulls_ = nulls_first ? of_first : of_last;
+    options.offset = nulls_first ? of_last : of_first;
+    options.null_set.reset();
     walk_.emplace(std::move(options), reader_, context_, counters());
   }
 
@@ -108,7 +128,9 @@ class OrderedScanOperator final : public SourceOperator {
     nulls_done_ = null_cursor_ == "0";
     std::vector<std::string> members;
     for (const Reply& member : parts[1].children()) {
-      if (null_rows_.emplace(member.text).second) members.emplace_back(member.text);
+      if (!null_rows_.emplace(member.text).second) continue;
+      if (skipped_nulls_ > 0) --skipped_nulls_;
+      else members.emplace_back(member.text);
     }
     if (members.empty()) co_return sql::Batch{};
     co_return co_await fetch(std::move(members));
@@ -122,6 +144,9 @@ class OrderedScanOperator final : public SourceOperator {
   bool first_chunk_given_ = false;
   std::string null_cursor_ = "0";
   bool nulls_done_ = false;
+  std::optional<ZsetWalk::Options> walk_options_;  // until the offset has its place
+  bool places_offset_ = false;
+  std::size_t skipped_nulls_ = 0;  // rows of the NULL set that the offset leaves out
   std::unordered_set<std::string> null_rows_;
 };
 

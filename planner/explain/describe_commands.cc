@@ -112,9 +112,11 @@ class Describer {
       if (n.upper) high = (n.upper->inclusive ? "" : "(") + score_text(*n.upper->value);
     }
     if (n.descending) std::swap(low, high);
-    const std::string count = n.index_only && !n.goal.limit ? kElements : goal_text(n.goal);
-    text.commands.push_back(fmt::format("ZRANGE {} {} {} {}{} LIMIT 0 {}{}", word(source.key), word(low), word(high),
-                                        lexical ? "BYLEX" : "BYSCORE", n.descending ? " REV" : "", count,
+    const bool begins_later = n.goal.exact && n.goal.offset;
+    const std::string offset = begins_later ? value_text(*n.goal.offset) : "0";
+    const std::string count = begins_later ? value_text(*n.goal.limit) : n.index_only && !n.goal.limit ? kElements : goal_text(n.goal);
+    text.commands.push_back(fmt::format("ZRANGE {} {} {} {}{} LIMIT {} {}{}", word(source.key), word(low), word(high),
+                                        lexical ? "BYLEX" : "BYSCORE", n.descending ? " REV" : "", offset, count,
                                         lexical ? "" : " WITHSCORES"));
     if (n.index_only) {
       text.round_trips = n.goal.limit ? "1" : fmt::format("1 per {} elements", kElements);
@@ -196,6 +198,22 @@ class Describer {
       text.commands.push_back(command);
     }
     text.round_trips = n.terms.size() > 1 ? "1 (MULTI/EXEC)" : "1";
+  }
+
+  void operator()(const MappedCount& n) { text = describe_mapped(n); }
+
+  void operator()(const IndexRanks& n) {
+    const bool is_mapped = n.table->mapping != nullptr;
+    const std::string key = word(is_mapped ? mapped_zset(*n.input) : ordered_source(*n.table, n.column)->key);
+    const std::string score = "<" + n.table->find_column(n.column)->name + ">";
+    text.commands.push_back(fmt::format("ZSCORE {} <key>", key));
+    for (const IndexRanks::Rank rank : n.ranks) {
+      if (rank == IndexRanks::Rank::kRowNumber) text.commands.push_back(fmt::format("{} {} <key>", n.descending ? "ZREVRANK" : "ZRANK", key));
+      else if (n.descending) text.commands.push_back(fmt::format("ZCOUNT {} ({} +inf", key, score));
+      else text.commands.push_back(fmt::format("ZCOUNT {} -inf ({}", key, score));
+    }
+    if (n.may_be_null && n.nulls_first) text.commands.push_back("SCARD " + word(sql::TableKeys(*n.table).null_set(n.column)));
+    text.round_trips = is_mapped ? "1" : "1 (MULTI/EXEC)";
   }
 
   void operator()(const IndexMinMax& n) {

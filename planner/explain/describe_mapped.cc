@@ -247,6 +247,10 @@ std::string page_command(const MappedScan& scan, const std::string& key, bool is
   const std::string last = has_goal ? last_of_chunk(scan.goal) : "999";
   if (!is_range) {
     const bool has_scores = scan.path == Path::kScores;
+    if (scan.goal.exact) {
+      const std::string offset = value_text(*scan.read.table, scan.ordered_by, *scan.goal.offset), limit = value_text(*scan.read.table, scan.ordered_by, *scan.goal.limit);
+      return fmt::format("ZRANGE {} {} <{}+{}>{} WITHSCORES", key, offset, offset, limit, scan.descending ? " REV" : "");
+    }
     return fmt::format("{} {} 0 {}{}{}", is_list ? "LRANGE" : "ZRANGE", key, last, !is_list && scan.descending ? " REV" : "", has_scores ? " WITHSCORES" : "");
   }
   const auto end = [&](const std::optional<RangeBound>& bound, std::string_view open) {
@@ -340,6 +344,37 @@ CommandText describe_mapped(const MappedScan& scan) {
   }
   add_reads(scan.read, texts, text.commands, scan.path == Path::kScan ? first_page(scan) : "1000");
   return text;
+}
+
+namespace {
+
+std::string zset_key(const sql::TableDef& table, const std::vector<MappedScan::Fixed>& fixed) {
+  Texts texts(table, 0);
+  for (const MappedScan::Fixed& column : fixed) {
+    if (table.mapping->key.has_slot(column.column)) texts.add(column);
+  }
+  return texts.key();
+}
+
+}  // namespace
+
+CommandText describe_mapped(const MappedCount& count) {
+  CommandText text;
+  add_database(*count.table->mapping, text);
+  const std::string key = zset_key(*count.table, count.fixed);
+  const std::int16_t score = count.table->mapping->with_role(Role::kScore)->number;
+  const auto end = [&](const std::optional<RangeBound>& bound, std::string open) {
+    return bound ? (bound->inclusive ? "" : "(") + value_text(*count.table, score, *bound->value) : open;
+  };
+  const bool is_range = count.lower || count.upper;
+  text.commands.push_back(is_range ? fmt::format("ZCOUNT {} {} {}", key, end(count.lower, "-inf"), end(count.upper, "+inf")) : "ZCARD " + key);
+  text.round_trips = "1";
+  return text;
+}
+
+std::string mapped_zset(const PhysicalNode& node) {
+  const auto& scan = std::get<MappedScan>(node.node);
+  return zset_key(*scan.read.table, scan.fixed);
 }
 
 CommandText describe_mapped(const MappedJoin& join) {

@@ -7,6 +7,10 @@ namespace redquel::planner {
 /// The commands of a read of a mapped table.
 CommandText describe_mapped(const MappedScan& scan);
 CommandText describe_mapped(const MappedJoin& join);
+/// The command of a count by a zset.
+CommandText describe_mapped(const MappedCount& count);
+/// The key whose rows a scan reads by their members.
+std::string mapped_zset(const PhysicalNode& scan);
 /// The script of a write to a mapped table.
 CommandText describe_mapped(const PhysicalInsert& insert);
 CommandText describe_mapped(const PhysicalUpdate& update);

@@ -123,6 +123,11 @@ struct Describe {
     property("Group Key", n.table->find_column(n.column)->name);
   }
   void operator()(const IndexKeys& n) { text = {"Index Keys", on_table(*n.table, n.alias), {}}; }
+  void operator()(const IndexRanks& n) {
+    text = {"Index Ranks", on_table(*n.table, ""), {}};
+    property("Order", n.table->find_column(n.column)->name + (n.descending ? " DESC" : ""));
+  }
+  void operator()(const MappedCount& n) { text = {"Mapped Count", on_table(*n.table, ""), {}}; }
   void operator()(const IndexValues& n) {
     text = {"Index Values", on_table(*n.table, n.alias), {}};
     property("Column", n.table->find_column(n.column)->name);

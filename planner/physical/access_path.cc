@@ -119,7 +119,7 @@ class AccessPathChooser {
     scan.index_only = by_indexes_alone_ && tells_columns(table_, scan.read.numbers, 0);
     if (wish_.order.empty()) {
       scan.goal = wish_.goal;
-      scan.goal.exact = wish_.goal && wish_.goal.exact && !scan.read.condition;
+      scan.goal.exact = wish_.goal && wish_.goal.exact && !scan.read.condition && !table_.rows_expire();
       planned_.limited = scan.goal.exact;
     }
     return scan;
@@ -292,7 +292,8 @@ class AccessPathChooser {
     if (leads_order(best->column)) {
       best->descending = wish_.order[0].descending;
       grant_order(*best_source);
-      if (planned_.ordered >= 1) best->goal = hint();
+      if (wish_.goal.offset) drop_bounds(*best, *best_source);
+      if (planned_.ordered >= 1) grant_goal(*best);
     } else if (wish_.order.empty()) {
       best->goal = hint();
     }
@@ -391,11 +392,30 @@ class AccessPathChooser {
     scan.read = std::move(read_);
     scan.index_only = is_index_only(scan);
     grant_order(*source);
-    scan.goal = wish_.goal;
-    bool whole_order = planned_.ordered == wish_.order.size() && !planned_.ordered_by_form;
-    scan.goal.exact = wish_.goal && wish_.goal.exact && whole_order && !scan.read.condition && scan.nulls == OrderedScan::Nulls::kNone;
-    planned_.limited = scan.goal.exact;
+    grant_goal(scan);
     return scan;
+  }
+
+  /// Leaves the limit and the offset to a scan that gives the wanted rows in the wanted order.
+  void grant_goal(OrderedScan& scan) {
+    const bool whole_order = planned_.ordered == wish_.order.size() && !planned_.ordered_by_form;
+    scan.goal = wish_.goal;
+    // Rows whose column is NULL are counted only if an offset may leave them out. Entries of rows that have expired are no rows.
+    const bool is_one_walk = scan.nulls == OrderedScan::Nulls::kNone || wish_.goal.offset;
+    scan.goal.exact = wish_.goal && wish_.goal.exact && whole_order && is_one_walk && !scan.read.condition && !table_.rows_expire();
+    planned_.limited = scan.goal.exact;
+  }
+
+  /// Leaves the condition out of a walk whose bounds are exactly all that is asked of the rows.
+  void drop_bounds(OrderedScan& scan, const OrderedSource& source) {
+    if (!source.exact || source.encoding != OrderedSource::Encoding::kScore || scan.prefix) return;
+    int bounds = 0;
+    std::vector<Condition> single;
+    for (const Condition& condition : conjuncts(condition_, single)) {
+      if (!is_bound(condition, scan.column) || !condition.column.exact) return;
+      ++bounds;
+    }
+    if (bounds == (scan.lower ? 1 : 0) + (scan.upper ? 1 : 0)) scan.read.condition = nullptr;
   }
 
   const sql::TableDef& table_;

@@ -286,6 +286,7 @@ std::optional<Planned> PhysicalPlanner::plan_end_of_order(const Logical& node, c
 std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node, const LogicalAggregate& aggregate) {
   if (auto planned = plan_end_of_order(node, aggregate)) return planned;
   if (auto planned = plan_ends_of_orders(node, aggregate)) return planned;
+  if (auto planned = plan_mapped_count(node, aggregate)) return planned;
   auto pattern = match_scan(aggregate.input);
   if (!pattern || aggregate.calls.empty() || changed_tables_.contains(pattern->scan->table->oid)) return {};
   const sql::TableDef& table = *pattern->scan->table;

@@ -5,6 +5,7 @@
 #include "planner/access/index_condition.h"
 #include "planner/access/set_algebra.h"
 #include "planner/access/value_product.h"
+#include "planner/physical/plain_zset.h"
 #include "sql/catalog/mapping.h"
 
 namespace redquel::planner {
@@ -349,7 +350,18 @@ class MappedPathChooser {
 Planned plan_mapped_access(const std::vector<LogicalColumn>& columns, const LogicalScan& scan,
                            const std::vector<ExpressionPtr>& conditions, const Wish& wish) {
   MappedPathChooser chooser(scan, columns, conditions);
-  return {make_physical(chooser.choose(wish), physical_columns(columns)), column_ids(columns)};
+  MappedScan chosen = chooser.choose(wish);
+  // A zset without other elements than rows has the wanted ones at their ranks.
+  const auto zset = chosen.wants_order && wish.order.size() == 1 && wish.goal.exact && wish.goal.offset ? plain_zset(scan, columns, conditions) : std::nullopt;
+  const bool is_exact = zset && !zset->lower && !zset->upper && chosen.ordered_by == zset->score;
+  if (is_exact) {
+    chosen.goal.exact = true;
+    chosen.read.condition = nullptr;
+  }
+  Planned planned{make_physical(std::move(chosen), physical_columns(columns)), column_ids(columns)};
+  planned.ordered = is_exact ? 1 : 0;
+  planned.limited = is_exact;
+  return planned;
 }
 
 std::optional<MappedJoinPath> plan_mapped_join(const std::vector<LogicalColumn>& columns, const LogicalScan& scan,

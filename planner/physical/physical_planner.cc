@@ -5,6 +5,7 @@
 
 #include "planner/access/row_bounds.h"
 #include "planner/physical/member_sets.h"
+#include "planner/physical/rank_limit.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/window_function.h"
@@ -143,7 +144,8 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, 
   }
   Wish below{wish.order, {}, wish.needed};
   if (below.needed) below.needed->merge(columns_in(*filter.condition));
-  Planned input = plan(filter.input, below);
+  auto ranked = plan_index_ranks(filter.input, filter.condition);
+  Planned input = ranked ? *std::move(ranked) : plan(limited_by_rank(filter.input, filter.condition), below);
   if (const auto* system = std::get_if<LogicalSystemScan>(&filter.input->node); system && system->schema == sql::kRedisSchema) {
     PhysicalSystemScan bounded{system->schema, system->name, system->positions, row_bounds(*filter.input, *system, *filter.condition)};
     input.plan = make_physical(std::move(bounded), input.plan->columns);
@@ -259,7 +261,33 @@ Planned PhysicalPlanner::plan_apply(const Logical& node, const LogicalApply& app
   return planned;
 }
 
+std::optional<Planned> PhysicalPlanner::plan_aggregate_of_lateral(const Logical& node, const LogicalAggregate& aggregate) {
+  const auto* apply = std::get_if<LogicalApply>(&aggregate.input->node);
+  const bool is_lateral = apply && apply->kind == LogicalApply::Kind::kLateral && apply->join == JoinKind::kInner && !apply->comparison;
+  if (!aggregate.scalar || !is_lateral || !is_one_row(*apply->input)) return {};
+  const std::vector<ColumnId> ids = column_ids(apply->subquery->columns);
+  bool is_of_subquery = true;
+  for (const AggregateCall& call : aggregate.calls) {
+    const auto look = [&](const ExpressionPtr& expression) {
+      if (!expression) return;
+      for (const ColumnId id : columns_in(*expression)) is_of_subquery = is_of_subquery && std::ranges::find(ids, id) != ids.end();
+    };
+    for (const ExpressionPtr& argument : call.arguments) look(argument);
+    for (const auto& order : call.order_by) look(order.expression);
+    look(call.filter);
+  }
+  const LogicalPtr inner = make_logical(LogicalAggregate{apply->subquery, {}, aggregate.calls, true}, node.columns);
+  if (!is_of_subquery || !plan_index_aggregate(*inner, std::get<LogicalAggregate>(inner->node))) return {};
+  LogicalApply over_answer = *apply;
+  over_answer.subquery = inner;
+  std::vector<LogicalColumn> columns = apply->input->columns;
+  columns.insert(columns.end(), node.columns.begin(), node.columns.end());
+  const LogicalPtr whole = make_logical(std::move(over_answer), std::move(columns));
+  return arrange(plan_apply(*whole, std::get<LogicalApply>(whole->node), {}), node.columns);
+}
+
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& aggregate, const Wish&) {
+  if (auto of_lateral = index_answers_ ? plan_aggregate_of_lateral(node, aggregate) : std::nullopt) return std::move(*of_lateral);
   if (auto from_index = index_answers_ ? plan_index_aggregate(node, aggregate) : std::nullopt) return std::move(*from_index);
   Wish below;
   below.needed.emplace();
@@ -284,11 +312,6 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& 
 }
 
 namespace {
-
-/// Returns true if only the rows before a row in the window's order decide the function's value.
-bool depends_on_earlier_rows(const WindowCall& call) {
-  return call.function != nullptr && (call.function->name == "rank" || call.function->name == "dense_rank" || call.function->name == "row_number");
-}
 
 /// Returns true if the key is such a function of a window without partitions: it rises along the window's order.
 bool is_rank(const Logical& node, const LogicalWindow& window, const SortKey& key) {

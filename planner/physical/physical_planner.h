@@ -94,10 +94,16 @@ class PhysicalPlanner {
   std::optional<Planned> plan_over_kept_rows(const Logical&, const LogicalApply&, const Wish&);
   /// Answers from cardinalities (index_aggregate.cc).
   std::optional<Planned> plan_index_aggregate(const Logical&, const LogicalAggregate&);
+  /// An aggregate over the rows of a subquery that runs for one row, if an index answers it: the subquery aggregates.
+  std::optional<Planned> plan_aggregate_of_lateral(const Logical&, const LogicalAggregate&);
   /// min or max of one column, with conditions or of a mapped table, as the first row in its order.
   std::optional<Planned> plan_end_of_order(const Logical&, const LogicalAggregate&);
   /// Several of a mapped table.
   std::optional<Planned> plan_ends_of_orders(const Logical&, const LogicalAggregate&);
+  /// count(*) of a zset of a mapped table (mapped_count.cc).
+  std::optional<Planned> plan_mapped_count(const Logical&, const LogicalAggregate&);
+  /// The ranks of the few rows that a condition above the window names (index_ranks.cc); nullopt: there are none such.
+  std::optional<Planned> plan_index_ranks(const LogicalPtr& window, const sql::ExpressionPtr& condition);
   std::optional<Planned> plan_index_distinct(const Logical&, const LogicalDistinct&);
 
   const sql::SessionSettings& settings_;

@@ -93,6 +93,8 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const IndexGroups&) const { return 100; }
     double operator()(const IndexKeys&) const { return 500; }
     double operator()(const IndexValues& n) const { return n.values.empty() ? 100000 : 500 * static_cast<double>(n.values.size()); }
+    double operator()(const IndexRanks& n) const { return estimated_rows(*n.input); }
+    double operator()(const MappedCount&) const { return 1; }
     double operator()(const AdaptiveJoin& n) const { return estimated_rows(*n.outer); }
     double operator()(const PhysicalValues& n) const { return static_cast<double>(n.rows.size()); }
     double operator()(const PhysicalFunctionScan&) const { return 1000; }

@@ -201,6 +201,29 @@ struct IndexValues {
   PhysicalPlan fallback;                   // where there are too many values
 };
 
+/// Ranks of a few rows among all rows of their table, or of their zset if the table is mapped: how many scores come before theirs.
+struct IndexRanks {
+  /// rank(): rows with one score have one rank. row_number(): each row has a number of its own.
+  enum class Rank : std::uint8_t { kRank, kRowNumber };
+  std::shared_ptr<const sql::TableDef> table;
+  PhysicalPlan input;                     // the rows
+  std::vector<std::size_t> outputs;       // in the input: the node's columns but for the ranks behind them
+  std::int16_t column = 0;                // whose values are the scores
+  std::vector<std::int16_t> numbers;      // of the input's columns
+  std::vector<Rank> ranks;
+  bool descending = false, nulls_first = false;
+  bool may_be_null = false;
+  PhysicalPlan fallback;  // the same columns of at least these rows, where scores cannot tell the ranks
+};
+/// count(*) of the members of one zset of a mapped table, or of those whose scores are between two values.
+struct MappedCount {
+  std::shared_ptr<const sql::TableDef> table;
+  std::vector<MappedScan::Fixed> fixed;  // the slots of the key, one value each
+  std::optional<RangeBound> lower, upper;
+  std::size_t outputs = 1;  // the same count, in so many columns
+  PhysicalPlan fallback;    // where a bound is no score
+};
+
 // ---- Operators in the proxy -------------------------------------------------------------------------------------------------
 
 struct PhysicalValues {
@@ -408,7 +431,7 @@ struct PhysicalNode {
                    PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin, MappedJoin,
                    PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
                    PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion,
-                   IndexKeys, IndexValues, AdaptiveJoin,
+                   IndexKeys, IndexValues, IndexRanks, MappedCount, AdaptiveJoin,
                    PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge>;
   Node node;
   std::vector<PhysicalColumn> columns;

@@ -7,6 +7,7 @@
 #include "sql/error.h"
 #include "sql/expressions/constant_set.h"
 #include "sql/expressions/convert_column.h"
+#include "sql/expressions/known_null.h"
 #include "sql/expressions/row_selection.h"
 #include "sql/functions/array_subscript.h"
 #include "sql/functions/object_names.h"
@@ -38,11 +39,20 @@ class Evaluator {
   Evaluator(RowSelection& rows, const EvaluationContext& context) : rows_(rows), context_(context) {}
 
   ColumnPtr evaluate(const Expression& expression) {
+    if (context_.known_parameters > 0 && may_skip_arguments(expression) && is_known_null(expression, context_)) {
+      check_fixed_parts(expression, context_);
+      return share(Column::constant(expression.type, Datum{}, size()));
+    }
     return std::visit([&](const auto& node) { return compute(node, expression.type); }, expression.node);
   }
 
  private:
   std::size_t size() const { return rows_.size(); }
+
+  static bool may_skip_arguments(const Expression& expression) {
+    const auto& node = expression.node;
+    return std::holds_alternative<FunctionCall>(node) || std::holds_alternative<InListTest>(node) || std::holds_alternative<NullIfCall>(node);
+  }
 
   ColumnPtr evaluate_rows(const Expression& expression, const Rows& rows) {
     if (rows.size() == size()) return evaluate(expression);

@@ -3,7 +3,7 @@
 #include "sql/error.h"
 #include "sql/expressions/constant_set.h"
 #include "sql/expressions/evaluate.h"
-#include "sql/functions/array_subscript.h"
+#include "sql/expressions/known_null.h"
 #include "sql/interrupts.h"
 #include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
@@ -50,14 +50,6 @@ bool has_failing_part(const ExpressionPtr& expression) {
 ExpressionPtr null_of(const ExpressionPtr& expression) {
   if (has_failing_part(expression)) return expression;
   return make_expression(expression->type, Constant{}, expression->offset);
-}
-
-/// Returns the arguments of which one NULL makes the call NULL, so that the others are not computed: all of a strict function's, the array
-/// of a subscript.
-std::span<const ExpressionPtr> deciding_arguments(const FunctionCall& call) {
-  const std::span<const ExpressionPtr> all(call.arguments);
-  if (call.function == &array_subscript() || call.function == &array_slice()) return all.first(1);
-  return call.function->strict ? all : all.first(0);
 }
 
 /// Returns true for `NULL OR (NULL AND …)`: a comparison of rows whose first fields compare as NULL ends there.

@@ -111,6 +111,44 @@ def test_ranks_of_the_first_rows(fresh_server):
         same(connection.run("SELECT rank() OVER (ORDER BY score DESC) AS place FROM board ORDER BY place DESC LIMIT 1"), [["27"]])
 
 
+def test_the_rank_of_one_member(fresh_server):
+    with tables(fresh_server) as (connection, redis):
+        ranked = "SELECT {} FROM (SELECT player, score, rank() OVER (ORDER BY score DESC) AS place FROM board) s WHERE "
+        for where, wanted in (
+            ("player = 'player 6'", [["player 6", "6", "1"]]),
+            ("player = 'player 7'", [["player 7", "0", "27"]]),
+            ("player IN ('player 5', 'player 4', 'none') ", [["player 4", "4", "9"], ["player 5", "5", "5"]]),
+            ("player = 'player 6' AND place > 1", []),
+            ("player = 'none'", []),
+        ):
+            rows, counts = counts_of(redis, connection, ranked.format("*") + where + " ORDER BY player")
+            same(rows, wanted)
+            assert "ZSCORE" in counts and "ZSCAN" not in counts and "ZRANGE" not in counts, (where, counts)
+        shown = plan(connection, ranked.format("place") + "player = 'player 6'")
+        assert "ZCOUNT board (<score> +inf" in shown, shown
+        ascending = ("SELECT * FROM (SELECT player, rank() OVER w, row_number() OVER w FROM board WINDOW w AS (ORDER BY score)) s WHERE player = 'player 14'")
+        assert "ZRANK board" in plan(connection, ascending) and "ZCOUNT board -inf (<score>" in plan(connection, ascending)
+        first = connection.run(ascending)
+        assert first[0][1] == "1" and 1 <= int(first[0][2]) <= 4, first
+        same(connection.run("SELECT place FROM (SELECT player, row_number() OVER (ORDER BY score DESC) place FROM board) s WHERE player = 'player 5'"),
+             [[str(redis("ZREVRANK", "board", "player 5") + 1)]])
+        # The ranks of some of the rows, and functions that need all rows, are computed from them.
+        for other in ("SELECT place FROM (SELECT player, rank() OVER (ORDER BY score DESC) place FROM board WHERE score < 6) s WHERE player = 'player 5'",
+                      "SELECT place FROM (SELECT player, dense_rank() OVER (ORDER BY score DESC) place FROM board) s WHERE player = 'player 4'",
+                      "SELECT place FROM (SELECT player, rank() OVER (ORDER BY score DESC, player) place FROM board) s WHERE player = 'player 13'",
+                      "SELECT place FROM (SELECT player, rank() OVER (ORDER BY score DESC) place FROM board) s WHERE player LIKE '%13'"):
+            assert "ZCOUNT" not in plan(connection, other), other
+            connection.run(other)
+        same(connection.run("SELECT place FROM (SELECT player, rank() OVER (ORDER BY score DESC) place FROM board WHERE score < 6) s WHERE player = 'player 5'"), [["1"]])
+        connection.run("PREPARE place(text) AS SELECT place FROM (SELECT player, rank() OVER (ORDER BY score DESC) place FROM board) s WHERE player = $1")
+        same(connection.run("EXECUTE place('player 6')"), [["1"]])
+        same(connection.run("EXECUTE place(NULL)"), [])
+        connection.run("BEGIN")
+        connection.run("INSERT INTO board VALUES ('best', 100)")  # no zset of Redis has it yet
+        same(connection.run("EXECUTE place('player 6')"), [["2"]])
+        connection.run("ROLLBACK")
+
+
 def test_positions_of_a_list(fresh_server):
     with tables(fresh_server) as (connection, redis):
         for sql, command, wanted in (
