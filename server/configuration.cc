@@ -74,6 +74,14 @@ std::vector<std::string> take_texts(const std::string& key, const toml::node& no
   return texts;
 }
 
+std::vector<ListenAddress> take_addresses(const std::string& key, const toml::node& node) {
+  std::vector<ListenAddress> addresses;
+  for (const std::string& text : take_texts(key, node)) {
+    for (ListenAddress& address : parse_listen_addresses(text)) addresses.push_back(std::move(address));
+  }
+  return addresses;
+}
+
 /// Takes a row's text over into a member of a member of the configuration.
 template <auto outer, auto inner>
 void take_inner(const std::string& key, const toml::node& node, Configuration& configuration) {
@@ -90,13 +98,11 @@ struct Key {
 
 constexpr Key kKeys[] = {
     {"server.listen",
-     [](const std::string& key, const toml::node& node, Configuration& c) {
-       c.listen.clear();
-       for (const std::string& text : take_texts(key, node)) {
-         const std::vector<ListenAddress> addresses = parse_listen_addresses(text);
-         c.listen.insert(c.listen.end(), addresses.begin(), addresses.end());
-       }
-     }},
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.listen = take_addresses(key, node); }},
+    {"status.listen",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.status_listen = take_addresses(key, node); }},
+    {"status.hosts",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.status_hosts = take_texts(key, node); }},
     {"server.unix_socket_directories",
      [](const std::string& key, const toml::node& node, Configuration& c) {
        c.unix_sockets.directories.clear();

@@ -26,6 +26,8 @@ const StartKey kStartKeys[] = {
     {"server.listen", is_same<&Configuration::listen>, {"listen_addresses", "port"}},
     {"server.unix_socket_directories, unix_socket_permissions, unix_socket_group", is_same<&Configuration::unix_sockets>,
      {"unix_socket_directories", "unix_socket_permissions", "unix_socket_group"}},
+    {"status.listen", is_same<&Configuration::status_listen>},
+    {"status.hosts", is_same<&Configuration::status_hosts>},
     {"server.threads", is_same<&Configuration::threads>},
     {"server.shutdown_timeout", is_same<&Configuration::shutdown_timeout>},
     {"redis.url", is_same<&Configuration::redis_url>},

@@ -44,6 +44,7 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key, std::u
       key_(key),
       number_(number),
       memory_(host.memory()),
+      meter_(host.server_counts(), host.thread_counts()),
       decoder_(host.limits().message_bytes, HeldBytes(memory_, 0)),
       parameters_(state_, host.limits().server_values),
       transactions_(parameters_, portals_, cursors_, state_),
@@ -90,7 +91,9 @@ asio::awaitable<void> Session::run() {
     }
   } catch (const Disconnected&) {
     spdlog::debug("session {}: client gone", key_.process_id);
+    meter_.end(SessionMeter::End::kAbandoned);
   } catch (const TlsRefusal& refusal) {
+    ++meter_.connections().failed_tls;
     host_.note_bad_startup(connection_.peer_address(), "TLS handshake failed: " + refusal.reason);
   } catch (const sql::SqlError& error) {
     fatal = error;
@@ -100,6 +103,9 @@ asio::awaitable<void> Session::run() {
     spdlog::error("session {} ends: {}", key_.process_id, error.what());
     fatal.emplace(sqlstate::kInternalError, error.what());
   }
+  if (fatal && !started_) meter_.note_refusal(fatal->sqlstate());
+  const bool is_killed = fatal && fatal->sqlstate() == sqlstate::kAdminShutdown;
+  meter_.end(is_killed ? SessionMeter::End::kKilled : fatal ? SessionMeter::End::kFatal : SessionMeter::End::kRegular);
   portals_.clear();
   try {
     co_await transactions_.close();
@@ -160,6 +166,7 @@ asio::awaitable<void> Session::read_more() {
     throw sql::SqlError(sqlstate::kIdleInTransactionSessionTimeout, "terminating connection due to idle-in-transaction timeout");
   }
   if (idle_too_long_) throw sql::SqlError(sqlstate::kIdleSessionTimeout, "terminating connection due to idle-session timeout");
+  meter_.note_received(count);
   decoder_.commit(count);
 }
 
@@ -202,15 +209,20 @@ void Session::send_notifications() {
 
 void Session::tell_ready() {
   follow_client_encoding();
-  for (const auto& [name, value] : parameters_.take_changes()) encoder_.parameter_status(name, value);
+  for (const auto& [name, value] : parameters_.take_changes()) {
+    encoder_.parameter_status(name, value);
+    if (name == "application_name") meter_.rename(value);
+  }
   send_notifications();
   encoder_.ready_for_query(transactions_.block().status());
+  meter_.rest(transactions_.block().status());
   is_idle_ = true;
 }
 
 bool Session::flush_at_once() {
   if (encoder_.empty()) return true;
   error_unsent_ = false;
+  meter_.note_sent(encoder_.size());
   const bool is_all = connection_.write_at_once(encoder_.bytes());
   if (is_all) encoder_.clear();
   return is_all;
@@ -254,7 +266,10 @@ sql::ConnectionFacts Session::connection_facts() const {
 }
 
 void Session::tick(std::chrono::steady_clock::time_point now) {
-  if (deadline_ && now > *deadline_) return close();
+  if (deadline_ && now > *deadline_) {
+    if (!started_ && !is_saying_goodbye_) ++meter_.connections().timed_out;
+    return close();
+  }
   if (statement_running_) {
     // Twice in a row, so that whoever closes only their sending side still gets the answer to something quick.
     ticks_without_client_ = connection_.peer_closed() ? ticks_without_client_ + 1 : 0;

@@ -26,6 +26,7 @@
 #include "server/session_statements.h"
 #include "server/session_transactions.h"
 #include "server/startup_packet.h"
+#include "server/statistics/session_meter.h"
 #include "server/transaction_texts.h"
 #include "sql/interrupts.h"
 
@@ -64,6 +65,9 @@ class SessionHost {
   /// Logs misbehaviour before the login, at most once a minute for an address.
   virtual void note_bad_startup(const std::string& address, std::string_view what) = 0;
   virtual LoginPolicy& logins() = 0;
+  /// The figures of the process, and of the thread.
+  virtual ServerCounts& server_counts() = 0;
+  virtual ThreadCounts& thread_counts() = 0;
   /// Takes a place, to be given back when the session ends. Throws 53300 if there is none.
   virtual void take_place(const SessionPlaces::Place& place) = 0;
   virtual void give_place_back(const SessionPlaces::Place& place) = 0;
@@ -133,6 +137,7 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Throws TlsRefusal.
   asio::awaitable<void> complete_handshake();
   asio::awaitable<void> open(StartupMessage message);
+  sql::SessionStatistics session_facts(const SessionPlaces::Place& place) const;
   void set_role_defaults(const std::vector<ParameterValue>& settings);
   // --- session_login: who the client is
   class Login;
@@ -215,6 +220,7 @@ class Session : public std::enable_shared_from_this<Session> {
   CancelKey key_;
   const std::uint64_t number_;
   SessionMemory memory_;
+  SessionMeter meter_;
   MessageDecoder decoder_;
   MessageEncoder encoder_;
 

@@ -59,6 +59,7 @@ void Session::report(std::exception_ptr failure) {
   }
   const sql::SqlError error = as_sql_error(failure);
   if (error.sqlstate() == sqlstate::kAdminShutdown) throw error;  // pg_terminate_backend() of the session itself: the session's last word is FATAL
+  meter_.fail_statement(error.sqlstate(), current_text_ ? std::string_view(*current_text_) : std::string_view());
   encoder_.error_response({"ERROR", &error, character_position(error), error_context_});
   error_unsent_ = true;
 }

@@ -39,6 +39,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
   const auto text = std::make_shared<const std::string>(from_client(message.text));
   current_source_ = {text, 0};
   current_text_ = text;
+  meter_.begin_statement(*text);
   if (auto known = known_statement(*text)) {
     transactions_.block().admit(*known);
     if (is_strict(*known)) transactions_.begin_implicit(TransactionBlock::State::kPipeline);

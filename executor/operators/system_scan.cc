@@ -28,7 +28,7 @@ class SystemScanOperator final : public Operator {
       CommandBatch batch;
       batch.add("EXISTS", sql::kVersionKey);
       co_await context_.ask(std::move(batch), nullptr);
-      if (plan_.name == "pg_database") context_.evaluation().databases = co_await list_databases(*context_.home);
+      if (plan_.name == "pg_database" || plan_.name == "pg_stat_database") context_.evaluation().databases = co_await list_databases(*context_.home);
       if (plan_.name == "pg_authid" || plan_.name == "pg_shadow") {
         const std::map<sql::Oid, std::string> verifiers = co_await load_verifiers(*context_.home);
         const sql::ShownVerifiers shown(verifiers);
