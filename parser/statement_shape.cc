@@ -1,7 +1,7 @@
 #include "parser/statement_shape.h"
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 #include <utility>
 
 #include "parser/scanner_characters.h"
@@ -103,11 +103,14 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> known) {
+  return std::ranges::any_of(known, [&](std::string_view one) { return sql::equals_ignoring_case(word, one); });
+}
+
 bool has_shared_plans(std::string_view text) {
-  constexpr std::array<std::string_view, 8> kWords = {"select", "insert", "update", "delete", "merge", "with", "values", "table"};
   while (!text.empty() && (text.front() == '(' || first_piece(text).kind == Piece::Kind::kSpace)) take_piece(text);
   const std::string_view word = text.empty() ? text : first_piece(text).text;
-  return std::ranges::any_of(kWords, [&](std::string_view known) { return sql::equals_ignoring_case(word, known); });
+  return is_one_of(word, {"select", "insert", "update", "delete", "merge", "with", "values", "table"});
 }
 
 }  // namespace
@@ -136,12 +139,18 @@ std::string normalize_statement(std::string_view text) {
 std::string hide_secrets(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());
-  bool is_secret = false;
+  bool is_secret = false, is_password = false, is_role = false, begins = false;  // `is_password`: the token behind the word
   while (!text.empty()) {
     const Piece piece = take_piece(text);
     const std::string_view word = piece.text.starts_with('"') ? piece.text.substr(1, piece.text.size() - 2) : piece.text;
     if (piece.kind == Piece::Kind::kWord && (sql::equals_ignoring_case(word, "password") || piece.text.starts_with("U&\"") || piece.text.starts_with("u&\""))) is_secret = true;
-    if (is_secret && piece.kind == Piece::Kind::kString) shown += kHidden;
+    const bool is_bare_password = is_password && is_role && piece.kind == Piece::Kind::kWord && !sql::equals_ignoring_case(word, "null");
+    if (piece.kind != Piece::Kind::kSpace) {
+      is_role = is_role || (begins && is_one_of(word, {"role", "user", "group"}));
+      begins = is_one_of(word, {"create", "alter"});
+      is_password = sql::equals_ignoring_case(word, "password");
+    }
+    if ((is_secret && piece.kind == Piece::Kind::kString) || is_bare_password) shown += kHidden;
     else shown += piece.text;
   }
   return shown;

@@ -55,6 +55,9 @@ struct Configuration {
   std::vector<std::string> status_hosts;
 
   std::string log_level = "info";
+  bool json_log = false;
+  /// Values of the run-time parameters log_…, by name.
+  std::map<std::string, std::string, std::less<>> log_parameters;
 
   executor::TlsServerSettings tls;  // without a certificate: none
 

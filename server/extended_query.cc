@@ -247,6 +247,7 @@ asio::awaitable<void> Session::on(const ExecuteMessage& message) {
   current_source_ = portal.statement->source;
   current_text_ = current_source_.text;
   if (current_text_) meter_.begin_statement(*current_text_);
+  if (current_text_ && log_.wants_statements()) log_.note_statement("execute", portal.statement->statement.get(), *current_text_);
   if (const auto& statement = portal.statement->statement) {
     transactions_.block().admit(*statement);
     // What is executed up to Sync is one transaction. Where Sync follows at once, as with most clients, the statement stands for itself.

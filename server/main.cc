@@ -116,6 +116,7 @@ int main(int argc, char** argv) {
     const std::optional<server::Configuration> configuration = server::read_configuration(argc, arguments.data());
     if (!configuration) return kGood;
     spdlog::set_level(spdlog::level::from_str(configuration->log_level));
+    if (configuration->json_log) spdlog::set_formatter(server::log_format(server::LogForm::kJson));
     return serve(*configuration, words);
   } catch (const server::ConfigurationError& error) {
     std::fprintf(stderr, "redquel: %s\n", error.what());

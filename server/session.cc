@@ -47,6 +47,7 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key, std::u
       meter_(host.server_counts(), host.thread_counts()),
       decoder_(host.limits().message_bytes, HeldBytes(memory_, 0)),
       parameters_(state_, host.limits().server_values),
+      log_(parameters_.log()),
       transactions_(parameters_, portals_, cursors_, state_),
       session_statements_(parameters_, statements_, portals_, cursors_, state_, transactions_, memory_),
       timeout_timer_(connection_.executor()),
@@ -105,6 +106,7 @@ asio::awaitable<void> Session::run() {
   }
   if (fatal && !started_) meter_.note_refusal(fatal->sqlstate());
   const bool is_killed = fatal && fatal->sqlstate() == sqlstate::kAdminShutdown;
+  log_.end();
   meter_.end(is_killed ? SessionMeter::End::kKilled : fatal ? SessionMeter::End::kFatal : SessionMeter::End::kRegular);
   portals_.clear();
   try {
@@ -126,7 +128,8 @@ asio::awaitable<void> Session::say_goodbye(std::optional<sql::SqlError> fatal) {
   if (!started_) host_.set_startup_waiting(number_, true);
   deadline_ = std::chrono::steady_clock::now() + kGoodbyeTime;
   if (fatal) {
-    spdlog::debug("session {}: FATAL {} {}", key_.process_id, fatal->sqlstate(), fatal->message());
+    if (!started_) spdlog::debug("session {}: FATAL {} {}", key_.process_id, fatal->sqlstate(), fatal->message());
+    log_.note_error("FATAL", *fatal, {});
     encoder_.error_response({"FATAL", &*fatal, 0});
   }
   co_await flush();
@@ -191,6 +194,7 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
     co_await transactions_.fail();
     skipping_to_sync_ = belongs_to_extended_protocol(raw.type);
   }
+  if (!failure && log_.wants_durations()) log_duration(raw.type);
   // Also without Sync: answers that nobody reads hold the client up.
   if (encoder_.size() >= kFlushBytes) co_await flush();
   if (raw.type == 'Q' || raw.type == 'F' || raw.type == 'S') {
@@ -263,6 +267,10 @@ sql::ConnectionFacts Session::connection_facts() const {
   sql::ConnectionFacts facts = connection_.facts();
   if (current_text_) facts.query = *current_text_;
   return facts;
+}
+
+void Session::note_lock_wait(std::int64_t milliseconds, bool is_over) {
+  log_.note_lock_wait(milliseconds, is_over, current_text_ ? std::string_view(*current_text_) : std::string_view());
 }
 
 void Session::tick(std::chrono::steady_clock::time_point now) {

@@ -22,6 +22,7 @@
 #include "server/portal.h"
 #include "server/prepared_statement.h"
 #include "server/run_time_parameters.h"
+#include "server/session_log.h"
 #include "server/session_places.h"
 #include "server/session_statements.h"
 #include "server/session_transactions.h"
@@ -105,6 +106,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void close();
   /// For inet_client_addr(), current_query() and their like.
   sql::ConnectionFacts connection_facts() const;
+  /// The session waits for a lock, see SessionLog.
+  void note_lock_wait(std::int64_t milliseconds, bool is_over);
   /// Called a few times a second: notices clients that are gone, and timeouts that need no precision.
   void tick(std::chrono::steady_clock::time_point now);
 
@@ -149,6 +152,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void send_notice(std::string_view severity, const sql::SqlError& notice);
   std::uint32_t character_position(const sql::SqlError& error) const;
 
+  /// Logs how long the message took, where parameters want it. `type`: of the message.
+  void log_duration(char type);
+
   // --- statement_run.cc
   /// Runs a statement's coroutine so that `cancel` and statement_timeout reach it. Rethrows what it throws.
   asio::awaitable<void> run_cancellable(asio::awaitable<void> statement);
@@ -166,6 +172,7 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::awaitable<void> hold_all_rows(Portal& portal);
 
   // --- simple_query.cc
+  void log_texts(const std::string& text);
   asio::awaitable<void> on(const QueryMessage& message);
   /// Returns the statement that this text was parsed to before; null: unknown.
   std::shared_ptr<const parser::ast::Statement> known_statement(const std::string& text) const;
@@ -226,6 +233,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   executor::SessionState state_;
   RunTimeParameters parameters_;
+  SessionLog log_;
   PreparedStatements statements_;
   std::unordered_set<std::string> individual_texts_;  // see run_with_literals
   SessionTransactions transactions_;

@@ -145,7 +145,7 @@ asio::awaitable<void> Session::open(StartupMessage message) {
                              .role_limit = login.role->connection_limit,
                              .database_limit = login.database.connection_limit};
   host_.take_place(place);
-  const sql::SessionStatistics facts = session_facts(place);
+  sql::SessionStatistics facts = session_facts(place);
   place_ = std::move(place);
   host_.end_startup(number_);
 
@@ -166,8 +166,9 @@ asio::awaitable<void> Session::open(StartupMessage message) {
   encoder_.backend_key_data(key_);
   deadline_.reset();
   started_ = true;
+  facts.application_name = parameters_.find("application_name").value_or("");
   meter_.log_in(facts);
-  meter_.rename(parameters_.find("application_name").value_or(""));
+  log_.begin(facts);
   spdlog::debug("session {}: {} at {}, database {}", key_.process_id, state_.user, connection_.peer_address(),
                 state_.database);
   tell_ready();

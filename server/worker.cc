@@ -63,6 +63,10 @@ void Worker::name_connection_hooks() {
       },
       .forgotten_statements = [] { return this_thread->counts_.figures.forgotten_statements(); },
       .statements_since = [] { return this_thread->counts_.figures.statements_since(); },
+      .note_lock_wait = [](std::int32_t process_id, std::int64_t milliseconds, bool is_over) {
+        const auto found = this_thread->sessions_.find(process_id);
+        if (found != this_thread->sessions_.end()) found->second->note_lock_wait(milliseconds, is_over);
+      },
   });
   sql::set_connection_hooks({
       .facts = [](std::int32_t process_id) -> std::optional<sql::ConnectionFacts> {

@@ -56,6 +56,8 @@ struct StatisticsHooks {
   /// Statements that were forgotten for want of room.
   std::uint64_t (*forgotten_statements)() = nullptr;
   std::int64_t (*statements_since)() = nullptr;
+  /// A session of this thread waits for a lock for longer than deadlock_timeout, or has got it (`is_over`).
+  void (*note_lock_wait)(std::int32_t process_id, std::int64_t milliseconds, bool is_over) = nullptr;
 };
 
 /// Those of this process; null pointers until the server has named its own.

@@ -60,7 +60,7 @@ void SessionMeter::rename(const std::string& application_name) {
 
 void SessionMeter::begin_statement(std::string_view text) {
   if (!listed_) return;
-  measured_from_ = steady_nanoseconds();
+  measured_from_ = message_began_ = steady_nanoseconds();
   if (!is_running_) {
     began_ = measured_from_;
     if (was_in_transaction_) counts_->idle_in_transaction_nanoseconds.add(began_ - rested_);

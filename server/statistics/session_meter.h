@@ -40,6 +40,8 @@ class SessionMeter {
   void note_refusal(std::string_view sqlstate);
   /// Nanoseconds that the last statement took.
   std::uint64_t last_duration() const { return last_duration_; }
+  /// Nanoseconds since the last `begin_statement`.
+  std::uint64_t message_duration() const { return steady_nanoseconds() - message_began_; }
   std::int64_t query_id() const { return query_id_; }
 
  private:
@@ -48,7 +50,7 @@ class SessionMeter {
   std::shared_ptr<ListedSession> listed_;  // null before the login
   DatabaseCounts* counts_ = nullptr;
   std::string database_;
-  std::uint64_t measured_from_ = 0, began_ = 0, rested_ = 0, logged_in_ = 0;  // nanoseconds of the steady clock
+  std::uint64_t measured_from_ = 0, message_began_ = 0, began_ = 0, rested_ = 0, logged_in_ = 0;  // nanoseconds of the steady clock
   std::uint64_t last_duration_ = 0;
   std::int64_t query_id_ = 0;
   bool is_running_ = false;        // a statement has begun since the last ReadyForQuery

@@ -240,6 +240,20 @@ def test_passwords_are_not_shown(make_server, make_redis):
         assert "CREATE ROLE carl PASSWORD '********'" in texts and not any("sesame" in text for text in texts), texts
 
 
+def test_numbers_of_rows(make_server, make_redis):
+    server = make_server(redis=make_redis())
+    with server.connect() as connection:
+        connection.run("CREATE TABLE many (id integer PRIMARY KEY)")
+        connection.run("CREATE TABLE none (id integer PRIMARY KEY)")
+        connection.run("INSERT INTO many SELECT generate_series(1, 250)")
+        look = "SELECT relname, {} FROM {} WHERE relname IN ('many', 'none', 'pg_am') ORDER BY 1"
+        assert connection.run(look.format("reltuples", "pg_class")) == [["many", "250"], ["none", "0"], ["pg_am", "-1"]]
+        assert connection.run(look.format("n_live_tup", "pg_stat_user_tables")) == [["many", "250"], ["none", "0"]]
+        assert connection.run(look.format("n_live_tup", "pg_stat_all_tables")) == [["many", "250"], ["none", "0"], ["pg_am", "0"]]
+        connection.run("DELETE FROM many WHERE id <= 50")
+        assert connection.run(look.format("reltuples", "pg_class"))[0] == ["many", "200"]
+
+
 def test_databases(make_server, make_redis):
     server = make_server(redis=make_redis())
     with server.connect() as connection:

@@ -22,6 +22,9 @@ TEST(StatementShape, PasswordsAreHidden) {
   EXPECT_EQ(hide_secrets("ALTER ROLE a password $$b$$ VALID UNTIL 'c'"), "ALTER ROLE a password '********' VALID UNTIL '********'");
   EXPECT_EQ(hide_secrets("CREATE USER MAPPING FOR a SERVER redis OPTIONS (user 'u', \"password\" 'b"),
             "CREATE USER MAPPING FOR a SERVER redis OPTIONS (user 'u', \"password\" '********'");
+  EXPECT_EQ(hide_secrets("ALTER ROLE a PASSWORD b"), "ALTER ROLE a PASSWORD '********'");
+  EXPECT_EQ(hide_secrets("ALTER ROLE a PASSWORD NULL"), "ALTER ROLE a PASSWORD NULL");
+  EXPECT_EQ(hide_secrets("SELECT user, password FROM t"), "SELECT user, password FROM t");
   EXPECT_EQ(hide_secrets("x OPTIONS (U&\"p\\0061ssword\" 'b')"), "x OPTIONS (U&\"p\\0061ssword\" '********')");
 }
 
