@@ -74,6 +74,19 @@ std::vector<std::string> take_texts(const std::string& key, const toml::node& no
   return texts;
 }
 
+/// Takes log.connections over as log_connections, and its like.
+void take_log_flag(const std::string& key, const toml::node& node, Configuration& configuration) {
+  configuration.log_parameters["log_" + key.substr(key.find('.') + 1)] = take_flag(key, node) ? "on" : "off";
+}
+
+std::vector<ListenAddress> take_addresses(const std::string& key, const toml::node& node) {
+  std::vector<ListenAddress> addresses;
+  for (const std::string& text : take_texts(key, node)) {
+    for (ListenAddress& address : parse_listen_addresses(text)) addresses.push_back(std::move(address));
+  }
+  return addresses;
+}
+
 /// Takes a row's text over into a member of a member of the configuration.
 template <auto outer, auto inner>
 void take_inner(const std::string& key, const toml::node& node, Configuration& configuration) {
@@ -90,13 +103,11 @@ struct Key {
 
 constexpr Key kKeys[] = {
     {"server.listen",
-     [](const std::string& key, const toml::node& node, Configuration& c) {
-       c.listen.clear();
-       for (const std::string& text : take_texts(key, node)) {
-         const std::vector<ListenAddress> addresses = parse_listen_addresses(text);
-         c.listen.insert(c.listen.end(), addresses.begin(), addresses.end());
-       }
-     }},
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.listen = take_addresses(key, node); }},
+    {"status.listen",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.status_listen = take_addresses(key, node); }},
+    {"status.hosts",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.status_hosts = take_texts(key, node); }},
     {"server.unix_socket_directories",
      [](const std::string& key, const toml::node& node, Configuration& c) {
        c.unix_sockets.directories.clear();
@@ -193,6 +204,28 @@ constexpr Key kKeys[] = {
        std::int64_t bytes = 0;
        take_number(key, node, bytes, -1, kLarge);
        c.temp_file_limit = bytes < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(bytes));
+     }},
+    {"log.format",
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       const std::string format = take_text(key, node);
+       if (format != "text" && format != "json") throw ConfigurationError(fmt::format("{}: expected text or json", key));
+       c.json_log = format == "json";
+     }},
+    {"log.connections", take_log_flag},
+    {"log.disconnections", take_log_flag},
+    {"log.duration", take_log_flag},
+    {"log.lock_waits", take_log_flag},
+    {"log.statement",
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       const std::string kind = take_text(key, node);
+       if (kind != "none" && kind != "ddl" && kind != "mod" && kind != "all") throw ConfigurationError(fmt::format("{}: expected none, ddl, mod or all", key));
+       c.log_parameters["log_statement"] = kind;
+     }},
+    {"log.min_duration_statement",
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       std::int64_t milliseconds = 0;
+       take_number(key, node, milliseconds, -1, 2147483647);
+       c.log_parameters["log_min_duration_statement"] = std::to_string(milliseconds);
      }},
     {"log.level",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.log_level = take_text(key, node); }},

@@ -51,7 +51,13 @@ struct Configuration {
   std::size_t work_mem_max = 1073741824;
   std::optional<std::size_t> temp_file_limit;  // bytes; none: any number
 
+  std::vector<ListenAddress> status_listen;  // empty: no metrics, no health
+  std::vector<std::string> status_hosts;
+
   std::string log_level = "info";
+  bool json_log = false;
+  /// Values of the run-time parameters log_…, by name.
+  std::map<std::string, std::string, std::less<>> log_parameters;
 
   executor::TlsServerSettings tls;  // without a certificate: none
 

@@ -8,6 +8,7 @@
 
 #include "executor/engine/engine.h"
 #include "executor/redis/redis_login.h"
+#include "executor/redis/shared_connection.h"
 #include "executor/roles/login_role.h"
 
 namespace redquel::server {
@@ -22,6 +23,10 @@ class EngineSource {
   virtual asio::awaitable<std::shared_ptr<executor::Engine>> open(std::string database) = 0;
   /// Reads what the home database knows of a role that logs in to a database. Throws 08006 without Redis.
   virtual asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string database) = 0;
+  /// Asks the home database for a sign of life. Throws 08006, and what a server answers that is not ready.
+  virtual asio::awaitable<void> ping() { co_return; }
+  /// What the thread's connections to Redis have done so far.
+  virtual executor::ConnectionStatistics redis_statistics() const { return {}; }
   /// Connections to Redis that are made from now on log in so.
   virtual void change_login(const executor::RedisLogin& login) { static_cast<void>(login); }
   /// The sessions are gone: lets go of connections, so that the io_context runs dry.

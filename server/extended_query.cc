@@ -70,6 +70,7 @@ asio::awaitable<void> Session::on(const ParseMessage& message) {
   SourceText source{text, 0};
   current_source_ = source;
   current_text_ = text;
+  meter_.begin_statement(*text);
   std::shared_ptr<const parser::ast::Statement> statement = known_statement(*text);
   if (!statement) {
     std::vector<parser::ParsedStatement> parsed = parser::parse(*text, {.text_bytes = host_.limits().statement_bytes});
@@ -245,6 +246,8 @@ asio::awaitable<void> Session::on(const ExecuteMessage& message) {
   Portal& portal = find_portal(name);
   current_source_ = portal.statement->source;
   current_text_ = current_source_.text;
+  if (current_text_) meter_.begin_statement(*current_text_);
+  if (current_text_ && log_.wants_statements()) log_.note_statement("execute", portal.statement->statement.get(), *current_text_);
   if (const auto& statement = portal.statement->statement) {
     transactions_.block().admit(*statement);
     // What is executed up to Sync is one transaction. Where Sync follows at once, as with most clients, the statement stands for itself.

@@ -15,6 +15,7 @@
 #include "server/check.h"
 #include "server/configuration.h"
 #include "server/discover.h"
+#include "server/status/health.h"
 #include "server/init.h"
 #include "server/log_format.h"
 #include "server/redis_check.h"
@@ -35,6 +36,8 @@ server::ServerOptions options_of(const server::Configuration& configuration) {
   options.listen = configuration.listen;
   options.unix_sockets = configuration.unix_sockets;
   options.threads = configuration.threads;
+  options.status_listen = configuration.status_listen;
+  options.status_hosts = configuration.status_hosts;
   options.max_connections = configuration.max_connections;
   options.reserved_connections = configuration.reserved_connections;
   options.max_startups = configuration.max_startups;
@@ -107,11 +110,13 @@ int main(int argc, char** argv) {
   server::hide_passwords(argc, argv);
   if (argc > 1 && words[1] == "init") return server::run_init(argc, arguments.data());
   if (argc > 1 && words[1] == "check") return server::run_check(argc, arguments.data());
+  if (argc > 1 && words[1] == "health") return server::run_health(argc, arguments.data());
   if (argc > 1 && words[1] == "discover") return server::run_discover(argc, arguments.data());
   try {
     const std::optional<server::Configuration> configuration = server::read_configuration(argc, arguments.data());
     if (!configuration) return kGood;
     spdlog::set_level(spdlog::level::from_str(configuration->log_level));
+    if (configuration->json_log) spdlog::set_formatter(server::log_format(server::LogForm::kJson));
     return serve(*configuration, words);
   } catch (const server::ConfigurationError& error) {
     std::fprintf(stderr, "redquel: %s\n", error.what());

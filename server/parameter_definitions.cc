@@ -232,6 +232,8 @@ constexpr ParameterDefinition kParameters[] = {
      {.check = only_initial}},
     {"lock_timeout", kInteger, kUser, "0", "Sets the maximum allowed duration of any wait for a lock.",
      {.unit = kMilliseconds, .minimum = 0, .maximum = 2147483647, .apply = apply_lock_timeout}},
+    {"log_connections", kBoolean, kReload, "off", "Logs each successful connection."},
+    {"log_disconnections", kBoolean, kReload, "off", "Logs end of a session, including duration."},
     {"log_duration", kBoolean, kSuperuser, "off",
      "Logs the duration of each completed SQL statement."},
     {"log_error_verbosity", kEnumeration, kSuperuser, "default",

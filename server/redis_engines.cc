@@ -43,6 +43,8 @@ class RedisEngines final : public EngineSource {
   asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string database) override {
     return executor::read_login_role(home(), std::move(role), std::move(database));
   }
+  asio::awaitable<void> ping() override { co_await pool_.shared(pool_.default_database()).ready(); }
+  executor::ConnectionStatistics redis_statistics() const override { return pool_.statistics(); }
   void change_login(const executor::RedisLogin& login) override { pool_.change_login(login); }
 
   void stop() override {

@@ -26,6 +26,9 @@ const StartKey kStartKeys[] = {
     {"server.listen", is_same<&Configuration::listen>, {"listen_addresses", "port"}},
     {"server.unix_socket_directories, unix_socket_permissions, unix_socket_group", is_same<&Configuration::unix_sockets>,
      {"unix_socket_directories", "unix_socket_permissions", "unix_socket_group"}},
+    {"status.listen", is_same<&Configuration::status_listen>},
+    {"status.hosts", is_same<&Configuration::status_hosts>},
+    {"log.format", is_same<&Configuration::json_log>},
     {"server.threads", is_same<&Configuration::threads>},
     {"server.shutdown_timeout", is_same<&Configuration::shutdown_timeout>},
     {"redis.url", is_same<&Configuration::redis_url>},
@@ -63,6 +66,7 @@ SessionLimits session_limits(const Configuration& configuration) {
                           {"ssl_ciphers", configuration.tls.ciphers},
                           {"ssl_ecdh_curve", configuration.tls.groups},
                           {"ssl_min_protocol_version", "TLSv" + configuration.tls.min_version}};
+  for (const auto& [name, value] : configuration.log_parameters) limits.server_values.emplace_back(name, value);
   if (configuration.temp_file_limit) {
     limits.server_values.emplace_back("temp_file_limit", std::to_string(*configuration.temp_file_limit >> 10));
   }

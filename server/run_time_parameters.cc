@@ -147,6 +147,7 @@ void RunTimeParameters::apply(const ParameterDefinition& definition, const std::
   if (definition.name == "idle_in_transaction_session_timeout") idle_in_transaction_timeout_ = std::stoll(value);
   if (definition.name == "client_min_messages") client_min_messages_ = value;
   if (definition.name == "client_encoding") client_encoding_ = value;
+  log_.take(definition.name, value);
   if (definition.name == "role") follow_user(value == "none" ? std::string(this->value(*find_parameter("session_authorization"))) : value);
   if (definition.name == "session_authorization") {
     const auto role = settings_.find(find_parameter("role"));

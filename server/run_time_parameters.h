@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "executor/engine/engine.h"
+#include "server/log_settings.h"
 #include "server/parameter_definitions.h"
 
 namespace redquel::server {
@@ -79,6 +80,7 @@ class RunTimeParameters {
   /// "notice", "warning"…
   const std::string& client_min_messages() const { return client_min_messages_; }
   const std::string& client_encoding() const { return client_encoding_; }
+  const LogSettings& log() const { return log_; }
 
  private:
   /// A parameter that is or was something else than its definition's initial value. Thousands of idle sessions have few of them.
@@ -129,6 +131,7 @@ class RunTimeParameters {
   std::int64_t idle_in_transaction_timeout_ = 0;
   std::string client_min_messages_ = "notice";
   std::string client_encoding_ = "UTF8";
+  LogSettings log_;
 };
 
 }  // namespace redquel::server

@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "server/client_socket.h"
+#include "server/status/status_server.h"
 #include "server/worker.h"
 
 namespace redquel::server {
@@ -61,8 +62,12 @@ class Server::Listener {
     name_rule_hooks(*options_.logins);
     Worker::name_connection_hooks();
     add_server_values(options_);
-    std::size_t threads = options_.threads;
-    if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+    const std::size_t threads = thread_count(options_);
+    counts_.figures.pings_redis = !options_.status_listen.empty();
+    if (!options_.status_listen.empty()) {
+      StatusServer::Options status{.listen = options_.status_listen, .hosts = options_.status_hosts, .max_sessions = options_.max_connections};
+      status_ = std::make_unique<StatusServer>(std::move(status), counts_.figures);
+    }
     for (std::size_t i = 0; i < threads; ++i) {
       Worker::Options worker{.index = i,
                              .count = threads,
@@ -94,9 +99,12 @@ class Server::Listener {
       for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
       await_signal();
     }
+    counts_.figures.is_accepting = true;
+    if (status_) status_->start();
     if (ready) ready();
     context_.run();
     for (std::thread& thread : threads) thread.join();
+    if (status_) status_->stop();
     return clean;
   }
 
@@ -133,6 +141,10 @@ class Server::Listener {
     values.emplace_back("max_connections", std::to_string(options_.max_connections));
     values.emplace_back("superuser_reserved_connections", std::to_string(reserved_connections()));
     values.emplace_back("ssl", reloadable.tls ? "on" : "off");
+  }
+
+  static std::size_t thread_count(const ServerOptions& options) {
+    return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   }
 
   static ServerOptions with_logins(ServerOptions options) {
@@ -219,6 +231,7 @@ class Server::Listener {
   void drain() {
     if (draining_) return;
     draining_ = true;
+    counts_.figures.is_draining = true;
     listeners_.close();
     boost::system::error_code ignored;
     signals_.cancel(ignored);
@@ -229,9 +242,11 @@ class Server::Listener {
   SharedCounts counts_{{.processes = std::min(options_.max_connections + options_.max_startups, kListedProcesses),
                         .startups = options_.max_startups,
                         .wrong_cancels = options_.wrong_cancels,
-                        .client_memory = std::max(options_.client_memory, 4 * (options_.limits.message_bytes + kSmallMemory))}};
+                        .client_memory = std::max(options_.client_memory, 4 * (options_.limits.message_bytes + kSmallMemory)),
+                        .threads = thread_count(options_)}};
   asio::io_context context_{1};
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<StatusServer> status_;  // null: none
   Listeners listeners_;
   asio::signal_set signals_;
   std::size_t next_worker_ = 0;

@@ -27,6 +27,9 @@ struct ServerOptions : Reloadable {
   std::size_t wrong_cancels = 20;    // of one address in a second; further ones are dropped
   std::size_t client_memory = std::size_t{1} << 30;  // bytes of half-received messages, prepared statements and portals
   std::chrono::milliseconds drain_time{10000};
+  /// Where /metrics and /health are served; empty: nowhere. `status_hosts`: names that requests may use beside addresses and localhost.
+  std::vector<ListenAddress> status_listen;
+  std::vector<std::string> status_hosts;
   /// SIGTERM and SIGINT end the server, SIGHUP reloads the configuration.
   bool handle_signals = false;
   /// Reads the configuration again, for SIGHUP and pg_reload_conf(). nullopt: it is wrong, or there is none; everything stays as it is.

@@ -45,8 +45,10 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key, std::u
       key_(key),
       number_(number),
       memory_(host.memory()),
+      meter_(host.server_counts(), host.thread_counts()),
       decoder_(host.limits().message_bytes, HeldBytes(memory_, 0)),
       parameters_(state_, host.limits().server_values),
+      log_(parameters_.log()),
       transactions_(parameters_, portals_, cursors_, state_),
       session_statements_(parameters_, statements_, portals_, cursors_, state_, transactions_, memory_),
       timeout_timer_(connection_.executor()),
@@ -91,7 +93,9 @@ asio::awaitable<void> Session::run() {
     }
   } catch (const Disconnected&) {
     spdlog::debug("session {}: client gone", key_.process_id);
+    meter_.end(SessionMeter::End::kAbandoned);
   } catch (const TlsRefusal& refusal) {
+    ++meter_.connections().failed_tls;
     host_.note_bad_startup(connection_.peer_address(), "TLS handshake failed: " + refusal.reason);
   } catch (const sql::SqlError& error) {
     fatal = error;
@@ -101,6 +105,10 @@ asio::awaitable<void> Session::run() {
     spdlog::error("session {} ends: {}", key_.process_id, error.what());
     fatal.emplace(sqlstate::kInternalError, error.what());
   }
+  if (fatal && !started_) meter_.note_refusal(fatal->sqlstate());
+  const bool is_killed = fatal && fatal->sqlstate() == sqlstate::kAdminShutdown;
+  log_.end();
+  meter_.end(is_killed ? SessionMeter::End::kKilled : fatal ? SessionMeter::End::kFatal : SessionMeter::End::kRegular);
   portals_.clear();
   try {
     co_await transactions_.close();
@@ -121,7 +129,8 @@ asio::awaitable<void> Session::say_goodbye(std::optional<sql::SqlError> fatal) {
   if (!started_) host_.set_startup_waiting(number_, true);
   deadline_ = std::chrono::steady_clock::now() + kGoodbyeTime;
   if (fatal) {
-    spdlog::debug("session {}: FATAL {} {}", key_.process_id, fatal->sqlstate(), fatal->message());
+    if (!started_) spdlog::debug("session {}: FATAL {} {}", key_.process_id, fatal->sqlstate(), fatal->message());
+    log_.note_error("FATAL", *fatal, {});
     encoder_.error_response({"FATAL", &*fatal, 0});
   }
   co_await flush();
@@ -161,6 +170,7 @@ asio::awaitable<void> Session::read_more() {
     throw sql::SqlError(sqlstate::kIdleInTransactionSessionTimeout, "terminating connection due to idle-in-transaction timeout");
   }
   if (idle_too_long_) throw sql::SqlError(sqlstate::kIdleSessionTimeout, "terminating connection due to idle-session timeout");
+  meter_.note_received(count);
   decoder_.commit(count);
 }
 
@@ -187,6 +197,7 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
     co_await transactions_.fail();
     skipping_to_sync_ = belongs_to_extended_protocol(raw.type);
   }
+  if (!failure && log_.wants_durations()) log_duration(raw.type);
   // Also without Sync: answers that nobody reads hold the client up.
   if (encoder_.size() >= kFlushBytes) co_await flush();
   if (raw.type == 'Q' || raw.type == 'F' || raw.type == 'S') {
@@ -205,15 +216,20 @@ void Session::send_notifications() {
 
 void Session::tell_ready() {
   follow_client_encoding();
-  for (const auto& [name, value] : parameters_.take_changes()) encoder_.parameter_status(name, value);
+  for (const auto& [name, value] : parameters_.take_changes()) {
+    encoder_.parameter_status(name, value);
+    if (name == "application_name") meter_.rename(value);
+  }
   send_notifications();
   encoder_.ready_for_query(transactions_.block().status());
+  meter_.rest(transactions_.block().status());
   is_idle_ = true;
 }
 
 bool Session::flush_at_once() {
   if (encoder_.empty()) return true;
   error_unsent_ = false;
+  meter_.note_sent(encoder_.size());
   const bool is_all = connection_.write_at_once(encoder_.bytes());
   if (is_all) encoder_.clear();
   return is_all;
@@ -256,8 +272,15 @@ sql::ConnectionFacts Session::connection_facts() const {
   return facts;
 }
 
+void Session::note_lock_wait(std::int64_t milliseconds, bool is_over) {
+  log_.note_lock_wait(milliseconds, is_over, current_text_ ? std::string_view(*current_text_) : std::string_view());
+}
+
 void Session::tick(std::chrono::steady_clock::time_point now) {
-  if (deadline_ && now > *deadline_) return close();
+  if (deadline_ && now > *deadline_) {
+    if (!started_ && !is_saying_goodbye_) ++meter_.connections().timed_out;
+    return close();
+  }
   if (statement_running_) {
     // Twice in a row, so that whoever closes only their sending side still gets the answer to something quick.
     ticks_without_client_ = connection_.peer_closed() ? ticks_without_client_ + 1 : 0;

@@ -22,10 +22,12 @@
 #include "server/portal.h"
 #include "server/prepared_statement.h"
 #include "server/run_time_parameters.h"
+#include "server/session_log.h"
 #include "server/session_places.h"
 #include "server/session_statements.h"
 #include "server/session_transactions.h"
 #include "server/startup_packet.h"
+#include "server/statistics/session_meter.h"
 #include "server/transaction_texts.h"
 #include "sql/interrupts.h"
 
@@ -64,6 +66,9 @@ class SessionHost {
   /// Logs misbehaviour before the login, at most once a minute for an address.
   virtual void note_bad_startup(const std::string& address, std::string_view what) = 0;
   virtual LoginPolicy& logins() = 0;
+  /// The figures of the process, and of the thread.
+  virtual ServerCounts& server_counts() = 0;
+  virtual ThreadCounts& thread_counts() = 0;
   /// Takes a place, to be given back when the session ends. Throws 53300 if there is none.
   virtual void take_place(const SessionPlaces::Place& place) = 0;
   virtual void give_place_back(const SessionPlaces::Place& place) = 0;
@@ -101,6 +106,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void close();
   /// For inet_client_addr(), current_query() and their like.
   sql::ConnectionFacts connection_facts() const;
+  /// The session waits for a lock, see SessionLog.
+  void note_lock_wait(std::int64_t milliseconds, bool is_over);
   /// Called a few times a second: notices clients that are gone, and timeouts that need no precision.
   void tick(std::chrono::steady_clock::time_point now);
 
@@ -133,6 +140,7 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Throws TlsRefusal.
   asio::awaitable<void> complete_handshake();
   asio::awaitable<void> open(StartupMessage message);
+  sql::SessionStatistics session_facts(const SessionPlaces::Place& place) const;
   void set_role_defaults(const std::vector<ParameterValue>& settings);
   // --- session_login: who the client is
   class Login;
@@ -143,6 +151,9 @@ class Session : public std::enable_shared_from_this<Session> {
   sql::SqlError as_sql_error(std::exception_ptr failure) const;
   void send_notice(std::string_view severity, const sql::SqlError& notice);
   std::uint32_t character_position(const sql::SqlError& error) const;
+
+  /// Logs how long the message took, where parameters want it. `type`: of the message.
+  void log_duration(char type);
 
   // --- statement_run.cc
   /// Runs a statement's coroutine so that `cancel` and statement_timeout reach it. Rethrows what it throws.
@@ -161,6 +172,7 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::awaitable<void> hold_all_rows(Portal& portal);
 
   // --- simple_query.cc
+  void log_texts(const std::string& text);
   asio::awaitable<void> on(const QueryMessage& message);
   /// Returns the statement that this text was parsed to before; null: unknown.
   std::shared_ptr<const parser::ast::Statement> known_statement(const std::string& text) const;
@@ -215,11 +227,13 @@ class Session : public std::enable_shared_from_this<Session> {
   CancelKey key_;
   const std::uint64_t number_;
   SessionMemory memory_;
+  SessionMeter meter_;
   MessageDecoder decoder_;
   MessageEncoder encoder_;
 
   executor::SessionState state_;
   RunTimeParameters parameters_;
+  SessionLog log_;
   PreparedStatements statements_;
   std::unordered_set<std::string> individual_texts_;  // see run_with_literals
   SessionTransactions transactions_;

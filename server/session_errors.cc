@@ -59,8 +59,15 @@ void Session::report(std::exception_ptr failure) {
   }
   const sql::SqlError error = as_sql_error(failure);
   if (error.sqlstate() == sqlstate::kAdminShutdown) throw error;  // pg_terminate_backend() of the session itself: the session's last word is FATAL
+  meter_.fail_statement(error.sqlstate(), current_text_ ? std::string_view(*current_text_) : std::string_view());
+  log_.note_error("ERROR", error, current_text_ ? std::string_view(*current_text_) : std::string_view());
   encoder_.error_response({"ERROR", &error, character_position(error), error_context_});
   error_unsent_ = true;
+}
+
+void Session::log_duration(char type) {
+  if ((type != 'Q' && type != 'E') || !current_text_) return;
+  log_.note_duration(type == 'Q' ? "statement" : "execute", meter_.message_duration(), *current_text_, meter_.query_id());
 }
 
 std::uint32_t Session::character_position(const sql::SqlError& error) const {

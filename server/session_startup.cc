@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "executor/runtime/clock.h"
 #include "server/body_reader.h"
 #include "server/session.h"
 #include "server/session_login.h"
@@ -119,6 +120,19 @@ void Session::set_role_defaults(const std::vector<ParameterValue>& settings) {
   }
 }
 
+sql::SessionStatistics Session::session_facts(const SessionPlaces::Place& place) const {
+  const sql::ConnectionFacts& ends = connection_.facts();
+  return {.process_id = key_.process_id,
+          .role = place.role,
+          .role_name = place.role_name,
+          .database = place.database,
+          .application_name = {},
+          .client_address = ends.client_address,
+          .client_port = ends.client_port,
+          .started = executor::now_microseconds(),
+          .encryption = ends.encryption};
+}
+
 asio::awaitable<void> Session::open(StartupMessage message) {
   if (message.minor_version > 0 || !message.protocol_options.empty()) {
     encoder_.negotiate_protocol_version(message.protocol_options);
@@ -131,6 +145,7 @@ asio::awaitable<void> Session::open(StartupMessage message) {
                              .role_limit = login.role->connection_limit,
                              .database_limit = login.database.connection_limit};
   host_.take_place(place);
+  sql::SessionStatistics facts = session_facts(place);
   place_ = std::move(place);
   host_.end_startup(number_);
 
@@ -151,6 +166,9 @@ asio::awaitable<void> Session::open(StartupMessage message) {
   encoder_.backend_key_data(key_);
   deadline_.reset();
   started_ = true;
+  facts.application_name = parameters_.find("application_name").value_or("");
+  meter_.log_in(facts);
+  log_.begin(facts);
   spdlog::debug("session {}: {} at {}, database {}", key_.process_id, state_.user, connection_.peer_address(),
                 state_.database);
   tell_ready();

@@ -39,6 +39,8 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
   const auto text = std::make_shared<const std::string>(from_client(message.text));
   current_source_ = {text, 0};
   current_text_ = text;
+  meter_.begin_statement(*text);
+  if (log_.wants_statements()) log_texts(*text);
   if (auto known = known_statement(*text)) {
     transactions_.block().admit(*known);
     if (is_strict(*known)) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
@@ -83,6 +85,20 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
     co_await run_cancellable(std::move(run));
     if (terminating_) co_return;
   }
+}
+
+void Session::log_texts(const std::string& text) {
+  std::vector<parser::ParsedStatement> parsed;
+  try {
+    parsed = parser::parse(text, {.text_bytes = host_.limits().statement_bytes});
+  } catch (const sql::SqlError&) {  // reported when it is run
+  }
+  // The text is logged once, as the statement of it that most parameters admit.
+  const parser::ast::Statement* noted = nullptr;
+  for (const parser::ParsedStatement& one : parsed) {
+    if (noted == nullptr || SessionLog::kind(*one.statement) < SessionLog::kind(*noted)) noted = one.statement.get();
+  }
+  log_.note_statement("statement", noted, text);
 }
 
 asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals shared, bool& is_done) {

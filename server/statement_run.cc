@@ -22,6 +22,14 @@ std::string tag_with_count(const std::string& tag, std::size_t rows) {
   return fmt::format("{}{}", tag.substr(0, blank + 1), rows);
 }
 
+/// Returns the text of the statement as the engine knows it; of what the server itself runs, its part of what the client sent.
+std::string_view statement_text(const Portal& portal) {
+  const PreparedStatement& statement = *portal.statement;
+  if (statement.plan) return statement.plan->text;
+  if (!statement.source.text) return {};
+  return std::string_view(*statement.source.text).substr(std::min<std::size_t>(statement.source.base, statement.source.text->size()));
+}
+
 bool is_select(const PreparedStatement& statement) {
   return statement.statement && std::holds_alternative<parser::ast::Select>(statement.statement->node);
 }
@@ -184,6 +192,7 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
   if (commits && transactions_.block().is_implicit()) co_await transactions_.commit_implicit();
   if (!state_.transaction && state_.notifications->has_pending()) co_await engine_->finish_statement(state_);
   portal.finished = !portal.statement->returns_rows;
+  meter_.end_statement(statement_text(portal), state_.role, portal.command_tag);
   encoder_.command_complete(portal.resumed ? tag_with_count(portal.command_tag, sent) : portal.command_tag);
   portal.resumed = true;  // another Execute finds no more rows
 }

@@ -14,6 +14,7 @@
 #include <stdexcept>
 
 #include "sql/sqlstate.h"
+#include "sql/statistics.h"
 
 namespace redquel::server {
 
@@ -52,6 +53,21 @@ thread_local Worker* this_thread = nullptr;
 }  // namespace
 
 void Worker::name_connection_hooks() {
+  // Statements run on the workers' threads alone.
+  sql::set_statistics_hooks({
+      .sessions = [] { return this_thread->counts_.figures.sessions(); },
+      .databases = [] { return this_thread->counts_.figures.databases(); },
+      .statements = [] { return this_thread->counts_.figures.statements(); },
+      .reset_statements = [](sql::Oid role, sql::Oid database, std::int64_t query_id) {
+        this_thread->counts_.figures.forget_statements(role, database, query_id);
+      },
+      .forgotten_statements = [] { return this_thread->counts_.figures.forgotten_statements(); },
+      .statements_since = [] { return this_thread->counts_.figures.statements_since(); },
+      .note_lock_wait = [](std::int32_t process_id, std::int64_t milliseconds, bool is_over) {
+        const auto found = this_thread->sessions_.find(process_id);
+        if (found != this_thread->sessions_.end()) found->second->note_lock_wait(milliseconds, is_over);
+      },
+  });
   sql::set_connection_hooks({
       .facts = [](std::int32_t process_id) -> std::optional<sql::ConnectionFacts> {
         if (this_thread == nullptr) return std::nullopt;
@@ -74,6 +90,7 @@ void Worker::name_connection_hooks() {
 
 bool Worker::run() {
   this_thread = this;
+  thread_counts().last_turn.set(steady_nanoseconds());
   asio::co_spawn(context_, tick_forever(), asio::detached);
   context_.run();
   return !gave_up_;
@@ -187,6 +204,7 @@ asio::awaitable<void> Worker::serve(Arrival arrival) {
       interruptible_.emplace(key.process_id, Interruptible{key.secret, session->interrupts()});
     }
     counts_.processes.add(key.process_id);
+    ++counts_.figures.connections.accepted;
     if (draining_) session->terminate();
     co_await session->run();
   } catch (const std::exception& error) {
@@ -204,11 +222,35 @@ asio::awaitable<void> Worker::serve(Arrival arrival) {
 
 asio::awaitable<void> Worker::tick_forever() {
   while (!finished_) {
-    tick_timer_.expires_after(kTick);
+    const auto due = std::chrono::steady_clock::now() + kTick;
+    tick_timer_.expires_at(due);
     co_await tick_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
     const auto now = std::chrono::steady_clock::now();
+    publish_figures(std::max(now - due, std::chrono::steady_clock::duration::zero()));
     for (const auto& session : all_sessions()) session->tick(now);
   }
+}
+
+void Worker::publish_figures(std::chrono::nanoseconds delay) {
+  ThreadCounts& figures = thread_counts();
+  figures.last_turn.set(steady_nanoseconds());
+  figures.event_loop_delay.note(static_cast<std::uint64_t>(delay.count()));
+  figures.publish(engines_->redis_statistics());
+  // One worker asks for all.
+  if (counts_.figures.pings_redis && options_.index == 0 && !is_pinging_ && !draining_) {
+    is_pinging_ = true;
+    asio::co_spawn(context_, ping_redis(), asio::detached);
+  }
+}
+
+asio::awaitable<void> Worker::ping_redis() {
+  try {
+    co_await engines_->ping();
+    thread_counts().redis_answered.set(steady_nanoseconds());
+  } catch (const std::exception& error) {
+    spdlog::debug("Redis does not answer: {}", error.what());
+  }
+  is_pinging_ = false;
 }
 
 asio::awaitable<void> Worker::drain() {

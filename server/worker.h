@@ -28,15 +28,16 @@ namespace redquel::server {
 /// What the threads of a server share; the only state that several of them write.
 struct SharedCounts {
   struct Limits {
-    std::size_t processes, startups, wrong_cancels, client_memory;
+    std::size_t processes, startups, wrong_cancels, client_memory, threads;
   };
   explicit SharedCounts(const Limits& limits)
-      : startups(limits.startups), processes(limits.processes), addresses(limits.wrong_cancels), memory(limits.client_memory) {}
+      : startups(limits.startups), processes(limits.processes), addresses(limits.wrong_cancels), memory(limits.client_memory), figures(limits.threads) {}
   SessionPlaces places;
   StartupSlots startups;
   LiveProcesses processes;
   AddressWatch addresses;
   ClientMemory memory;
+  ServerCounts figures;
 };
 
 /// One thread's event loop with the sessions, engines and Redis connections that live on it. Everything but `post_*`,
@@ -90,6 +91,8 @@ class Worker final : public SessionHost {
   void end_startup(std::uint64_t number) override;
   void note_bad_startup(const std::string& address, std::string_view what) override;
   LoginPolicy& logins() override { return *options_.logins; }
+  ServerCounts& server_counts() override { return counts_.figures; }
+  ThreadCounts& thread_counts() override { return counts_.figures.thread(options_.index); }
   void take_place(const SessionPlaces::Place& place) override;
   void give_place_back(const SessionPlaces::Place& place) override;
 
@@ -105,6 +108,10 @@ class Worker final : public SessionHost {
   /// any session is interrupted. Returns false if there is no such session or the secret is wrong. Any thread may call.
   bool interrupt(std::int32_t process_id, std::optional<std::int32_t> secret);
   asio::awaitable<void> tick_forever();
+  /// Notes the event loop's delay and what the thread's connections to Redis have done.
+  void publish_figures(std::chrono::nanoseconds delay);
+  /// Asks Redis for a sign of life, for /health/ready.
+  asio::awaitable<void> ping_redis();
   asio::awaitable<void> drain();
   void finish_if_empty();
   /// A copy: what is done to one session may end it, or another.
@@ -132,6 +139,7 @@ class Worker final : public SessionHost {
   asio::steady_timer tick_timer_;
   asio::steady_timer drain_timer_;
   std::uint32_t next_sequence_ = 0;
+  bool is_pinging_ = false;
   bool draining_ = false;
   bool finished_ = false;
   bool gave_up_ = false;

@@ -46,8 +46,8 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statemen
 }
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateExtension& statement) {
-  if (statement.name == "sslinfo") {  // its functions are built in
-    const auto known = SqlError(sqlstate::kFeatureNotSupported, "the functions of extension \"sslinfo\" are always there");
+  if (statement.name == "sslinfo" || statement.name == "pg_stat_statements") {  // what they have is built in
+    const auto known = SqlError(sqlstate::kFeatureNotSupported, fmt::format("the functions of extension \"{}\" are always there", statement.name));
     if (context.session.notice) context.session.notice("NOTICE", known);
     co_return;
   }

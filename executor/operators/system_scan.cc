@@ -1,4 +1,7 @@
 #include "executor/operators/operators.h"
+
+#include <algorithm>
+
 #include "executor/roles/user_mappings.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/runtime/row_store.h"
@@ -7,9 +10,11 @@
 #include "executor/tables/held_locks.h"
 #include "executor/tables/redis_scan.h"
 #include "sql/catalog/stored_keys.h"
+#include "sql/catalog/table_keys.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 #include "sql/system_tables/shown_mapping_passwords.h"
+#include "sql/system_tables/shown_row_counts.h"
 #include "sql/system_tables/shown_verifiers.h"
 
 namespace redquel::executor {
@@ -27,8 +32,10 @@ class SystemScanOperator final : public Operator {
       // Its rows are the catalog's, which no other command of the statement may have checked to be that of now.
       CommandBatch batch;
       batch.add("EXISTS", sql::kVersionKey);
-      co_await context_.ask(std::move(batch), nullptr);
-      if (plan_.name == "pg_database") context_.evaluation().databases = co_await list_databases(*context_.home);
+      const std::vector<sql::Oid> counted = append_row_counts(batch);
+      const RepliesPtr replies = co_await context_.ask_unchecked(std::move(batch), false, nullptr);
+      if ((*replies)[0].is_error()) replies->or_throw();
+      if (plan_.name == "pg_database" || plan_.name == "pg_stat_database") context_.evaluation().databases = co_await list_databases(*context_.home);
       if (plan_.name == "pg_authid" || plan_.name == "pg_shadow") {
         const std::map<sql::Oid, std::string> verifiers = co_await load_verifiers(*context_.home);
         const sql::ShownVerifiers shown(verifiers);
@@ -36,6 +43,13 @@ class SystemScanOperator final : public Operator {
       } else if (sql::ShownMappingPasswords::are_wanted_by(plan_.name)) {
         const std::map<sql::Oid, std::string> passwords = co_await load_mapping_passwords(context_.redis(), context_.catalog()->server.mappings);
         const sql::ShownMappingPasswords shown(passwords);
+        read();
+      } else if (!counted.empty()) {
+        sql::ShownRowCounts::Counts counts;
+        for (std::size_t i = 0; i < counted.size(); ++i) {
+          if (!(*replies)[i + 1].is_error()) counts[counted[i]] = replies->integer(i + 1);  // Redis may refuse the login the key
+        }
+        const sql::ShownRowCounts shown(counts);
         read();
       } else if (plan_.name == "pg_locks") {
         keep(co_await read_locks(context_));
@@ -51,6 +65,19 @@ class SystemScanOperator final : public Operator {
   }
 
  private:
+  /// Asks for the numbers of rows of all tables, if the plan reads a column that shows them. Returns the tables in the order of the replies.
+  std::vector<sql::Oid> append_row_counts(CommandBatch& batch) const {
+    std::vector<sql::Oid> tables;
+    const std::optional<std::size_t> column = sql::ShownRowCounts::column_of(plan_.name);
+    if (!column || std::ranges::find(plan_.positions, *column) == plan_.positions.end()) return tables;
+    for (const auto& [oid, table] : context_.catalog()->tables) {
+      if (table->mapping) continue;
+      batch.add("ZCARD", sql::TableKeys(*table).all_rows());
+      tables.push_back(oid);
+    }
+    return tables;
+  }
+
   void read() {
     const sql::SystemTable* table = sql::find_system_table(plan_.schema, plan_.name);
     if (table == nullptr)

@@ -13,11 +13,21 @@
 #include "executor/redis/seen_version.h"
 #include "executor/redis/tls_handshake.h"
 #include "executor/redis/write_admission.h"
+#include "executor/redis/redis_presence.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
 namespace {
+
+/// Returns the names of a batch's commands, for the log: values may be secrets.
+std::string command_list(const CommandBatch& batch) {
+  constexpr std::size_t kMostNames = 50;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(batch.size(), kMostNames); ++i) list += (list.empty() ? "" : ", ") + std::string(batch.names()[i]);
+  return batch.size() > kMostNames ? list + ", …" : list;
+}
+
 
 using boost::system::error_code;
 
@@ -108,6 +118,7 @@ asio::awaitable<void> SharedConnection::Core::run(std::shared_ptr<Core> self) {
     self->last_error_ = co_await self->connect();
     if (self->state_ == State::stopped) break;
     if (self->last_error_) {
+      note_redis_gone(self->options_.url.address(), self->last_error_->message());
       self->close_socket();
       co_await self->pause_before_retry();
       continue;
@@ -220,6 +231,7 @@ void SharedConnection::Core::close_socket() {
 
 void SharedConnection::Core::became_ready() {
   state_ = State::ready;
+  note_redis_there(options_.url.address());
   retry_pause_ = options_.retry_pause;
   deadline_timer_.cancel();
   writes_ = must_hold_writes() ? Writes::wait : Writes::pass;
@@ -231,6 +243,7 @@ void SharedConnection::Core::became_ready() {
 
 void SharedConnection::Core::lost(const std::string& reason) {
   state_ = State::connecting;
+  note_redis_gone(options_.url.address(), reason);
   close_socket();
   admission_timer_.cancel();
   silence_timer_.cancel();
@@ -294,6 +307,7 @@ void SharedConnection::Core::flush() {
       }
       continue;
     }
+    if (spdlog::should_log(spdlog::level::trace)) spdlog::trace("redis: {}", command_list(pending->batch));
     output_ += pending->batch.bytes();
     pending->expected_replies = pending->batch.size();
     pending->replies = std::make_shared<Replies>();

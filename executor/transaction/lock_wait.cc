@@ -21,6 +21,7 @@
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
+#include "sql/statistics.h"
 
 namespace redquel::executor {
 
@@ -202,6 +203,7 @@ asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict,
   const auto waited = [&] { return std::chrono::duration_cast<milliseconds>(Clock::now() - started).count(); };
   asio::steady_timer timer(co_await asio::this_coro::executor);
   Clock::time_point next_check = started + milliseconds(limits.deadlock_timeout);
+  bool is_noted = false;
   for (int round = 0;; ++round) {
     const bool looks_for_circle = Clock::now() >= next_check;
     if (looks_for_circle) next_check = Clock::now() + milliseconds(limits.deadlock_timeout);
@@ -209,9 +211,17 @@ asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict,
     const std::vector<std::string> arguments{conflict.field, conflict.holder, token, looks_for_circle ? "1" : "0", session_of(token)};
     RepliesPtr replies = co_await run_script(redis, kWaitForLockScript, keys, arguments);
     const std::string answer(replies->text(0).value_or(""));
-    if (answer == "free") co_return;
+    const auto note = sql::statistics_hooks().note_lock_wait;
+    if (answer == "free") {
+      if (is_noted) note(owner_of(token).pid, waited(), true);
+      co_return;
+    }
     constexpr std::string_view kDeadlock = "deadlock ";
     if (answer.starts_with(kDeadlock)) throw deadlock(token, std::string_view(answer).substr(kDeadlock.size()));
+    if (looks_for_circle && !is_noted && note != nullptr) {
+      note(owner_of(token).pid, waited(), false);
+      is_noted = true;
+    }
     if (limits.lock_timeout > 0 && waited() >= limits.lock_timeout) {
       throw sql::SqlError(sqlstate::kLockNotAvailable, "canceling statement due to lock timeout");
     }

@@ -1,10 +1,12 @@
 // pg_stat_get_live_tuples() and its like (manual 28.2.27): clients ask them with the definitions of tables. There are no statistics:
 // every count is 0, and nothing was ever vacuumed.
 
+#include "sql/catalog/role_set.h"
 #include "sql/error.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
 #include "sql/sqlstate.h"
+#include "sql/statistics.h"
 
 namespace redquel::sql {
 
@@ -16,6 +18,18 @@ std::optional<std::int64_t> never(std::int32_t) { return std::nullopt; }
 std::optional<std::int64_t> never_counted() { return std::nullopt; }
 void reset_one(std::int32_t, std::string&) {}
 void reset(std::string&) {}
+
+/// pg_stat_statements_reset(); 0: of all roles, databases, statements. 42501, because PostgreSQL revokes it from PUBLIC.
+void forget_statements(Context context, std::int32_t role, std::int32_t database, std::int64_t query_id, std::string&) {
+  const RoleDef* current = known_roles()->find(context.user);
+  if (current == nullptr || !current->superuser) {
+    throw SqlError(sqlstate::kInsufficientPrivilege, "permission denied for function pg_stat_statements_reset");
+  }
+  if (statistics_hooks().reset_statements != nullptr) {
+    statistics_hooks().reset_statements(static_cast<Oid>(role), static_cast<Oid>(database), query_id);
+  }
+}
+void forget_all_statements(Context context, std::string& out) { forget_statements(context, 0, 0, 0, out); }
 
 /// 22023 for a name that is none of those known.
 void check_target(Text name) {
@@ -85,6 +99,8 @@ std::vector<ScalarFunction> statistics_functions() {
   for (const std::string_view name : kResetsOfOne) table.push_back(scalar<reset_one>(name, {kOidType}, kVoid, kVolatile));
   table.push_back(scalar<[](Text name, std::string&) { check_target(name); }>("pg_stat_reset_shared", {kText}, kVoid, kVolatile));
   table.push_back(scalar<has_statistics>("pg_stat_have_stats", {kText, kOidType, kOidType}, kBool, kVolatile));
+  table.push_back(scalar<forget_all_statements>("pg_stat_statements_reset", {}, kVoid, kVolatile));
+  table.push_back(scalar<forget_statements>("pg_stat_statements_reset", {kOidType, kOidType, kInt8}, kVoid, kVolatile));
   return table;
 }
 

@@ -36,7 +36,8 @@ SystemTableFamily view_tables();            // pg_rewrite, information_schema.vi
 SystemTableFamily summary_views();          // pg_tables, pg_indexes, pg_sequences, pg_stat_user_tables
 SystemTableFamily server_views();           // pg_stat_bgwriter, pg_config and what else a server of other parts would tell
 SystemTableFamily rule_file_views();        // pg_hba_file_rules, pg_ident_file_mappings
-SystemTableFamily session_views();          // pg_settings, pg_stat_activity
+SystemTableFamily session_views();          // pg_settings, pg_prepared_statements, pg_cursors
+SystemTableFamily statistics_views();       // pg_stat_activity, pg_stat_database, pg_stat_statements
 SystemTableFamily foreign_tables();         // pg_foreign_table, pg_foreign_server
 SystemTableFamily privilege_tables();       // pg_default_acl, pg_init_privs
 SystemTableFamily empty_tables();           // of what redquel has none: triggers, publications

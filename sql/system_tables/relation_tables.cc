@@ -12,6 +12,7 @@
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
+#include "sql/system_tables/shown_row_counts.h"
 #include "sql/system_tables/type_layout.h"
 #include "sql/types/array_value.h"
 #include "sql/types/server_numbers.h"
@@ -97,8 +98,8 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
     const std::size_t checks = is_table ? relation.table->checks.size() : 0;
     const bool shared = is_shared(relation);
     const bool has_foreign_keys = is_table && relation.table->has_foreign_keys();  // PostgreSQL keeps them by triggers
-    // relpages, reltuples: -1 says that nobody has counted the rows; a sequence has one.
-    const double rows = relation.kind == 'S' ? 1.0 : relation.kind == 'i' ? 0.0 : -1.0;
+    // reltuples: -1 says that the rows are not counted; a sequence has one.
+    const double rows = relation.kind == 'S' ? 1.0 : relation.kind == 'i' ? 0.0 : is_table ? static_cast<double>(ShownRowCounts::of(relation.oid)) : -1.0;
     out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), row_type_of(relation), 0,
             role_oid(relation.owner), access_method(relation), relation.kind == 'v' || relation.kind == 'c' || relation.kind == 'f' ? 0 : relation.oid,
             shared ? oid::kGlobalTablespace : 0, relation.kind == 'S' ? 1 : 0, rows, 0, 0, indexes > 0, shared,

@@ -1,10 +1,13 @@
 // Views that put the catalogs into words: pg_tables, pg_indexes, pg_sequences; and the statistics views, which have a row for every
 // table but count nothing.
 
+#include <algorithm>
+
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/row_writer.h"
+#include "sql/system_tables/shown_row_counts.h"
 
 namespace redquel::sql {
 namespace {
@@ -49,7 +52,8 @@ void indexes_in_words(RowWriter& out, const CatalogSnapshot& catalog, const Eval
 }
 
 void add_table_statistics(RowWriter& out, const Relation& relation) {
-  out.add(relation.oid, relation.schema, relation.name, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, kNull, kNull, kNull, kNull, 0, 0, 0, 0);
+  const std::int64_t rows = std::max<std::int64_t>(ShownRowCounts::of(relation.oid), 0);
+  out.add(relation.oid, relation.schema, relation.name, 0, 0, 0, 0, 0, 0, 0, 0, rows, 0, 0, 0, kNull, kNull, kNull, kNull, 0, 0, 0, 0);
 }
 
 void all_table_statistics(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {

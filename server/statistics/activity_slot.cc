@@ -1,0 +1,78 @@
+#include "server/statistics/activity_slot.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace redquel::server {
+
+namespace {
+
+
+/// Returns how many bytes of the text are kept: no character is cut.
+std::size_t kept_bytes(std::string_view text) {
+  if (text.size() <= ActivitySlot::kTextBytes) return text.size();
+  std::size_t bytes = ActivitySlot::kTextBytes;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
+  return bytes;
+}
+
+}  // namespace
+
+template <class Write>
+void ActivitySlot::change(const Write& write) {
+  const std::uint32_t before = changes_.load(std::memory_order_relaxed);
+  changes_.store(before + 1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  write();
+  changes_.store(before + 2, std::memory_order_release);
+}
+
+void ActivitySlot::begin(std::string_view text, std::int64_t now) {
+  change([&] {
+    state_.store(ActivityState::kActive, std::memory_order_relaxed);
+    statement_started_.store(now, std::memory_order_relaxed);
+    state_changed_.store(now, std::memory_order_relaxed);
+    query_id_.store(0, std::memory_order_relaxed);
+    if (transaction_started_.load(std::memory_order_relaxed) == 0) transaction_started_.store(now, std::memory_order_relaxed);
+    const std::size_t bytes = kept_bytes(text);
+    text_bytes_.store(static_cast<std::uint32_t>(bytes), std::memory_order_relaxed);
+    for (std::size_t i = 0; i < bytes; i += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, text.data() + i, std::min(sizeof word, bytes - i));
+      text_[i / sizeof word].store(word, std::memory_order_relaxed);
+    }
+  });
+}
+
+void ActivitySlot::rest(ActivityState state, std::int64_t now) {
+  change([&] {
+    state_.store(state, std::memory_order_relaxed);
+    state_changed_.store(now, std::memory_order_relaxed);
+    if (state == ActivityState::kIdle || state == ActivityState::kInFailedTransaction) transaction_started_.store(0, std::memory_order_relaxed);
+  });
+}
+
+ActivitySlot::Copy ActivitySlot::read() const {
+  Copy copy;
+  while (true) {
+    const std::uint32_t before = changes_.load(std::memory_order_acquire);
+    if (before % 2 == 0) {
+      copy.state = state_.load(std::memory_order_relaxed);
+      copy.transaction_started = transaction_started_.load(std::memory_order_relaxed);
+      copy.statement_started = statement_started_.load(std::memory_order_relaxed);
+      copy.state_changed = state_changed_.load(std::memory_order_relaxed);
+      copy.query_id = query_id_.load(std::memory_order_relaxed);
+      copy.text.resize(std::min<std::size_t>(text_bytes_.load(std::memory_order_relaxed), kTextBytes));
+      for (std::size_t i = 0; i < copy.text.size(); i += sizeof(std::uint64_t)) {
+        const std::uint64_t word = text_[i / sizeof(std::uint64_t)].load(std::memory_order_relaxed);
+        std::memcpy(copy.text.data() + i, &word, std::min(sizeof word, copy.text.size() - i));
+      }
+      std::atomic_thread_fence(std::memory_order_acquire);
+      if (changes_.load(std::memory_order_relaxed) == before) return copy;
+    }
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace redquel::server

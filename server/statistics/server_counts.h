@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "server/statistics/activity_slot.h"
+#include "server/statistics/thread_counts.h"
+#include "sql/statistics.h"
+
+namespace redquel::server {
+
+/// What other threads may know of one session.
+struct ListedSession {
+  sql::SessionStatistics facts;  // under the lock of ServerCounts; what changes with each statement is in `activity`
+  ActivitySlot activity;         // read and written without it
+};
+
+/// Why connections ended before their login was complete.
+struct ConnectionCounts {
+  std::atomic<std::uint64_t> accepted = 0, full = 0, failed_authentications = 0, failed_tls = 0, timed_out = 0;
+};
+
+/// The figures of the whole process: those of its threads, and its sessions.
+class ServerCounts {
+ public:
+  explicit ServerCounts(std::size_t threads);
+
+  ThreadCounts& thread(std::size_t index) { return *threads_[index]; }
+  const std::vector<std::unique_ptr<ThreadCounts>>& threads() const { return threads_; }
+  ConnectionCounts connections;
+  std::atomic<bool> is_accepting = false, is_draining = false;
+  /// Workers ping Redis, because readiness is asked for.
+  bool pings_redis = false;
+
+  std::shared_ptr<ListedSession> list(sql::SessionStatistics facts);
+  void unlist(std::int32_t process_id);
+  void rename(ListedSession& session, const std::string& application_name);
+
+  std::vector<sql::SessionStatistics> sessions() const;
+  std::vector<sql::DatabaseStatistics> databases() const;
+  std::vector<sql::StatementStatistics> statements() const;
+  void forget_statements(sql::Oid role, sql::Oid database, std::int64_t query_id);
+  std::uint64_t forgotten_statements() const;
+  std::int64_t statements_since() const { return statements_since_; }
+  /// µs since 2000-01-01 UTC.
+  std::int64_t started() const { return started_; }
+
+ private:
+  std::vector<std::unique_ptr<ThreadCounts>> threads_;
+  mutable std::mutex mutex_;
+  std::map<std::int32_t, std::shared_ptr<ListedSession>> sessions_;  // by process id
+  std::int64_t started_;
+  std::atomic<std::int64_t> statements_since_;
+};
+
+}  // namespace redquel::server

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "server/statistics/server_counts.h"
+#include "server/transaction_block.h"
+
+namespace redquel::server {
+
+/// Counts what one session does, and shows it to other threads. Lives on the session's thread.
+class SessionMeter {
+ public:
+  SessionMeter(ServerCounts& server, ThreadCounts& thread) : server_(server), thread_(thread) {}
+  ~SessionMeter();
+  SessionMeter(const SessionMeter&) = delete;
+  SessionMeter& operator=(const SessionMeter&) = delete;
+
+  /// The client has logged in.
+  void log_in(sql::SessionStatistics facts);
+  void rename(const std::string& application_name);
+  /// The client has sent a statement. `text` is UTF-8.
+  void begin_statement(std::string_view text);
+  /// A statement is complete. `text`: the engine's, where constants of the client's text may be parameters; `tag`: of CommandComplete.
+  void end_statement(std::string_view text, sql::Oid role, std::string_view tag);
+  /// `text`: what the client has sent.
+  void fail_statement(std::string_view sqlstate, std::string_view text);
+  /// ReadyForQuery goes out.
+  void rest(TransactionStatus status);
+  /// The client is gone without a Terminate message; the session ends by an error; by an administrator.
+  enum class End : std::uint8_t { kRegular, kAbandoned, kFatal, kKilled };
+  void end(End how);
+
+  void note_received(std::size_t bytes) { thread_.bytes_received.add(bytes); }
+  void note_sent(std::size_t bytes) { thread_.bytes_sent.add(bytes); }
+  ConnectionCounts& connections() { return server_.connections; }
+  /// Counts a connection that was refused before its login was complete.
+  void note_refusal(std::string_view sqlstate);
+  /// Nanoseconds that the last statement took.
+  std::uint64_t last_duration() const { return last_duration_; }
+  /// Nanoseconds since the last `begin_statement`.
+  std::uint64_t message_duration() const { return steady_nanoseconds() - message_began_; }
+  std::int64_t query_id() const { return query_id_; }
+
+ private:
+  ServerCounts& server_;
+  ThreadCounts& thread_;
+  std::shared_ptr<ListedSession> listed_;  // null before the login
+  DatabaseCounts* counts_ = nullptr;
+  std::string database_;
+  std::uint64_t measured_from_ = 0, message_began_ = 0, began_ = 0, rested_ = 0, logged_in_ = 0;  // nanoseconds of the steady clock
+  std::uint64_t last_duration_ = 0;
+  std::int64_t query_id_ = 0;
+  bool is_running_ = false;        // a statement has begun since the last ReadyForQuery
+  bool has_failed_ = false, has_rolled_back_ = false;
+  bool was_in_transaction_ = false;
+  bool has_ended_ = false;
+};
+
+}  // namespace redquel::server

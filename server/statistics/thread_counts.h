@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "executor/redis/shared_connection.h"
+#include "server/statistics/counts.h"
+#include "server/statistics/statement_counts.h"
+
+namespace redquel::server {
+
+enum class StatementKind : std::uint8_t { kSelect, kInsert, kUpdate, kDelete, kOther };
+inline constexpr std::size_t kStatementKinds = 5;
+std::string_view name_of(StatementKind kind);
+
+/// What the sessions of one thread have done in one database.
+struct DatabaseCounts {
+  std::array<Count, kStatementKinds> done, failed;
+  Count commits, rollbacks;
+  std::array<Count, kStatementKinds> rows;
+  Count deadlocks, sessions, abandoned, fatal, killed;
+  Count session_nanoseconds, active_nanoseconds, idle_in_transaction_nanoseconds;
+};
+
+/// The figures of one worker thread. It alone writes; any thread reads.
+class ThreadCounts {
+ public:
+  /// Returns the figures of a database, which stay at their place. For the owner.
+  DatabaseCounts& database(const std::string& name);
+  /// Counts an error by the class of its SQLSTATE. For the owner.
+  void note_error(std::string_view sqlstate);
+
+  std::array<DurationHistogram, kStatementKinds> durations;
+  Count serialization_failures, deadlocks, bytes_received, bytes_sent;
+  StatementCounts statements;
+  DurationHistogram event_loop_delay;
+
+  /// Copies the figures of the thread's connections to Redis.
+  void publish(const executor::ConnectionStatistics& redis);
+  Count redis_connects, redis_round_trips, redis_commands, redis_bytes_sent, redis_bytes_received;
+
+  /// Nanoseconds of the steady clock: the event loop's last turn, and Redis's last answer to a ping; 0: none yet.
+  Count last_turn, redis_answered;
+
+  /// Calls `visit` with each database's name and figures.
+  template <class Visit>
+  void visit_databases(const Visit& visit) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, counts] : databases_) visit(name, *counts);
+  }
+  std::map<std::string, std::uint64_t> errors() const {
+    const std::lock_guard lock(mutex_);
+    return errors_;
+  }
+
+ private:
+  mutable std::mutex mutex_;  // of what follows; the owner takes it for a new database and for an error
+  std::map<std::string, std::unique_ptr<DatabaseCounts>> databases_;
+  std::map<std::string, std::uint64_t> errors_;
+};
+
+inline std::uint64_t steady_nanoseconds() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+}  // namespace redquel::server

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sql/connection_hooks.h"
+#include "sql/types/type.h"
+
+namespace redquel::sql {
+
+// Times are µs since 2000-01-01 UTC, durations milliseconds, as PostgreSQL's views have them.
+
+/// A session of this process, as pg_stat_activity and pg_stat_ssl show it.
+struct SessionStatistics {
+  std::int32_t process_id = 0;
+  Oid role = 0;
+  std::string role_name, database, application_name;
+  std::string client_address;  // empty: a unix socket
+  std::int32_t client_port = -1;
+  std::int64_t started = 0, transaction_started = 0, statement_started = 0, state_changed = 0;  // 0: none
+  std::string_view state;
+  bool waits_for_client = false;
+  std::int64_t query_id = 0;  // 0: none
+  std::string query;
+  std::optional<EncryptionFacts> encryption;
+};
+
+/// What the sessions of one database have done since the process started.
+struct DatabaseStatistics {
+  std::string database;
+  std::uint64_t commits = 0, rollbacks = 0, returned = 0, inserted = 0, updated = 0, deleted = 0, deadlocks = 0;
+  std::uint64_t sessions = 0, abandoned = 0, fatal = 0, killed = 0;
+  double session_time = 0, active_time = 0, idle_in_transaction_time = 0;
+};
+
+/// The runs of statements that differ in constants only, as pg_stat_statements shows them.
+struct StatementStatistics {
+  Oid role = 0;
+  std::string database;
+  std::int64_t query_id = 0;
+  std::string text;
+  std::uint64_t calls = 0, rows = 0;
+  double total_time = 0, least_time = 0, most_time = 0, mean_time = 0, squares = 0;  // squares: the sum of squared differences from the mean
+};
+
+/// The figures of this process, for system tables.
+struct StatisticsHooks {
+  std::vector<SessionStatistics> (*sessions)() = nullptr;
+  std::vector<DatabaseStatistics> (*databases)() = nullptr;
+  std::vector<StatementStatistics> (*statements)() = nullptr;
+  /// Forgets statements: of a role, a database, a query; 0: of all.
+  void (*reset_statements)(Oid role, Oid database, std::int64_t query_id) = nullptr;
+  /// Statements that were forgotten for want of room.
+  std::uint64_t (*forgotten_statements)() = nullptr;
+  std::int64_t (*statements_since)() = nullptr;
+  /// A session of this thread waits for a lock for longer than deadlock_timeout, or has got it (`is_over`).
+  void (*note_lock_wait)(std::int32_t process_id, std::int64_t milliseconds, bool is_over) = nullptr;
+};
+
+/// Those of this process; null pointers until the server has named its own.
+const StatisticsHooks& statistics_hooks();
+/// Before any statement runs.
+void set_statistics_hooks(const StatisticsHooks& hooks);
+
+}  // namespace redquel::sql

@@ -1,0 +1,270 @@
+"""Figures about sessions and statements: the pg_stat_ views, /metrics, /health and `redquel health`."""
+import http.client
+import json
+import os
+import re
+import socket
+import subprocess
+
+from harness import pgwire
+from harness.pgwire import ServerError
+from harness.processes import temporary_folder
+from harness.waiting import wait_for
+
+CONCURRENT = True
+
+TRUST = '[authentication]\nrules = """\nhost all all 127.0.0.1/32 trust\n"""\n'
+SAMPLE = re.compile(r'^([a-z_]+)(\{[a-z_]+="[^"]*"(?:,[a-z_]+="[^"]*")*\})? (-?[0-9.e+-]+|\+Inf|NaN)$')
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def start(make_server, redis, text=""):
+    """A server with a status address; returns it and the port of that."""
+    port = free_port()
+    path = f"{temporary_folder()}/redquel.toml"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f'[status]\nlisten = "127.0.0.1:{port}"\n{text}\n{TRUST}')
+    return make_server("--config", path, redis=redis), port
+
+
+def get(port, target, host="localhost", method="GET"):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request(method, target, headers={"Host": host})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode(), dict(answer.getheaders())
+    finally:
+        connection.close()
+
+
+def samples(port):
+    """The figures of /metrics by name and labels. Each line has the form that Prometheus reads."""
+    status, text, headers = get(port, "/metrics")
+    assert status == 200 and headers["Content-Type"].startswith("text/plain; version=0.0.4"), (status, headers)
+    found, types = {}, {}
+    for line in text.splitlines():
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split(" ")
+            assert name not in types, name
+            types[name] = kind
+        elif not line.startswith("# HELP "):
+            match = SAMPLE.match(line)
+            assert match, line
+            found[match[1] + (match[2] or "")] = float(match[3])
+            family = re.sub(r"_(bucket|sum|count)$", "", match[1])
+            assert match[1] in types or types.get(family) == "histogram", line
+    assert all(kind != "counter" or name.endswith("_total") for name, kind in types.items()), types
+    return found
+
+
+def test_metrics_move(make_server, make_redis):
+    server, port = start(make_server, make_redis())
+    with server.connect() as connection:
+        connection.run("CREATE TABLE counted (id integer PRIMARY KEY, secret_column text)")
+        before = samples(port)
+        connection.run("INSERT INTO counted VALUES (1, 'a'), (2, 'b')")
+        connection.run("UPDATE counted SET secret_column = 'c' WHERE id = 1")
+        connection.run("SELECT * FROM counted ORDER BY id")
+        connection.run("DELETE FROM counted WHERE id = 2")
+        try:
+            connection.run("SELECT 1/0")
+        except ServerError:
+            pass
+        after = samples(port)
+
+        def moved(name):
+            return after.get(name, 0) - before.get(name, 0)
+
+        for operation, rows in (("inserted", 2), ("updated", 1), ("returned", 2), ("deleted", 1)):
+            assert moved(f'redquel_rows_total{{database="postgres",operation="{operation}"}}') == rows, operation
+        assert moved('redquel_statements_total{database="postgres",kind="insert",result="ok"}') == 1
+        assert moved('redquel_statements_total{database="postgres",kind="select",result="error"}') == 1
+        assert moved('redquel_statement_duration_seconds_count{kind="select"}') == 1
+        assert moved('redquel_statement_duration_seconds_bucket{kind="select",le="+Inf"}') == 1
+        assert moved('redquel_errors_total{class="22"}') == 1
+        assert moved('redquel_transactions_total{database="postgres",result="commit"}') == 4
+        assert moved('redquel_transactions_total{database="postgres",result="rollback"}') == 1
+        assert moved('redquel_client_bytes_total{direction="received"}') > 0
+        assert after['redquel_sessions{database="postgres",state="idle"}'] == 1
+        assert after['redquel_connections_total{result="accepted"}'] >= 1
+        wait_for(lambda: samples(port)["redquel_redis_commands_total"] > before["redquel_redis_commands_total"])
+        wait_for(lambda: samples(port)["redquel_redis_up"] == 1)
+    text = get(port, "/metrics")[1]
+    assert "secret_column" not in text and "127.0.0.1" not in text and "tests" not in text
+
+
+def test_requests_that_are_refused(make_server, make_redis):
+    server, port = start(make_server, make_redis(), 'hosts = ["metrics.example"]')
+    assert get(port, "/metrics", host="attacker.example")[0] == 421
+    assert [get(port, "/health/live", host=host)[0] for host in ("127.0.0.1", "[::1]:9433", "LOCALHOST:1", "metrics.example:9433")] == [200] * 4
+    assert get(port, "/metrics", method="POST")[0] == 405
+    assert get(port, "/nothing")[0] == 404
+    assert get(port, "/metrics", method="HEAD")[:2] == (200, "")
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        client.sendall(b"GET /metrics HTTP/1.1\r\nX: " + b"a" * 10000)
+        try:
+            assert client.recv(100) == b""
+        except ConnectionResetError:
+            pass
+    with server.connect() as connection:
+        assert connection.run("SELECT 1") == [["1"]]
+
+
+def test_health(make_server, make_redis, build):
+    redis = make_redis()
+    server, port = start(make_server, redis)
+
+    def health(*words):
+        done = subprocess.run([os.path.join(build, "redquel"), "health", "--status", f"127.0.0.1:{port}", *words], capture_output=True, text=True,
+                              timeout=60)
+        return done.returncode, json.loads(done.stdout)
+
+    wait_for(lambda: get(port, "/health/ready")[0] == 200)
+    assert health() == (0, {"live": True})
+    assert health("--ready") == (0, {"ready": True, "reasons": []})
+    redis.stop()
+    wait_for(lambda: get(port, "/health/ready")[0] == 503)
+    assert json.loads(get(port, "/health/ready")[1]) == {"ready": False, "reasons": ["redis does not answer"]}
+    assert health() == (0, {"live": True}) and health("--ready")[0] == 1
+    server.stop()
+    nobody = subprocess.run([os.path.join(build, "redquel"), "health", "--status", f"127.0.0.1:{port}"], capture_output=True, text=True, timeout=60)
+    assert nobody.returncode == 1 and nobody.stderr.startswith("redquel health: no answer: "), nobody
+
+
+ACTIVITY = ("SELECT datname, usename, application_name, state, wait_event_type, wait_event, query, backend_type, backend_start <= state_change, "
+            "xact_start IS NULL, query_start <= state_change FROM pg_stat_activity WHERE pid = {}")
+
+
+def test_activity_of_other_sessions(make_server, make_redis, postgres):
+    """Every step shows the same as in PostgreSQL, whatever thread the other session lives on."""
+    shown = []
+    for side in (make_server("--threads", "3", redis=make_redis()), postgres):
+        with side.connect() as watcher, side.connect(application_name="watched") as other:
+            steps = []
+            pid = other.run("SELECT pg_backend_pid()")[0][0]
+
+            def note():
+                steps.append(watcher.run(ACTIVITY.format(pid)))
+
+            note()
+            other.run("BEGIN; SELECT 'naïve' AS word")
+            note()
+            try:
+                other.run("SELECT nothing")
+            except ServerError:
+                pass
+            note()
+            other.run("ROLLBACK")
+            other.run("SET application_name = 'renamed'")
+            note()
+            other.run("SELECT '" + "é" * 2000 + "'")
+            steps.append(watcher.run(f"SELECT length(query), octet_length(query) FROM pg_stat_activity WHERE pid = {pid}"))
+            steps.append(watcher.run(f"SELECT pg_terminate_backend({pid})"))
+            wait_for(lambda: watcher.run(f"SELECT count(*) FROM pg_stat_activity WHERE pid = {pid}") == [["0"]])
+            shown.append(steps)
+    assert shown[0] == shown[1], shown
+
+
+def test_a_running_statement_is_seen_and_cancelled(make_server, make_redis):
+    server = make_server("--threads", "2", redis=make_redis())
+    with server.connect() as watcher, server.connect() as other:
+        pid = other.run("SELECT pg_backend_pid()")[0][0]
+        other.send(pgwire.query("SELECT pg_sleep(60)"))
+        look = f"SELECT state, query FROM pg_stat_activity WHERE pid = {pid}"
+        wait_for(lambda: watcher.run(look) == [["active", "SELECT pg_sleep(60)"]])
+        assert watcher.run(f"SELECT pg_cancel_backend({pid})") == [["t"]]
+        wait_for(lambda: watcher.run(look)[0][0] == "idle")
+
+
+def test_other_roles_see_no_queries(make_server, make_redis):
+    server, _ = start(make_server, make_redis())
+    with server.connect() as owner:
+        for statement in ("CREATE ROLE reader LOGIN", "CREATE ROLE watcher LOGIN", "GRANT pg_read_all_stats TO watcher"):
+            owner.run(statement)
+        pid = owner.run("SELECT pg_backend_pid()")[0][0]
+        look = f"SELECT usename, query, state, client_addr, backend_type FROM pg_stat_activity WHERE pid = {pid}"
+        with server.connect(user="reader") as reader:
+            assert reader.run(look) == [["postgres", "<insufficient privilege>", None, None, None]]
+            assert reader.run("SELECT count(*) FROM pg_stat_activity WHERE usename = 'reader' AND query LIKE 'SELECT count%'") == [["1"]]
+            assert {row[0] for row in reader.run("SELECT query FROM pg_stat_statements WHERE userid = 10")} == {"<insufficient privilege>"}
+            assert reader.run(f"SELECT ssl FROM pg_stat_ssl WHERE pid = {pid}") == [[None]]
+            try:
+                reader.run("SELECT pg_stat_statements_reset()")
+                raise AssertionError("a role without rights has reset the figures")
+            except ServerError as error:
+                assert error.sqlstate == "42501"
+        with server.connect(user="watcher") as watcher:
+            assert watcher.run(look)[0][2] == "idle"
+
+
+def test_statements(make_server, make_redis):
+    server = make_server("--threads", "2", redis=make_redis())
+    with server.connect() as one, server.connect() as other:
+        one.run("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+        one.run("CREATE TABLE texts (id integer PRIMARY KEY, word text)")
+        one.run("INSERT INTO texts SELECT g, 'w' || g FROM generate_series(1, 10) AS s(g)")
+        for session in (one, other):
+            for number in (1, 2, 3):
+                session.run(f"SELECT word FROM texts WHERE id = {number}")
+        look = ("SELECT calls, rows, toplevel, min_exec_time <= mean_exec_time AND mean_exec_time <= max_exec_time, "
+                "abs(total_exec_time - calls * mean_exec_time) < 0.001 FROM pg_stat_statements WHERE query = '{}'")
+        assert one.run(look.format("SELECT word FROM texts WHERE id = $1")) == [["6", "6", "t", "t", "t"]]
+        one.run("SELECT word, 5 FROM texts WHERE id < 4 -- a comment")
+        one.run("SELECT word, 77 FROM texts WHERE id < 3 -- a comment")
+        assert one.run(look.format("SELECT word, $1 FROM texts WHERE id < $2"))[0][:2] == ["2", "5"]
+        assert one.run("SELECT count(DISTINCT queryid) = count(*) FROM pg_stat_statements") == [["t"]]
+        assert len(one.query("SELECT * FROM pg_stat_statements LIMIT 0")[0].columns) == 43
+        one.run("SELECT pg_stat_statements_reset()")
+        assert one.run(look.format("SELECT word FROM texts WHERE id = $1")) == []
+        assert one.run("SELECT dealloc, stats_reset <= now() FROM pg_stat_statements_info") == [["0", "t"]]
+
+
+def test_passwords_are_not_shown(make_server, make_redis):
+    server, _ = start(make_server, make_redis())
+    with server.connect() as one, server.connect() as other:
+        pid = one.run("SELECT pg_backend_pid()")[0][0]
+        for statement in ("CREATE ROLE carl PASSWORD 'open sesame'", "ALTER ROLE carl ENCRYPTED /* x */ PassWord $x$open sesame$x$",
+                          "ALTER ROLE carl PASWORD 'ok'; ALTER ROLE carl PASSWORD E'open sesame"):
+            try:
+                one.run(statement)
+            except ServerError:
+                pass
+            [[query]] = other.run(f"SELECT query FROM pg_stat_activity WHERE pid = {pid}")
+            assert "sesame" not in query and "carl" in query, query
+        texts = [row[0] for row in other.run("SELECT query FROM pg_stat_statements WHERE query ILIKE '%role carl%'")]
+        assert "CREATE ROLE carl PASSWORD '********'" in texts and not any("sesame" in text for text in texts), texts
+
+
+def test_numbers_of_rows(make_server, make_redis):
+    server = make_server(redis=make_redis())
+    with server.connect() as connection:
+        connection.run("CREATE TABLE many (id integer PRIMARY KEY)")
+        connection.run("CREATE TABLE none (id integer PRIMARY KEY)")
+        connection.run("INSERT INTO many SELECT generate_series(1, 250)")
+        look = "SELECT relname, {} FROM {} WHERE relname IN ('many', 'none', 'pg_am') ORDER BY 1"
+        assert connection.run(look.format("reltuples", "pg_class")) == [["many", "250"], ["none", "0"], ["pg_am", "-1"]]
+        assert connection.run(look.format("n_live_tup", "pg_stat_user_tables")) == [["many", "250"], ["none", "0"]]
+        assert connection.run(look.format("n_live_tup", "pg_stat_all_tables")) == [["many", "250"], ["none", "0"], ["pg_am", "0"]]
+        connection.run("DELETE FROM many WHERE id <= 50")
+        assert connection.run(look.format("reltuples", "pg_class"))[0] == ["many", "200"]
+
+
+def test_databases(make_server, make_redis):
+    server = make_server(redis=make_redis())
+    with server.connect() as connection:
+        connection.run("CREATE TABLE sums (id integer PRIMARY KEY)")
+        look = ("SELECT numbackends, xact_commit, xact_rollback, tup_inserted, sessions, sessions_killed, session_time >= 0, active_time > 0 "
+                "FROM pg_stat_database WHERE datname = 'postgres'")
+        [before] = connection.run(look)
+        connection.run("INSERT INTO sums VALUES (1), (2), (3)")
+        connection.run("BEGIN; INSERT INTO sums VALUES (4); ROLLBACK")
+        with server.connect() as other:
+            [after] = connection.run(look)
+        assert [int(b) - int(a) for a, b in zip(before[:6], after[:6])] == [1, 2, 1, 4, 1, 0], (before, after)
+        assert after[6:] == ["t", "t"]
+        assert connection.run("SELECT datname FROM pg_stat_database WHERE datname IN ('postgres', 'template1') ORDER BY 1") == [["postgres"], ["template1"]]
