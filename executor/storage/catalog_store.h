@@ -56,6 +56,7 @@ struct CatalogChange {
   std::vector<std::pair<sql::Oid, std::string>> unchanged_tables;
   std::vector<sql::Oid> building;         // indexes whose build begins with this: their lease
   std::vector<sql::Oid> counted_changes;  // tables whose counter of changes goes up
+  std::vector<std::string> statements;    // that made this change, for a catalog that is kept as statements
   sql::Oid first_oid = 0, next_oid = 0;   // oids that it takes: from the first, which must still be free, to before the next; 0: none
 
   bool empty() const;
