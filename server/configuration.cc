@@ -326,7 +326,7 @@ void hide_passwords(int argc, char** argv) {
 std::optional<Configuration> read_configuration(int argc, const char* const* argv) {
   Configuration configuration;
   CLI::App app("redquel: a PostgreSQL front to Redis", "redquel");
-  app.footer("redquel discover --help: tables for the keys of a Redis that is full already");
+  app.footer("redquel discover --help: tables for the keys of a Redis that is full already\nredquel look --help: SQL over a Redis to which nothing is written");
   std::vector<std::string> listen;
   std::string file, redis, data_dir, log_level;
   std::size_t threads = 0;

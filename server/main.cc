@@ -18,10 +18,12 @@
 #include "server/status/health.h"
 #include "server/init.h"
 #include "server/log_format.h"
+#include "server/look.h"
 #include "server/redis_check.h"
 #include "server/redis_engines.h"
 #include "server/reload.h"
 #include "server/server.h"
+#include "server/server_options.h"
 
 namespace {
 
@@ -29,23 +31,6 @@ using namespace redquel;
 
 /// How the program ends.
 enum ExitCode : int { kGood = 0, kFailed = 1, kBadUsage = 2 };
-
-server::ServerOptions options_of(const server::Configuration& configuration) {
-  server::ServerOptions options;
-  static_cast<server::Reloadable&>(options) = server::make_reloadable(configuration);
-  options.listen = configuration.listen;
-  options.unix_sockets = configuration.unix_sockets;
-  options.threads = configuration.threads;
-  options.status_listen = configuration.status_listen;
-  options.status_hosts = configuration.status_hosts;
-  options.max_connections = configuration.max_connections;
-  options.reserved_connections = configuration.reserved_connections;
-  options.max_startups = configuration.max_startups;
-  options.client_memory = configuration.client_memory;
-  options.drain_time = configuration.shutdown_timeout;
-  options.handle_signals = true;
-  return options;
-}
 
 /// Makes the first role. Decides about the protected mode, unless Redis does not answer yet.
 std::shared_ptr<server::LoginPolicy> login_policy(const server::Reloadable& reloadable, const executor::ConnectionOptions& redis) {
@@ -56,7 +41,7 @@ std::shared_ptr<server::LoginPolicy> login_policy(const server::Reloadable& relo
 
 /// Everything that needs the configuration. Throws what is fit to be printed.
 int serve(const server::Configuration& configuration, std::vector<std::string> command_line) {
-  server::ServerOptions server_options = options_of(configuration);
+  server::ServerOptions server_options = server::server_options_of(configuration);
   server_options.reload = server::ConfigurationReload(std::move(command_line), configuration);
   // The child must be forked while this is the only thread.
   std::unique_ptr<executor::EmbeddedRedis> embedded;
@@ -112,6 +97,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && words[1] == "check") return server::run_check(argc, arguments.data());
   if (argc > 1 && words[1] == "health") return server::run_health(argc, arguments.data());
   if (argc > 1 && words[1] == "discover") return server::run_discover(argc, arguments.data());
+  if (argc > 1 && words[1] == "look") return server::run_look(argc, arguments.data());
   try {
     const std::optional<server::Configuration> configuration = server::read_configuration(argc, arguments.data());
     if (!configuration) return kGood;

@@ -149,7 +149,14 @@ std::string check_transaction_isolation(const ParameterDefinition&, std::string 
   return value;
 }
 
-std::string check_transaction_read_only(const ParameterDefinition&, std::string value, const SessionState& session) {
+std::string check_default_read_only(const ParameterDefinition&, std::string value, const SessionState& session) {
+  if (!session.only_looks || value == "on") return value;
+  throw sql::SqlError(sqlstate::kFeatureNotSupported, "cannot set transaction read-write mode during recovery")
+      .detail("This redquel only looks at its Redis.");
+}
+
+std::string check_transaction_read_only(const ParameterDefinition& definition, std::string value, const SessionState& session) {
+  value = check_default_read_only(definition, std::move(value), session);
   if (!session.transaction || value == "on" || !session.modes.read_only) return value;
   if (session.savepoints > 0) {
     throw sql::SqlError(sqlstate::kActiveTransaction, "cannot set transaction read-write mode inside a read-only transaction");

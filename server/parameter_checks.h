@@ -16,6 +16,7 @@ namespace redquel::server {
 std::string only_initial(const ParameterDefinition&, std::string value, const executor::SessionState&);
 /// The running transaction's: 25001 where it is too late to change them.
 std::string check_transaction_isolation(const ParameterDefinition&, std::string value, const executor::SessionState&);
+std::string check_default_read_only(const ParameterDefinition&, std::string value, const executor::SessionState&);
 std::string check_transaction_read_only(const ParameterDefinition&, std::string value, const executor::SessionState&);
 std::string check_transaction_deferrable(const ParameterDefinition&, std::string value, const executor::SessionState&);
 /// Bytes that are not printable ASCII become '?'.

@@ -108,7 +108,7 @@ constexpr ParameterDefinition kParameters[] = {
      "Sets the transaction isolation level of each new transaction.",
      {.choices = "serializable,repeatable read,read committed,read uncommitted"}},
     {"default_transaction_read_only", kBoolean, kUser, "off",
-     "Sets the default read-only status of new transactions.", {.reported = true}},
+     "Sets the default read-only status of new transactions.", {.reported = true, .check = check_default_read_only}},
     {"default_with_oids", kBoolean, kUser, "off", "WITH OIDS is no longer supported; this can only be false.",
      {.hidden = true, .check = check_without_oids}},
     {"dynamic_library_path", kString, kSuperuser, "$libdir",

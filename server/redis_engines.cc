@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "executor/make_engine.h"
+#include "executor/redis/look_client.h"
 #include "executor/redis/redis_pool.h"
 #include "executor/ddl/role_setting.h"
 #include "executor/storage/databases.h"
@@ -20,8 +21,11 @@ namespace {
 
 class RedisEngines final : public EngineSource {
  public:
-  RedisEngines(asio::io_context& context, executor::ConnectionOptions redis, executor::EngineLimits limits)
-      : pool_(context.get_executor(), std::move(redis)), limits_(limits) {}
+  /// `own`: the keyspace of a redquel that only looks at Redis; null: redquel's keys are in Redis.
+  RedisEngines(asio::io_context& context, executor::ConnectionOptions redis, executor::EngineLimits limits, std::shared_ptr<executor::OwnKeyspace> own)
+      : pool_(context.get_executor(), std::move(redis)), own_(std::move(own)), limits_(limits) {
+    if (own_) look_.emplace(pool_, *own_);
+  }
 
   asio::awaitable<std::shared_ptr<executor::Engine>> open(std::string name) override {
     executor::RedisClient& home = this->home();
@@ -34,7 +38,7 @@ class RedisEngines final : public EngineSource {
     if (!number) throw sql::undefined_database(name);
     // Another session may have made it meanwhile; databases dropped and made again have another number.
     std::shared_ptr<executor::Engine>& engine = engines_[{name, *number}];
-    if (!engine) engine = executor::make_engine(pool_, *number, home, limits_);
+    if (!engine) engine = executor::make_engine(access(), *number, home, limits_);
     const std::shared_ptr<executor::Engine> opened = engine;
     co_await opened->begin_session();
     co_return opened;
@@ -54,9 +58,14 @@ class RedisEngines final : public EngineSource {
   }
 
  private:
+  executor::RedisAccess& access() {
+    if (look_) return *look_;
+    return pool_;
+  }
+
   /// The thread's way to the roles and the list of databases.
   executor::RedisClient& home() {
-    executor::RedisClient& home = pool_.shared(pool_.default_database());
+    executor::RedisClient& home = access().shared(pool_.default_database());
     executor::home_database() = {&home, pool_.default_database()};
     return home;
   }
@@ -72,16 +81,18 @@ class RedisEngines final : public EngineSource {
   }
 
   executor::RedisPool pool_;
+  std::shared_ptr<executor::OwnKeyspace> own_;
+  std::optional<executor::LookAccess> look_;
   executor::EngineLimits limits_;
   std::map<std::pair<std::string, int>, std::shared_ptr<executor::Engine>> engines_;
 };
 
 }  // namespace
 
-EngineSourceFactory redis_engines(executor::ConnectionOptions redis, executor::EngineLimits limits) {
+EngineSourceFactory redis_engines(executor::ConnectionOptions redis, executor::EngineLimits limits, std::shared_ptr<executor::OwnKeyspace> own) {
   executor::set_setting_check(checked_setting);
-  return [redis = std::move(redis), limits](asio::io_context& context) {
-    return std::make_unique<RedisEngines>(context, redis, limits);
+  return [redis = std::move(redis), limits, own = std::move(own)](asio::io_context& context) {
+    return std::make_unique<RedisEngines>(context, redis, limits, own);
   };
 }
 

@@ -43,6 +43,7 @@ struct SessionLimits {
   std::chrono::seconds startup_time{60};                // a connection that has not logged in by then is closed
   /// What SET work_mem and SET temp_file_limit may give; none: any number.
   std::optional<std::uint64_t> work_mem_bytes, temporary_bytes;
+  bool only_looks = false;  // no session writes rows (`redquel look`)
   /// Values of parameters that differ from the table's initial ones.
   std::vector<ParameterValue> server_values;
 };

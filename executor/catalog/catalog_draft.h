@@ -91,6 +91,9 @@ class CatalogDraft {
   /// The index is committed as building, and its build begins at once.
   void begin_build(sql::Oid index) { change_.building.push_back(index); }
 
+  /// Notes the text of the statement that makes the changes.
+  void note_statement(std::string text) { change_.statements.push_back(std::move(text)); }
+
   /// Sent to the client once the change is committed.
   void notice(std::string_view sqlstate, std::string message, std::string detail = {});
   const std::vector<sql::SqlError>& notices() const { return notices_; }

@@ -25,6 +25,9 @@ struct DdlContext {
   RedisAccess* access = nullptr;  // ways to the others; null where no statement of a client runs
   /// LOCK TABLE for the session's transaction. Empty where no statement of a client runs.
   std::function<asio::awaitable<void>(const sql::TableDef& table, TableLock mode)> lock_table = {};
+  /// The text of the statement that changes definitions, with its search path, for a catalog that is kept as statements. It is noted with
+  /// the first change.
+  std::string statement = {};
 };
 
 }  // namespace redquel::executor

@@ -73,6 +73,7 @@ asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft
     CatalogDraft draft(*catalog.state().draft);
     used.keep_from(draft);
     make(draft);
+    if (!context.statement.empty()) draft.note_statement(context.statement);
     if (draft.lacking_oids() > 0) {
       co_await catalog.reserve_oids(context.redis, draft);
       continue;
@@ -119,6 +120,7 @@ asio::awaitable<std::optional<std::vector<Removal>>> commit_made(DdlContext& con
     used.keep_from(*draft);
     make(*draft);
   } while (co_await used.find(context, *draft));
+  if (!context.statement.empty()) draft->note_statement(context.statement);
   co_await check_foreign_places(context, *draft, *loaded.snapshot);
   std::vector<const sql::CatalogSnapshot*> known_structures{loaded.snapshot.get()};
   co_await check_new_structures(context, *draft, std::move(known_structures));
@@ -146,11 +148,13 @@ asio::awaitable<std::optional<std::vector<Removal>>> commit_made(DdlContext& con
 asio::awaitable<bool> try_change_catalog(DdlContext& context, const MakeDraft& make) {
   if (context.session.transaction) {
     co_await change_in_transaction(context, make);
+    context.statement.clear();
     co_return true;
   }
   const bool waits = context.lock_table != nullptr;
   const std::optional<std::vector<Removal>> removals = co_await commit_made(context, make, waits);
   if (!removals) co_return false;
+  context.statement.clear();
   for (const Removal& removal : *removals) co_await run_removal(context.redis, removal);
   co_return true;
 }

@@ -117,6 +117,7 @@ asio::awaitable<void> check_foreign_places(DdlContext& context, const CatalogDra
     if (!table->mapping || table == known) continue;
     const int database = table->mapping->database.value_or(context.database);
     std::vector<std::string> prefixes(draft.prefixes().begin(), draft.prefixes().end());
+    if (database != context.database && context.redis.own_keyspace() != nullptr) continue;  // no other database has tables of its own
     if (database != context.database) {
       const std::vector<std::string> keys, arguments{std::to_string(database)};
       const RepliesPtr replies = co_await run_script(context.redis, kPrefixesOfDatabaseScript, keys, arguments);

@@ -10,6 +10,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/discovery/keyspace_sampler.h"
 #include "executor/engine/inner_statements.h"
+#include "executor/engine/kept_statements.h"
 #include "executor/roles/access.h"
 #include "executor/roles/user_mappings.h"
 #include "executor/transaction/transaction.h"
@@ -76,7 +77,7 @@ class ImportExecution final : public Execution {
       : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    if (session_.modes.read_only) throw sql::in_read_only_transaction(command_tag());
+    if (refuses_definition(*prepared_->statement, session_)) throw sql::in_read_only_transaction(command_tag());
     const auto& statement = std::get<ast::ImportForeignSchema>(prepared_->statement->node);
     if (statement.server != "redis") throw SqlError(sqlstate::kUndefinedObject, fmt::format("server \"{}\" does not exist", statement.server));
     const sql::CatalogPtr catalog = co_await engine_.catalog(session_);

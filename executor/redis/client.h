@@ -23,6 +23,8 @@ struct ExecutionCounters {
   std::uint64_t bytes_received = 0;
 };
 
+class OwnKeyspace;
+
 /// Commands that are on their way while their caller does something else. Destroyed before the replies were taken:
 /// these are read and dropped.
 class RedisRequest {
@@ -51,16 +53,21 @@ class RedisClient {
   /// As `execute`, the commands as one snapshot (MULTI/EXEC; a single command needs none): for reads whose replies are
   /// combined. Gives the replies of the commands alone. A command that Redis refuses to queue throws its SqlError
   /// and nothing has run. No EVALSHA in here (a NOSCRIPT in the middle would not stop the rest).
-  asio::awaitable<RepliesPtr> execute_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr);
+  /// A client that only looks has no MULTI: other clients may write between its commands.
+  virtual asio::awaitable<RepliesPtr> execute_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr);
 
   /// Sends the commands as `execute` does; the replies are taken later. A client that cannot do two things at a time
   /// sends them then. `counters` must outlive the request.
   virtual std::unique_ptr<RedisRequest> start(CommandBatch batch, ExecutionCounters* counters = nullptr);
   /// The same as one snapshot, as `execute_atomic` does.
-  std::unique_ptr<RedisRequest> start_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr);
+  virtual std::unique_ptr<RedisRequest> start_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr);
 
   /// Moves when Redis turns out to be another one than before (see Replies::generation).
   virtual std::uint64_t generation() const = 0;
+
+  /// Returns the place of redquel's own keys, if it is not Redis: then this client only looks at Redis, and runs no scripts. Null: they are in
+  /// Redis.
+  virtual OwnKeyspace* own_keyspace() { return nullptr; }
 };
 
 class Subscription;

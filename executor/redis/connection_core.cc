@@ -170,7 +170,7 @@ std::string_view SharedConnection::Core::plain(std::string_view received) {
 }
 
 asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hands(RedisLogin login) {
-  const CommandBatch commands = handshake_commands(options_.url, login, options_.client_name);
+  const CommandBatch commands = handshake_commands(options_.url, login, options_.client_name, options_.only_looks);
   decoder_ = std::make_unique<ReplyDecoder>(options_.max_reply_bytes);
   Replies replies;
   replies.set_names(commands.names());
@@ -210,7 +210,7 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hand
     rewrite_is_impossible_ = false;
     warn_of_eviction(result.server, options_.url.address(), options_.refuses_eviction);
     warn_of_skew(result.server, options_.url.address());
-    if (result.server.role == "slave") spdlog::warn("Redis at {} is a replica: redquel only reads", options_.url.address());
+    if (result.server.role == "slave" && !options_.only_looks) spdlog::warn("Redis at {} is a replica: redquel only reads", options_.url.address());
   }
   server_ = std::move(result.server);
   ++statistics_.connects;
@@ -453,7 +453,9 @@ void SharedConnection::Core::finish_turn() {
   turns_.pop_front();
   std::optional<std::string> version;
   if (turn.version && (*turn.version)[0].is_text()) version = std::string((*turn.version)[0].text);
-  if (turn.version && !options_.client_name.ends_with("-bulk")) seen_version(options_.url.database) = version.value_or("");
+  if (options_.own_version) version = options_.own_version();
+  const bool is_told = turn.version || options_.own_version;
+  if (is_told && !options_.client_name.ends_with("-bulk")) seen_version(options_.url.database) = version.value_or("");
   for (const auto& pending : turn.batches) {
     pending->replies->set_catalog_version(version);
     pending->replies->set_generation(generation_);

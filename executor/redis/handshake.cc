@@ -21,9 +21,20 @@ bool is_lasting_error(const sql::SqlError& error) {
   return false;
 }
 
+/// Fills the fields that HELLO tells: names and values in turn. Returns true if the version is among them.
+bool read_hello(const Reply& reply, ServerInfo& server) {
+  const std::span<const Reply> facts = reply.children();
+  for (std::size_t index = 0; index + 1 < facts.size(); index += 2) {
+    if (facts[index].text == "version") server.version = facts[index + 1].text;
+    if (facts[index].text == "role") server.role = facts[index + 1].text;
+    if (facts[index].text == "mode") server.cluster_enabled = facts[index + 1].text == "cluster";
+  }
+  return !server.version.empty();
+}
+
 }  // namespace
 
-CommandBatch handshake_commands(const RedisUrl& url, const RedisLogin& login, std::string_view client_name) {
+CommandBatch handshake_commands(const RedisUrl& url, const RedisLogin& login, std::string_view client_name, bool only_looks) {
   CommandBatch batch;
   if (!login.user.empty()) {
     batch.add("AUTH", login.user, login.password);
@@ -32,6 +43,7 @@ CommandBatch handshake_commands(const RedisUrl& url, const RedisLogin& login, st
   }
   if (url.database != 0) batch.add("SELECT", url.database);
   batch.add("CLIENT", "SETNAME", client_name);
+  if (only_looks) return std::move(batch.add("HELLO"));
   batch.add("INFO");
   batch.add("MULTI");
   batch.add("EXEC");
@@ -69,6 +81,7 @@ HandshakeResult read_handshake(const RedisUrl& url, const Replies& replies) {
       result.server.may_info = !reply.is_error();
       if (reply.is_text()) parse_info(reply.text, result.server);
     }
+    if (command == "HELLO") is_informed = read_hello(reply, result.server);
     if (command == "MULTI") result.server.may_multi = !is_permission_error(reply);
     if (command == "EVAL_RO") result.server.may_script_read = !is_permission_error(reply);
     if (command == "SORT_RO") result.server.may_sort_get = !is_permission_error(reply);

@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -26,6 +27,10 @@ struct ConnectionOptions {
   std::chrono::milliseconds retry_pause_limit{1000};
   /// Read at the end of every turn (Replies::catalog_version); empty: not read.
   std::string version_key{sql::kVersionKey};
+  /// Returns the version of definitions that are not in Redis, for Replies::catalog_version. Empty: they are in Redis.
+  std::function<std::string()> own_version;
+  /// The connection sends nothing but commands of @read and @connection.
+  bool only_looks = false;
   /// What CLIENT LIST shows.
   std::string client_name = "redquel";
   /// A single reply larger than this ends the connection: a server that sends it is broken or hostile.

@@ -87,6 +87,8 @@ struct SessionState {
   /// While functions in LANGUAGE sql run: calls within calls, and what statement_timestamp() says in all of them.
   std::size_t function_depth = 0;
   std::int64_t statement_time = 0;
+  /// The server only looks at its Redis: no statement writes rows, and transactions cannot become read-write.
+  bool only_looks = false;
   /// Prepared statements and cursors, for pg_prepared_statements and pg_cursors.
   std::function<sql::SessionNames()> names;
 };

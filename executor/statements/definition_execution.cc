@@ -11,6 +11,7 @@
 #include "executor/ddl/structure_state.h"
 #include "executor/ddl/temporary.h"
 #include "executor/discovery/import_foreign_schema.h"
+#include "executor/engine/kept_statements.h"
 #include "executor/engine/statement_kind.h"
 #include "executor/roles/access.h"
 #include "executor/roles/role_access.h"
@@ -50,7 +51,11 @@ class DefinitionExecution final : public Execution {
     const sql::CatalogPtr known = co_await engine_.catalog(session_);
     RoleAccess access(engine_.access(), engine_.database(), known, current_role(*sql::known_roles(), session_));
     DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home(), engine_.database(), &access};
-    context.lock_table = [this](const sql::TableDef& table, TableLock mode) { return lock(table, mode); };
+    if (engine_.shared().own_keyspace() == nullptr) {
+      context.lock_table = [this](const sql::TableDef& table, TableLock mode) { return lock(table, mode); };
+    } else {
+      context.statement = statement_with_path(prepared_->text, session_, *known);
+    }
     if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
     co_await std::visit([&](const auto& statement) { return run_one(context, statement); }, prepared_->statement->node);
     const StructureContext structures{context, access, engine_.database()};
@@ -74,7 +79,7 @@ class DefinitionExecution final : public Execution {
     if (session_.transaction && rename && rename->object == ast::ObjectType::kDatabase) {
       throw sql::not_supported("ALTER DATABASE in a transaction block");
     }
-    if (session_.modes.read_only) throw sql::in_read_only_transaction(command_tag());
+    if (refuses_definition(statement, session_)) throw sql::in_read_only_transaction(command_tag());
   }
 
   /// Outside of a transaction the statement only waits until it could have the table: its definitions change in one step.

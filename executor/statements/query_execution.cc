@@ -214,7 +214,7 @@ class QueryRun {
 
   asio::awaitable<void> start() {
     const planner::PlannedStatement& planned = prepared_->plan->planned;
-    if (session_.modes.read_only) refuse_writes(planned);
+    if (session_.modes.read_only) refuse_writes(planned, copy_ != nullptr);
     writes_ = prepared_->plan->writes;
     const bool may_empty = writes_ && !session_.temporary_schema.empty();
     is_compound_ = planned.is_compound_write || (may_empty && empties_on_commit(planned.plan));

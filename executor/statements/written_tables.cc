@@ -37,10 +37,10 @@ bool writes_permanent(const planner::PhysicalNode& plan) {
 
 }  // namespace
 
-void refuse_writes(const planner::PlannedStatement& planned) {
+void refuse_writes(const planner::PlannedStatement& planned, bool is_copy) {
   std::string command;
   if (writes_permanent(*planned.plan)) {
-    const char* written = command_of(*planned.plan);
+    const char* written = is_copy ? "COPY FROM" : command_of(*planned.plan);
     command = written != nullptr ? written : "SELECT";
   } else if (const std::optional<planner::RowLock> lock = planner::locking_clause(planned.plan)) {
     command = "SELECT " + std::string(planner::lock_clause(lock->strength));

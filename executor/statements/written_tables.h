@@ -13,7 +13,7 @@ const char* command_of(const planner::PhysicalNode& plan);
 /// never come.
 bool empties_on_commit(const planner::PhysicalPlan& plan);
 /// Throws 25006 if the statement writes to a table that is not temporary, or locks rows.
-void refuse_writes(const planner::PlannedStatement& planned);
+void refuse_writes(const planner::PlannedStatement& planned, bool is_copy);
 /// Adds the tables that foreign keys of these, or to these, concern: a write may look at them.
 void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector<sql::Oid>& tables);
 

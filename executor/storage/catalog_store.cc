@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "executor/redis/own_keyspace.h"
 #include "executor/redis/redis_error.h"
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
@@ -14,6 +15,7 @@
 #include "sql/catalog/row_types.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -22,7 +24,7 @@ namespace {
 constexpr sql::Oid kPublicOid = 2200;  // as in PostgreSQL
 // A schema that every database has until it is dropped: then its field holds this instead of a definition.
 constexpr std::string_view kDropped = "dropped";
-constexpr std::string_view kServerField = "server:redis";
+constexpr std::string_view kServerField = "server:redis", kNextOidField = "next_oid";
 
 /// Fields and values in turn.
 template <typename Take>
@@ -50,7 +52,7 @@ LoadedCatalog decode_catalog(const Replies& replies) {
   public_schema.comment = "standard public schema";
   snapshot->schemas.emplace("public", std::move(public_schema));
   for_each_pair(replies.array(1), [&](std::string_view field, std::string_view value) {
-    if (field == "next_oid") {
+    if (field == kNextOidField) {
       loaded.next_oid = std::max(parse_oid(value), sql::kFirstUserOid);
     } else if (field.starts_with("table:")) {
       auto table = std::make_shared<sql::TableDef>(sql::decode_table(value));
@@ -131,28 +133,16 @@ std::vector<sql::Oid> tables_in_use(const CatalogChange& change) {
   return tables;
 }
 
-std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, CatalogChange& change,
-                                          const std::string& new_version, const std::optional<RoleCommit>& roles) {
-  CommitArguments arguments;
-  arguments.add(base.version);
-  arguments.add(new_version);
-  arguments.add(change.first_oid == 0 ? std::string() : std::to_string(change.first_oid));
-  arguments.add(std::to_string(sql::kStoredFormat));
-  arguments.begin();
-  if (roles) {
-    arguments.add(std::to_string(change.database));
-    for (const std::string& word : roles->arguments) arguments.add(word);
-  }
-  arguments.end();
-  arguments.begin();
-  for (const auto& [table, counter] : change.unchanged_tables) arguments.add(changes_key(table)), arguments.add(counter);
-  arguments.end();
-  arguments.begin();
-  for (sql::Oid oid : tables_in_use(change)) arguments.add(std::to_string(oid));
-  arguments.end();
-
-  std::vector<std::pair<std::string, std::string>> definitions, versions, removals;
+/// The definitions of a change as fields of stored hashes.
+struct CatalogFields {
+  std::vector<std::pair<std::string, std::string>> definitions, versions;
   std::vector<std::string> dropped, dropped_versions;
+};
+
+/// Returns the fields. Gives changed tables the new version, and adds the counters of dropped ones to the deleted keys.
+CatalogFields fields_of(CatalogChange& change, const std::string& new_version) {
+  CatalogFields fields;
+  auto& [definitions, versions, dropped, dropped_versions] = fields;
   for (sql::TableDef& table : change.tables) {
     table.version = new_version;
     definitions.emplace_back("table:" + std::to_string(table.oid), sql::encode_table(table));
@@ -189,13 +179,39 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
   for (const auto& [object, acl] : change.system_acls) {
     definitions.emplace_back("acl:" + std::to_string(object.first) + ":" + std::to_string(object.second), sql::encode_acl(acl));
   }
-  if (change.next_oid != 0) definitions.emplace_back("next_oid", std::to_string(change.next_oid));
+  if (change.next_oid != 0) definitions.emplace_back(kNextOidField, std::to_string(change.next_oid));
   for (sql::Oid oid : change.dropped_tables) {
     dropped.push_back("table:" + std::to_string(oid));
     dropped_versions.push_back(std::to_string(oid));
     change.deleted_keys.push_back(changes_key(oid));
   }
   for (sql::Oid oid : change.dropped_sequences) dropped.push_back("sequence:" + std::to_string(oid));
+  return fields;
+}
+
+std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, CatalogChange& change,
+                                          const std::string& new_version, const std::optional<RoleCommit>& roles) {
+  CommitArguments arguments;
+  arguments.add(base.version);
+  arguments.add(new_version);
+  arguments.add(change.first_oid == 0 ? std::string() : std::to_string(change.first_oid));
+  arguments.add(std::to_string(sql::kStoredFormat));
+  arguments.begin();
+  if (roles) {
+    arguments.add(std::to_string(change.database));
+    for (const std::string& word : roles->arguments) arguments.add(word);
+  }
+  arguments.end();
+  arguments.begin();
+  for (const auto& [table, counter] : change.unchanged_tables) arguments.add(changes_key(table)), arguments.add(counter);
+  arguments.end();
+  arguments.begin();
+  for (sql::Oid oid : tables_in_use(change)) arguments.add(std::to_string(oid));
+  arguments.end();
+
+  const CatalogFields fields = fields_of(change, new_version);
+  const auto& [definitions, versions, dropped, dropped_versions] = fields;
+  std::vector<std::pair<std::string, std::string>> removals;
   for (const Removal& removal : change.removals) removals.emplace_back(removal.id, encode_removal(removal));
 
   arguments.pairs(definitions);
@@ -215,6 +231,19 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
   for (sql::Oid index : change.building) arguments.add(building_key(index)), arguments.add(std::to_string(kBuildLeaseMilliseconds));
   arguments.end();
   return std::move(arguments.words);
+}
+
+/// As commit_catalog.lua does. Throws 25006 where the change would need keys of tables.
+std::optional<std::string> commit_to(OwnKeyspace& own, const sql::CatalogSnapshot& base, CatalogChange change) {
+  if (!change.reserved_prefixes.empty() || !change.removals.empty() || !change.building.empty() || !change.renamed_keys.empty()) {
+    throw sql::SqlError(sqlstate::kReadOnlyTransaction, "tables with rows of their own cannot be changed: this redquel only looks at Redis");
+  }
+  std::string new_version = random_version();
+  CatalogFields fields = fields_of(change, new_version);
+  OwnKeyspace::Commit commit{base.version, new_version, std::string(sql::kCatalogKey), std::move(fields.definitions), std::move(fields.dropped), std::move(change.statements)};
+  if (change.first_oid != 0) commit.still_free = {std::string(kNextOidField), change.first_oid};
+  if (!own.commit(std::move(commit))) return std::nullopt;
+  return new_version;
 }
 
 }  // namespace
@@ -239,6 +268,7 @@ asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounte
 
 asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, const sql::CatalogSnapshot& base,
                                                            CatalogChange change) {
+  if (OwnKeyspace* own = client.own_keyspace()) co_return commit_to(*own, base, std::move(change));
   std::vector<sql::Oid> tables = tables_in_use(change);
   const CatalogCommit commit = encode_commit(base, std::move(change));
   RepliesPtr replies = co_await run_script(client, kCommitCatalogScript, commit.keys, commit.arguments);
@@ -262,6 +292,7 @@ CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange chan
 }
 
 asio::awaitable<sql::Oid> reserve_oids(RedisClient& client, sql::Oid count) {
+  if (OwnKeyspace* own = client.own_keyspace()) co_return static_cast<sql::Oid>(own->reserve(sql::kCatalogKey, kNextOidField, sql::kFirstUserOid, count));
   const std::vector<std::string> keys{std::string(sql::kCatalogKey)}, arguments{std::to_string(sql::kFirstUserOid), std::to_string(count)};
   const RepliesPtr replies = co_await run_script(client, kReserveOidsScript, keys, arguments);
   co_return static_cast<sql::Oid>(replies->integer(0));

@@ -59,6 +59,7 @@ struct CatalogChange {
   std::vector<sql::Oid> counted_changes;  // tables whose counter of changes goes up
   std::shared_ptr<const RoleChange> roles;  // null: none
   int database = 0;                         // the number of this logical database; where roles change
+  std::vector<std::string> statements;    // that made this change, for a catalog that is kept as statements
   sql::Oid first_oid = 0, next_oid = 0;   // oids that it takes: from the first, which must still be free, to before the next; 0: none
 
   bool empty() const;

@@ -58,6 +58,7 @@ asio::awaitable<MemberAlgebra::Members> MemberAlgebra::members(std::string key) 
 asio::awaitable<MemberAlgebra::Members> MemberAlgebra::combine(Kind kind, std::vector<std::string> keys) {
   static constexpr std::string_view kNames[] = {"SINTER", "SUNION", "SDIFF"};
   if (keys.size() > kMaxKeys) co_return co_await combine_in_steps(kind, std::move(keys));
+  if (context_.redis().own_keyspace() != nullptr) co_return co_await combine_without_script(kind, std::string(kNames[static_cast<std::size_t>(kind)]), std::move(keys));
   const std::vector<std::string> arguments{std::string(kNames[static_cast<std::size_t>(kind)]), std::to_string(context_.limits.set_members)};
   CommandBatch batch;
   kSmallSetsScript.append_call(batch, keys, arguments);
@@ -71,6 +72,26 @@ asio::awaitable<MemberAlgebra::Members> MemberAlgebra::combine(Kind kind, std::v
     const auto least = std::ranges::min_element(list, {}, [](const Reply& card) { return card.integer; });
     std::swap(keys.front(), keys[static_cast<std::size_t>(least - list.begin())]);
   }
+  co_return co_await combine_in_steps(kind, std::move(keys));
+}
+
+asio::awaitable<MemberAlgebra::Members> MemberAlgebra::combine_without_script(Kind kind, std::string command, std::vector<std::string> keys) {
+  CommandBatch batch;
+  for (const std::string& key : keys) batch.add("SCARD", key);
+  RepliesPtr replies = co_await ask(std::move(batch), keys);
+  std::size_t sum = 0, least = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    sum += static_cast<std::size_t>(replies->integer(i));
+    if (replies->integer(i) < replies->integer(least)) least = i;
+  }
+  const std::size_t looks = kind == Kind::kIntersection ? static_cast<std::size_t>(replies->integer(least)) * keys.size() : sum;
+  if (looks <= context_.limits.set_members) {
+    CommandBatch small;
+    small.add(command, keys);
+    replies = co_await ask(std::move(small), keys);
+    co_return texts_of(replies->array(0));
+  }
+  if (kind == Kind::kIntersection) std::swap(keys.front(), keys[least]);
   co_return co_await combine_in_steps(kind, std::move(keys));
 }
 

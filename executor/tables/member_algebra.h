@@ -24,6 +24,7 @@ class MemberAlgebra {
 
  private:
   asio::awaitable<RepliesPtr> ask(CommandBatch batch, const std::vector<std::string>& keys);
+  asio::awaitable<Members> combine_without_script(Kind kind, std::string command, std::vector<std::string> keys);
   asio::awaitable<Members> combine_in_steps(Kind kind, std::vector<std::string> keys);
   /// The page's members that are in all of the others, or in none.
   asio::awaitable<Members> keep(Members page, const std::vector<std::string>& others, bool in_all);

@@ -13,7 +13,7 @@ import time
 import traceback
 
 from harness import assertions
-from harness.servers import Redis, Redquel, tail
+from harness.servers import Look, Redis, Redquel, tail
 
 
 class Fixtures:
@@ -59,6 +59,14 @@ class Fixtures:
         """A function (*options, redis=None, **keywords) that starts a redquel: embedded without redis. Ended with the test."""
         def make(*options, redis=None, **keywords):
             server = Redquel(self.build, redis, *options, **keywords).start()
+            self._for_one_test.append(server)
+            return server
+        return make
+
+    def fixture_make_look(self):
+        """A function (redis, *options) that starts `redquel look` at a Redis. Ended with the test."""
+        def make(redis, *options, **keywords):
+            server = Look(self.build, redis, *options, **keywords).start()
             self._for_one_test.append(server)
             return server
         return make

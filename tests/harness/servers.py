@@ -176,8 +176,7 @@ class Redquel:
         self.embedded_redis = None
 
     def start(self):
-        store = ["--redis", self.redis.url] if self.redis else ["--embedded", "--data-dir", self.data_dir]
-        self.process = Process([self.binary, "--listen", "127.0.0.1:0", *store, *self.options], f"{self.folder}/redquel.log",
+        self.process = Process([self.binary, *self.words(), "--listen", "127.0.0.1:0", *self.options], f"{self.folder}/redquel.log",
                                environment=self.environment, cwd=self.folder)
         ready = self.process.wait_for_line(r"^ready (\S+):(\d+)$")
         self.address = (ready[1], int(ready[2]))
@@ -185,6 +184,10 @@ class Redquel:
             self.embedded_redis = self._child()
             guard_process(self.embedded_redis)
         return self
+
+    def words(self):
+        """The words of the command line that name the Redis."""
+        return ["--redis", self.redis.url] if self.redis else ["--embedded", "--data-dir", self.data_dir]
 
     def _child(self):
         """The pid of the embedded Redis."""
@@ -236,6 +239,13 @@ class Redquel:
     def restart(self):
         self.stop()
         return self.start()
+
+
+class Look(Redquel):
+    """`redquel look` at a Redis of the harness."""
+
+    def words(self):
+        return ["look", self.redis.url]
 
 
 def sharing_redis(make_redis, make_server, count=1, redis_options=(), **limits):

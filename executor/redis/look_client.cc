@@ -1,0 +1,134 @@
+#include "executor/redis/look_client.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "executor/redis/looking_commands.h"
+#include "executor/redis/redis_error.h"
+#include "executor/redis/resp_codec.h"
+#include "sql/error.h"
+#include "sql/sqlstate.h"
+
+namespace redquel::executor {
+
+namespace {
+
+/// The commands of a batch, one after the other.
+class BatchReader {
+ public:
+  explicit BatchReader(std::string_view bytes) : rest_(bytes) {}
+
+  bool at_end() const { return rest_.empty(); }
+  /// Fills `words` with those of the next command.
+  void next(std::vector<std::string_view>& words) {
+    words.clear();
+    for (std::size_t count = number(); count > 0; --count) {
+      const std::size_t size = number();
+      words.push_back(rest_.substr(0, size));
+      rest_.remove_prefix(size + 2);
+    }
+  }
+
+ private:
+  /// Reads a type, a number and the end of the line.
+  std::size_t number() {
+    std::size_t value = 0;
+    const char* const end = std::from_chars(rest_.data() + 1, rest_.data() + rest_.size(), value).ptr;
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()) + 2);
+    return value;
+  }
+
+  std::string_view rest_;
+};
+
+/// What becomes of a batch.
+struct Split {
+  std::vector<std::size_t> sent;  // positions of the commands that go to Redis
+  std::string answers;            // RESP: those of all commands, nil for the ones that are sent
+  std::size_t own = 0;            // commands that are answered here
+};
+
+bool is_own(std::span<const std::string_view> words) {
+  const bool has_subcommand = words[0] == "OBJECT" || words[0] == "MEMORY" || words[0] == "XINFO";
+  const std::size_t at = has_subcommand ? 2 : 1;
+  return words.size() > at && OwnKeyspace::owns(words[at]);
+}
+
+Split split_batch(const CommandBatch& batch, const OwnKeyspace& own) {
+  Split split;
+  BatchReader reader(batch.bytes());
+  std::vector<std::string_view> words;
+  // Most batches hold no key of redquel's own: nothing is answered for them.
+  const bool may_have_own = batch.bytes().find("\nredquel:") != std::string_view::npos;
+  for (std::size_t position = 0; !reader.at_end(); ++position) {
+    reader.next(words);
+    if (may_have_own && is_own(words)) {
+      split.answers += own.answer(words);
+      ++split.own;
+      continue;
+    }
+    if (!is_looking_command(words)) {
+      throw sql::SqlError(sqlstate::kInternalError, fmt::format("redquel look does not send {} to Redis", words[0]))
+          .detail("It sends nothing but commands that read.");
+    }
+    if (may_have_own) split.answers += "$-1\r\n";
+    split.sent.push_back(position);
+  }
+  return split;
+}
+
+RepliesPtr decode_answers(const std::string& answers, const CommandBatch& batch, const OwnKeyspace& own, std::uint64_t generation) {
+  auto replies = std::make_shared<Replies>();
+  replies->set_names(batch.names());
+  ReplyDecoder decoder(answers.size() + 1);
+  decoder.feed(answers);
+  while (replies->size() < batch.size() && decoder.next(*replies)) continue;
+  std::string version = own.version();
+  if (!version.empty()) replies->set_catalog_version(std::move(version));
+  replies->set_generation(generation);
+  return replies;
+}
+
+}  // namespace
+
+asio::awaitable<RepliesPtr> LookClient::execute(CommandBatch batch, ExecutionCounters* counters) {
+  const Split split = split_batch(batch, own_);
+  if (split.own == 0) co_return co_await connection_.execute(std::move(batch), counters);
+  RepliesPtr answered = decode_answers(split.answers, batch, own_, connection_.generation());
+  if (split.sent.empty()) co_return answered;
+  CommandBatch rest;
+  rest.append_commands(batch, split.sent);
+  RepliesPtr replies = co_await connection_.execute(std::move(rest), counters);
+  co_return Replies::merge(std::move(answered), split.sent, std::move(replies), 0);
+}
+
+asio::awaitable<RepliesPtr> LookClient::execute_atomic(CommandBatch batch, ExecutionCounters* counters) {
+  return execute(std::move(batch), counters);
+}
+
+std::unique_ptr<RedisRequest> LookClient::start(CommandBatch batch, ExecutionCounters* counters) {
+  if (split_batch(batch, own_).own != 0) return RedisClient::start(std::move(batch), counters);
+  return connection_.start(std::move(batch), counters);
+}
+
+std::unique_ptr<RedisRequest> LookClient::start_atomic(CommandBatch batch, ExecutionCounters* counters) {
+  return start(std::move(batch), counters);
+}
+
+LookClient& LookAccess::client(int database, bool is_bulk) {
+  std::unique_ptr<LookClient>& slot = clients_[{database, is_bulk}];
+  if (!slot) slot = std::make_unique<LookClient>(is_bulk ? pool_.bulk(database) : pool_.shared(database), own_);
+  return *slot;
+}
+
+ConnectionOptions looking_options(ConnectionOptions options, std::shared_ptr<OwnKeyspace> own) {
+  options.version_key.clear();
+  options.own_version = [own = std::move(own)] { return own->version(); };
+  options.only_looks = true;
+  options.repairs_append_only_file = options.refuses_eviction = false;
+  options.client_name = "redquel-look";
+  return options;
+}
+
+}  // namespace redquel::executor

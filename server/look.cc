@@ -1,0 +1,199 @@
+#include "server/look.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "executor/make_engine.h"
+#include "executor/redis/look_client.h"
+#include "executor/redis/looking_commands.h"
+#include "executor/redis/own_keyspace.h"
+#include "executor/runtime/random_version.h"
+#include "executor/storage/role_store.h"
+#include "parser/parse.h"
+#include "server/catalog_file.h"
+#include "server/configuration.h"
+#include "server/redis_check.h"
+#include "server/redis_engines.h"
+#include "server/reload.h"
+#include "server/server.h"
+#include "server/server_options.h"
+#include "sql/catalog/role_json.h"
+#include "sql/catalog/role_set.h"
+#include "sql/catalog/stored_keys.h"
+#include "sql/error.h"
+
+namespace redquel::server {
+
+namespace {
+
+constexpr int kGood = 0, kFailed = 1, kBadUsage = 2;
+constexpr const char* kImport = "IMPORT FOREIGN SCHEMA \"*\" FROM SERVER redis INTO public";
+
+struct LookOptions {
+  Configuration configuration;
+  std::optional<CatalogFile> catalog;
+};
+
+/// nullopt: --help was asked and printed. Throws ConfigurationError.
+std::optional<LookOptions> read_options(int argc, const char* const* argv) {
+  LookOptions options;
+  Configuration& configuration = options.configuration;
+  CLI::App app("redquel look: SQL over the keys of a Redis, which it only reads", "redquel look");
+  std::string url, catalog, file, log_level;
+  std::vector<std::string> listen;
+  app.add_option("URL", url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS) or unix://…")->required();
+  app.add_option("--catalog", catalog, "file of SQL that defines the tables; made from the keys if there is none (default: kept in memory)")->type_name("FILE");
+  app.add_option("--listen", listen, "address for PostgreSQL clients (127.0.0.1:5433); port 0 takes a free one")->type_name("HOST:PORT")->allow_extra_args(false);
+  app.add_option("--config", file, "configuration file (TOML): TLS towards Redis, rules for clients")->type_name("FILE");
+  app.add_option("--threads", configuration.threads, "event loops; 0: one per core")->check(CLI::Range(0, 1024));
+  app.add_option("--log-level", log_level, "trace, debug, info, warn, error or off");
+  try {
+    app.parse(argc - 1, argv + 1);
+  } catch (const CLI::Success& success) {
+    app.exit(success);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    throw ConfigurationError(error.what());
+  }
+  if (!file.empty()) read_configuration_file(file, configuration);
+  if (!listen.empty()) configuration.listen.clear();
+  for (const std::string& text : listen) {
+    for (ListenAddress& address : parse_listen_addresses(text)) configuration.listen.push_back(std::move(address));
+  }
+  configuration.redis_url = url;
+  configuration.embedded = false;
+  if (std::string password = environment_password(); !password.empty()) configuration.redis_password = std::move(password);
+  if (!log_level.empty()) configuration.log_level = log_level;
+  if (!catalog.empty()) options.catalog.emplace(catalog);
+  return options;
+}
+
+/// Returns a keyspace that holds role postgres alone.
+std::shared_ptr<executor::OwnKeyspace> new_keyspace() {
+  auto own = std::make_shared<executor::OwnKeyspace>();
+  own->put(sql::kRolesKey, sql::role_field(sql::kPostgresRole), sql::encode(*sql::built_in_roles()->find(sql::kPostgresRole)));
+  own->put(sql::kRolesKey, sql::kRolesVersionField, executor::random_version());
+  return own;
+}
+
+/// Throws if Redis cannot be reached, or refuses commands that reading needs.
+void check_readable(const executor::ConnectionOptions& redis) {
+  run_over_redis(redis, [&](executor::RedisPool& pool) -> asio::awaitable<void> {
+    const executor::RepliesPtr replies = co_await pool.shared(pool.default_database()).execute(executor::looking_trials());
+    if (auto refusal = executor::refused_looking(*replies, redis.url.address())) throw *std::move(refusal);
+  });
+}
+
+/// Definition statements that are run before there is a session: of a catalog file, or those that discovery proposes.
+class DefinitionRun {
+ public:
+  DefinitionRun(executor::RedisPool& pool, executor::OwnKeyspace& own)
+      : access_(pool, own), home_(access_.shared(pool.default_database())), number_(pool.default_database()) {
+    executor::home_database() = {&home_, number_};
+    engine_ = executor::make_engine(access_, number_, home_);
+    session_.only_looks = session_.modes.read_only = true;
+    session_.notice = [](std::string_view severity, const sql::SqlError& notice) { spdlog::info("{}: {}", severity, notice.message()); };
+  }
+  ~DefinitionRun() { executor::home_database() = {}; }
+  DefinitionRun(const DefinitionRun&) = delete;
+  DefinitionRun& operator=(const DefinitionRun&) = delete;
+
+  asio::awaitable<void> run_all(std::string text, std::string name) {
+    std::size_t offset = 0;
+    try {
+      for (const parser::ParsedStatement& parsed : parser::parse(text)) {
+        offset = parsed.offset;
+        co_await run_one(text.substr(parsed.offset, parsed.length));
+      }
+    } catch (const sql::SqlError& error) {
+      const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
+      throw ConfigurationError(fmt::format("{}:{}: {}", name, line, error.message()));
+    }
+  }
+
+  asio::awaitable<void> run_one(std::string text) {
+    const std::shared_ptr<const parser::ast::Statement> statement = parser::parse_statement(text);
+    if (const auto* set = std::get_if<parser::ast::SetVariable>(&statement->node); set && set->name == "search_path") {
+      std::vector<std::string> path;
+      for (const parser::ast::SettingValue& value : set->values) path.push_back(value.text);
+      const bool is_reset = set->kind != parser::ast::SetVariable::Kind::kValue;
+      session_.set_search_path(is_reset ? std::vector<std::string>{"public"} : std::move(path));
+      co_return;
+    }
+    const executor::PreparedPtr prepared = co_await engine_->prepare(std::move(text), statement, std::nullopt, session_);
+    const std::unique_ptr<executor::Execution> run = engine_->execute(prepared, {}, session_);
+    while (co_await run->next()) continue;
+  }
+
+ private:
+  executor::LookAccess access_;
+  executor::RedisClient& home_;
+  int number_;
+  std::unique_ptr<executor::Engine> engine_;
+  executor::SessionState session_;
+};
+
+/// Fills the keyspace with the definitions of the file, or with those that discovery finds.
+void load_definitions(const executor::ConnectionOptions& redis, const std::shared_ptr<executor::OwnKeyspace>& own, const std::optional<CatalogFile>& file) {
+  std::optional<std::string> text = file ? file->read() : std::nullopt;
+  const bool is_new = !text;
+  if (file && is_new) own->keep_changes([&file](const std::vector<std::string>& statements) { file->append(statements); });
+  run_over_redis(redis, [&](executor::RedisPool& pool) -> asio::awaitable<void> {
+    DefinitionRun run(pool, *own);
+    if (is_new) co_await run.run_one(kImport);
+    else co_await run.run_all(*std::move(text), file->path().string());
+  });
+  if (file) own->keep_changes([file = *file](const std::vector<std::string>& statements) { file.append(statements); });
+}
+
+int serve(const LookOptions& options) {
+  const std::shared_ptr<executor::OwnKeyspace> own = new_keyspace();
+  const executor::ConnectionOptions redis = executor::looking_options(redis_connection(options.configuration), own);
+  ServerOptions server_options = server_options_of(options.configuration);
+  server_options.limits.only_looks = true;
+  server_options.limits.server_values.emplace_back("default_transaction_read_only", "on");
+  server_options.logins = std::make_shared<LoginPolicy>(server_options.rules);
+  server_options.logins->take_up(false);
+  check_readable(redis);
+  load_definitions(redis, own, options.catalog);
+  Server server(std::move(server_options), redis_engines(redis, {}, own));
+  spdlog::info("looking at Redis at {}; definitions are kept in {}", redis.url.address(), options.catalog ? options.catalog->path().string() : "memory");
+  const bool clean = server.run([&server] {
+    std::printf("ready %s\n", server.address().c_str());
+    std::fflush(stdout);
+  });
+  if (!clean) {
+    spdlog::shutdown();  // threads are stuck in statements
+    std::_Exit(kFailed);
+  }
+  return kGood;
+}
+
+}  // namespace
+
+int run_look(int argc, const char* const* argv) {
+  try {
+    const std::optional<LookOptions> options = read_options(argc, argv);
+    if (!options) return kGood;
+    spdlog::set_level(spdlog::level::from_str(options->configuration.log_level));
+    return serve(*options);
+  } catch (const ConfigurationError& error) {
+    std::fprintf(stderr, "redquel: %s\n", error.what());
+    return kBadUsage;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "redquel: %s\n", error.what());
+    return kFailed;
+  }
+}
+
+}  // namespace redquel::server

@@ -1,0 +1,24 @@
+#include "server/server_options.h"
+
+#include "server/reload.h"
+
+namespace redquel::server {
+
+ServerOptions server_options_of(const Configuration& configuration) {
+  ServerOptions options;
+  static_cast<Reloadable&>(options) = make_reloadable(configuration);
+  options.listen = configuration.listen;
+  options.unix_sockets = configuration.unix_sockets;
+  options.threads = configuration.threads;
+  options.status_listen = configuration.status_listen;
+  options.status_hosts = configuration.status_hosts;
+  options.max_connections = configuration.max_connections;
+  options.reserved_connections = configuration.reserved_connections;
+  options.max_startups = configuration.max_startups;
+  options.client_memory = configuration.client_memory;
+  options.drain_time = configuration.shutdown_timeout;
+  options.handle_signals = true;
+  return options;
+}
+
+}  // namespace redquel::server

@@ -1,0 +1,258 @@
+"""`redquel look`: SQL over a Redis to which nothing is written and of which nothing but reading is asked."""
+import os
+import socket
+import threading
+
+from harness.pgwire import ServerError
+from harness.processes import temporary_folder
+from harness.programs import psql, run
+from harness.waiting import wait_for
+
+LEAST = ("ACL", "SETUSER", "reader", "on", ">least", "resetkeys", "~*", "resetchannels", "-@all", "+@read", "+@connection")
+
+
+def fill(redis):
+    with redis.connect() as raw:
+        for number, (name, boss) in enumerate([("king", ""), ("blake", "1"), ("clark", "1"), ("jones", "2"), ("scott", "2")], 1):
+            raw("HSET", f"emp:{number}", "ename", name, "salary", f"{1000 * number}.5", *(["mgr_id", boss] if boss else []))
+            if boss:
+                raw("SADD", f"emp:indices:mgr_id:{boss}", str(number))
+            raw("ZADD", "emp:zset:salary", f"{1000 * number}.5", str(number))
+            raw("SET", f"page:{number}", f"text {number}")
+            raw("SADD", f"badge:{number}:color", "red", "blue" if number % 2 else "green")
+        raw("RPUSH", "inbox:list", "a", "b", "c")
+        raw("ZADD", "score:game", "10", "ann", "20", "bob", "30", "cid")
+        raw("SET", "page:6", "short lived", "PX", "600000")
+
+
+# Statements over the discovered tables of `fill`, and their rows.
+READS = [
+    ("SELECT ename FROM emp WHERE id = 3", [["clark"]]),
+    ("SELECT ename FROM emp WHERE salary > 3000 ORDER BY salary DESC LIMIT 2", [["scott"], ["jones"]]),
+    ("SELECT count(*) FROM emp WHERE mgr_id = 1", [["2"]]),
+    ("SELECT count(*), sum(salary) FROM emp", [["5", "15002.5"]]),
+    ("SELECT e.ename, m.ename FROM emp e JOIN emp m ON e.mgr_id = m.id ORDER BY e.id", [["blake", "king"], ["clark", "king"], ["jones", "blake"], ["scott", "blake"]]),
+    ("SELECT ename FROM emp WHERE mgr_id = 2 AND salary > 4500", [["scott"]]),
+    ("SELECT e.ename, p.value FROM emp e JOIN page p ON p.id = e.id WHERE e.id IN (2, 4) ORDER BY 1", [["blake", "text 2"], ["jones", "text 4"]]),
+    ("SELECT badge_id FROM badge_color WHERE color = 'green' ORDER BY 1", [["2"], ["4"]]),
+    ("SELECT member FROM score_game WHERE score >= 20 ORDER BY score DESC", [["cid"], ["bob"]]),
+    ("SELECT value FROM inbox_list ORDER BY \"position\"", [["a"], ["b"], ["c"]]),
+    ("SELECT count(*) FROM redis.keys WHERE key LIKE 'page:%'", [["6"]]),
+    ("SELECT ttl > 0 FROM redis.keys WHERE key = 'page:6'", [["t"]]),
+    ("WITH RECURSIVE up(id) AS (SELECT 5::bigint UNION ALL SELECT mgr_id FROM emp JOIN up USING (id) WHERE mgr_id IS NOT NULL) SELECT count(*) FROM up", [["3"]]),
+]
+
+
+def check_reads(server):
+    with server.connect() as connection:
+        for sql, rows in READS:
+            assert connection.run(sql) == rows, (sql, connection.run(sql))
+        assert "5 rows" in run(["psql", "-X", "-h", server.host, "-p", str(server.port), "-U", "postgres", "-d", "postgres", "-c", "TABLE emp"])
+        listed = psql(server, "\\d")
+        assert "foreign table" in listed and "emp" in listed, listed
+        assert "ename" in psql(server, "\\d emp")
+
+
+def restrict(redis):
+    with redis.connect() as raw:
+        raw(*LEAST)
+    redis.login = "reader:least@"
+
+
+class Monitor:
+    """The commands that Redis runs, as MONITOR shows them."""
+
+    def __init__(self, redis):
+        self.connection = redis.connect()
+        assert self.connection("MONITOR") == "OK"
+        self.commands = []
+        self.marker = None
+        self.thread = threading.Thread(target=self.listen)
+        self.thread.start()
+
+    def listen(self):
+        while self.marker is None or not any(self.marker in line for line in self.commands[-1:]):
+            self.commands.append(self.connection._reply())
+
+    def stop(self, redis):
+        """Returns the names of all commands but those of the test itself."""
+        with redis.connect() as raw:
+            self.marker = "end-of-the-look"
+            raw("ECHO", self.marker)
+        self.thread.join(60)
+        self.connection.close()
+        words = [line.split('"')[1::2] for line in self.commands if self.marker not in line]
+        containers = ("client", "command", "memory", "object", "xinfo")
+        return {"|".join(line[:2] if line[0].lower() in containers else line[:1]).lower() for line in words}
+
+
+def categories(redis, name):
+    with redis.connect() as raw:
+        return set(raw("COMMAND", "INFO", name)[0][6])
+
+
+def state_of(redis):
+    """All keys with their values, and what Redis has by itself."""
+    with redis.connect() as raw:
+        keys = sorted(raw("KEYS", "*"))
+        return [(key, raw("DUMP", key)) for key in keys], raw("CONFIG", "GET", "*"), raw.info("memory")["number_of_cached_scripts"]
+
+
+def test_reads_with_the_least_user(make_redis, make_look):
+    redis = make_redis()
+    fill(redis)
+    before = state_of(redis)
+    restrict(redis)
+    monitor = Monitor(redis)
+    server = make_look(redis)
+    check_reads(server)
+    server.stop()
+    for name in monitor.stop(redis):
+        assert categories(redis, name) & {"@read", "@connection"}, name
+    assert state_of(redis) == before
+    with redis.connect() as raw:
+        assert not [entry for entry in raw("ACL", "LOG") if entry[3] == "command"], raw("ACL", "LOG")
+
+
+def test_a_user_with_all_rights_is_asked_for_no_more(make_redis, make_look):
+    redis = make_redis()
+    fill(redis)
+    monitor = Monitor(redis)
+    server = make_look(redis)
+    check_reads(server)
+    with server.connect() as connection:
+        connection.run("CREATE INDEX ON emp USING zset (salary) WITH (key = 'emp:zset:other'); CREATE VIEW rich AS SELECT * FROM emp WHERE salary > 2000")
+        for sql in WRITES:
+            refused(connection, sql)
+    server.stop()
+    for name in monitor.stop(redis):
+        assert categories(redis, name) & {"@read", "@connection"}, name
+
+
+def test_reads_a_replica(make_redis, make_look):
+    port = free_port()  # a replica reaches its master by TCP alone
+    master = make_redis("--port", str(port))
+    fill(master)
+    replica = make_redis("--replicaof", "127.0.0.1", str(port))
+    wait_for(lambda: replica_is_ready(replica))
+    server = make_look(replica)
+    check_reads(server)
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def replica_is_ready(replica):
+    with replica.connect() as raw:
+        return raw.info("replication").get("master_link_status") == "up"
+
+
+WRITES = {
+    "INSERT INTO emp (id, ename) VALUES (9, 'x')": "cannot execute INSERT in a read-only transaction",
+    "UPDATE emp SET ename = 'x'": "cannot execute UPDATE in a read-only transaction",
+    "DELETE FROM emp": "cannot execute DELETE in a read-only transaction",
+    "TRUNCATE emp": "cannot execute TRUNCATE TABLE in a read-only transaction",
+    "CREATE TABLE t (a int)": "cannot execute CREATE TABLE in a read-only transaction",
+    "CREATE TEMP TABLE t (a int)": "cannot execute CREATE TABLE in a read-only transaction",
+    "CREATE TABLE t AS SELECT 1": "cannot execute CREATE TABLE AS in a read-only transaction",
+    "SELECT 1 INTO t": "cannot execute SELECT INTO in a read-only transaction",
+    "CREATE SEQUENCE s": "cannot execute CREATE SEQUENCE in a read-only transaction",
+    "CREATE ROLE r": "cannot execute CREATE ROLE in a read-only transaction",
+    "CREATE DATABASE d": "cannot execute CREATE DATABASE in a read-only transaction",
+    "COPY emp FROM STDIN": "cannot execute COPY FROM in a read-only transaction",
+    "SELECT * FROM emp FOR UPDATE": "cannot execute SELECT FOR UPDATE in a read-only transaction",
+    "REINDEX TABLE emp": "cannot execute REINDEX in a read-only transaction",
+    "SELECT redis.call('SET', 'page:1', 'x')": "cannot execute SET in a read-only transaction",
+}
+
+
+def refused(connection, sql, sqlstate="25006"):
+    try:
+        connection.run(sql)
+    except ServerError as error:
+        assert error.sqlstate == sqlstate, (sql, error.fields)
+        return error.fields["M"]
+    raise AssertionError(sql)
+
+
+def test_writes_are_refused(make_redis, make_look):
+    redis = make_redis()
+    fill(redis)
+    server = make_look(redis)
+    before = state_of(redis)
+    with server.connect() as connection:
+        for sql, message in WRITES.items():
+            assert refused(connection, sql) == message, (sql, message)
+        for sql in ("SET transaction_read_only = off", "SET default_transaction_read_only = off", "BEGIN READ WRITE"):
+            refused(connection, sql, "0A000")
+            connection.run("ROLLBACK")
+        assert connection.run("SHOW transaction_read_only") == [["on"]]
+        assert connection.run("SELECT count(*) FROM emp") == [["5"]]
+    assert state_of(redis) == before
+
+
+def test_definitions_stay_in_the_file(make_redis, make_look):
+    redis = make_redis()
+    fill(redis)
+    before = state_of(redis)
+    file = os.path.join(temporary_folder(), "catalog.sql")
+    server = make_look(redis, "--catalog", file)
+    with server.connect() as connection, server.connect() as other:
+        connection.run("CREATE SCHEMA report")
+        connection.run("SET search_path = report, public")
+        connection.run("CREATE VIEW rich AS SELECT ename FROM emp WHERE salary > 3000")
+        connection.run("BEGIN; COMMENT ON VIEW rich IS 'over 3000'; SAVEPOINT one; DROP VIEW rich; ROLLBACK TO one; COMMIT")
+        connection.run("BEGIN; DROP FOREIGN TABLE public.emp CASCADE")
+        assert other.run("SELECT count(*) FROM emp") == [["5"]]
+        connection.run("ROLLBACK")
+        connection.run("ALTER FOREIGN TABLE page RENAME TO sheet")
+        assert other.run("SELECT count(*) FROM sheet") == [["6"]]
+        assert connection.run("SELECT ename FROM rich ORDER BY 1") == [["clark"], ["jones"], ["scott"]]
+    text = open(file, encoding="utf-8").read()
+    assert "CREATE FOREIGN TABLE public.emp (" in text and "$user" not in text and "CREATE VIEW rich" in text and "DROP" not in text, text
+    assert [name for name in os.listdir(os.path.dirname(file)) if name != "catalog.sql"] == []
+    server.stop()
+    with open(file, "a", encoding="utf-8") as edited:
+        edited.write("-- by hand\nCREATE VIEW by_hand AS SELECT 7 AS seven;\n")
+    server = make_look(redis, "--catalog", file)
+    with server.connect() as connection:
+        assert connection.run("SELECT ename FROM report.rich ORDER BY 1") == [["clark"], ["jones"], ["scott"]]
+        assert connection.run("SELECT obj_description('report.rich'::regclass)") == [["over 3000"]]
+        assert connection.run("SELECT count(*) FROM sheet, by_hand") == [["6"]]
+        connection.run("DROP VIEW by_hand")
+    text = open(file, encoding="utf-8").read()
+    assert "-- by hand\n" in text and text.endswith("\nDROP VIEW by_hand;\n"), text
+    assert state_of(redis) == before
+
+
+def test_what_discover_prints_is_a_catalog(build, make_redis, make_look):
+    redis = make_redis()
+    fill(redis)
+    file = os.path.join(temporary_folder(), "catalog.sql")
+    with open(file, "w", encoding="utf-8") as catalog:
+        catalog.write(run([os.path.join(build, "redquel"), "discover", "--redis", redis.url]))
+    check_reads(make_look(redis, "--catalog", file))
+
+
+def test_a_wrong_catalog_is_named(build, make_redis):
+    redis = make_redis()
+    fill(redis)
+    file = os.path.join(temporary_folder(), "catalog.sql")
+    with open(file, "w", encoding="utf-8") as catalog:
+        catalog.write("CREATE SCHEMA good;\n\nCREATE TABLE bad (a int);\n")
+    done = run([os.path.join(build, "redquel"), "look", redis.url, "--catalog", file, "--listen", "127.0.0.1:0"], check=False)
+    assert done.returncode == 2 and f"{file}:3: cannot execute CREATE TABLE in a read-only transaction" in done.stderr, done.stderr
+
+
+def test_a_start_names_the_missing_rule(build, make_redis):
+    redis = make_redis()
+    for without, lacks in (("-hscan", "lacks +hscan"), ("-@read", "lacks +@read")):
+        with redis.connect() as raw:
+            raw("ACL", "DELUSER", "reader")
+            raw(*LEAST, without)
+        redis.login = "reader:least@"
+        done = run([os.path.join(build, "redquel"), "look", redis.url, "--listen", "127.0.0.1:0"], check=False)
+        assert done.returncode == 1 and lacks in done.stderr, done.stderr
