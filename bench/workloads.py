@@ -66,6 +66,8 @@ WORKLOADS = [
              "SELECT count(*), min(dname) FROM emp JOIN department USING (dept) WHERE dept IN (:d, 1);",
              "SCARD emp:indices:dept:{{1:{DEPARTMENTS}}}\nSCARD emp:indices:dept:1\nSORT_RO department:zset BY nosort GET # GET department:*->dname",
              clients=(1,)),
+    Workload("place of one row", EMP + "SELECT place FROM (SELECT emp_id, rank() OVER (ORDER BY salary DESC) AS place FROM emp) s WHERE emp_id = :id;",
+             "ZREVRANK emp:zset:salary {{1:{ROWS}}}", clients=(1, 16), against_raw=1 / 1.5),
     Workload("tags, self-join", "\\set t random(1, 200)\n"
              "SELECT a.book_id FROM tag a JOIN tag b ON a.book_id = b.book_id WHERE a.tag = 'tag' || :t AND b.tag = 'tag1';",
              "SMEMBERS tag:indices:tag:tag{{1:200}}\nSMEMBERS tag:indices:tag:tag1"),
