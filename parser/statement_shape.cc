@@ -121,10 +121,10 @@ std::string normalize_statement(std::string_view text) {
   std::string normalized;
   normalized.reserve(text.size());
   std::size_t number = 0;
-  std::string_view space;  // before the next token; that at the end is left out
+  std::string_view space;  // before the next token; that at the end is left out, semicolons included
   while (!text.empty()) {
     const Piece piece = take_piece(text);
-    if (piece.kind == Piece::Kind::kSpace) {
+    if (piece.kind == Piece::Kind::kSpace || piece.text == ";") {
       space = {space.empty() ? piece.text.data() : space.data(), space.size() + piece.text.size()};
       continue;
     }

@@ -67,7 +67,8 @@ void SessionMeter::begin_statement(std::string_view text) {
   }
   is_running_ = true;
   query_id_ = 0;
-  listed_->activity.begin(text, executor::now_microseconds());
+  statement_started_ = executor::now_microseconds();
+  listed_->activity.begin(text, statement_started_);
 }
 
 void SessionMeter::end_statement(std::string_view text, sql::Oid role, std::string_view tag) {
@@ -96,19 +97,23 @@ void SessionMeter::fail_statement(std::string_view sqlstate, std::string_view te
   if (!is_running_) return;
   const std::uint64_t now = steady_nanoseconds();
   last_duration_ = now - measured_from_;
+  measured_from_ = now;
   counts_->failed[static_cast<std::size_t>(kind_of_text(text))].add();
 }
 
 void SessionMeter::rest(TransactionStatus status) {
   if (!listed_) return;
-  const std::uint64_t now = steady_nanoseconds();
+  // The end of the last statement was a moment ago: the clocks need not be read again.
+  const bool has_ended = is_running_ && measured_from_ != message_began_;
+  const std::uint64_t now = has_ended ? measured_from_ : steady_nanoseconds();
   const bool is_idle = status == TransactionStatus::kIdle;
   if (is_running_) {
     counts_->active_nanoseconds.add(now - began_);
     if (is_idle) (has_failed_ || has_rolled_back_ ? counts_->rollbacks : counts_->commits).add();
   }
   if (is_running_ || rested_ == logged_in_) {
-    listed_->activity.rest(state_of(status), executor::now_microseconds());
+    const auto microseconds = static_cast<std::int64_t>((now - message_began_) / 1000);
+    listed_->activity.rest(state_of(status), has_ended ? statement_started_ + microseconds : executor::now_microseconds());
   }
   if (is_idle) has_failed_ = has_rolled_back_ = false;
   was_in_transaction_ = !is_idle;

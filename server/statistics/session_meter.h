@@ -48,6 +48,7 @@ class SessionMeter {
   ServerCounts& server_;
   ThreadCounts& thread_;
   std::shared_ptr<ListedSession> listed_;  // null before the login
+  std::int64_t statement_started_ = 0;  // µs since 2000-01-01 UTC, of `message_began_`
   DatabaseCounts* counts_ = nullptr;
   std::string database_;
   std::uint64_t measured_from_ = 0, message_began_ = 0, began_ = 0, rested_ = 0, logged_in_ = 0;  // nanoseconds of the steady clock
