@@ -194,6 +194,8 @@ constexpr Key kKeys[] = {
        take_number(key, node, bytes, -1, kLarge);
        c.temp_file_limit = bytes < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(bytes));
      }},
+    {"look.max_keys_per_second", [](const std::string& key, const toml::node& node,
+                                    Configuration& c) { take_number(key, node, c.look_keys_per_second, 0, 2147483647); }},
     {"log.level",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.log_level = take_text(key, node); }},
 };

@@ -51,6 +51,8 @@ struct Configuration {
   std::size_t work_mem_max = 1073741824;
   std::optional<std::size_t> temp_file_limit;  // bytes; none: any number
 
+  std::size_t look_keys_per_second = 0;  // of a scan of `redquel look`; 0: no limit
+
   std::string log_level = "info";
 
   executor::TlsServerSettings tls;  // without a certificate: none
