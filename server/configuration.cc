@@ -227,6 +227,8 @@ constexpr Key kKeys[] = {
        take_number(key, node, milliseconds, -1, 2147483647);
        c.log_parameters["log_min_duration_statement"] = std::to_string(milliseconds);
      }},
+    {"look.max_keys_per_second", [](const std::string& key, const toml::node& node,
+                                    Configuration& c) { take_number(key, node, c.look_keys_per_second, 0, 2147483647); }},
     {"log.level",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.log_level = take_text(key, node); }},
 };

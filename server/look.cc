@@ -55,6 +55,8 @@ std::optional<LookOptions> read_options(int argc, const char* const* argv) {
   app.add_option("--catalog", catalog, "file of SQL that defines the tables; made from the keys if there is none (default: kept in memory)")->type_name("FILE");
   app.add_option("--listen", listen, "address for PostgreSQL clients (127.0.0.1:5433); port 0 takes a free one")->type_name("HOST:PORT")->allow_extra_args(false);
   app.add_option("--config", file, "configuration file (TOML): TLS towards Redis, rules for clients")->type_name("FILE");
+  std::size_t keys_per_second = 0;
+  app.add_option("--max-keys-per-second", keys_per_second, "keys that a scan looks at in a second; 0 (the default): no limit")->type_name("N")->check(CLI::Range(0, 2147483647));
   app.add_option("--threads", configuration.threads, "event loops; 0: one per core")->check(CLI::Range(0, 1024));
   app.add_option("--log-level", log_level, "trace, debug, info, warn, error or off");
   try {
@@ -70,6 +72,7 @@ std::optional<LookOptions> read_options(int argc, const char* const* argv) {
   for (const std::string& text : listen) {
     for (ListenAddress& address : parse_listen_addresses(text)) configuration.listen.push_back(std::move(address));
   }
+  if (app.count("--max-keys-per-second") > 0) configuration.look_keys_per_second = keys_per_second;
   configuration.redis_url = url;
   configuration.embedded = false;
   if (std::string password = environment_password(); !password.empty()) configuration.redis_password = std::move(password);
@@ -162,6 +165,7 @@ int serve(const LookOptions& options) {
   ServerOptions server_options = server_options_of(options.configuration);
   server_options.limits.only_looks = true;
   server_options.limits.server_values.emplace_back("default_transaction_read_only", "on");
+  server_options.limits.server_values.emplace_back("redquel.max_keys_per_second", std::to_string(options.configuration.look_keys_per_second));
   server_options.logins = std::make_shared<LoginPolicy>(server_options.rules);
   server_options.logins->take_up(false);
   check_readable(redis);

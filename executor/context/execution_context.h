@@ -42,6 +42,12 @@ struct ReadLimits {
   std::size_t intersection_members = 50000;  // of the smallest set of a SINTERCARD
 };
 
+/// How far scans of the keyspace have come in one run of a statement.
+struct ScanProgress {
+  std::uint64_t keys = 0;  // that Redis has looked at
+  std::chrono::steady_clock::time_point begun, reported;
+};
+
 /// A call of a function in LANGUAGE sql whose body is run.
 struct FunctionInvocation {
   sql::Oid function = 0;
@@ -136,6 +142,7 @@ class ExecutionContext {
   std::size_t max_written_rows = 100'000;
   bool allows_increments = false;                // READ COMMITTED: what is added to need not be what was read
   bool allows_unread_increments = false;         // the first attempt of a statement that stands for itself
+  ScanProgress scan_progress;                    // over the keyspace
   std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
   /// The rows that the shared scans of a number read, while a share of this number runs.

@@ -9,6 +9,7 @@
 #include "executor/redis/redis_error.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/storage/catalog_store.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 
@@ -107,12 +108,20 @@ bool take_replies(const Reply& size, const Reply& parts, sql::KeySample& sample)
   return true;
 }
 
+/// The Redis user may be kept to other keys.
+bool is_hidden(const Reply& reply) { return reply.is_error() && reply.text.starts_with("NOPERM"); }
+
 asio::awaitable<void> read_keys(RedisClient& client, std::span<sql::KeySample> samples, std::vector<bool>& found) {
   CommandBatch types;
   for (const sql::KeySample& sample : samples) types.add("TYPE", sample.key).add("PTTL", sample.key);
   const RepliesPtr known = co_await ask(client, std::move(types));
   CommandBatch reads;
   for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (is_hidden((*known)[2 * i])) {
+      samples[i].type = "none";
+      append_reads(reads, {.key = std::string(sql::kNoKey), .type = {}});
+      continue;
+    }
     samples[i].type = known->text(2 * i).value_or("none");
     samples[i].expires = known->integer(2 * i + 1) >= 0;
     append_reads(reads, samples[i]);

@@ -69,7 +69,7 @@ Split split_batch(const CommandBatch& batch, const OwnKeyspace& own) {
       continue;
     }
     if (!is_looking_command(words)) {
-      throw sql::SqlError(sqlstate::kInternalError, fmt::format("redquel look does not send {} to Redis", words[0]))
+      throw sql::SqlError(sqlstate::kFeatureNotSupported, fmt::format("redquel look does not send {} to Redis", words[0]))
           .detail("It sends nothing but commands that read.");
     }
     if (may_have_own) split.answers += "$-1\r\n";

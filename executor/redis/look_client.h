@@ -11,7 +11,7 @@
 namespace redquel::executor {
 
 /// A way to a Redis that is only looked at. Commands on keys of redquel's own are answered from memory. Others are sent if they are
-/// `is_looking_command`; XX000 names one that is not, and nothing of its batch is sent. There is no MULTI and no script.
+/// `is_looking_command`; 0A000 names one that is not, and nothing of its batch is sent. There is no MULTI and no script.
 class LookClient final : public RedisClient {
  public:
   LookClient(SharedConnection& connection, OwnKeyspace& own) : connection_(connection), own_(own) {}

@@ -3,13 +3,19 @@
 #include <fmt/format.h>
 
 #include "executor/tables/mapped_access.h"
+#include "executor/tables/scan_budget.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
+namespace {
+
+constexpr const char* kHint = "Name the key's slots in WHERE, or declare the structure that has them with CREATE INDEX.";
+
+}  // namespace
+
 KeyspaceWalk::KeyspaceWalk(const MappedReader& reader, ExecutionContext& context, const MappedKey& fixed) : context_(context), fixed_(fixed) {
-  constexpr const char* kHint = "Name the key's slots in WHERE, or declare the structure that has them with CREATE INDEX.";
   const sql::EvaluationContext& evaluation = context.evaluation();
   const std::string* allowed = evaluation.show ? evaluation.show(evaluation.session, "redquel.allow_keyspace_scan") : nullptr;
   const std::string& name = reader.table().name;
@@ -35,6 +41,7 @@ asio::awaitable<void> KeyspaceWalk::step(MappedReader& reader, ExecutionCounters
 
 asio::awaitable<std::vector<MappedKey>> KeyspaceWalk::next(const MappedReader& reader, ExecutionCounters* counters) {
   const sql::Mapping& mapping = reader.mapping();
+  co_await count_scanned_keys(context_, context_.limits.chunk_rows, kHint);
   CommandBatch batch;
   batch.add("SCAN", cursor_, "MATCH", pattern_, "COUNT", context_.limits.chunk_rows, "TYPE", sql::redis_type(mapping.layout));
   RepliesPtr replies = co_await ask_mapped_bulk(reader.table(), std::move(batch), context_, counters);

@@ -8,10 +8,12 @@
 #include "executor/storage/mapped_unit.h"
 #include "executor/storage/row_buffer.h"
 #include "executor/tables/mapped_access.h"
+#include "executor/tables/redis_rows.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/sqlstate.h"
+#include "sql/types/byte_text.h"
 
 namespace redquel::executor {
 
@@ -491,15 +493,29 @@ bool MappedReader::reads_back(std::string_view part) const {
   }
 }
 
+namespace {
+
+/// Shows bytes that are no text of PostgreSQL's as \xHH. Only values that are never written back may be changed so.
+void make_readable(sql::Type type, sql::Datum& value) {
+  auto* const text = std::get_if<std::string>(&value);
+  if (text == nullptr || sql::type_info(type.oid).category != sql::TypeCategory::kString) return;
+  if (sql::is_valid_utf8(*text) && text->find('\0') == std::string::npos) return;
+  *text = readable(*text);
+}
+
+}  // namespace
+
 void MappedReader::add_row(const Waiting& waiting, const std::vector<std::optional<std::string_view>>& texts, std::string_view part) {
   if (checked_part_ != nullptr && !reads_back(part)) return;
   if (changes_ && is_changed(waiting, part)) return;
+  const bool only_looks = context_.redis().own_keyspace() != nullptr;
   std::vector<sql::Datum> row(columns_.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const Mapping::Column* column = columns_[i];
     if (column == nullptr) continue;
     if (column->role == Role::kSlot) {
       row[i] = waiting.target.values.at(column->number);
+      if (only_looks) make_readable(types_[i], row[i]);
       continue;
     }
     if (!texts[i]) {
@@ -508,6 +524,7 @@ void MappedReader::add_row(const Waiting& waiting, const std::vector<std::option
     }
     try {
       row[i] = sql::decode_mapped(*column, types_[i], *texts[i]);
+      if (only_looks) make_readable(types_[i], row[i]);
     } catch (const sql::SqlError& error) {
       if (bad_value_ == BadValue::kSkip) return;
       if (bad_value_ == BadValue::kNull) continue;

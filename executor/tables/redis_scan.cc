@@ -10,6 +10,7 @@
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/roles/role_access.h"
 #include "executor/tables/redis_rows.h"
+#include "executor/tables/scan_budget.h"
 #include "sql/catalog/key_pattern.h"
 #include "sql/catalog/role_set.h"
 #include "sql/expressions/evaluate.h"
@@ -163,6 +164,7 @@ class KeyScanOperator : public RedisScanOperator {
       ended_ = true;
       co_return;
     }
+    co_await count_scanned_keys(context_, kScanCount, "Name the keys in WHERE.");
     const std::string_view type = scanned_type();
     CommandBatch batch;
     batch.begin(4 + (bounds_->glob ? 2u : 0u) + (type.empty() ? 0u : 2u)).arg("SCAN").arg(cursor_);

@@ -256,3 +256,72 @@ def test_a_start_names_the_missing_rule(build, make_redis):
         redis.login = "reader:least@"
         done = run([os.path.join(build, "redquel"), "look", redis.url, "--listen", "127.0.0.1:0"], check=False)
         assert done.returncode == 1 and lacks in done.stderr, done.stderr
+
+
+def test_values_that_are_no_text(make_redis, make_look):
+    redis = make_redis()
+    with redis.connect() as raw:
+        for number in range(1, 6):
+            raw("HSET", f"bin:{number}", "blob", "\udcff\udcfea" if number == 1 else f"text {number}")
+            raw("SET", f"odd:\udcff{number}", "x")
+    server = make_look(redis)
+    with server.connect() as connection:
+        assert connection.run("SELECT blob FROM bin ORDER BY id LIMIT 2") == [["\\xff\\xfea"], ["text 2"]]
+        assert connection.run("SELECT count(*) FROM redis.keys WHERE key LIKE 'odd:%'") == [["5"]]
+
+
+def test_a_user_that_may_read_some_keys(make_redis, make_look):
+    redis = make_redis()
+    fill(redis)
+    with redis.connect() as raw:
+        raw(*("~emp:*" if word == "~*" else word for word in LEAST))
+    redis.login = "reader:least@"
+    server = make_look(redis)
+    with server.connect() as connection:
+        assert connection.run("SELECT ename FROM emp WHERE mgr_id = 2 ORDER BY id") == [["jones"], ["scott"]]
+        assert connection.run("SELECT relname FROM pg_class WHERE relkind = 'f'") == [["emp"]]
+
+
+def test_a_key_that_becomes_another_type(make_redis, make_look):
+    redis = make_redis()
+    fill(redis)
+    server = make_look(redis)
+    with server.connect() as connection, redis.connect() as raw:
+        raw("DEL", "emp:3")
+        raw("SET", "emp:3", "no hash")
+        assert connection.run("SELECT count(*) FROM emp") == [["4"]]
+        refused(connection, "SELECT ename FROM emp WHERE id = 3", "XX001")
+
+
+def fill_pages(redis, count):
+    with redis.connect() as raw:
+        raw.pipeline([("SET", f"page:{number}", "x") for number in range(count)])
+
+
+def test_scans_are_bounded(make_redis, make_look):
+    redis = make_redis()
+    fill_pages(redis, 5000)
+    server = make_look(redis)
+    with server.connect() as connection:
+        connection.run("SET redquel.max_scanned_keys = 2000")
+        for sql in ("SELECT count(*) FROM page", "SELECT key, type FROM redis.keys"):
+            assert "has scanned 2000 keys" in refused(connection, sql, "54000")
+        assert connection.run("SELECT value FROM page WHERE id = 7") == [["x"]]
+        connection.run("RESET redquel.max_scanned_keys")
+        assert connection.run("SELECT count(*) FROM page") == [["5000"]]
+
+
+def test_a_slow_scan_reports_and_is_cancelled(make_redis, make_look):
+    redis = make_redis()
+    fill_pages(redis, 8000)
+    server = make_look(redis, "--max-keys-per-second", "4000")
+    with server.connect() as connection:
+        assert connection.run("SHOW redquel.max_keys_per_second") == [["4000"]]
+        connection.run("SET redquel.progress = on")
+        [result] = connection.query("SELECT count(*) FROM page")
+        assert result.texts() == [["8000"]], result
+        assert any(notice["M"].endswith(" keys scanned") for notice in result.notices), result.notices
+        connection.run("SET redquel.max_keys_per_second = 1; SET statement_timeout = 300")  # the scan would take hours
+        refused(connection, "SELECT count(*) FROM page", "57014")
+        connection.run("RESET statement_timeout")
+        assert connection.run("SELECT 1") == [["1"]]
