@@ -23,6 +23,6 @@ with app.connection_for_read() as c:
         tid = str(uuid.uuid4())
         send.backend.mark_as_done(tid, {'sent': i}, request=None) if i % 2 == 0 else send.backend.mark_as_failure(tid, ValueError('no route to host'), traceback='Traceback…', request=None)
     from celery import group
-    g = group(send.s('g@example.com', k) for k in range(2)); 
+    g = group(send.s('g@example.com', k) for k in range(2))
     res = g.apply_async(queue='mail'); res.save(backend=app.backend)
     sys.stdout.flush(); os._exit(0)
