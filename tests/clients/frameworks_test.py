@@ -138,6 +138,33 @@ def test_laravel(build, fresh_server):
         })
 
 
+def test_django(build, fresh_server):
+    connection, text = discovered(build, fresh_server, "django")
+    with connection:
+        assert "-- Django: cache and sessions under the prefix shop:1:" in text and ", 0 tables proposed" in text, text
+        check(connection, {
+            "SELECT key, get_byte(value, 0), ttl > 0 FROM django.cache WHERE key IN ('city', 'page:1')": [["city", "128", "t"], ["page:1", "128", None]],
+            "SELECT convert_from(value, 'UTF8') FROM django.cache WHERE key = 'hits'": [["6"]],
+            "SELECT count(*), min(length(session_key)), bool_and(ttl > 0) FROM django.sessions": [["3", "32", "t"]],
+        })
+
+
+def test_sessions_locks_and_limits(build, fresh_server):
+    connection, text = discovered(build, fresh_server, "connect_redis", "spring_session", "locks", "socket_io")
+    with connection:
+        assert ", 0 tables proposed" in text, text
+        check(connection, {
+            "SELECT sid, session->'user'->>'name', expires > '2026-01-01', ttl > 0 FROM connect_redis.sessions WHERE sid = 'aB3-2xYz'":
+                [["aB3-2xYz", "user 2", "t", "t"]],
+            "SELECT count(*) FROM connect_redis.sessions": [["5"]],
+            "SELECT id, convert_from(creation_time, 'UTF8'), ttl > 0 FROM spring_session.sessions":
+                [["33fdd1b6-b496-4b33-9f7d-df96679d32fe", "1404360000000", "t"]],
+            "SELECT key, points, ttl > 0 FROM rate_limiter.counters": [["10.0.0.1", "3", "t"], ["user_7", "1", "t"]],
+            "SELECT resource, length(token), ttl > 0 FROM redlock.locks": [["invoice", "32", "t"], ["report", "32", "t"]],
+            "SELECT namespace, type, data::jsonb->'opts'->'rooms' FROM socket_io.packets": [["/", "3", "[]"], ["/", "3", '["room1"]']],
+        })
+
+
 def test_frameworks_beside_other_keys(build, fresh_server):
     """Each framework owns its keys and leaves those of others alone; their schemas have different names."""
     with fresh_server.redis_connection() as redis:

@@ -24,8 +24,19 @@ void name_schemas(std::vector<FoundFramework>& found) {
 
 std::span<const FrameworkRecogniser> framework_recognisers() {
   static constexpr FrameworkRecogniser kRecognisers[] = {
-      {"BullMQ", recognise_bullmq},  {"Bull", recognise_bull}, {"Sidekiq", recognise_sidekiq}, {"Resque", recognise_resque},
-      {"Celery", recognise_celery},  {"RQ", recognise_rq},     {"Laravel", recognise_laravel},
+      {"BullMQ", recognise_bullmq},
+      {"Bull", recognise_bull},
+      {"Sidekiq", recognise_sidekiq},
+      {"Resque", recognise_resque},
+      {"Celery", recognise_celery},
+      {"RQ", recognise_rq},
+      {"Laravel", recognise_laravel},
+      {"Django", recognise_django},
+      {"connect-redis", recognise_connect_redis},
+      {"Spring Session", recognise_spring_session},
+      {"rate-limiter-flexible", recognise_rate_limiter},
+      {"Redlock", recognise_redlock},
+      {"Socket.IO", recognise_socket_io},
   };
   return kRecognisers;
 }
