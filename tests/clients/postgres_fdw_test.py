@@ -71,8 +71,8 @@ def test_queries_are_pushed_down(make_server, make_redis, postgres):
             "SELECT count(*), sum(salary), max(hired) FROM {emp}": ["count(*), sum(salary), max(hired)"],
             "SELECT dept, count(*) FROM {emp} GROUP BY dept HAVING count(*) > 3 ORDER BY dept": ["GROUP BY", "HAVING"],
             "SELECT id FROM {emp} ORDER BY id DESC LIMIT 3": ["LIMIT 3"],
-            "SELECT id FROM {emp} WHERE ename = 'name 3' OR hired = '2020-01-11' ORDER BY id": ["'2020-01-11'::date"],
-            "SELECT id FROM {emp} WHERE id = ANY ('{{3,5,9}}') ORDER BY id": ["ANY ('{3,5,9}'"],
+            "SELECT id FROM {emp} WHERE ename = 'name 3' OR hired = '2020-01-11' ORDER BY id": ["ename = 'name 3'", "'2020-01-11'", "ORDER BY id"],
+            "SELECT id FROM {emp} WHERE id = ANY ('{{3,5,9}}') ORDER BY id": ["= ANY ('{3,5,9}"],
             "SELECT id, tags FROM {emp} WHERE id < 4 ORDER BY id": ["tags"],
         }.items():
             remote = remote_sql(connection, sql.format(emp="far.emp", dept="far.dept"))
