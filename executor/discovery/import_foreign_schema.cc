@@ -71,6 +71,17 @@ bool is_wanted(const ast::ImportForeignSchema& statement, const std::string& tab
   return statement.list != ast::ImportList::kExcept || !is_listed;
 }
 
+/// The objects of a framework are made together: all of them where LIMIT TO names one, none where EXCEPT does.
+bool is_wanted(const ast::ImportForeignSchema& statement, const sql::ProposedFramework& framework) {
+  const auto is_listed = [&](const auto& object) {
+    const std::string own = sql::framework_object_name(framework, object.name, statement.local_schema);
+    return std::ranges::any_of(statement.tables, [&](const ast::RelationName& name) { return name.name == own; });
+  };
+  const bool any = std::ranges::any_of(framework.tables, is_listed) || std::ranges::any_of(framework.views, is_listed);
+  if (statement.list == ast::ImportList::kLimitTo) return any;
+  return statement.list != ast::ImportList::kExcept || !any;
+}
+
 class ImportExecution final : public Execution {
  public:
   ImportExecution(RedisEngine& engine, PreparedPtr prepared, SessionState& session)
@@ -98,6 +109,11 @@ class ImportExecution final : public Execution {
       if (options.database) table.database = std::to_string(*options.database);
       table.maintained = options.maintained;
     }
+    for (sql::ProposedFramework& framework : discovery.proposal.frameworks) {
+      for (sql::ProposedTable& table : framework.tables) {
+        if (options.database) table.database = std::to_string(*options.database);
+      }
+    }
 
     co_await in_transaction(engine_, session_, make_tables(statement, discovery.proposal));
     co_return std::nullopt;
@@ -107,6 +123,12 @@ class ImportExecution final : public Execution {
 
  private:
   asio::awaitable<void> make_tables(const ast::ImportForeignSchema& statement, const sql::Proposal& proposal) {
+    for (const sql::ProposedFramework& framework : proposal.frameworks) {
+      if (!is_wanted(statement, framework)) continue;
+      const std::string name = "framework " + framework.name;
+      const bool made = co_await make_objects(name, sql::definition_statements(framework, statement.local_schema));
+      if (made) note(framework.comment);
+    }
     std::set<std::string> names;
     for (sql::ProposedTable table : proposal.tables) {
       if (!is_wanted(statement, table.name)) continue;
@@ -129,21 +151,25 @@ class ImportExecution final : public Execution {
     }
   }
 
-  /// False: its keys could be keys of another table, which stays what it is.
   asio::awaitable<bool> make_table(const sql::ProposedTable& table, const std::string& schema) {
+    return make_objects(fmt::format("table \"{}\"", table.name), sql::definition_statements(table, schema));
+  }
+
+  /// Runs definition statements, all or none. Returns false if keys could be keys of another table, which stays what it is.
+  asio::awaitable<bool> make_objects(std::string name, std::vector<std::string> definitions) {
     constexpr std::string_view kOverlap = sqlstate::kInvalidObjectDefinition;
     const std::size_t savepoint = session_.savepoints;
     engine_.set_savepoint(session_);
     std::optional<SqlError> overlap;
     try {
-      for (std::string& definition : sql::definition_statements(table, schema)) co_await run_inner_statement(engine_, session_, std::move(definition));
+      for (std::string& definition : definitions) co_await run_inner_statement(engine_, session_, std::move(definition));
     } catch (const SqlError& error) {
       if (error.sqlstate() != kOverlap) throw;
       overlap = error;
     }
     if (overlap) {
       co_await engine_.roll_back_to(session_, savepoint);
-      note(fmt::format("table \"{}\" is left out: {}", table.name, overlap->message()));
+      note(fmt::format("{} is left out: {}", name, overlap->message()));
     }
     engine_.release_savepoint(session_, savepoint);
     co_return !overlap;

@@ -12,11 +12,13 @@ class FilterOperator final : public Operator {
   FilterOperator(const planner::PhysicalFilter& plan, ExecutionContext& context)
       : condition_(plan.condition),
         calls_sequences_(calls_sequences({&plan.condition, 1})),
+        is_constant_(has_one_value(*plan.condition)),
         before_error_({&plan.condition, 1}),
         input_(context.make_operator(*plan.input)),
         context_(context) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (is_constant_) co_return co_await next_if_true();
     while (true) {
       before_error_.throw_pending();
       std::optional<sql::Batch> batch = co_await input_->next();
@@ -37,8 +39,28 @@ class FilterOperator final : public Operator {
   }
 
  private:
+  static bool has_one_value(const sql::Expression& condition) {
+    std::vector<std::uint32_t> columns;
+    sql::collect_columns(condition, columns);
+    return columns.empty() && !sql::is_volatile(condition);
+  }
+
+  /// Checks a condition without columns once, before the input reads anything.
+  asio::awaitable<std::optional<sql::Batch>> next_if_true() {
+    if (!has_begun_) {
+      sql::Batch one;
+      one.rows = 1;
+      if (sql::select_rows(*condition_, one, context_.evaluation()).empty()) co_return std::nullopt;
+    }
+    std::optional<sql::Batch> batch = co_await input_->next();
+    has_begun_ = batch.has_value();
+    co_return batch;
+  }
+
   const sql::ExpressionPtr& condition_;
   bool calls_sequences_;
+  bool is_constant_;
+  bool has_begun_ = false;
   RowsBeforeError before_error_;
   OperatorPtr input_;
   ExecutionContext& context_;

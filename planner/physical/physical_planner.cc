@@ -66,6 +66,11 @@ Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted) {
   return input;
 }
 
+/// Returns true if the value of a condition over parameters is the same for all rows.
+static bool is_known_before_read(const sql::Expression& condition) {
+  return sql::references_parameters(condition) && columns_in(condition).empty() && !sql::is_volatile(condition);
+}
+
 std::optional<ScanPattern> match_scan(const LogicalPtr& node) {
   if (const auto* scan = std::get_if<LogicalScan>(&node->node)) {
     if (scan->table->mapping) return {};  // indexes of redquel's own are meant
@@ -125,10 +130,12 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalValues& val
 Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, const Wish& wish) {
   if (is_true(*filter.condition)) return plan(filter.input, wish);
   const auto* scan = std::get_if<LogicalScan>(&filter.input->node);
-  if (scan != nullptr && waits(*filter.condition)) {
-    // What a read checks is checked while nobody waits: such conditions come after the others.
+  // Conditions that wait are checked after the read. A condition over parameters alone is checked once, before the read.
+  const auto is_apart = [](const ExpressionPtr& condition) { return waits(*condition) || is_known_before_read(*condition); };
+  const std::vector<ExpressionPtr> conditions = sql::split_conjunction(filter.condition);
+  if (scan != nullptr && std::ranges::any_of(conditions, is_apart)) {
     std::vector<ExpressionPtr> first, then;
-    for (const ExpressionPtr& condition : sql::split_conjunction(filter.condition)) (waits(*condition) ? then : first).push_back(condition);
+    for (const ExpressionPtr& condition : conditions) (is_apart(condition) ? then : first).push_back(condition);
     LogicalPtr rows = filter.input;
     if (!first.empty()) rows = make_logical(LogicalFilter{filter.input, sql::conjunction(std::move(first))}, filter.input->columns);
     const ExpressionPtr condition = sql::conjunction(std::move(then));

@@ -17,6 +17,44 @@ Truth truth_of(const sql::Expression& condition) {
   return value && *value ? Truth::kAlways : Truth::kNever;  // NULL is not true either
 }
 
+LogicalPtr no_rows(const Logical& node) { return make_logical(LogicalValues{}, node.columns); }
+
+bool gives_no_rows(const LogicalPtr& plan) {
+  const auto* values = std::get_if<LogicalValues>(&plan->node);
+  return values && values->rows.empty();
+}
+
+/// Returns true if the join gives no rows because one of its sides gives none.
+bool joins_no_rows(const LogicalJoin& join) {
+  const bool no_left = gives_no_rows(join.left), no_right = gives_no_rows(join.right);
+  switch (join.kind) {
+    case JoinKind::kInner:
+    case JoinKind::kSemi: return no_left || no_right;
+    case JoinKind::kLeft:
+    case JoinKind::kAnti: return no_left;
+    case JoinKind::kRight: return no_right;
+    case JoinKind::kFull: return no_left && no_right;
+  }
+  return false;
+}
+
+/// Returns the rows of one side of a set operation under the operation's columns.
+LogicalPtr side_alone(const Logical& operation, const LogicalPtr& side) {
+  LogicalProject project{side, {}};
+  for (const LogicalColumn& column : side->columns) project.expressions.push_back(sql::make_column(column.type, column.id, column.name));
+  return make_logical(std::move(project), operation.columns);
+}
+
+/// Takes inputs without rows out of a node: it gives no rows itself, or those of its other input.
+LogicalPtr without_empty_inputs(const LogicalPtr& node) {
+  if (const auto* project = std::get_if<LogicalProject>(&node->node)) return gives_no_rows(project->input) ? no_rows(*node) : node;
+  if (const auto* join = std::get_if<LogicalJoin>(&node->node)) return joins_no_rows(*join) ? no_rows(*node) : node;
+  const auto* operation = std::get_if<LogicalSetOperation>(&node->node);
+  if (!operation || operation->kind != LogicalSetOperation::Kind::kUnion || !operation->all) return node;
+  if (gives_no_rows(operation->left)) return gives_no_rows(operation->right) ? no_rows(*node) : side_alone(*node, operation->right);
+  return gives_no_rows(operation->right) ? side_alone(*node, operation->left) : node;
+}
+
 }  // namespace
 
 LogicalPtr fold_constants(const LogicalPtr& plan) {
@@ -29,11 +67,12 @@ LogicalPtr fold_constants(const LogicalPtr& plan) {
   node = map_expressions(*node, [&](const ExpressionPtr& e) { return sql::fold_constants(e, context); });
 
   const auto* filter = std::get_if<LogicalFilter>(&node->node);
-  if (!filter) return node;
+  if (!filter) return without_empty_inputs(node);
+  if (gives_no_rows(filter->input)) return no_rows(*node);
   std::vector<ExpressionPtr> left;
   for (const ExpressionPtr& condition : sql::split_conjunction(filter->condition)) {
     Truth truth = truth_of(*condition);
-    if (truth == Truth::kNever) return make_logical(LogicalValues{}, node->columns);
+    if (truth == Truth::kNever) return no_rows(*node);
     if (truth == Truth::kUnknown) left.push_back(condition);
   }
   if (!filter->barrier || std::holds_alternative<LogicalScan>(filter->input->node)) {

@@ -11,6 +11,7 @@ std::span<const Rule> rewrite_rules() {
       {"fold constants", fold_constants},
       {"flatten laterals", flatten_laterals},
       {"push down filters", push_down_filters},
+      {"fold pushed filters", fold_constants},
       {"join array elements", join_array_elements},
       {"order joins", order_joins},
       {"merge self-joins", merge_self_joins},

@@ -16,7 +16,8 @@ struct Rule {
 std::span<const Rule> rewrite_rules();
 LogicalPtr rewrite(LogicalPtr plan);
 
-/// What can be computed now is; conditions that are always true go, and what is behind one that never is, too.
+/// Computes constant expressions. Removes conditions that are always true, and inputs that give no rows: behind a condition that is
+/// never true, joined with no rows, or one side of UNION ALL.
 LogicalPtr fold_constants(const LogicalPtr&);
 /// Conditions move towards the tables: through projections, joins, groups and set operations; cross joins become inner joins;
 /// outer joins whose extra rows are thrown away anyway become inner joins.

@@ -40,6 +40,10 @@ KeyTemplate::Part read_slot(std::string_view text, std::string_view slot, const 
     }
     name = slot.substr(0, colon);
   }
+  if (slot.ends_with(":*")) {
+    part.takes_rest = true;
+    name = slot.substr(0, slot.size() - 2);
+  }
   if (name.empty()) throw invalid(text, "a slot without a name");
   part.column = column(name);
   if (part.column <= 0) throw invalid(text, fmt::format("slot {{{}}} is not a column of the table", name));
@@ -87,6 +91,9 @@ KeyTemplate KeyTemplate::parse(std::string_view text, const ColumnOfName& column
     }
   }
   end_literal();
+  for (std::size_t i = 0; i + 1 < result.parts_.size(); ++i) {
+    if (result.parts_[i].takes_rest) throw invalid(text, "only the last part can take the rest of the key");
+  }
   result.finish();
   return result;
 }
@@ -111,7 +118,8 @@ std::string KeyTemplate::text(const NameOfColumn& name) const {
     } else if (part.column == kFieldSlot) {
       result += "{*}";
     } else {
-      result += part.width > 0 ? fmt::format("{{{}:{}}}", name(part.column), part.width) : fmt::format("{{{}}}", name(part.column));
+      if (part.takes_rest) result += fmt::format("{{{}:*}}", name(part.column));
+      else result += part.width > 0 ? fmt::format("{{{}:{}}}", name(part.column), part.width) : fmt::format("{{{}}}", name(part.column));
     }
   }
   return result;
@@ -158,7 +166,10 @@ std::optional<std::string> KeyTemplate::render(const TextOfColumn& text) const {
   return key;
 }
 
+bool KeyTemplate::takes_rest() const { return !parts_.empty() && parts_.back().takes_rest; }
+
 bool KeyTemplate::stops(std::size_t part, char character) const {
+  if (parts_[part].takes_rest) return false;
   if (has_colons_ && character == ':') return true;
   return part + 1 < parts_.size() && parts_[part + 1].literal.front() == character;
 }
@@ -239,8 +250,17 @@ bool one_ends_the_other(std::string_view a, std::string_view b) { return a.ends_
 }  // namespace
 
 bool KeyTemplate::may_overlap(const KeyTemplate& a, const IsNumber& a_number, const KeyTemplate& b, const IsNumber& b_number) {
-  const std::vector<Segment> left = segments_of(a), right = segments_of(b);
-  if (a.has_colons_ && b.has_colons_ && left.size() != right.size()) return false;
+  std::vector<Segment> left = segments_of(a), right = segments_of(b);
+  if (a.takes_rest() || b.takes_rest()) {  // the rest of a key may have colons, so only the segments before it are compared
+    if (!one_starts_the_other(a.parts_.front().literal, b.parts_.front().literal)) return false;
+    if (!a.has_colons_ || !b.has_colons_) return true;
+    if ((!a.takes_rest() && left.size() < right.size()) || (!b.takes_rest() && right.size() < left.size())) return false;
+    const std::size_t compared = std::min(a.takes_rest() ? left.size() - 1 : left.size(), b.takes_rest() ? right.size() - 1 : right.size());
+    left.resize(compared);
+    right.resize(compared);
+  } else if (a.has_colons_ && b.has_colons_ && left.size() != right.size()) {
+    return false;
+  }
   if (left.size() != right.size()) {  // a slot of the one without colons may hold some
     const Segment &first = left.front(), &second = right.front();
     if (first.empty() || second.empty() || first[0].column != 0 || second[0].column != 0) return true;
@@ -268,8 +288,8 @@ bool KeyTemplate::may_reach(std::string_view prefix, const IsNumber& is_number) 
   if (has_colons_) {
     const std::vector<Segment> segments = segments_of(*this);
     const std::vector<std::string_view> names = split_segments(prefix);
-    if (segments.size() <= names.size()) return false;
-    for (std::size_t i = 0; i < names.size(); ++i) {
+    if (segments.size() <= names.size() && !takes_rest()) return false;
+    for (std::size_t i = 0; i < std::min(names.size(), segments.size()); ++i) {
       const Segment& segment = segments[i];
       if (is_literal(segment) ? literal_of(segment) != names[i] : !segment_may_be(segment, is_number, names[i])) return false;
     }

@@ -10,18 +10,20 @@
 namespace redquel::sql {
 
 /// The form of the keys of a mapped table or of a structure declared on it: `theme:{id}:product`. What stands in braces is a slot: a
-/// column's value; `{id:3}` pads a number with zeros to three digits, `{*}` stands for a column's field name. `{{` and `}}` are braces
+/// column's value; `{id:3}` pads a number with zeros to three digits, `{id:*}` at the end takes the rest of the key,
+/// `{*}` stands for a column's field name. `{{` and `}}` are braces
 /// that the key itself has.
 ///
 /// Values are put into keys as they are, because that is what applications did that wrote them. So that a key can be taken apart again in
 /// one way only, the values of a slot are never empty and contain neither the character that follows the slot nor, where the template
-/// has colons, a colon: no row of the table has such a value.
+/// has colons, a colon: no row of the table has such a value. Only a slot that takes the rest of the key holds any character.
 class KeyTemplate {
  public:
   struct Part {
     std::string literal;      // of a part that is no slot
     std::int16_t column = 0;  // of a slot; kFieldSlot: `{*}`; 0: a literal
     int width = 0;            // digits, padded with zeros; 0: as they are
+    bool takes_rest = false;  // of the last slot: everything up to the key's end
   };
   static constexpr std::int16_t kFieldSlot = -1;
 
@@ -68,6 +70,7 @@ class KeyTemplate {
  private:
   void finish();
   std::string padded(const Part& part, std::string text) const;
+  bool takes_rest() const;
   bool stops(std::size_t part, char character) const;
 
   std::vector<Part> parts_;

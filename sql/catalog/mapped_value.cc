@@ -108,7 +108,7 @@ std::string print_list(const Mapping::Column& column, Type type, const Datum& va
 
 /// Texts and lists may be empty; an empty number or time stands for none.
 bool has_empty_value(const Mapping::Column& column, Type type) {
-  return column.format == Format::kList || (column.format == Format::kText && type_info(type.oid).category == TypeCategory::kString);
+  return column.format == Format::kList || column.format == Format::kRaw || (column.format == Format::kText && type_info(type.oid).category == TypeCategory::kString);
 }
 
 }  // namespace
@@ -123,6 +123,7 @@ Datum decode_mapped(const Mapping::Column& column, Type type, std::string_view t
     case Format::kUnix: return time_of(type, read_unix(text, 1'000'000, "Unix time in seconds"));
     case Format::kUnixMs: return time_of(type, read_unix(text, 1'000, "Unix time in milliseconds"));
     case Format::kList: return read_list(column, type, text);
+    case Format::kRaw: return std::string(text);
     case Format::kText:
     case Format::kJson: break;
   }
@@ -150,6 +151,7 @@ std::string encode_mapped(const Mapping::Column& column, Type type, const Datum&
     case Format::kUnix: return print_unix(type, value, 1'000'000);
     case Format::kUnixMs: return print_unix(type, value, 1'000);
     case Format::kList: return print_list(column, type, value);
+    case Format::kRaw: return std::get<std::string>(value);
     case Format::kText:
     case Format::kJson: break;
   }

@@ -39,7 +39,7 @@ struct FormatName {
   Format format;
 };
 constexpr FormatName kFormats[] = {{"text", Format::kText}, {"bool01", Format::kBool01}, {"unix", Format::kUnix},
-                                   {"unix_ms", Format::kUnixMs}, {"list", Format::kList}, {"json", Format::kJson}};
+                                   {"unix_ms", Format::kUnixMs}, {"list", Format::kList}, {"json", Format::kJson}, {"raw", Format::kRaw}};
 
 SqlError invalid_value(std::string_view option, std::string_view value, std::string_view allowed) {
   return SqlError(sqlstate::kFdwInvalidAttributeValue, fmt::format("invalid value for option \"{}\": \"{}\"", option, value))
@@ -64,7 +64,7 @@ Format read_format(const std::string& value) {
   for (const FormatName& name : kFormats) {
     if (name.name == value) return name.format;
   }
-  throw invalid_value("format", value, "text, bool01, unix, unix_ms, list, json");
+  throw invalid_value("format", value, "text, bool01, unix, unix_ms, list, json, raw");
 }
 
 Role read_role(const std::string& value) {
@@ -126,6 +126,7 @@ void check_format(const ColumnDef& column, const Mapping::Column& mapped) {
     case Format::kUnixMs: require(is_time(column.type), "unix_ms", "timestamp, timestamptz or date"); break;
     case Format::kList: require(is_array_type(column.type.oid), "list", "array"); break;
     case Format::kJson: require(column.type.oid == kJsonb.oid || column.type.oid == kJson.oid, "json", "json or jsonb"); break;
+    case Format::kRaw: require(column.type.oid == oid::kBytea, "raw", "bytea"); break;
   }
   const bool is_timed = mapped.format == Format::kUnix || mapped.format == Format::kUnixMs;
   if (mapped.role == Role::kScore && !is_number(column.type) && !is_timed) {

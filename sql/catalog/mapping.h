@@ -35,7 +35,7 @@ struct Mapping {
     kTime,      // of the stream's entry: the first number of its id
     kSequence,  // the second one
   };
-  enum class Format : std::uint8_t { kText, kBool01, kUnix, kUnixMs, kList, kJson };
+  enum class Format : std::uint8_t { kText, kBool01, kUnix, kUnixMs, kList, kJson, kRaw };
   /// What an absent field means.
   enum class Absent : std::uint8_t { kNull, kDefault, kEmpty };
   struct Column {

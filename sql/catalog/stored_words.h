@@ -14,7 +14,7 @@ inline constexpr std::array<std::string_view, 10> kMethodNames{"btree", "hash", 
 inline constexpr std::array<std::string_view, 8> kLayoutNames{"hash", "strings", "string", "set", "zset", "list", "hash_fields", "stream"};
 inline constexpr std::array<std::string_view, 11> kRoleNames{"slot", "field", "value", "member", "score", "position",
                                                         "name", "id",    "ttl",   "time",   "sequence"};
-inline constexpr std::array<std::string_view, 6> kFormatNames{"text", "bool01", "unix", "unix_ms", "list", "json"};
+inline constexpr std::array<std::string_view, 7> kFormatNames{"text", "bool01", "unix", "unix_ms", "list", "json", "raw"};
 inline constexpr std::array<std::string_view, 3> kAbsentNames{"null", "default", "empty"};
 inline constexpr std::array<std::string_view, 3> kPartsNames{"whole", "delimited", "json"};
 inline constexpr std::array<std::string_view, 4> kTypeKindNames{"enum", "domain", "composite", "range"};

@@ -45,6 +45,7 @@ struct ProposedIndex {
 struct ProposedTable {
   std::string name, layout, key, counter;
   std::string database;  // the logical one, where it is not the session's
+  std::string parts = {};  // option format of layout string with several columns: json; empty: none
   std::string maintained = "redquel";  // who keeps the indexes when SQL writes: redquel or application
   std::vector<ProposedColumn> columns;
   std::vector<ProposedIndex> indexes;
@@ -53,7 +54,23 @@ struct ProposedTable {
   std::vector<std::string> examples, doubts;
 };
 
+/// A view over the tables of a framework. In its query `{job}` stands for the table `job`.
+struct ProposedView {
+  std::string name, query, comment;
+};
+
+/// The tables of a framework whose keys were recognised, and views that give them meaning.
+struct ProposedFramework {
+  std::string name;     // BullMQ
+  std::string schema;   // bullmq: the schema of its tables, or what their names begin with in another schema
+  std::string comment;  // a sentence for people
+  std::vector<ProposedTable> tables;
+  std::vector<ProposedView> views;
+  std::vector<std::string> examples;  // keys
+};
+
 struct Proposal {
+  std::vector<ProposedFramework> frameworks;
   std::vector<ProposedTable> tables;
   std::vector<std::string> left_out;  // keys that became no table, and why
 };
@@ -63,6 +80,11 @@ Proposal propose_tables(std::vector<SampledShape> shapes);
 
 /// The statements that make one table and its indexes, each ending in ";". `schema`: not empty, the tables' schema.
 std::vector<std::string> definition_statements(const ProposedTable& table, const std::string& schema);
+/// The statements that make the tables and views of a framework, each ending in ";", with its name as comment of the views. `schema` empty:
+/// they are `bullmq.job` in a schema that the first statement makes; else `bullmq_job` in that schema.
+std::vector<std::string> definition_statements(const ProposedFramework& framework, const std::string& schema);
+/// The name that a table or view of a framework gets in a given schema.
+std::string framework_object_name(const ProposedFramework& framework, const std::string& name, const std::string& schema);
 /// Everything for a person to review: statements, counts, examples and doubts as comments.
 std::string proposal_text(const Proposal& proposal, const std::string& schema);
 

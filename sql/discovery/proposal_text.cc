@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sql/discovery/proposal.h"
 #include "sql/functions/quote.h"
 
@@ -9,9 +11,14 @@ namespace {
 using Options = std::vector<std::pair<std::string, std::string>>;
 
 std::string quote_literal(std::string_view text) {
-  const bool escapes = text.find('\\') != std::string_view::npos;
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  const bool escapes = text.find('\\') != std::string_view::npos || std::ranges::any_of(text, is_control);
   std::string quoted = escapes ? "E'" : "'";
   for (const char c : text) {
+    if (is_control(c)) {
+      quoted += fmt::format("\\x{:02x}", c);
+      continue;
+    }
     if (c == '\'' || c == '\\') quoted += c;
     quoted += c;
   }
@@ -50,6 +57,7 @@ std::string create_table(const ProposedTable& table, const std::string& schema) 
     if (column.not_null) text += " NOT NULL";
   }
   Options options = {{"layout", table.layout}, {"key", table.key}};
+  if (!table.parts.empty()) options.emplace_back("format", table.parts);
   if (!table.database.empty()) options.emplace_back("database", table.database);
   if (!table.counter.empty()) options.emplace_back("counter", table.counter);
   return text + "\n) SERVER redis " + options_text(options) + ";";
@@ -65,7 +73,41 @@ std::string create_index(const ProposedTable& table, const ProposedIndex& index,
   return fmt::format("CREATE INDEX ON {} USING {} ({}) WITH ({});", qualified(schema, table.name), index.method, columns, options);
 }
 
+/// Puts the names of tables into the query of a view.
+std::string view_query(const ProposedFramework& framework, const ProposedView& view, const std::string& schema) {
+  std::string text;
+  std::string_view rest = view.query;
+  for (std::size_t open; (open = rest.find('{')) != std::string_view::npos;) {
+    const std::size_t close = rest.find('}', open);
+    const std::string table(rest.substr(open + 1, close - open - 1));
+    text += rest.substr(0, open);
+    text += qualified(schema.empty() ? framework.schema : schema, framework_object_name(framework, table, schema));
+    rest.remove_prefix(close + 1);
+  }
+  return text.append(rest);
+}
+
 }  // namespace
+
+std::string framework_object_name(const ProposedFramework& framework, const std::string& name, const std::string& schema) {
+  return schema.empty() ? name : framework.schema + "_" + name;
+}
+
+std::vector<std::string> definition_statements(const ProposedFramework& framework, const std::string& schema) {
+  const std::string& place = schema.empty() ? framework.schema : schema;
+  std::vector<std::string> statements;
+  if (schema.empty()) statements.push_back(fmt::format("CREATE SCHEMA IF NOT EXISTS {};", quote_identifier(place)));
+  for (ProposedTable table : framework.tables) {
+    table.name = framework_object_name(framework, table.name, schema);
+    for (std::string& statement : definition_statements(table, place)) statements.push_back(std::move(statement));
+  }
+  for (const ProposedView& view : framework.views) {
+    const std::string name = qualified(place, framework_object_name(framework, view.name, schema));
+    statements.push_back(fmt::format("CREATE VIEW {} AS\n{};", name, view_query(framework, view, schema)));
+    statements.push_back(fmt::format("COMMENT ON VIEW {} IS {};", name, quote_literal(view.comment)));
+  }
+  return statements;
+}
 
 std::vector<std::string> definition_statements(const ProposedTable& table, const std::string& schema) {
   std::vector<std::string> statements = {create_table(table, schema)};
@@ -74,10 +116,19 @@ std::vector<std::string> definition_statements(const ProposedTable& table, const
 }
 
 std::string proposal_text(const Proposal& proposal, const std::string& schema) {
-  std::string text;
-  for (const ProposedTable& table : proposal.tables) {
+  const auto listed = [](const std::vector<std::string>& keys) {
     std::string examples;
-    for (const std::string& example : table.examples) examples += (examples.empty() ? "" : ", ") + comment_text(example);
+    for (const std::string& example : keys) examples += (examples.empty() ? "" : ", ") + comment_text(example);
+    return examples;
+  };
+  std::string text;
+  for (const ProposedFramework& framework : proposal.frameworks) {
+    text += fmt::format("-- {}, for example {}\n", comment_text(framework.comment), listed(framework.examples));
+    for (const std::string& statement : definition_statements(framework, schema)) text += statement + "\n";
+    text += "\n";
+  }
+  for (const ProposedTable& table : proposal.tables) {
+    const std::string examples = listed(table.examples);
     text += fmt::format("-- {}: {} keys, for example {}\n", comment_text(table.name), table.keys, examples);
     if (table.expires) text += "-- some of its keys expire\n";
     for (const std::string& doubt : table.doubts) text += "-- note: " + comment_text(doubt) + "\n";

@@ -5,6 +5,7 @@
 
 #include "sql/discovery/column_inference.h"
 #include "sql/discovery/finish_proposal.h"
+#include "sql/discovery/frameworks/framework.h"
 #include "sql/discovery/keyspace_entry.h"
 #include "sql/discovery/relation_types.h"
 #include "sql/discovery/template_names.h"
@@ -34,6 +35,7 @@ bool starts_with(const KeyPieces& pieces, const KeyPieces& base) {
 class Proposer {
  public:
   explicit Proposer(std::vector<SampledShape> shapes) {
+    proposal_.frameworks = take_frameworks(shapes);
     entries_ = entries_of(std::move(shapes), proposal_.left_out);
     merge_few_words(entries_);
   }

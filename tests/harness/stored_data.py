@@ -25,6 +25,9 @@ def commands_of(raw):
         if key.startswith(LEASES):
             continue
         kind = raw("TYPE", key)
+        if kind == "stream":
+            commands.extend(["XADD", key, entry, *words] for entry, words in raw("XRANGE", key, "-", "+"))
+            continue
         read, write = READS[kind]
         ends = {"list": ("0", "-1"), "zset": ("0", "-1", "WITHSCORES")}.get(kind, ())
         found = raw(read, key, *ends)

@@ -1,0 +1,21 @@
+const port = +process.argv[process.argv.length - 1];
+const { Queue, Worker } = require('node-resque');
+(async () => {
+  const connection = { pkg: 'ioredis', host: '127.0.0.1', port, namespace: 'resque' };
+  const jobs = { send: { perform: async (to, n) => { if (n % 2) throw new Error(n === 1 ? 'no route to host' : 'mailbox full'); return n; } } };
+  const queue = new Queue({ connection }, jobs);
+  await queue.connect();
+  for (let i = 0; i < 6; i++) await queue.enqueue('mail', 'send', [`u${i}@example.com`, i]);
+  const worker = new Worker({ connection, queues: ['mail'], name: 'w1' }, jobs);
+  await worker.connect();
+  let seen = 0;
+  const done = new Promise(r => { worker.on('success', () => { if (++seen === 6) r(); }); worker.on('failure', () => { if (++seen === 6) r(); }); });
+  worker.start();
+  await done;
+  await worker.end();
+  for (let i = 0; i < 3; i++) await queue.enqueue('mail', 'send', [`next${i}@example.com`, i]);
+  await queue.enqueue('report', 'send', ['r@example.com', 2]);
+  await queue.enqueueIn(86400000, 'mail', 'send', ['late@example.com', 2]);
+  await queue.end();
+  process.exit(0);
+})().catch(e => { console.error(e); process.exit(1); });
