@@ -130,7 +130,7 @@ def test_no_password_is_logged(make_server, make_redis):
         connection.run("CREATE ROLE alice LOGIN PASSWORD 'sesame1'")
         connection.extended("ALTER ROLE alice PASSWORD $x$sesame2$x$", [])
         for statement in ("ALTER ROLE alice PASSWORD 'x' 'sesame3'", "ALTER ROLE alice PASSWORD E'sesame4", "ALTER ROLE nobody PASSWORD 'sesame5'",
-                          "SELECT 1; ALTER ROLE alice ENCRYPTED PASSWORD 'sesame6'", "ALTER ROLE alice PASSWORD sesame7"):
+                          "SELECT 1; ALTER ROLE nobody ENCRYPTED PASSWORD 'sesame6'", "ALTER ROLE alice PASSWORD sesame7"):
             fails(connection, statement)
         connection.run("CREATE USER MAPPING FOR alice SERVER redis OPTIONS (\"user\" 'u', password 'sesame8')")
     wait_for(lambda: "CREATE USER MAPPING FOR alice" in server.process.log())
