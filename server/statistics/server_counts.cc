@@ -46,6 +46,7 @@ void merge(sql::StatementStatistics& into, const sql::StatementStatistics& other
 
 ServerCounts::ServerCounts(std::size_t threads) : started_(executor::now_microseconds()), statements_since_(started_) {
   for (std::size_t i = 0; i < threads; ++i) threads_.push_back(std::make_unique<ThreadCounts>());
+  for (const auto& thread : threads_) thread->last_turn.set(steady_nanoseconds());  // one that has not begun yet counts as alive
 }
 
 std::shared_ptr<ListedSession> ServerCounts::list(sql::SessionStatistics facts) {

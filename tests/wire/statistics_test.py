@@ -100,6 +100,7 @@ def test_metrics_move(make_server, make_redis):
 
 def test_requests_that_are_refused(make_server, make_redis):
     server, port = start(make_server, make_redis(), 'hosts = ["metrics.example"]')
+    wait_for(lambda: get(port, "/health/live")[0] == 200)
     assert get(port, "/metrics", host="attacker.example")[0] == 421
     assert [get(port, "/health/live", host=host)[0] for host in ("127.0.0.1", "[::1]:9433", "LOCALHOST:1", "metrics.example:9433")] == [200] * 4
     assert get(port, "/metrics", method="POST")[0] == 405
@@ -124,7 +125,7 @@ def test_health(make_server, make_redis, build):
                               timeout=60)
         return done.returncode, json.loads(done.stdout)
 
-    wait_for(lambda: get(port, "/health/ready")[0] == 200)
+    wait_for(lambda: get(port, "/health/ready")[0] == 200 and get(port, "/health/live")[0] == 200)
     assert health() == (0, {"live": True})
     assert health("--ready") == (0, {"ready": True, "reasons": []})
     redis.stop()
