@@ -25,7 +25,7 @@ class EngineSource {
   virtual asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string database) = 0;
   /// Asks the home database for a sign of life. Throws 08006, and what a server answers that is not ready.
   virtual asio::awaitable<void> ping() { co_return; }
-  /// What the thread's connections to Redis have done so far.
+  /// Returns the counters of the thread's connections to Redis since its start.
   virtual executor::ConnectionStatistics redis_statistics() const { return {}; }
   /// Connections to Redis that are made from now on log in so.
   virtual void change_login(const executor::RedisLogin& login) { static_cast<void>(login); }

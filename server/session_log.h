@@ -12,8 +12,8 @@
 
 namespace redquel::server {
 
-/// What one session writes to the log: its connection, statements, durations and errors, as PostgreSQL's parameters of the same names
-/// want it. Statements are written without passwords.
+/// Writes the log lines of one session: its connection, statements, durations and errors, chosen by PostgreSQL's parameters of the same names.
+/// Statements are written without passwords.
 class SessionLog {
  public:
   explicit SessionLog(const LogSettings& settings) : settings_(settings) {}

@@ -53,7 +53,7 @@ class RoleDraft {
 /// becomes the transaction's.
 using MakeRoles = std::function<void(RoleDraft&)>;
 asio::awaitable<void> change_roles(DdlContext& context, MakeRoles make);
-/// Does the same once. Returns false if another process was faster.
+/// Makes one attempt of change_roles(). Returns false, and nothing has changed, if another process was faster.
 asio::awaitable<bool> try_change_roles(DdlContext& context, MakeRoles make);
 
 /// The verifiers of all roles, with what the transaction has changed.

@@ -21,7 +21,7 @@ bool is_lasting_error(const sql::SqlError& error) {
   return false;
 }
 
-/// Fills the fields that HELLO tells: names and values in turn. Returns true if the version is among them.
+/// Fills the fields from the reply of HELLO, in which names and values alternate. Returns true if the reply has the version.
 bool read_hello(const Reply& reply, ServerInfo& server) {
   const std::span<const Reply> facts = reply.children();
   for (std::size_t index = 0; index + 1 < facts.size(); index += 2) {

@@ -42,7 +42,7 @@ class BatchReader {
   std::string_view rest_;
 };
 
-/// What becomes of a batch.
+/// The parts of a batch: commands that go to Redis, and answers to those that do not.
 struct Split {
   std::vector<std::size_t> sent;  // positions of the commands that go to Redis
   std::string answers;            // RESP: those of all commands, nil for the ones that are sent

@@ -233,7 +233,7 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
   return std::move(arguments.words);
 }
 
-/// As commit_catalog.lua does. Throws 25006 where the change would need keys of tables.
+/// Applies the change to definitions in memory, as commit_catalog.lua does in Redis. Throws 25006 if the change needs keys of tables.
 std::optional<std::string> commit_to(OwnKeyspace& own, const sql::CatalogSnapshot& base, CatalogChange change) {
   if (!change.reserved_prefixes.empty() || !change.removals.empty() || !change.building.empty() || !change.renamed_keys.empty()) {
     throw sql::SqlError(sqlstate::kReadOnlyTransaction, "tables with rows of their own cannot be changed: this redquel only looks at Redis");

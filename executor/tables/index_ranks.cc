@@ -67,7 +67,7 @@ class IndexRanksOperator final : public Operator {
 
   using Values = std::map<std::int16_t, sql::Column>;
 
-  /// Returns what tells the places of rows: the columns of their keys and the one that orders them, by number.
+  /// Returns the values by which rows are ranked: the columns of their keys and the ordering column, by number.
   Values values_of(const sql::Batch& batch) const {
     std::vector<std::int16_t> numbers = plan_.table->mapping ? sql::identity_columns(*plan_.table->mapping) : plan_.table->primary_key;
     if (plan_.table->has_hidden_key()) numbers = {0};

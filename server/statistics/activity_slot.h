@@ -11,7 +11,7 @@ namespace redquel::server {
 
 enum class ActivityState : std::uint8_t { kStarting, kActive, kIdle, kInTransaction, kInFailedTransaction };
 
-/// What a session does at this moment. Its thread writes without a lock; others read a consistent copy (a sequence lock, as PostgreSQL's
+/// The current activity of a session. Its thread writes without a lock; others read a consistent copy (a sequence lock, as PostgreSQL's
 /// PgBackendStatus). Times: µs since 2000-01-01 UTC.
 class ActivitySlot {
  public:
