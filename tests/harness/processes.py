@@ -4,7 +4,6 @@ A guardian process is forked first. It is told of every child and folder through
 has ended or was killed, it kills what is left and removes the folders.
 """
 import os
-import queue
 import re
 import shutil
 import signal
@@ -88,44 +87,46 @@ def children(pid):
 class Process:
     """A child whose output is followed line by line, so that readiness is read and not waited for.
 
-    Output goes to `log_path` too. stdout and stderr are one stream.
+    The child writes stdout and stderr into `log_path` itself: what it wrote before it answered a client is in log() when the answer is here.
     """
 
     def __init__(self, command, log_path, environment=None, user=None, cwd=None):
         self.command = [str(word) for word in command]
         self.log_path = log_path
-        self._lines = queue.Queue()
         options = dict(user=user, group=user, extra_groups=[]) if user else {}
-        self.popen = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                      env=environment, cwd=cwd, start_new_session=True, **options)
+        with open(log_path, "ab") as log:
+            self._followed = log.tell()
+            self.popen = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                                          env=environment, cwd=cwd, start_new_session=True, **options)
         self.pid = self.popen.pid
         _tell_guardian("+", self.pid)
-        self._follower = threading.Thread(target=self._follow, daemon=True)
-        self._follower.start()
 
-    def _follow(self):
-        with open(self.log_path, "ab") as log:
-            for line in self.popen.stdout:
-                log.write(line)
-                log.flush()
-                self._lines.put(line.decode("utf-8", "backslashreplace").rstrip("\n"))
-        self._lines.put(None)
+    def _next_lines(self):
+        """The whole lines that nobody has asked for yet."""
+        with open(self.log_path, "rb") as log:
+            log.seek(self._followed)
+            for line in log:
+                if not line.endswith(b"\n"):
+                    return
+                self._followed += len(line)
+                yield line.decode("utf-8", "backslashreplace").rstrip("\n")
 
     def wait_for_line(self, pattern, timeout=120.0):
         """The match of the first line that `pattern` is found in. Raises RuntimeError with the log if there is none in time."""
         deadline = time.monotonic() + timeout
         seen = []
         while True:
-            try:
-                line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
-            except queue.Empty:
-                raise RuntimeError(f"{self.command[0]}: no line like {pattern!r} in {timeout} s\n" + "\n".join(seen)) from None
-            if line is None:
+            has_ended = not self.alive()
+            for line in self._next_lines():
+                seen.append(line)
+                match = re.search(pattern, line)
+                if match:
+                    return match
+            if has_ended:
                 raise RuntimeError(f"{self.command[0]} ended with {self.popen.wait()}\n" + "\n".join(seen[-40:]))
-            seen.append(line)
-            match = re.search(pattern, line)
-            if match:
-                return match
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{self.command[0]}: no line like {pattern!r} in {timeout} s\n" + "\n".join(seen))
+            time.sleep(0.002)
 
     def alive(self):
         return self.popen.poll() is None
@@ -149,7 +150,6 @@ class Process:
         except subprocess.TimeoutExpired:
             self.popen.kill()
             status = self.popen.wait()
-        self._follower.join(5)
         _tell_guardian("-", self.pid)
         return status
 
