@@ -81,9 +81,7 @@ class MergeOperator final : public WriteOperator {
       const std::vector<std::int64_t> keys = co_await allocate_row_keys(context_.redis(), table_, rows.size(), counters());
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(keys[i]);
     }
-    for (const Row& row : rows) {
-      if (!insert_mapped_row(row)) unit_.insert_row(merge_.table, row);
-    }
+    for (const Row& row : rows) insert_row(row);
   }
 
   asio::awaitable<void> update(const planner::MergeAction& action, const sql::Batch& source) {

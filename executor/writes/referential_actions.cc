@@ -65,6 +65,25 @@ bool ReferentialActions::add(const TablePtr& table, std::span<const sql::Datum> 
   return true;
 }
 
+bool ReferentialActions::insert(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict) {
+  auto values = std::make_shared<const Row>(row.begin(), row.end());
+  if (!note_new_row(table, *values, new_rows_.size())) return false;
+  new_rows_.push_back({std::move(values), conflict});
+  return true;
+}
+
+bool ReferentialActions::note_new_row(const TablePtr& table, const Row& row, std::size_t number) {
+  bool is_noted = false;
+  for (const ForeignKeyPtr& key : keys_to(table)) {
+    if (!key->acts() || key->referencing()->oid != table->oid || is_checked(*key)) continue;
+    std::optional<std::string> set = key->own_set(row);
+    if (!set) continue;
+    new_rows_by_set_[*std::move(set)].push_back(number);
+    is_noted = true;
+  }
+  return is_noted;
+}
+
 std::vector<TableChangesPtr> ReferentialActions::changes() const {
   std::vector<TableChangesPtr> all;
   for (const auto& [oid, of] : changed_) {
@@ -111,15 +130,16 @@ bool ReferentialActions::only_gives_up(const TablePtr& table, const Row& before,
          std::ranges::none_of(keys->second, is_taken);
 }
 
-asio::awaitable<void> ReferentialActions::run(ExecutionCounters* counters) {
+asio::awaitable<void> ReferentialActions::run(const sql::TableDef& table, ExecutionCounters* counters) {
   for (auto& [oid, of] : changed_) of.by_statement = of.log->size();
   while (true) {
     const auto waiting = std::ranges::find_if(changed_, [](const auto& entry) { return entry.second.handled < entry.second.log->size(); });
-    if (waiting == changed_.end()) break;
-    const std::vector<Reach> reaches = next_reaches(waiting->second);
+    if (waiting == changed_.end() && reaches_of_new_rows_.empty()) break;
+    const std::vector<Reach> reaches = waiting == changed_.end() ? std::exchange(reaches_of_new_rows_, {}) : next_reaches(waiting->second);
     co_await follow(reaches, counters);
   }
   co_await complete_rows();
+  complete_new_rows(table);
 }
 
 std::vector<ReferentialActions::Reach> ReferentialActions::next_reaches(Changed& of) {
@@ -129,18 +149,22 @@ std::vector<ReferentialActions::Reach> ReferentialActions::next_reaches(Changed&
   for (; of.handled < of.log->size() && reaches.size() < kEventsAtOnce; ++of.handled) {
     const ChangeLog::VersionPtr version = of.log->at(of.handled);
     const Event event{version->before == ChangeLog::kNone ? version->row.stored : of.log->at(version->before)->row.current, version->row.current};
-    for (const ForeignKeyPtr& key : keys) {
-      const auto before = key->own_place(*event.before);
-      if (!before) continue;
-      if (event.after) {
-        const auto after = key->own_place(*event.after);
-        if (after && after->id() == before->id()) continue;
-      }
-      if (!is_action(event.after ? key->definition().on_update : key->definition().on_delete)) continue;
-      if (auto set = key->set_of_references(*event.before)) reaches.push_back({key, event, of.handled, *std::move(set)});
-    }
+    add_reaches(keys, event, of.handled, reaches);
   }
   return reaches;
+}
+
+void ReferentialActions::add_reaches(const std::vector<ForeignKeyPtr>& keys, const Event& event, ChangeLog::Position at, std::vector<Reach>& reaches) {
+  for (const ForeignKeyPtr& key : keys) {
+    const auto before = key->own_place(*event.before);
+    if (!before) continue;
+    if (event.after) {
+      const auto after = key->own_place(*event.after);
+      if (after && after->id() == before->id()) continue;
+    }
+    if (!is_action(event.after ? key->definition().on_update : key->definition().on_delete)) continue;
+    if (auto set = key->set_of_references(*event.before)) reaches.push_back({key, event, at, *std::move(set)});
+  }
 }
 
 asio::awaitable<void> ReferentialActions::follow(const std::vector<Reach>& reaches, ExecutionCounters* counters) {
@@ -161,6 +185,7 @@ asio::awaitable<void> ReferentialActions::follow(const std::vector<Reach>& reach
         asked.push_back(&reach);
       }
       std::ranges::move(arrived(reach), std::back_inserter(reached));
+      act_on_new_rows(reach);
     }
     if (!asked.empty()) {
       const RepliesPtr replies = co_await context_.ask(std::move(batch), counters);
@@ -189,6 +214,28 @@ asio::awaitable<void> ReferentialActions::follow_large_set(const Reach& reach, E
     co_await act_on(std::move(reached), counters);
   } while (cursor != "0");
   co_await act_on(arrived(reach), counters);
+  act_on_new_rows(reach);
+}
+
+bool ReferentialActions::is_checked(const ForeignKey& key) const {
+  const std::shared_ptr<Transaction> transaction = context_.transaction();
+  return transaction ? !transaction->constraint_times().is_deferred(key.definition()) : !key.definition().initially_deferred;
+}
+
+void ReferentialActions::act_on_new_rows(const Reach& reach) {
+  const auto found = new_rows_by_set_.find(reach.set);
+  if (found == new_rows_by_set_.end()) return;
+  const std::vector<std::size_t> numbers = found->second;  // an action may add to the set
+  for (const std::size_t number : numbers) {
+    NewRow& of = new_rows_[number];
+    if (!of.row || reach.key->own_set(*of.row) != reach.set) continue;
+    const bool goes = !reach.event.after && reach.key->definition().on_delete == Action::kCascade;
+    const RowValues before = of.row;
+    of.row = goes ? nullptr : std::make_shared<const Row>(acted_on(*reach.key, reach.event, *before));
+    of.is_acted_on = true;
+    if (of.row) note_new_row(reach.key->referencing(), *of.row, number);
+    add_reaches(keys_to(reach.key->referencing()), {before, of.row}, reach.at, reaches_of_new_rows_);
+  }
 }
 
 std::vector<ReferentialActions::Reached> ReferentialActions::arrived(const Reach& reach) {
@@ -203,9 +250,9 @@ std::vector<ReferentialActions::Reached> ReferentialActions::arrived(const Reach
   const auto found = put_->find(reach.set);
   if (found == put_->end()) return reached;
   // A row that the statement changed before is refused, unless its check waits.
-  const bool is_checked = !transaction || !transaction->constraint_times().is_deferred(reach.key->definition());
+  const bool is_refused = is_checked(*reach.key);
   for (const Put& put : found->second) {
-    if (!is_checked || put.at >= reach.at) reached.push_back({&reach, put.member});
+    if (!is_refused || put.at >= reach.at) reached.push_back({&reach, put.member});
   }
   return reached;
 }
@@ -302,27 +349,48 @@ sql::Datum ReferentialActions::default_of(const sql::TableDef& table, std::size_
 asio::awaitable<void> ReferentialActions::complete_rows() {
   EventLoopTurn turn;
   for (auto& [oid, of] : changed_) {
+    const bool has_generated = std::ranges::any_of(of.table->columns, [](const sql::ColumnDef& column) { return !column.generated_sql.empty(); });
     std::vector<ChangeLog::VersionPtr> versions;
+    const auto complete = [&] {
+      std::vector<RowValues> rows;
+      for (const ChangeLog::VersionPtr& version : versions) rows.push_back(version->row.current);
+      rows = completed(*of.table, rows);
+      for (std::size_t number = 0; has_generated && number < rows.size(); ++number) {
+        of.log->append(versions[number]->member, {versions[number]->row.stored, rows[number]});
+      }
+      versions.clear();
+    };
     const ChangeLog::Position end = of.log->size();
     for (ChangeLog::Position position = 0; position < end; ++position) {
       const ChangeLog::VersionPtr version = of.log->at(position);
       const bool by_action = position >= of.by_statement;
       if (by_action && version->row.current && of.log->is_newest(position, *version, end)) versions.push_back(version);
       if (versions.size() < kRowsPerBatch) continue;
-      complete(of, versions);
-      versions.clear();
+      complete();
       if (turn.is_over()) co_await turn.yield();
     }
-    if (!versions.empty()) complete(of, versions);
+    if (!versions.empty()) complete();
   }
 }
 
-void ReferentialActions::complete(Changed& of, const std::vector<ChangeLog::VersionPtr>& versions) {
-  const sql::TableDef& table = *of.table;
-  sql::Batch batch{.rows = versions.size(), .columns = {}};
+void ReferentialActions::complete_new_rows(const sql::TableDef& table) {
+  std::vector<RowValues> rows;
+  for (const NewRow& of : new_rows_) {
+    if (of.row && of.is_acted_on) rows.push_back(of.row);
+  }
+  if (rows.empty()) return;
+  rows = completed(table, rows);
+  auto next = rows.begin();
+  for (NewRow& of : new_rows_) {
+    if (of.row && of.is_acted_on) of.row = *next++;
+  }
+}
+
+std::vector<RowValues> ReferentialActions::completed(const sql::TableDef& table, const std::vector<RowValues>& incomplete) {
+  sql::Batch batch{.rows = incomplete.size(), .columns = {}};
   for (std::size_t position = 0; position < table.columns.size(); ++position) {
     auto column = std::make_shared<sql::Column>(table.columns[position].type);
-    for (const ChangeLog::VersionPtr& version : versions) column->append_datum((*version->row.current)[position]);
+    for (const RowValues& row : incomplete) column->append_datum((*row)[position]);
     batch.columns.push_back(std::move(column));
   }
   const std::vector<planner::ColumnId> ids = planner::positions_as_ids(table);
@@ -337,8 +405,8 @@ void ReferentialActions::complete(Changed& of, const std::vector<ChangeLog::Vers
   }
   const sql::SessionSettings& settings = *context_.evaluation().settings;
   std::vector<RowValues> rows;
-  for (std::size_t number = 0; number < versions.size(); ++number) {
-    Row row = *versions[number]->row.current;
+  for (std::size_t number = 0; number < incomplete.size(); ++number) {
+    Row row = *incomplete[number];
     for (const std::size_t position : generated) row[position] = batch.columns[position]->datum(number);
     rows.push_back(std::make_shared<const Row>(std::move(row)));
     require_not_null(table, *rows.back(), settings);
@@ -352,10 +420,7 @@ void ReferentialActions::complete(Changed& of, const std::vector<ChangeLog::Vers
       throw check_violation(table, check.name, *rows[number], settings);
     }
   }
-  if (generated.empty()) return;
-  for (std::size_t number = 0; number < versions.size(); ++number) {
-    of.log->append(versions[number]->member, {versions[number]->row.stored, rows[number]});
-  }
+  return rows;
 }
 
 }  // namespace redquel::executor

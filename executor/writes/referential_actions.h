@@ -15,6 +15,7 @@
 #include "executor/storage/change_log.h"
 #include "executor/storage/foreign_key.h"
 #include "executor/storage/row_buffer.h"
+#include "executor/storage/write_unit.h"
 
 namespace redquel::executor {
 
@@ -34,8 +35,19 @@ class ReferentialActions {
 
   /// A change by the statement; without `new_row` it deletes. False: the row was changed before.
   bool add(const TablePtr& table, std::span<const sql::Datum> old_row, std::optional<std::span<const sql::Datum>> new_row);
-  /// Finds the rows that refer to what has changed, and what becomes of them. Throws 23502, 23514 of such rows.
-  asio::awaitable<void> run(ExecutionCounters* counters);
+  /// Takes a new row of the statement's table if it refers to rows of that table by a key whose check waits for the commit, so that an
+  /// action of this statement may change it. False: no action does.
+  bool insert(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict);
+  /// Finds the rows that refer to what has changed, and what becomes of them. Throws 23502, 23514 of such rows. `table`: the statement's.
+  asio::awaitable<void> run(const sql::TableDef& table, ExecutionCounters* counters);
+  /// A row that the statement inserts.
+  struct NewRow {
+    RowValues row;  // null: an action has deleted it
+    InsertConflict conflict;
+    bool is_acted_on = false;
+  };
+  /// The rows that `insert` took, in order.
+  const std::vector<NewRow>& new_rows() const { return new_rows_; }
   /// Table by table, each row as it was (`stored`) and as it becomes (`current`).
   std::vector<TableChangesPtr> changes() const;
   /// The same for parts that are checked one by one: each table before those that it refers to. Nullopt where the order of rows may
@@ -76,6 +88,11 @@ class ReferentialActions {
   const std::vector<ForeignKeyPtr>& keys_to(const TablePtr& table);
   /// Some of the events that are not handled yet, of the table.
   std::vector<Reach> next_reaches(Changed& table);
+  void add_reaches(const std::vector<ForeignKeyPtr>& keys, const Event& event, ChangeLog::Position at, std::vector<Reach>& reaches);
+  bool is_checked(const ForeignKey& key) const;
+  /// Notes the sets of references that the row comes into; false: none.
+  bool note_new_row(const TablePtr& table, const Row& row, std::size_t number);
+  void act_on_new_rows(const Reach& reach);
   asio::awaitable<void> follow(const std::vector<Reach>& reaches, ExecutionCounters* counters);
   /// Rows in the reach's set that Redis does not show there: the transaction has written them, or the statement itself.
   std::vector<Reached> arrived(const Reach& reach);
@@ -85,7 +102,9 @@ class ReferentialActions {
   Row acted_on(const ForeignKey& key, const Event& event, const Row& row) const;
   sql::Datum default_of(const sql::TableDef& table, std::size_t position) const;
   asio::awaitable<void> complete_rows();
-  void complete(Changed& table, const std::vector<ChangeLog::VersionPtr>& versions);
+  void complete_new_rows(const sql::TableDef& table);
+  /// The rows with their generated columns. Throws 23502, 23514.
+  std::vector<RowValues> completed(const sql::TableDef& table, const std::vector<RowValues>& rows);
 
   ExecutionContext& context_;
   std::map<sql::Oid, Changed> changed_;
@@ -97,6 +116,9 @@ class ReferentialActions {
     std::string member;
   };
   std::optional<std::unordered_map<std::string, std::vector<Put>>> put_;  // by set; filled by the first look
+  std::vector<NewRow> new_rows_;
+  std::unordered_map<std::string, std::vector<std::size_t>> new_rows_by_set_;  // also of sets that a row has left
+  std::vector<Reach> reaches_of_new_rows_;  // set off by what became of them, not followed yet
 };
 
 }  // namespace redquel::executor

@@ -70,7 +70,7 @@ class UpsertOperator final : public WriteOperator {
           const std::vector<std::int64_t> hidden = co_await allocate_row_keys(context_.redis(), table, 1, counters());
           row.emplace_back(hidden[0]);
         }
-        if (!insert_mapped_row(row, conflict_)) unit_.insert_row(insert_.table, row, conflict_);
+        insert_row(row, conflict_);
         if (key) touched_.set(*key);
         finals.push_back(std::move(rows[i]));
         continue;

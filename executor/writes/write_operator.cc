@@ -117,6 +117,11 @@ bool WriteOperator::insert_mapped_row(std::span<const sql::Datum> new_row, const
   return true;
 }
 
+void WriteOperator::insert_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict) {
+  if (insert_mapped_row(new_row, conflict) || (actions_ && actions_->insert(table_, new_row, conflict))) return;
+  unit_.insert_row(table_, new_row, conflict);
+}
+
 void WriteOperator::note_read_columns(const std::vector<std::size_t>& positions) {
   knows_ttl_ = std::ranges::find(positions, planner::kNotRead) == positions.end();
 }
@@ -133,7 +138,11 @@ bool WriteOperator::delete_row(std::span<const sql::Datum> old_row) {
 }
 
 asio::awaitable<void> WriteOperator::take_actions(std::size_t limit) {
-  co_await actions_->run(counters());
+  co_await actions_->run(*table_, counters());
+  for (const ReferentialActions::NewRow& added : actions_->new_rows()) {
+    if (unit_.size() >= limit) co_await put_aside();
+    if (added.row) unit_.insert_row(table_, *added.row, added.conflict);
+  }
   const std::vector<TableChangesPtr> all = actions_->changes();
   std::size_t rows = unit_.size() + written_rows_;
   for (const TableChangesPtr& changes : all) rows += changes->size;
@@ -578,13 +587,9 @@ std::vector<std::vector<sql::Datum>> rows_of(const sql::Batch& batch, const std:
       for (auto& row : rows) row.emplace_back();
       continue;
     }
-    const sql::Column& column = *batch.columns[position];
-    if (column.is_encoded()) {
-      sql::Column decoded = column.decode();
-      for (std::size_t i = 0; i < batch.rows; ++i) rows[i].push_back(decoded.datum(i));
-    } else {
-      for (std::size_t i = 0; i < batch.rows; ++i) rows[i].push_back(column.datum(i));
-    }
+    const sql::ColumnPtr& column = batch.columns[position];
+    const sql::ColumnPtr decoded = column->is_encoded() ? std::make_shared<const sql::Column>(column->decode()) : column;
+    for (std::size_t i = 0; i < batch.rows; ++i) rows[i].push_back(decoded->datum(i));
   }
   return rows;
 }

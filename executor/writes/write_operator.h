@@ -33,6 +33,8 @@ class WriteOperator : public Operator {
   /// `increments`: as WriteUnit::update_row; a row on which others depend is written as a whole.
   bool update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row, const std::vector<std::size_t>& increments = {});
   bool delete_row(std::span<const sql::Datum> old_row);
+  /// Adds a new row, which an action of the same statement may change.
+  void insert_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict = {});
   /// A new row of a mapped table; false: the table is managed.
   bool insert_mapped_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict = {});
   /// Where the old rows' columns stand in the source: a transaction asks for those of a mapped table that are not there.
