@@ -1,8 +1,10 @@
 #include "server/check.h"
 
-#include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <boost/json.hpp>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -11,39 +13,42 @@
 #include <vector>
 
 #include "executor/redis/requirements.h"
-#include "executor/storage/role_store.h"
 #include "server/configuration.h"
+#include "server/doctor.h"
 #include "server/redis_check.h"
 #include "server/reload.h"
-#include "sql/catalog/stored_keys.h"
-#include "sql/passwords/password_verifier.h"
+#include "server/version.h"
+#include "sql/error.h"
 
 namespace redquel::server {
 
 namespace {
 
-/// Returns a line for each entry of the roles that counts for nothing.
-asio::awaitable<std::vector<std::string>> check_roles(executor::RedisClient& home) {
-  std::vector<std::string> lines;
-  const sql::RoleSetPtr roles = co_await executor::load_roles(home);
-  if (!roles->is_stored) lines.push_back(fmt::format("{} does not exist: every login is refused until \"redquel init\"", sql::kRolesKey));
-  for (const std::string& field : roles->damaged) lines.push_back(fmt::format("{}: the field \"{}\" cannot be read", sql::kRolesKey, field));
-  const std::map<sql::Oid, std::string> verifiers = co_await executor::load_verifiers(home);
-  for (const auto& [role, verifier] : verifiers) {
-    if (roles->find(role) == nullptr) {
-      lines.push_back(fmt::format("{}: there is no role {}", sql::kVerifiersKey, role));
-    } else if (sql::password_form(verifier) == sql::PasswordForm::kPlain) {
-      lines.push_back(fmt::format("{}: the value of role {} (\"{}\") is no verifier", sql::kVerifiersKey, role, roles->name_of(role)));
-    }
+void print_texts(const std::vector<Finding>& findings, std::size_t errors) {
+  for (const Finding& finding : findings) {
+    std::printf("%s: %s\n", finding.severity == Finding::Severity::kError ? "ERROR" : "WARNING", finding.message.c_str());
+    if (!finding.hint.empty()) std::printf("HINT: %s\n", finding.hint.c_str());
   }
-  co_return lines;
+  const std::size_t warnings = findings.size() - errors;
+  std::printf("%zu error%s, %zu warning%s\n", errors, errors == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
+}
+
+void print_json(const std::vector<Finding>& findings) {
+  boost::json::array errors, warnings;
+  for (const Finding& finding : findings) {
+    boost::json::object entry{{"message", finding.message}};
+    if (!finding.hint.empty()) entry["hint"] = finding.hint;
+    (finding.severity == Finding::Severity::kError ? errors : warnings).push_back(std::move(entry));
+  }
+  const std::string text = boost::json::serialize(boost::json::object{{"version", kVersion}, {"errors", std::move(errors)}, {"warnings", std::move(warnings)}});
+  std::printf("%s\n", text.c_str());
 }
 
 }  // namespace
 
 int run_check(int argc, const char* const* argv) {
   constexpr int kFailed = 1, kBadUsage = 2;
-  CLI::App app("redquel check: names stored definitions that redquel cannot use", "redquel check");
+  CLI::App app("redquel check: names what is wrong with a Redis for redquel, and stored definitions that it cannot use", "redquel check");
   Configuration configuration;
   std::string ca;
   app.add_option("--redis", configuration.redis_url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS) or unix://…")
@@ -55,6 +60,8 @@ int run_check(int argc, const char* const* argv) {
                          ->expected(0, 1)
                          ->default_str("all")
                          ->check(CLI::IsMember({"all", "tables"}));
+  bool as_json = false;
+  app.add_flag("--json", as_json, "print the findings as one JSON object");
   app.add_option("--tls-ca", ca, "certificates that vouch for the Redis (the system's)")->type_name("FILE");
   try {
     app.parse(argc - 1, argv + 1);
@@ -74,13 +81,20 @@ int run_check(int argc, const char* const* argv) {
       std::printf("ACL SETUSER redquel on >PASSWORD %s\n", executor::least_acl_rule(prefixes).c_str());
       return 0;
     }
-    std::vector<std::string> lines;
-    run_over_redis(redis_connection(configuration), [&](executor::RedisPool& pool) -> asio::awaitable<void> {
-      lines = co_await check_roles(pool.shared(pool.default_database()));
-    });
-    for (const std::string& line : lines) std::printf("%s\n", line.c_str());
-    std::printf("%zu errors\n", lines.size());
-    return lines.empty() ? 0 : kFailed;
+    std::vector<Finding> findings;
+    configuration.allow_eviction = true;  // a finding, no reason to stop
+    spdlog::set_level(spdlog::level::off);
+    executor::ConnectionOptions redis = redis_connection(configuration);
+    const std::string address = redis.url.address();
+    try {
+      run_over_redis(std::move(redis), [&](executor::RedisPool& pool) -> asio::awaitable<void> { findings = co_await examine_redis(pool, address); });
+    } catch (const sql::SqlError& error) {
+      findings.push_back({Finding::Severity::kError, error.message(), error.hint()});
+    }
+    const auto errors = static_cast<std::size_t>(std::ranges::count(findings, Finding::Severity::kError, &Finding::severity));
+    if (as_json) print_json(findings);
+    else print_texts(findings, errors);
+    return errors == 0 ? 0 : kFailed;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "redquel: %s\n", error.what());
     return kFailed;

@@ -2,8 +2,8 @@
 
 namespace redquel::server {
 
-/// `redquel check`: looks at what redquel has stored in a Redis beside tables and names what it cannot use. Changes nothing. `argv[1]` is the
-/// word check. Returns the exit code: 1 if something was found.
+/// `redquel check`: examines a Redis (doctor.h) and prints what it finds, as text or JSON. Changes nothing. `argv[1]` is the word check.
+/// Returns the exit code: 1 if there is an error.
 int run_check(int argc, const char* const* argv);
 
 }  // namespace redquel::server

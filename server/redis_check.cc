@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <charconv>
 #include <exception>
+#include <span>
 
 #include "executor/redis/requirements.h"
 #include "executor/runtime/random_version.h"
@@ -29,18 +30,25 @@ void run_over_redis(executor::ConnectionOptions redis, const std::function<asio:
   if (failure) std::rethrow_exception(failure);
 }
 
-asio::awaitable<std::set<std::string>> load_prefixes(executor::RedisPool& pool) {
-  std::set<int> numbers{pool.default_database()};
+asio::awaitable<std::map<int, std::string>> load_databases(executor::RedisPool& pool) {
+  std::map<int, std::string> databases{{pool.default_database(), "postgres"}};
   executor::CommandBatch list;
-  list.add("HVALS", sql::kDatabasesKey);
+  list.add("HGETALL", sql::kDatabasesKey);
   const executor::RepliesPtr listed = co_await pool.shared(pool.default_database()).execute(std::move(list));
-  for (const executor::Reply& number : listed->array(0)) {
+  const std::span<const executor::Reply> fields = listed->array(0);
+  for (std::size_t index = 0; index + 1 < fields.size(); index += 2) {
+    const std::string_view number = fields[index + 1].text;
     int value = 0;
-    const auto [end, error] = std::from_chars(number.text.data(), number.text.data() + number.text.size(), value);
-    if (error == std::errc() && value >= 0) numbers.insert(value);
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (error == std::errc() && value >= 0) databases[value] = std::string(fields[index].text);
   }
+  co_return databases;
+}
+
+asio::awaitable<std::set<std::string>> load_prefixes(executor::RedisPool& pool) {
+  const std::map<int, std::string> databases = co_await load_databases(pool);
   std::set<std::string> prefixes;
-  for (const int number : numbers) {
+  for (const auto& [number, name] : databases) {
     executor::CommandBatch batch;
     batch.add("HKEYS", sql::kPrefixesKey);
     const executor::RepliesPtr taken = co_await pool.shared(number).execute(std::move(batch));

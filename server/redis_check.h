@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +19,9 @@ void run_over_redis(executor::ConnectionOptions redis, const std::function<asio:
 /// Whether this Redis will do, asked before the first client comes. Throws SqlError where it never will: login, logical database,
 /// version, a cluster. Warns where it may yet: nobody answers within `connect_timeout`, it loads its data.
 void check_redis(executor::ConnectionOptions redis);
+
+/// Returns the names of all databases by the numbers of their logical databases, with that of the URL.
+asio::awaitable<std::map<int, std::string>> load_databases(executor::RedisPool& pool);
 
 /// Returns the prefixes of the keys of tables and sequences in all databases.
 asio::awaitable<std::set<std::string>> load_prefixes(executor::RedisPool& pool);

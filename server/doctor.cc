@@ -1,0 +1,155 @@
+#include "server/doctor.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "executor/redis/requirements.h"
+#include "executor/redis/server_info.h"
+#include "executor/runtime/random_version.h"
+#include "executor/storage/catalog_store.h"
+#include "executor/storage/role_store.h"
+#include "executor/storage/stored_format.h"
+#include "server/redis_check.h"
+#include "sql/catalog/stored_keys.h"
+#include "sql/error.h"
+#include "sql/passwords/password_verifier.h"
+
+namespace redquel::server {
+
+namespace {
+
+/// Of the limit of memory, from which on a warning is given.
+constexpr double kMuchMemory = 0.9;
+
+class Findings {
+ public:
+  void error(std::string message, std::string hint = {}) { all_.push_back({Finding::Severity::kError, std::move(message), std::move(hint)}); }
+  void error(const sql::SqlError& cause) { error(cause.message(), cause.hint()); }
+  void warning(std::string message, std::string hint) { all_.push_back({Finding::Severity::kWarning, std::move(message), std::move(hint)}); }
+  std::vector<Finding> take() { return std::move(all_); }
+
+ private:
+  std::vector<Finding> all_;
+};
+
+using InfoFields = std::map<std::string_view, std::string_view>;
+
+InfoFields fields_of(std::string_view info) {
+  InfoFields fields;
+  while (!info.empty()) {
+    const std::size_t end = info.find('\n');
+    std::string_view line = info.substr(0, end);
+    info.remove_prefix(end == std::string_view::npos ? info.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::size_t colon = line.find(':');
+    if (colon != std::string_view::npos) fields.emplace(line.substr(0, colon), line.substr(colon + 1));
+  }
+  return fields;
+}
+
+std::uint64_t bytes_in(const InfoFields& fields, std::string_view name) {
+  std::uint64_t bytes = 0;
+  if (const auto found = fields.find(name); found != fields.end()) {
+    std::from_chars(found->second.data(), found->second.data() + found->second.size(), bytes);
+  }
+  return bytes;
+}
+
+void examine_server(std::string_view info, Findings& findings) {
+  executor::ServerInfo server;
+  executor::parse_info(info, server);
+  const InfoFields fields = fields_of(info);
+  const auto is_bad = [&](std::string_view name) { return fields.contains(name) && fields.at(name) != "ok"; };
+  if (!executor::is_supported_version(server.version)) findings.error(fmt::format("Redis {} is older than 7.0", server.version), "Update Redis.");
+  if (server.role == "slave") findings.error("this Redis is a replica, which takes no writes", "Give --redis the primary, or use \"redquel look\".");
+  if (server.loading) findings.error("Redis loads its data; until its end statements fail");
+  if (server.may_evict_rows()) {
+    findings.error(fmt::format("maxmemory-policy is {}: at its limit of memory Redis drops rows and index entries", server.maxmemory_policy),
+                   "Set maxmemory-policy to noeviction, or redis.allow_eviction in redquel's configuration.");
+  }
+  if (is_bad("aof_last_write_status")) findings.error("Redis could not write its append-only file, so that it refuses writes", "See Redis's log; the disk may be full.");
+  if (is_bad("rdb_last_bgsave_status")) findings.error("Redis's last snapshot failed, so that it may refuse writes", "See Redis's log; the disk may be full.");
+  if (!server.aof_enabled) {
+    findings.warning("appendonly is off: a crash of Redis loses the transactions since its last snapshot", "Set appendonly to yes in Redis's configuration.");
+  }
+  const std::uint64_t limit = bytes_in(fields, "maxmemory"), used = bytes_in(fields, "used_memory");
+  if (limit > 0 && static_cast<double>(used) > kMuchMemory * static_cast<double>(limit)) {
+    findings.warning(fmt::format("Redis uses {} of {} bytes; at its limit it refuses writes", used, limit), "Raise maxmemory, or delete data.");
+  }
+}
+
+/// The rights of the login, as a start of redquel asks for them.
+asio::awaitable<void> examine_access(executor::RedisPool& pool, std::string address, Findings& findings) {
+  executor::RedisClient& home = pool.shared(pool.default_database());
+  const executor::RepliesPtr replies = co_await home.execute(executor::required_commands(std::string(sql::kTrialPrefix) + executor::random_version()));
+  if (const auto refusal = executor::refusal_of(*replies, address)) co_return findings.error(*refusal);
+  const std::set<std::string> prefixes = co_await load_prefixes(pool);
+  const executor::RepliesPtr reached = co_await home.execute(executor::access_trials(prefixes));
+  if (const auto refusal = executor::refused_access(*reached, prefixes, address)) findings.error(*refusal);
+}
+
+/// Names the entries of the roles that count for nothing.
+asio::awaitable<void> examine_roles(executor::RedisClient& home, Findings& findings) {
+  const sql::RoleSetPtr roles = co_await executor::load_roles(home);
+  if (!roles->is_stored) {
+    findings.warning(fmt::format("{} does not exist: a redquel that runs refuses every login", sql::kRolesKey),
+                     "redquel makes role postgres when it starts; \"redquel init\" makes it now, with a password.");
+  }
+  for (const std::string& field : roles->damaged) findings.error(fmt::format("{}: the field \"{}\" cannot be read", sql::kRolesKey, field));
+  const std::map<sql::Oid, std::string> verifiers = co_await executor::load_verifiers(home);
+  for (const auto& [role, verifier] : verifiers) {
+    if (roles->find(role) == nullptr) {
+      findings.error(fmt::format("{}: there is no role {}", sql::kVerifiersKey, role));
+    } else if (sql::password_form(verifier) == sql::PasswordForm::kPlain) {
+      findings.error(fmt::format("{}: the value of role {} (\"{}\") is no verifier", sql::kVerifiersKey, role, roles->name_of(role)));
+    }
+  }
+  if (roles->is_stored && verifiers.empty()) {
+    findings.warning("no role has a password: without rules only redquel's own operating-system user and root may connect", "Run \"redquel init\".");
+  }
+}
+
+asio::awaitable<void> examine_databases(executor::RedisPool& pool, Findings& findings) {
+  const std::map<int, std::string> databases = co_await load_databases(pool);
+  for (const auto& [number, name] : databases) {
+    executor::RedisClient& client = pool.shared(number);
+    std::optional<std::string> reason;
+    try {
+      executor::CommandBatch look;
+      look.add("GET", sql::kFormatKey);
+      const executor::RepliesPtr format = co_await client.execute(std::move(look));
+      executor::check_stored_format(format->text(0));
+      co_await executor::load_catalog(client);
+    } catch (const sql::SqlError& error) {
+      reason = error.message();
+    }
+    if (reason) findings.error(fmt::format("database \"{}\" (number {}): {}", name, number, *reason));
+  }
+}
+
+}  // namespace
+
+asio::awaitable<std::vector<Finding>> examine_redis(executor::RedisPool& pool, std::string address) {
+  Findings findings;
+  executor::RedisClient& home = pool.shared(pool.default_database());
+  executor::CommandBatch ask;
+  ask.add("INFO");
+  const executor::RepliesPtr info = co_await home.execute(std::move(ask));
+  if ((*info)[0].is_text()) examine_server((*info)[0].text, findings);
+  try {
+    co_await examine_access(pool, std::move(address), findings);
+    co_await examine_databases(pool, findings);
+    co_await examine_roles(home, findings);
+  } catch (const sql::SqlError& error) {
+    findings.error(error);
+  }
+  co_return findings.take();
+}
+
+}  // namespace redquel::server

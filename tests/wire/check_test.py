@@ -1,0 +1,83 @@
+"""`redquel check`: what it finds in a Redis that works, and in ones that do not."""
+import json
+import os
+import subprocess
+
+from harness.passwords import scram_verifier
+from harness.roles import add_role
+
+
+def check(build, url, *words):
+    return subprocess.run([os.path.join(build, "redquel"), "check", "--redis", url, *words], capture_output=True, text=True, timeout=60, check=False)
+
+
+def findings(build, url):
+    """The exit code, then errors and warnings as texts."""
+    ended = check(build, url, "--json")
+    found = json.loads(ended.stdout)
+    return ended.returncode, [entry["message"] for entry in found["errors"]], [entry["message"] for entry in found["warnings"]]
+
+
+def test_a_redis_that_works(build, make_redis, make_server):
+    redis = make_redis("--appendonly", "yes")
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        connection.run("CREATE DATABASE checked")
+        connection.run("CREATE TABLE t (id int PRIMARY KEY)")
+    code, errors, warnings = findings(build, redis.url)
+    assert (code, errors) == (0, []) and len(warnings) == 1 and "no role has a password" in warnings[0], (code, errors, warnings)
+    add_role(redis, "postgres", scram_verifier("secret"))
+    with redis.connect() as stored:
+        before = stored("DBSIZE")
+        ended = check(build, redis.url)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "0 errors, 0 warnings\n", ""), ended
+        assert stored("DBSIZE") == before
+
+
+def test_settings_of_redis(build, make_redis, make_server):
+    redis = make_redis("--maxmemory", "100mb", "--maxmemory-policy", "noeviction")
+    make_server(redis=redis).connect().close()
+    code, errors, warnings = findings(build, redis.url)
+    assert (code, errors) == (0, []) and any("appendonly is off" in warning for warning in warnings), (errors, warnings)
+    with redis.connect() as stored:
+        used = int(next(line for line in stored("INFO", "memory").splitlines() if line.startswith("used_memory:")).split(":")[1])
+        stored("CONFIG", "SET", "maxmemory", str(int(used * 1.05)))
+        assert any("at its limit it refuses writes" in warning for warning in findings(build, redis.url)[2])
+        stored("CONFIG", "SET", "maxmemory", "0")
+        stored("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+        code, errors, _ = findings(build, redis.url)
+        assert code == 1 and "maxmemory-policy is allkeys-lru" in errors[0], errors
+
+
+def test_stored_definitions(build, make_redis, make_server):
+    redis = make_redis()
+    code, errors, warnings = findings(build, redis.url)
+    assert (code, errors) == (0, []) and any("redquel:roles does not exist" in warning for warning in warnings), (code, errors, warnings)
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        connection.run("CREATE DATABASE damaged")
+    with server.connect(database="damaged") as connection:
+        connection.run("CREATE TABLE t (id int PRIMARY KEY)")
+    with redis.connect() as stored:
+        number = stored("HGET", "redquel:databases", "damaged")
+        stored("SELECT", number)
+        stored("SET", "redquel:format", "99")
+    code, errors, _ = findings(build, redis.url)
+    assert code == 1 and len(errors) == 1 and errors[0].startswith(f'database "damaged" (number {number}): '), errors
+
+
+def test_a_login_that_lacks_rights(build, make_redis, make_server):
+    redis = make_redis()
+    make_server(redis=redis).connect().close()
+    with redis.connect() as stored:
+        stored("ACL", "SETUSER", "limited", "on", ">word", "~*", "&*", "+@all", "-evalsha")
+    code, errors, _ = findings(build, redis.url.replace("unix://", "unix://limited:word@"))
+    assert code == 1 and any("+evalsha" in error for error in errors), errors
+
+
+def test_a_redis_that_does_not_answer(build, make_redis):
+    redis = make_redis()
+    url = redis.url
+    redis.stop()
+    ended = check(build, url)
+    assert ended.returncode == 1 and ended.stdout.startswith("ERROR: ") and ended.stdout.endswith("1 error, 0 warnings\n"), ended
