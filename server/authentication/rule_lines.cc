@@ -127,6 +127,7 @@ class Splitter {
     try {
       text = read_(path);
     } catch (const std::system_error& failure) {
+      if (failure.code().value() == EISDIR) return;  // a folder has no lines, as in PostgreSQL
       error = fmt::format("could not open secondary authentication file \"@{}\" as \"{}\": {}", name, path.string(),
                           std::strerror(failure.code().value()));
       return;

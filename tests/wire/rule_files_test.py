@@ -11,7 +11,7 @@ MAPPINGS = "SELECT line_number, map_name, sys_name, pg_username, error FROM pg_i
 
 CONNECTIONS = ["local", "host", "hostssl", "hostnossl", "hostgssenc", "hostnogssenc", "Local", "hosts", '"host"', "host,local", "@kinds"]
 NAMES = ["all", "sameuser", "samerole", "samegroup", "replication", "alice", '"all"', '"Some Name"', "+staff", '"+staff"', "a,b", "a, b,c",
-         "@names", "@empty", "@missing", "@nested", '"@names"', "@", 'x"y z"', '""', '"a""b"', "b,@names", "ünï", "a,,b", "x#y"]
+         "@names", "@empty", "@missing", "@nested", "@folder", '"@names"', "@", 'x"y z"', '""', '"a""b"', "b,@names", "ünï", "a,,b", "x#y"]
 ADDRESSES = ["127.0.0.1/32", "127.0.0.0/8", "10.0.0.0/8", "192.168.1.77/24", "0.0.0.0/0", "::1/128", "::/0", "fe80::/10", "2001:db8::1/64",
              "::ffff:10.0.0.1/96", "all", "samehost", "samenet", '"all"', "10.0.0.1/33", "::1/129", "10.0.0.1/", "10.0.0.1/-1", "10.0.0.1/ab",
              "10.0.0.1/+8", "10.1/16", "127.0.0.1 255.255.255.255", "10.0.0.0 255.0.255.0", "10.0.0.0 ffff::", "::1 ffff:ffff::", "10.0.0.0 x",
@@ -21,7 +21,7 @@ METHODS = ["trust", "reject", "scram-sha-256", "md5", "password", "cert", "peer"
 OPTIONS = ["map=users", "map=", "clientcert=verify-full", "clientcert=verify-ca", "clientcert=1", "clientname=DN", "clientname=CN", "clientname=x",
            "nonsense", "a=b", '"map=two words"', "map=a,clientname=CN", "ldapserver=x", "pamservice=x", "krb_realm=x", "radiusports=1",
            "upn_username=1", "include_realm=0", "=", "map=a=b"]
-MAPS = ["users", '"two words"', "/^(.*)@example$", "/(", "/[", "/a{3,1}", '"/^(a|b) c"', "\\1", "root", "a,b", "@names", "ünï", "/(?i)x", "/"]
+MAPS = ["users", '"two words"', "/^(.*)@example$", "/(", "/[", "/a{3,1}", '"/^(a|b) c"', "\\1", "root", "a,b", "@names", "@folder", "ünï", "/(?i)x", "/"]
 INSERTED = ['"', ",", " ", "\t", "#", "\\\n", "\n", "\r\n", "@", "+", "=", "/", "\\", "", '""', "é", "\r"]
 
 # Lines that PostgreSQL takes and redquel does not, by redquel's error.
@@ -83,6 +83,7 @@ def servers(build, redis):
     for place in (f"{postgres.folder}/data", folder):
         for name, text in (("names", "bob, carol\n# none\ndave \"two words\"\n"), ("empty", ""), ("kinds", "host"), ("nested", "@names eve")):
             write(f"{place}/{name}", text, postgres.user)
+        os.mkdir(f"{place}/folder")
     write(f"{folder}/hba", "host all all 127.0.0.1/32 trust\n")
     write(f"{folder}/ident", "")
     write(f"{folder}/redquel.toml", f'[authentication]\nhba_file = "{folder}/hba"\nident_file = "{folder}/ident"\n')

@@ -47,12 +47,14 @@ TEST(RuleLines, IncludesFilesOfWords) {
   const RuleFileReader read = [](const std::filesystem::path& file) -> std::string {
     if (file == "/etc/names") return "one two,three\n\"four\" # five\n";
     if (file == "/etc/loop") return "@loop";
+    if (file == "/etc/folder") throw std::system_error(EISDIR, std::generic_category());
     return no_file(file);
   };
   EXPECT_THAT(words_of("a,@names b", read), ElementsAre("1: a,one,two,three,[four] b"));
   EXPECT_THAT(words_of("\"@names\" @ x", read), ElementsAre("1: [@names] @ x"));
   EXPECT_THAT(words_of("@/no/file", read),
               ElementsAre("1: !could not open secondary authentication file \"@/no/file\" as \"/no/file\": No such file or directory"));
+  EXPECT_THAT(words_of("a @folder b,@folder", read), ElementsAre("1: a b"));
   EXPECT_THAT(words_of("@loop", read), ElementsAre("1: !could not open file \"/etc/loop\": maximum nesting depth exceeded"));
 }
 
