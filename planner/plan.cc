@@ -17,7 +17,7 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
   PhysicalPlanner physical(settings.session, changed_tables);
   PhysicalPlan plan = physical.plan_statement(rewrite(with_sizes(bound.plan, sizes)));
   const bool is_compound = is_compound_write(*plan) || bound.runs_functions;
-  return {std::move(plan), std::move(bound.parameter_types), bound.slot_count, is_compound, std::move(rights)};
+  return {std::move(plan), std::move(bound.parameter_types), bound.slot_count, is_compound, std::move(rights), bound.sizes_asked};
 }
 
 namespace {

@@ -18,6 +18,7 @@ struct PlannedStatement {
   std::uint32_t slot_count = 0;  // of EvaluationContext::parameters
   bool is_compound_write = false;
   StatementRights rights = {};
+  sql::SizesAsked sizes_asked = sql::SizesAsked::kNone;
 };
 
 /// bind → rewrite → choose paths. Pure: asks nobody. Throws what `bind` throws. `changed_tables`: an open transaction has changed rows

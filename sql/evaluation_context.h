@@ -12,6 +12,7 @@ namespace redquel::sql {
 
 class CatalogSnapshot;
 class RandomGenerator;
+struct RelationSizes;
 
 /// A row of pg_settings; empty texts are NULL where PostgreSQL has none.
 struct RunTimeParameter {
@@ -37,6 +38,7 @@ struct EvaluationContext {
   std::vector<std::string> search_path = {"public"};
   std::int32_t backend_pid = 0;
   const CatalogSnapshot* catalog = nullptr;
+  const RelationSizes* sizes = nullptr;  // for pg_relation_size() and its like; null: they have not been loaded
   /// The session's random(), setseed(); null: one of the thread.
   RandomGenerator* random = nullptr;
   /// pg_sleep(): what the run has to wait for, in microseconds, before its next rows go out.

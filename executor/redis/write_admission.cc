@@ -24,14 +24,13 @@ constexpr milliseconds kLongPause{1000};
 
 // BGREWRITEAOF and SCRIPT LOAD change no data. In order, for the search.
 constexpr std::string_view kReads[] = {
-    "AUTH",     "BGREWRITEAOF", "CLIENT",     "CLUSTER",  "COMMAND",    "DBSIZE",      "ECHO",       "EVALSHA_RO", "EVAL_RO",
-    "EXEC",     "EXISTS",       "GET",        "GETRANGE", "HEXISTS",    "HGET",        "HGETALL",    "HKEYS",      "HLEN",
-    "HMGET",    "HRANDFIELD",   "HSCAN",      "HSTRLEN",  "HVALS",      "INFO",        "LATENCY",    "LINDEX",     "LLEN",
-    "LPOS",     "LRANGE",       "MEMORY",     "MGET",     "MULTI",      "OBJECT",      "PING",       "PTTL",       "SCAN",
-    "SCARD",    "SCRIPT",       "SDIFF",      "SELECT",   "SINTER",     "SINTERCARD",  "SISMEMBER",  "SLOWLOG",    "SMEMBERS",
-    "SMISMEMBER", "SORT_RO",    "SRANDMEMBER", "SSCAN",   "STRLEN",     "SUNION",      "TIME",       "TTL",        "TYPE",
-    "XINFO",    "XLEN",         "XRANGE",     "XREVRANGE", "ZCARD",     "ZCOUNT",      "ZDIFF",      "ZINTER",     "ZINTERCARD",
-    "ZLEXCOUNT", "ZMSCORE",     "ZRANGE",     "ZRANK",    "ZREVRANK",   "ZSCAN",       "ZSCORE",     "ZUNION"};
+    "AUTH", "BGREWRITEAOF", "CLIENT", "CLUSTER", "COMMAND", "DBSIZE", "ECHO", "EVALSHA_RO", "EVAL_RO", "EXEC", "EXISTS", "GET",
+    "GETRANGE", "HEXISTS", "HGET", "HGETALL", "HKEYS", "HLEN", "HMGET", "HRANDFIELD", "HSCAN", "HSTRLEN", "HVALS", "INFO", "LATENCY",
+    "LINDEX", "LLEN", "LPOS", "LRANGE", "MEMORY", "MGET", "MULTI", "OBJECT", "PING", "PTTL", "RANDOMKEY", "SCAN", "SCARD", "SCRIPT",
+    "SDIFF", "SELECT", "SINTER", "SINTERCARD", "SISMEMBER", "SLOWLOG", "SMEMBERS", "SMISMEMBER", "SORT_RO", "SRANDMEMBER", "SSCAN",
+    "STRLEN", "SUNION", "TIME", "TTL", "TYPE", "XINFO", "XLEN", "XRANGE", "XREVRANGE", "ZCARD", "ZCOUNT", "ZDIFF", "ZINTER", "ZINTERCARD",
+    "ZLEXCOUNT", "ZMSCORE", "ZRANDMEMBER", "ZRANGE", "ZRANK", "ZREVRANK", "ZSCAN", "ZSCORE", "ZUNION",
+};
 static_assert(std::ranges::is_sorted(kReads));
 
 bool is_read(std::string_view command) { return std::ranges::binary_search(kReads, command); }

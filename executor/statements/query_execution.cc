@@ -19,6 +19,7 @@
 #include "executor/statements/run_rights.h"
 #include "executor/statements/written_tables.h"
 #include "executor/storage/databases.h"
+#include "executor/storage/size_samples.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/storage/wrong_types.h"
 #include "executor/transaction/advisory_locks.h"
@@ -233,6 +234,8 @@ class QueryRun {
     evaluation.parameters.resize(std::max<std::size_t>(prepared_->plan->planned.slot_count, parameters_.size()));
     evaluation.transaction_timestamp = evaluation.statement_timestamp = timestamp_;
     evaluation.databases = databases_;
+    if (planned.sizes_asked != sql::SizesAsked::kNone && !sizes_) sizes_ = co_await sample_sizes(engine_.access(), engine_.home(), engine_.shared(), *catalog, planned.sizes_asked);
+    if (sizes_) evaluation.sizes = &*sizes_;
     plan_ = prepared_->plan->planned.plan;
     if (is_compound_ && !transaction_) own_transaction_ = transaction_ = engine_.begin_transaction();  // several writes are a transaction
     if (transaction_) {
@@ -506,6 +509,7 @@ class QueryRun {
   bool is_strict_ = false;   // REPEATABLE READ, SERIALIZABLE
   bool compares_counters_ = false;  // of the tables, before and after
   std::exception_ptr pending_;  // of a row behind those that are held
+  std::optional<sql::RelationSizes> sizes_;  // of the run's beginning, where the statement asks for sizes
   std::vector<std::string> databases_;  // asked for when an expression names one that is not known
   bool holds_ = false, finished_ = false, rows_sent_ = false, is_replanned_ = false, is_open_ = false;
   int conflicts_ = 0, stale_runs_ = 0, snapshot_attempts_ = 0;

@@ -71,7 +71,8 @@ BoundStatement bind_with_slots(const sql::CatalogSnapshot& catalog, const std::v
       continue;
     }
     if (settings.rights != nullptr) *settings.rights = {state.requirements.finish(), state.depends_on_role};
-    return {std::move(plan), std::move(types), has_own_slots ? state.next_slot() : count, state.next_column(), state.runs_functions};
+    return {std::move(plan), std::move(types), has_own_slots ? state.next_slot() : count, state.next_column(), state.runs_functions,
+            state.sizes_asked};
   }
 }
 

@@ -12,6 +12,7 @@
 #include "planner/bind/parameter_types.h"
 #include "planner/bind/requirements.h"
 #include "sql/expressions/coerce.h"
+#include "sql/relation_sizes.h"
 
 namespace redquel::planner {
 
@@ -55,6 +56,8 @@ class BindState {
   std::vector<sql::Oid> policy_tables;
   /// Volatile functions are run for the statement.
   bool runs_functions = false;
+  /// By functions that return sizes.
+  sql::SizesAsked sizes_asked = sql::SizesAsked::kNone;
   /// Name of the first column of each bound subquery: the default name of `SELECT (SELECT …)`.
   std::map<const parser::ast::SubLink*, std::string> subquery_names;
   /// The fields of columns of type record whose rows were made where all of them are known: `(q.r).f1` over

@@ -16,6 +16,7 @@
 #include "sql/functions/variadic_calls.h"
 #include "sql/functions/window_function.h"
 #include "sql/name_errors.h"
+#include "sql/relation_sizes.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables.h"
 #include "sql/types/row_value.h"
@@ -139,6 +140,7 @@ ExpressionPtr ExpressionBinder::call(std::string_view function, Operands argumen
 ExpressionPtr ExpressionBinder::call_resolved(const sql::ResolvedFunction& resolved, Operands arguments, std::optional<std::uint32_t> offset) {
   if (resolved.function == nullptr) return coerce(state_, arguments[0], resolved.result, CastContext::kExplicit, offset);
   require_execute(state_, resolved.function->name, resolved.function->arguments);
+  state_.sizes_asked = std::max(state_.sizes_asked, sql::sizes_asked_by(*resolved.function));
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit);
   }

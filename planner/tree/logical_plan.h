@@ -12,6 +12,7 @@
 #include "sql/catalog/catalog.h"
 #include "sql/expressions/expression.h"
 #include "sql/functions/function.h"
+#include "sql/relation_sizes.h"
 
 namespace redquel::planner {
 
@@ -282,6 +283,7 @@ struct BoundStatement {
   std::uint32_t slot_count = 0;            // all slots
   ColumnId next_column = 0;                // first free id
   bool runs_functions = false;             // volatile functions in LANGUAGE sql are run for it: they may write
+  sql::SizesAsked sizes_asked = sql::SizesAsked::kNone;  // by pg_relation_size() or its like
 };
 
 /// Text of the tree for tests of rules, one node a line.

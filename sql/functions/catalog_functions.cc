@@ -2,6 +2,7 @@
 // and those about sizes and privileges that programs ask beside them.
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "sql/catalog/function_text.h"
@@ -14,6 +15,7 @@
 #include "sql/functions/quote.h"
 #include "sql/name_errors.h"
 #include "sql/privileges/row_security.h"
+#include "sql/relation_sizes.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/function_catalog.h"
@@ -309,21 +311,60 @@ std::optional<std::string> column_comment(Context context, Int relation, Int num
 
 // ---- sizes ----------------------------------------------------------------------------------------------------------
 
-/// Redis does not tell how many bytes the keys of one table take without reading them all: 0, as of an empty table.
+const RelationSizes& sizes_of(const EvaluationContext& context) {
+  if (context.sizes == nullptr) throw not_supported("a function that returns a size, in this place");
+  return *context.sizes;
+}
+
+/// Returns nullopt if the size is not known, because Redis refuses MEMORY USAGE.
+std::optional<std::int64_t> size_in(const std::map<Oid, std::int64_t>& sizes, Oid oid) {
+  const auto found = sizes.find(oid);
+  return found == sizes.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool keeps_keys(const Relation& relation) {
+  return relation.system == nullptr && relation.catalog_index == nullptr &&
+         (relation.kind == 'r' || relation.kind == 'm' || relation.kind == 'i' || relation.kind == 'S');
+}
+
+/// The bytes of the relation alone. NULL if there is no such relation; 0 for views and foreign tables.
 std::optional<std::int64_t> relation_size(Context context, Int relation) {
-  return find_relation(catalog_of(context), as_oid(relation)) ? std::optional<std::int64_t>(0) : std::nullopt;
+  const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
+  if (!found) return std::nullopt;
+  return keeps_keys(*found) ? size_in(sizes_of(context).relations, found->oid) : 0;
+}
+std::optional<std::int64_t> indexes_size(Context context, Int relation) {
+  const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
+  if (!found) return std::nullopt;
+  return keeps_keys(*found) && (found->kind == 'r' || found->kind == 'm') ? size_in(sizes_of(context).indexes, found->oid) : 0;
+}
+std::optional<std::int64_t> total_relation_size(Context context, Int relation) {
+  const std::optional<std::int64_t> own = relation_size(context, relation), indexes = indexes_size(context, relation);
+  return own && indexes ? std::optional(*own + *indexes) : std::nullopt;
 }
 std::optional<std::int64_t> fork_size(Context context, Int relation, Text fork) {
-  for (const std::string_view known : {"main", "fsm", "vm", "init"}) {
-    if (fork == known) return relation_size(context, relation);
+  if (fork == "main") return relation_size(context, relation);
+  for (const std::string_view empty : {"fsm", "vm", "init"}) {
+    if (fork == empty) return relation_size(context, relation) ? std::optional<std::int64_t>(0) : std::nullopt;
   }
   throw SqlError(sqlstate::kInvalidParameterValue, "invalid fork name").hint("Valid fork names are \"main\", \"fsm\", \"vm\", and \"init\".");
 }
+
 std::int64_t size_of_database(Context context, Text name) {
   const bool is_known = name == context.database || name == "template0" || name == "template1" ||
-                        std::ranges::find(context.databases, name) != context.databases.end();
+                        std::ranges::find(context.databases, name) != context.databases.end() ||
+                        (context.sizes != nullptr && context.sizes->databases.contains(std::string(name)));
   if (!is_known) throw undefined_database(name);
-  return 0;
+  const std::map<std::string, std::int64_t>& sizes = sizes_of(context).databases;
+  const auto found = sizes.find(std::string(name));
+  return found == sizes.end() ? 0 : found->second;  // a template without keys
+}
+/// NULL if there is no such database.
+std::optional<std::int64_t> size_of_database_number(Context context, Int oid) {
+  for (const auto& [name, size] : sizes_of(context).databases) {
+    if (database_oid(name) == as_oid(oid)) return size;
+  }
+  return std::nullopt;
 }
 
 // ---- privileges and properties --------------------------------------------------------------------------------------
@@ -442,13 +483,15 @@ std::vector<ScalarFunction> catalog_functions() {
       }>("row_security_active", {kText}, kBool),
       stable<fork_size>("pg_relation_size", {kRegclass, kText}, kInt8),
       stable<size_of_database>("pg_database_size", {kName}, kInt8),
-      stable<[](Int) { return std::int64_t{0}; }>("pg_database_size", {kOidType}, kInt8),
+      stable<size_of_database_number>("pg_database_size", {kOidType}, kInt8),
       stable<[](Text) { return std::int64_t{0}; }>("pg_tablespace_size", {kName}, kInt8),
       stable<[](Int) { return std::int64_t{0}; }>("pg_tablespace_size", {kOidType}, kInt8),
   };
-  for (const std::string_view name : {"pg_relation_size", "pg_table_size", "pg_total_relation_size", "pg_indexes_size"}) {
+  for (const std::string_view name : {"pg_relation_size", "pg_table_size"}) {
     table.push_back(stable<relation_size>(name, {kRegclass}, kInt8));
   }
+  table.push_back(stable<indexes_size>("pg_indexes_size", {kRegclass}, kInt8));
+  table.push_back(stable<total_relation_size>("pg_total_relation_size", {kRegclass}, kInt8));
   for (const std::string_view name : {"pg_get_triggerdef", "pg_get_statisticsobjdef"}) {
     table.push_back(stable<undefined>(name, {kOidType}, kText));
     table.push_back(stable<undefined_pretty>(name, {kOidType, kBool}, kText));
@@ -463,6 +506,13 @@ std::vector<ScalarFunction> catalog_functions() {
     table.push_back(stable<no_text>(name, {kOidType}, kBool));
   }
   return table;
+}
+
+SizesAsked sizes_asked_by(const ScalarFunction& function) {
+  constexpr std::array<std::string_view, 4> kOfRelations{"pg_relation_size", "pg_table_size", "pg_indexes_size", "pg_total_relation_size"};
+  if (!function.name.starts_with("pg_")) return SizesAsked::kNone;
+  if (function.name == "pg_database_size") return SizesAsked::kRelationsAndDatabases;
+  return std::ranges::find(kOfRelations, function.name) == kOfRelations.end() ? SizesAsked::kNone : SizesAsked::kRelations;
 }
 
 }  // namespace redquel::sql
