@@ -57,6 +57,7 @@ void Worker::name_connection_hooks() {
   sql::set_statistics_hooks({
       .sessions = [] { return this_thread->counts_.figures.sessions(); },
       .databases = [] { return this_thread->counts_.figures.databases(); },
+      .relations = [](std::string_view database) { return this_thread->counts_.figures.relations(database); },
       .statements = [] { return this_thread->counts_.figures.statements(); },
       .reset_statements = [](sql::Oid role, sql::Oid database, std::int64_t query_id) {
         this_thread->counts_.figures.forget_statements(role, database, query_id);

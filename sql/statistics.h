@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,18 @@ struct DatabaseStatistics {
   double session_time = 0, active_time = 0, idle_in_transaction_time = 0;
 };
 
+/// What statements have done with the tables and indexes of one database since the process started.
+struct RelationStatistics {
+  struct Table {
+    std::uint64_t whole_scans = 0, rows_of_whole_scans = 0, index_scans = 0, rows_of_index_scans = 0, inserted = 0, updated = 0, deleted = 0;
+  };
+  struct Index {
+    std::uint64_t scans = 0, rows = 0;
+  };
+  std::map<Oid, Table> tables;
+  std::map<Oid, Index> indexes;
+};
+
 /// The runs of statements that differ in constants only, as pg_stat_statements shows them.
 struct StatementStatistics {
   Oid role = 0;
@@ -50,6 +63,7 @@ struct StatementStatistics {
 struct StatisticsHooks {
   std::vector<SessionStatistics> (*sessions)() = nullptr;
   std::vector<DatabaseStatistics> (*databases)() = nullptr;
+  RelationStatistics (*relations)(std::string_view database) = nullptr;
   std::vector<StatementStatistics> (*statements)() = nullptr;
   /// Forgets statements: of a role, a database, a query; 0: of all.
   void (*reset_statements)(Oid role, Oid database, std::int64_t query_id) = nullptr;

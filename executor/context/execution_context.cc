@@ -15,6 +15,15 @@ NodeCounters::~NodeCounters() {
   run.bytes_received += counters_.bytes_received;
 }
 
+void ExecutionContext::count_written(const sql::TableDef& table, const WrittenRows& rows) {
+  affected_rows += rows.all();
+  if (relation_counts == nullptr) return;
+  sql::TableCounts& counts = relation_counts->table(table.oid);
+  counts.inserted.add(rows.inserted);
+  counts.updated.add(rows.updated);
+  counts.deleted.add(rows.deleted);
+}
+
 bool ExecutionContext::is_of_known_catalog(const Replies& replies) const {
   const std::optional<std::string>& version = replies.catalog_version();
   if (later_version_ && version == later_version_) return true;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "executor/context/operator.h"
+#include "executor/context/scan_counts.h"
 #include "executor/redis/client.h"
 #include "executor/redis/script.h"
 #include "executor/runtime/temporary_space.h"
@@ -112,6 +113,13 @@ class ExecutionContext {
   bool is_known_cheap(const void* node) const;
   void remember_cheap(const void* node);
 
+  /// Counts rows of the table that the statement has inserted, updated and deleted.
+  struct WrittenRows {
+    std::uint64_t inserted = 0, updated = 0, deleted = 0;
+    std::uint64_t all() const { return inserted + updated + deleted; }
+  };
+  void count_written(const sql::TableDef& table, const WrittenRows& rows);
+
   /// What the statement's transaction has changed in a table; null: nothing, or there is no transaction.
   std::shared_ptr<const TableChanges> changes(sql::Oid table) const;
 
@@ -143,7 +151,7 @@ class ExecutionContext {
   bool allows_increments = false;                // READ COMMITTED: what is added to need not be what was read
   bool allows_unread_increments = false;         // the first attempt of a statement that stands for itself
   ScanProgress scan_progress;                    // over the keyspace
-  std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE
+  std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE, MERGE
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
   /// The rows that the shared scans of a number read, while a share of this number runs.
   std::unordered_map<std::uint32_t, SharedRows*> shared_rows;
@@ -153,6 +161,7 @@ class ExecutionContext {
   CallableCommands* callable_commands = nullptr; // the engine's
   TemporarySpacePtr temporary_space;             // the session's
   int database = 0;                              // the session's logical one
+  sql::RelationCounts* relation_counts = nullptr;  // of the thread and the session's database; null: nothing is counted
 
  private:
   bool is_of_known_catalog(const Replies& replies) const;
@@ -173,20 +182,24 @@ class ExecutionContext {
   ReadChecks* reads_ = nullptr;
 };
 
-/// What one operator's commands do, added to EXPLAIN ANALYZE's numbers of its plan node when the operator ends.
+/// What one operator's commands do, added to EXPLAIN ANALYZE's numbers of its plan node when the operator ends. Counts the node's scan of a
+/// table, too.
 class NodeCounters {
  public:
-  NodeCounters(const planner::PhysicalNode& node, ExecutionContext& context) : node_(node), statistics_(context.statistics) {}
+  NodeCounters(const planner::PhysicalNode& node, ExecutionContext& context) : node_(node), statistics_(context.statistics), scan_(node, context.relation_counts) {}
   ~NodeCounters();
   NodeCounters(const NodeCounters&) = delete;
   NodeCounters& operator=(const NodeCounters&) = delete;
 
   /// For the commands of the operator; null where nobody counts.
   ExecutionCounters* get() { return statistics_ ? &counters_ : nullptr; }
+  /// Rows that the scan has read.
+  void add_rows(std::size_t rows) { scan_.add_rows(rows); }
 
  private:
   const planner::PhysicalNode& node_;
   planner::RunStatistics* statistics_;
+  ScanCounts scan_;
   ExecutionCounters counters_;
 };
 

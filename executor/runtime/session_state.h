@@ -17,6 +17,10 @@
 #include "sql/session_hooks.h"
 #include "sql/session_settings.h"
 
+namespace redquel::sql {
+class RelationCounts;
+}
+
 namespace redquel::executor {
 
 class AdvisoryLocks;
@@ -89,6 +93,8 @@ struct SessionState {
   std::int64_t statement_time = 0;
   /// The server only looks at its Redis: no statement writes rows, and transactions cannot become read-write.
   bool only_looks = false;
+  /// Where scans and written rows of tables are counted; null: nowhere.
+  sql::RelationCounts* relation_counts = nullptr;
   /// Prepared statements and cursors, for pg_prepared_statements and pg_cursors.
   std::function<sql::SessionNames()> names;
 };

@@ -272,6 +272,7 @@ class QueryRun {
     role_access_.emplace(engine_.access(), engine_.database(), catalog, session_.role).check_as(planned.rights.requirements);
     context_->access = &*role_access_;
     context_->database = engine_.database();
+    context_->relation_counts = session_.relation_counts;
     context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
     context_->allows_unread_increments = conflicts_ == 0 && statistics == nullptr && (!transaction_ || adds_in_transaction());
     context_->statistics = statistics;

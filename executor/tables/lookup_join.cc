@@ -28,6 +28,7 @@ class LookupJoinOperator final : public SourceOperator {
       keys_of_rows_.clear();
       if (!names_.empty()) co_await look_up();
       sql::Batch inner = reader_.take_all();
+      count_rows(inner.rows);
       filter_inner(inner);
       sql::Batch joined = pair_up(join_.kind, join_.residual, {*outer, inner, keys.of_rows, keys_of_rows_, names_.size()}, context_.evaluation());
       if (joined.rows > 0) co_return joined;

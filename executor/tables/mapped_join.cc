@@ -32,6 +32,7 @@ class MappedJoinOperator final : public Operator {
       else co_await find_targets();
       while (!reader_.is_idle()) co_await reader_.step(counters_.get());
       std::vector<std::size_t> keys;
+      counters_.add_rows(reader_.rows());
       sql::Batch inner = with_changed(reader_.take_all(keys), keys);
       if (join_.inner.read.condition && inner.rows > 0) {
         const std::vector<std::uint32_t> selected = sql::select_rows(*join_.inner.read.condition, inner, context_.evaluation());

@@ -39,6 +39,7 @@ class MappedScanOperator final : public Operator {
         if (!has_more) co_return std::nullopt;
       }
       while (!reader_.is_idle() && reader_.rows() < wanted_rows_) co_await reader_.step(counters_.get());
+      counters_.add_rows(reader_.rows());
       sql::Batch batch = reader_.take();
       if (batch.rows > 0) co_return batch;
     }
@@ -313,6 +314,7 @@ class MappedScanOperator final : public Operator {
     while (!reader_.is_idle()) co_await reader_.step(counters_.get());
     std::vector<std::size_t> tags;
     sql::Batch batch = reader_.take_all(tags);
+    counters_.add_rows(batch.rows);
     std::vector<std::uint32_t> order(batch.rows);
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return tags[a] < tags[b]; });

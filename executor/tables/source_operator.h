@@ -14,7 +14,11 @@ class SourceOperator : public Operator {
 
   /// Fetches the rows of these members in bounded pipelines and gives the batch of those that exist and satisfy the condition.
   asio::awaitable<sql::Batch> fetch(std::vector<std::string> members);
-  sql::Batch take() { return reader_.take(context_.evaluation()); }
+  sql::Batch take() {
+    counters_.add_rows(reader_.rows());
+    return reader_.take(context_.evaluation());
+  }
+  void count_rows(std::size_t rows) { counters_.add_rows(rows); }
   ExecutionCounters* counters() { return counters_.get(); }
 
   ExecutionContext& context_;

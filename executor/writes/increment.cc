@@ -75,7 +75,7 @@ class BufferedIncrement final : public Operator {
     std::vector<std::size_t> increments;
     if (!locks) increments = update_.added;
     context_.transaction()->buffer().set(update_.table, member_, {stored, current, std::move(increments)});
-    context_.affected_rows += 1;
+    context_.count_written(table, {.updated = 1});
     co_return std::nullopt;
   }
 

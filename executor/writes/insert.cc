@@ -140,15 +140,16 @@ class InsertOperator final : public WriteOperator {
 
   Finish take_collected() override {
     return [this, inserted = std::exchange(inserted_, 0), batches = std::exchange(batches_, {})](const WriteUnit& unit) {
-      context_.affected_rows += inserted;
+      std::uint64_t all = inserted;
       for (const Collected& collected : batches) {
         std::vector<std::uint32_t> kept;
         for (std::size_t i = 0; i < collected.count; ++i) {
           if (!conflict_.skip || !was_skipped(unit, collected.first + i)) kept.push_back(static_cast<std::uint32_t>(i));
         }
-        context_.affected_rows -= collected.count - kept.size();
+        all -= collected.count - kept.size();
         if (insert_.has_returning) returned_.push_back(kept.size() == collected.count ? collected.returned : collected.returned.gather(kept));
       }
+      context_.count_written(*insert_.table, {.inserted = all});
     };
   }
 

@@ -43,17 +43,19 @@ class MergeOperator final : public WriteOperator {
           continue;
         case planner::MergeAction::Kind::kInsert:
           co_await insert(action, batch);
+          written_.inserted += taken.size();
           break;
         case planner::MergeAction::Kind::kUpdate:
           co_await update(action, batch);
+          written_.updated += taken.size();
           break;
         case planner::MergeAction::Kind::kDelete:
           for (const Row& row : rows_of(batch, merge_.old_row)) {
             if (!delete_row(row)) throw second_time();
           }
+          written_.deleted += taken.size();
           break;
       }
-      written_ += taken.size();
     }
   }
 
@@ -107,14 +109,14 @@ class MergeOperator final : public WriteOperator {
   }
 
   Finish take_collected() override {
-    return [this, written = std::exchange(written_, 0)](const WriteUnit&) { context_.affected_rows += written; };
+    return [this, written = std::exchange(written_, {})](const WriteUnit&) { context_.count_written(table_, written); };
   }
 
   const planner::PhysicalMerge& merge_;
   const sql::TableDef& table_;
   std::size_t presence_;              // in the source: NULL where no row is matched
   std::vector<std::size_t> columns_;  // 0, 1, …
-  std::uint64_t written_ = 0;
+  ExecutionContext::WrittenRows written_;
 };
 
 }  // namespace

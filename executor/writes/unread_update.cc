@@ -49,7 +49,7 @@ class UnreadUpdate final : public Operator {
       throw LockedByOther{{std::string(answer[1].text), std::string(answer[2].text), std::string(answer[3].text)}};
     }
     if (word != "absent" && word != "applied") throw unexpected_reply("EVALSHA", "a result of the update script");
-    if (word == "applied") context_.affected_rows += 1;
+    if (word == "applied") context_.count_written(table, {.updated = 1});
     co_return std::nullopt;
   }
 

@@ -95,7 +95,7 @@ class UpdateOperator final : public WriteOperator {
 
   Finish take_collected() override {
     return [this, updated = std::exchange(updated_, 0), batches = std::exchange(batches_, {})](const WriteUnit&) {
-      context_.affected_rows += updated;
+      context_.count_written(*update_.table, {.updated = updated});
       for (const sql::Batch& batch : batches) returned_.push_back(batch);
     };
   }
@@ -128,7 +128,7 @@ class DeleteOperator final : public WriteOperator {
 
   Finish take_collected() override {
     return [this, deleted = std::exchange(deleted_, 0), batches = std::exchange(batches_, {})](const WriteUnit&) {
-      context_.affected_rows += deleted;
+      context_.count_written(*delete_.table, {.deleted = deleted});
       for (const sql::Batch& batch : batches) returned_.push_back(batch);
     };
   }

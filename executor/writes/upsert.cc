@@ -73,6 +73,7 @@ class UpsertOperator final : public WriteOperator {
         insert_row(row, conflict_);
         if (key) touched_.set(*key);
         finals.push_back(std::move(rows[i]));
+        ++written_.inserted;
         continue;
       }
       const auto change = changes.find(i);
@@ -84,8 +85,8 @@ class UpsertOperator final : public WriteOperator {
       if (key) touched_.set(*key, false);
       if (const std::optional<std::string> new_key = key_of(new_row)) touched_.set(*new_key);
       finals.push_back(std::move(new_row));
+      ++written_.updated;
     }
-    written_ += finals.size();
     if (insert_.has_returning) returning_.push_back(evaluate_returning(insert_.returning, batch_of(finals)));
   }
 
@@ -191,8 +192,8 @@ class UpsertOperator final : public WriteOperator {
   }
 
   Finish take_collected() override {
-    return [this, written = std::exchange(written_, 0), rows = std::exchange(returning_, {})](const WriteUnit&) {
-      context_.affected_rows += written;
+    return [this, written = std::exchange(written_, {}), rows = std::exchange(returning_, {})](const WriteUnit&) {
+      context_.count_written(*insert_.table, written);
       for (const sql::Batch& batch : rows) returned_.push_back(batch);
     };
   }
@@ -206,7 +207,7 @@ class UpsertOperator final : public WriteOperator {
   std::size_t presence_;                           // in the source: not NULL where a row is there
   KnownKeys touched_;  // keys that this statement gave (true) or took away (false)
   std::vector<sql::Batch> returning_;
-  std::uint64_t written_ = 0;
+  ExecutionContext::WrittenRows written_;
 };
 
 }  // namespace

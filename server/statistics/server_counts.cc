@@ -115,6 +115,31 @@ std::vector<sql::DatabaseStatistics> ServerCounts::databases() const {
   return list;
 }
 
+sql::RelationStatistics ServerCounts::relations(std::string_view database) const {
+  sql::RelationStatistics all;
+  for (const auto& thread : threads_) {
+    thread->visit_databases([&](const std::string& name, const DatabaseCounts& counts) {
+      if (name != database) return;
+      counts.relations.visit_tables([&](sql::Oid oid, const sql::TableCounts& table) {
+        sql::RelationStatistics::Table& one = all.tables[oid];
+        one.whole_scans += table.whole_scans.get();
+        one.rows_of_whole_scans += table.rows_of_whole_scans.get();
+        one.index_scans += table.index_scans.get();
+        one.rows_of_index_scans += table.rows_of_index_scans.get();
+        one.inserted += table.inserted.get();
+        one.updated += table.updated.get();
+        one.deleted += table.deleted.get();
+      });
+      counts.relations.visit_indexes([&](sql::Oid oid, const sql::IndexCounts& index) {
+        sql::RelationStatistics::Index& one = all.indexes[oid];
+        one.scans += index.scans.get();
+        one.rows += index.rows.get();
+      });
+    });
+  }
+  return all;
+}
+
 std::vector<sql::StatementStatistics> ServerCounts::statements() const {
   std::vector<sql::StatementStatistics> all;
   for (const auto& thread : threads_) thread->statements.append_to(all);

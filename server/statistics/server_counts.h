@@ -43,6 +43,7 @@ class ServerCounts {
 
   std::vector<sql::SessionStatistics> sessions() const;
   std::vector<sql::DatabaseStatistics> databases() const;
+  sql::RelationStatistics relations(std::string_view database) const;
   std::vector<sql::StatementStatistics> statements() const;
   void forget_statements(sql::Oid role, sql::Oid database, std::int64_t query_id);
   std::uint64_t forgotten_statements() const;

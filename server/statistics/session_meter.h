@@ -21,6 +21,8 @@ class SessionMeter {
   /// The client has logged in.
   void log_in(sql::SessionStatistics facts);
   void rename(const std::string& application_name);
+  /// Returns the counts of the tables of the session's database. After `log_in`.
+  sql::RelationCounts& relations() { return counts_->relations; }
   /// The client has sent a statement. `text` is UTF-8.
   void begin_statement(std::string_view text);
   /// A statement is complete. `text`: the engine's, where constants of the client's text may be parameters; `tag`: of CommandComplete.

@@ -12,6 +12,7 @@
 #include "executor/redis/shared_connection.h"
 #include "server/statistics/counts.h"
 #include "server/statistics/statement_counts.h"
+#include "sql/relation_counts.h"
 
 namespace redquel::server {
 
@@ -26,6 +27,7 @@ struct DatabaseCounts {
   std::array<Count, kStatementKinds> rows;
   Count deadlocks, sessions, abandoned, fatal, killed;
   Count session_nanoseconds, active_nanoseconds, idle_in_transaction_nanoseconds;
+  sql::RelationCounts relations;
 };
 
 /// The figures of one worker thread. It alone writes; any thread reads.

@@ -1,8 +1,8 @@
-// Views that put the catalogs into words: pg_tables, pg_indexes, pg_sequences; and the statistics views, which have a row for every
-// table but count nothing.
+// Views that put the catalogs into words: pg_tables, pg_indexes, pg_sequences; and the statistics of tables and indexes.
 
 #include <algorithm>
 
+#include "sql/statistics.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/relations.h"
@@ -51,20 +51,32 @@ void indexes_in_words(RowWriter& out, const CatalogSnapshot& catalog, const Eval
   }
 }
 
-void add_table_statistics(RowWriter& out, const Relation& relation) {
-  const std::int64_t rows = std::max<std::int64_t>(ShownRowCounts::of(relation.oid), 0);
-  out.add(relation.oid, relation.schema, relation.name, 0, 0, 0, 0, 0, 0, 0, 0, rows, 0, 0, 0, kNull, kNull, kNull, kNull, 0, 0, 0, 0);
+RelationStatistics statistics_of(const EvaluationContext& context) {
+  return statistics_hooks().relations == nullptr ? RelationStatistics{} : statistics_hooks().relations(context.database);
 }
 
-void all_table_statistics(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+void add_table_statistics(RowWriter& out, const Relation& relation, const RelationStatistics& statistics) {
+  const std::int64_t rows = std::max<std::int64_t>(ShownRowCounts::of(relation.oid), 0);
+  const auto found = statistics.tables.find(relation.oid);
+  const RelationStatistics::Table counts = found == statistics.tables.end() ? RelationStatistics::Table{} : found->second;
+  const bool has_indexes = relation.table == nullptr || !all_indexes(*relation.table).empty();
+  const auto of_indexes = [&](std::uint64_t count) { return has_indexes ? std::optional(count) : std::nullopt; };
+  out.add(relation.oid, relation.schema, relation.name, counts.whole_scans, counts.rows_of_whole_scans, of_indexes(counts.index_scans),
+          of_indexes(counts.rows_of_index_scans), counts.inserted, counts.updated, counts.deleted, 0, rows, 0, 0, 0, kNull, kNull, kNull, kNull, 0, 0, 0,
+          0);
+}
+
+void all_table_statistics(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const RelationStatistics statistics = statistics_of(context);
   for (const Relation& relation : all_relations(catalog)) {
-    if (relation.kind == 'r') add_table_statistics(out, relation);
+    if (relation.kind == 'r' || relation.kind == 'm') add_table_statistics(out, relation, statistics);
   }
 }
 
-void user_table_statistics(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+void user_table_statistics(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const RelationStatistics statistics = statistics_of(context);
   for (const Relation& relation : all_relations(catalog)) {
-    if (relation.kind == 'r' && relation.system == nullptr) add_table_statistics(out, relation);
+    if ((relation.kind == 'r' || relation.kind == 'm') && relation.system == nullptr) add_table_statistics(out, relation, statistics);
   }
 }
 
@@ -72,9 +84,13 @@ void user_table_blocks(RowWriter& out, const CatalogSnapshot& catalog, const Eva
   for (const auto& [oid, table] : catalog.tables) out.add(oid, table->schema, table->name, 0, 0, 0, 0, kNull, kNull, kNull, kNull);
 }
 
-void user_index_statistics(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+void user_index_statistics(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const RelationStatistics statistics = statistics_of(context);
   for (const Relation& relation : all_relations(catalog)) {
-    if (relation.index) out.add(relation.table->oid, relation.oid, relation.schema, relation.table->name, relation.name, 0, 0, 0);
+    if (!relation.index) continue;
+    const auto found = statistics.indexes.find(relation.oid);
+    const RelationStatistics::Index counts = found == statistics.indexes.end() ? RelationStatistics::Index{} : found->second;
+    out.add(relation.table->oid, relation.oid, relation.schema, relation.table->name, relation.name, counts.scans, counts.rows, counts.rows);
   }
 }
 

@@ -269,3 +269,57 @@ def test_databases(make_server, make_redis):
         assert [int(b) - int(a) for a, b in zip(before[:6], after[:6])] == [1, 2, 1, 4, 1, 0], (before, after)
         assert after[6:] == ["t", "t"]
         assert connection.run("SELECT datname FROM pg_stat_database WHERE datname IN ('postgres', 'template1') ORDER BY 1") == [["postgres"], ["template1"]]
+
+
+TABLE = "SELECT seq_scan, seq_tup_read, idx_scan, idx_tup_fetch, n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_user_tables WHERE relname = 'emp'"
+INDEX = "SELECT indexrelname, idx_scan, idx_tup_fetch FROM pg_stat_user_indexes WHERE relname = 'emp' ORDER BY 1"
+
+
+def moved(connection, statement):
+    """What a statement adds to the counts of table emp, and to those of its indexes that it uses."""
+    table, indexes = connection.run(TABLE)[0], {row[0]: row[1:] for row in connection.run(INDEX)}
+    connection.run(statement)
+    after = connection.run(TABLE)[0]
+    used = {name: [int(now) - int(before) for now, before in zip(values, indexes[name])] for name, *values in connection.run(INDEX)}
+    return [int(now) - int(before) for now, before in zip(after, table)], {name: counts for name, counts in used.items() if counts != [0, 0]}
+
+
+def test_scans_and_rows_of_tables_and_indexes(fresh_server):
+    with fresh_server.connect() as connection:
+        connection.run("CREATE TABLE emp (id int PRIMARY KEY, name text UNIQUE, dept int, salary float8)")
+        connection.run("CREATE INDEX by_dept ON emp (dept); CREATE INDEX by_salary ON emp (salary)")
+        assert moved(connection, "INSERT INTO emp SELECT n, 'e' || n, n % 5, n * 1.5 FROM generate_series(1, 100) n") == ([0, 0, 0, 0, 100, 0, 0], {})
+        assert moved(connection, "SELECT sum(salary) FROM emp") == ([1, 100, 0, 0, 0, 0, 0], {})
+        assert moved(connection, "SELECT * FROM emp WHERE id IN (7, 8, 900)") == ([0, 0, 1, 2, 0, 0, 0], {"emp_pkey": [1, 2]})
+        assert moved(connection, "SELECT * FROM emp WHERE name = 'e9'") == ([0, 0, 1, 1, 0, 0, 0], {"emp_name_key": [1, 1]})
+        assert moved(connection, "SELECT name FROM emp WHERE dept = 3") == ([0, 0, 1, 20, 0, 0, 0], {"by_dept": [1, 20]})
+        assert moved(connection, "SELECT name FROM emp WHERE salary < 5") == ([0, 0, 1, 3, 0, 0, 0], {"by_salary": [1, 3]})
+        assert moved(connection, "SELECT count(*) FROM emp WHERE dept = 3") == ([0, 0, 1, 0, 0, 0, 0], {"by_dept": [1, 0]})
+        assert moved(connection, "SELECT count(*) FROM emp") == ([0, 0, 1, 0, 0, 0, 0], {"emp_pkey": [1, 0]})
+        changes, indexes = moved(connection, "UPDATE emp SET salary = 0 WHERE dept = 1")
+        assert changes == [0, 0, 1, 20, 0, 20, 0] and indexes == {"by_dept": [1, 20]}, (changes, indexes)
+        assert moved(connection, "DELETE FROM emp WHERE id = 4")[0][4:] == [0, 0, 1]
+        assert moved(connection, "INSERT INTO emp VALUES (4, 'again', 1, 1), (5, 'e5', 1, 1) ON CONFLICT (id) DO NOTHING")[0][4:] == [1, 0, 0]
+        assert moved(connection, "INSERT INTO emp VALUES (5, 'x', 1, 1), (500, 'y', 1, 1) ON CONFLICT (id) DO UPDATE SET dept = 9")[0][4:] == [1, 1, 0]
+        assert moved(connection, "MERGE INTO emp USING (VALUES (500), (501), (1)) v (id) ON emp.id = v.id WHEN MATCHED AND v.id = 500 THEN DELETE "
+                                 "WHEN MATCHED THEN UPDATE SET dept = 2 WHEN NOT MATCHED THEN INSERT VALUES (v.id, 'z' || v.id, 1, 1)")[0][4:] == [1, 1, 1]
+        assert moved(connection, "UPDATE emp SET dept = dept + 1 WHERE id = 3")[0][4:] == [0, 1, 0]
+        assert moved(connection, "BEGIN; INSERT INTO emp VALUES (900, 'u', 1, 1); UPDATE emp SET dept = 4 WHERE id = 900; ROLLBACK")[0][4:] == [1, 1, 0]
+        joined = "SELECT e.name FROM emp e JOIN (VALUES (1), (2)) v (id) ON e.id = v.id"
+        assert moved(connection, joined)[0][2:4] == [1, 2]
+
+
+def test_counts_of_tables_are_those_of_all_sessions_of_one_database(fresh_server):
+    with fresh_server.connect() as connection:
+        connection.run("CREATE TABLE emp (id int PRIMARY KEY); CREATE TABLE bare (id int)")
+        connection.run("CREATE DATABASE second")
+        others = [fresh_server.connect() for _ in range(8)]  # on every thread
+        for number, other in enumerate(others):
+            other.run(f"INSERT INTO emp VALUES ({number})")
+        with fresh_server.connect(database="second") as second:
+            second.run("CREATE TABLE emp (id int PRIMARY KEY)")
+            assert second.run(TABLE) == [["0", "0", "0", "0", "0", "0", "0"]]
+        assert connection.run(TABLE) == [["0", "0", "0", "0", "8", "0", "0"]]
+        assert connection.run("SELECT idx_scan, idx_tup_fetch FROM pg_stat_user_tables WHERE relname = 'bare'") == [[None, None]]
+        for other in others:
+            other.close()
