@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "executor/engine/engine.h"
@@ -15,6 +16,11 @@ namespace redquel::server {
 
 namespace asio = boost::asio;
 
+/// Bytes that Redis uses, and may use; 0: without a limit.
+struct RedisMemory {
+  std::uint64_t used = 0, most = 0;
+};
+
 /// The engines of one thread, one per database, shared by the sessions there. Used from its io_context only.
 class EngineSource {
  public:
@@ -25,6 +31,8 @@ class EngineSource {
   virtual asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string database) = 0;
   /// Asks the home database for a sign of life. Throws 08006, and what a server answers that is not ready.
   virtual asio::awaitable<void> ping() { co_return; }
+  /// Asks Redis for its memory. Returns nullopt if that may not be asked, or if Redis does not show it.
+  virtual asio::awaitable<std::optional<RedisMemory>> redis_memory() { co_return std::nullopt; }
   /// Returns the counters of the thread's connections to Redis since its start.
   virtual executor::ConnectionStatistics redis_statistics() const { return {}; }
   /// Connections to Redis that are made from now on log in so.

@@ -48,6 +48,15 @@ class RedisEngines final : public EngineSource {
     return executor::read_login_role(home(), std::move(role), std::move(database));
   }
   asio::awaitable<void> ping() override { co_await pool_.shared(pool_.default_database()).ready(); }
+  asio::awaitable<std::optional<RedisMemory>> redis_memory() override {
+    if (own_) co_return std::nullopt;  // INFO is more than reading
+    executor::CommandBatch batch;
+    batch.add("INFO", "memory");
+    const executor::RepliesPtr replies = co_await pool_.shared(pool_.default_database()).execute(std::move(batch));
+    const executor::Reply& text = (*replies)[0];
+    if (!text.is_text()) co_return std::nullopt;
+    co_return RedisMemory{executor::info_number(text.text, "used_memory").value_or(0), executor::info_number(text.text, "maxmemory").value_or(0)};
+  }
   executor::ConnectionStatistics redis_statistics() const override { return pool_.statistics(); }
   void change_login(const executor::RedisLogin& login) override { pool_.change_login(login); }
 

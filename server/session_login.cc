@@ -80,11 +80,24 @@ bool asks_for_password(AuthenticationMethod method) {
 Session::Login::Login(Session& session, const StartupMessage& message) : session_(session), message_(message) {}
 
 asio::awaitable<executor::LoginFacts> Session::Login::run() {
+  executor::LoginFacts facts;
+  try {
+    facts = co_await authenticate();
+  } catch (const sql::SqlError&) {
+    session_.meter_.note_authentication(method_, false);
+    throw;
+  }
+  session_.meter_.note_authentication(method_, true);
+  co_return facts;
+}
+
+asio::awaitable<executor::LoginFacts> Session::Login::authenticate() {
   LoginPolicy& policy = session_.host_.logins();
   const ConnectionSecurity& connection = session_.connection_.security();
   facts_ = co_await session_.host_.engines().login_facts(message_.user, message_.database);
   policy.take_up(facts_.has_verifiers);
   if (policy.is_protected()) {
+    method_ = to_text(AuthenticationMethod::kTrust);
     if (!LoginPolicy::trusts(connection)) {
       throw no_entry().hint("No role has a password: until one has, only redquel's own operating-system user and root may connect, from "
                             "this machine.");
@@ -95,6 +108,7 @@ asio::awaitable<executor::LoginFacts> Session::Login::run() {
     if (facts_.role) memberships = facts_.role->memberships;
     const HostRule* rule = rules_->find({connection, message_.user, message_.database, memberships});
     if (rule == nullptr) throw no_entry();
+    method_ = to_text(rule->method);
     co_await check_rule(*rule);
   }
   session_.encoder_.authentication_ok();

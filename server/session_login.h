@@ -18,6 +18,7 @@ class Session::Login {
   asio::awaitable<executor::LoginFacts> run();
 
  private:
+  asio::awaitable<executor::LoginFacts> authenticate();
   asio::awaitable<void> check_rule(const HostRule& rule);
   asio::awaitable<bool> check_method(const HostRule& rule);
   asio::awaitable<bool> check_challenge(bool md5_is_allowed);
@@ -50,6 +51,7 @@ class Session::Login {
   std::shared_ptr<const RuleSet> rules_;  // those of this login, also after a reload
   std::string verifier_;  // empty: the login fails whatever the client answers
   std::string log_;       // the reason of a failure
+  std::string_view method_ = "none";  // of the rule, for metrics
 };
 
 }  // namespace redquel::server

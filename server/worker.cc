@@ -13,6 +13,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "executor/redis/executor_counts.h"
 #include "sql/sqlstate.h"
 #include "sql/statistics.h"
 
@@ -91,6 +92,7 @@ void Worker::name_connection_hooks() {
 
 bool Worker::run() {
   this_thread = this;
+  executor::set_counts_of_thread(thread_counts().executor);
   thread_counts().last_turn.set(steady_nanoseconds());
   asio::co_spawn(context_, tick_forever(), asio::detached);
   context_.run();
@@ -248,6 +250,10 @@ asio::awaitable<void> Worker::ping_redis() {
   try {
     co_await engines_->ping();
     thread_counts().redis_answered.set(steady_nanoseconds());
+    if (const std::optional<RedisMemory> memory = co_await engines_->redis_memory()) {
+      counts_.figures.redis_memory_used = memory->used;
+      counts_.figures.redis_memory_most = memory->most;
+    }
   } catch (const std::exception& error) {
     spdlog::debug("Redis does not answer: {}", error.what());
   }

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "executor/engine/statement_kind.h"
+#include "executor/redis/executor_counts.h"
 #include "executor/redis/seen_version.h"
 #include "executor/roles/access.h"
 #include "executor/runtime/session_context.h"
@@ -289,6 +290,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   }
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - started;
   plan->planning_milliseconds = elapsed.count();
+  counts_of_thread().planning.note(static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - started).count()));
   prepared->text = std::move(text);
   prepared->statement = std::move(statement);
   prepared->function = std::move(function);
@@ -323,6 +325,7 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
   follow_search_path(session, *known, has_own);
   PreparedPtr prepared;
   if (!has_own) prepared = plans_.find_plan(text, parameters, session, known->version);
+  (prepared ? counts_of_thread().plan_cache_hits : counts_of_thread().plan_cache_misses).add();
   if (prepared) co_return prepared;
   PlanCache::Conditions conditions{parameters, bind_settings(session, true), {}, false};
   // A name that this process does not know may be another's newest table: an error counts only with the catalog of now.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <random>
 
+#include "executor/redis/executor_counts.h"
 #include "executor/redis/redis_error.h"
 #include "executor/redis/seen_version.h"
 #include "executor/redis/tls_handshake.h"
@@ -322,6 +323,7 @@ void SharedConnection::Core::flush() {
   output_ += version_command_;
   if (tls_) encrypt_output();
   if (!version_command_.empty()) turn.version = std::make_unique<Replies>();
+  turn.written = std::chrono::steady_clock::now();
   turns_.push_back(std::move(turn));
 
   ++statistics_.turns;
@@ -451,11 +453,14 @@ bool SharedConnection::Core::take_reply() {
 void SharedConnection::Core::finish_turn() {
   const Turn turn = std::move(turns_.front());
   turns_.pop_front();
+  const bool is_bulk = options_.client_name.ends_with("-bulk");
+  const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - turn.written;
+  (is_bulk ? counts_of_thread().bulk_round_trips : counts_of_thread().round_trips).note(static_cast<std::uint64_t>(taken.count()));
   std::optional<std::string> version;
   if (turn.version && (*turn.version)[0].is_text()) version = std::string((*turn.version)[0].text);
   if (options_.own_version) version = options_.own_version();
   const bool is_told = turn.version || options_.own_version;
-  if (is_told && !options_.client_name.ends_with("-bulk")) seen_version(options_.url.database) = version.value_or("");
+  if (is_told && !is_bulk) seen_version(options_.url.database) = version.value_or("");
   for (const auto& pending : turn.batches) {
     pending->replies->set_catalog_version(version);
     pending->replies->set_generation(generation_);

@@ -30,7 +30,11 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
   void stop();
 
   const ServerInfo& server() const { return server_; }
-  const ConnectionStatistics& statistics() const { return statistics_; }
+  ConnectionStatistics statistics() const {
+    ConnectionStatistics now = statistics_;
+    now.held_writes = state_ == State::ready && writes_ != Writes::pass ? waiting_.size() : 0;
+    return now;
+  }
   std::uint64_t generation() const { return generation_; }
 
  private:
@@ -43,6 +47,7 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
     std::vector<std::shared_ptr<PendingBatch>> batches;
     std::size_t current = 0;
     std::unique_ptr<Replies> version;
+    std::chrono::steady_clock::time_point written;
   };
 
   // The life of the connection: one coroutine from first use to stop().

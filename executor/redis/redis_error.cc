@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "executor/redis/executor_counts.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -49,6 +50,7 @@ std::string printable(std::string_view text) {
 }  // namespace
 
 sql::SqlError redis_error(std::string_view error_text, std::string_view command) {
+  counts_of_thread().note_error(error_text);
   // An old login error has no code of its own.
   std::string_view sqlstate =
       error_text.starts_with("ERR invalid password") ? sqlstate::kInvalidAuthorizationSpecification : sqlstate::kInternalError;

@@ -54,6 +54,7 @@ ConnectionStatistics RedisPool::statistics() const {
     sum.commands += one.commands;
     sum.bytes_sent += one.bytes_sent;
     sum.bytes_received += one.bytes_received;
+    sum.held_writes += one.held_writes;
   }
   return sum;
 }

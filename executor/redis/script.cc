@@ -1,5 +1,8 @@
 #include "executor/redis/script.h"
 
+#include <chrono>
+
+#include "executor/redis/executor_counts.h"
 #include "executor/redis/redis_error.h"
 
 namespace redquel::executor {
@@ -17,7 +20,12 @@ CommandBatch& Script::begin_call(CommandBatch& batch, std::size_t key_count, std
 asio::awaitable<RepliesPtr> run_scripts(RedisClient& client, std::vector<const Script*> scripts, CommandBatch batch,
                                         ExecutionCounters* counters) {
   const CommandBatch kept = batch;  // encoded bytes: one memcpy, needed when Redis does not know a script
+  const auto started = std::chrono::steady_clock::now();
   RepliesPtr replies = co_await client.execute(std::move(batch), counters);
+  const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - started;
+  for (std::size_t i = 0; i < scripts.size(); ++i) {
+    if (i == 0 || scripts[i] != scripts[i - 1]) counts_of_thread().note_script(scripts[i]->name(), static_cast<std::uint64_t>(taken.count()));
+  }
   // The second time in one piece, so that no SCRIPT FLUSH of others comes between.
   for (const bool is_atomic : {false, true}) {
     std::vector<std::size_t> missed;

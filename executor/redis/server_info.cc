@@ -38,6 +38,18 @@ void parse_info(std::string_view info_text, ServerInfo& info) {
   info.aof_rewritten = was_rewritten && was_good;
 }
 
+std::optional<std::uint64_t> info_number(std::string_view info_text, std::string_view field) {
+  for (std::size_t place = info_text.find(field); place != std::string_view::npos; place = info_text.find(field, place + 1)) {
+    const bool is_begin = place == 0 || info_text[place - 1] == '\n';
+    const std::string_view rest = info_text.substr(place + field.size());
+    if (!is_begin || !rest.starts_with(':')) continue;
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), number);
+    return error == std::errc() ? std::optional(number) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 bool is_supported_version(std::string_view version) {
   constexpr int kOldestMajor = 7;
   int major = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,9 @@ struct ServerInfo {
 
 /// Fills the fields that stand in the text of INFO.
 void parse_info(std::string_view info_text, ServerInfo& info);
+
+/// Returns the number of a field in the text of INFO; nullopt: it has none.
+std::optional<std::uint64_t> info_number(std::string_view info_text, std::string_view field);
 
 /// Is "major.minor.patch" at least 7.0?
 bool is_supported_version(std::string_view version);

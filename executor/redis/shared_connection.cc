@@ -67,7 +67,7 @@ asio::awaitable<void> SharedConnection::ready() {
 
 std::uint64_t SharedConnection::generation() const { return core_->generation(); }
 const ServerInfo& SharedConnection::server() const { return core_->server(); }
-const ConnectionStatistics& SharedConnection::statistics() const { return core_->statistics(); }
+ConnectionStatistics SharedConnection::statistics() const { return core_->statistics(); }
 void SharedConnection::stop() { core_->stop(); }
 
 }  // namespace redquel::executor

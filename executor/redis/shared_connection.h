@@ -55,6 +55,7 @@ struct ConnectionStatistics {
   std::uint64_t commands = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
+  std::size_t held_writes = 0;  // batches that wait until Redis may be written
 };
 
 /// A pipelined connection to one logical database, shared by all sessions of its thread.
@@ -78,7 +79,7 @@ class SharedConnection final : public RedisClient {
   asio::awaitable<void> ready();
   /// What the server said at the last connect; empty fields before the first.
   const ServerInfo& server() const;
-  const ConnectionStatistics& statistics() const;
+  ConnectionStatistics statistics() const;
   /// Closes the connection and fails what waits with 57P01; no reconnect afterwards.
   void stop();
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "executor/redis/executor_counts.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -49,6 +50,7 @@ SpillFile::Block SpillFile::write(std::string_view bytes) {
     }
     bytes.remove_prefix(static_cast<std::size_t>(written));
     size_ += static_cast<std::uint64_t>(written);
+    counts_of_thread().temporary_bytes.add(static_cast<std::uint64_t>(written));
     if (space_) space_->used += static_cast<std::uint64_t>(written);
   }
   return block;

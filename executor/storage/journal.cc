@@ -3,6 +3,7 @@
 #include <charconv>
 #include <set>
 
+#include "executor/redis/executor_counts.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/storage/exclusive_tables.h"
 #include "executor/storage/stored_row.h"
@@ -179,7 +180,10 @@ asio::awaitable<bool> undo_journal(RedisClient& client, const std::string& unit,
     batch.add("LINDEX", key, "-1");
     RepliesPtr replies = co_await client.execute(std::move(batch));
     const std::optional<std::string_view> last = replies->text(0);
-    if (!last) co_return true;
+    if (!last) {
+      counts_of_thread().undone_units.add();
+      co_return true;
+    }
     const std::vector<JournalRecord> records = decode_journal_records(*last);
     if (records.empty()) throw damaged();
     if (!co_await undo.run(records)) co_return false;

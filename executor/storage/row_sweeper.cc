@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "executor/redis/executor_counts.h"
 #include "executor/runtime/background_pause.h"
 #include "executor/storage/row_expiry.h"
 #include "sql/catalog/stored_keys.h"
@@ -28,7 +29,7 @@ asio::awaitable<void> take_sweeping_turn(RedisClient& redis) {
   turn.add("SET", sql::kSweepKey, "1", "NX", "PX", kTurnMilliseconds);
   const RepliesPtr taken = co_await redis.execute(std::move(turn));
   taken->or_throw();
-  if (taken->text(0)) co_await sweep_expired_rows(redis);
+  if (taken->text(0)) counts_of_thread().swept_rows.add(co_await sweep_expired_rows(redis));
 }
 
 }  // namespace

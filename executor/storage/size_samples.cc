@@ -1,7 +1,6 @@
 #include "executor/storage/size_samples.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/redis/server_info.h"
 #include "executor/storage/databases.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
@@ -162,14 +162,8 @@ asio::awaitable<void> sample_tables(RedisClient& client, std::span<const std::sh
 
 /// Returns the bytes of all data, without what Redis needs when it is empty; nullopt: INFO is refused.
 std::optional<double> dataset_bytes(const Reply& info) {
-  constexpr std::string_view kField = "used_memory_dataset:";
-  if (!info.is_text()) return std::nullopt;
-  const std::size_t place = info.text.find(kField);
-  if (place == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = info.text.substr(place + kField.size());
-  std::int64_t bytes = 0;
-  if (std::from_chars(digits.data(), digits.data() + digits.size(), bytes).ec != std::errc()) return std::nullopt;
-  return static_cast<double>(bytes);
+  const std::optional<std::uint64_t> bytes = info.is_text() ? info_number(info.text, "used_memory_dataset") : std::nullopt;
+  return bytes ? std::optional(static_cast<double>(*bytes)) : std::nullopt;
 }
 
 /// Estimates the bytes of one logical database; nullopt if Redis does not show them.

@@ -13,6 +13,7 @@
 #include <map>
 #include <utility>
 
+#include "executor/redis/executor_counts.h"
 #include "executor/runtime/background_pause.h"
 #include "executor/runtime/failure.h"
 #include "executor/runtime/random_version.h"
@@ -198,6 +199,21 @@ sql::SqlError lapsed_lock() {
 
 namespace {
 
+/// Counts the time from its making to its end.
+class CountedWait {
+ public:
+  CountedWait() = default;
+  ~CountedWait() {
+    counts_of_thread().lock_waits.note(
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - started_).count()));
+  }
+  CountedWait(const CountedWait&) = delete;
+  CountedWait& operator=(const CountedWait&) = delete;
+
+ private:
+  const Clock::time_point started_ = Clock::now();
+};
+
 asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict, std::string token, LockWaitLimits limits, std::minstd_rand& random) {
   const Clock::time_point started = Clock::now();
   const auto waited = [&] { return std::chrono::duration_cast<milliseconds>(Clock::now() - started).count(); };
@@ -235,6 +251,7 @@ asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict,
 
 asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, std::string token, LockWaitLimits limits,
                                     std::minstd_rand& random) {
+  const CountedWait counted;
   if (conflict.key == sql::kExclusiveKey) {  // whoever has the table waits for nobody: there is no circle
     sql::Oid table = 0;
     std::from_chars(conflict.field.data(), conflict.field.data() + conflict.field.size(), table);

@@ -49,6 +49,16 @@ ServerCounts::ServerCounts(std::size_t threads) : started_(executor::now_microse
   for (const auto& thread : threads_) thread->last_turn.set(steady_nanoseconds());  // one that has not begun yet counts as alive
 }
 
+void ServerCounts::note_authentication(std::string_view method, bool is_good) {
+  const std::lock_guard lock(mutex_);
+  ++authentications_[std::string(method)][is_good ? 1 : 0];
+}
+
+std::map<std::string, std::array<std::uint64_t, 2>> ServerCounts::authentications() const {
+  const std::lock_guard lock(mutex_);
+  return authentications_;
+}
+
 std::shared_ptr<ListedSession> ServerCounts::list(sql::SessionStatistics facts) {
   auto session = std::make_shared<ListedSession>();
   const std::lock_guard lock(mutex_);

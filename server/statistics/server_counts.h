@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -34,8 +35,14 @@ class ServerCounts {
   const std::vector<std::unique_ptr<ThreadCounts>>& threads() const { return threads_; }
   ConnectionCounts connections;
   std::atomic<bool> is_accepting = false, is_draining = false;
+  /// Bytes; 0: not known yet, or without a limit.
+  std::atomic<std::uint64_t> redis_memory_used = 0, redis_memory_most = 0;
   /// Workers ping Redis, because readiness is asked for.
   bool pings_redis = false;
+
+  /// A login has ended. `method`: as in pg_hba.conf, or `none` if no rule allows the connection.
+  void note_authentication(std::string_view method, bool is_good);
+  std::map<std::string, std::array<std::uint64_t, 2>> authentications() const;  // by method: failed, good
 
   std::shared_ptr<ListedSession> list(sql::SessionStatistics facts);
   void unlist(std::int32_t process_id);
@@ -55,6 +62,7 @@ class ServerCounts {
   std::vector<std::unique_ptr<ThreadCounts>> threads_;
   mutable std::mutex mutex_;
   std::map<std::int32_t, std::shared_ptr<ListedSession>> sessions_;  // by process id
+  std::map<std::string, std::array<std::uint64_t, 2>> authentications_;
   std::int64_t started_;
   std::atomic<std::int64_t> statements_since_;
 };

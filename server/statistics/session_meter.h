@@ -38,6 +38,7 @@ class SessionMeter {
   void note_received(std::size_t bytes) { thread_.bytes_received.add(bytes); }
   void note_sent(std::size_t bytes) { thread_.bytes_sent.add(bytes); }
   ConnectionCounts& connections() { return server_.connections; }
+  void note_authentication(std::string_view method, bool is_good) { server_.note_authentication(method, is_good); }
   /// Counts a connection that was refused before its login was complete.
   void note_refusal(std::string_view sqlstate);
   /// Nanoseconds that the last statement took.

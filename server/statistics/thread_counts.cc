@@ -26,6 +26,7 @@ void ThreadCounts::publish(const executor::ConnectionStatistics& redis) {
   redis_commands.set(redis.commands);
   redis_bytes_sent.set(redis.bytes_sent);
   redis_bytes_received.set(redis.bytes_received);
+  redis_writes_held.set(redis.held_writes);
 }
 
 }  // namespace redquel::server

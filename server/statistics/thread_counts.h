@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "executor/redis/executor_counts.h"
 #include "executor/redis/shared_connection.h"
 #include "server/statistics/counts.h"
 #include "server/statistics/statement_counts.h"
@@ -45,7 +46,8 @@ class ThreadCounts {
 
   /// Copies the figures of the thread's connections to Redis.
   void publish(const executor::ConnectionStatistics& redis);
-  Count redis_connects, redis_round_trips, redis_commands, redis_bytes_sent, redis_bytes_received;
+  Count redis_connects, redis_round_trips, redis_commands, redis_bytes_sent, redis_bytes_received, redis_writes_held;
+  executor::ExecutorCounts executor;
 
   /// Nanoseconds of the steady clock: the event loop's last turn, and Redis's last answer to a ping; 0: none yet.
   Count last_turn, redis_answered;

@@ -95,6 +95,60 @@ void add_sessions(Families& out, const ServerCounts& counts, std::size_t max_ses
   add("timeout", connections.timed_out);
 }
 
+void add_authentications(Families& out, const ServerCounts& counts) {
+  out.begin("redquel_authentications_total", "Logins by the method of their rule; none: no rule allows the connection.", MetricType::Counter);
+  for (const auto& [method, results] : counts.authentications()) {
+    out.add({{"method", method}, {"result", "ok"}}, static_cast<double>(results[1]));
+    out.add({{"method", method}, {"result", "failed"}}, static_cast<double>(results[0]));
+  }
+}
+
+/// Collects one histogram of each thread's engines.
+template <auto member>
+std::vector<const DurationHistogram*> parts_of(const ServerCounts& counts) {
+  std::vector<const DurationHistogram*> parts;
+  for (const auto& thread : counts.threads()) parts.push_back(&(thread->executor.*member));
+  return parts;
+}
+
+template <auto member>
+double executor_total(const ServerCounts& counts) {
+  double sum = 0;
+  for (const auto& thread : counts.threads()) sum += static_cast<double>((thread->executor.*member).get());
+  return sum;
+}
+
+void add_engines(Families& out, const ServerCounts& counts) {
+  using executor::ExecutorCounts;
+  out.begin("redquel_planning_duration_seconds", "Time to bind and plan a statement that was not in the cache of plans.", MetricType::Histogram);
+  out.add({}, parts_of<&ExecutorCounts::planning>(counts));
+  out.counter("redquel_plan_cache_hits_total", "Statements whose plan was in the cache.", executor_total<&ExecutorCounts::plan_cache_hits>(counts));
+  out.counter("redquel_plan_cache_misses_total", "Statements that had to be planned.", executor_total<&ExecutorCounts::plan_cache_misses>(counts));
+  out.begin("redquel_lock_wait_seconds", "Time that statements waited for a lock.", MetricType::Histogram);
+  out.add({}, parts_of<&ExecutorCounts::lock_waits>(counts));
+  out.counter("redquel_temporary_bytes_total", "Bytes written to temporary files.", executor_total<&ExecutorCounts::temporary_bytes>(counts));
+  out.counter("redquel_swept_rows_total", "Expired rows whose entries were removed.", executor_total<&ExecutorCounts::swept_rows>(counts));
+  out.counter("redquel_undone_units_total", "Unfinished statements of many rows that were undone.", executor_total<&ExecutorCounts::undone_units>(counts));
+}
+
+/// Adds what connections to Redis have measured: round trips, scripts, errors.
+void add_redis_times(Families& out, const ServerCounts& counts) {
+  using executor::ExecutorCounts;
+  out.begin("redquel_redis_round_trip_seconds", "Time from the write of commands to the last of their replies.", MetricType::Histogram);
+  out.add({{"purpose", "statements"}}, parts_of<&ExecutorCounts::round_trips>(counts));
+  out.add({{"purpose", "bulk"}}, parts_of<&ExecutorCounts::bulk_round_trips>(counts));
+  std::map<std::string_view, std::vector<const DurationHistogram*>> scripts;
+  std::map<std::string, std::uint64_t> errors;
+  for (const auto& thread : counts.threads()) {
+    thread->executor.visit_scripts([&](std::string_view name, const DurationHistogram& durations) { scripts[name].push_back(&durations); });
+    for (const auto& [code, count] : thread->executor.errors()) errors[code] += count;
+  }
+  out.begin("redquel_redis_script_seconds", "Time of round trips that ran a script.", MetricType::Histogram);
+  for (const auto& [name, parts] : scripts) out.add({{"script", std::string(name)}}, parts);
+  out.begin("redquel_redis_errors_total", "Error replies of Redis by their first word.", MetricType::Counter);
+  for (const auto& [code, count] : errors) out.add({{"code", code}}, static_cast<double>(count));
+}
+
 void add_statements(Families& out, const ServerCounts& counts) {
   struct Totals {
     std::array<std::uint64_t, kStatementKinds> done{}, failed{}, rows{};
@@ -155,6 +209,10 @@ void add_redis(Families& out, const ServerCounts& counts, const Readiness& readi
   out.begin("redquel_redis_bytes_total", "Bytes exchanged with Redis.", MetricType::Counter);
   out.add({{"direction", "sent"}}, total<&ThreadCounts::redis_bytes_sent>(counts));
   out.add({{"direction", "received"}}, total<&ThreadCounts::redis_bytes_received>(counts));
+  out.gauge("redquel_redis_writes_held", "Batches of writes that wait until Redis may be written.", total<&ThreadCounts::redis_writes_held>(counts));
+  if (counts.redis_memory_used == 0) return;
+  out.gauge("redquel_redis_memory_used_bytes", "Memory that Redis uses.", counts.redis_memory_used.load());
+  out.gauge("redquel_redis_memory_max_bytes", "Memory that Redis may use (maxmemory); 0: no limit.", counts.redis_memory_most.load());
 }
 
 }  // namespace
@@ -168,7 +226,9 @@ std::string metrics_text(const ServerCounts& counts, std::size_t max_sessions) {
   out.gauge("redquel_ready", "1 if /health/ready answers 200.", readiness.reasons.empty() ? 1 : 0);
   out.gauge("redquel_draining", "1 while the server waits for running statements to end.", counts.is_draining ? 1 : 0);
   add_sessions(out, counts, max_sessions);
+  add_authentications(out, counts);
   add_statements(out, counts);
+  add_engines(out, counts);
   out.begin("redquel_client_bytes_total", "Bytes of messages exchanged with clients.", MetricType::Counter);
   out.add({{"direction", "received"}}, total<&ThreadCounts::bytes_received>(counts));
   out.add({{"direction", "sent"}}, total<&ThreadCounts::bytes_sent>(counts));
@@ -177,6 +237,7 @@ std::string metrics_text(const ServerCounts& counts, std::size_t max_sessions) {
     out.add({{"thread", std::to_string(i)}}, std::vector<const DurationHistogram*>{&counts.threads()[i]->event_loop_delay});
   }
   add_redis(out, counts, readiness);
+  add_redis_times(out, counts);
   return out.text();
 }
 

@@ -323,3 +323,57 @@ def test_counts_of_tables_are_those_of_all_sessions_of_one_database(fresh_server
         assert connection.run("SELECT idx_scan, idx_tup_fetch FROM pg_stat_user_tables WHERE relname = 'bare'") == [[None, None]]
         for other in others:
             other.close()
+
+
+def test_metrics_of_engines_logins_and_redis(make_server, make_redis):
+    redis = make_redis("--maxmemory", "1gb")
+    server, port = start(make_server, redis)
+    with server.connect() as one, server.connect() as two:
+        one.run("CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1)")
+        before = samples(port)
+        for _ in range(3):
+            one.run("SELECT v FROM t WHERE id = 1 AND v < 77")
+        one.run("SET work_mem = '64kB'; SELECT count(*) FROM (SELECT n FROM generate_series(1, 30000) n ORDER BY md5(n::text)) q")
+        one.run("BEGIN; UPDATE t SET v = 2 WHERE id = 1")
+        two.run("SET lock_timeout = '50ms'")
+        try:
+            two.run("UPDATE t SET v = 3 WHERE id = 1")
+        except ServerError as error:
+            assert error.sqlstate == "55P03", error
+        one.run("COMMIT")
+        try:
+            one.run("SELECT redis.call('SET', 'plain', 'x')")
+            one.run("SELECT redis.call('LPUSH', 'plain', 'y')")
+        except ServerError:
+            pass
+        after = samples(port)
+
+        def grown(name):
+            return after.get(name, 0) - before.get(name, 0)
+        assert grown("redquel_plan_cache_hits_total") >= 2 and grown("redquel_plan_cache_misses_total") >= 3
+        assert grown("redquel_planning_duration_seconds_count") >= 3 and grown("redquel_planning_duration_seconds_sum") > 0
+        assert grown("redquel_temporary_bytes_total") > 100_000
+        assert grown("redquel_lock_wait_seconds_count") == 1 and grown("redquel_lock_wait_seconds_sum") >= 0.04
+        assert grown('redquel_redis_round_trip_seconds_count{purpose="statements"}') >= 5
+        scripts = [name for name in after if name.startswith("redquel_redis_script_seconds_count{") and after[name] > before.get(name, 0)]
+        assert scripts, "no script ran"
+        assert grown('redquel_redis_errors_total{code="WRONGTYPE"}') >= 1, {name: value for name, value in after.items() if "errors" in name}
+        assert after['redquel_authentications_total{method="trust",result="ok"}'] >= 2
+        assert after["redquel_redis_writes_held"] == 0
+        wait_for(lambda: samples(port).get("redquel_redis_memory_max_bytes") == 1 << 30)
+        assert samples(port)["redquel_redis_memory_used_bytes"] > 500_000
+
+
+def test_failed_logins_count_by_method(make_server, make_redis):
+    port = free_port()
+    path = f"{temporary_folder()}/redquel.toml"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f'[status]\nlisten = "127.0.0.1:{port}"\n[authentication]\nrules = """\nhost all nobody 127.0.0.1/32 reject\nhost postgres all 127.0.0.1/32 trust\n"""\n')
+    server = make_server("--config", path, redis=make_redis())
+    for user, database, method in (("nobody", "postgres", "reject"), ("postgres", "other", "none")):
+        try:
+            server.connect(user=user, database=database)
+            raise AssertionError("the login succeeds")
+        except ServerError:
+            pass
+        assert samples(port)[f'redquel_authentications_total{{method="{method}",result="failed"}}'] == 1
