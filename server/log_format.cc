@@ -20,6 +20,9 @@ constexpr std::int64_t kEpoch = 946'684'800;
 /// The line that this thread is writing; null: one without fields.
 thread_local const LogFields* current_fields = nullptr;
 
+/// What a client sends cannot look like a line of the log: no line begins with a tab.
+constexpr std::string_view kNextLine = "\n\t";
+
 class EscapedMessage final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& line) override {
@@ -27,6 +30,10 @@ class EscapedMessage final : public spdlog::custom_flag_formatter {
       const auto byte = static_cast<unsigned char>(c);
       if (byte >= 0x20 && byte != 0x7f) {
         line.push_back(c);
+        continue;
+      }
+      if (c == '\n' && current_fields != nullptr && current_fields->has_lines) {
+        line.append(kNextLine.data(), kNextLine.data() + kNextLine.size());
         continue;
       }
       for (const char escaped : {'\\', 'x', sql::kHexDigits[byte >> 4], sql::kHexDigits[byte & 15]}) line.push_back(escaped);
@@ -92,6 +99,8 @@ class JsonLines final : public spdlog::formatter {
     add("application_name", fields.application_name);
     add("backend_type", "client backend");
     if (fields.query_id != 0) object["query_id"] = fields.query_id;
+    if (fields.redis_round_trips != 0) object["redis_round_trips"] = fields.redis_round_trips;
+    if (fields.redis_commands != 0) object["redis_commands"] = fields.redis_commands;
   }
 };
 

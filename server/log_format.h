@@ -25,6 +25,8 @@ struct LogFields {
   std::int64_t session_started = 0;  // µs since 2000-01-01 UTC
   std::string_view application_name, state_code, message, detail, hint, statement;
   std::int64_t query_id = 0;
+  std::uint64_t redis_round_trips = 0, redis_commands = 0;
+  bool has_lines = false;  // the message has several: in text form each further one begins with a tab
 };
 void log_fields(spdlog::level::level_enum level, const LogFields& fields);
 

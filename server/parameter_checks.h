@@ -35,6 +35,10 @@ std::string check_session_authorization(const ParameterDefinition&, std::string 
 void apply_transaction_isolation(const std::string& value, executor::SessionState& session);
 void apply_transaction_read_only(const std::string& value, executor::SessionState& session);
 void apply_transaction_deferrable(const std::string& value, executor::SessionState& session);
+void apply_auto_explain_analyze(const std::string& value, executor::SessionState& session);
+void apply_auto_explain_format(const std::string& value, executor::SessionState& session);
+void apply_auto_explain_min_duration(const std::string& value, executor::SessionState& session);
+void apply_auto_explain_verbose(const std::string& value, executor::SessionState& session);
 void apply_row_security(const std::string& value, executor::SessionState& session);
 void apply_lock_timeout(const std::string& value, executor::SessionState& session);
 void apply_deadlock_timeout(const std::string& value, executor::SessionState& session);

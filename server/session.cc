@@ -68,6 +68,9 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key, std::u
   state_.notifications->wake = [this] {
     if (is_idle_) connection_.interrupt();
   };
+  state_.auto_explain.log = [this](double milliseconds, const std::string& query, const std::string& plan) {
+    log_.note_plan(milliseconds, current_text_ ? *current_text_ : query, plan, meter_.query_id());
+  };
   state_.names = [this] { return session_statements_.names(); };
   state_.set = [this](const std::string& name, const std::optional<std::string>& value, bool local) {
     const bool undone = local && !state_.transaction;
@@ -180,6 +183,7 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
   current_source_ = {};
   error_context_.clear();
   is_idle_ = false;
+  counters_before_ = state_.counters;
   try {
     const FrontendMessage message = decode_message(raw);
     auto work = std::visit([this](const auto& fields) { return on(fields); }, message);

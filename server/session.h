@@ -247,6 +247,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   SourceText current_source_;  // of the statement at work, for positions
   std::shared_ptr<const std::string> current_text_;  // what the client sent, for current_query()
+  executor::ExecutionCounters counters_before_;      // of the message under way, where durations are logged
   std::string error_context_;  // what it was about to do, where that helps
   bool skipping_to_sync_ = false;
   bool error_unsent_ = false;  // an error waits in the buffer: it leaves before the next wait

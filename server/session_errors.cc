@@ -67,7 +67,8 @@ void Session::report(std::exception_ptr failure) {
 
 void Session::log_duration(char type) {
   if ((type != 'Q' && type != 'E') || !current_text_) return;
-  log_.note_duration(type == 'Q' ? "statement" : "execute", meter_.message_duration(), *current_text_, meter_.query_id());
+  log_.note_duration(type == 'Q' ? "statement" : "execute", meter_.message_duration(), *current_text_, meter_.query_id(),
+                     {state_.counters.round_trips - counters_before_.round_trips, state_.counters.commands - counters_before_.commands});
 }
 
 std::uint32_t Session::character_position(const sql::SqlError& error) const {

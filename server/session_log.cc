@@ -47,6 +47,8 @@ struct SessionLog::Line {
   std::string message, detail = {}, hint = {}, statement = {};
   std::string_view state_code = {};
   std::int64_t query_id = 0;
+  RedisUse redis = {};
+  bool has_lines = false;
   spdlog::level::level_enum level = spdlog::level::info;
 };
 
@@ -77,7 +79,10 @@ void SessionLog::write(Line line) const {
                           .detail = line.detail,
                           .hint = line.hint,
                           .statement = line.statement,
-                          .query_id = line.query_id});
+                          .query_id = line.query_id,
+                          .redis_round_trips = line.redis.round_trips,
+                          .redis_commands = line.redis.commands,
+                          .has_lines = line.has_lines});
 }
 
 void SessionLog::begin(const sql::SessionStatistics& facts) {
@@ -107,11 +112,17 @@ void SessionLog::note_statement(std::string_view word, const parser::ast::Statem
   else if (wants_trace()) write({.severity = "DEBUG5", .message = fmt::format("{}: {}", word, shown(text)), .level = spdlog::level::trace});
 }
 
-void SessionLog::note_duration(std::string_view word, std::uint64_t nanoseconds, std::string_view text, std::int64_t query_id) {
+void SessionLog::note_duration(std::string_view word, std::uint64_t nanoseconds, std::string_view text, std::int64_t query_id, const RedisUse& redis) {
   const double milliseconds = static_cast<double>(nanoseconds) / 1e6;
   const bool is_slow = settings_.min_duration >= 0 && milliseconds >= static_cast<double>(settings_.min_duration);
-  if (is_slow) write({.message = fmt::format("duration: {:.3f} ms  {}: {}", milliseconds, word, shown(text)), .query_id = query_id});
-  else if (settings_.duration) write({.message = fmt::format("duration: {:.3f} ms", milliseconds), .query_id = query_id});
+  if (!is_slow && !settings_.duration) return;
+  std::string message = fmt::format("duration: {:.3f} ms", milliseconds);
+  if (is_slow) message += fmt::format("  {}: {}", word, shown(text));
+  write({.message = std::move(message), .query_id = query_id, .redis = redis});
+}
+
+void SessionLog::note_plan(double milliseconds, std::string_view query, std::string_view plan, std::int64_t query_id) {
+  write({.message = fmt::format("duration: {:.3f} ms  plan:\nQuery Text: {}\n{}", milliseconds, shown(query), plan), .query_id = query_id, .has_lines = true});
 }
 
 void SessionLog::note_error(std::string_view severity, const sql::SqlError& error, std::string_view text) {

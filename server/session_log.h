@@ -12,6 +12,11 @@
 
 namespace redquel::server {
 
+/// What statements have asked of Redis.
+struct RedisUse {
+  std::uint64_t round_trips = 0, commands = 0;
+};
+
 /// Writes the log lines of one session: its connection, statements, durations and errors, chosen by PostgreSQL's parameters of the same names.
 /// Statements are written without passwords.
 class SessionLog {
@@ -29,7 +34,9 @@ class SessionLog {
   /// Returns the least setting of log_statement that admits the statement.
   static LogSettings::Statements kind(const parser::ast::Statement& statement);
   /// A message of the client is done.
-  void note_duration(std::string_view word, std::uint64_t nanoseconds, std::string_view text, std::int64_t query_id);
+  void note_duration(std::string_view word, std::uint64_t nanoseconds, std::string_view text, std::int64_t query_id, const RedisUse& redis);
+  /// A statement was slow, and auto_explain is on.
+  void note_plan(double milliseconds, std::string_view query, std::string_view plan, std::int64_t query_id);
   /// `severity`: ERROR or FATAL. `position`: in characters, 0: none.
   void note_error(std::string_view severity, const sql::SqlError& error, std::string_view text);
   /// The session has waited for a lock for longer than deadlock_timeout; `is_over`: it has got it.

@@ -7,6 +7,7 @@
 namespace redquel::executor {
 
 NodeCounters::~NodeCounters() {
+  if (session_) *session_ += counters_;
   if (!statistics_) return;
   planner::NodeRun& run = (*statistics_)[&node_];
   run.round_trips += counters_.round_trips;

@@ -161,6 +161,7 @@ class ExecutionContext {
   CallableCommands* callable_commands = nullptr; // the engine's
   TemporarySpacePtr temporary_space;             // the session's
   int database = 0;                              // the session's logical one
+  ExecutionCounters* session_counters = nullptr;   // of all statements of the session; null: there is no session
   sql::RelationCounts* relation_counts = nullptr;  // of the thread and the session's database; null: nothing is counted
 
  private:
@@ -182,23 +183,24 @@ class ExecutionContext {
   ReadChecks* reads_ = nullptr;
 };
 
-/// What one operator's commands do, added to EXPLAIN ANALYZE's numbers of its plan node when the operator ends. Counts the node's scan of a
+/// What one operator's commands do, added to EXPLAIN ANALYZE's numbers of its plan node, and to those of the session, when the operator ends. Counts the node's scan of a
 /// table, too.
 class NodeCounters {
  public:
-  NodeCounters(const planner::PhysicalNode& node, ExecutionContext& context) : node_(node), statistics_(context.statistics), scan_(node, context.relation_counts) {}
+  NodeCounters(const planner::PhysicalNode& node, ExecutionContext& context) : node_(node), statistics_(context.statistics), session_(context.session_counters), scan_(node, context.relation_counts) {}
   ~NodeCounters();
   NodeCounters(const NodeCounters&) = delete;
   NodeCounters& operator=(const NodeCounters&) = delete;
 
   /// For the commands of the operator; null where nobody counts.
-  ExecutionCounters* get() { return statistics_ ? &counters_ : nullptr; }
+  ExecutionCounters* get() { return statistics_ || session_ ? &counters_ : nullptr; }
   /// Rows that the scan has read.
   void add_rows(std::size_t rows) { scan_.add_rows(rows); }
 
  private:
   const planner::PhysicalNode& node_;
   planner::RunStatistics* statistics_;
+  ExecutionCounters* session_;
   ScanCounts scan_;
   ExecutionCounters counters_;
 };

@@ -21,6 +21,14 @@ struct ExecutionCounters {
   std::uint64_t commands = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
+
+  ExecutionCounters& operator+=(const ExecutionCounters& other) {
+    round_trips += other.round_trips;
+    commands += other.commands;
+    bytes_sent += other.bytes_sent;
+    bytes_received += other.bytes_received;
+    return *this;
+  }
 };
 
 class OwnKeyspace;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "executor/redis/client.h"
 #include "executor/runtime/temporary_space.h"
 #include "sql/catalog/role_set.h"
 #include "sql/error.h"
@@ -93,6 +94,14 @@ struct SessionState {
   std::int64_t statement_time = 0;
   /// The server only looks at its Redis: no statement writes rows, and transactions cannot become read-write.
   bool only_looks = false;
+  /// What all statements of the session have asked of Redis.
+  ExecutionCounters counters;
+  /// Plans of slow statements for the log (auto_explain.…).
+  struct AutoExplain {
+    std::int64_t min_duration = -1;  // milliseconds; -1: no statement's plan is logged
+    bool analyze = false, verbose = false, json = false;
+    std::function<void(double milliseconds, const std::string& query, const std::string& plan)> log;
+  } auto_explain = {};
   /// Where scans and written rows of tables are counted; null: nowhere.
   sql::RelationCounts* relation_counts = nullptr;
   /// Prepared statements and cursors, for pg_prepared_statements and pg_cursors.

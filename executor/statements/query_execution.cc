@@ -16,6 +16,8 @@
 #include "executor/runtime/clock.h"
 #include "executor/runtime/session_context.h"
 #include "executor/statements/make_operator.h"
+#include "executor/statements/plan_log.h"
+#include "executor/statements/plan_reads.h"
 #include "executor/statements/run_rights.h"
 #include "executor/statements/written_tables.h"
 #include "executor/storage/databases.h"
@@ -44,25 +46,6 @@ constexpr int kMaxStaleRuns = 1000;
 /// Runs that look for a quiet moment in which all reads of a statement belong together: so many, and more while it is so many microseconds old.
 constexpr int kMaxSnapshotAttempts = 4;
 constexpr std::int64_t kSnapshotPatience = 2'000'000;
-
-/// The tables that a plan reads, and which of them not only by key.
-void note_tables(const planner::PhysicalNode& plan, ReadChecks& reads) {
-  std::visit(
-      [&](const auto& node) {
-        constexpr bool kIsByKey = std::is_same_v<std::decay_t<decltype(node)>, planner::KeyLookup>;
-        if constexpr (requires { node.read; }) reads.add_table(*node.read.table, !kIsByKey);
-        if constexpr (requires { node.fallback; }) reads.add_table(*node.table, true);
-      },
-      plan.node);
-  for (const planner::PhysicalPlan& input : planner::inputs_of(plan)) note_tables(*input, reads);
-}
-
-/// Does the plan begin with reads that another connection makes than the one for short commands?
-bool walks_on_bulk_connection(const planner::PhysicalNode& plan) {
-  if (std::holds_alternative<planner::FullScan>(plan.node) || std::holds_alternative<planner::OrderedScan>(plan.node)) return true;
-  const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
-  return std::ranges::any_of(inputs, [](const planner::PhysicalPlan& input) { return walks_on_bulk_connection(*input); });
-}
 
 /// One statement's runs: it is run again when the catalog moved under it, when a value it read was changed before its writes arrived,
 /// and when its reads stem from different moments. Rows go out only when none of that can happen any more.
@@ -273,6 +256,7 @@ class QueryRun {
     context_->access = &*role_access_;
     context_->database = engine_.database();
     context_->relation_counts = session_.relation_counts;
+    context_->session_counters = &session_.counters;
     context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
     context_->allows_unread_increments = conflicts_ == 0 && statistics == nullptr && (!transaction_ || adds_in_transaction());
     context_->statistics = statistics;
@@ -293,7 +277,7 @@ class QueryRun {
     holds_ = is_strict_ || is_compound_ || needs_snapshot || prepared_->needs_transaction;
     if (compares_counters_) {
       // On the way before anything that the plan asks by the same connection.
-      counters_request_ = engine_.shared().start(counter_commands());
+      counters_request_ = engine_.shared().start(counter_commands(), &session_.counters);
       if (walks_on_bulk_connection(*plan_)) co_await take_counters_before();
     }
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : context_->make_operator(*plan_);
@@ -520,9 +504,13 @@ class QueryRun {
 class QueryExecution final : public Execution {
  public:
   QueryExecution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session, CopyInput* copy)
-      : run_(engine, std::move(prepared), std::move(parameters), session, copy) {}
+      : run_(engine, std::move(prepared), std::move(parameters), session, copy) {
+    if (session.auto_explain.min_duration < 0) return;
+    plan_log_.emplace(session.auto_explain);
+    run_.statistics = plan_log_->statistics();
+  }
 
-  asio::awaitable<std::optional<sql::Batch>> next() override { return run_.next(); }
+  asio::awaitable<std::optional<sql::Batch>> next() override { return plan_log_ ? next_logged() : run_.next(); }
   asio::awaitable<void> open() override { return run_.open(); }
 
   void describe_later() override { run_.describes_later = true; }
@@ -543,7 +531,16 @@ class QueryExecution final : public Execution {
   }
 
  private:
+  asio::awaitable<std::optional<sql::Batch>> next_logged() {
+    const auto started = std::chrono::steady_clock::now();
+    std::optional<sql::Batch> batch = co_await run_.next();
+    plan_log_->add(std::chrono::steady_clock::now() - started);
+    if (!batch) plan_log_->write(run_.plan(), run_.prepared().text);
+    co_return batch;
+  }
+
   QueryRun run_;
+  std::optional<PlanLog> plan_log_;
 };
 
 class ExplainExecution final : public Execution {

@@ -182,3 +182,43 @@ def test_trace_shows_statements_with_their_commands(make_server, make_redis):
     wait_for(lambda: any(" trace redis: " in line for line in lines(server)[at:]))
     log = lines(server)
     assert any(re.search(r" trace redis: .*\b(HMGET|HGETALL|HGET)\b", line) for line in log[at:]), log[at:]
+
+
+def test_plans_of_slow_statements(make_server, make_redis):
+    server = start(make_server, make_redis(), "")
+    with server.connect() as connection:
+        connection.run("CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t SELECT n, n FROM generate_series(1, 50) n")
+        connection.run("SET auto_explain.log_min_duration = 0")
+        connection.run("SELECT v FROM t\nWHERE id = 7")
+        connection.run("SET auto_explain.log_analyze = on")
+        connection.run("SELECT count(*) FROM t WHERE v > 10 AND v < 20")
+        connection.run("UPDATE t SET v = 0 WHERE id = 3")
+        connection.run("SET auto_explain.log_min_duration = '10min'")
+        connection.run("SELECT v AS quick FROM t WHERE id = 7")
+        connection.run("SET auto_explain.log_min_duration = -1")
+    text = server.process.log()
+    first, second, third = text.split("ms  plan:\n")[1:]
+    assert first.startswith("\tQuery Text: SELECT v FROM t\n\tWHERE id = 7\n\tProject\n"), first
+    assert "->  Key Lookup on t" in first and "HMGET t:$1 id v" in first and "actual" not in first
+    assert "actual" in second and "rows=9" in second and "5 commands" in second, second
+    assert "Update on t" in third and "actual" in third
+    assert "quick" not in text.split("auto_explain.log_analyze")[-1].split("plan:")[-1]
+    # Every line is one of the log, or belongs to a plan.
+    assert all(LINE.match(line) or line.startswith("\t") for line in lines(server)), text
+
+
+def test_round_trips_of_statements_in_json(make_server, make_redis):
+    server = start(make_server, make_redis(), 'format = "json"\nmin_duration_statement = 0')
+    with server.connect() as connection:
+        connection.run("CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t SELECT n, n FROM generate_series(1, 50) n")
+        connection.run("SELECT v FROM t WHERE id = 7")
+        connection.run("SELECT 1 AS nothing")
+        connection.run("INSERT INTO t VALUES (100, 1)")
+        connection.run("BEGIN; UPDATE t SET v = 5 WHERE id = 7; COMMIT")
+    entries = [json.loads(line) for line in lines(server)]
+    def of(text):
+        return next(entry for entry in entries if text in entry.get("message", ""))
+    assert of("WHERE id = 7")["redis_round_trips"] == 1 and of("WHERE id = 7")["redis_commands"] == 1
+    assert "redis_round_trips" not in of("nothing")
+    assert of("VALUES (100, 1)")["redis_commands"] >= 1
+    assert of("UPDATE t SET")["redis_round_trips"] >= 2

@@ -1,0 +1,25 @@
+#include "executor/statements/plan_reads.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace redquel::executor {
+
+void note_tables(const planner::PhysicalNode& plan, ReadChecks& reads) {
+  std::visit(
+      [&](const auto& node) {
+        constexpr bool kIsByKey = std::is_same_v<std::decay_t<decltype(node)>, planner::KeyLookup>;
+        if constexpr (requires { node.read; }) reads.add_table(*node.read.table, !kIsByKey);
+        if constexpr (requires { node.fallback; }) reads.add_table(*node.table, true);
+      },
+      plan.node);
+  for (const planner::PhysicalPlan& input : planner::inputs_of(plan)) note_tables(*input, reads);
+}
+
+bool walks_on_bulk_connection(const planner::PhysicalNode& plan) {
+  if (std::holds_alternative<planner::FullScan>(plan.node) || std::holds_alternative<planner::OrderedScan>(plan.node)) return true;
+  const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
+  return std::ranges::any_of(inputs, [](const planner::PhysicalPlan& input) { return walks_on_bulk_connection(*input); });
+}
+
+}  // namespace redquel::executor
