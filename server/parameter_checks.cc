@@ -182,6 +182,7 @@ void apply_transaction_isolation(const std::string& value, SessionState& session
 void apply_transaction_read_only(const std::string& value, SessionState& session) { session.modes.read_only = value == "on"; }
 void apply_transaction_deferrable(const std::string& value, SessionState& session) { session.modes.deferrable = value == "on"; }
 
+void apply_reads_memory(const std::string& value, SessionState& session) { session.reads_memory = value == "on"; }
 void apply_row_security(const std::string& value, SessionState& session) { session.row_security = value == "on"; }
 void apply_lock_timeout(const std::string& value, SessionState& session) { session.lock_timeout = std::stoll(value); }
 void apply_deadlock_timeout(const std::string& value, SessionState& session) { session.deadlock_timeout = std::stoll(value); }

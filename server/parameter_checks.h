@@ -35,6 +35,7 @@ std::string check_session_authorization(const ParameterDefinition&, std::string 
 void apply_transaction_isolation(const std::string& value, executor::SessionState& session);
 void apply_transaction_read_only(const std::string& value, executor::SessionState& session);
 void apply_transaction_deferrable(const std::string& value, executor::SessionState& session);
+void apply_reads_memory(const std::string& value, executor::SessionState& session);
 void apply_row_security(const std::string& value, executor::SessionState& session);
 void apply_lock_timeout(const std::string& value, executor::SessionState& session);
 void apply_deadlock_timeout(const std::string& value, executor::SessionState& session);

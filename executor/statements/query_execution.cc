@@ -21,6 +21,7 @@
 #include "executor/storage/databases.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/storage/wrong_types.h"
+#include "executor/tables/memory_run.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
@@ -59,6 +60,7 @@ void note_tables(const planner::PhysicalNode& plan, ReadChecks& reads) {
 /// Does the plan begin with reads that another connection makes than the one for short commands?
 bool walks_on_bulk_connection(const planner::PhysicalNode& plan) {
   if (std::holds_alternative<planner::FullScan>(plan.node) || std::holds_alternative<planner::OrderedScan>(plan.node)) return true;
+  if (std::holds_alternative<planner::MemoryScan>(plan.node)) return true;  // the fence has a connection of its own
   const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
   return std::ranges::any_of(inputs, [](const planner::PhysicalPlan& input) { return walks_on_bulk_connection(*input); });
 }
@@ -269,6 +271,12 @@ class QueryRun {
     role_access_.emplace(engine_.access(), engine_.database(), catalog, session_.role).check_as(planned.rights.requirements);
     context_->access = &*role_access_;
     context_->database = engine_.database();
+    context_->table_memory = engine_.memory();
+    // Copies are of committed definitions.
+    if (engine_.memory() != nullptr && !(transaction_ && transaction_->catalog() != nullptr)) {
+      auto memory = std::make_shared<MemoryRun>(*engine_.memory(), engine_.database());
+      if (memory->note_scans(*plan_)) context_->memory = std::move(memory);
+    }
     context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
     context_->allows_unread_increments = conflicts_ == 0 && statistics == nullptr && (!transaction_ || adds_in_transaction());
     context_->statistics = statistics;
