@@ -31,8 +31,8 @@ class StatementEngine final : public RedisEngine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_engine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits) {
-  return std::make_unique<StatementEngine>(access, database, home, limits);
+std::unique_ptr<Engine> make_engine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits, std::shared_ptr<TableMemory> memory) {
+  return std::make_unique<StatementEngine>(access, database, home, limits, std::move(memory));
 }
 
 }  // namespace redquel::executor

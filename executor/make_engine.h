@@ -4,11 +4,14 @@
 #include <memory>
 
 #include "executor/engine/engine.h"
+#include "executor/memory/table_memory.h"
 #include "executor/redis/client.h"
 
 namespace redquel::executor {
 
 /// `database`: the logical one. `home`: a way to that where the list of databases lies.
-std::unique_ptr<Engine> make_engine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits = {});
+/// `memory`: the copies of the process; null: there are none.
+std::unique_ptr<Engine> make_engine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits = {},
+                                    std::shared_ptr<TableMemory> memory = nullptr);
 
 }  // namespace redquel::executor

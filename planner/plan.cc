@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/physical/memory_scans.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/rule.h"
 
@@ -16,6 +17,7 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
   BoundStatement bound = planner::bind(statement, catalog, std::move(declared_parameter_types), asking);
   PhysicalPlanner physical(settings.session, changed_tables);
   PhysicalPlan plan = physical.plan_statement(rewrite(with_sizes(bound.plan, sizes)));
+  if (settings.reads_memory) plan = with_memory_scans(plan);
   const bool is_compound = is_compound_write(*plan) || bound.runs_functions;
   return {std::move(plan), std::move(bound.parameter_types), bound.slot_count, is_compound, std::move(rights), bound.sizes_asked};
 }
@@ -30,6 +32,7 @@ struct Reads {
 };
 
 void count_reads(const PhysicalNode& node, Reads& reads) {
+  if (const auto* memory = std::get_if<MemoryScan>(&node.node)) return count_reads(*memory->otherwise, reads);
   std::visit(
       [&](const auto& n) {
         using Node = std::decay_t<decltype(n)>;
@@ -62,8 +65,11 @@ bool reads_changed_tables_plainly(const PhysicalPlan& plan, const std::set<sql::
         using Node = std::decay_t<decltype(n)>;
         constexpr bool kIsPlain = std::is_same_v<Node, KeyLookup> || std::is_same_v<Node, UniqueLookup>;
         constexpr bool kIsPlainWithoutGoal = std::is_same_v<Node, SetScan> || std::is_same_v<Node, FullScan>;
+        constexpr bool kIsCopy = std::is_same_v<Node, MemoryScan>;
         constexpr bool kReadsIndex = requires { n.fallback; };
-        if constexpr (kIsPlainWithoutGoal) {
+        if constexpr (kIsCopy) {
+          return true;  // without a goal, as its other path
+        } else if constexpr (kIsPlainWithoutGoal) {
           return !n.goal || !changed_tables.contains(n.read.table->oid);
         } else if constexpr (kReadsIndex) {
           return !changed_tables.contains(n.table->oid);

@@ -42,6 +42,25 @@ std::filesystem::path take_file(const std::string& key, const toml::node& node) 
   return name.empty() ? std::filesystem::path() : std::filesystem::absolute(name);
 }
 
+/// Takes bytes: a number, or a text as "512MB".
+std::size_t take_size(const std::string& key, const toml::node& node) {
+  std::int64_t bytes = 0;
+  if (!node.is_string()) {
+    take_number(key, node, bytes, 0, std::int64_t{1} << 46);
+    return static_cast<std::size_t>(bytes);
+  }
+  const std::string text = take_text(key, node);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  std::string_view unit(end, text.data() + text.size());
+  unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
+  static constexpr std::pair<std::string_view, int> kUnits[] = {{"", 0}, {"B", 0}, {"kB", 10}, {"MB", 20}, {"GB", 30}};
+  const auto* const found = std::ranges::find(kUnits, unit, &std::pair<std::string_view, int>::first);
+  if (error != std::errc() || bytes < 0 || bytes >= (std::int64_t{1} << 16) << 20 || found == std::end(kUnits)) {
+    throw ConfigurationError(fmt::format("{}: expected bytes, or a text as \"512MB\"", key));
+  }
+  return static_cast<std::size_t>(bytes) << found->second;
+}
+
 bool take_flag(const std::string& key, const toml::node& node) {
   const auto value = node.value_exact<bool>();
   if (!value) throw ConfigurationError(fmt::format("{}: expected true or false", key));
@@ -187,6 +206,11 @@ constexpr Key kKeys[] = {
      [](const std::string& key, const toml::node& node, Configuration& c) { c.rules = take_text(key, node); }},
     {"limits.superuser_reserved_connections",
      [](const std::string& key, const toml::node& node, Configuration& c) { take_number(key, node, c.reserved_connections, 0, 262143); }},
+    {"cache.memory", [](const std::string& key, const toml::node& node, Configuration& c) { c.cache_memory = take_size(key, node); }},
+    {"cache.least_rows", [](const std::string& key, const toml::node& node,
+                            Configuration& c) { take_number(key, node, c.cache_least_rows, 0, kLarge); }},
+    {"cache.first_scan", [](const std::string& key, const toml::node& node,
+                            Configuration& c) { take_number(key, node, c.cache_first_scan, 1, 1000); }},
     {"limits.lock_lease", [](const std::string& key, const toml::node& node,
                              Configuration& c) { take_number(key, node, c.lock_lease, 1000, 3'600'000); }},
     {"limits.max_statement_bytes",

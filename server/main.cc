@@ -60,12 +60,15 @@ int serve(const server::Configuration& configuration, std::vector<std::string> c
   const executor::EngineLimits limits{.script_rows = configuration.script_rows,
                                       .lock_lease_ms = configuration.lock_lease,
                                       .unrestricted_call = configuration.unrestricted_call};
+  const executor::MemoryOptions memory{.bytes = configuration.cache_memory,
+                                       .least_rows = configuration.cache_least_rows,
+                                       .first_scan = configuration.cache_first_scan};
   server_options.logins = login_policy(server_options, redis);
   if (configuration.loopback_until_password && server_options.logins->is_protected()) {
     server_options.listen = server::loopback_of(server_options.listen);
     spdlog::warn("listening on loopback alone, because no role has a password; run `redquel init`, then restart");
   }
-  server::Server server(std::move(server_options), server::redis_engines(redis, limits));
+  server::Server server(std::move(server_options), server::redis_engines(redis, limits, nullptr, memory));
   if (embedded) embedded->supervise();
 
   spdlog::info("data in Redis at {}{}", redis.url.address(), embedded ? " (embedded)" : "");

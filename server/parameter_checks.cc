@@ -186,6 +186,7 @@ void apply_auto_explain_analyze(const std::string& value, SessionState& session)
 void apply_auto_explain_format(const std::string& value, SessionState& session) { session.auto_explain.json = value == "json"; }
 void apply_auto_explain_min_duration(const std::string& value, SessionState& session) { session.auto_explain.min_duration = std::stoll(value); }
 void apply_auto_explain_verbose(const std::string& value, SessionState& session) { session.auto_explain.verbose = value == "on"; }
+void apply_reads_memory(const std::string& value, SessionState& session) { session.reads_memory = value == "on"; }
 void apply_row_security(const std::string& value, SessionState& session) { session.row_security = value == "on"; }
 void apply_lock_timeout(const std::string& value, SessionState& session) { session.lock_timeout = std::stoll(value); }
 void apply_deadlock_timeout(const std::string& value, SessionState& session) { session.deadlock_timeout = std::stoll(value); }

@@ -39,6 +39,7 @@ void apply_auto_explain_analyze(const std::string& value, executor::SessionState
 void apply_auto_explain_format(const std::string& value, executor::SessionState& session);
 void apply_auto_explain_min_duration(const std::string& value, executor::SessionState& session);
 void apply_auto_explain_verbose(const std::string& value, executor::SessionState& session);
+void apply_reads_memory(const std::string& value, executor::SessionState& session);
 void apply_row_security(const std::string& value, executor::SessionState& session);
 void apply_lock_timeout(const std::string& value, executor::SessionState& session);
 void apply_deadlock_timeout(const std::string& value, executor::SessionState& session);

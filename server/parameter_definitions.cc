@@ -346,6 +346,7 @@ constexpr ParameterDefinition kParameters[] = {
      {.minimum = 0.001, .maximum = 1e+06}},
     {"redquel.allow_keyspace_scan", kBoolean, kUser, "on",
      "Allows foreign tables to be read by a scan of the whole keyspace of Redis."},
+    {"redquel.cache", kBoolean, kUser, "on", "Reads whole tables out of the copies that redquel keeps in memory.", {.apply = apply_reads_memory}},
     {"redquel.max_keys_per_second", kInteger, kUser, "0",
      "Sets the number of keys that a scan of the keyspace looks at in a second; 0 sets no limit.", {.minimum = 0, .maximum = 2147483647}},
     {"redquel.max_scanned_keys", kInteger, kUser, "0",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "executor/make_engine.h"
+#include "executor/memory/tracking_keeper.h"
 #include "executor/redis/look_client.h"
 #include "executor/redis/redis_pool.h"
 #include "executor/ddl/role_setting.h"
@@ -22,8 +23,9 @@ namespace {
 class RedisEngines final : public EngineSource {
  public:
   /// `own`: the keyspace of a redquel that only looks at Redis; null: redquel's keys are in Redis.
-  RedisEngines(asio::io_context& context, executor::ConnectionOptions redis, executor::EngineLimits limits, std::shared_ptr<executor::OwnKeyspace> own)
-      : pool_(context.get_executor(), std::move(redis)), own_(std::move(own)), limits_(limits) {
+  RedisEngines(asio::io_context& context, executor::ConnectionOptions redis, executor::EngineLimits limits, std::shared_ptr<executor::OwnKeyspace> own,
+               std::shared_ptr<executor::TableMemory> memory)
+      : pool_(context.get_executor(), std::move(redis)), own_(std::move(own)), limits_(limits), memory_(std::move(memory)) {
     if (own_) look_.emplace(pool_, *own_);
   }
 
@@ -38,7 +40,7 @@ class RedisEngines final : public EngineSource {
     if (!number) throw sql::undefined_database(name);
     // Another session may have made it meanwhile; databases dropped and made again have another number.
     std::shared_ptr<executor::Engine>& engine = engines_[{name, *number}];
-    if (!engine) engine = executor::make_engine(access(), *number, home, limits_);
+    if (!engine) engine = executor::make_engine(access(), *number, home, limits_, memory_);
     const std::shared_ptr<executor::Engine> opened = engine;
     co_await opened->begin_session();
     co_return opened;
@@ -93,15 +95,28 @@ class RedisEngines final : public EngineSource {
   std::shared_ptr<executor::OwnKeyspace> own_;
   std::optional<executor::LookAccess> look_;
   executor::EngineLimits limits_;
+  std::shared_ptr<executor::TableMemory> memory_;  // of all threads; null: no table is kept
   std::map<std::pair<std::string, int>, std::shared_ptr<executor::Engine>> engines_;
 };
 
+/// Returns the copies of the process, and a thread for their tracking connections. Null: no table is kept.
+std::shared_ptr<executor::TableMemory> make_memory(const executor::ConnectionOptions& redis, executor::MemoryOptions options) {
+  if (options.bytes == 0) return nullptr;
+  const auto thread = std::make_shared<executor::KeeperThread>();
+  return std::make_shared<executor::TableMemory>(options, [redis, thread](int database) {
+    executor::ConnectionOptions own = redis;
+    own.url.database = database;
+    return std::make_shared<executor::TrackingKeeper>(thread->executor(), std::move(own));
+  });
+}
+
 }  // namespace
 
-EngineSourceFactory redis_engines(executor::ConnectionOptions redis, executor::EngineLimits limits, std::shared_ptr<executor::OwnKeyspace> own) {
+EngineSourceFactory redis_engines(executor::ConnectionOptions redis, executor::EngineLimits limits, std::shared_ptr<executor::OwnKeyspace> own,
+                                  executor::MemoryOptions memory) {
   executor::set_setting_check(checked_setting);
-  return [redis = std::move(redis), limits, own = std::move(own)](asio::io_context& context) {
-    return std::make_unique<RedisEngines>(context, redis, limits, own);
+  return [redis = std::move(redis), limits, own = std::move(own), kept = make_memory(redis, memory)](asio::io_context& context) {
+    return std::make_unique<RedisEngines>(context, redis, limits, own, kept);
   };
 }
 

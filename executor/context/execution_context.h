@@ -25,6 +25,8 @@
 namespace redquel::executor {
 
 class CallableCommands;
+class MemoryRun;
+class TableMemory;
 struct LockConflict;
 class KnownKeys;
 class ReadChecks;
@@ -159,6 +161,8 @@ class ExecutionContext {
   RedisClient* home = nullptr;                   // where the list of databases lies
   RedisAccess* access = nullptr;                 // to the other logical databases
   CallableCommands* callable_commands = nullptr; // the engine's
+  std::shared_ptr<MemoryRun> memory;             // the copies that the run reads; null: none
+  TableMemory* table_memory = nullptr;           // all copies of the process; null: there are none
   TemporarySpacePtr temporary_space;             // the session's
   int database = 0;                              // the session's logical one
   ExecutionCounters* session_counters = nullptr;   // of all statements of the session; null: there is no session

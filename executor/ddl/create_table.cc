@@ -151,6 +151,7 @@ std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable&
     if (parts.columns[i].generated != nullptr) check_generated(draft, table, table.columns[i].number, *parts.columns[i].generated);
   }
   set_time_to_live(table, statement.options);
+  set_cache_option(table, statement.options);
   for (const CheckDraft& check : parts.checks) add_check(draft, table, check, true);
   if (parts.primary_key && parts.primary_key->deferrable) {
     add_unique(draft, table, *parts.primary_key, sql::IndexState::kReady, true);

@@ -146,7 +146,7 @@ void check_storage_parameters(std::string_view owner, const std::vector<ast::Opt
     if (std::ranges::any_of(options, is_same)) {
       throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("parameter \"{}\" specified more than once", option.name));
     }
-    if (is_table && (option.name == "ttl" || option.name == "ttl_column")) continue;  // ttl_options.h
+    if (is_table && (option.name == "ttl" || option.name == "ttl_column" || option.name == "cache")) continue;  // ttl_options.h
     if (is_table && option.name == "oids") {
       if (parser::option_flag(option).value_or(true)) throw SqlError(sqlstate::kFeatureNotSupported, "tables declared WITH OIDS are not supported");
       continue;

@@ -417,6 +417,7 @@ void TableAlteration::command(const ast::DropIdentity& written) {
 void TableAlteration::command(const ast::SetTableOptions& written) {
   if (written.reset) check_reset_parameters(written.options);
   else check_storage_parameters("heap", written.options);
+  set_cache_option(table_, written.options, written.reset);
   if (set_time_to_live(table_, written.options, written.reset)) needs_rewrite_ = needs_rewrite_ || !is_empty_;
 }
 

@@ -77,6 +77,17 @@ bool set_time_to_live(sql::TableDef& table, const std::vector<ast::Option>& opti
   return is_changed;
 }
 
+void set_cache_option(sql::TableDef& table, const std::vector<ast::Option>& options, bool reset) {
+  for (const ast::Option& option : options) {
+    if (!option.name_space.empty() || option.name != "cache") continue;
+    const std::optional<bool> flag = reset ? std::nullopt : parser::option_flag(option);
+    if (!reset && !flag) {
+      throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid value for boolean option \"cache\": {}", parser::option_text(option).value_or("")));
+    }
+    table.cache = reset ? "" : *flag ? "on" : "off";
+  }
+}
+
 void check_rows_stay(const sql::TableDef& referenced) {
   if (!referenced.rows_expire()) return;
   throw SqlError(sqlstate::kFeatureNotSupported,

@@ -24,13 +24,14 @@ namespace redquel::executor {
 
 namespace ast = parser::ast;
 
-RedisEngine::RedisEngine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits)
+RedisEngine::RedisEngine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits, std::shared_ptr<TableMemory> memory)
     : access_(access),
       database_(database),
       shared_(access.shared(database)),
       bulk_(access.bulk(database)),
       home_(home),
       limits_(limits),
+      memory_(std::move(memory)),
       plans_(limits.cached_plans) {}
 
 sql::CatalogPtr RedisEngine::catalog_at_hand(const SessionState& session) const {
@@ -228,6 +229,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   plan->statement = &inner;
   if (is_query(inner)) {
     planner::BindSettings settings = bind_settings(session, parameters.has_value());
+    settings.reads_memory = memory_ != nullptr && session.reads_memory;
     settings.function = function;
     settings.calls_procedure = call != nullptr;
     std::vector<sql::Type> types = std::move(parameters).value_or(std::vector<sql::Type>{});
@@ -328,6 +330,7 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
   (prepared ? counts_of_thread().plan_cache_hits : counts_of_thread().plan_cache_misses).add();
   if (prepared) co_return prepared;
   PlanCache::Conditions conditions{parameters, bind_settings(session, true), {}, false};
+  conditions.settings.reads_memory = session.reads_memory;
   // A name that this process does not know may be another's newest table: an error counts only with the catalog of now.
   std::exception_ptr error;
   try {
@@ -384,6 +387,7 @@ planner::PhysicalPlan RedisEngine::plan_over_changes(const Prepared& prepared, c
   planner::PhysicalPlan& found = plan.over_changes[changed_tables];
   if (!found) {
     planner::BindSettings settings = bind_settings(session, true);
+    settings.reads_memory = memory_ != nullptr && session.reads_memory;
     settings.function = prepared.function;
     settings.calls_procedure = plan.command_tag == "CALL";
     const auto* copy = std::get_if<ast::Copy>(&plan.statement->node);

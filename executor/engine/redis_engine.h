@@ -11,6 +11,7 @@
 #include "executor/engine/function_execution.h"
 #include "executor/engine/plan_cache.h"
 #include "executor/engine/planned.h"
+#include "executor/memory/table_memory.h"
 #include "executor/redis/client.h"
 #include "executor/runtime/notifications.h"
 #include "executor/storage/exclusive_tables.h"
@@ -26,7 +27,7 @@ namespace redquel::executor {
 /// (`make_engine`).
 class RedisEngine : public Engine {
  public:
-  RedisEngine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits);
+  RedisEngine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits, std::shared_ptr<TableMemory> memory);
 
   asio::awaitable<void> begin_session() override;
   asio::awaitable<void> load_definitions(SessionState& session) override;
@@ -91,6 +92,8 @@ class RedisEngine : public Engine {
   RedisAccess& access() { return access_; }
   int database() const { return database_; }
   const EngineLimits& limits() const { return limits_; }
+  /// Null: no table is kept in memory.
+  TableMemory* memory() const { return memory_.get(); }
   CheapnessMemory& cheapness() { return cheapness_; }
   CallableCommands& callable_commands() { return callable_commands_; }
   std::minstd_rand& random() { return random_; }
@@ -114,6 +117,7 @@ class RedisEngine : public Engine {
   RedisClient& bulk_;
   RedisClient& home_;
   EngineLimits limits_;
+  std::shared_ptr<TableMemory> memory_;
   sql::CatalogPtr catalog_;
   ExclusiveTables exclusive_;
   std::uint64_t generation_ = 0;

@@ -35,6 +35,7 @@ struct OwnVolatility {
     return any_volatile(n.read.condition) || any_volatile(n.goal);
   }
   bool operator()(const planner::FullScan& n) const { return any_volatile(n.read.condition) || any_volatile(n.goal); }
+  bool operator()(const planner::MemoryScan& n) const { return any_volatile(n.read.condition); }
   bool operator()(const planner::MappedScan& n) const { return any_volatile(n.read.condition) || any_volatile(n.goal); }
   bool operator()(const planner::MappedJoin& n) const { return any_volatile(n.residual) || any_volatile(n.inner.read.condition); }
   bool operator()(const planner::IndexCount& n) const { return is_volatile(*n.fallback); }

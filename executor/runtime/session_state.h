@@ -47,6 +47,7 @@ struct SessionState {
   std::size_t definer_depth = 0;
   std::string database = "postgres";
   bool row_security = true;  // the parameter
+  bool reads_memory = true;  // the parameter redquel.cache
   /// With the temporary schema in front once there is one, unless SET search_path puts pg_temp elsewhere.
   std::vector<std::string> search_path = {"public"};
   /// `search_path` with the schemas that the role may not use, and the definitions and the role for which it was filtered

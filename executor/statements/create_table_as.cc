@@ -164,6 +164,7 @@ class CreateTableAsExecution final : public Execution {
       table.columns.push_back(std::move(column));
     }
     set_time_to_live(table, parts.into->options);
+    set_cache_option(table, parts.into->options);
     choose_presence(table);
     const sql::Oid oid = table.oid;
     draft.put(std::move(table));

@@ -5,6 +5,7 @@
 #include "executor/tables/index_answers.h"
 #include "executor/tables/lookup_join.h"
 #include "executor/tables/mapped_scan.h"
+#include "executor/tables/memory_scan.h"
 #include "executor/tables/source_operator.h"
 #include "executor/writes/writes.h"
 #include "sql/stack_depth.h"
@@ -32,6 +33,9 @@ struct MakeByKind {
   }
   OperatorPtr operator()(const planner::FullScan& plan) const {
     return with_changed_rows(make_full_scan(node, plan, context), plan.read, context);
+  }
+  OperatorPtr operator()(const planner::MemoryScan& plan) const {
+    return make_memory_scan(node, plan, context);  // adds changed rows by itself
   }
   OperatorPtr operator()(const planner::IndexCount& plan) const { return make_index_count(node, plan, context); }
   OperatorPtr operator()(const planner::IndexMinMax& plan) const { return make_index_min_max(node, plan, context); }

@@ -18,6 +18,7 @@ void note_tables(const planner::PhysicalNode& plan, ReadChecks& reads) {
 
 bool walks_on_bulk_connection(const planner::PhysicalNode& plan) {
   if (std::holds_alternative<planner::FullScan>(plan.node) || std::holds_alternative<planner::OrderedScan>(plan.node)) return true;
+  if (std::holds_alternative<planner::MemoryScan>(plan.node)) return true;  // the fence has a connection of its own
   const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
   return std::ranges::any_of(inputs, [](const planner::PhysicalPlan& input) { return walks_on_bulk_connection(*input); });
 }

@@ -24,6 +24,7 @@
 #include "executor/storage/size_samples.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/storage/wrong_types.h"
+#include "executor/tables/memory_run.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
@@ -257,6 +258,12 @@ class QueryRun {
     context_->database = engine_.database();
     context_->relation_counts = session_.relation_counts;
     context_->session_counters = &session_.counters;
+    context_->table_memory = engine_.memory();
+    // Copies are of committed definitions.
+    if (engine_.memory() != nullptr && !(transaction_ && transaction_->catalog() != nullptr)) {
+      auto memory = std::make_shared<MemoryRun>(*engine_.memory(), engine_.database());
+      if (memory->note_scans(*plan_)) context_->memory = std::move(memory);
+    }
     context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
     context_->allows_unread_increments = conflicts_ == 0 && statistics == nullptr && (!transaction_ || adds_in_transaction());
     context_->statistics = statistics;

@@ -1,5 +1,6 @@
 #include "executor/tables/engine_functions.h"
 
+#include "executor/memory/table_memory.h"
 #include "executor/storage/index_checker.h"
 #include "executor/tables/structure_check.h"
 #include "parser/parse.h"
@@ -74,11 +75,59 @@ class CheckIndexes final : public Operator {
   bool done_ = false;
 };
 
+/// The tables that redquel keeps in memory, or would like to.
+class CachedTables final : public Operator {
+ public:
+  CachedTables(const planner::PhysicalFunctionScan& plan, ExecutionContext& context) : plan_(plan), context_(context) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (std::exchange(done_, true) || context_.table_memory == nullptr) co_return std::nullopt;
+    std::vector<std::shared_ptr<sql::Column>> columns;
+    for (const bool is_text : {true, true, true, false, false, false, false, false, false, false, true}) {
+      columns.push_back(std::make_shared<sql::Column>(is_text ? sql::kText : sql::kInt8));
+    }
+    sql::Batch batch;
+    for (const TableCopyPtr& copy : context_.table_memory->copies(context_.database)) {
+      const TableCopy::Statistics statistics = copy->statistics();
+      std::string names;
+      for (const std::int16_t number : statistics.columns) {
+        const sql::ColumnDef* column = number == 0 ? nullptr : copy->table().find_column(number);
+        if (column != nullptr) names += (names.empty() ? "" : ", ") + column->name;
+      }
+      columns[0]->append<std::string_view>(copy->table().schema);
+      columns[1]->append<std::string_view>(copy->table().name);
+      columns[2]->append<std::string_view>(names);
+      std::size_t place = 3;
+      for (const std::size_t number : {statistics.rows, statistics.bytes, statistics.changes, static_cast<std::size_t>(statistics.hits),
+                                       static_cast<std::size_t>(statistics.misses), static_cast<std::size_t>(statistics.rounds),
+                                       static_cast<std::size_t>(statistics.rows_read_again)}) {
+        columns[place++]->append(static_cast<std::int64_t>(number));
+      }
+      columns[place]->append<std::string_view>(statistics.state);
+      ++batch.rows;
+    }
+    if (batch.rows == 0) co_return std::nullopt;
+    batch.columns.assign(columns.begin(), columns.end());
+    if (plan_.with_ordinality) {
+      auto numbers = std::make_shared<sql::Column>(sql::kInt8);
+      for (std::size_t i = 1; i <= batch.rows; ++i) numbers->append(static_cast<std::int64_t>(i));
+      batch.columns.push_back(std::move(numbers));
+    }
+    co_return batch;
+  }
+
+ private:
+  const planner::PhysicalFunctionScan& plan_;
+  ExecutionContext& context_;
+  bool done_ = false;
+};
+
 }  // namespace
 
 OperatorPtr make_engine_function(const planner::PhysicalFunctionScan& plan, ExecutionContext& context) {
   const std::string_view name = plan.calls[0].function->name;
   if (name == "redquel.check_indexes") return std::make_unique<CheckIndexes>(plan, context);
+  if (name == "redquel.cached_tables") return std::make_unique<CachedTables>(plan, context);
   throw sql::not_supported("function " + std::string(name));
 }
 

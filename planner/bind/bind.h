@@ -24,6 +24,7 @@ struct BindSettings {
   std::string database = "postgres";
   bool row_security = true;  // the parameter: false refuses queries that policies restrict
   sql::SessionSettings session;
+  bool reads_memory = false;  // whole tables may be read out of copies in memory
   sql::Now now = {};  // what the literals 'now' and 'today' mean
   /// May $1… appear? Without: 42P02 "there is no parameter $1", as in the simple protocol.
   bool parameters = true;

@@ -153,6 +153,10 @@ class Describer {
     walk(n, {keys.all_rows(), OrderedSource::Encoding::kRowKey, true});
   }
 
+  void operator()(const MemoryScan&) {
+    text.commands.emplace_back("PEXPIRE <fence> 86400000, and the tables' counters");
+    text.round_trips = "1";
+  }
   void operator()(const MappedScan& n) { text = describe_mapped(n); }
   void operator()(const MappedJoin& n) { text = describe_mapped(n); }
 

@@ -103,6 +103,15 @@ struct Describe {
     read(fmt::format("{}{} Scan", rows, n.index_only ? " Index Only" : ""), n.read);
     goal(n.goal);
   }
+  void operator()(const MemoryScan& n) {
+    read("Memory Scan", n.read);
+    std::vector<std::string> names;
+    for (const std::int16_t number : n.read.numbers) {
+      if (number != 0) names.push_back(n.read.table->find_column(number)->name);
+    }
+    if (!names.empty()) property("Columns", join_words(names));
+    property("Otherwise", "Full Scan");
+  }
   void operator()(const MappedScan& n) {
     static constexpr std::string_view kTitles[] = {"Mapped Key Lookup", "Mapped Keyspace Scan", "Mapped Lookup", "Mapped Set Scan", "Mapped Ordered Scan", "Mapped Range Scan", "Mapped Score Scan"};
     const bool has_positions = n.path == MappedScan::Path::kScores && n.read.table->mapping->layout == sql::Mapping::Layout::kList;
@@ -276,6 +285,9 @@ std::vector<PhysicalPlan> printed_inputs(const PhysicalNode& node, const RunStat
         if constexpr (requires { n.fallback; }) {
           if (run && run->contains(n.fallback.get())) inputs.push_back(n.fallback);
         }
+        if constexpr (requires { n.otherwise; }) {
+          if (run && run->contains(n.otherwise.get())) inputs.push_back(n.otherwise);
+        }
       },
       node.node);
   return inputs;
@@ -303,6 +315,9 @@ void print_text(const PhysicalNode& node, const ExplainOptions& options, const R
   CommandText commands = describe_commands(node);
   for (const std::string& command : commands.commands) lines.push_back(inner + "Redis: " + command);
   if (!commands.round_trips.empty()) lines.push_back(inner + "Round Trips: " + commands.round_trips);
+  if (actual) {
+    for (const auto& [name, value] : actual->notes) lines.push_back(inner + name + ": " + value);
+  }
   if (actual && actual->round_trips > 0) {
     lines.push_back(fmt::format("{}Sent: {} commands in {} round trips, {} bytes out, {} bytes in", inner, actual->commands,
                                 actual->round_trips, actual->bytes_sent, actual->bytes_received));
@@ -325,6 +340,7 @@ boost::json::object print_json(const PhysicalNode& node, const ExplainOptions& o
     object["Actual Rows"] = actual->rows;
     object["Actual Loops"] = actual->loops;
     if (options.timing) object["Actual Time"] = actual->milliseconds;
+    for (const auto& [name, value] : actual->notes) object[name] = value;
     object["Commands Sent"] = actual->commands;
     object["Actual Round Trips"] = actual->round_trips;
     object["Bytes Sent"] = actual->bytes_sent;

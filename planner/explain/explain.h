@@ -15,6 +15,7 @@ struct NodeRun {
   std::uint64_t loops = 0;
   double milliseconds = 0;
   std::uint64_t round_trips = 0, commands = 0, bytes_sent = 0, bytes_received = 0;
+  std::vector<std::pair<std::string, std::string>> notes = {};  // further lines: name and value
 };
 using RunStatistics = std::map<const PhysicalNode*, NodeRun>;
 

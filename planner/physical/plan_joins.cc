@@ -78,6 +78,7 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const SetScan& n) const { return limited(n.goal, 500); }
     double operator()(const OrderedScan& n) const { return limited(n.goal, n.lower && n.upper ? 2000 : n.prefix ? 2000 : 100000); }
     double operator()(const FullScan& n) const { return limited(n.goal, n.key_start.empty() ? 100000 : 500); }
+    double operator()(const MemoryScan& n) const { return estimated_rows(*n.otherwise); }
     double operator()(const MappedScan& n) const {
       if (n.path == MappedScan::Path::kScan) return 100000;
       double keys = n.path == MappedScan::Path::kLookup ? static_cast<double>(n.lookups.size()) : n.path == MappedScan::Path::kSets || n.path == MappedScan::Path::kRange ? 500 : 1;

@@ -109,6 +109,12 @@ struct FullScan {
   bool index_only = false;  // only columns of the primary key are fetched: no row is read
 };
 
+/// The whole table out of redquel's copy in memory, in no order.
+struct MemoryScan {
+  TableRead read;
+  PhysicalPlan otherwise;  // the same columns of the same rows from Redis, where the copy does not serve
+};
+
 /// Rows of a mapped table.
 struct MappedScan {
   TableRead read;
@@ -431,7 +437,7 @@ struct PhysicalNode {
                    PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin, MappedJoin,
                    PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
                    PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion,
-                   IndexKeys, IndexValues, IndexRanks, MappedCount, AdaptiveJoin,
+                   IndexKeys, IndexValues, IndexRanks, MappedCount, AdaptiveJoin, MemoryScan,
                    PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge>;
   Node node;
   std::vector<PhysicalColumn> columns;

@@ -161,6 +161,7 @@ struct TableDef {
   std::int64_t ttl_milliseconds = 0;
   std::int16_t ttl_column = 0;
   std::string ttl;  // as it was written
+  std::string cache;  // WITH (cache = on | off); empty: the table's use decides whether it is kept in memory
   /// A materialized view: what its rows are made of (oids, name and columns are the table's); null: a table.
   std::shared_ptr<const ViewDef> materialized;
   bool populated = true;  // of a materialized view: it has been filled, and can be read

@@ -213,6 +213,7 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("ttl", table.ttl);
   visitor.member("ttl_milliseconds", table.ttl_milliseconds);
   visitor.member("ttl_column", table.ttl_column);
+  visitor.member("cache", table.cache);
   visitor.member("materialized", table.materialized);
   if (table.materialized) {  // what is not written is false
     if constexpr (std::is_same_v<Visitor, Reader>) table.populated = false;

@@ -27,6 +27,9 @@ inline constexpr std::string_view kVersionsKey = "redquel:versions";
 inline constexpr std::string_view kPrefixesKey = "redquel:prefixes";
 /// HASH: random id → JSON (storage/removal.h): keys of dropped tables and indexes that are still to be deleted.
 inline constexpr std::string_view kRemovalsKey = "redquel:removals";
+/// STRING behind a byte 255, which makes it the last key in byte order, <random id of a process>:<logical database>: random; expires. A write
+/// to it marks a moment for the copies of tables in memory.
+inline constexpr std::string_view kFencePrefix = "redquel:fence:";
 /// STRING <oid of a user mapping>: the password of its Redis user. STRING 0:<random>: one that waits for the commit of its mapping; expires.
 inline constexpr std::string_view kMappingPasswordPrefix = "redquel:mapping_password:";
 /// STRING <oid of an index>: lease of the process that fills it.

@@ -9,6 +9,11 @@ std::vector<TableFunction> engine_functions() {
        {oid::kText},
        {{"structure", oid::kText}, {"key", oid::kText}, {"id", oid::kText}, {"stored", oid::kText}, {"expected", oid::kText}},
        nullptr},
+      {"redquel.cached_tables",
+       {},
+       {{"schema", oid::kText}, {"table", oid::kText}, {"columns", oid::kText}, {"rows", oid::kInt8}, {"bytes", oid::kInt8}, {"changed_rows", oid::kInt8},
+        {"hits", oid::kInt8}, {"misses", oid::kInt8}, {"rounds", oid::kInt8}, {"rows_read_again", oid::kInt8}, {"state", oid::kText}},
+       nullptr},
   };
 }
 

@@ -1,0 +1,81 @@
+#include "executor/memory/table_copy.h"
+#include "sql/catalog/catalog.h"
+#include "executor/storage/stored_text.h"
+#include "sql/error.h"
+#include "sql/sqlstate.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using SourceKind = sql::RowFields::Source::Kind;
+
+/// Returns whether members are the texts of the table's only key column.
+bool members_are_values(const sql::TableDef& table, const sql::TableKeys& keys) {
+  return table.has_hidden_key() || (keys.key_size() == 1 && !keys.stores_key_column(*table.find_column(table.primary_key[0])));
+}
+
+}  // namespace
+
+ChunkPacker::ChunkPacker(const sql::TableDef& table, std::span<const std::int16_t> numbers)
+    : table_(table),
+      keys_(table),
+      numbers_(numbers.begin(), numbers.end()),
+      fields_(sql::row_fields(table, numbers_)),
+      members_(members_are_values(table, keys_) ? keys_.key_type(0) : sql::kText) {
+  for (const auto& source : fields_.columns) {
+    const bool is_member = source.kind == SourceKind::kHiddenKey || (source.kind == SourceKind::kKeyPart && keys_.key_size() == 1);
+    needs_key_parts_ |= source.kind == SourceKind::kKeyPart && !is_member;
+    if (is_member) columns_.emplace_back();
+    else columns_.emplace_back(std::in_place, source.type);
+  }
+}
+
+void ChunkPacker::add(std::string_view member, std::span<const Reply> values, std::int64_t expiry) {
+  const auto checked = [](sql::Type type, std::string_view text) {
+    const StoredTextCheck check = stored_text_check(type);
+    if (check != nullptr && !check(type, text)) throw sql::SqlError(sqlstate::kInvalidTextRepresentation, "a stored value cannot be read");
+    return text;
+  };
+  std::vector<std::string> parts;
+  if (needs_key_parts_) parts = keys_.split_member(member);
+  members_.append(member);
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (!columns_[i]) continue;
+    const auto& source = fields_.columns[i];
+    if (source.kind == SourceKind::kKeyPart) {
+      columns_[i]->append(checked(source.type, parts[source.index]));
+    } else if (values[source.index].is_text()) {
+      columns_[i]->append(checked(source.type, values[source.index].text));
+    } else if (source.missing != nullptr && !values[*source.null_marker].is_text()) {
+      columns_[i]->append(*source.missing);
+    } else {
+      columns_[i]->append(std::nullopt);
+    }
+  }
+  expiries_.push_back(expiry > 0 ? expiry : 0);
+  any_expires_ |= expiry > 0;
+}
+
+void ChunkPacker::add(const Chunk& chunk, std::size_t row) {
+  members_.append(*chunk.members->text(row));
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (!columns_[i]) continue;
+    const std::optional<std::string> text = chunk.columns.at(numbers_[i])->text(row);
+    columns_[i]->append(text ? std::optional<std::string_view>(*text) : std::nullopt);
+  }
+  expiries_.push_back(chunk.expiries.empty() ? 0 : chunk.expiries[row]);
+  any_expires_ |= expiries_.back() > 0;
+}
+
+ChunkPtr ChunkPacker::finish() {
+  auto chunk = std::make_shared<Chunk>();
+  chunk->rows = members_.size();
+  chunk->members = members_.finish();
+  for (std::size_t i = 0; i < columns_.size(); ++i) chunk->columns[numbers_[i]] = columns_[i] ? columns_[i]->finish() : chunk->members;
+  if (std::exchange(any_expires_, false)) chunk->expiries = std::move(expiries_);
+  expiries_.clear();
+  return chunk;
+}
+
+}  // namespace redquel::executor

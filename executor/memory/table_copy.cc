@@ -1,0 +1,409 @@
+#include "executor/memory/table_copy.h"
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cmath>
+
+#include "sql/catalog/key_segments.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+namespace {
+
+/// More changed rows than this are not worth being read one by one.
+constexpr std::size_t kMostChanges = 100'000;
+/// The worth of a table's scans is halved in this time.
+constexpr std::chrono::minutes kHalfLife{10};
+constexpr double kScannedRow = 2.8;  // microseconds of Redis
+/// A chunk with more than one of so many rows gone is packed again.
+constexpr std::size_t kGoneShare = 4;
+
+constexpr std::string_view kStructures[] = {"id", "rowid", "zset", "indices", "uniques"};
+
+std::uint32_t position_of(std::size_t slot, std::size_t row) { return static_cast<std::uint32_t>(slot << 16 | row); }
+
+/// Returns the member whose row has the key, given without the table's prefix. None: no row has it.
+std::optional<std::string> member_of(std::string_view rest, std::size_t key_size) {
+  const std::vector<std::string_view> segments = sql::split_segments(rest);
+  if (segments.size() != key_size || std::ranges::find(kStructures, segments[0]) != std::end(kStructures)) return std::nullopt;
+  try {
+    std::string member = sql::unescape_segment(segments[0]);  // throws for a key that no row can have
+    return key_size == 1 ? member : std::string(rest);
+  } catch (const sql::SqlError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+TableCopy::TableCopy(std::shared_ptr<const sql::TableDef> table) : table_(std::move(table)), keys_(*table_) {}
+
+FencedTable TableCopy::fenced() const { return {table_->oid, keys_.all_rows(), keys_.changes()}; }
+
+// ---- the keeper's thread --------------------------------------------------------------------------------------------------------
+
+void TableCopy::key_changed(std::string_view key) {
+  if (!key.starts_with(table_->prefix) || key.size() <= table_->prefix.size() + 1) return;
+  const std::string_view rest = key.substr(table_->prefix.size() + 1);
+  const std::lock_guard guard(mutex_);
+  if (!tracking_) return;
+  if (rest == "zset") {
+    ++told_;
+    return;
+  }
+  const std::vector<std::string_view> segments = sql::split_segments(rest);
+  if (segments.size() != keys_.key_size()) return;
+  // The hash of a long value does not tell which row it is.
+  const bool is_hashed = std::ranges::any_of(segments, sql::is_hashed_segment);
+  if (is_hashed || changes_.size() >= kMostChanges) {
+    lose(is_hashed ? "a row with a long key has changed" : "too many rows have changed");
+    return;
+  }
+  if (std::optional<std::string> member = member_of(rest, keys_.key_size())) changes_.insert(std::move(*member));
+}
+
+void TableCopy::lost(std::string_view reason) {
+  const std::lock_guard guard(mutex_);
+  observed_ = false;
+  lose(reason);
+}
+
+void TableCopy::evict() {
+  const std::lock_guard guard(mutex_);
+  lose("cache.memory had no room for it any more");
+}
+
+void TableCopy::lose(std::string_view reason) {
+  tracking_ = false;
+  version_.reset();
+  changes_.clear();
+  lost_ = reason;
+  if (!locked_) clear_rows();  // else unlock() does
+}
+
+// ---- readers --------------------------------------------------------------------------------------------------------------------
+
+std::vector<std::int16_t> TableCopy::missing(std::span<const std::int16_t> numbers) const {
+  const std::lock_guard guard(mutex_);
+  std::vector<std::int16_t> missing;
+  for (const std::int16_t number : numbers) {
+    if (!version_ || std::ranges::find(columns_, number) == columns_.end()) missing.push_back(number);
+  }
+  return missing;
+}
+
+bool TableCopy::has_changes() const {
+  const std::lock_guard guard(mutex_);
+  return !changes_.empty() || !taken_.empty();
+}
+
+TableCopy::Seen TableCopy::seen() const {
+  const std::lock_guard guard(mutex_);
+  return {taken_.empty() ? version_ : nullptr, told_};
+}
+
+TableVersionPtr TableCopy::judge(const FencedState& fenced, const Seen& seen) {
+  const std::lock_guard guard(mutex_);
+  ++rounds_;
+  if (!tracking_ || !version_ || filling_) return nullptr;
+  if (seen.told > explained_) {
+    if (fenced.changes == counter_) {
+      lose("another program has changed which rows there are");
+      return nullptr;
+    }
+    explained_ = seen.told;
+  }
+  if (told_ == explained_) counter_ = fenced.changes;
+  // Rows that another statement has read again meanwhile may be newer than the fence.
+  if (told_ != explained_ || !changes_.empty() || !taken_.empty() || version_ != seen.version) return nullptr;
+  if (fenced.members != static_cast<std::int64_t>(version_->members)) {
+    lose("Redis has another number of rows");
+    return nullptr;
+  }
+  return version_;
+}
+
+std::string TableCopy::refusal() const {
+  const std::lock_guard guard(mutex_);
+  return Clock::now() < not_before_ ? reason_ : "";
+}
+
+// ---- the maintenance lock -------------------------------------------------------------------------------------------------------
+
+asio::awaitable<std::unique_ptr<TableCopy::Maintenance>> TableCopy::lock() {
+  const auto executor = co_await asio::this_coro::executor;
+  for (;;) {
+    const auto timer = std::make_shared<asio::steady_timer>(executor, asio::steady_timer::time_point::max());
+    {
+      const std::lock_guard guard(mutex_);
+      if (!locked_) {
+        locked_ = true;
+        break;
+      }
+      waiters_.push_back([executor, timer] { asio::post(executor, [timer] { timer->cancel(); }); });
+    }
+    co_await timer->async_wait(asio::as_tuple(asio::use_awaitable));
+  }
+  co_return std::make_unique<Maintenance>(*this);
+}
+
+void TableCopy::unlock() {
+  std::list<std::function<void()>> waiters;
+  {
+    const std::lock_guard guard(mutex_);
+    if (std::exchange(filling_, false)) tracking_ = false;  // interrupted
+    // What was not read again is still to be read.
+    if (tracking_) changes_.insert(taken_.begin(), taken_.end());
+    taken_.clear();
+    if (!tracking_) clear_rows();
+    locked_ = false;
+    waiters.swap(waiters_);
+  }
+  for (const auto& wake : waiters) wake();
+}
+
+bool TableCopy::is_filled() const {
+  const std::lock_guard guard(mutex_);
+  return tracking_ && version_ != nullptr;
+}
+
+bool TableCopy::is_observed() const {
+  const std::lock_guard guard(mutex_);
+  return observed_;
+}
+
+void TableCopy::set_observed() {
+  const std::lock_guard guard(mutex_);
+  observed_ = true;
+}
+
+void TableCopy::begin_fill(std::vector<std::int16_t> numbers) {
+  clear_rows();
+  const std::lock_guard guard(mutex_);
+  lost_.clear();
+  changes_.clear();
+  version_.reset();
+  explained_ = told_;
+  counter_.clear();
+  columns_ = std::move(numbers);
+  filling_ = tracking_ = observed_;
+}
+
+void TableCopy::set_counter(std::string counter) {
+  const std::lock_guard guard(mutex_);
+  counter_ = std::move(counter);
+}
+
+void TableCopy::clear_rows() {
+  working_.clear();
+  slots_.clear();
+  small_.clear();
+  positions_.clear();
+  ghosts_.clear();
+  rows_ = 0;
+  bytes_ = 0;
+}
+
+std::size_t TableCopy::take_slot(ChunkPtr chunk) {
+  std::size_t slot = 0;
+  while (slot < working_.size() && working_[slot].chunk) ++slot;
+  if (slot == working_.size()) {
+    working_.emplace_back();
+    slots_.emplace_back();
+  }
+  slots_[slot] = {};
+  working_[slot] = {std::move(chunk), nullptr};
+  return slot;
+}
+
+std::string TableCopy::member_at(std::uint32_t position) const { return *working_[position >> 16].chunk->members->text(position & 0xffff); }
+
+bool TableCopy::is_at(std::uint32_t position, std::string_view member) const { return member_at(position) == member; }
+
+void TableCopy::mark_gone(std::uint32_t position) {
+  const std::size_t slot = position >> 16, row = position & 0xffff;
+  TableVersion::Slice& slice = working_[slot];
+  if (!slots_[slot].gone) {
+    slots_[slot].gone = slice.gone ? std::make_shared<GoneRows>(*slice.gone) : std::make_shared<GoneRows>((slice.chunk->rows + 63) / 64);
+    slice.gone = slots_[slot].gone;
+  }
+  (*slots_[slot].gone)[row / 64] |= std::uint64_t{1} << (row % 64);
+  ++slots_[slot].gone_rows;
+  --rows_;
+}
+
+/// Enters the rows of a chunk: those that had another place leave it.
+void TableCopy::place(std::size_t slot) {
+  const Chunk& chunk = *working_[slot].chunk;
+  for (std::size_t row = 0; row < chunk.rows; ++row) {
+    if (working_[slot].is_gone(row)) continue;
+    const std::string member = *chunk.members->text(row);
+    const std::uint32_t before = positions_.set(
+        member, position_of(slot, row), [&](std::uint32_t position) { return is_at(position, member); }, [&](std::uint32_t position) { return member_at(position); });
+    ++rows_;
+    if (before != PositionMap::kNone) mark_gone(before);
+    ghosts_.erase(member);
+  }
+}
+
+void TableCopy::forget(const std::string& member) {
+  const auto is_member = [&](std::uint32_t position) { return is_at(position, member); };
+  const std::uint32_t position = positions_.find(member, is_member);
+  if (position == PositionMap::kNone) return;
+  positions_.erase(member, is_member, [&](std::uint32_t other) { return member_at(other); });
+  mark_gone(position);
+}
+
+void TableCopy::add_chunk(ChunkPtr chunk) {
+  if (chunk->rows == 0) return;
+  const std::size_t slot = take_slot(std::move(chunk));
+  place(slot);
+  if (working_[slot].chunk->rows < kChunkRows / 2) small_.push_back(slot);
+}
+
+void TableCopy::add_ghost(std::string member) {
+  forget(member);
+  ghosts_.insert(std::move(member));
+}
+
+void TableCopy::publish() {
+  auto version = std::make_shared<TableVersion>();
+  version->slices = working_;
+  version->rows = rows_;
+  version->members = rows_ + ghosts_.size();
+  std::size_t bytes = positions_.bytes();
+  for (const TableVersion::Slice& slice : working_) bytes += slice.chunk ? slice.chunk->bytes() + (slice.gone ? slice.gone->size() * 8 : 0) : 0;
+  for (const std::string& ghost : ghosts_) bytes += sizeof ghost + ghost.capacity();
+  bytes_ = bytes;
+  for (Slot& slot : slots_) slot.gone.reset();  // readers have them now
+  const std::lock_guard guard(mutex_);
+  filling_ = false;
+  taken_.clear();
+  if (tracking_) version_ = std::move(version);
+}
+
+std::vector<std::int16_t> TableCopy::columns() const {
+  const std::lock_guard guard(mutex_);
+  return columns_;
+}
+
+void TableCopy::replace_chunk(std::size_t slot, ChunkPtr chunk) { working_[slot].chunk = std::move(chunk); }
+
+void TableCopy::set_columns(std::vector<std::int16_t> numbers) {
+  const std::lock_guard guard(mutex_);
+  columns_ = std::move(numbers);
+}
+
+// ---- rows that have changed -----------------------------------------------------------------------------------------------------
+
+std::vector<std::string> TableCopy::take_changes(std::size_t most) {
+  const std::lock_guard guard(mutex_);
+  while (!changes_.empty() && taken_.size() < most) taken_.push_back(std::move(changes_.extract(changes_.begin()).value()));
+  return taken_;
+}
+
+void TableCopy::apply(const std::vector<Changed>& changes, ChunkPtr rows) {
+  add_chunk(std::move(rows));
+  for (const Changed& change : changes) {
+    if (change.has_row) continue;
+    if (change.is_member) {
+      add_ghost(change.member);
+    } else {
+      forget(change.member);
+      ghosts_.erase(change.member);
+    }
+  }
+  tidy();
+  {
+    const std::lock_guard guard(mutex_);
+    rows_read_again_ += changes.size();
+  }
+  publish();
+}
+
+/// Packs the rows of these slots into one chunk.
+void TableCopy::rewrite(std::span<const std::size_t> slots) {
+  ChunkPacker packer(*table_, columns());
+  for (const std::size_t slot : slots) {
+    const TableVersion::Slice& slice = working_[slot];
+    for (std::size_t row = 0; row < slice.chunk->rows; ++row) {
+      if (!slice.is_gone(row)) packer.add(*slice.chunk, row);
+    }
+    std::erase(small_, slot);
+  }
+  // The rows' positions are found in the old chunks until all of them have new ones.
+  add_chunk(packer.finish());
+  for (const std::size_t slot : slots) {
+    working_[slot] = {};
+    slots_[slot] = {};
+  }
+}
+
+void TableCopy::tidy() {
+  while (small_.size() >= 2) {
+    const std::size_t last = small_.back(), before = small_[small_.size() - 2];
+    const std::size_t last_rows = working_[last].chunk->rows, rows_before = working_[before].chunk->rows;
+    if (rows_before > 2 * last_rows || rows_before + last_rows > kChunkRows) break;
+    const std::size_t both[] = {before, last};
+    rewrite(both);
+  }
+  for (std::size_t slot = 0; slot < working_.size(); ++slot) {
+    if (working_[slot].chunk && slots_[slot].gone_rows * kGoneShare > working_[slot].chunk->rows) rewrite({&slot, 1});
+  }
+}
+
+void TableCopy::drop(std::string_view reason, std::chrono::milliseconds pause) {
+  clear_rows();
+  const std::lock_guard guard(mutex_);
+  filling_ = tracking_ = false;
+  version_.reset();
+  taken_.clear();
+  changes_.clear();
+  lost_ = reason_ = reason;
+  not_before_ = Clock::now() + pause;
+}
+
+// ---- numbers --------------------------------------------------------------------------------------------------------------------
+
+double TableCopy::decayed_worth(Clock::time_point now) const {
+  return worth_ * std::exp2(-std::chrono::duration<double>(now - worth_at_) / std::chrono::duration<double>(kHalfLife));
+}
+
+double TableCopy::worth() const {
+  const std::lock_guard guard(mutex_);
+  return decayed_worth(Clock::now());
+}
+
+std::size_t TableCopy::note_scan(double rows) {
+  const std::lock_guard guard(mutex_);
+  const Clock::time_point now = Clock::now();
+  if (now - worth_at_ > kHalfLife) scans_ = 0;
+  worth_ = decayed_worth(now) + rows * kScannedRow;
+  worth_at_ = now;
+  return ++scans_;
+}
+
+void TableCopy::count_hit() {
+  const std::lock_guard guard(mutex_);
+  ++hits_;
+}
+
+void TableCopy::count_miss() {
+  const std::lock_guard guard(mutex_);
+  ++misses_;
+}
+
+TableCopy::Statistics TableCopy::statistics() const {
+  const std::lock_guard guard(mutex_);
+  Statistics statistics{hits_, misses_, rounds_, rows_read_again_, 0, bytes_, changes_.size() + taken_.size(), columns_, "", decayed_worth(Clock::now())};
+  if (version_) statistics.rows = version_->rows;
+  statistics.state = version_ ? "kept" : filling_ ? "being read" : !lost_.empty() ? lost_ : reason_;
+  return statistics;
+}
+
+}  // namespace redquel::executor

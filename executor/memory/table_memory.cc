@@ -1,0 +1,69 @@
+#include "executor/memory/table_memory.h"
+
+#include <algorithm>
+
+namespace redquel::executor {
+
+namespace {
+
+/// A newcomer takes the room of copies that are worth less than half as much, byte for byte: scans of two tables in turns displace nothing.
+constexpr double kClearGain = 2;
+
+}  // namespace
+
+std::shared_ptr<Keeper> TableMemory::keeper(int database) {
+  const std::lock_guard guard(mutex_);
+  std::shared_ptr<Keeper>& keeper = keepers_[database];
+  if (!keeper) keeper = make_keeper_(database);
+  return keeper;
+}
+
+TableCopyPtr TableMemory::copy(int database, const std::shared_ptr<const sql::TableDef>& table) {
+  TableCopyPtr outdated;
+  const std::shared_ptr<Keeper> keeper = this->keeper(database);
+  const std::lock_guard guard(mutex_);
+  TableCopyPtr& copy = copies_[{database, table->oid}];
+  if (!copy || copy->table().version != table->version) {
+    outdated = std::exchange(copy, std::make_shared<TableCopy>(table));
+    if (outdated && keeper) keeper->unobserve(*outdated);
+    if (outdated) outdated->lost("its definition has changed");
+  }
+  return copy;
+}
+
+std::vector<TableCopyPtr> TableMemory::copies(int database) const {
+  const std::lock_guard guard(mutex_);
+  std::vector<TableCopyPtr> copies;
+  for (const auto& [place, copy] : copies_) {
+    if (place.database == database) copies.push_back(copy);
+  }
+  return copies;
+}
+
+bool TableMemory::make_room(const TableCopyPtr& copy, std::size_t bytes) {
+  if (bytes > options_.bytes) return false;
+  std::vector<TableCopyPtr> dropped;
+  {
+    const std::lock_guard guard(mutex_);
+    std::size_t used = bytes;
+    std::vector<std::pair<double, TableCopyPtr>> others;  // by worth of a byte
+    for (const auto& [place, other] : copies_) {
+      if (other == copy || other->bytes() == 0) continue;
+      used += other->bytes();
+      others.emplace_back(other->worth() / static_cast<double>(other->bytes()), other);
+    }
+    std::ranges::sort(others, {}, [](const auto& other) { return other.first; });
+    const double worth = copy->worth() / static_cast<double>(std::max<std::size_t>(bytes, 1));
+    for (const auto& [other_worth, other] : others) {
+      if (used <= options_.bytes) break;
+      if (other_worth * kClearGain > worth) return false;
+      used -= other->bytes();
+      dropped.push_back(other);
+    }
+    if (used > options_.bytes) return false;
+  }
+  for (const TableCopyPtr& other : dropped) other->evict();
+  return true;
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "executor/memory/keeper.h"
+#include "executor/memory/table_copy.h"
+#include "sql/catalog/catalog.h"
+
+namespace redquel::executor {
+
+/// What the configuration says of the copies.
+struct MemoryOptions {
+  std::size_t bytes = 0;        // of all copies; 0: there are none
+  std::size_t least_rows = 1000;  // a smaller table is kept only WITH (cache = on)
+  std::size_t first_scan = 2;   // the scan that fills the copy; tables WITH (cache = on): the first one
+};
+
+/// The copies of one process, of all logical databases. Thread-safe.
+class TableMemory {
+ public:
+  using MakeKeeper = std::function<std::shared_ptr<Keeper>(int database)>;
+  TableMemory(MemoryOptions options, MakeKeeper make_keeper) : options_(options), make_keeper_(std::move(make_keeper)) {}
+
+  const MemoryOptions& options() const { return options_; }
+  std::shared_ptr<Keeper> keeper(int database);
+  /// The copy of the table under this definition, perhaps empty. A copy under another definition is dropped.
+  TableCopyPtr copy(int database, const std::shared_ptr<const sql::TableDef>& table);
+  /// All copies of a database, by table.
+  std::vector<TableCopyPtr> copies(int database) const;
+
+  /// Makes room for a copy of so many bytes: copies with less than half its worth per byte are dropped. False: there is no room.
+  bool make_room(const TableCopyPtr& copy, std::size_t bytes);
+
+ private:
+  struct Place {
+    int database;
+    sql::Oid table;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  const MemoryOptions options_;
+  const MakeKeeper make_keeper_;
+  mutable std::mutex mutex_;
+  std::map<int, std::shared_ptr<Keeper>> keepers_;
+  std::map<Place, TableCopyPtr> copies_;
+};
+
+}  // namespace redquel::executor

@@ -1,0 +1,249 @@
+#include "executor/tables/memory_fill.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "sql/error.h"
+#include "sql/sqlstate.h"
+
+namespace redquel::executor {
+
+namespace {
+
+/// Rows that one MULTI reads: a few milliseconds of Redis.
+constexpr std::size_t kPieceRows = 1000;
+/// Bytes that a value takes on average, before anything is known of it.
+constexpr std::size_t kGuessedValue = 6, kGuessedRow = 12;
+
+constexpr std::string_view kOtherDatabase = "Redis shows another logical database (SWAPDB)";
+
+/// Where a walk along the zset of all rows stands.
+class MemberWalk {
+ public:
+  explicit MemberWalk(const TableCopy& copy) : key_(copy.keys().all_rows()), by_score_(copy.table().has_hidden_key() || is_integer_key(copy)) {}
+
+  void append_next(CommandBatch& batch) const {
+    if (by_score_) batch.add("ZRANGE", key_, score_, "+inf", "BYSCORE", "LIMIT", "0", kPieceRows, "WITHSCORES");
+    else batch.add("ZRANGE", key_, start_, "+", "BYLEX", "LIMIT", "0", kPieceRows);
+  }
+
+  /// Takes the members of a reply that are new. False: so many of them share a score that the walk cannot go on.
+  bool take(std::span<const Reply> reply, std::vector<std::string>& members) {
+    const std::size_t width = by_score_ ? 2 : 1, count = reply.size() / width;
+    at_end_ = count < kPieceRows;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string_view member = reply[i * width].text;
+      if (!by_score_) {
+        start_ = "(" + std::string(member);
+      } else {
+        const std::string_view score = reply[i * width + 1].text;
+        if (score != score_) {
+          score_ = score;
+          ties_.clear();
+        }
+        if (!ties_.emplace(member).second) continue;
+      }
+      members.emplace_back(member);
+    }
+    return at_end_ || !members.empty();
+  }
+  bool at_end() const { return at_end_; }
+
+ private:
+  static bool is_integer_key(const TableCopy& copy) {
+    if (copy.keys().key_size() != 1) return false;
+    const sql::Oid type = copy.keys().key_type(0).oid;
+    return type == sql::oid::kInt2 || type == sql::oid::kInt4 || type == sql::oid::kInt8;
+  }
+
+  std::string key_;
+  bool by_score_;
+  std::string score_ = "-inf", start_ = "-";
+  std::set<std::string, std::less<>> ties_;  // members with this score so far
+  bool at_end_ = false;
+};
+
+CommandBatch fenced_batch(const Keeper& keeper) {
+  CommandBatch batch;
+  batch.add("GET", keeper.fence_key());
+  return batch;
+}
+
+bool is_same_database(const Replies& replies, const Keeper& keeper) { return replies.text(0) == keeper.fence_value(); }
+
+/// Ends a fill or a re-read for this reason.
+struct NotKept {
+  std::string reason;
+};
+
+/// Runs the steps; the rows are dropped where they fail.
+template <class Steps>
+asio::awaitable<std::string> keep_or_drop(TableCopy& copy, Steps steps) {
+  std::string reason;
+  try {
+    co_await steps();
+    co_return "";
+  } catch (const NotKept& ended) {
+    reason = ended.reason;
+  } catch (const sql::SqlError& error) {
+    if (error.sqlstate() == sqlstate::kQueryCanceled) throw;
+    reason = error.message();
+  }
+  copy.drop(reason, std::chrono::seconds(10));
+  co_return reason;
+}
+
+void append_row(CommandBatch& batch, const TableCopy& copy, std::string_view member, const std::vector<std::string>& fields) {
+  const std::string key = copy.keys().row_of_member(member);
+  batch.add("HMGET", key, fields);
+  batch.add("PEXPIRETIME", key);
+}
+
+asio::awaitable<void> fill(TableCopyPtr copy, std::vector<std::int16_t> numbers, TableMemory& memory, const Keeper& keeper, ExecutionContext& context) {
+  copy->begin_fill(numbers);
+  ChunkPacker packer(copy->table(), numbers);
+  MemberWalk walk(*copy);
+  std::vector<std::string> members;
+  {
+    CommandBatch batch = fenced_batch(keeper);
+    batch.add("GET", copy->keys().changes());
+    batch.add("ZCARD", copy->keys().all_rows());
+    walk.append_next(batch);
+    const std::unique_ptr<RedisRequest> request = context.start_bulk(std::move(batch), nullptr);
+    const RepliesPtr replies = co_await context.replies_of(*request);
+    if (!is_same_database(*replies, keeper)) throw NotKept{std::string(kOtherDatabase)};
+    copy->set_counter(std::string(replies->text(1).value_or("")));
+    const auto rows = static_cast<std::size_t>(replies->integer(2));
+    copy->set_known_rows(rows);
+    if (copy->table().cache != "on" && rows < memory.options().least_rows) throw NotKept{"the table is small"};
+    if (!memory.make_room(copy, rows * (kGuessedRow + numbers.size() * kGuessedValue))) throw NotKept{"cache.memory has no room for it"};
+    walk.take(replies->array(3), members);
+  }
+  std::vector<std::string> answered;
+  RepliesPtr answers;
+  std::size_t bytes = 0;
+  const auto pack = [&] {
+    for (std::size_t i = 0; i < answered.size(); ++i) {
+      const std::span<const Reply> values = (*answers)[1 + 2 * i].children();
+      if (values.size() < packer.fields().fields.size() || !values[packer.fields().presence].is_text()) {
+        copy->add_ghost(answered[i]);
+        continue;
+      }
+      packer.add(answered[i], values, answers->integer(2 + 2 * i));
+      if (packer.rows() < kChunkRows) continue;
+      ChunkPtr chunk = packer.finish();
+      bytes += chunk->bytes();
+      if (!memory.make_room(copy, bytes)) throw NotKept{"cache.memory has no room for it"};
+      copy->add_chunk(std::move(chunk));
+    }
+  };
+  while (!members.empty()) {
+    CommandBatch batch = fenced_batch(keeper);
+    for (const std::string& member : members) append_row(batch, *copy, member, packer.fields().fields);
+    const bool goes_on = !walk.at_end();
+    if (goes_on) walk.append_next(batch);
+    const std::unique_ptr<RedisRequest> request = context.start_bulk(std::move(batch), nullptr);
+    pack();  // the rows before, while Redis reads these
+    const RepliesPtr replies = co_await context.replies_of(*request);
+    if (!is_same_database(*replies, keeper)) throw NotKept{std::string(kOtherDatabase)};
+    answered = std::exchange(members, {});
+    answers = replies;
+    if (goes_on && !walk.take(replies->array(1 + 2 * answered.size()), members)) throw NotKept{"too many rows have one score"};
+  }
+  pack();
+  copy->add_chunk(packer.finish());
+  copy->publish();
+  if (!memory.make_room(copy, copy->bytes())) throw NotKept{"cache.memory has no room for it"};
+}
+
+asio::awaitable<void> fill_more(TableCopyPtr copy, std::vector<std::int16_t> numbers, TableMemory& memory, const Keeper& keeper, ExecutionContext& context) {
+  std::vector<std::int16_t> all = copy->columns();
+  all.insert(all.end(), numbers.begin(), numbers.end());
+  std::ranges::sort(all);
+  std::vector<ChunkPtr> chunks;
+  std::size_t bytes = copy->bytes();
+  for (const TableVersion::Slice& slice : copy->slices()) {
+    if (!slice.chunk) {
+      chunks.emplace_back();
+      continue;
+    }
+    ChunkPacker packer(copy->table(), numbers);
+    const std::vector<std::string> fields = packer.fields().fields;
+    const std::vector<Reply> none(fields.size());
+    for (std::size_t first = 0; first < slice.chunk->rows; first += kPieceRows) {
+      const std::size_t end = std::min(slice.chunk->rows, first + kPieceRows);
+      CommandBatch batch = fenced_batch(keeper);
+      std::vector<std::string> members;
+      for (std::size_t row = first; row < end; ++row) {
+        members.push_back(*slice.chunk->members->text(row));
+        if (!slice.is_gone(row)) batch.add("HMGET", copy->keys().row_of_member(members.back()), fields);
+      }
+      const std::unique_ptr<RedisRequest> request = context.start_bulk(std::move(batch), nullptr);
+      const RepliesPtr replies = co_await context.replies_of(*request);
+      if (!is_same_database(*replies, keeper)) throw NotKept{std::string(kOtherDatabase)};
+      std::size_t next = 1;
+      for (std::size_t row = first; row < end; ++row) {
+        const std::span<const Reply> values = slice.is_gone(row) ? std::span<const Reply>(none) : (*replies)[next++].children();
+        packer.add(members[row - first], values.size() < fields.size() ? std::span<const Reply>(none) : values, 0);
+      }
+    }
+    const ChunkPtr more = packer.finish();
+    auto chunk = std::make_shared<Chunk>(*slice.chunk);
+    for (const auto& [number, column] : more->columns) chunk->columns[number] = column == more->members ? chunk->members : column;
+    bytes += more->bytes() - more->members->bytes();
+    if (!memory.make_room(copy, bytes)) throw NotKept{"cache.memory has no room for it"};
+    chunks.push_back(std::move(chunk));
+  }
+  for (std::size_t slot = 0; slot < chunks.size(); ++slot) {
+    if (chunks[slot]) copy->replace_chunk(slot, std::move(chunks[slot]));
+  }
+  copy->set_columns(std::move(all));
+  copy->publish();
+}
+
+asio::awaitable<void> read_again(TableCopyPtr copy, const Keeper& keeper, ExecutionContext& context, std::size_t& read) {
+  const std::vector<std::int16_t> numbers = copy->columns();
+  const std::string members_key = copy->keys().all_rows();
+  while (copy->is_filled()) {
+    const std::vector<std::string> members = copy->take_changes(kPieceRows);
+    if (members.empty()) co_return;
+    ChunkPacker packer(copy->table(), numbers);
+    CommandBatch batch = fenced_batch(keeper);
+    for (const std::string& member : members) {
+      append_row(batch, *copy, member, packer.fields().fields);
+      batch.add("ZSCORE", members_key, member);
+    }
+    const std::unique_ptr<RedisRequest> request = context.start_bulk(std::move(batch), nullptr);
+    const RepliesPtr replies = co_await context.replies_of(*request);
+    if (!is_same_database(*replies, keeper)) throw NotKept{std::string(kOtherDatabase)};
+    std::vector<TableCopy::Changed> changes;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const std::span<const Reply> values = (*replies)[1 + 3 * i].children();
+      TableCopy::Changed change{members[i], (*replies)[3 + 3 * i].is_text(), false};
+      change.has_row = change.is_member && values.size() >= packer.fields().fields.size() && values[packer.fields().presence].is_text();
+      if (change.has_row) packer.add(change.member, values, replies->integer(2 + 3 * i));
+      changes.push_back(std::move(change));
+    }
+    copy->apply(changes, packer.finish());
+    read += members.size();
+  }
+}
+
+}  // namespace
+
+asio::awaitable<std::string> fill_copy(TableCopyPtr copy, std::vector<std::int16_t> numbers, TableMemory& memory, const Keeper& keeper,
+                                       ExecutionContext& context) {
+  co_return co_await keep_or_drop(*copy, [&] { return fill(copy, std::move(numbers), memory, keeper, context); });
+}
+
+asio::awaitable<std::string> fill_columns(TableCopyPtr copy, std::vector<std::int16_t> numbers, TableMemory& memory, const Keeper& keeper,
+                                          ExecutionContext& context) {
+  co_return co_await keep_or_drop(*copy, [&] { return fill_more(copy, std::move(numbers), memory, keeper, context); });
+}
+
+asio::awaitable<std::string> read_changes(TableCopyPtr copy, const Keeper& keeper, ExecutionContext& context, std::size_t& read) {
+  co_return co_await keep_or_drop(*copy, [&] { return read_again(copy, keeper, context, read); });
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,129 @@
+#include "executor/tables/memory_run.h"
+
+#include <algorithm>
+
+#include "executor/tables/memory_fill.h"
+
+namespace redquel::executor {
+
+namespace {
+
+/// Times that changed rows are read again before the statement reads Redis.
+constexpr int kMostRounds = 8;
+
+}  // namespace
+
+bool MemoryRun::note_scans(const planner::PhysicalNode& plan) {
+  if (const auto* scan = std::get_if<planner::MemoryScan>(&plan.node)) {
+    Read& read = reads_[scan->read.table->oid];
+    read.table = scan->read.table;
+    for (const std::int16_t number : scan->read.numbers) {
+      const auto place = std::ranges::lower_bound(read.numbers, number);
+      if (place == read.numbers.end() || *place != number) read.numbers.insert(place, number);
+    }
+  }
+  std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
+  if (const auto* join = std::get_if<planner::AdaptiveJoin>(&plan.node)) inputs.push_back(join->hash);
+  for (const planner::PhysicalPlan& input : inputs) note_scans(*input);
+  return !reads_.empty();
+}
+
+asio::awaitable<const MemoryRun::Table*> MemoryRun::state_of(sql::Oid table, ExecutionContext& context) {
+  if (!std::exchange(is_prepared_, true)) co_await prepare(context);
+  co_return &reads_.at(table).state;
+}
+
+asio::awaitable<void> MemoryRun::prepare(ExecutionContext& context) {
+  const std::shared_ptr<Keeper> keeper = memory_.keeper(database_);
+  if (!keeper) {
+    for (auto& [oid, read] : reads_) read.state.reason = "there is no tracking connection";
+    co_return;
+  }
+  for (auto& [oid, read] : reads_) co_await provide(read, *keeper, context);
+  co_await pass_fence(*keeper, context);
+  for (auto& [oid, read] : reads_) {
+    if (read.state.version) read.copy->count_hit();
+    else read.copy->count_miss();
+  }
+}
+
+asio::awaitable<void> MemoryRun::provide(Read& read, Keeper& keeper, ExecutionContext& context) {
+  read.copy = memory_.copy(database_, read.table);
+  TableCopy& copy = *read.copy;
+  const std::size_t scans = copy.note_scan(static_cast<double>(copy.known_rows()));
+  read.state.reason = copy.refusal();
+  if (!read.state.reason.empty() || copy.missing(read.numbers).empty()) co_return;
+  if (!copy.is_filled() && read.table->cache != "on" && scans < memory_.options().first_scan) {
+    read.state.reason = "the table is seldom read";
+    co_return;
+  }
+  const auto lock = co_await copy.lock();
+  const std::vector<std::int16_t> missing = copy.missing(read.numbers);
+  if (missing.empty()) co_return;
+  if (!copy.is_observed()) {
+    copy.set_observed();
+    read.state.reason = co_await keeper.observe(copy.prefix(), read.copy);
+    if (!read.state.reason.empty()) {
+      copy.drop(read.state.reason, std::chrono::seconds(10));
+      copy.lost(read.state.reason);
+      co_return;
+    }
+  }
+  if (copy.is_filled()) {
+    read.state.reason = co_await fill_columns(read.copy, missing, memory_, keeper, context);
+    co_return;
+  }
+  std::vector<std::int16_t> numbers = read.numbers;
+  const std::vector<std::int16_t> before = copy.columns();
+  numbers.insert(numbers.end(), before.begin(), before.end());
+  std::ranges::sort(numbers);
+  const auto repeated = std::ranges::unique(numbers);
+  numbers.erase(repeated.begin(), repeated.end());
+  read.state.reason = co_await fill_copy(read.copy, std::move(numbers), memory_, keeper, context);
+  read.state.is_filled_now = read.state.reason.empty();
+}
+
+asio::awaitable<void> MemoryRun::pass_fence(Keeper& keeper, ExecutionContext& context) {
+  for (int round = 0; round < kMostRounds; ++round) {
+    std::vector<Read*> waiting;
+    std::vector<TableCopy::Seen> seen;
+    std::vector<FencedTable> tables;
+    for (auto& [oid, read] : reads_) {
+      if (!read.state.reason.empty()) continue;
+      if (read.copy->has_changes()) {
+        const auto lock = co_await read.copy->lock();
+        if (read.copy->has_changes()) {
+          read.state.reason = co_await read_changes(read.copy, keeper, context, read.state.rows_read_again);
+          ++read.state.rounds;
+        }
+      }
+      if (read.state.reason.empty() && !read.copy->is_filled()) read.state.reason = read.copy->statistics().state;
+      if (!read.state.reason.empty()) continue;
+      waiting.push_back(&read);
+      seen.push_back(read.copy->seen());
+      tables.push_back(read.copy->fenced());
+    }
+    if (waiting.empty()) co_return;
+    const Fence fence = co_await keeper.fence(std::move(tables));
+    bool is_clean = fence.passed;
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      MemoryRun::Table& state = waiting[i]->state;
+      if (!fence.passed) {
+        state.reason = fence.reason;
+      } else if (fence.tables.at(i).version != waiting[i]->table->version) {
+        state.reason = "its definition changes";
+      } else {
+        state.version = waiting[i]->copy->judge(fence.tables[i], seen[i]);
+        state.milliseconds = fence.milliseconds;
+        is_clean = is_clean && state.version;
+      }
+    }
+    if (is_clean || !fence.passed) co_return;
+    for (Read* read : waiting) read->state.version = nullptr;  // all tables are of one fence
+  }
+  for (auto& [oid, read] : reads_) {
+    if (read.state.reason.empty()) read.state.reason = "its rows change too often";
+  }
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor/context/execution_context.h"
+#include "executor/memory/table_memory.h"
+#include "planner/tree/physical_plan.h"
+
+namespace redquel::executor {
+
+/// The copies that one run of a statement reads, all as of one fence.
+class MemoryRun {
+ public:
+  /// What a scan gets of a table.
+  struct Table {
+    TableVersionPtr version;      // null: the scan reads Redis
+    std::int64_t milliseconds = 0;  // Redis's time at the fence
+    std::string reason;           // why it reads Redis
+    std::size_t rows_read_again = 0, rounds = 0;
+    bool is_filled_now = false;
+  };
+
+  MemoryRun(TableMemory& memory, int database) : memory_(memory), database_(database) {}
+  /// Notes the scans of a plan. Returns false if there are none.
+  bool note_scans(const planner::PhysicalNode& plan);
+
+  /// Returns the table's state. The first call brings all tables of the run to one moment: it fills copies, reads changed rows again and
+  /// passes a fence.
+  asio::awaitable<const Table*> state_of(sql::Oid table, ExecutionContext& context);
+
+ private:
+  struct Read {
+    std::shared_ptr<const sql::TableDef> table;
+    std::vector<std::int16_t> numbers;  // ascending
+    TableCopyPtr copy;
+    Table state;
+  };
+
+  asio::awaitable<void> prepare(ExecutionContext& context);
+  asio::awaitable<void> provide(Read& read, Keeper& keeper, ExecutionContext& context);
+  asio::awaitable<void> pass_fence(Keeper& keeper, ExecutionContext& context);
+
+  TableMemory& memory_;
+  int database_;
+  std::map<sql::Oid, Read> reads_;
+  bool is_prepared_ = false;
+};
+
+}  // namespace redquel::executor
