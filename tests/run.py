@@ -7,6 +7,7 @@
     tests/run.py --build build/release sql tests/sql/types/integer.test
     tests/run.py --build build/release plan --rewrite    writes the golden plans anew
     tests/run.py --build build/release --long wire       with values of 60 and 512 MB
+    tests/run.py --build build/release --cache 1MB sql   tables are kept in memory
     tests/run.py --subject postgresql sql wire           PostgreSQL in redquel's place: are the tests right?
 
 The last line is "N passed, N failed"; the exit status is 0 only if nothing failed.
@@ -47,6 +48,7 @@ def arguments():
     parser.add_argument("--rewrite", action="store_true", help="write golden plans anew instead of comparing")
     parser.add_argument("--extended", action="store_true", help="run queries and errors by the extended protocol, too, in both formats")
     parser.add_argument("--least-acl", action="store_true", help="plan and sql: redquel logs in to Redis as `redquel check --acl` says")
+    parser.add_argument("--cache", metavar="SIZE", help="sql, random: tables are kept in memory, in so much of it (0, 1MB, 256MB)")
     parser.add_argument("--concurrent", action="store_true", help="only modules marked CONCURRENT (for ThreadSanitizer)")
     parser.add_argument("--subject", choices=["redquel", "postgresql"], default="redquel", help="who is compared with PostgreSQL")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds that one answer may take (default: %(default)s)")
@@ -57,6 +59,8 @@ def arguments():
     chosen = parser.parse_args()
     if chosen.long:
         os.environ["LONG_TESTS"] = "1"
+    if chosen.cache:
+        os.environ["CACHE_MEMORY"] = chosen.cache
     chosen.kinds = [word for word in chosen.selection if word in KINDS]
     chosen.files = [os.path.relpath(word, ROOT) for word in chosen.selection if word not in KINDS]
     for file in chosen.files:

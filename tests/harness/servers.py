@@ -161,6 +161,25 @@ def least_acl_rule(build, redis, keys="all"):
     return printed.stdout.replace(">PASSWORD", ">least").split()
 
 
+def with_cache(options, folder):
+    """The options of a redquel that keeps every table in memory, where tests/run.py --cache asks for it."""
+    memory = os.environ.get("CACHE_MEMORY")
+    if not memory:
+        return options
+    text = ""
+    if "--config" in options:
+        place = options.index("--config")
+        with open(options[place + 1], encoding="utf-8") as file:
+            text = file.read()
+        options = (*options[:place], *options[place + 2:])
+    if "[cache]" not in text:
+        text += f'\n[cache]\nmemory = "{memory}"\nleast_rows = 1\nfirst_scan = 1\n'
+    path = f"{folder}/cache.toml"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return ("--config", path, *options)
+
+
 class Redquel:
     """A redquel of the given build, over a Redis of the harness or, with `redis=None`, over its embedded one."""
 
@@ -176,7 +195,7 @@ class Redquel:
         self.embedded_redis = None
 
     def start(self):
-        self.process = Process([self.binary, *self.words(), "--listen", "127.0.0.1:0", *self.options], f"{self.folder}/redquel.log",
+        self.process = Process([self.binary, *self.words(), "--listen", "127.0.0.1:0", *with_cache(self.options, self.folder)], f"{self.folder}/redquel.log",
                                environment=self.environment, cwd=self.folder)
         ready = self.process.wait_for_line(r"^ready (\S+):(\d+)$")
         self.address = (ready[1], int(ready[2]))
