@@ -115,8 +115,9 @@ std::shared_ptr<executor::TableMemory> make_memory(const executor::ConnectionOpt
 EngineSourceFactory redis_engines(executor::ConnectionOptions redis, executor::EngineLimits limits, std::shared_ptr<executor::OwnKeyspace> own,
                                   executor::MemoryOptions memory) {
   executor::set_setting_check(checked_setting);
-  return [redis = std::move(redis), limits, own = std::move(own), kept = make_memory(redis, memory)](asio::io_context& context) {
-    return std::make_unique<RedisEngines>(context, redis, limits, own, kept);
+  std::shared_ptr<executor::TableMemory> copies = make_memory(redis, memory);
+  return [redis = std::move(redis), limits, own = std::move(own), copies = std::move(copies)](asio::io_context& context) {
+    return std::make_unique<RedisEngines>(context, redis, limits, own, copies);
   };
 }
 

@@ -229,7 +229,8 @@ class TrackingKeeper::Core : public std::enable_shared_from_this<Core> {
       if (!cancelled && core && !core->is_connected_) core->socket_.close(ignored);
     });
     const RedisLogin login = current_login(options_);
-    if (const error_code failure = co_await connect_socket(socket_, options_.url)) co_return failure.message();
+    const error_code failure = co_await connect_socket(socket_, options_.url);
+    if (failure) co_return failure.message();
     if (login.tls) {
       tls_.emplace(login.tls);
       TlsHandshakeResult handshake = co_await shake_tls_hands(socket_, *tls_, options_.url.address());
@@ -358,14 +359,16 @@ class TrackingKeeper::Core : public std::enable_shared_from_this<Core> {
   asio::awaitable<std::string> read() {
     for (;;) {
       const Resp3Value value = co_await reply();
-      if (value.kind == Resp3Value::Kind::kPush) take_push(value);
-      else if (std::string reason = take_reply(value); !reason.empty()) co_return reason;
+      std::string reason = value.kind == Resp3Value::Kind::kPush ? take_push(value) : take_reply(value);
+      if (!reason.empty()) co_return reason;
     }
   }
 
-  void take_push(const Resp3Value& push) {
-    if (push.children.size() != 2 || push.children[0].text != "invalidate") return;
-    // A message without keys is a FLUSHDB. If it was of this database, the next fence misses its key.
+  /// Returns the reason why nothing is known of any key any more; empty: the keys that the message names have changed.
+  std::string take_push(const Resp3Value& push) {
+    if (push.children.size() != 2 || push.children[0].text != "invalidate") return "";
+    // FLUSHDB, which may have been of another database, or DEBUG RELOAD, which may have brought older data with the fence's key.
+    if (push.children[1].kind != Resp3Value::Kind::kArray) return "Redis says that any key may have changed";
     bool names_fence = false;
     for (const Resp3Value& key : push.children[1].children) {
       names_fence = names_fence || key.text == fence_key;
@@ -375,6 +378,7 @@ class TrackingKeeper::Core : public std::enable_shared_from_this<Core> {
     }
     // A message before the reply may be of a change of the key by another program.
     if (names_fence && has_reply_) pass();
+    return "";
   }
 
   std::string take_reply(const Resp3Value& value) {
