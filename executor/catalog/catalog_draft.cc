@@ -9,6 +9,7 @@
 #include "executor/roles/access.h"
 #include "executor/roles/user_mappings.h"
 #include "executor/storage/mapped_script.h"
+#include "sql/catalog/member_form.h"
 #include "sql/catalog/role_set.h"
 #include "sql/catalog/row_types.h"
 #include "sql/catalog/table_keys.h"
@@ -161,6 +162,7 @@ void CatalogDraft::put(sql::TableDef table) {
   drop_unused_computed(table);
   const auto before = state_.find_table(table.oid);
   settle_owner(state_, session_, before.get(), table);
+  sql::choose_member_forms(before.get(), table);
   if (table.mapping && !DependentChanges::are_made() && !may_define_foreign_tables(state_, current_role(*sql::known_roles(), session_))) {
     throw foreign_server_denied();
   }

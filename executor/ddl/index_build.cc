@@ -93,6 +93,7 @@ asio::awaitable<void> build_indexes(DdlContext& context, sql::Oid table_oid, std
     for (sql::IndexDef& index : changed.indexes) {
       const bool is_built = std::find(indexes.begin(), indexes.end(), index.oid) != indexes.end();
       if (is_built && index.state == sql::IndexState::kBuilding) index.state = sql::IndexState::kReady;
+      if (is_built) index.rebuilding = false;
     }
     for (sql::Oid oid : indexes) draft.delete_key(building_key(oid));
     draft.put(std::move(changed));
@@ -132,7 +133,7 @@ asio::awaitable<void> finish_removals(RedisClient& redis) {
   for (const auto& [oid, table] : loaded.snapshot->tables) {
     if (table->mapping) continue;  // their structures are only not believed yet
     for (const sql::IndexDef& index : table->indexes) {
-      if (index.state == sql::IndexState::kReady) continue;
+      if (index.state == sql::IndexState::kReady || index.rebuilding) continue;
       CommandBatch batch;
       batch.add("EXISTS", building_key(index.oid));
       RepliesPtr replies = co_await redis.execute(std::move(batch));

@@ -4,12 +4,15 @@
 #include <vector>
 
 #include "executor/catalog/catalog_draft.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/index_build.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/roles/access.h"
 #include "executor/storage/index_repair.h"
 #include "executor/transaction/transaction.h"
 #include "parser/option_value.h"
+#include "sql/catalog/member_form.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 
@@ -106,6 +109,46 @@ bool has_indexes(const sql::TableDef& table) {
          std::ranges::any_of(table.indexes, [](const sql::IndexDef& index) { return !index.is_hidden(); });
 }
 
+bool may_rebuild(const sql::TableDef& table, const sql::IndexDef& index) {
+  if (index.rebuilding) return true;
+  if (index.short_members || index.state != sql::IndexState::kReady || index.unique || table.mapping) return false;
+  std::vector<std::int16_t> columns;
+  for (const sql::IndexDef::Part& part : index.parts) columns.push_back(part.column);
+  // Foreign keys look at their sets at any time.
+  const auto is_of_foreign_key = [&](const sql::ForeignKeyDef& key) { return key.columns == columns; };
+  if (std::ranges::any_of(table.foreign_keys, is_of_foreign_key)) return false;
+  sql::TableDef changed = table;
+  for (sql::IndexDef& other : changed.indexes) other.short_members = true;
+  return sql::omitted_parts(changed, columns).any();
+}
+
+/// Gives short members to indexes of an older stored format. They are not read until they are complete; writers keep them in the new form
+/// from the beginning. If the process is killed, the next REINDEX goes on.
+asio::awaitable<void> shorten_members(DdlContext& context, sql::Oid oid, std::string version) {
+  std::vector<sql::Oid> rebuilt;
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    rebuilt.clear();
+    const TablePtr table = draft.catalog().find_table(oid);
+    if (!table || table->version != version) return;
+    sql::TableDef changed = *table;
+    for (sql::IndexDef& index : changed.indexes) {
+      if (!may_rebuild(*table, index)) continue;
+      index.short_members = index.rebuilding = true;
+      index.state = sql::IndexState::kBuilding;
+      rebuilt.push_back(index.oid);
+    }
+    if (!rebuilt.empty()) draft.put(std::move(changed));
+  };
+  co_await change_catalog(context, make);
+  if (rebuilt.empty()) co_return;
+  const LoadedCatalog loaded = co_await load_catalog(context.redis);
+  if (const TablePtr table = loaded.snapshot->find_table(oid)) {
+    sql::SessionSettings settings = context.session.settings;
+    co_await repair_indexes(context.bulk, loaded.snapshot, table, std::move(settings));
+  }
+  co_await build_indexes(context, oid, std::move(rebuilt));
+}
+
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::Reindex& statement) {
@@ -125,6 +168,11 @@ asio::awaitable<void> run(DdlContext& context, const ast::Reindex& statement) {
       throw SqlError(sqlstate::kActiveTransaction, "REINDEX of a foreign table cannot run inside a transaction block");
     }
     if (table->mapping) continue;  // structure_state.h
+    const auto is_rebuilt = [&](const sql::IndexDef& index) { return may_rebuild(*table, index); };
+    if (!context.session.transaction && std::ranges::any_of(table->indexes, is_rebuilt)) {
+      co_await shorten_members(context, table->oid, table->version);
+      continue;
+    }
     sql::SessionSettings settings = context.session.settings;
     co_await repair_indexes(context.bulk, loaded.snapshot, table, std::move(settings));
   }

@@ -65,6 +65,7 @@ sql::TableDef relocated(sql::TableDef table, const std::string& prefix) {
   table.presence.reset();
   table.used_fields.clear();
   for (sql::ColumnDef& column : table.columns) column.missing.reset();
+  for (sql::IndexDef& index : table.indexes) index.short_members = true;
   choose_presence(table);
   table.prefix = prefix;
   return table;

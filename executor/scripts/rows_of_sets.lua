@@ -13,33 +13,37 @@ local prefix, escape, field_count = ARGV[4], ARGV[5], tonumber(ARGV[6])
 local fields = {}
 for i = 1, field_count do fields[i] = ARGV[6 + i] end
 local root, work = parse(7 + field_count, 0)
-if max_rows < 0 and (root.key or root.zset) then return {root.size} end
+if max_rows < 0 and (root.key or root.set or root.zset) then return {root.size} end
 if root.size > max_members or work > 40 * max_members then return false end
 
--- Elements and fields; nil: the user has no right to SORT.
-local function sorted(key)
-  local words = {'SORT_RO', key, 'BY', 'nosort', 'GET', '#'}
+-- Elements of a set and fields; nil: the user has no right to SORT, or its pattern cannot name the rows.
+local function sorted(leaf)
+  local head, tail = leaf.head or '', leaf.tail or ''
+  if string.find(tail, '->', 1, true) then return nil end
+  local words = {'SORT_RO', leaf.key or leaf.set, 'BY', 'nosort', 'GET', '#'}
   for i = 1, field_count do
     words[#words + 1] = 'GET'
-    words[#words + 1] = prefix .. '*->' .. fields[i]
+    words[#words + 1] = prefix .. head .. '*' .. tail .. '->' .. fields[i]
   end
   local found = redis.pcall(unpack(words))
-  return not found.err and found or nil
+  if found.err then return nil end
+  for i = 1, leaf.set and #found or 0, 1 + field_count do found[i] = head .. found[i] .. tail end
+  return found
 end
-if root.key and escape == '0' and field_count > 0 and root.size <= max_rows then
-  local found = sorted(root.key)
+if (root.key or root.set) and escape == '0' and field_count > 0 and root.size <= max_rows then
+  local found = sorted(root)
   if found then return {root.size, found, {}} end
 end
 
 local rows, rest, at = {}, {}, 0
 local function are_plain(node)
-  for j = 1, #node do if not node[j].key then return false end end
+  for j = 1, #node do if not node[j].key and not node[j].set then return false end end
   return true
 end
 if root.op == 'u' and are_plain(root) and escape == '0' and field_count > 0 and root.size <= max_rows then
   local seen, found = {}, nil
   for j = 1, #root do
-    found = sorted(root[j].key)
+    found = sorted(root[j])
     if not found then break end
     for i = 1, #found, 1 + field_count do
       if not seen[found[i]] then

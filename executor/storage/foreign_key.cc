@@ -61,7 +61,8 @@ ForeignKey::ForeignKey(const sql::ForeignKeyDef& definition, TablePtr referencin
       referencing_(std::move(referencing)),
       referenced_(std::move(referenced)),
       referencing_positions_(positions_of(*referencing_, definition_.columns)),
-      referenced_positions_(positions_of(*referenced_, definition_.referenced_columns)) {
+      referenced_positions_(positions_of(*referenced_, definition_.referenced_columns)),
+      omitted_(sql::omitted_parts(*referencing_, definition_.columns)) {
   is_primary_ = definition_.referenced_index == referenced_->primary_key_oid;
   if (is_primary_) {
     key_columns_ = referenced_->primary_key;
@@ -143,6 +144,16 @@ std::optional<std::string> ForeignKey::own_set(Row row) const {
   const std::vector<sql::Datum> values = values_at(row, referencing_positions_);
   if (has_null(values)) return std::nullopt;
   return sql::TableKeys(*referencing_).value_set(definition_.columns, values);
+}
+
+std::string_view ForeignKey::name_in_set(std::string_view member) const {
+  return omitted_.any() ? sql::short_member(member, omitted_) : member;
+}
+
+sql::MemberEnds ForeignKey::ends_of_references(Row row) const {
+  if (!omitted_.any()) return {};
+  const auto values = values_for_references(row);
+  return values ? sql::member_ends(*referencing_, definition_.columns, *values) : sql::MemberEnds();
 }
 
 bool ForeignKey::acts_on(bool is_update) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sql/catalog/catalog.h"
+#include "sql/catalog/member_form.h"
 #include "sql/datum.h"
 #include "sql/error.h"
 #include "sql/session_settings.h"
@@ -50,6 +51,11 @@ class ForeignKey {
   /// Key of the set that a row of the referencing table is in; nullopt: it has a NULL.
   std::optional<std::string> own_set(Row referencing_row) const;
 
+  /// The name that such a set has for the row with this member; views into `member`.
+  std::string_view name_in_set(std::string_view member) const;
+  /// Texts that make names in the set of references to a row whole members.
+  sql::MemberEnds ends_of_references(Row referenced_row) const;
+
   /// The referenced row's values as the referencing columns' types have them.
   std::optional<std::vector<sql::Datum>> values_for_references(Row referenced_row) const;
 
@@ -76,6 +82,7 @@ class ForeignKey {
   std::vector<std::int16_t> key_columns_;                                  // in the order of the referenced index
   std::vector<std::size_t> key_order_;                                     // of each key column, in the foreign key
   bool is_primary_ = false;
+  sql::OmittedParts omitted_;  // of members in the sets of references
 };
 using ForeignKeyPtr = std::shared_ptr<const ForeignKey>;
 

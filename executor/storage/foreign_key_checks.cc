@@ -255,7 +255,8 @@ asio::awaitable<bool> ForeignKeyChecks::has_given_way(RedisClient& redis, const 
   const std::optional<std::string> set = need.key->own_set(need.row);
   if (!set) co_return false;
   CommandBatch batch;
-  batch.add("SISMEMBER", *set, member_of(*need.key->referencing(), need.row));
+  const std::string member = member_of(*need.key->referencing(), need.row);
+  batch.add("SISMEMBER", *set, need.key->name_in_set(member));
   const RepliesPtr replies = co_await redis.execute(std::move(batch), counters);
   replies->or_throw();
   co_return replies->integer(0) == 0;

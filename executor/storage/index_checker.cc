@@ -10,6 +10,8 @@
 #include "executor/storage/row_image.h"
 #include "executor/storage/stored_row.h"
 #include "sql/catalog/key_classification.h"
+#include "sql/catalog/key_segments.h"
+#include "sql/catalog/member_form.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -158,19 +160,19 @@ class IndexChecker {
       }
       case KeyRole::Kind::kAllRows:
         if (counts("ZCARD", key, &all_rows_)) break;
-        if (suspects_all_rows_) co_await check_entries("all rows", key, "ZSCAN", std::nullopt);
+        if (suspects_all_rows_) co_await check_all_rows(key);
         break;
       case KeyRole::Kind::kValueSet:
-        co_await check_structure("set", key, "SSCAN", Structure::Kind::kSets, role->columns);
+        co_await check_structure("set", key, "SSCAN", Structure::Kind::kSets, *role);
         break;
       case KeyRole::Kind::kNullSet:
-        co_await check_structure("nulls", key, "SSCAN", Structure::Kind::kNulls, role->columns);
+        co_await check_structure("nulls", key, "SSCAN", Structure::Kind::kNulls, *role);
         break;
       case KeyRole::Kind::kOrdered:
-        co_await check_structure("ordered", key, "ZSCAN", Structure::Kind::kZset, role->columns);
+        co_await check_structure("ordered", key, "ZSCAN", Structure::Kind::kZset, *role);
         break;
       case KeyRole::Kind::kUniques:
-        co_await check_structure("unique", key, "HSCAN", Structure::Kind::kUnique, role->columns);
+        co_await check_structure("unique", key, "HSCAN", Structure::Kind::kUnique, *role);
         break;
       case KeyRole::Kind::kValues:
         if (const auto number = structure_number(Structure::Kind::kSets, role->columns)) {
@@ -198,6 +200,11 @@ class IndexChecker {
     }
   }
 
+  asio::awaitable<void> check_all_rows(std::string key) {
+    sql::MemberEnds whole;
+    co_await check_entries("all rows", std::move(key), "ZSCAN", std::nullopt, std::move(whole));
+  }
+
   /// A key that nothing of the table keeps.
   asio::awaitable<void> check_leftover(std::string structure, std::string key) {
     CommandBatch batch;
@@ -206,9 +213,8 @@ class IndexChecker {
     if (replies->text(0) != "none") report(std::move(structure), key, "", std::string(*replies->text(0)), std::nullopt);
   }
 
-  asio::awaitable<void> check_structure(std::string structure, std::string key, std::string scan, Structure::Kind kind,
-                                        std::vector<std::int16_t> columns) {
-    const std::optional<std::size_t> number = structure_number(kind, columns);
+  asio::awaitable<void> check_structure(std::string structure, std::string key, std::string scan, Structure::Kind kind, KeyRole role) {
+    const std::optional<std::size_t> number = structure_number(kind, role.columns);
     if (!number) {
       if (counts_) co_await check_leftover("unknown", std::move(key));
       co_return;
@@ -220,8 +226,42 @@ class IndexChecker {
         seen_.push_back(std::hash<std::string>()(key));
       }
     } else if (suspects_[*number]) {
-      co_await check_entries(std::move(structure), std::move(key), std::move(scan), number);
+      sql::MemberEnds ends;
+      if (kind == Structure::Kind::kSets && encoder_.structures()[*number].omitted.any()) ends = co_await ends_of_set(key, std::move(role));
+      co_await check_entries(std::move(structure), std::move(key), std::move(scan), number, std::move(ends));
     }
+  }
+
+  /// The parts of the primary key that a set's members leave out, from its key. Values that their hash hides are looked for among the values
+  /// of the index; empty if they are not there, so that no member is a row's.
+  asio::awaitable<sql::MemberEnds> ends_of_set(std::string key, KeyRole role) {
+    const sql::TableKeys keys(*table_);
+    const std::vector<std::int16_t>& columns = role.columns;
+    if (std::ranges::none_of(role.segments, [](const std::string& segment) { return sql::is_hashed_segment(segment); })) {
+      std::vector<std::string> values;
+      for (const std::string& segment : role.segments) values.push_back(sql::unescape_segment(segment));
+      co_return sql::member_ends(*table_, columns, values);
+    }
+    std::string cursor = "0";
+    do {
+      CommandBatch scan;
+      scan.add("SSCAN", keys.values(columns), cursor, "COUNT", kPage);
+      RepliesPtr replies = co_await client_.execute(std::move(scan));
+      if ((*replies)[0].is_error()) break;
+      const std::span<const Reply> parts = replies->array(0);
+      if (parts.size() != 2) throw unexpected_reply("SSCAN", "a cursor and elements");
+      for (const Reply& entry : parts[1].children()) {
+        if (keys.value_set_of_entry(columns, entry.text) != key) continue;
+        std::vector<std::string> values{std::string(entry.text)};
+        if (columns.size() > 1) {
+          values.clear();
+          for (const std::string_view segment : sql::split_segments(entry.text)) values.push_back(sql::unescape_segment(segment));
+        }
+        co_return sql::member_ends(*table_, columns, values);
+      }
+      cursor = std::string(parts[0].text);
+    } while (cursor != "0");
+    co_return sql::MemberEnds{};
   }
 
   struct Entry {
@@ -229,8 +269,9 @@ class IndexChecker {
     std::string member;  // of the row
   };
 
-  /// Every element of a key must be an entry of a row. `number`: of the structure; nullopt: the all-rows zset.
-  asio::awaitable<void> check_entries(std::string structure, std::string key, std::string scan, std::optional<std::size_t> number) {
+  /// Every element of a key must be an entry of a row. `number`: of the structure; nullopt: the all-rows zset. `ends`: of a set's members.
+  asio::awaitable<void> check_entries(std::string structure, std::string key, std::string scan, std::optional<std::size_t> number,
+                                      sql::MemberEnds ends) {
     const bool is_set = scan == "SSCAN";
     std::string cursor = "0";
     do {
@@ -249,6 +290,7 @@ class IndexChecker {
         Entry entry{std::string(elements[index].text), std::string(elements[index].text)};
         if (scan == "HSCAN" && index + 1 < elements.size()) entry.member = std::string(elements[index + 1].text);
         if (scan == "ZSCAN" && number) entry.member = std::string(sql::TableKeys::member_of_ordered(entry.name));
+        if (is_set) entry.member = ends.whole(entry.name);
         entries.push_back(std::move(entry));
       }
       for (std::size_t first = 0; first < entries.size(); first += kPage) {
@@ -310,6 +352,7 @@ class IndexChecker {
     if (is_null(first)) return std::nullopt;
     switch (structures_[*number].kind) {
       case Structure::Kind::kSets:
+        if (name != RowEncoder::member_in(encoder_.structures()[*number], image)) return std::nullopt;
         return first == key ? std::optional<std::string>("1") : std::nullopt;
       case Structure::Kind::kNulls:
         return "1";
@@ -387,7 +430,7 @@ class IndexChecker {
       if (is_null(first) || !structures_[number].readable) continue;
       switch (structures_[number].kind) {
         case Structure::Kind::kSets:
-          batch.add("SISMEMBER", first, member);
+          batch.add("SISMEMBER", first, RowEncoder::member_in(structure, image));
           expected.push_back({"set", std::string(first), member, "1"});
           batch.add("SISMEMBER", structure.key, second);
           expected.push_back({"values", structure.key, std::string(second), "1", false, member});

@@ -20,7 +20,7 @@ struct IndexDifference {
   std::string key;        // of Redis
   std::string id;         // the row's member; of a values-set the value; empty: the whole key
   std::optional<std::string> stored, expected;  // nullopt: nothing
-  std::string element = {};  // an entry of a zset that should not be there; the row that misses its value among the "values"
+  std::string element = {};  // an entry of a set or zset that should not be there; the row that misses its value among the "values"
 };
 
 /// Takes some of the differences while the others are still looked for.

@@ -203,7 +203,7 @@ class IndexRepair {
   /// The entry that is wrong; what is right about it comes back with the row's entries.
   void append_removal(const IndexDifference& difference, const std::string& member, std::vector<Step>& steps) const {
     if (!difference.stored) return;
-    if (difference.structure == "set" || difference.structure == "nulls") steps.push_back({"srem", difference.key, difference.id, ""});
+    if (difference.structure == "set" || difference.structure == "nulls") steps.push_back({"srem", difference.key, difference.element, ""});
     if (difference.structure == "all rows") steps.push_back({"zrem", difference.key, difference.id, ""});
     if (difference.structure == "ordered" && !difference.element.empty()) steps.push_back({"zrem", difference.key, difference.element, ""});
     if (difference.structure == "unique" && *difference.stored == member) {
@@ -222,7 +222,7 @@ class IndexRepair {
       if (is_null(first)) continue;
       switch (structure.structure.kind) {
         case Structure::Kind::kSets:
-          steps.push_back({"sadd", std::string(first), member, ""});
+          steps.push_back({"sadd", std::string(first), std::string(RowEncoder::member_in(structure, image)), ""});
           steps.push_back({"sadd", structure.key, std::string(second), ""});
           break;
         case Structure::Kind::kNulls:

@@ -82,7 +82,7 @@ void RowEntriesCheck::ask_for(const RowImage& image, const Words& words, std::si
     if (!structure.structure.readable) continue;  // an index that is being built
     switch (structure.structure.kind) {
       case Structure::Kind::kSets:
-        questions.add(Kind::kMembers, first, image.member, {}, row);
+        questions.add(Kind::kMembers, first, RowEncoder::member_in(structure, image), {}, row);
         questions.add(Kind::kMembers, structure.key, second, {}, row);
         break;
       case Structure::Kind::kNulls:

@@ -65,6 +65,7 @@ RowEncoder::RowEncoder(std::shared_ptr<const sql::TableDef> table, std::optional
       case Structure::Kind::kSets:
         made.key = keys_.values(structure.columns);
         if (structure.columns.size() == 1) made.value_prefix = made.key + ":";
+        made.omitted = sql::omitted_parts(*table_, structure.columns);
         break;
       case Structure::Kind::kZset:
         made.key = keys_.ordered(structure.columns[0]);

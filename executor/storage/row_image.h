@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sql/catalog/catalog.h"
+#include "sql/catalog/member_form.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/column.h"
 #include "sql/datum.h"
@@ -65,6 +66,7 @@ class RowEncoder {
     std::string key;                     // of the zset, the uniques hash, the NULL set; kSets: of the values
     std::string value_prefix;            // kSets of one column: "emp:indices:dept:"
     bool nulls_are_equal = false;        // kUnique with NULLS NOT DISTINCT
+    sql::OmittedParts omitted = {};      // kSets: of the members
   };
   const std::vector<StructureKeys>& structures() const { return structures_; }
   const std::string& all_rows() const { return all_rows_; }
@@ -96,6 +98,11 @@ class RowEncoder {
   /// The fields of the row's hash, replacing what the vectors held. Names view into the encoder.
   void fields_of(const RowImage& image, const Words& words, std::vector<std::string_view>& names,
                  std::vector<std::string_view>& values) const;
+
+  /// The row's member as the structure has it. Views into the image.
+  static std::string_view member_in(const StructureKeys& structure, const RowImage& image) {
+    return structure.omitted.any() ? sql::short_member(image.member, structure.omitted) : image.member;
+  }
 
   /// The entry of an image in structure number `index`: null where it has none.
   ///   kSets: {key of the set, member of the values-set}; kZset: {member, score}; kUnique: {field, ""}; kNulls: {"", ""}.

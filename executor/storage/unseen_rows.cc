@@ -86,7 +86,7 @@ CommandBatch UnseenRows::commands(Sent& sent) {
       if (is_null(first)) continue;
       switch (structure.structure.kind) {
         case Structure::Kind::kSets:
-          if (sets.add(first, image.member)) value_lists.add(structure.key, second);
+          if (sets.add(first, RowEncoder::member_in(structure, image))) value_lists.add(structure.key, second);
           break;
         case Structure::Kind::kNulls:
           sets.add(structure.key, image.member);

@@ -156,7 +156,8 @@ void WriteEncoding::collect_entries(const WriteUnit::Change& change) {
     if (has_old) before = RowEncoder::entry(unit_.words_, change.old_image, index);
     if (has_new) after = RowEncoder::entry(unit_.words_, change.new_image, index);
     if (has_old && has_new && !moved && are_same(before.first, after.first) && before.second == after.second) continue;
-    const Word old_member = change.old_image.member, new_member = change.new_image.member;
+    const Word old_member = has_old ? RowEncoder::member_in(structure, change.old_image) : Word();
+    const Word new_member = has_new ? RowEncoder::member_in(structure, change.new_image) : Word();
     switch (structure.structure.kind) {
       case Structure::Kind::kSets: {
         const std::uint32_t values = sets_.number(structure.key);

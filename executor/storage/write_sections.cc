@@ -226,7 +226,7 @@ void WriteEncoding::write_children(const Range& range) {
     keys_.push_back(children.set);
     put(part.gone.size());
     put(part.gone.last == children.gone.size() ? 0 : 1);
-    for (std::size_t member = part.gone.first; member < part.gone.last; ++member) put(children.gone[member]);
+    for (std::size_t member = part.gone.first; member < part.gone.last; ++member) put(children.key->name_in_set(children.gone[member]));
   }
 }
 

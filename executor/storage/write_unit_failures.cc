@@ -234,6 +234,7 @@ asio::awaitable<WriteUnit::ReferenceState> WriteUnit::examine_references(RedisCl
   const sql::TableKeys keys(*table);
   const std::unordered_set<std::string_view> gone(children.gone.begin(), children.gone.end());
   std::set<std::string> suspects;  // a cursor may give one twice
+  const sql::MemberEnds ends = children.key->ends_of_references(*children.row);
   std::string cursor = "0";
   do {
     CommandBatch scan;
@@ -242,7 +243,8 @@ asio::awaitable<WriteUnit::ReferenceState> WriteUnit::examine_references(RedisCl
     const std::span<const Reply> parts = page->array(0);
     if (parts.size() != 2 || !parts[0].is_text()) throw unexpected_reply("SSCAN", "a cursor and elements");
     for (const Reply& member : parts[1].children()) {
-      if (!gone.contains(member.text)) suspects.emplace(member.text);
+      std::string whole = ends.whole(member.text);
+      if (!gone.contains(whole)) suspects.insert(std::move(whole));
     }
     cursor = std::string(parts[0].text);
   } while (cursor != "0" && suspects.size() < kExamined);

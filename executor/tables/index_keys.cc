@@ -32,7 +32,7 @@ class IndexKeysOperator final : public IndexAnswer {
     if (removes_null(keys_.sets, context_.evaluation())) co_return std::nullopt;
     const std::optional<EvaluatedSets> sets = evaluate_sets(keys_.sets, *keys_.table, context_.evaluation());
     if (!sets) co_return sql::Batch{};
-    if (sets->is_leaf() && sets->kind != planner::SetExpression::Kind::kRange && scores_.empty()) co_return co_await read_set(sets->key);
+    if (sets->is_leaf() && sets->kind != planner::SetExpression::Kind::kRange && scores_.empty()) co_return co_await read_set(*sets);
     const std::vector<std::string> no_fields;
     const RowArguments no_rows{"", false, &no_fields};
     CommandBatch batch;
@@ -51,12 +51,13 @@ class IndexKeysOperator final : public IndexAnswer {
 
   /// One set needs no script: a step of SSCAN that is long enough has all of it. SMEMBERS costs half of that, where no set of the
   /// table can be very large.
-  asio::awaitable<std::optional<sql::Batch>> read_set(const std::string& key) {
+  asio::awaitable<std::optional<sql::Batch>> read_set(const EvaluatedSets& set) {
+    const std::string& key = set.key;
     CommandBatch batch;
     if (context_.is_known_cheap(&keys_)) {
       batch.add("SMEMBERS", key);
       RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
-      co_return decode(replies->array(0), {}, replies);
+      co_return decode(replies->array(0), {}, replies, set.ends);
     }
     batch.add("SSCAN", key, "0", "COUNT", context_.limits.set_members);
     batch.add("ZCARD", names_.all_rows());
@@ -65,27 +66,36 @@ class IndexKeysOperator final : public IndexAnswer {
     const auto parts = replies->array(0);
     if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SSCAN");
     if (parts[0].text != "0") co_return std::nullopt;
-    co_return decode(parts[1].children(), {}, replies);
+    co_return decode(parts[1].children(), {}, replies, set.ends);
   }
 
-  sql::Batch decode(std::span<const Reply> members, std::span<const Reply> scores, const RepliesPtr& owner) const {
+  /// `ends`: of members that are short.
+  sql::Batch decode(std::span<const Reply> members, std::span<const Reply> scores, const RepliesPtr& owner, const sql::MemberEnds& ends = {}) const {
     std::vector<std::shared_ptr<sql::Column>> columns;
     for (const std::int16_t number : keys_.numbers) {
       columns.push_back(std::make_shared<sql::Column>(sql::Column::encoded(keys_.table->find_column(number)->type)));
     }
     const std::size_t key_size = keys_.table->primary_key.size();
     std::vector<std::string_view> views;
-    std::vector<std::string> texts;
+    std::vector<std::string> texts, fixed;
+    // Parts of the key that short members leave out stand in the set's name.
+    std::size_t first = 0, last = 0;
+    if (ends.any() && !members.empty()) {
+      fixed = names_.split_member(ends.whole(members[0].text));
+      first = static_cast<std::size_t>(std::ranges::count(ends.head, ':'));
+      last = static_cast<std::size_t>(std::ranges::count(ends.tail, ':'));
+    }
     for (std::size_t row = 0; row < members.size(); ++row) {
       const std::string_view member = members[row].text;
       const bool is_escaped = key_size > 1 && member.find('%') != std::string_view::npos;
-      if (is_escaped) texts = names_.split_member(member);
+      if (is_escaped) texts = names_.split_member(ends.whole(member));
       else if (key_size > 1) split(member, views);
       for (std::size_t i = 0; i < columns.size(); ++i) {
         if (parts_[i] >= key_size) columns[i]->append_view(scores[parts_[i] - key_size].children()[row].text);
         else if (key_size == 1) columns[i]->append_view(member);
+        else if (parts_[i] < first || parts_[i] + last >= key_size) columns[i]->append<std::string_view>(fixed[parts_[i]]);
         else if (is_escaped) columns[i]->append<std::string_view>(texts.at(parts_[i]));
-        else columns[i]->append_view(views.at(parts_[i]));
+        else columns[i]->append_view(views.at(parts_[i] - first));
       }
     }
     for (const auto& column : columns) column->keep_alive(owner);

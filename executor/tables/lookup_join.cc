@@ -25,6 +25,7 @@ class LookupJoinOperator final : public SourceOperator {
     while (auto outer = co_await outer_->next()) {
       LookupKeys keys = lookup_keys(join_, reader_.keys(), *outer, context_.evaluation());
       names_ = std::move(keys.names);
+      ends_ = std::move(keys.ends);
       keys_of_rows_.clear();
       if (!names_.empty()) co_await look_up();
       sql::Batch inner = reader_.take_all();
@@ -81,8 +82,9 @@ class LookupJoinOperator final : public SourceOperator {
 
   asio::awaitable<void> look_up_sets() {
     CommandBatch batch;
-    for (const std::string& key : names_) {
-      SetProgram program{{key}, {"s"}};
+    for (std::size_t key = 0; key < names_.size(); ++key) {
+      SetProgram program{{names_[key]}, {"s"}};
+      if (!ends_.empty()) program.tokens = {"c", ends_[key].head, ends_[key].tail};
       append_rows_of_sets(batch, program, row_arguments(reader_), context_.limits.set_members, context_.limits.script_rows);
     }
     RepliesPtr replies = co_await context_.ask_script(kRowsOfSetsScript, std::move(batch), counters());
@@ -149,7 +151,7 @@ class LookupJoinOperator final : public SourceOperator {
       cursor = std::string(parts[0].text);
       for (const Reply& member : parts[1].children()) {
         if (!seen.try_emplace(std::string(member.text)).second) continue;
-        members.emplace_back(member.text);
+        members.push_back(ends_.empty() ? std::string(member.text) : ends_[key].whole(member.text));
         key_of_member.push_back(key);
       }
     } while (cursor != "0");
@@ -167,6 +169,7 @@ class LookupJoinOperator final : public SourceOperator {
   const planner::LookupJoin& join_;
   OperatorPtr outer_;
   std::vector<std::string> names_;
+  std::vector<sql::MemberEnds> ends_;  // parallel to `names_`, or empty
   std::vector<std::size_t> keys_of_rows_;  // of each inner row in the reader
 };
 

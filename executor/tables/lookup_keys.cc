@@ -30,7 +30,8 @@ std::string end_of_start(std::string start) {
 LookupKeys lookup_keys(const planner::LookupJoin& join, const sql::TableKeys& keys, const sql::Batch& outer, const sql::EvaluationContext& context) {
   std::vector<sql::ColumnPtr> values;
   for (const sql::ExpressionPtr& value : join.values) values.push_back(sql::evaluate(*value, outer, context));
-  LookupKeys found{{}, std::vector<std::optional<std::size_t>>(outer.rows)};
+  LookupKeys found{{}, {}, std::vector<std::optional<std::size_t>>(outer.rows)};
+  const bool has_ends = join.by == planner::LookupJoin::By::kSet && sql::omitted_parts(*join.read.table, join.columns).any();
   std::unordered_map<std::string, std::size_t> known;
   std::vector<sql::Datum> key(values.size());
   for (std::size_t row = 0; row < outer.rows; ++row) {
@@ -44,6 +45,7 @@ LookupKeys lookup_keys(const planner::LookupJoin& join, const sql::TableKeys& ke
     if (!complete) continue;
     const auto [name, added] = known.try_emplace(name_of_key(join, keys, key), found.names.size());
     if (added) found.names.push_back(name->first);
+    if (added && has_ends) found.ends.push_back(sql::member_ends(*join.read.table, join.columns, key));
     found.of_rows[row] = name->second;
   }
   return found;

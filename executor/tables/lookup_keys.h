@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "planner/tree/physical_plan.h"
+#include "sql/catalog/member_form.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/column.h"
 #include "sql/evaluation_context.h"
@@ -16,6 +17,7 @@ namespace redquel::executor {
 /// distinct one once.
 struct LookupKeys {
   std::vector<std::string> names;
+  std::vector<sql::MemberEnds> ends;  // of the members of sets, parallel to `names`; empty: they are whole
   std::vector<std::optional<std::size_t>> of_rows;  // numbers of `names`; nullopt: a key with NULL, or one that no row can have
 };
 

@@ -104,19 +104,24 @@ std::optional<EvaluatedSets> simplify_difference(EvaluatedSets sets) {
 }  // namespace
 
 std::optional<EvaluatedSets> evaluate_sets(const planner::SetExpression& sets, const sql::TableDef& table,
-                                           const sql::EvaluationContext& context) {
+                                           const sql::EvaluationContext& context, bool whole_members) {
   if (sets.kind == Kind::kRange) return evaluate_leaf(sets, table, context);
   EvaluatedSets result;
   result.kind = sets.kind;
   if (sets.kind == Kind::kSet || sets.kind == Kind::kNullSet) {
-    auto key = evaluate_set_key(sets, table, context);
-    if (!key) return {};
-    result.key = std::move(*key);
-    result.columns = sets.columns;
+    if (sets.kind == Kind::kNullSet) {
+      result.key = sql::TableKeys(table).null_set(sets.columns[0]);
+    } else {
+      const auto values = evaluate_key(table, sets.columns, sets.values, context);
+      if (!values) return {};
+      result.key = sql::TableKeys(table).value_set(sets.columns, *values);
+      if (whole_members) result.ends = sql::member_ends(table, sets.columns, *values);
+    }
+    if (whole_members) result.columns = sets.columns;
     return result;
   }
   for (std::size_t i = 0; i < sets.operands.size(); ++i) {
-    auto operand = evaluate_sets(sets.operands[i], table, context);
+    auto operand = evaluate_sets(sets.operands[i], table, context, whole_members);
     if (operand) {
       bool repeated = (sets.kind != Kind::kDifference || i > 1) &&
                       std::any_of(result.operands.begin() + (sets.kind == Kind::kDifference ? 1 : 0), result.operands.end(),
@@ -142,6 +147,8 @@ void append_tokens(const EvaluatedSets& sets, SetProgram& program) {
     program.keys.push_back(sets.key);
     if (sets.kind == Kind::kRange) {
       program.tokens.insert(program.tokens.end(), {"z", sets.low, sets.high});
+    } else if (sets.ends.any()) {
+      program.tokens.insert(program.tokens.end(), {"c", sets.ends.head, sets.ends.tail});
     } else {
       program.tokens.push_back("s");
     }

@@ -2,6 +2,7 @@
 
 #include "executor/tables/set_scripts.h"
 #include "planner/tree/physical_plan.h"
+#include "sql/catalog/member_form.h"
 #include "sql/evaluation_context.h"
 
 namespace redquel::executor {
@@ -21,12 +22,13 @@ struct EvaluatedSets {
   std::string key;        // of a leaf
   std::vector<std::int16_t> columns = {};  // of a plain set: those whose values have one set each
   std::string low, high;  // of a range: its ends as ZCOUNT takes them
+  sql::MemberEnds ends = {};  // of a plain set whose members are short
   std::vector<EvaluatedSets> operands;
   bool is_leaf() const { return operands.empty(); }
 };
-/// nullopt: the result is empty.
+/// nullopt: the result is empty. `whole_members` false: of sets over the same columns, whose short members are combined as they are.
 std::optional<EvaluatedSets> evaluate_sets(const planner::SetExpression& sets, const sql::TableDef& table,
-                                           const sql::EvaluationContext& context);
+                                           const sql::EvaluationContext& context, bool whole_members = true);
 SetProgram to_program(const EvaluatedSets& sets);
 
 }  // namespace redquel::executor

@@ -137,7 +137,7 @@ class SetScanOperator final : public SourceOperator {
   /// Leaf sets that together hold every member of the result. Of an intersection any operand would do. False: a range is one of them.
   bool choose_drivers(const EvaluatedSets& sets) {
     if (sets.is_leaf()) {
-      drivers_.push_back(sets.key);
+      drivers_.push_back(&sets);
       return sets.kind != Kind::kRange;
     }
     if (sets.kind == Kind::kUnion) {
@@ -157,14 +157,15 @@ class SetScanOperator final : public SourceOperator {
     if (cursor_ == "0" && !scanning_ && driver_ == 0) co_await order_operands();
     scanning_ = true;
     CommandBatch batch;
-    batch.add("SSCAN", drivers_[driver_], cursor_, "COUNT", context_.limits.chunk_rows);
+    batch.add("SSCAN", drivers_[driver_]->key, cursor_, "COUNT", context_.limits.chunk_rows);
     RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
     auto parts = replies->array(0);
     if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SSCAN");
     cursor_ = std::string(parts[0].text);
     std::vector<std::string> members;
     for (const Reply& member : parts[1].children()) {
-      if (seen_.emplace(member.text).second) members.emplace_back(member.text);
+      std::string whole = drivers_[driver_]->ends.whole(member.text);
+      if (seen_.insert(whole).second) members.push_back(std::move(whole));
     }
     if (cursor_ == "0") {
       ++driver_;
@@ -199,16 +200,24 @@ class SetScanOperator final : public SourceOperator {
   }
 
   asio::awaitable<std::vector<char>> contains(const EvaluatedSets& sets, const std::vector<std::string>& members) {
-    SetProgram program = to_program(sets);
     CommandBatch batch;
-    std::size_t key = 0;
-    for (const std::string& token : program.tokens) {
-      if (token == "s") batch.add("SMISMEMBER", program.keys[key++], members);
-      if (token == "z") batch.add("ZMSCORE", program.keys[key++], members);
-    }
+    append_looks(sets, members, batch);
     RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
     std::size_t next = 0;
     co_return combine(sets, *replies, next, members.size());
+  }
+
+  /// One command for each leaf. A member that no short one can be is asked for as it is: no short one is equal to it.
+  static void append_looks(const EvaluatedSets& sets, const std::vector<std::string>& members, CommandBatch& batch) {
+    for (const EvaluatedSets& operand : sets.operands) append_looks(operand, members, batch);
+    if (!sets.is_leaf()) return;
+    if (!sets.ends.any()) {
+      batch.add(sets.kind == Kind::kRange ? "ZMSCORE" : "SMISMEMBER", sets.key, members);
+      return;
+    }
+    std::vector<std::string_view> names;
+    for (const std::string& member : members) names.push_back(sets.ends.name_of(member));
+    batch.add("SMISMEMBER", sets.key, names);
   }
 
   static std::vector<char> combine(const EvaluatedSets& sets, const Replies& replies, std::size_t& next, std::size_t count) {
@@ -240,7 +249,7 @@ class SetScanOperator final : public SourceOperator {
   bool started_ = false;
   std::optional<EvaluatedSets> sets_;
   std::deque<std::string> waiting_;  // members whose rows are still to be fetched
-  std::vector<std::string> drivers_;
+  std::vector<const EvaluatedSets*> drivers_;  // in `sets_`
   std::size_t driver_ = 0;
   std::string cursor_ = "0";
   bool scanning_ = false;

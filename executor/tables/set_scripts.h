@@ -11,7 +11,8 @@ namespace redquel::executor {
 
 // Arguments of the read-only scripts rows_of_sets and first_rows_of_sets, which decide by exact cardinalities where to begin.
 
-/// Algebra in postfix order over `keys`: "s" takes the next key, a set; "z" the next key, a zset, and with the next two tokens its
+/// Algebra in postfix order over `keys`: "s" takes the next key, a set; "c" the next key, a set of short members, and with the next two
+/// tokens the texts that make them whole (sql::MemberEnds); "z" the next key, a zset, and with the next two tokens its
 /// members with scores between these ends; "i2" intersects the last two results, "u3" unites three, "d2" takes the second from the first.
 struct SetProgram {
   std::vector<std::string> keys;

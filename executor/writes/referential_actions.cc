@@ -190,7 +190,8 @@ asio::awaitable<void> ReferentialActions::follow(const std::vector<Reach>& reach
     if (!asked.empty()) {
       const RepliesPtr replies = co_await context_.ask(std::move(batch), counters);
       for (std::size_t index = 0; index < asked.size(); ++index) {
-        for (const Reply& member : replies->array(index)) reached.push_back({asked[index], std::string(member.text)});
+        const sql::MemberEnds ends = asked[index]->key->ends_of_references(*asked[index]->event.before);
+        for (const Reply& member : replies->array(index)) reached.push_back({asked[index], ends.whole(member.text)});
       }
     }
     co_await act_on(std::move(reached), counters);
@@ -202,6 +203,7 @@ asio::awaitable<void> ReferentialActions::follow(const std::vector<Reach>& reach
 
 /// A cursor may give a member twice: it is not what it was then.
 asio::awaitable<void> ReferentialActions::follow_large_set(const Reach& reach, ExecutionCounters* counters) {
+  const sql::MemberEnds ends = reach.key->ends_of_references(*reach.event.before);
   std::string cursor = "0";
   do {
     CommandBatch scan;
@@ -209,7 +211,7 @@ asio::awaitable<void> ReferentialActions::follow_large_set(const Reach& reach, E
     const RepliesPtr page = co_await context_.ask(std::move(scan), counters);
     const std::span<const Reply> parts = page->array(0);
     std::vector<Reached> reached;
-    for (const Reply& member : parts[1].children()) reached.push_back({&reach, std::string(member.text)});
+    for (const Reply& member : parts[1].children()) reached.push_back({&reach, ends.whole(member.text)});
     cursor = std::string(parts[0].text);
     co_await act_on(std::move(reached), counters);
   } while (cursor != "0");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/access/ordered_source.h"
+#include "sql/catalog/member_form.h"
 
 namespace redquel::planner {
 
@@ -192,6 +193,11 @@ std::optional<SetExpression> SetAlgebra::range(const std::vector<Condition>& con
   if (!taken[first]) return {};
   used = std::move(taken);
   return result;
+}
+
+bool SetAlgebra::has_short_members(const sql::TableDef& table, const SetExpression& sets) {
+  if (sets.kind == Kind::kSet && sql::omitted_parts(table, sets.columns).any()) return true;
+  return std::ranges::any_of(sets.operands, [&](const SetExpression& operand) { return has_short_members(table, operand); });
 }
 
 bool SetAlgebra::is_worthwhile(const SetExpression& sets) {

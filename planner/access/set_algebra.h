@@ -26,6 +26,9 @@ class SetAlgebra {
 
   bool has(sql::Structure::Kind kind, std::int16_t column) const;
 
+  /// Returns true if members of one of the sets leave out parts of the key (sql::omitted_parts): Redis cannot combine it with other sets.
+  static bool has_short_members(const sql::TableDef& table, const SetExpression& sets);
+
   /// Is the algebra better than a walk along one index? It is not where it only consists of ranges that all must hold.
   static bool is_worthwhile(const SetExpression&);
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "planner/access/ordered_source.h"
+#include "planner/access/set_algebra.h"
 #include "planner/explain/describe_mapped.h"
 #include "planner/explain/describe_redis_scan.h"
 #include "planner/explain/explain.h"
+#include "sql/catalog/member_form.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/types/index_value.h"
@@ -54,7 +56,7 @@ std::string set_key(const sql::TableKeys& keys, const SetExpression& set) {
 class Describer {
  public:
   CommandText text;
-  const sql::TableDef* range_table = nullptr;  // of the ranges among sets
+  const sql::TableDef* table_of_sets = nullptr;  // of the sets and ranges that are combined
 
   void operator()(const KeyLookup& n) {
     sql::TableKeys keys(*n.read.table);
@@ -76,14 +78,14 @@ class Describer {
 
   void operator()(const SetScan& n) {
     sql::TableKeys keys(*n.read.table);
-    range_table = n.read.table.get();
+    table_of_sets = n.read.table.get();
     bool plain = n.sets.kind == SetKind::kSet || n.sets.kind == SetKind::kNullSet;
     if (n.first) {
       first_rows(keys, n);
       return;
     }
     if (plain && in_script(n.read)) {
-      text.commands.push_back("SORT_RO " + word(set_key(keys, n.sets)) + " BY nosort" + sort_get(n.read));
+      text.commands.push_back("SORT_RO " + word(set_key(keys, n.sets)) + " BY nosort" + sort_get(n.read, row_pattern(*n.read.table, n.sets)));
     } else {
       set_commands(keys, n.sets);
       hmget(n.read, row_key(n.read));
@@ -163,7 +165,7 @@ class Describer {
           command = "SCARD " + word(keys.values({&term.column, 1}));
           break;
         case CountTerm::Kind::kMembers:
-          range_table = n.table.get();
+          table_of_sets = n.table.get();
           set_commands(keys, term.sets);
           text.round_trips = "1 (one read-only script)";
           return;
@@ -239,7 +241,7 @@ class Describer {
 
   void operator()(const IndexKeys& n) {
     sql::TableKeys keys(*n.table);
-    range_table = n.table.get();
+    table_of_sets = n.table.get();
     set_commands(keys, n.sets);
     const bool plain = n.sets.kind == SetKind::kSet || n.sets.kind == SetKind::kNullSet;
     if (plain) text.commands.back() = fmt::format("SMEMBERS {0}, or SSCAN {0} 0 COUNT 20000 and ZCARD {1}", word(set_key(keys, n.sets)), word(keys.all_rows()));
@@ -339,15 +341,25 @@ class Describer {
     return constant && !sql::is_null(constant->value) ? sql::ordered_score(value.type, constant->value) : value_text(value);
   }
 
+  /// The keys of the rows whose members are in a set.
+  static std::string row_pattern(const sql::TableDef& table, const SetExpression& set) {
+    const sql::OmittedParts omitted = sql::omitted_parts(table, set.columns);
+    std::string pattern = sql::TableKeys(table).row_pattern();
+    if (!omitted.any()) return pattern;
+    const std::string values = entry_text(set.values);
+    return omitted.first > 0 ? table.prefix + ":" + values + ":*" : pattern + ":" + values;
+  }
+
   void hmget(const TableRead& read, const std::string& key) {
     std::string command = "HMGET " + word(key);
     for (const std::string& field : sql::row_fields(*read.table, read.numbers).fields) command += " " + word(field);
     text.commands.push_back(std::move(command));
   }
 
-  static std::string sort_get(const TableRead& read) {
+  static std::string sort_get(const TableRead& read) { return sort_get(read, sql::TableKeys(*read.table).row_pattern()); }
+
+  static std::string sort_get(const TableRead& read, const std::string& pattern) {
     std::string result = " GET #";
-    std::string pattern = sql::TableKeys(*read.table).row_pattern();
     for (const std::string& field : sql::row_fields(*read.table, read.numbers).fields) result += " GET " + word(pattern + "->" + field);
     return result;
   }
@@ -381,7 +393,7 @@ class Describer {
     const auto end = [](const std::optional<RangeBound>& bound, const char* none) {
       return bound ? (bound->inclusive ? "" : "(") + score_text(*bound->value) : std::string(none);
     };
-    return fmt::format("ZRANGE {} {} {} BYSCORE", word(ordered_source(*range_table, range.columns[0])->key), word(end(range.lower, "-inf")),
+    return fmt::format("ZRANGE {} {} {} BYSCORE", word(ordered_source(*table_of_sets, range.columns[0])->key), word(end(range.lower, "-inf")),
                        word(end(range.upper, "+inf")));
   }
 
@@ -412,7 +424,8 @@ class Describer {
       return;
     }
     for (const SetExpression& operand : sets.operands) {
-      if (operand.operands.empty() && operand.kind != SetKind::kRange) {
+      const bool is_short = SetAlgebra::has_short_members(*table_of_sets, operand);
+      if (operand.operands.empty() && operand.kind != SetKind::kRange && !is_short) {
         command += " " + word(set_key(keys, operand));
       } else {
         set_commands(keys, operand);

@@ -4,6 +4,7 @@
 #include "planner/access/set_algebra.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/tree/logical_walk.h"
+#include "sql/catalog/member_form.h"
 #include "sql/types/compare.h"
 #include "sql/types/index_value.h"
 
@@ -24,11 +25,12 @@ class CountTerms {
     if (auto range = single_range(condition)) return std::vector{std::move(*range)};
     if (auto sets = algebra_.exact(condition)) {
       auto terms = of_sets(*sets);
-      return terms ? std::move(*terms) : members(*sets);
+      return terms && !intersects_short_members(*terms) ? std::move(*terms) : members(*sets);
     }
     if (auto removed = algebra_.exact_complement(condition)) {
       std::vector<SetExpression> parts = removed->kind == SetKind::kUnion ? removed->operands : std::vector{*removed};
-      return all_rows(parts);
+      auto terms = all_rows(parts);
+      return terms && !intersects_short_members(*terms) ? std::move(terms) : std::nullopt;
     }
     return {};
   }
@@ -39,6 +41,12 @@ class CountTerms {
   }
 
  private:
+  bool intersects_short_members(const std::vector<CountTerm>& terms) const {
+    return std::ranges::any_of(terms, [&](const CountTerm& term) {
+      return term.kind == CountTerm::Kind::kSets && term.sets.kind == SetKind::kIntersection && SetAlgebra::has_short_members(table_, term.sets);
+    });
+  }
+
   static bool is_plain(const SetExpression& sets) { return sets.kind == SetKind::kSet || sets.kind == SetKind::kNullSet; }
 
   static SetExpression intersect(std::vector<SetExpression> sets) {
@@ -200,15 +208,17 @@ std::int16_t distinct_count(const ScanPattern& pattern, const LogicalAggregate& 
   return number > 0 && SetAlgebra(*pattern.scan->table).has(sql::Structure::Kind::kSets, number) ? number : std::int16_t{0};
 }
 
-/// The sets whose intersection has exactly the rows of a WHERE clause; nullopt: there are none.
-std::optional<std::vector<SetExpression>> plain_sets(const ScanPattern& pattern) {
+/// The sets whose intersection has exactly the rows of a WHERE clause, and that Redis can intersect with the sets of a column's values;
+/// nullopt: there are none.
+std::optional<std::vector<SetExpression>> plain_sets(const ScanPattern& pattern, std::int16_t column) {
   if (pattern.conditions.empty()) return std::vector<SetExpression>{};
   const sql::TableDef& table = *pattern.scan->table;
   auto sets = SetAlgebra(table).exact(analyse_conditions(pattern.conditions, table, number_of(*pattern.scan, *pattern.columns)));
   if (!sets) return {};
   std::vector<SetExpression> parts = sets->kind == SetKind::kIntersection ? sets->operands : std::vector{*sets};
   const bool plain = std::ranges::all_of(parts, [](const SetExpression& s) { return s.kind == SetKind::kSet || s.kind == SetKind::kNullSet; });
-  return plain ? std::optional(std::move(parts)) : std::nullopt;
+  const bool are_whole = !sql::omitted_parts(table, {&column, 1}).any() && !SetAlgebra::has_short_members(table, *sets);
+  return plain && are_whole ? std::optional(std::move(parts)) : std::nullopt;
 }
 
 /// GROUP BY one column of an index, over all rows or over those of sets; without its fallback.
@@ -217,7 +227,7 @@ std::optional<IndexGroups> index_groups(const ScanPattern& pattern, const std::v
   const std::int16_t number = argument_column(pattern, columns, aggregate.group_by[0]);
   if (number <= 0 || !SetAlgebra(table).has(sql::Structure::Kind::kSets, number)) return {};
   if (!sql::canonical_text_is_output(table.find_column(number)->type)) return {};
-  auto among = plain_sets(pattern);
+  auto among = plain_sets(pattern, number);
   if (!among) return {};
   return IndexGroups{pattern.scan->table, number, true, aggregate.calls.size(), nullptr, std::move(*among)};
 }
@@ -368,7 +378,7 @@ std::optional<Planned> PhysicalPlanner::plan_index_distinct(const Logical& node,
   std::int16_t number = column ? number_of(*pattern->scan, *pattern->columns)(column->column).value_or(0) : std::int16_t{0};
   if (number <= 0 || !SetAlgebra(table).has(sql::Structure::Kind::kSets, number)) return {};
   if (!sql::canonical_text_is_output(table.find_column(number)->type)) return {};
-  auto among = plain_sets(*pattern);
+  auto among = plain_sets(*pattern, number);
   if (!among) return {};
   index_answers_ = false;
   PhysicalPlan fallback = plan_node(node, distinct, {}).plan;

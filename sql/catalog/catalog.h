@@ -50,6 +50,7 @@ struct IndexDef {
   std::string name;  // empty: of a foreign key, seen by nobody
   IndexMethod method = IndexMethod::kBtree;
   IndexState state = IndexState::kReady;
+  bool rebuilding = false;  // is being built by REINDEX: if that is killed, the next REINDEX goes on with it
   bool unique = false;
   bool primary = false;     // of a DEFERRABLE primary key; any other is the table's own key, and no index
   bool constraint = false;  // made by a PRIMARY KEY, UNIQUE or EXCLUDE constraint of the same name
@@ -66,6 +67,7 @@ struct IndexDef {
   std::vector<Part> parts;
   std::string predicate_sql;      // of a partial index: only rows for which it is true have entries
   std::vector<std::int16_t> included;  // INCLUDE (…): remembered, nothing is kept for them
+  bool short_members = false;  // of its sets: they leave out parts of the primary key (member_form.h). False: as before stored format 2
   std::string definition_suffix;       // WITH (…): accepted and remembered
   // Of a mapped table: a structure that an application has.
   std::string key;            // template of its keys, stored form

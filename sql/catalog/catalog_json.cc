@@ -63,6 +63,7 @@ void visit(Visitor& visitor, IndexDef& index) {
   visitor.member("name", index.name);
   visitor.word("method", index.method, kMethodNames);
   visitor.word("state", index.state, kStateNames);
+  visitor.member("rebuilding", index.rebuilding);
   visitor.member("unique", index.unique);
   visitor.member("primary", index.primary);
   visitor.member("constraint", index.constraint);
@@ -73,6 +74,7 @@ void visit(Visitor& visitor, IndexDef& index) {
   visitor.member("parts", index.parts);
   visitor.member("predicate", index.predicate_sql);
   visitor.member("included", index.included);
+  visitor.member("short_members", index.short_members);
   visitor.member("definition_suffix", index.definition_suffix);
   if (!index.key.empty() || index.method > IndexMethod::kHash) {
     visitor.member("key", index.key);

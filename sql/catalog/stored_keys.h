@@ -11,8 +11,9 @@ namespace redquel::sql {
 // upgrade changes kVersionKey and every field of kVersionsKey: older processes that run load the catalog then, and refuse.
 
 /// STRING: the number of the format. Absent: 0, data of a redquel from before there was a number; its keys and values are those of format 1.
+/// Format 2 has short members (member_form.h), and foreign tables of `format 'raw'` and with slots `{column:*}`.
 inline constexpr std::string_view kFormatKey = "redquel:format";
-inline constexpr int kStoredFormat = 1;
+inline constexpr int kStoredFormat = 2;
 
 // Definitions (storage/catalog_store.h).
 /// STRING: random, another one after every change of definitions. Each turn of a connection ends by reading it.

@@ -1,5 +1,5 @@
--- Algebra over sets (SetProgram in tables/set_scripts.h) as trees: a leaf is a set or a range of a zset; `size` is how many members it has
--- at most. Work begins with the smallest operand. Defines:
+-- Algebra over sets (SetProgram in tables/set_scripts.h) as trees: a leaf is a set, a set of short members, which `head` and `tail` make
+-- whole, or a range of a zset; `size` is how many members it has at most. Work begins with the smallest operand. Defines:
 --   parse(first, next_key)       the tree of the arguments from `first` on over the keys behind `next_key`, and the looks that it takes
 --   members(node)                its members
 --   contains(node, ids)          for each of the ids 1 or 0
@@ -38,6 +38,11 @@ local function parse(first, next_key)
       local zset, low, high = KEYS[next_key], ARGV[p + 1], ARGV[p + 2]
       stack[#stack + 1] = {zset = zset, low = low, high = high, size = redis.call('ZCOUNT', zset, low, high), leaves = 1}
       p = p + 2
+    elseif op == 'c' then
+      next_key = next_key + 1
+      local set = KEYS[next_key]
+      stack[#stack + 1] = {set = set, head = ARGV[p + 1], tail = ARGV[p + 2], size = redis.call('SCARD', set), leaves = 1}
+      p = p + 2
     else
       local n = tonumber(ARGV[p]:sub(2))
       local node = {op = op, size = nil, leaves = 0}
@@ -67,6 +72,19 @@ local function contains(node, ids)
   end
   if node.key then
     in_chunks('SMISMEMBER', node.key, ids, function(i, flag) flags[i] = flag end)
+    return flags
+  end
+  if node.set then
+    local head, tail, short, at = node.head, node.tail, {}, {}
+    for i = 1, #ids do
+      local id = ids[i]
+      flags[i] = 0
+      if #id > #head + #tail and id:sub(1, #head) == head and id:sub(#id - #tail + 1) == tail then
+        short[#short + 1] = id:sub(#head + 1, #id - #tail)
+        at[#short] = i
+      end
+    end
+    in_chunks('SMISMEMBER', node.set, short, function(i, flag) flags[at[i]] = flag end)
     return flags
   end
   if node.zset then
@@ -113,6 +131,10 @@ local function products_of(node)
   return not plain and products or nil
 end
 
+local function whole(node, ids)
+  for i = 1, #ids do ids[i] = node.head .. ids[i] .. node.tail end
+  return ids
+end
 local members
 local function intersect(node)
   local keys, plain, rest, smallest = {}, {}, {}, nil
@@ -150,6 +172,7 @@ local function intersect(node)
 end
 function members(node)
   if node.key then return redis.call('SMEMBERS', node.key) end
+  if node.set then return whole(node, redis.call('SMEMBERS', node.set)) end
   if node.zset then return redis.call('ZRANGE', node.zset, node.low, node.high, 'BYSCORE') end
   if node.op == 'i' then return intersect(node) end
   local keys = {}
