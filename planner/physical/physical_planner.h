@@ -105,6 +105,8 @@ class PhysicalPlanner {
   /// The ranks of the few rows that a condition above the window names (index_ranks.cc); nullopt: there are none such.
   std::optional<Planned> plan_index_ranks(const LogicalPtr& window, const sql::ExpressionPtr& condition);
   std::optional<Planned> plan_index_distinct(const Logical&, const LogicalDistinct&);
+  /// HAVING count(*) = n, of groups with n values of an index (part_sets.h).
+  std::optional<Planned> plan_groups_with_all_values(const LogicalFilter&);
 
   const sql::SessionSettings& settings_;
   const std::set<sql::Oid>& changed_tables_;

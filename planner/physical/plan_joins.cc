@@ -6,6 +6,7 @@
 #include "planner/access/set_algebra.h"
 #include "planner/physical/mapped_path.h"
 #include "planner/physical/member_sets.h"
+#include "planner/physical/part_sets.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/cardinality.h"
 #include "planner/tree/logical_walk.h"
@@ -139,6 +140,10 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalJoin& join,
   if (join.condition) sides.needed->merge(columns_in(*join.condition));
   Planned left = plan(join.left, sides), right = plan(join.right, sides);
   const Cardinality cardinality(node);
+  if (changed_tables_.empty() && index_answers_) {
+    auto parts = join_part_sets(join.kind, join.condition, left, right, [&] { return plan_hash_join(join, left, right); });
+    if (parts) return std::move(*parts);
+  }
   const bool right_is_smaller = cardinality.is_known() && cardinality.rows(*join.right) < cardinality.rows(*join.left);
   for (const LookupChoice choice : {LookupChoice::kFew, LookupChoice::kAdaptive}) {
     for (const bool from_right : {right_is_smaller, !right_is_smaller}) {
