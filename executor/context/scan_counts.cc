@@ -68,6 +68,8 @@ Scan scan_of(const planner::FullScan& node) {
   if (!node.key_start.empty()) return by_primary_key(*node.read.table);
   return {node.read.table.get(), true};
 }
+/// A scan of the copy in memory; where the copy does not serve, the scan of Redis counts, too.
+Scan scan_of(const planner::MemoryScan& node) { return {node.read.table.get(), true}; }
 Scan scan_of(const planner::MappedScan& node) {
   using Path = planner::MappedScan::Path;
   Scan scan{node.read.table.get(), node.path == Path::kScan};

@@ -16,7 +16,7 @@ local root, work = parse(7 + field_count, 0)
 if max_rows < 0 and (root.key or root.set or root.zset) then return {root.size} end
 if root.size > max_members or work > 40 * max_members then return false end
 
--- Elements of a set and fields; nil: the user has no right to SORT, or its pattern cannot name the rows.
+-- Elements of a set and fields; nil: the user has no right to SORT, or its pattern cannot name the rows (keys of long members are hashed).
 local function sorted(leaf)
   local head, tail = leaf.head or '', leaf.tail or ''
   if string.find(tail, '->', 1, true) then return nil end
@@ -27,7 +27,10 @@ local function sorted(leaf)
   end
   local found = redis.pcall(unpack(words))
   if found.err then return nil end
-  for i = 1, leaf.set and #found or 0, 1 + field_count do found[i] = head .. found[i] .. tail end
+  for i = 1, #found, 1 + field_count do
+    if leaf.set then found[i] = head .. found[i] .. tail end
+    if not row_key(prefix, escape, found[i]) then return nil end
+  end
   return found
 end
 if (root.key or root.set) and escape == '0' and field_count > 0 and root.size <= max_rows then

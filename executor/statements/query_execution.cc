@@ -256,8 +256,7 @@ class QueryRun {
     role_access_.emplace(engine_.access(), engine_.database(), catalog, session_.role).check_as(planned.rights.requirements);
     context_->access = &*role_access_;
     context_->database = engine_.database();
-    context_->relation_counts = session_.relation_counts;
-    context_->session_counters = &session_.counters;
+    context_->relation_counts = session_.relation_counts, context_->session_counters = &session_.counters;
     context_->table_memory = engine_.memory();
     // Copies are of committed definitions.
     if (engine_.memory() != nullptr && !(transaction_ && transaction_->catalog() != nullptr)) {

@@ -5,6 +5,7 @@
 #include "executor/tables/index_answers.h"
 #include "executor/tables/set_program.h"
 #include "planner/access/ordered_source.h"
+#include "sql/catalog/key_segments.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -17,6 +18,11 @@ class IndexKeysOperator final : public IndexAnswer {
  public:
   IndexKeysOperator(const planner::PhysicalNode& node, const planner::IndexKeys& keys, ExecutionContext& context)
       : IndexAnswer(node, keys.fallback, context), keys_(keys), names_(*keys.table) {
+    if (keys.by_parts) {
+      const planner::SetExpression* set = &keys.sets;
+      while (!set->operands.empty()) set = &set->operands.front();
+      omitted_ = sql::omitted_parts(*keys.table, set->columns);
+    }
     const auto& key = keys.table->primary_key;
     for (const std::int16_t number : keys.numbers) {
       parts_.push_back(static_cast<std::size_t>(std::ranges::find(key, number) - key.begin()));
@@ -30,7 +36,7 @@ class IndexKeysOperator final : public IndexAnswer {
   asio::awaitable<std::optional<sql::Batch>> answer() override {
     context_.note_read(*keys_.table);
     if (removes_null(keys_.sets, context_.evaluation())) co_return std::nullopt;
-    const std::optional<EvaluatedSets> sets = evaluate_sets(keys_.sets, *keys_.table, context_.evaluation());
+    const std::optional<EvaluatedSets> sets = evaluate_sets(keys_.sets, *keys_.table, context_.evaluation(), !keys_.by_parts);
     if (!sets) co_return sql::Batch{};
     if (sets->is_leaf() && sets->kind != planner::SetExpression::Kind::kRange && scores_.empty()) co_return co_await read_set(*sets);
     const std::vector<std::string> no_fields;
@@ -77,9 +83,9 @@ class IndexKeysOperator final : public IndexAnswer {
     }
     const std::size_t key_size = keys_.table->primary_key.size();
     std::vector<std::string_view> views;
-    std::vector<std::string> texts, fixed;
+    std::vector<std::string> fixed;
     // Parts of the key that short members leave out stand in the set's name.
-    std::size_t first = 0, last = 0;
+    std::size_t first = omitted_.first, last = omitted_.last;
     if (ends.any() && !members.empty()) {
       fixed = names_.split_member(ends.whole(members[0].text));
       first = static_cast<std::size_t>(std::ranges::count(ends.head, ':'));
@@ -87,15 +93,12 @@ class IndexKeysOperator final : public IndexAnswer {
     }
     for (std::size_t row = 0; row < members.size(); ++row) {
       const std::string_view member = members[row].text;
-      const bool is_escaped = key_size > 1 && member.find('%') != std::string_view::npos;
-      if (is_escaped) texts = names_.split_member(ends.whole(member));
-      else if (key_size > 1) split(member, views);
+      if (key_size > 1) split(member, views);
       for (std::size_t i = 0; i < columns.size(); ++i) {
         if (parts_[i] >= key_size) columns[i]->append_view(scores[parts_[i] - key_size].children()[row].text);
         else if (key_size == 1) columns[i]->append_view(member);
         else if (parts_[i] < first || parts_[i] + last >= key_size) columns[i]->append<std::string_view>(fixed[parts_[i]]);
-        else if (is_escaped) columns[i]->append<std::string_view>(texts.at(parts_[i]));
-        else columns[i]->append_view(views.at(parts_[i] - first));
+        else append_part(views.at(parts_[i] - first), *columns[i]);
       }
     }
     for (const auto& column : columns) column->keep_alive(owner);
@@ -105,7 +108,11 @@ class IndexKeysOperator final : public IndexAnswer {
     return batch;
   }
 
-  /// A member without escapes.
+  static void append_part(std::string_view segment, sql::Column& column) {
+    if (segment.find('%') == std::string_view::npos) column.append_view(segment);
+    else column.append<std::string_view>(sql::unescape_segment(segment));
+  }
+
   static void split(std::string_view member, std::vector<std::string_view>& parts) {
     parts.clear();
     for (std::size_t end; (end = member.find(':')) != std::string_view::npos; member.remove_prefix(end + 1)) {
@@ -116,6 +123,7 @@ class IndexKeysOperator final : public IndexAnswer {
 
   const planner::IndexKeys& keys_;
   sql::TableKeys names_;
+  sql::OmittedParts omitted_;       // by members that are combined as they are
   std::vector<std::size_t> parts_;  // of the key, for each column; behind these places in
   std::vector<std::string> scores_;  // zsets
 };

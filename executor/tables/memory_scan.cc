@@ -100,6 +100,7 @@ class MemoryScanOperator final : public Operator {
       rows.push_back(static_cast<std::uint32_t>(row_));
     }
     if (rows.empty()) return {};
+    counters_.add_rows(rows.size());
     const auto read = [&](std::size_t position) {
       const std::int16_t number = scan_.read.numbers[position];
       return chunk.columns.at(number)->read(rows, slice.chunk);

@@ -57,6 +57,7 @@ class Describer {
  public:
   CommandText text;
   const sql::TableDef* table_of_sets = nullptr;  // of the sets and ranges that are combined
+  bool by_parts = false;  // short members of sets are combined as they are
 
   void operator()(const KeyLookup& n) {
     sql::TableKeys keys(*n.read.table);
@@ -246,6 +247,7 @@ class Describer {
   void operator()(const IndexKeys& n) {
     sql::TableKeys keys(*n.table);
     table_of_sets = n.table.get();
+    by_parts = n.by_parts;
     set_commands(keys, n.sets);
     const bool plain = n.sets.kind == SetKind::kSet || n.sets.kind == SetKind::kNullSet;
     if (plain) text.commands.back() = fmt::format("SMEMBERS {0}, or SSCAN {0} 0 COUNT 20000 and ZCARD {1}", word(set_key(keys, n.sets)), word(keys.all_rows()));
@@ -428,7 +430,7 @@ class Describer {
       return;
     }
     for (const SetExpression& operand : sets.operands) {
-      const bool is_short = SetAlgebra::has_short_members(*table_of_sets, operand);
+      const bool is_short = !by_parts && SetAlgebra::has_short_members(*table_of_sets, operand);
       if (operand.operands.empty() && operand.kind != SetKind::kRange && !is_short) {
         command += " " + word(set_key(keys, operand));
       } else {

@@ -82,26 +82,6 @@ std::optional<MemberSets> match_members(const PhysicalNode& node) {
   return is_member ? sets : std::nullopt;
 }
 
-SetExpression combine(SetExpression::Kind kind, SetExpression left, SetExpression right) {
-  SetExpression result{kind, {}, {}, {}};
-  const auto add = [&](SetExpression operand, bool merges) {
-    if (merges && operand.kind == kind) {
-      std::move(operand.operands.begin(), operand.operands.end(), std::back_inserter(result.operands));
-    } else {
-      result.operands.push_back(std::move(operand));
-    }
-  };
-  const bool is_difference = kind == SetExpression::Kind::kDifference;
-  add(std::move(left), true);
-  // What is taken away may be taken away one by one.
-  if (is_difference && right.kind == SetExpression::Kind::kUnion) {
-    std::move(right.operands.begin(), right.operands.end(), std::back_inserter(result.operands));
-  } else {
-    add(std::move(right), !is_difference);
-  }
-  return result;
-}
-
 /// The members alone, without a condition that only one of the sets fulfils.
 PhysicalPlan member_scan(const MemberSets& from, SetExpression sets, std::vector<PhysicalColumn> columns) {
   MappedScan scan;
@@ -137,6 +117,26 @@ bool joins_members(const ExpressionPtr& condition, const Planned& left, const Pl
 
 }  // namespace
 
+SetExpression combine_sets(SetExpression::Kind kind, SetExpression left, SetExpression right) {
+  SetExpression result{kind, {}, {}, {}};
+  const auto add = [&](SetExpression operand, bool merges) {
+    if (merges && operand.kind == kind) {
+      std::move(operand.operands.begin(), operand.operands.end(), std::back_inserter(result.operands));
+    } else {
+      result.operands.push_back(std::move(operand));
+    }
+  };
+  const bool is_difference = kind == SetExpression::Kind::kDifference;
+  add(std::move(left), true);
+  // What is taken away may be taken away one by one.
+  if (is_difference && right.kind == SetExpression::Kind::kUnion) {
+    std::move(right.operands.begin(), right.operands.end(), std::back_inserter(result.operands));
+  } else {
+    add(std::move(right), !is_difference);
+  }
+  return result;
+}
+
 std::optional<Planned> join_member_sets(JoinKind kind, const ExpressionPtr& condition, const Planned& left, const Planned& right) {
   if (kind != JoinKind::kInner && kind != JoinKind::kSemi && kind != JoinKind::kAnti) return {};
   const auto a = match_sets(*left.plan), b = match_sets(*right.plan);
@@ -145,7 +145,7 @@ std::optional<Planned> join_member_sets(JoinKind kind, const ExpressionPtr& cond
   if (!joins_members(condition, left, right, *a, *b)) return {};
   MappedScan scan = *a->scan;
   scan.path = MappedScan::Path::kSets;
-  scan.sets = combine(kind == JoinKind::kAnti ? SetExpression::Kind::kDifference : SetExpression::Kind::kIntersection, a->sets, b->sets);
+  scan.sets = combine_sets(kind == JoinKind::kAnti ? SetExpression::Kind::kDifference : SetExpression::Kind::kIntersection, a->sets, b->sets);
   scan.goal = {};
   PhysicalPlan members = make_physical(std::move(scan), left.plan->columns);
   if (kind != JoinKind::kInner) return Planned{std::move(members), left.ids};
@@ -184,7 +184,7 @@ std::optional<PhysicalPlan> combine_member_sets(LogicalSetOperation::Kind kind, 
   const Kind operation = kind == LogicalSetOperation::Kind::kUnion       ? Kind::kUnion
                          : kind == LogicalSetOperation::Kind::kIntersect ? Kind::kIntersection
                                                                          : Kind::kDifference;
-  return member_scan(*a, combine(operation, a->sets, b->sets), left->columns);
+  return member_scan(*a, combine_sets(operation, a->sets, b->sets), left->columns);
 }
 
 std::optional<PhysicalPlan> distinct_members(const PhysicalPlan& input) {

@@ -7,6 +7,9 @@ namespace redquel::planner {
 // Joins and set operations between sets that an application keeps (mapped tables of layout set) as SINTER, SUNION and SDIFF. The plans
 // given in are those of the inputs; nullopt: they are no such sets.
 
+/// An intersection, union or difference of two expressions as one of all their operands where that means the same.
+SetExpression combine_sets(SetExpression::Kind kind, SetExpression left, SetExpression right);
+
 /// Inner, semi and anti joins of two sets over their members, and nothing else.
 std::optional<Planned> join_member_sets(JoinKind kind, const sql::ExpressionPtr& condition, const Planned& left, const Planned& right);
 /// UNION, INTERSECT and EXCEPT of members.

@@ -5,6 +5,7 @@
 
 #include "planner/access/row_bounds.h"
 #include "planner/physical/member_sets.h"
+#include "planner/physical/part_sets.h"
 #include "planner/physical/rank_limit.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
@@ -127,6 +128,21 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalValues& val
   return {make_physical(PhysicalValues{values.rows}, physical_columns(node.columns)), column_ids(node.columns)};
 }
 
+std::optional<Planned> PhysicalPlanner::plan_groups_with_all_values(const LogicalFilter& filter) {
+  const auto* aggregate = std::get_if<LogicalAggregate>(&filter.input->node);
+  if (aggregate == nullptr || aggregate->scalar || aggregate->calls.size() != 1 || !changed_tables_.empty() || !index_answers_) return {};
+  Wish below;
+  below.needed.emplace();
+  for (const ExpressionPtr& key : aggregate->group_by) below.needed->merge(columns_in(*key));
+  const Planned rows = plan(aggregate->input, below);
+  return groups_with_all_values(*aggregate, filter.input->columns, filter.condition, rows, [&] {
+    Planned groups = plan(filter.input);
+    auto columns = groups.plan->columns;
+    groups.plan = make_physical(PhysicalFilter{groups.plan, resolve(filter.condition, groups.ids)}, std::move(columns));
+    return groups;
+  });
+}
+
 Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, const Wish& wish) {
   if (is_true(*filter.condition)) return plan(filter.input, wish);
   const auto* scan = std::get_if<LogicalScan>(&filter.input->node);
@@ -151,6 +167,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, 
   }
   Wish below{wish.order, {}, wish.needed};
   if (below.needed) below.needed->merge(columns_in(*filter.condition));
+  if (auto groups = plan_groups_with_all_values(filter)) return std::move(*groups);
   auto ranked = plan_index_ranks(filter.input, filter.condition);
   Planned input = ranked ? *std::move(ranked) : plan(limited_by_rank(filter.input, filter.condition), below);
   if (const auto* system = std::get_if<LogicalSystemScan>(&filter.input->node); system && system->schema == sql::kRedisSchema) {
@@ -472,6 +489,10 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDistinct& d
   // All columns of the input are compared, so they must be just the node's.
   Planned input = arrange(plan(distinct.input), distinct.on.empty() ? node.columns : distinct.input->columns);
   if (auto members = distinct.on.empty() && changed_tables_.empty() ? distinct_members(input.plan) : std::nullopt) return {*std::move(members), input.ids};
+  if (distinct.on.empty() && changed_tables_.empty()) {
+    auto parts = distinct_parts(input.plan, [&] { return make_physical(PhysicalDistinct{input.plan, {}}, input.plan->columns); });
+    if (parts) return {*std::move(parts), input.ids};
+  }
   PhysicalDistinct physical{input.plan, {}};
   for (const ExpressionPtr& key : distinct.on) physical.on.push_back(resolve(key, input.ids));
   auto columns = input.plan->columns;
@@ -485,6 +506,10 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalSetOperatio
   auto members = operation.all || !changed_tables_.empty() ? std::nullopt : combine_member_sets(operation.kind, left.plan, right.plan);
   if (members) return {*std::move(members), column_ids(node.columns)};
   PhysicalSetOperation physical{operation.kind, operation.all, left.plan, right.plan};
+  if (!operation.all && changed_tables_.empty()) {
+    auto parts = combine_part_sets(operation.kind, left.plan, right.plan, [&] { return make_physical(physical, left.plan->columns); });
+    if (parts) return {*std::move(parts), column_ids(node.columns)};
+  }
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
 }
 

@@ -76,6 +76,9 @@ class PhysicalPlanner {
   /// A semi-join as an inner join of the right side's distinct keys with the rows of the left table that have them.
   std::optional<Planned> plan_semi_join_reduction(const LogicalJoin& join, const Planned& left, const Planned& right);
   Planned plan_hash_join(const LogicalJoin& join, Planned left, Planned right);
+  /// A join over a join, both with sets of one index over a part of the key, as one with what Redis combines (part_sets.h): books that have
+  /// two tags, as a join of `book` with an intersection. nullopt: there are no such sets.
+  std::optional<Planned> plan_join_with_parts(const LogicalJoin& join, const Wish&);
   /// Is a subquery asked for more than one row of this plan? Not of one that writes.
   bool runs_often(const LogicalPtr& outer);
   Planned plan_apply(const Logical&, const LogicalApply&, const Wish&);
@@ -105,6 +108,8 @@ class PhysicalPlanner {
   /// The ranks of the few rows that a condition above the window names (index_ranks.cc); nullopt: there are none such.
   std::optional<Planned> plan_index_ranks(const LogicalPtr& window, const sql::ExpressionPtr& condition);
   std::optional<Planned> plan_index_distinct(const Logical&, const LogicalDistinct&);
+  /// HAVING count(*) = n, of groups with n values of an index (part_sets.h).
+  std::optional<Planned> plan_groups_with_all_values(const LogicalFilter&);
 
   const sql::SessionSettings& settings_;
   const std::set<sql::Oid>& changed_tables_;

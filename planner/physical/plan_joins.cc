@@ -6,10 +6,12 @@
 #include "planner/access/set_algebra.h"
 #include "planner/physical/mapped_path.h"
 #include "planner/physical/member_sets.h"
+#include "planner/physical/part_sets.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/cardinality.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/catalog/mapping.h"
+#include "sql/catalog/member_form.h"
 #include "sql/error.h"
 #include "sql/expressions/coerce.h"
 #include "sql/functions/resolve.h"
@@ -131,6 +133,81 @@ double estimated_rows(const PhysicalNode& node) {
   return std::visit(Estimate{}, node.node);
 }
 
+namespace {
+
+/// The table of a filtered scan, if one of its indexes is over a part of the key; nullptr: there is none.
+const sql::TableDef* table_with_part_sets(const Logical& node) {
+  const auto* filter = std::get_if<LogicalFilter>(&node.node);
+  const auto* scan = filter && !filter->barrier ? std::get_if<LogicalScan>(&filter->input->node) : nullptr;
+  if (scan == nullptr || scan->table->mapping) return nullptr;
+  const bool has_sets = std::ranges::any_of(sql::structures_of(*scan->table), [&](const sql::Structure& structure) {
+    return structure.kind == sql::Structure::Kind::kSets && sql::omitted_parts(*scan->table, structure.columns).any();
+  });
+  return has_sets ? scan->table.get() : nullptr;
+}
+
+/// The condition that links `right` with columns of `twin`, where `condition` links it with columns that are equal to these by `links`.
+ExpressionPtr condition_with_twin(const ExpressionPtr& condition, const ExpressionPtr& links, const Logical& twin, const Logical& rest, const Logical& right) {
+  const std::set<ColumnId> twin_ids = ids_of(twin), rest_ids = ids_of(rest), right_ids = ids_of(right);
+  std::set<ColumnId> left_ids = twin_ids;
+  left_ids.insert(rest_ids.begin(), rest_ids.end());
+  const auto column_of = [](const ExpressionPtr& expression) { return std::get_if<sql::ColumnRef>(&expression->node); };
+  std::vector<ExpressionPtr> conditions;
+  for (const ExpressionPtr& part : sql::split_conjunction(condition)) {
+    const auto equality = match_equality(part, left_ids, right_ids);
+    if (!equality || !column_of(equality->left) || !column_of(equality->right)) return nullptr;
+    const ColumnId column = column_of(equality->left)->column;
+    ExpressionPtr of_twin = twin_ids.contains(column) ? equality->left : nullptr;
+    for (const ExpressionPtr& link : sql::split_conjunction(links)) {
+      const auto linked = of_twin ? std::nullopt : match_equality(link, rest_ids, twin_ids);
+      if (!linked || !column_of(linked->left) || !column_of(linked->right) || column_of(linked->left)->column != column) continue;
+      if (linked->right->type.oid == equality->left->type.oid) of_twin = linked->right;
+    }
+    if (!of_twin) return nullptr;
+    auto changed = std::make_shared<sql::Expression>(*part);
+    for (ExpressionPtr& argument : std::get<sql::FunctionCall>(changed->node).arguments) {
+      if (argument == equality->left) argument = of_twin;
+    }
+    conditions.push_back(std::move(changed));
+  }
+  return sql::conjunction(std::move(conditions));
+}
+
+bool reads_part_sets(const PhysicalNode& node) {
+  const auto* project = std::get_if<PhysicalProject>(&node.node);
+  const auto* keys = std::get_if<IndexKeys>(&(project ? *project->input : node).node);
+  return keys && keys->by_parts;
+}
+
+std::vector<LogicalColumn> logical_columns(JoinKind kind, const Logical& left, const Logical& right) {
+  std::vector<LogicalColumn> columns = left.columns;
+  if (kind == JoinKind::kInner) columns.insert(columns.end(), right.columns.begin(), right.columns.end());
+  return columns;
+}
+
+}  // namespace
+
+std::optional<Planned> PhysicalPlanner::plan_join_with_parts(const LogicalJoin& join, const Wish& wish) {
+  const auto* below = std::get_if<LogicalJoin>(&join.left->node);
+  const sql::TableDef* table = below && join.condition && below->condition ? table_with_part_sets(*join.right) : nullptr;
+  if (table == nullptr || (join.kind != JoinKind::kInner && join.kind != JoinKind::kSemi && join.kind != JoinKind::kAnti)) return {};
+  if (below->kind != JoinKind::kInner && (below->kind != JoinKind::kSemi || join.kind == JoinKind::kInner)) return {};
+  for (const bool is_first : {false, true}) {
+    const LogicalPtr &twin = is_first ? below->left : below->right, &rest = is_first ? below->right : below->left;
+    const sql::TableDef* other = is_first && below->kind == JoinKind::kSemi ? nullptr : table_with_part_sets(*twin);
+    if (other == nullptr || other->oid != table->oid) continue;
+    ExpressionPtr condition = condition_with_twin(join.condition, below->condition, *twin, *rest, *join.right);
+    if (!condition) continue;
+    const LogicalPtr pair = make_logical(LogicalJoin{join.kind, twin, join.right, std::move(condition)}, logical_columns(join.kind, *twin, *join.right));
+    Wish needed{{}, {}, wish.needed};
+    needed.needed->merge(columns_in(*below->condition));
+    if (!reads_part_sets(*plan(pair, needed).plan)) continue;
+    const LogicalPtr &left = is_first ? pair : rest, &right = is_first ? rest : pair;
+    return plan(make_logical(LogicalJoin{below->kind, left, right, below->condition}, logical_columns(below->kind, *left, *right)), needed);
+  }
+  return {};
+}
+
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalJoin& join, const Wish& wish) {
   if (join.kind == JoinKind::kRight) {  // the same join seen from the other side
     return plan_node(node, LogicalJoin{JoinKind::kLeft, join.right, join.left, join.condition}, wish);
@@ -140,6 +217,11 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalJoin& join,
   if (join.condition) sides.needed->merge(columns_in(*join.condition));
   Planned left = plan(join.left, sides), right = plan(join.right, sides);
   const Cardinality cardinality(node);
+  if (changed_tables_.empty() && index_answers_) {
+    auto parts = join_part_sets(join.kind, join.condition, left, right, [&] { return plan_hash_join(join, left, right); });
+    if (parts) return std::move(*parts);
+    if (auto regrouped = plan_join_with_parts(join, sides)) return std::move(*regrouped);
+  }
   const bool right_is_smaller = cardinality.is_known() && cardinality.rows(*join.right) < cardinality.rows(*join.left);
   for (const LookupChoice choice : {LookupChoice::kFew, LookupChoice::kAdaptive}) {
     for (const bool from_right : {right_is_smaller, !right_is_smaller}) {

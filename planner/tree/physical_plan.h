@@ -195,6 +195,9 @@ struct IndexKeys {
   SetExpression sets;
   std::vector<std::int16_t> numbers;  // the node's columns
   PhysicalPlan fallback;              // where the sets are too large for one script
+  /// The sets are over the same part of the key and have short members (sql/catalog/member_form.h), which are combined as they are: `numbers`
+  /// are columns of the other part, and its values the rows.
+  bool by_parts = false;
 };
 /// One column that has equality sets, of all rows or of those with certain values: each value as often as its set has members, no row
 /// is read. The node's only column.

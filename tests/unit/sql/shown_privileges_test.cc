@@ -13,7 +13,7 @@
 namespace redquel::sql {
 namespace {
 
-constexpr Oid kOwner = 16384, kAlice = 16385, kGroup = 16386, kTable = 16400, kView = 16410, kFunction = 16420;
+constexpr Oid kTableOwner = 16384, kReader = 16385, kGroup = 16386, kTable = 16400, kView = 16410, kFunction = 16420;
 
 RoleDef role(Oid oid, std::string name) {
   RoleDef made;
@@ -27,20 +27,20 @@ class ShownPrivileges : public testing::Test {
  protected:
   ShownPrivileges() {
     auto roles = std::make_shared<RoleSet>();
-    for (RoleDef each : {role(kOwner, "owner"), role(kAlice, "alice"), role(kGroup, "the group")}) roles->put(std::move(each));
-    roles->put(RoleMembership{kGroup, kAlice, kPostgresRole, true});
+    for (RoleDef each : {role(kTableOwner, "owner"), role(kReader, "alice"), role(kGroup, "the group")}) roles->put(std::move(each));
+    roles->put(RoleMembership{kGroup, kReader, kPostgresRole, true});
     set_known_roles(roles);
     table = make_table("t", {{"a", kInt4}, {"b", kText}}, {"a"});
     table.oid = kTable;
-    table.owner = owner_reference(kOwner);
+    table.owner = owner_reference(kTableOwner);
     view.oid = kView;
     view.name = "v";
     view.columns = {{.name = "c", .type = kInt4}};
-    view.owner = owner_reference(kOwner);
+    view.owner = owner_reference(kTableOwner);
     function.oid = kFunction;
     function.name = "f";
     function.result = kInt4;
-    function.owner = owner_reference(kOwner);
+    function.owner = owner_reference(kTableOwner);
     context.settings = &settings;
     context.catalog = &catalog;
     context.user = "alice";
@@ -83,8 +83,8 @@ class ShownPrivileges : public testing::Test {
 };
 
 TEST_F(ShownPrivileges, OfObjectsAreTextsWithNames) {
-  table.acl = Acl{{kOwner, kOwner, right::kSelect | right::kInsert, 0}, {kGroup, kOwner, right::kSelect, right::kSelect}, {kPublic, kGroup, right::kSelect, 0}};
-  table.columns[1].acl = Acl{{999, kOwner, right::kUpdate, 0}};
+  table.acl = Acl{{kTableOwner, kTableOwner, right::kSelect | right::kInsert, 0}, {kGroup, kTableOwner, right::kSelect, right::kSelect}, {kPublic, kGroup, right::kSelect, 0}};
+  table.columns[1].acl = Acl{{999, kTableOwner, right::kUpdate, 0}};
   EXPECT_EQ(rows("pg_catalog", "pg_class", {"relacl"}, "relname", "t"),
             (Rows{R"({owner=ar/owner,"\"the group\"=r*/owner","=r/\"the group\""})"}));
   EXPECT_EQ(rows("pg_catalog", "pg_attribute", {"attname", "attacl"}, "attrelid", std::to_string(kTable)).count("b {999=w/owner}"), 1U);
@@ -94,7 +94,7 @@ TEST_F(ShownPrivileges, OfObjectsAreTextsWithNames) {
 }
 
 TEST_F(ShownPrivileges, OfSystemObjectsAreThoseOfTheGrantsOfThisDatabase) {
-  catalog.system_acls[{catalog_class::kRelations, 1260}] = Acl{{kAlice, kPostgresRole, right::kSelect, 0}};
+  catalog.system_acls[{catalog_class::kRelations, 1260}] = Acl{{kReader, kPostgresRole, right::kSelect, 0}};
   catalog.system_acls[{catalog_class::kFunctions, 1317}] = Acl{{kPostgresRole, kPostgresRole, right::kExecute, 0}};
   EXPECT_EQ(rows("pg_catalog", "pg_class", {"relacl"}, "relname", "pg_authid"), Rows{"{alice=r/postgres}"});
   EXPECT_EQ(rows("pg_catalog", "pg_proc", {"proacl"}, "oid", "1317"), Rows{"{postgres=X/postgres}"});
@@ -105,11 +105,11 @@ TEST_F(ShownPrivileges, DecideWhatInformationSchemaShows) {
   const std::string t = "t";
   EXPECT_EQ(rows("information_schema", "tables", {"table_type"}, "table_name", t), Rows{});
   EXPECT_EQ(rows("information_schema", "table_constraints", {"constraint_type"}, "table_name", t), Rows{});
-  table.columns[1].acl = Acl{{kGroup, kOwner, right::kSelect, 0}};
+  table.columns[1].acl = Acl{{kGroup, kTableOwner, right::kSelect, 0}};
   EXPECT_EQ(rows("information_schema", "tables", {"table_type"}, "table_name", t), Rows{"BASE TABLE"});
   EXPECT_EQ(rows("information_schema", "columns", {"column_name"}, "table_name", t), Rows{"b"});
   EXPECT_EQ(rows("information_schema", "table_constraints", {"constraint_type"}, "table_name", t), Rows{});
-  table.acl = Acl{{kAlice, kOwner, right::kReferences, 0}};
+  table.acl = Acl{{kReader, kTableOwner, right::kReferences, 0}};
   EXPECT_EQ(rows("information_schema", "columns", {"column_name"}, "table_name", t), (Rows{"a", "b"}));
   EXPECT_EQ(rows("information_schema", "table_constraints", {"constraint_type"}, "table_name", t), (Rows{"CHECK", "PRIMARY KEY"}));
   context.user = "owner";
@@ -117,7 +117,7 @@ TEST_F(ShownPrivileges, DecideWhatInformationSchemaShows) {
 }
 
 TEST_F(ShownPrivileges, HideDefinitionsFromAllButTheOwner) {
-  view.acl = Acl{{kPublic, kOwner, right::kSelect, 0}};
+  view.acl = Acl{{kPublic, kTableOwner, right::kSelect, 0}};
   view.definition = "SELECT 1;";
   function.body = "SELECT 1";
   EXPECT_EQ(rows("information_schema", "views", {"view_definition"}, "table_name", "v"), Rows{"~"});
@@ -131,7 +131,7 @@ TEST_F(ShownPrivileges, HideDefinitionsFromAllButTheOwner) {
 }
 
 TEST_F(ShownPrivileges, AreListedToGrantorsAndGrantees) {
-  table.acl = Acl{{kOwner, kOwner, right::kSelect, 0}, {kGroup, kOwner, right::kSelect, right::kSelect}, {kPublic, kOwner, right::kInsert, 0}};
+  table.acl = Acl{{kTableOwner, kTableOwner, right::kSelect, 0}, {kGroup, kTableOwner, right::kSelect, right::kSelect}, {kPublic, kTableOwner, right::kInsert, 0}};
   const std::vector<std::string> columns = {"grantor", "grantee", "privilege_type", "is_grantable"};
   EXPECT_EQ(rows("information_schema", "table_privileges", columns, "table_name", "t"),
             (Rows{"owner the group SELECT YES", "owner PUBLIC INSERT NO"}));
@@ -139,7 +139,7 @@ TEST_F(ShownPrivileges, AreListedToGrantorsAndGrantees) {
   context.user = "owner";
   EXPECT_EQ(rows("information_schema", "role_table_grants", columns, "table_name", "t"),
             (Rows{"owner owner SELECT YES", "owner the group SELECT YES", "owner PUBLIC INSERT NO"}));
-  table.columns[1].acl = Acl{{kGroup, kOwner, right::kSelect, 0}, {kAlice, kOwner, right::kUpdate, 0}};
+  table.columns[1].acl = Acl{{kGroup, kTableOwner, right::kSelect, 0}, {kReader, kTableOwner, right::kUpdate, 0}};
   EXPECT_EQ(rows("information_schema", "column_privileges", {"grantee", "privilege_type", "is_grantable"}, "column_name", "b"),
             (Rows{"owner SELECT YES", "the group SELECT YES", "the group SELECT NO", "alice UPDATE NO", "PUBLIC INSERT NO"}));
   EXPECT_EQ(rows("information_schema", "enabled_roles", {"role_name"}, "role_name", "alice"), Rows{});
@@ -157,22 +157,22 @@ TEST_F(ShownPrivileges, HideTemporaryTablesOfOtherSessions) {
 
 TEST_F(ShownPrivileges, OfOwnersFromBeforeRolesFollowARenamedRole) {
   auto roles = std::make_shared<RoleSet>();
-  RoleDef renamed = role(kOwner, "now");
+  RoleDef renamed = role(kTableOwner, "now");
   renamed.owner_name = "anna";
   roles->put(std::move(renamed));
-  roles->put(role(kAlice, "anna"));
+  roles->put(role(kReader, "anna"));
   set_known_roles(roles);
   catalog.schemas["app"] = {.oid = 16500, .name = "app", .owner = "anna", .comment = ""};
   function.owner = "anna";
-  EXPECT_EQ(rows("pg_catalog", "pg_namespace", {"nspowner"}, "nspname", "app"), Rows{std::to_string(kOwner)});
-  EXPECT_EQ(rows("pg_catalog", "pg_proc", {"proowner"}, "proname", "f"), Rows{std::to_string(kOwner)});
+  EXPECT_EQ(rows("pg_catalog", "pg_namespace", {"nspowner"}, "nspname", "app"), Rows{std::to_string(kTableOwner)});
+  EXPECT_EQ(rows("pg_catalog", "pg_proc", {"proowner"}, "proname", "f"), Rows{std::to_string(kTableOwner)});
 }
 
 TEST_F(ShownPrivileges, AreAskedForByRole) {
-  table.acl = Acl{{kGroup, kOwner, right::kSelect, right::kSelect}};
-  table.columns[0].acl = Acl{{kPublic, kOwner, right::kInsert, 0}};
+  table.acl = Acl{{kGroup, kTableOwner, right::kSelect, right::kSelect}};
+  table.columns[0].acl = Acl{{kPublic, kTableOwner, right::kInsert, 0}};
   rows("pg_catalog", "pg_class", {"oid"}, "relname", "t");  // puts the definitions into the catalog
-  const RoleRights alice(catalog, context), everyone(catalog, kPublic, "shop"), owner(catalog, kOwner, "shop"), super(catalog, kPostgresRole, "shop");
+  const RoleRights alice(catalog, context), everyone(catalog, kPublic, "shop"), owner(catalog, kTableOwner, "shop"), super(catalog, kPostgresRole, "shop");
   const auto on_table = [](const RoleRights& role, WantedRights wanted) { return role.has_any(catalog_class::kRelations, kTable, wanted); };
   EXPECT_TRUE(on_table(alice, {right::kSelect | right::kDelete}));
   EXPECT_TRUE(on_table(alice, {0, right::kSelect}));
@@ -208,7 +208,7 @@ TEST_F(ShownPrivileges, AreReadFromTheirTexts) {
   EXPECT_EQ(error("alice=r/"), "22P02 a name must follow the \"/\" sign");
   EXPECT_EQ(error("alice=r/owner r"), "22P02 extra garbage at the end of the ACL specification");
   EXPECT_EQ(error(std::string(64, 'a') + "=r/owner"), "42622 identifier too long");
-  EXPECT_EQ(decode_acl_item_text("999=r/owner"), (AclItem{999, kOwner, right::kSelect, 0}));
+  EXPECT_EQ(decode_acl_item_text("999=r/owner"), (AclItem{999, kTableOwner, right::kSelect, 0}));
 }
 
 }  // namespace
