@@ -6,7 +6,7 @@ import signal
 
 from harness.pgwire import query
 from harness.processes import children
-from harness.servers import AWAY, run_when_it_is_back
+from harness.servers import AWAY, connect_when_it_is_back, run_when_it_is_back
 from harness.waiting import wait_for
 
 CONCURRENT = True
@@ -37,7 +37,7 @@ def make(make_redis, make_server):
 
 def write(server, number):
     """Acknowledged, whatever it takes."""
-    with server.connect() as connection:
+    with connect_when_it_is_back(server) as connection:
         run_when_it_is_back(connection, f"INSERT INTO torn VALUES ({number}, 'after')")
 
 
@@ -121,7 +121,7 @@ def test_killed_while_it_rewrites_a_torn_file(make_redis, make_server):
     tear(redis, len(BLOCK) - 20)
     redis.options = (*OPTIONS, "--rdb-key-save-delay", "500000")
     redis.start()
-    with redis.connect() as raw, server.connect() as connection:
+    with redis.connect() as raw, connect_when_it_is_back(server) as connection:
         wait_for(lambda: (connection.query("SELECT count(*) FROM torn WHERE id > 0"),
                           raw.info("persistence")["aof_rewrite_in_progress"] == "1")[1], what="a rewrite")
     redis.kill()
@@ -133,7 +133,7 @@ def test_killed_while_it_rewrites_a_torn_file(make_redis, make_server):
     write(server, 7)
     redis.kill()
     redis.start()
-    with server.connect() as connection:
+    with connect_when_it_is_back(server) as connection:
         found = run_when_it_is_back(connection, "SELECT count(*), count(*) FILTER (WHERE v = 'half') FROM torn")
         assert found == [["23", "0"]], found
         assert connection.run("SELECT v FROM torn WHERE id = 7") == [["after"]]

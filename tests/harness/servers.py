@@ -280,6 +280,18 @@ def sharing_redis(make_redis, make_server, count=1, redis_options=(), **limits):
 AWAY = ("08006", "57P03")
 
 
+def connect_when_it_is_back(server, seconds=120):
+    """A session, although the server may find only now that its connections to Redis are lost."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return server.connect()
+        except pgwire.ServerError as error:
+            if error.sqlstate not in AWAY or time.monotonic() > end:
+                raise
+        time.sleep(0.05)
+
+
 def run_when_it_is_back(connection, sql, seconds=120):
     """Rows of a statement that may be repeated: each of redquel's threads finds for itself that Redis is there again."""
     end = time.monotonic() + seconds

@@ -7,7 +7,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::string show(const Resp3Value& value) {
+std::string show_resp3(const Resp3Value& value) {
   using Kind = Resp3Value::Kind;
   switch (value.kind) {
     case Kind::kNull: return "null";
@@ -18,16 +18,16 @@ std::string show(const Resp3Value& value) {
     case Kind::kPush: break;
   }
   std::string text;
-  for (const Resp3Value& child : value.children) text += (text.empty() ? "" : " ") + show(child);
+  for (const Resp3Value& child : value.children) text += (text.empty() ? "" : " ") + show_resp3(child);
   return (value.kind == Kind::kPush ? ">[" : "[") + text + "]";
 }
 
-std::vector<std::string> decode(std::string_view bytes, std::size_t piece, Resp3Decoder decoder = Resp3Decoder()) {
+std::vector<std::string> decode_resp3(std::string_view bytes, std::size_t piece, Resp3Decoder decoder = Resp3Decoder()) {
   std::vector<std::string> values;
   while (!bytes.empty()) {
     decoder.feed(bytes.substr(0, piece));
     bytes.remove_prefix(std::min(piece, bytes.size()));
-    while (const std::optional<Resp3Value> value = decoder.next()) values.push_back(show(*value));
+    while (const std::optional<Resp3Value> value = decoder.next()) values.push_back(show_resp3(*value));
   }
   return values;
 }
@@ -38,7 +38,7 @@ constexpr std::string_view kMessages =
 
 TEST(Resp3Decoder, GivesTheSameValuesFromPiecesOfAnySize) {
   for (std::size_t piece = 1; piece <= kMessages.size(); ++piece) {
-    EXPECT_THAT(decode(kMessages, piece), ElementsAre("'OK'", ">['invalidate' ['t:1' 'a\r\nb\x01']]", ">['invalidate' null]", "[-5 null [] -ERR no]",
+    EXPECT_THAT(decode_resp3(kMessages, piece), ElementsAre("'OK'", ">['invalidate' ['t:1' 'a\r\nb\x01']]", ">['invalidate' null]", "[-5 null [] -ERR no]",
                                                       "['a' 't']", "['1.5']", "'txt:abc'", "-ERR x", "null"))
         << piece;
     if (testing::Test::HasFailure()) return;
@@ -47,13 +47,13 @@ TEST(Resp3Decoder, GivesTheSameValuesFromPiecesOfAnySize) {
 
 TEST(Resp3Decoder, RefusesWhatIsNoResp3) {
   for (const std::string_view bytes : {"?\r\n", "\r\n", ":x\r\n", "$x\r\n", "$-2\r\n", "$3\r\nabcd\r\n", "*-2\r\n", "*?\r\n", "*1\r\n>0\r\n", "|1\r\n+a\r\n+b\r\n"}) {
-    EXPECT_THROW(decode(bytes, 100), ProtocolError) << bytes;
+    EXPECT_THROW(decode_resp3(bytes, 100), ProtocolError) << bytes;
   }
 }
 
 TEST(Resp3Decoder, IsBounded) {
   const Resp3Decoder::Bounds bounds{.bytes = 100, .values = 10, .depth = 3};
-  const auto decode_bounded = [&](const std::string& bytes) { return decode(bytes, 7, Resp3Decoder(bounds)); };
+  const auto decode_bounded = [&](const std::string& bytes) { return decode_resp3(bytes, 7, Resp3Decoder(bounds)); };
   EXPECT_THROW(decode_bounded("$101\r\n"), ProtocolError);
   EXPECT_THROW(decode_bounded("*2\r\n$60\r\n" + std::string(60, 'x') + "\r\n$60\r\n" + std::string(60, 'x') + "\r\n"), ProtocolError);
   EXPECT_THROW(decode_bounded("*11\r\n"), ProtocolError);
