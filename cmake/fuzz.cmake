@@ -31,3 +31,4 @@ add_fuzzer(scram_exchange
 add_fuzzer(host_rules
   SOURCES server/authentication/rule_lines.cc server/authentication/host_rule.cc ${error_sources}
   LIBRARIES -lfmt)
+add_fuzzer(resp3_decoder SOURCES executor/memory/resp3_decoder.cc ${error_sources} LIBRARIES -lfmt)

@@ -1,117 +1,136 @@
 #include "executor/memory/resp3_decoder.h"
 
 #include <charconv>
-
-#include "executor/redis/resp_codec.h"
+#include <utility>
 
 namespace redquel::executor {
 
 namespace {
 
-constexpr int kMostDepth = 8;
-constexpr std::size_t kMostLine = 64 * 1024;
+constexpr std::string_view kLineEnd = "\r\n";
+/// The longest line: of an error, or of a number with many digits.
+constexpr std::size_t kLongestLine = 64 * 1024;
 
-std::int64_t number_of(std::string_view text) {
+std::int64_t number_of(std::string_view digits) {
   std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) throw ProtocolError("not a number in a reply");
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size()) throw ProtocolError("a number is expected");
   return number;
 }
 
 }  // namespace
 
-void Resp3Decoder::feed(std::string_view bytes) {
-  if (begin_ > bytes_.size() / 2) {
-    bytes_.erase(0, begin_);
-    begin_ = 0;
+std::optional<std::string_view> Resp3Decoder::line() {
+  const std::string_view rest = std::string_view(input_).substr(position_);
+  const std::size_t end = rest.find(kLineEnd);
+  if (end == std::string_view::npos) {
+    if (rest.size() > kLongestLine) throw ProtocolError("a line is too long");
+    return std::nullopt;
   }
-  bytes_ += bytes;
-  if (bytes_.size() - begin_ > most_bytes_) throw ProtocolError("a message is too long");
+  return rest.substr(0, end);
+}
+
+std::optional<Resp3Value> Resp3Decoder::read_bulk(std::string_view header, Resp3Value::Kind kind, bool& needs_bytes) {
+  const std::int64_t size = number_of(header.substr(1));
+  if (size == -1 && kind == Resp3Value::Kind::kText) {
+    position_ += header.size() + kLineEnd.size();
+    return Resp3Value{};
+  }
+  if (size < 0 || static_cast<std::uint64_t>(size) > bounds_.bytes) throw ProtocolError("a text is too long");
+  const std::size_t begin = position_ + header.size() + kLineEnd.size(), bytes = static_cast<std::size_t>(size);
+  if (input_.size() < begin + bytes + kLineEnd.size()) {
+    needs_bytes = true;
+    return std::nullopt;
+  }
+  if (input_.compare(begin + bytes, kLineEnd.size(), kLineEnd) != 0) throw ProtocolError("a text does not end where it should");
+  position_ = begin + bytes + kLineEnd.size();
+  return Resp3Value{.kind = kind, .text = input_.substr(begin, bytes), .children = {}};
+}
+
+std::optional<Resp3Value> Resp3Decoder::open(std::string_view header, Resp3Value::Kind kind, std::size_t factor) {
+  const std::int64_t count = number_of(header.substr(1));
+  position_ += header.size() + kLineEnd.size();
+  if (count == -1 && kind == Resp3Value::Kind::kArray) return Resp3Value{};
+  if (count < 0 || static_cast<std::uint64_t>(count) > bounds_.values) throw ProtocolError("a value has too many parts");
+  Resp3Value value{.kind = kind, .text = {}, .children = {}};
+  if (count == 0) return value;
+  if (open_.size() >= bounds_.depth) throw ProtocolError("a value nests too deeply");
+  open_.push_back({std::move(value), static_cast<std::size_t>(count) * factor});
+  return std::nullopt;
+}
+
+std::optional<Resp3Value> Resp3Decoder::read(std::string_view header, bool& needs_bytes) {
+  using Kind = Resp3Value::Kind;
+  if (header.empty()) throw ProtocolError("an empty line");
+  const std::string_view rest = header.substr(1);
+  const auto take_line = [&](Resp3Value value) {
+    position_ += header.size() + kLineEnd.size();
+    return value;
+  };
+  switch (header[0]) {
+    case '+':
+    case ',':
+    case '#':
+    case '(':
+      return take_line({.kind = Kind::kText, .text = std::string(rest), .children = {}});
+    case '-':
+      return take_line({.kind = Kind::kError, .text = std::string(rest), .children = {}});
+    case ':':
+      return take_line({.kind = Kind::kInteger, .text = {}, .integer = number_of(rest), .children = {}});
+    case '_':
+      return take_line({});
+    case '$':
+    case '=':
+      return read_bulk(header, Kind::kText, needs_bytes);
+    case '!':
+      return read_bulk(header, Kind::kError, needs_bytes);
+    case '*':
+    case '~':
+      return open(header, Kind::kArray, 1);
+    case '%':
+      return open(header, Kind::kArray, 2);
+    case '>':
+      if (!open_.empty()) throw ProtocolError("a push within a value");
+      return open(header, Kind::kPush, 1);
+    default:
+      throw ProtocolError("an unknown kind of value");
+  }
 }
 
 std::optional<Resp3Value> Resp3Decoder::next() {
-  if (bytes_.size() - begin_ < needed_) return std::nullopt;
-  std::size_t at = begin_;
-  if (!parse(at, nullptr, 0)) {
-    // A long message is looked at again when it may be twice as long: its bytes are looked at a bounded number of times.
-    needed_ = (bytes_.size() - begin_) + (bytes_.size() - begin_) / 8 + 1;
-    if (bytes_.size() - begin_ < kMostLine) needed_ = 0;
-    return std::nullopt;
+  while (true) {
+    const std::optional<std::string_view> header = line();
+    if (!header) break;
+    const std::size_t before = position_;
+    bool needs_bytes = false;
+    std::optional<Resp3Value> value = read(*header, needs_bytes);
+    if (needs_bytes) break;
+    bytes_ += position_ - before;
+    if (++values_ > bounds_.values || bytes_ > bounds_.bytes) throw ProtocolError("a value is too large");
+    while (value && !open_.empty()) {
+      Open& parent = open_.back();
+      parent.value.children.push_back(*std::exchange(value, std::nullopt));
+      if (--parent.missing > 0) break;
+      value = std::move(parent.value);
+      open_.pop_back();
+    }
+    if (!value) continue;
+    bytes_ = values_ = 0;
+    drop_consumed();
+    return value;
   }
-  needed_ = 0;
-  Resp3Value value;
-  at = begin_;
-  parse(at, &value, 0);
-  begin_ = at;
-  return value;
+  drop_consumed();
+  return std::nullopt;
 }
 
-bool Resp3Decoder::read_line(std::size_t& at, std::string_view& line) const {
-  const std::size_t end = bytes_.find("\r\n", at);
-  if (end == std::string::npos) {
-    if (bytes_.size() - at > kMostLine) throw ProtocolError("a line of a reply does not end");
-    return false;
-  }
-  line = std::string_view(bytes_).substr(at, end - at);
-  at = end + 2;
-  return true;
-}
-
-/// Reads the value at `at`, which moves behind it. `value`: null to look only whether it is complete.
-bool Resp3Decoder::parse(std::size_t& at, Resp3Value* value, int depth) const {
-  using Kind = Resp3Value::Kind;
-  if (depth > kMostDepth) throw ProtocolError("a reply is nested too deeply");
-  std::string_view line;
-  if (!read_line(at, line)) return false;
-  if (line.empty()) throw ProtocolError("an empty line in place of a reply");
-  const std::string_view rest = line.substr(1);
-  const auto set = [&](Kind kind) {
-    if (value != nullptr) value->kind = kind;
-  };
-  switch (line[0]) {
-    case '_':
-      return true;
-    case ':':
-    case '#':
-      set(Kind::kInteger);
-      if (value != nullptr) value->integer = line[0] == ':' ? number_of(rest) : rest == "t";
-      return true;
-    case '+':
-    case ',':
-    case '(':
-    case '-':
-      set(line[0] == '-' ? Kind::kError : Kind::kText);
-      if (value != nullptr) value->text = rest;
-      return true;
-    case '$':
-    case '!':
-    case '=': {
-      const std::int64_t length = number_of(rest);
-      if (length < 0) return true;
-      if (static_cast<std::uint64_t>(length) > most_bytes_) throw ProtocolError("a text is too long");
-      if (bytes_.size() - at < static_cast<std::size_t>(length) + 2) return false;
-      set(line[0] == '!' ? Kind::kError : Kind::kText);
-      if (value != nullptr) value->text = bytes_.substr(at, static_cast<std::size_t>(length));
-      at += static_cast<std::size_t>(length) + 2;
-      return true;
-    }
-    case '*':
-    case '~':
-    case '>':
-    case '%': {
-      std::int64_t count = number_of(rest);
-      if (count < 0) return true;
-      if (static_cast<std::uint64_t>(count) > most_bytes_) throw ProtocolError("an array is too long");
-      if (line[0] == '%') count *= 2;
-      set(line[0] == '>' ? Kind::kPush : Kind::kArray);
-      for (std::int64_t i = 0; i < count; ++i) {
-        Resp3Value* child = value == nullptr ? nullptr : &value->children.emplace_back();
-        if (!parse(at, child, depth + 1)) return false;
-      }
-      return true;
-    }
-    default:
-      throw ProtocolError("a reply of an unknown kind");
+void Resp3Decoder::drop_consumed() {
+  constexpr std::size_t kMostConsumed = 64 * 1024;
+  if (position_ == input_.size()) {
+    input_.clear();
+    position_ = 0;
+  } else if (position_ > kMostConsumed) {
+    input_.erase(0, position_);
+    position_ = 0;
   }
 }
 

@@ -1,41 +1,66 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "executor/redis/resp_codec.h"
+
 namespace redquel::executor {
 
-/// One value of RESP3. Maps are arrays of keys and values.
+/// A value of RESP3. Doubles, booleans and big numbers are texts as they were sent; verbatim texts keep their form ("txt:").
 struct Resp3Value {
-  enum class Kind : std::uint8_t { kNull, kInteger, kText, kError, kArray, kPush };
+  enum class Kind : std::uint8_t { kNull, kText, kError, kInteger, kArray, kPush };
   Kind kind = Kind::kNull;
-  std::int64_t integer = 0;
-  std::string text;
-  std::vector<Resp3Value> children;
+  std::string text;                  // kText, kError
+  std::int64_t integer = 0;          // kInteger
+  std::vector<Resp3Value> children;  // kArray (also of sets; of maps names and values in turn), kPush
 
   bool is_text() const { return kind == Kind::kText; }
+  bool is_error() const { return kind == Kind::kError; }
+  bool is_integer() const { return kind == Kind::kInteger; }
+  bool is_array() const { return kind == Kind::kArray; }
 };
 
-/// Decodes RESP3 as it arrives in pieces: sans I/O. A message is bounded in bytes and in depth.
+/// Decodes RESP3 as it arrives in pieces: sans I/O. Nothing is reserved on the word of the server. Streamed values and attributes, which
+/// Redis does not send, are errors.
 class Resp3Decoder {
  public:
-  explicit Resp3Decoder(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+  /// Bounds of one value with all that it holds.
+  struct Bounds {
+    std::size_t bytes = std::size_t{64} << 20;
+    std::size_t values = 1'000'000;
+    std::size_t depth = 8;
+  };
+  Resp3Decoder() = default;
+  explicit Resp3Decoder(Bounds bounds) : bounds_(bounds) {}
 
-  void feed(std::string_view bytes);
-  /// Returns the next value once it is complete. Throws ProtocolError.
+  void feed(std::string_view bytes) { input_.append(bytes); }
+  /// Returns the next value once it is complete. Throws ProtocolError; the decoder is then of no further use.
   std::optional<Resp3Value> next();
 
  private:
-  bool parse(std::size_t& at, Resp3Value* value, int depth) const;
-  bool read_line(std::size_t& at, std::string_view& line) const;
+  struct Open {
+    Resp3Value value;
+    std::size_t missing;  // children
+  };
 
-  std::size_t most_bytes_;
-  std::string bytes_;
-  std::size_t begin_ = 0;   // of the next value
-  std::size_t needed_ = 0;  // bytes without which it is not complete
+  /// Returns a complete line without its end; nullopt: more bytes are needed.
+  std::optional<std::string_view> line();
+  /// Returns the value that begins with the line; nullopt: more bytes are needed, or an aggregate was opened.
+  std::optional<Resp3Value> read(std::string_view header, bool& needs_bytes);
+  std::optional<Resp3Value> read_bulk(std::string_view header, Resp3Value::Kind kind, bool& needs_bytes);
+  std::optional<Resp3Value> open(std::string_view header, Resp3Value::Kind kind, std::size_t factor);
+  void drop_consumed();
+
+  Bounds bounds_;
+  std::string input_;
+  std::size_t position_ = 0;       // of what is not consumed yet
+  std::vector<Open> open_;         // aggregates that lack children, the innermost last
+  std::size_t bytes_ = 0, values_ = 0;  // of the value under way
 };
 
 }  // namespace redquel::executor

@@ -37,7 +37,6 @@ namespace {
 using boost::system::error_code;
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostMessage = std::size_t{256} << 20;
 /// A statement waits so long for a fence, then reads Redis.
 constexpr milliseconds kFencePatience{100};
 /// Each write to Redis is compared with every prefix.
@@ -250,7 +249,7 @@ class TrackingKeeper::Core : public std::enable_shared_from_this<Core> {
     if (result.error) co_return result.error->message();
     if (result.server.cluster_enabled) co_return "the Redis is a cluster";
     if (result.server.role != "master") co_return "the Redis is a replica";
-    decoder3_.emplace(kMostMessage);
+    decoder3_.emplace();
     CommandBatch batch;
     batch.add("HELLO", "3");
     batch.add("INFO", "memory");

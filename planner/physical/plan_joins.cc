@@ -135,8 +135,10 @@ double estimated_rows(const PhysicalNode& node) {
 
 namespace {
 
-/// The table of a filtered scan, if one of its indexes is over a part of the key; nullptr: there is none.
+/// The table of a filtered scan, or of the first of several that are joined, if one of its indexes is over a part of the key; nullptr: there is
+/// none.
 const sql::TableDef* table_with_part_sets(const Logical& node) {
+  if (const auto* join = std::get_if<LogicalJoin>(&node.node)) return table_with_part_sets(*join->left);
   const auto* filter = std::get_if<LogicalFilter>(&node.node);
   const auto* scan = filter && !filter->barrier ? std::get_if<LogicalScan>(&filter->input->node) : nullptr;
   if (scan == nullptr || scan->table->mapping) return nullptr;
