@@ -148,6 +148,13 @@ constexpr Key kKeys[] = {
        take_number(key, node, seconds, 0, 86400);
        c.shutdown_timeout = std::chrono::seconds(seconds);
      }},
+    {"server.drain_delay",
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       std::int64_t seconds = 0;
+       take_number(key, node, seconds, 0, 3600);
+       c.drain_delay = std::chrono::seconds(seconds);
+     }},
+    {"server.reuse_port", [](const std::string& key, const toml::node& node, Configuration& c) { c.reuse_port = take_flag(key, node); }},
     {"redis.url",
      [](const std::string& key, const toml::node& node, Configuration& c) {
        c.redis_url = take_text(key, node);
@@ -372,7 +379,7 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
   app.add_option("--data-dir", data_dir, "directory of the embedded Redis")->type_name("DIR");
   app.add_option("--threads", threads, "event loops; 0: one per core")->check(CLI::Range(0, 1024));
   app.add_option("--log-level", log_level, "trace, debug, info, warn, error or off");
-  app.set_version_flag("--version", fmt::format("redquel {}", kVersion));
+  app.set_version_flag("--version", fmt::format("redquel {} (commit {})", kVersion, commit()));
   redis_option->excludes(embedded_option);
   try {
     app.parse(argc, argv);

@@ -23,7 +23,8 @@ struct Configuration {
   UnixSocketOptions unix_sockets = {.directories = default_socket_directories(), .permissions = 0777, .group = ""};
   bool loopback_until_password = false;
   std::size_t threads = 0;
-  std::chrono::seconds shutdown_timeout{10};
+  std::chrono::seconds shutdown_timeout{10}, drain_delay{0};
+  bool reuse_port = false;
 
   std::string redis_url;  // empty: embedded
   std::string redis_password;  // empty: that of the URL

@@ -44,10 +44,20 @@ class Listeners {
     asio::steady_timer pause;  // of the coroutine that accepts
   };
 
+  /// How TCP addresses are opened.
+  struct Rules {
+    bool serves_others = false;  // addresses beyond loopback are allowed
+    bool shares_ports = false;   // with other processes of this user (SO_REUSEPORT)
+  };
+
   /// Binds and listens: TCP addresses, then a unix socket in each directory, under the port of the first TCP address (`default_port` without
-  /// one). `serves_others`: addresses beyond loopback are allowed. Throws std::runtime_error for the person at the keyboard.
+  /// one). Throws std::runtime_error for the person at the keyboard.
   Listeners(asio::io_context& context, const std::vector<ListenAddress>& addresses, const UnixSocketOptions& unix_sockets,
-            bool serves_others, std::uint16_t default_port);
+            Rules rules, std::uint16_t default_port);
+  /// Listens on sockets that a service manager has opened, and owns their descriptors. Throws std::runtime_error for one that is no
+  /// listening stream socket of TCP or of the file system, one that serves IPv4 and IPv6 at once, and for others than loopback where the
+  /// rules do not allow it.
+  Listeners(asio::io_context& context, const std::vector<int>& sockets, Rules rules, std::uint16_t default_port);
 
   std::vector<Listener>& all() { return listeners_; }
   std::uint16_t port() const { return port_; }
@@ -58,11 +68,13 @@ class Listeners {
   void close();
 
  private:
-  void listen_on_host(const ListenAddress& wanted, bool serves_others);
+  void listen_on_host(const ListenAddress& wanted);
+  void take_socket(int descriptor);
   void listen_on_tcp(const asio::ip::tcp::endpoint& endpoint);
   void listen_on_unix(const std::filesystem::path& directory, const UnixSocketOptions& options);
 
   asio::io_context& context_;
+  Rules rules_;
   std::vector<Listener> listeners_;
   std::vector<std::unique_ptr<SocketFile>> files_;
   std::vector<std::string> addresses_;

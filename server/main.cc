@@ -24,6 +24,7 @@
 #include "server/reload.h"
 #include "server/server.h"
 #include "server/server_options.h"
+#include "server/supervisor.h"
 
 namespace {
 
@@ -41,7 +42,10 @@ std::shared_ptr<server::LoginPolicy> login_policy(const server::Reloadable& relo
 
 /// Everything that needs the configuration. Throws what is fit to be printed.
 int serve(const server::Configuration& configuration, std::vector<std::string> command_line) {
+  server::Supervisor supervisor;
   server::ServerOptions server_options = server::server_options_of(configuration);
+  server_options.supervisor = &supervisor;
+  server_options.passed_sockets = supervisor.take_sockets();
   server_options.reload = server::ConfigurationReload(std::move(command_line), configuration);
   // The child must be forked while this is the only thread.
   std::unique_ptr<executor::EmbeddedRedis> embedded;
@@ -72,9 +76,10 @@ int serve(const server::Configuration& configuration, std::vector<std::string> c
   if (embedded) embedded->supervise();
 
   spdlog::info("data in Redis at {}{}", redis.url.address(), embedded ? " (embedded)" : "");
-  const bool clean = server.run([&server] {
+  const bool clean = server.run([&server, &supervisor] {
     std::printf("ready %s\n", server.address().c_str());
     std::fflush(stdout);
+    supervisor.notify("READY=1\nSTATUS=serving clients");
   });
   if (embedded) embedded->stop();
   if (!clean) {

@@ -31,6 +31,8 @@ const StartKey kStartKeys[] = {
     {"log.format", is_same<&Configuration::json_log>},
     {"server.threads", is_same<&Configuration::threads>},
     {"server.shutdown_timeout", is_same<&Configuration::shutdown_timeout>},
+    {"server.drain_delay", is_same<&Configuration::drain_delay>},
+    {"server.reuse_port", is_same<&Configuration::reuse_port>},
     {"redis.url", is_same<&Configuration::redis_url>},
     {"redis.aof_repair", is_same<&Configuration::aof_repair>},
     {"redis.allow_eviction", is_same<&Configuration::allow_eviction>},

@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "server/client_socket.h"
+#include "server/status/readiness.h"
 #include "server/status/status_server.h"
 #include "server/worker.h"
 
@@ -35,6 +36,9 @@ constexpr std::size_t kSmallMemory = std::size_t{1} << 20;
 constexpr std::size_t kListedProcesses = 65'536;
 /// Descriptors that are not clients: files, Redis connections, the event loops.
 constexpr std::size_t kReservedDescriptors = 128;
+/// While the server ends, the log says so often which sessions it waits for, and names so many of them.
+constexpr auto kReportInterval = 2s;
+constexpr std::size_t kNamedSessions = 10;
 /// Of unix sockets where no TCP address has one.
 constexpr std::uint16_t kDefaultPort = 5433;
 
@@ -56,8 +60,11 @@ class Server::Listener {
  public:
   Listener(ServerOptions options, const EngineSourceFactory& engines)
       : options_(with_logins(std::move(options))),
-        listeners_(context_, options_.listen, options_.unix_sockets, !options_.logins->is_protected(), kDefaultPort),
-        signals_(context_) {
+        listeners_(make_listeners()),
+        signals_(context_),
+        delay_(context_),
+        watchdog_(context_),
+        report_(context_) {
     limit_connections();
     name_rule_hooks(*options_.logins);
     Worker::name_connection_hooks();
@@ -89,9 +96,11 @@ class Server::Listener {
   bool run(const std::function<void()>& ready) {
     std::vector<std::thread> threads;
     std::atomic<bool> clean = true;
+    std::atomic<std::size_t> running = workers_.size();
     for (const auto& worker : workers_) {
-      threads.emplace_back([&clean, &worker] {
+      threads.emplace_back([this, &clean, &running, &worker] {
         if (!worker->run()) clean = false;
+        if (--running == 0) asio::post(context_, [this] { end(); });
       });
     }
     for (Listeners::Listener& listener : listeners_.all()) asio::co_spawn(context_, accept_forever(listener), asio::detached);
@@ -99,6 +108,7 @@ class Server::Listener {
       for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
       await_signal();
     }
+    if (options_.supervisor != nullptr && options_.supervisor->watchdog()) asio::co_spawn(context_, report_life(), asio::detached);
     counts_.figures.is_accepting = true;
     if (status_) status_->start();
     if (ready) ready();
@@ -118,13 +128,78 @@ class Server::Listener {
       if (failure) return;
       if (signal == SIGHUP) {
         spdlog::info("SIGHUP: the configuration is read again");
+        if (options_.supervisor != nullptr) options_.supervisor->notify_reloading();
         reload();
+        notify("READY=1");
         return await_signal();
       }
-      spdlog::info("signal {}: shutting down; running statements of {} sessions have {} seconds to end", signal,
-                   counts_.places.count(), std::chrono::duration_cast<std::chrono::seconds>(options_.drain_time).count());
-      drain();
+      end_by_signal(signal);
+      await_signal();
     });
+  }
+
+  /// The first signal begins the end, each further one cuts it short.
+  void end_by_signal(int signal) {
+    if (counts_.figures.is_draining) {
+      spdlog::warn("signal {} again: running statements are cancelled", signal);
+      delay_.cancel();
+      if (draining_) {
+        for (const auto& worker : workers_) worker->post_hurry();
+      }
+      return;
+    }
+    counts_.figures.is_draining = true;
+    notify("STOPPING=1");
+    spdlog::info("signal {}: shutting down; running statements of {} sessions have {} seconds to end", signal, counts_.places.count(),
+                 std::chrono::duration_cast<std::chrono::seconds>(options_.drain_time).count());
+    delay_.expires_after(options_.drain_delay);
+    delay_.async_wait([this](const boost::system::error_code&) { drain(); });
+  }
+
+  void notify(std::string_view lines) const {
+    if (options_.supervisor != nullptr) options_.supervisor->notify(lines);
+  }
+
+  /// Says WATCHDOG=1 in half of the time that the service manager allows, while all event loops turn.
+  asio::awaitable<void> report_life() {
+    const auto interval = *options_.supervisor->watchdog() / 2;
+    while (!ended_) {
+      if (readiness_of(counts_.figures).is_live) notify("WATCHDOG=1");
+      watchdog_.expires_after(interval);
+      co_await watchdog_.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+  }
+
+  /// Logs which sessions the end waits for.
+  asio::awaitable<void> report_waits() {
+    while (!ended_) {
+      report_.expires_after(kReportInterval);
+      co_await report_.async_wait(asio::as_tuple(asio::use_awaitable));
+      const std::vector<sql::SessionStatistics> sessions = counts_.figures.sessions();
+      if (ended_ || sessions.empty()) continue;
+      std::vector<std::string> waits;
+      for (const sql::SessionStatistics& one : sessions) {
+        if (waits.size() < kNamedSessions) waits.push_back(fmt::format("{} ({})", one.process_id, one.state));
+      }
+      const std::string list = fmt::format("{}{}", fmt::join(waits, ", "), sessions.size() > waits.size() ? ", …" : "");
+      spdlog::info("shutting down: {} sessions have not ended: {}", sessions.size(), list);
+      notify(fmt::format("STATUS=waiting for {} sessions", sessions.size()));
+    }
+  }
+
+  /// All workers have ended.
+  void end() {
+    ended_ = true;
+    boost::system::error_code ignored;
+    signals_.cancel(ignored);
+    watchdog_.cancel();
+    report_.cancel();
+  }
+
+  Listeners make_listeners() {
+    const Listeners::Rules rules{.serves_others = !options_.logins->is_protected(), .shares_ports = options_.reuse_port};
+    if (!options_.passed_sockets.empty()) return {context_, options_.passed_sockets, rules, kDefaultPort};
+    return {context_, options_.listen, options_.unix_sockets, rules, kDefaultPort};
   }
 
   /// Values of run-time parameters that only the server knows.
@@ -188,7 +263,7 @@ class Server::Listener {
       const std::size_t index = next_worker_;
       Listeners::Acceptor::endpoint_type peer;
       auto [failure, socket] = co_await listener.acceptor.async_accept(worker.context(), peer, asio::as_tuple(asio::use_awaitable));
-      if (draining_) break;
+      if (failure && draining_) break;
       if (failure) {
         // Out of descriptors or memory: the connection stays in the queue and accept would fail at once again.
         spdlog::warn("accept: {}", failure.message());
@@ -197,9 +272,28 @@ class Server::Listener {
         continue;
       }
       co_await wait_for_startup_slot(listener.pause);
-      if (draining_) break;
-      const std::uint64_t number = counts_.startups.add(index, address_text(peer));
-      worker.post_connection(std::move(socket), number);
+      post(worker, index, std::move(socket), peer);
+    }
+  }
+
+  void post(Worker& worker, std::size_t index, ClientSocket socket, const Listeners::Acceptor::endpoint_type& peer) {
+    const std::uint64_t number = counts_.startups.add(index, address_text(peer));
+    worker.post_connection(std::move(socket), number);
+  }
+
+  /// Takes the connections that wait in the queues of sockets which end with this process: nobody else would. Those of a service manager's
+  /// sockets wait for the next process.
+  void accept_queued() {
+    for (Listeners::Listener& listener : listeners_.all()) {
+      boost::system::error_code failure;
+      listener.acceptor.non_blocking(true, failure);
+      while (!failure && !counts_.startups.is_full()) {
+        Worker& worker = least_busy();
+        Listeners::Acceptor::endpoint_type peer;
+        ClientSocket socket(worker.context());
+        listener.acceptor.accept(socket, peer, failure);
+        if (!failure) post(worker, next_worker_, std::move(socket), peer);
+      }
     }
   }
 
@@ -232,10 +326,13 @@ class Server::Listener {
     if (draining_) return;
     draining_ = true;
     counts_.figures.is_draining = true;
+    if (options_.passed_sockets.empty()) accept_queued();
     listeners_.close();
-    boost::system::error_code ignored;
-    signals_.cancel(ignored);
-    for (const auto& worker : workers_) worker->post_drain();
+    asio::co_spawn(context_, report_waits(), asio::detached);
+    // Behind the connections that were accepted before: their handlers wait in the queue of this thread.
+    asio::post(context_, [this] {
+      for (const auto& worker : workers_) worker->post_drain();
+    });
   }
 
   ServerOptions options_;
@@ -249,8 +346,10 @@ class Server::Listener {
   std::unique_ptr<StatusServer> status_;  // null: none
   Listeners listeners_;
   asio::signal_set signals_;
+  asio::steady_timer delay_, watchdog_, report_;
   std::size_t next_worker_ = 0;
   bool draining_ = false;
+  bool ended_ = false;
 };
 
 Server::Server(ServerOptions options, const EngineSourceFactory& engines)

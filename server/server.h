@@ -12,12 +12,20 @@
 #include "server/authentication/login_policy.h"
 #include "server/listeners.h"
 #include "server/reloadable.h"
+#include "server/supervisor.h"
 
 namespace redquel::server {
 
 struct ServerOptions : Reloadable {
   std::vector<ListenAddress> listen = {{"127.0.0.1", 5433}};
   UnixSocketOptions unix_sockets;
+  /// Listening sockets in place of both, by their descriptors; empty: none.
+  std::vector<int> passed_sockets;
+  bool reuse_port = false;  // of `listen`
+  /// Told about the start, the end, and that all is well; null: none. It outlives the server.
+  const Supervisor* supervisor = nullptr;
+  /// Between a signal that ends the server and the moment from which it accepts nothing.
+  std::chrono::milliseconds drain_delay{0};
   /// Decides who may log in, and whether the server may listen beyond loopback; null: a new one that knows nothing of Redis.
   std::shared_ptr<LoginPolicy> logins;
   std::size_t threads = 0;         // 0: one per core

@@ -17,6 +17,8 @@ ServerOptions server_options_of(const Configuration& configuration) {
   options.max_startups = configuration.max_startups;
   options.client_memory = configuration.client_memory;
   options.drain_time = configuration.shutdown_timeout;
+  options.drain_delay = configuration.drain_delay;
+  options.reuse_port = configuration.reuse_port;
   options.handle_signals = true;
   return options;
 }

@@ -22,6 +22,8 @@ using namespace std::chrono_literals;
 
 /// How long a client may take to read its last message.
 constexpr auto kGoodbyeTime = 3s;
+/// A client in the middle of its work that is silent for so long does not hold up the end of the server.
+constexpr auto kDrainSilence = std::chrono::seconds(1);
 
 bool belongs_to_extended_protocol(char type) {
   switch (type) {
@@ -149,7 +151,8 @@ asio::awaitable<void> Session::say_goodbye(std::optional<sql::SqlError> fatal) {
 
 asio::awaitable<void> Session::serve() {
   while (true) {
-    if (terminating_) throw sql::SqlError(sqlstate::kAdminShutdown, "terminating connection due to administrator command");
+    const bool has_ended = is_draining_ && has_answered_ && is_idle_ && !is_in_transaction();
+    if (terminating_ || has_ended) throw sql::SqlError(sqlstate::kAdminShutdown, "terminating connection due to administrator command");
     const std::optional<RawMessage> raw = decoder_.next();
     if (!raw) {
       co_await read_more();
@@ -207,6 +210,7 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
   if (encoder_.size() >= kFlushBytes) co_await flush();
   if (raw.type == 'Q' || raw.type == 'F' || raw.type == 'S') {
     skipping_to_sync_ = false;
+    has_answered_ = true;
     tell_ready();
     if (!flush_at_once()) co_await finish_flush();
   }
@@ -256,6 +260,17 @@ void Session::cancel(CancelReason reason) {
   if (waiting_for_data_) connection_.interrupt();
 }
 
+bool Session::is_awaited(std::chrono::steady_clock::time_point now) const {
+  if (statement_running_) return true;
+  const bool is_between = !has_answered_ || !is_idle_ || is_in_transaction();
+  return is_between && now - waiting_since_ < kDrainSilence;
+}
+
+void Session::drain() {
+  is_draining_ = true;
+  if (!is_awaited(std::chrono::steady_clock::now()) || is_saying_goodbye_) terminate();
+}
+
 void Session::terminate() {
   terminating_ = true;
   connection_.interrupt();
@@ -286,6 +301,7 @@ void Session::tick(std::chrono::steady_clock::time_point now) {
     if (!started_ && !is_saying_goodbye_) ++meter_.connections().timed_out;
     return close();
   }
+  if (is_draining_ && !terminating_ && !is_saying_goodbye_ && !is_awaited(now)) return terminate();
   if (statement_running_) {
     // Twice in a row, so that whoever closes only their sending side still gets the answer to something quick.
     ticks_without_client_ = connection_.peer_closed() ? ticks_without_client_ + 1 : 0;

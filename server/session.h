@@ -97,8 +97,11 @@ class Session : public std::enable_shared_from_this<Session> {
   enum class CancelReason : std::uint8_t { kNone, kUserRequest, kStatementTimeout, kClientGone, kShutdown };
   /// Ends the running statement; without effect when none runs.
   void cancel(CancelReason reason);
-  /// The server ends: says 57P01 to the client as soon as its statement is done.
+  /// Says 57P01 to the client as soon as its statement is done.
   void terminate();
+  /// The server ends: the same, but a client that is in the middle of its work may end it, as long as it is not silent for a second. So a
+  /// client that connects for one transaction never meets the end of the server.
+  void drain();
   /// Ends a connection that has not logged in: 53300, others need its slot.
   void refuse();
   /// The configuration was reloaded: run-time parameters that belong to it follow.
@@ -189,6 +192,9 @@ class Session : public std::enable_shared_from_this<Session> {
   /// The stricter isolation levels check what was read when they commit, also for a single statement.
   bool needs_transaction(const PreparedStatement& statement) const;
   /// Between the statements of a transaction, a failed one included.
+  /// Returns true if a draining server waits for the client: a statement runs; or the login, a transaction, or messages of the extended
+  /// protocol have begun, and the client was heard a moment ago.
+  bool is_awaited(std::chrono::steady_clock::time_point now) const;
   bool is_in_transaction() const { return transactions_.block().status() != TransactionStatus::kIdle; }
   bool is_strict(const parser::ast::Statement& statement) const {
     return state_.modes.isolation != executor::IsolationLevel::kReadCommitted && !executor::stands_alone(statement);
@@ -268,10 +274,12 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // The end.
   bool terminating_ = false;
+  bool is_draining_ = false;
+  bool has_answered_ = false;  // a ReadyForQuery since the login's
   bool refused_ = false;
   bool is_saying_goodbye_ = false;
   bool idle_too_long_ = false;
-  std::chrono::steady_clock::time_point waiting_since_;
+  std::chrono::steady_clock::time_point waiting_since_ = std::chrono::steady_clock::now();
   std::optional<std::chrono::steady_clock::time_point> deadline_;  // the socket is closed then
 };
 

@@ -113,6 +113,7 @@ void Worker::post_reload(std::shared_ptr<const Reloadable> reloadable) {
 
 void Worker::post_connection(ClientSocket socket, std::uint64_t number) {
   asio::post(context_, [this, arrival = Arrival{std::move(socket), number}]() mutable {
+    ++connections_;
     arrivals_.push_back(std::move(arrival));
     if (!is_beginning_) asio::co_spawn(context_, begin_arrivals(), asio::detached);
     is_beginning_ = true;
@@ -180,8 +181,11 @@ void Worker::post_signal(std::int32_t process_id, bool ends_session) {
 
 void Worker::post_drain() { asio::co_spawn(context_, drain(), asio::detached); }
 
+void Worker::post_hurry() {
+  asio::post(context_, [this] { drain_timer_.cancel(); });
+}
+
 void Worker::take_place(const SessionPlaces::Place& place) {
-  if (draining_) throw sql::SqlError(sqlstate::kCannotConnectNow, "the database system is shutting down");
   counts_.places.take(place, options_.places);
 }
 
@@ -212,7 +216,7 @@ asio::awaitable<void> Worker::serve(Arrival arrival) {
     }
     counts_.processes.add(key.process_id);
     ++counts_.figures.connections.accepted;
-    if (draining_) session->terminate();
+    if (draining_) session->drain();
     co_await session->run();
   } catch (const std::exception& error) {
     spdlog::error("connection failed: {}", error.what());
@@ -224,6 +228,7 @@ asio::awaitable<void> Worker::serve(Arrival arrival) {
   }
   counts_.processes.remove(key.process_id);
   end_startup(number);
+  --connections_;
   finish_if_empty();
 }
 
@@ -267,14 +272,17 @@ asio::awaitable<void> Worker::ping_redis() {
 asio::awaitable<void> Worker::drain() {
   if (draining_) co_return;
   draining_ = true;
-  for (const auto& session : all_sessions()) session->terminate();
+  for (const auto& session : all_sessions()) session->drain();
   finish_if_empty();
   const auto wait = [this](std::chrono::milliseconds time) {
     drain_timer_.expires_after(time);
     return drain_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
   };
   if (!finished_) co_await wait(options_.drain_time);
-  for (const auto& session : all_sessions()) session->cancel(Session::CancelReason::kShutdown);
+  for (const auto& session : all_sessions()) {
+    session->terminate();
+    session->cancel(Session::CancelReason::kShutdown);
+  }
   if (!finished_) co_await wait(kCancelTime);
   for (const auto& session : all_sessions()) session->close();
   if (!finished_) co_await wait(kCloseTime);
@@ -293,7 +301,7 @@ std::vector<std::shared_ptr<Session>> Worker::all_sessions() const {
 }
 
 void Worker::finish_if_empty() {
-  if (!draining_ || finished_ || !sessions_.empty()) return;
+  if (!draining_ || finished_ || connections_ > 0) return;
   finished_ = true;
   tick_timer_.cancel();
   drain_timer_.cancel();

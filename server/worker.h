@@ -77,8 +77,10 @@ class Worker final : public SessionHost {
   void post_reload(std::shared_ptr<const Reloadable> reloadable);
   /// Lets functions ask for the sessions of the worker whose thread they run on. Before any worker runs.
   static void name_connection_hooks();
-  /// No new sessions; running statements may end within the drain time, then they are cancelled.
+  /// Sessions end (Session::drain); after the drain time their statements are cancelled. No connection is posted any more.
   void post_drain();
+  /// Statements are cancelled at once. After `post_drain`.
+  void post_hurry();
 
   // SessionHost
   const SessionLimits& limits() const override { return reloadable_->limits; }
@@ -126,6 +128,7 @@ class Worker final : public SessionHost {
   std::unique_ptr<EngineSource> engines_;
   TransactionTexts transaction_texts_;
   std::deque<Arrival> arrivals_;
+  std::size_t connections_ = 0;  // posted and not yet ended
   bool is_beginning_ = false;
   std::unordered_map<std::int32_t, std::shared_ptr<Session>> sessions_;
   std::unordered_map<std::uint64_t, std::int32_t> starting_;  // process ids of sessions that have not logged in, by number

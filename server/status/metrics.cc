@@ -220,8 +220,8 @@ void add_redis(Families& out, const ServerCounts& counts, const Readiness& readi
 std::string metrics_text(const ServerCounts& counts, std::size_t max_sessions) {
   const Readiness readiness = readiness_of(counts);
   Families out;
-  out.begin("redquel_build_info", "The version; the value is 1.", MetricType::Gauge);
-  out.add({{"version", std::string(kVersion)}}, 1);
+  out.begin("redquel_build_info", "The version and the commit; the value is 1.", MetricType::Gauge);
+  out.add({{"version", std::string(kVersion)}, {"commit", std::string(commit())}}, 1);
   out.gauge("redquel_start_time_seconds", "The start of the process in Unix time.", static_cast<double>(counts.started()) / 1e6 + kPostgresEpoch);
   out.gauge("redquel_ready", "1 if /health/ready answers 200.", readiness.reasons.empty() ? 1 : 0);
   out.gauge("redquel_draining", "1 while the server waits for running statements to end.", counts.is_draining ? 1 : 0);

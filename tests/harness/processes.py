@@ -90,14 +90,14 @@ class Process:
     The child writes stdout and stderr into `log_path` itself: what it wrote before it answered a client is in log() when the answer is here.
     """
 
-    def __init__(self, command, log_path, environment=None, user=None, cwd=None):
+    def __init__(self, command, log_path, environment=None, user=None, cwd=None, pass_fds=()):
         self.command = [str(word) for word in command]
         self.log_path = log_path
         options = dict(user=user, group=user, extra_groups=[]) if user else {}
         with open(log_path, "ab") as log:
             self._followed = log.tell()
             self.popen = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                                          env=environment, cwd=cwd, start_new_session=True, **options)
+                                          env=environment, cwd=cwd, start_new_session=True, pass_fds=pass_fds, **options)
         self.pid = self.popen.pid
         _tell_guardian("+", self.pid)
 

@@ -180,6 +180,14 @@ def with_cache(options, folder):
     return ("--config", path, *options)
 
 
+def passing(sockets):
+    """The first words of a command that gets the sockets as systemd passes them: as descriptors from 3 on, counted in LISTEN_FDS."""
+    if not sockets:
+        return []
+    moves = " ".join(f"{number}<&{socket.fileno()}" for number, socket in enumerate(sockets, 3))
+    return ["bash", "-c", f'exec {moves}; LISTEN_PID=$$ LISTEN_FDS={len(sockets)} exec "$0" "$@"']
+
+
 class Redquel:
     """A redquel of the given build, over a Redis of the harness or, with `redis=None`, over its embedded one."""
 
@@ -193,10 +201,13 @@ class Redquel:
         self.process = None
         self.address = None
         self.embedded_redis = None
+        self.listen = "127.0.0.1:0"
+        self.sockets = ()  # listening sockets that it gets as a service manager passes them, in place of an address of its own
 
     def start(self):
-        self.process = Process([self.binary, *self.words(), "--listen", "127.0.0.1:0", *with_cache(self.options, self.folder)], f"{self.folder}/redquel.log",
-                               environment=self.environment, cwd=self.folder)
+        command = [*passing(self.sockets), self.binary, *self.words(), "--listen", self.listen, *with_cache(self.options, self.folder)]
+        self.process = Process(command, f"{self.folder}/redquel.log", environment=self.environment, cwd=self.folder,
+                               pass_fds=[socket.fileno() for socket in self.sockets])
         ready = self.process.wait_for_line(r"^ready (\S+):(\d+)$")
         self.address = (ready[1], int(ready[2]))
         if not self.redis:
