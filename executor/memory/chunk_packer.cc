@@ -21,8 +21,12 @@ ChunkPacker::ChunkPacker(const sql::TableDef& table, std::span<const std::int16_
     : table_(table),
       keys_(table),
       numbers_(numbers.begin(), numbers.end()),
-      fields_(sql::row_fields(table, numbers_)),
-      members_(members_are_values(table, keys_) ? keys_.key_type(0) : sql::kText) {
+      fields_(table.mapping ? sql::RowFields() : sql::row_fields(table, numbers_)),
+      members_(!table.mapping && members_are_values(table, keys_) ? keys_.key_type(0) : sql::kText) {
+  if (table.mapping) {
+    for (const std::int16_t number : numbers_) columns_.emplace_back(std::in_place, table.find_column(number)->type);
+    return;
+  }
   for (const auto& source : fields_.columns) {
     const bool is_member = source.kind == SourceKind::kHiddenKey || (source.kind == SourceKind::kKeyPart && keys_.key_size() == 1);
     needs_key_parts_ |= source.kind == SourceKind::kKeyPart && !is_member;
@@ -54,6 +58,13 @@ void ChunkPacker::add(std::string_view member, std::span<const Reply> values, st
     }
   }
   expiries_.push_back(expiry > 0 ? expiry : 0);
+  any_expires_ |= expiry > 0;
+}
+
+void ChunkPacker::add(std::string_view member, const sql::Batch& rows, std::size_t row, std::int64_t expiry) {
+  members_.append(member);
+  for (std::size_t i = 0; i < columns_.size(); ++i) columns_[i]->append(*rows.columns[i], row);
+  expiries_.push_back(expiry);
   any_expires_ |= expiry > 0;
 }
 

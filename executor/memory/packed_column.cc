@@ -273,6 +273,14 @@ void ColumnPacker::append(std::optional<std::string_view> text) {
   ++size_;
 }
 
+void ColumnPacker::append(const sql::Column& column, std::size_t row) {
+  if (column.is_null(row)) return append(std::nullopt);
+  if (is_plain_text(type_.oid)) return append(column.get<std::string_view>(row));
+  std::string text;
+  append_stored_text(type_, column.datum(row), text);
+  append(text);
+}
+
 void ColumnPacker::append_null() {
   nulls_[size_ / 64] |= std::uint64_t{1} << (size_ % 64);
   has_nulls_ = true;

@@ -85,6 +85,8 @@ class ColumnPacker {
 
   /// Adds the next row. Throws SqlError if the text is not a value of the type.
   void append(std::optional<std::string_view> text);
+  /// Adds row `row` of a column of the same type.
+  void append(const sql::Column& column, std::size_t row);
   std::size_t size() const { return size_; }
   /// Returns the column. The packer is empty afterwards.
   PackedColumnPtr finish();

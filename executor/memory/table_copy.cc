@@ -41,13 +41,64 @@ std::optional<std::string> member_of(std::string_view rest, std::size_t key_size
 
 }  // namespace
 
-TableCopy::TableCopy(std::shared_ptr<const sql::TableDef> table) : table_(std::move(table)), keys_(*table_) {}
+std::string observed_prefix(const sql::Mapping& mapping) {
+  const std::string& head = mapping.key.parts().front().literal;
+  return head.starts_with('\xff') ? "" : head;  // the fence's key must come last
+}
 
-FencedTable TableCopy::fenced() const { return {table_->oid, keys_.all_rows(), keys_.changes()}; }
+TableCopy::TableCopy(std::shared_ptr<const sql::TableDef> table)
+    : table_(std::move(table)), keys_(*table_), has_runs_(table_->mapping && !sql::has_one_row(table_->mapping->layout)) {}
+
+std::string TableCopy::prefix() const { return table_->mapping ? observed_prefix(*table_->mapping) : table_->prefix + ":"; }
+
+FencedTable TableCopy::fenced() const {
+  if (table_->mapping) return {table_->oid, "", ""};
+  return {table_->oid, keys_.all_rows(), keys_.changes()};
+}
 
 // ---- the keeper's thread --------------------------------------------------------------------------------------------------------
 
+std::optional<std::string> TableCopy::member_of_key(std::string_view key) const {
+  const sql::Mapping& mapping = *table_->mapping;
+  const auto texts = mapping.key.match(key);
+  if (!texts) return std::nullopt;
+  if (mapping.layout != sql::Mapping::Layout::kStrings) return std::string(key);
+  // The strings of a row go by the key of its first column.
+  std::string member;
+  std::size_t slot = 0;
+  for (const sql::KeyTemplate::Part& part : mapping.key.parts()) {
+    if (part.column == 0) {
+      member += part.literal;
+    } else if (part.column == sql::KeyTemplate::kFieldSlot) {
+      const auto is_field = [](const sql::Mapping::Column& column) { return column.role == sql::Mapping::Role::kField; };
+      const auto first = std::ranges::find_if(mapping.columns, is_field);
+      if (first == mapping.columns.end()) return std::nullopt;
+      member += first->field;
+      ++slot;
+    } else {
+      member += (*texts)[slot++];
+    }
+  }
+  return member;
+}
+
+bool TableCopy::note_change(std::optional<std::string> member) {
+  if (!member) return true;
+  if (changes_.size() >= kMostChanges) {
+    lose("too many rows have changed");
+    return false;
+  }
+  changes_.insert(std::move(*member));
+  return true;
+}
+
 void TableCopy::key_changed(std::string_view key) {
+  if (table_->mapping) {
+    std::optional<std::string> member = member_of_key(key);
+    const std::lock_guard guard(mutex_);
+    if (tracking_) note_change(std::move(member));
+    return;
+  }
   if (!key.starts_with(table_->prefix) || key.size() <= table_->prefix.size() + 1) return;
   const std::string_view rest = key.substr(table_->prefix.size() + 1);
   const std::lock_guard guard(mutex_);
@@ -60,11 +111,8 @@ void TableCopy::key_changed(std::string_view key) {
   if (segments.size() != keys_.key_size()) return;
   // The hash of a long value does not tell which row it is.
   const bool is_hashed = std::ranges::any_of(segments, sql::is_hashed_segment);
-  if (is_hashed || changes_.size() >= kMostChanges) {
-    lose(is_hashed ? "a row with a long key has changed" : "too many rows have changed");
-    return;
-  }
-  if (std::optional<std::string> member = member_of(rest, keys_.key_size())) changes_.insert(std::move(*member));
+  if (is_hashed) lose("a row with a long key has changed");
+  else note_change(member_of(rest, keys_.key_size()));
 }
 
 void TableCopy::lost(std::string_view reason) {
@@ -111,6 +159,7 @@ TableVersionPtr TableCopy::judge(const FencedState& fenced, const Seen& seen) {
   const std::lock_guard guard(mutex_);
   ++rounds_;
   if (!tracking_ || !version_ || filling_) return nullptr;
+  if (table_->mapping) return changes_.empty() && taken_.empty() && version_ == seen.version ? version_ : nullptr;
   if (seen.told > explained_) {
     if (fenced.changes == counter_) {
       lose("another program has changed which rows there are");
@@ -204,6 +253,7 @@ void TableCopy::clear_rows() {
   slots_.clear();
   small_.clear();
   positions_.clear();
+  runs_.clear();
   ghosts_.clear();
   rows_ = 0;
   bytes_ = 0;
@@ -237,8 +287,35 @@ void TableCopy::mark_gone(std::uint32_t position) {
   --rows_;
 }
 
+/// Enters the rows of a chunk behind those that their keys have already.
+void TableCopy::place_runs(std::size_t slot) {
+  const Chunk& chunk = *working_[slot].chunk;
+  std::vector<Run>* runs = nullptr;
+  std::string member;
+  for (std::size_t row = 0; row < chunk.rows; ++row) {
+    std::string next = *chunk.members->text(row);
+    if (runs == nullptr || next != member) {
+      member = std::move(next);
+      runs = &runs_[member];
+      runs->push_back({position_of(slot, row), 0});
+    }
+    ++runs->back().rows;
+  }
+  rows_ += chunk.rows;
+}
+
+/// Forgets where the rows of these slots are; they are about to be placed again.
+void TableCopy::forget_runs(std::span<const std::size_t> slots) {
+  for (const std::size_t slot : slots) rows_ -= working_[slot].chunk->rows - slots_[slot].gone_rows;
+  for (auto entry = runs_.begin(); entry != runs_.end();) {
+    std::erase_if(entry->second, [&](const Run& run) { return std::ranges::find(slots, std::size_t{run.first >> 16}) != slots.end(); });
+    entry = entry->second.empty() ? runs_.erase(entry) : std::next(entry);
+  }
+}
+
 /// Enters the rows of a chunk: those that had another place leave it.
 void TableCopy::place(std::size_t slot) {
+  if (has_runs_) return place_runs(slot);
   const Chunk& chunk = *working_[slot].chunk;
   for (std::size_t row = 0; row < chunk.rows; ++row) {
     if (working_[slot].is_gone(row)) continue;
@@ -252,6 +329,15 @@ void TableCopy::place(std::size_t slot) {
 }
 
 void TableCopy::forget(const std::string& member) {
+  if (has_runs_) {
+    const auto found = runs_.find(member);
+    if (found == runs_.end()) return;
+    for (const Run& run : found->second) {
+      for (std::uint32_t row = 0; row < run.rows; ++row) mark_gone(run.first + row);
+    }
+    runs_.erase(found);
+    return;
+  }
   const auto is_member = [&](std::uint32_t position) { return is_at(position, member); };
   const std::uint32_t position = positions_.find(member, is_member);
   if (position == PositionMap::kNone) return;
@@ -277,6 +363,7 @@ void TableCopy::publish() {
   version->rows = rows_;
   version->members = rows_ + ghosts_.size();
   std::size_t bytes = positions_.bytes();
+  for (const auto& [member, runs] : runs_) bytes += sizeof runs + 3 * sizeof(void*) + sizeof member + member.capacity() + runs.capacity() * sizeof(Run);
   for (const TableVersion::Slice& slice : working_) bytes += slice.chunk ? slice.chunk->bytes() + (slice.gone ? slice.gone->size() * 8 : 0) : 0;
   for (const std::string& ghost : ghosts_) bytes += sizeof ghost + ghost.capacity();
   bytes_ = bytes;
@@ -308,6 +395,9 @@ std::vector<std::string> TableCopy::take_changes(std::size_t most) {
 }
 
 void TableCopy::apply(const std::vector<Changed>& changes, ChunkPtr rows) {
+  if (has_runs_) {
+    for (const Changed& change : changes) forget(change.member);
+  }
   add_chunk(std::move(rows));
   for (const Changed& change : changes) {
     if (change.has_row) continue;
@@ -336,6 +426,7 @@ void TableCopy::rewrite(std::span<const std::size_t> slots) {
     }
     std::erase(small_, slot);
   }
+  if (has_runs_) forget_runs(slots);
   // The rows' positions are found in the old chunks until all of them have new ones.
   add_chunk(packer.finish());
   for (const std::size_t slot : slots) {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <set>
 
+#include "executor/tables/memory_foreign.h"
+#include "executor/tables/memory_pieces.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -11,8 +13,6 @@ namespace redquel::executor {
 
 namespace {
 
-/// Rows that one MULTI reads: a few milliseconds of Redis.
-constexpr std::size_t kPieceRows = 1000;
 /// Bytes that a value takes on average, before anything is known of it.
 constexpr std::size_t kGuessedValue = 6, kGuessedRow = 12;
 
@@ -71,11 +71,6 @@ CommandBatch fenced_batch(const Keeper& keeper) {
 }
 
 bool is_same_database(const Replies& replies, const Keeper& keeper) { return replies.text(0) == keeper.fence_value(); }
-
-/// Ends a fill or a re-read for this reason.
-struct NotKept {
-  std::string reason;
-};
 
 /// Runs the steps; the rows are dropped where they fail.
 template <class Steps>
@@ -234,7 +229,9 @@ asio::awaitable<void> read_again(TableCopyPtr copy, const Keeper& keeper, Execut
 
 asio::awaitable<std::string> fill_copy(TableCopyPtr copy, std::vector<std::int16_t> numbers, TableMemory& memory, const Keeper& keeper,
                                        ExecutionContext& context) {
-  co_return co_await keep_or_drop(*copy, [&] { return fill(copy, std::move(numbers), memory, keeper, context); });
+  co_return co_await keep_or_drop(*copy, [&] {
+    return copy->table().mapping ? fill_foreign(copy, std::move(numbers), memory, keeper, context) : fill(copy, std::move(numbers), memory, keeper, context);
+  });
 }
 
 asio::awaitable<std::string> fill_columns(TableCopyPtr copy, std::vector<std::int16_t> numbers, TableMemory& memory, const Keeper& keeper,
@@ -243,7 +240,9 @@ asio::awaitable<std::string> fill_columns(TableCopyPtr copy, std::vector<std::in
 }
 
 asio::awaitable<std::string> read_changes(TableCopyPtr copy, const Keeper& keeper, ExecutionContext& context, std::size_t& read) {
-  co_return co_await keep_or_drop(*copy, [&] { return read_again(copy, keeper, context, read); });
+  co_return co_await keep_or_drop(*copy, [&] {
+    return copy->table().mapping ? read_foreign_again(copy, keeper, context, read) : read_again(copy, keeper, context, read);
+  });
 }
 
 }  // namespace redquel::executor

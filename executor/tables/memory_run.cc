@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/tables/mapped_access.h"
 #include "executor/tables/memory_fill.h"
 
 namespace redquel::executor {
@@ -47,8 +48,19 @@ asio::awaitable<void> MemoryRun::prepare(ExecutionContext& context) {
   }
 }
 
+asio::awaitable<std::string> MemoryRun::foreign_refusal(const Read& read, ExecutionContext& context) const {
+  std::string reason;
+  const RedisUserPtr user = co_await redis_user_of(*read.table, context);
+  if (user) reason = "the role reads Redis as a user of its own";
+  else if (database_of(*read.table->mapping, context) != database_) reason = "its keys are in another logical database";
+  else if (context.changes(read.table->oid)) reason = "the transaction has changed it";
+  co_return reason;
+}
+
 asio::awaitable<void> MemoryRun::provide(Read& read, Keeper& keeper, ExecutionContext& context) {
   read.copy = memory_.copy(database_, read.table);
+  if (read.table->mapping) read.state.reason = co_await foreign_refusal(read, context);
+  if (!read.state.reason.empty()) co_return;
   TableCopy& copy = *read.copy;
   const std::size_t scans = copy.note_scan(static_cast<double>(copy.known_rows()));
   read.state.reason = copy.refusal();
@@ -69,7 +81,7 @@ asio::awaitable<void> MemoryRun::provide(Read& read, Keeper& keeper, ExecutionCo
       co_return;
     }
   }
-  if (copy.is_filled()) {
+  if (copy.is_filled() && !read.table->mapping) {
     read.state.reason = co_await fill_columns(read.copy, missing, memory_, keeper, context);
     co_return;
   }

@@ -40,6 +40,8 @@ class MemoryRun {
   };
 
   asio::awaitable<void> prepare(ExecutionContext& context);
+  /// Returns why this statement must not read a copy of the foreign table; empty: it may.
+  asio::awaitable<std::string> foreign_refusal(const Read& read, ExecutionContext& context) const;
   asio::awaitable<void> provide(Read& read, Keeper& keeper, ExecutionContext& context);
   asio::awaitable<void> pass_fence(Keeper& keeper, ExecutionContext& context);
 

@@ -43,7 +43,7 @@ class MemoryScanOperator final : public Operator {
     is_started_ = true;
     std::string reason = "the statement reads no copies";
     MemoryRun* const memory = context_.memory.get();
-    if (memory != nullptr && is_on(context_, "redquel.cache")) {
+    if (memory != nullptr && is_on(context_, "redquel.cache") && (!scans_keyspace() || is_on(context_, "redquel.allow_keyspace_scan"))) {
       // The connections of the keys that the plan reads tell whether its definitions hold; the fence's does not.
       co_await context_.confirm_catalog(counters_.get());
       const MemoryRun::Table& state = *co_await memory->state_of(scan_.read.table->oid, context_);
@@ -54,13 +54,16 @@ class MemoryScanOperator final : public Operator {
     }
     if (version_) {
       context_.note_read(*scan_.read.table);
-      context_.note_turns(*scan_.read.table);
+      if (!scan_.read.table->mapping) context_.note_turns(*scan_.read.table);
       changed_ = with_changed_rows(nullptr, scan_.read, context_);
       co_return;
     }
     note("Reads Redis", reason);
     otherwise_ = context_.make_operator(*scan_.otherwise);
   }
+
+  /// Returns true if filling the copy scans the keyspace, which a session may forbid.
+  bool scans_keyspace() const { return scan_.read.table->mapping && scan_.read.table->mapping->key.has_slots(); }
 
   void note_run(const MemoryRun::Table& state) {
     std::size_t chunks = 0;

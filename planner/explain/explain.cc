@@ -103,15 +103,7 @@ struct Describe {
     read(fmt::format("{}{} Scan", rows, n.index_only ? " Index Only" : ""), n.read);
     goal(n.goal);
   }
-  void operator()(const MemoryScan& n) {
-    read("Memory Scan", n.read);
-    std::vector<std::string> names;
-    for (const std::int16_t number : n.read.numbers) {
-      if (number != 0) names.push_back(n.read.table->find_column(number)->name);
-    }
-    if (!names.empty()) property("Columns", join_words(names));
-    property("Otherwise", "Full Scan");
-  }
+  void operator()(const MemoryScan& n);
   void operator()(const MappedScan& n) {
     static constexpr std::string_view kTitles[] = {"Mapped Key Lookup", "Mapped Keyspace Scan", "Mapped Lookup", "Mapped Set Scan", "Mapped Ordered Scan", "Mapped Range Scan", "Mapped Score Scan"};
     const bool has_positions = n.path == MappedScan::Path::kScores && n.read.table->mapping->layout == sql::Mapping::Layout::kList;
@@ -262,6 +254,19 @@ struct Describe {
   void operator()(const PhysicalDelete& n) { text = {"Delete", on_table(*n.table, ""), {}}; }
   void operator()(const PhysicalMerge& n) { text = {"Merge", on_table(*n.table, ""), {}}; }
 };
+
+void Describe::operator()(const MemoryScan& n) {
+  read("Memory Scan", n.read);
+  std::vector<std::string> names;
+  for (const std::int16_t number : n.read.numbers) {
+    if (number != 0) names.push_back(n.read.table->find_column(number)->name);
+  }
+  if (!names.empty()) property("Columns", join_words(names));
+  if (n.first) property("First By", n.read.table->find_column(n.read.numbers[n.first->position])->name + (n.first->descending ? " DESC" : ""));
+  Describe otherwise;
+  std::visit(otherwise, n.otherwise->node);
+  property("Otherwise", otherwise.text.title);
+}
 
 NodeText describe(const PhysicalNode& node) {
   Describe visitor;

@@ -3,18 +3,36 @@
 #include <algorithm>
 #include <map>
 
+#include "sql/catalog/mapping.h"
+
 namespace redquel::planner {
 
 namespace {
 
-/// Returns true if a copy of the table may be kept: its rows are redquel's own, and it is no temporary table.
-bool may_be_kept(const sql::TableDef& table) { return !table.mapping && table.cache != "off" && !table.schema.starts_with("pg_temp"); }
+/// Returns true if a copy of the table may be kept. Keys of a foreign table can be observed only if they begin alike. The set of all rows that the
+/// Ruby library Ohm keeps is no key of a row.
+bool may_be_kept(const sql::TableDef& table) {
+  if (table.cache == "off" || table.schema.starts_with("pg_temp")) return false;
+  return !table.mapping || (!table.mapping->ohm && !table.mapping->key.parts().front().literal.empty());
+}
 
 bool is_replaceable(const FullScan& scan) {
   const bool is_whole = scan.key_start.empty() && !scan.goal && !scan.descending;
   // Computed columns of indexes are in no row.
   const bool has_rows = std::ranges::all_of(scan.read.numbers, [](std::int16_t number) { return number >= 0; });
   return is_whole && has_rows && may_be_kept(*scan.read.table);
+}
+
+/// A scan of the keyspace, or of the one key of a template without slots that holds all rows.
+bool is_replaceable(const MappedScan& scan) {
+  using Path = MappedScan::Path;
+  const sql::Mapping& mapping = *scan.read.table->mapping;
+  const bool is_one_key = scan.path == Path::kKeys && !mapping.key.has_slots() && !sql::has_one_row(mapping.layout) && scan.fixed.empty();
+  // A time to live is another one each second.
+  const bool is_kept = std::ranges::all_of(scan.read.numbers, [&](std::int16_t number) {
+    return number > 0 && mapping.column(number).role != sql::Mapping::Role::kTtl;
+  });
+  return (scan.path == Path::kScan || is_one_key) && !scan.goal && is_kept && may_be_kept(*scan.read.table);
 }
 
 bool writes_or_locks(const PhysicalNode& node) {
@@ -31,12 +49,16 @@ class Replacement {
     if (known) return known;
     PhysicalNode node = *plan;
     bool is_changed = false;
-    if (auto* scan = std::get_if<FullScan>(&node.node)) {
-      if (is_replaceable(*scan)) {
-        TableRead read = scan->read;
-        node.node = MemoryScan{std::move(read), plan};
-        is_changed = true;
-      }
+    const auto replace_scan = [&](const auto& scan) {
+      is_changed = is_replaceable(scan);
+      if (!is_changed) return;
+      TableRead read = scan.read;
+      node.node = MemoryScan{std::move(read), plan};
+    };
+    if (const auto* scan = std::get_if<FullScan>(&node.node)) {
+      replace_scan(*scan);
+    } else if (const auto* mapped = std::get_if<MappedScan>(&node.node)) {
+      replace_scan(*mapped);
     } else {
       std::visit(
           [&](auto& n) {
