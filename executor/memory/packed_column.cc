@@ -107,6 +107,10 @@ struct PackedSize {
 
 }  // namespace
 
+std::int64_t PackedIntegers::value(std::size_t row) const {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(smallest) + load(bytes.data(), width, row));
+}
+
 PackedColumn::PackedColumn(sql::Type type, std::size_t size, Values values, std::vector<std::uint64_t> nulls, std::vector<Exception> exceptions)
     : type_(type), size_(size), values_(std::move(values)), nulls_(std::move(nulls)), exceptions_(std::move(exceptions)) {
   bytes_ = sizeof *this + std::visit(PackedSize{}, values_) + nulls_.capacity() * 8;
@@ -136,8 +140,7 @@ void PackedColumn::append_text(std::size_t row, std::string& out) const {
   if (const std::string* text = exception(row)) {
     out += *text;
   } else if (const auto* integers = std::get_if<Integers>(&values_)) {
-    const auto value = static_cast<std::int64_t>(static_cast<std::uint64_t>(integers->smallest) + load(integers->bytes.data(), integers->width, row));
-    append_stored_text(type_, integer_datum(type_, value, integers->scale), out);
+    append_stored_text(type_, integer_datum(type_, integers->value(row), integers->scale), out);
   } else if (const auto* floats = std::get_if<std::vector<float>>(&values_)) {
     append_stored_text(type_, (*floats)[row], out);
   } else if (const auto* doubles = std::get_if<std::vector<double>>(&values_)) {
@@ -226,6 +229,14 @@ sql::ColumnPtr PackedColumn::read(std::span<const std::uint32_t> rows, const std
   auto made = std::make_shared<sql::Column>(sql::Column::from_values(type_, std::move(views), std::move(nulls)));
   made->keep_alive(owner);
   return made;
+}
+
+sql::Column PackedColumn::dictionary_texts() const {
+  const auto& dictionary = std::get<Dictionary>(values_);
+  sql::Column column = is_plain_text(type_.oid) ? sql::Column(type_) : sql::Column::encoded(type_);
+  for (std::size_t code = 0; code < dictionary.ends.size(); ++code) column.append_view(between(dictionary.ends, dictionary.texts, code));
+  column.append_null();
+  return column;
 }
 
 // ---- ColumnPacker ---------------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include "executor/tables/mapped_access.h"
 #include "executor/tables/scan_budget.h"
+#include "executor/tables/memory_pieces.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -48,7 +49,7 @@ asio::awaitable<RepliesPtr> KeyspaceWalk::scan(const MappedReader& reader, Execu
   const std::unique_ptr<RedisRequest> request = context_.start_bulk(std::move(batch), counters);
   RepliesPtr replies = co_await context_.replies_of(*request);
   replies->or_throw();
-  if (replies->text(1) != fence_->value) throw sql::SqlError(sqlstate::kDataCorrupted, "Redis shows another logical database (SWAPDB)");
+  if (replies->text(1) != fence_->value) throw sql::SqlError(sqlstate::kDataCorrupted, kSwappedDatabase);
   co_return replies;
 }
 

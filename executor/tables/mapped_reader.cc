@@ -8,6 +8,7 @@
 #include "executor/storage/mapped_unit.h"
 #include "executor/storage/row_buffer.h"
 #include "executor/tables/mapped_access.h"
+#include "executor/tables/memory_pieces.h"
 #include "executor/tables/redis_rows.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
@@ -327,7 +328,7 @@ asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
     is_torn = is_torn || ((has_fields || wants_ttl_) && command_count(asked.back()) > 1);
   }
   RepliesPtr replies = co_await ask_mapped(table(), std::move(batch), is_torn || fence_ != nullptr, context_, counters);
-  if (fence_ != nullptr && replies->text(0) != fence_->value) throw sql::SqlError(sqlstate::kDataCorrupted, "Redis shows another logical database (SWAPDB)");
+  if (fence_ != nullptr && replies->text(0) != fence_->value) throw sql::SqlError(sqlstate::kDataCorrupted, kSwappedDatabase);
   std::size_t first = fence_ != nullptr ? 1 : 0;
   for (Waiting& waiting : asked) {
     const std::size_t count = command_count(waiting);

@@ -16,8 +16,6 @@ namespace {
 /// Bytes that a value takes on average, before anything is known of it.
 constexpr std::size_t kGuessedValue = 6, kGuessedRow = 12;
 
-constexpr std::string_view kOtherDatabase = "Redis shows another logical database (SWAPDB)";
-
 /// Where a walk along the zset of all rows stands.
 class MemberWalk {
  public:
@@ -107,7 +105,7 @@ asio::awaitable<void> fill(TableCopyPtr copy, std::vector<std::int16_t> numbers,
     walk.append_next(batch);
     const std::unique_ptr<RedisRequest> request = context.start_bulk(std::move(batch), nullptr);
     const RepliesPtr replies = co_await context.replies_of(*request);
-    if (!is_same_database(*replies, keeper)) throw NotKept{std::string(kOtherDatabase)};
+    if (!is_same_database(*replies, keeper)) throw NotKept{kSwappedDatabase};
     copy->set_counter(std::string(replies->text(1).value_or("")));
     const auto rows = static_cast<std::size_t>(replies->integer(2));
     copy->set_known_rows(rows);
@@ -141,7 +139,7 @@ asio::awaitable<void> fill(TableCopyPtr copy, std::vector<std::int16_t> numbers,
     const std::unique_ptr<RedisRequest> request = context.start_bulk(std::move(batch), nullptr);
     pack();  // the rows before, while Redis reads these
     const RepliesPtr replies = co_await context.replies_of(*request);
-    if (!is_same_database(*replies, keeper)) throw NotKept{std::string(kOtherDatabase)};
+    if (!is_same_database(*replies, keeper)) throw NotKept{kSwappedDatabase};
     answered = std::exchange(members, {});
     answers = replies;
     if (goes_on && !walk.take(replies->array(1 + 2 * answered.size()), members)) throw NotKept{"too many rows have one score"};
@@ -176,7 +174,7 @@ asio::awaitable<void> fill_more(TableCopyPtr copy, std::vector<std::int16_t> num
       }
       const std::unique_ptr<RedisRequest> request = context.start_bulk(std::move(batch), nullptr);
       const RepliesPtr replies = co_await context.replies_of(*request);
-      if (!is_same_database(*replies, keeper)) throw NotKept{std::string(kOtherDatabase)};
+      if (!is_same_database(*replies, keeper)) throw NotKept{kSwappedDatabase};
       std::size_t next = 1;
       for (std::size_t row = first; row < end; ++row) {
         const std::span<const Reply> values = slice.is_gone(row) ? std::span<const Reply>(none) : (*replies)[next++].children();
@@ -211,7 +209,7 @@ asio::awaitable<void> read_again(TableCopyPtr copy, const Keeper& keeper, Execut
     }
     const std::unique_ptr<RedisRequest> request = context.start_bulk(std::move(batch), nullptr);
     const RepliesPtr replies = co_await context.replies_of(*request);
-    if (!is_same_database(*replies, keeper)) throw NotKept{std::string(kOtherDatabase)};
+    if (!is_same_database(*replies, keeper)) throw NotKept{kSwappedDatabase};
     std::vector<TableCopy::Changed> changes;
     for (std::size_t i = 0; i < members.size(); ++i) {
       const std::span<const Reply> values = (*replies)[1 + 3 * i].children();

@@ -4,6 +4,7 @@
 
 #include "executor/tables/mapped_access.h"
 #include "executor/tables/memory_fill.h"
+#include "executor/tables/memory_filter.h"
 
 namespace redquel::executor {
 
@@ -18,6 +19,8 @@ bool MemoryRun::note_scans(const planner::PhysicalNode& plan) {
   if (const auto* scan = std::get_if<planner::MemoryScan>(&plan.node)) {
     Read& read = reads_[scan->read.table->oid];
     read.table = scan->read.table;
+    if (!scan->is_part) read.is_part = false;
+    else read.parts.push_back(scan);
     for (const std::int16_t number : scan->read.numbers) {
       const auto place = std::ranges::lower_bound(read.numbers, number);
       if (place == read.numbers.end() || *place != number) read.numbers.insert(place, number);
@@ -30,21 +33,23 @@ bool MemoryRun::note_scans(const planner::PhysicalNode& plan) {
 }
 
 asio::awaitable<const MemoryRun::Table*> MemoryRun::state_of(sql::Oid table, ExecutionContext& context) {
-  if (!std::exchange(is_prepared_, true)) co_await prepare(context);
+  if (!is_prepared_) co_await prepare(context);
   co_return &reads_.at(table).state;
 }
 
 asio::awaitable<void> MemoryRun::prepare(ExecutionContext& context) {
   const std::shared_ptr<Keeper> keeper = memory_.keeper(database_);
+  is_prepared_ = !keeper;
   if (!keeper) {
     for (auto& [oid, read] : reads_) read.state.reason = "there is no tracking connection";
     co_return;
   }
   for (auto& [oid, read] : reads_) co_await provide(read, *keeper, context);
+  is_prepared_ = true;
   co_await pass_fence(*keeper, context);
   for (auto& [oid, read] : reads_) {
     if (read.state.version) read.copy->count_hit();
-    else read.copy->count_miss();
+    else if (!read.is_part) read.copy->count_miss();
   }
 }
 
@@ -57,7 +62,32 @@ asio::awaitable<std::string> MemoryRun::foreign_refusal(const Read& read, Execut
   co_return reason;
 }
 
+std::string MemoryRun::part_refusal(sql::Oid table, ExecutionContext& context) {
+  Read& read = reads_.at(table);
+  if (!read.is_part || is_prepared_) return read.state.reason;
+  // Microseconds, and of Redis's and redquel's work together.
+  constexpr double kRedis = 60, kRedisRow = 2.8, kMemory = 90, kChangedRow = 2.6, kComparedRow = 0.0005, kFoundRow = 0.005;
+  read.copy = memory_.copy(database_, read.table);
+  const TableVersionPtr version = read.copy->seen().version;
+  if (!version || !read.copy->missing(read.numbers).empty()) return read.state.reason = "the table is not in memory";
+  double found = 0;
+  for (const planner::MemoryScan* scan : read.parts) {
+    const MemoryFilter filter(scan->read, context.evaluation());
+    for (const TableVersion::Slice& slice : version->slices) {
+      if (slice.chunk) found += filter.share(*slice.chunk) * static_cast<double>(slice.chunk->rows);
+    }
+  }
+  const double changes = static_cast<double>(read.copy->statistics().changes), rows = static_cast<double>(version->rows);
+  const double in_memory = kMemory + kChangedRow * changes + kComparedRow * rows * static_cast<double>(read.numbers.size()) + kFoundRow * found;
+  if (in_memory >= kRedis + kRedisRow * found) read.state.reason = "Redis reads so few rows faster";
+  return read.state.reason;
+}
+
 asio::awaitable<void> MemoryRun::provide(Read& read, Keeper& keeper, ExecutionContext& context) {
+  if (read.is_part) {
+    read.state.reason = part_refusal(read.table->oid, context);
+    co_return;
+  }
   read.copy = memory_.copy(database_, read.table);
   if (read.table->mapping) read.state.reason = co_await foreign_refusal(read, context);
   if (!read.state.reason.empty()) co_return;

@@ -16,12 +16,16 @@ bool may_be_kept(const sql::TableDef& table) {
   return !table.mapping || (!table.mapping->ohm && !table.mapping->key.parts().front().literal.empty());
 }
 
-bool is_replaceable(const FullScan& scan) {
-  const bool is_whole = scan.key_start.empty() && !scan.goal && !scan.descending;
-  // Computed columns of indexes are in no row.
-  const bool has_rows = std::ranges::all_of(scan.read.numbers, [](std::int16_t number) { return number >= 0; });
-  return is_whole && has_rows && may_be_kept(*scan.read.table);
+/// Computed columns of indexes are in no row.
+bool has_rows(const TableRead& read) {
+  return std::ranges::all_of(read.numbers, [](std::int16_t number) { return number >= 0; });
 }
+
+bool is_replaceable(const FullScan& scan) { return !scan.goal && !scan.descending && has_rows(scan.read) && may_be_kept(*scan.read.table); }
+
+bool is_replaceable(const SetScan& scan) { return !scan.goal && !scan.first && has_rows(scan.read) && may_be_kept(*scan.read.table); }
+
+bool is_replaceable(const OrderedScan& scan) { return !scan.goal && !scan.in_order && has_rows(scan.read) && may_be_kept(*scan.read.table); }
 
 /// A scan of the keyspace, or of the one key of a template without slots that holds all rows.
 bool is_replaceable(const MappedScan& scan) {
@@ -33,6 +37,55 @@ bool is_replaceable(const MappedScan& scan) {
     return number > 0 && mapping.column(number).role != sql::Mapping::Role::kTtl;
   });
   return (scan.path == Path::kScan || is_one_key) && !scan.goal && is_kept && may_be_kept(*scan.read.table);
+}
+
+template <class Scan>
+bool reads_a_part(const Scan& scan) {
+  if constexpr (std::is_same_v<Scan, FullScan>) return !scan.key_start.empty();
+  else return !std::is_same_v<Scan, MappedScan>;
+}
+
+/// Returns the column of the scan that a column of the plan is: the plan only leaves out or moves columns. None: it is computed.
+std::optional<std::size_t> scanned_column(const PhysicalNode& plan, std::size_t position) {
+  if (const auto* project = std::get_if<PhysicalProject>(&plan.node)) {
+    const auto* column = std::get_if<sql::ColumnRef>(&project->expressions.at(position)->node);
+    return column == nullptr ? std::nullopt : scanned_column(*project->input, column->column);
+  }
+  const auto* scan = std::get_if<MemoryScan>(&plan.node);
+  return scan == nullptr ? std::nullopt : std::optional<std::size_t>(scan->read.outputs.at(position));
+}
+
+bool is_packed_integer(sql::Oid type) {
+  switch (type) {
+    case sql::oid::kInt2:
+    case sql::oid::kInt4:
+    case sql::oid::kInt8:
+    case sql::oid::kDate:
+    case sql::oid::kTimestamp:
+    case sql::oid::kTimestamptz:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Returns the plan with a scan that gives the first rows only; it ends in a MemoryScan of the column.
+PhysicalPlan with_first_rows(const PhysicalPlan& plan, const MemoryScan::First& first) {
+  PhysicalNode node = *plan;
+  if (auto* project = std::get_if<PhysicalProject>(&node.node)) project->input = with_first_rows(project->input, first);
+  else std::get<MemoryScan>(node.node).first = first;
+  return std::make_shared<const PhysicalNode>(std::move(node));
+}
+
+/// Leaves rows to the scan below a sort that keeps only a few of them.
+void push_down_first_rows(PhysicalSort& sort) {
+  if (!sort.goal.limit || sort.presorted > 0 || sort.keys.empty()) return;
+  const SortKey& key = sort.keys[0];
+  const auto* column = std::get_if<sql::ColumnRef>(&key.expression->node);
+  if (column == nullptr || !is_packed_integer(key.expression->type.oid)) return;
+  if (const auto position = scanned_column(*sort.input, column->column)) {
+    sort.input = with_first_rows(sort.input, {*position, key.descending, key.nulls_first, sort.goal});
+  }
 }
 
 bool writes_or_locks(const PhysicalNode& node) {
@@ -53,12 +106,17 @@ class Replacement {
       is_changed = is_replaceable(scan);
       if (!is_changed) return;
       TableRead read = scan.read;
-      node.node = MemoryScan{std::move(read), plan};
+      const bool is_part = reads_a_part(scan);
+      node.node = MemoryScan{std::move(read), plan, is_part};
     };
     if (const auto* scan = std::get_if<FullScan>(&node.node)) {
       replace_scan(*scan);
     } else if (const auto* mapped = std::get_if<MappedScan>(&node.node)) {
       replace_scan(*mapped);
+    } else if (const auto* sets = std::get_if<SetScan>(&node.node)) {
+      replace_scan(*sets);
+    } else if (const auto* ordered = std::get_if<OrderedScan>(&node.node)) {
+      replace_scan(*ordered);
     } else {
       std::visit(
           [&](auto& n) {
@@ -79,6 +137,7 @@ class Replacement {
             }
           },
           node.node);
+      if (auto* sort = std::get_if<PhysicalSort>(&node.node); sort != nullptr && is_changed) push_down_first_rows(*sort);
     }
     PhysicalPlan made = is_changed ? std::make_shared<const PhysicalNode>(std::move(node)) : plan;
     return known_[plan] = std::move(made);

@@ -10,9 +10,8 @@ import random as chance
 import threading
 import time
 
+from harness.memory import hits, served, start
 from harness.pgwire import ServerError
-from harness.processes import temporary_folder
-from harness.waiting import wait_for
 
 SLOW = True
 LIMIT = 3600 * 3
@@ -23,24 +22,10 @@ FILL = 3000  # rows that nobody changes
 SET_A = "redis.call('HSET', KEYS[1], 'a', ARGV[1]) return 1"
 
 
-def start(make_redis, make_server, count=2, memory="64MB", redis_options=()):
-    """A Redis and redquels that keep every table in memory."""
-    path = f"{temporary_folder()}/redquel.toml"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(f'[cache]\nmemory = "{memory}"\nleast_rows = 1\nfirst_scan = 1\n')
-    redis = make_redis("--enable-debug-command", "yes", *redis_options)
-    return redis, [make_server("--config", path, redis=redis) for _ in range(count)]
-
-
 def make_table(server):
     with server.connect() as connection:
         connection.run("CREATE TABLE t (id int PRIMARY KEY, owner int NOT NULL, a text, n bigint) WITH (cache = on)")
         connection.run(f"INSERT INTO t SELECT 1000 + i, -1, 'fill' || i % 7, i FROM generate_series(1, {FILL}) i")
-
-
-def hits(server):
-    with server.connect() as connection:
-        return sum(int(row[0]) for row in connection.run("SELECT hits FROM redquel.cached_tables()"))
 
 
 class Witness:
@@ -221,16 +206,6 @@ def test_reads_with_threads_for_input_and_output(make_redis, make_server, random
 def test_reads_with_every_write_in_a_file(make_redis, make_server, random):
     redis, servers = start(make_redis, make_server, redis_options=("--appendonly", "yes", "--appendfsync", "always"))
     run(redis, servers, random, ["sleep", "other"], SECONDS / 2)
-
-
-def served(connection, query):
-    """The rows of a query that copies in memory have answered; tried until they do."""
-    def attempt():
-        before = int(connection.run("SELECT coalesce(sum(hits), 0) FROM redquel.cached_tables()")[0][0])
-        rows = connection.run(query)
-        after = int(connection.run("SELECT coalesce(sum(hits), 0) FROM redquel.cached_tables()")[0][0])
-        return (rows,) if after > before else None
-    return wait_for(attempt, what="an answer from memory", pause=0.05)[0]
 
 
 def test_swapped_databases(make_redis, make_server):
