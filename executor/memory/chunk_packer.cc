@@ -80,13 +80,24 @@ void ChunkPacker::add(const Chunk& chunk, std::size_t row) {
 }
 
 ChunkPtr ChunkPacker::finish() {
-  auto chunk = std::make_shared<Chunk>();
-  chunk->rows = members_.size();
-  chunk->members = members_.finish();
-  for (std::size_t i = 0; i < columns_.size(); ++i) chunk->columns[numbers_[i]] = columns_[i] ? columns_[i]->finish() : chunk->members;
-  if (std::exchange(any_expires_, false)) chunk->expiries = std::move(expiries_);
-  expiries_.clear();
-  return chunk;
+  for (;;) {
+    if (ChunkPtr chunk = finish_next_column()) return chunk;
+  }
+}
+
+ChunkPtr ChunkPacker::finish_next_column() {
+  if (!finished_) {
+    finished_ = std::make_shared<Chunk>();
+    finished_->rows = members_.size();
+    finished_->members = members_.finish();
+    if (std::exchange(any_expires_, false)) finished_->expiries = std::move(expiries_);
+    expiries_.clear();
+    next_column_ = 0;
+  } else {
+    const std::size_t i = next_column_++;
+    finished_->columns[numbers_[i]] = columns_[i] ? columns_[i]->finish() : finished_->members;
+  }
+  return next_column_ == columns_.size() ? std::exchange(finished_, nullptr) : nullptr;
 }
 
 }  // namespace redquel::executor

@@ -240,6 +240,7 @@ void TableCopy::begin_fill(std::vector<std::int16_t> numbers) {
   explained_ = told_;
   counter_.clear();
   columns_ = std::move(numbers);
+  part_rows_ = 0;
   filling_ = tracking_ = observed_;
 }
 
@@ -288,11 +289,11 @@ void TableCopy::mark_gone(std::uint32_t position) {
 }
 
 /// Enters the rows of a chunk behind those that their keys have already.
-void TableCopy::place_runs(std::size_t slot) {
+void TableCopy::place_runs(std::size_t slot, std::size_t first, std::size_t end) {
   const Chunk& chunk = *working_[slot].chunk;
   std::vector<Run>* runs = nullptr;
   std::string member;
-  for (std::size_t row = 0; row < chunk.rows; ++row) {
+  for (std::size_t row = first; row < end; ++row) {
     std::string next = *chunk.members->text(row);
     if (runs == nullptr || next != member) {
       member = std::move(next);
@@ -301,7 +302,7 @@ void TableCopy::place_runs(std::size_t slot) {
     }
     ++runs->back().rows;
   }
-  rows_ += chunk.rows;
+  rows_ += end - first;
 }
 
 /// Forgets where the rows of these slots are; they are about to be placed again.
@@ -314,10 +315,11 @@ void TableCopy::forget_runs(std::span<const std::size_t> slots) {
 }
 
 /// Enters the rows of a chunk: those that had another place leave it.
-void TableCopy::place(std::size_t slot) {
-  if (has_runs_) return place_runs(slot);
+void TableCopy::place(std::size_t slot, std::size_t first, std::size_t end) {
+  end = std::min(end, working_[slot].chunk->rows);
+  if (has_runs_) return place_runs(slot, first, end);
   const Chunk& chunk = *working_[slot].chunk;
-  for (std::size_t row = 0; row < chunk.rows; ++row) {
+  for (std::size_t row = first; row < end; ++row) {
     if (working_[slot].is_gone(row)) continue;
     const std::string member = *chunk.members->text(row);
     const std::uint32_t before = positions_.set(
@@ -347,9 +349,19 @@ void TableCopy::forget(const std::string& member) {
 
 void TableCopy::add_chunk(ChunkPtr chunk) {
   if (chunk->rows == 0) return;
-  const std::size_t slot = take_slot(std::move(chunk));
-  place(slot);
+  const std::size_t rows = chunk->rows, slot = begin_chunk(std::move(chunk));
+  place(slot, 0, rows);
+  end_chunk(slot);
+}
+
+std::size_t TableCopy::begin_chunk(ChunkPtr chunk) { return take_slot(std::move(chunk)); }
+
+void TableCopy::end_chunk(std::size_t slot) {
   if (working_[slot].chunk->rows < kChunkRows / 2) small_.push_back(slot);
+}
+
+void TableCopy::reserve(std::size_t rows) {
+  if (!has_runs_) positions_.reserve(rows, [&](std::uint32_t position) { return member_at(position); });
 }
 
 void TableCopy::add_ghost(std::string member) {
@@ -391,6 +403,8 @@ void TableCopy::set_columns(std::vector<std::int16_t> numbers) {
 std::vector<std::string> TableCopy::take_changes(std::size_t most) {
   const std::lock_guard guard(mutex_);
   while (!changes_.empty() && taken_.size() < most) taken_.push_back(std::move(changes_.extract(changes_.begin()).value()));
+  // Numbers in their order: new rows lie as they were inserted.
+  std::ranges::sort(taken_, {}, [](const std::string& member) { return std::pair(member.size(), std::string_view(member)); });
   return taken_;
 }
 
@@ -477,6 +491,14 @@ std::size_t TableCopy::note_scan(double rows) {
   worth_ = decayed_worth(now) + rows * kScannedRow;
   worth_at_ = now;
   return ++scans_;
+}
+
+void TableCopy::note_part(std::size_t rows) {
+  part_rows_ += rows;
+  const std::lock_guard guard(mutex_);
+  const Clock::time_point now = Clock::now();
+  worth_ = decayed_worth(now) + static_cast<double>(rows) * kScannedRow;
+  worth_at_ = now;
 }
 
 void TableCopy::count_hit() {

@@ -44,6 +44,8 @@ class ChunkPacker {
   void add(const Chunk& chunk, std::size_t row);
   /// The rows so far. The packer is empty afterwards.
   ChunkPtr finish();
+  /// As finish(), in steps: packs the next column. Null: there are more of them.
+  ChunkPtr finish_next_column();
 
  private:
   const sql::TableDef& table_;
@@ -55,6 +57,8 @@ class ChunkPacker {
   ColumnPacker members_;
   std::vector<std::int64_t> expiries_;
   bool any_expires_ = false;
+  std::shared_ptr<Chunk> finished_;  // with the columns that are packed already
+  std::size_t next_column_ = 0;
 };
 
 /// The copy of one table under one definition. Shared by the threads: what observers and readers need is behind a mutex; what changes the
@@ -112,6 +116,12 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   /// The table's counter of changes as it was when the fill began.
   void set_counter(std::string counter);
   void add_chunk(ChunkPtr chunk);
+  /// As add_chunk(), in steps: a chunk is added, then its rows are entered in pieces, first to last.
+  std::size_t begin_chunk(ChunkPtr chunk);
+  void place(std::size_t slot, std::size_t first, std::size_t end);
+  void end_chunk(std::size_t slot);
+  /// Makes room for the positions of so many rows.
+  void reserve(std::size_t rows);
   /// A member of the zset that has no row.
   void add_ghost(std::string member);
   /// Makes the rows so far those of readers.
@@ -153,6 +163,9 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   std::size_t note_scan(double rows);
   std::size_t bytes() const { return bytes_; }
   double worth() const;
+  /// Adds rows that a scan of a part of the table has read from Redis, and forgets them with the next fill.
+  void note_part(std::size_t rows);
+  std::size_t part_rows() const { return part_rows_; }
   std::size_t known_rows() const { return known_rows_; }
   void set_known_rows(std::size_t rows) { known_rows_ = rows; }
 
@@ -163,8 +176,7 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   /// Adds a changed key to `changes_` as its rows' member. False: nothing is kept any more.
   bool note_change(std::optional<std::string> member);
   std::optional<std::string> member_of_key(std::string_view key) const;
-  void place(std::size_t slot);
-  void place_runs(std::size_t slot);
+  void place_runs(std::size_t slot, std::size_t first, std::size_t end);
   void forget_runs(std::span<const std::size_t> slots);
   void mark_gone(std::uint32_t position);
   void forget(const std::string& member);
@@ -216,7 +228,7 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   std::unordered_map<std::string, std::vector<Run>> runs_;  // by key, where keys have many rows; else `positions_`
   std::unordered_set<std::string> ghosts_;
   std::size_t rows_ = 0;
-  std::atomic<std::size_t> bytes_ = 0, known_rows_ = 0;
+  std::atomic<std::size_t> bytes_ = 0, known_rows_ = 0, part_rows_ = 0;
 };
 using TableCopyPtr = std::shared_ptr<TableCopy>;
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "executor/runtime/event_loop_turn.h"
 #include "executor/tables/memory_foreign.h"
 #include "executor/tables/memory_pieces.h"
 #include "sql/error.h"
@@ -93,6 +94,26 @@ void append_row(CommandBatch& batch, const TableCopy& copy, std::string_view mem
   batch.add("PEXPIRETIME", key);
 }
 
+/// Packs the rows of the packer and enters them, in turns of the event loop. `bytes`: of all chunks so far.
+asio::awaitable<void> add_chunk(TableCopyPtr copy, ChunkPacker& packer, TableMemory& memory, std::size_t& bytes, EventLoopTurn& turn) {
+  constexpr std::size_t kPlacedRows = 4096;
+  ChunkPtr chunk;
+  while (!chunk) {
+    chunk = packer.finish_next_column();
+    if (turn.is_over()) co_await turn.yield();
+  }
+  bytes += chunk->bytes();
+  if (!memory.make_room(copy, bytes)) throw NotKept{"cache.memory has no room for it"};
+  const std::size_t rows = chunk->rows;
+  if (rows == 0) co_return;
+  const std::size_t slot = copy->begin_chunk(std::move(chunk));
+  for (std::size_t first = 0; first < rows; first += kPlacedRows) {
+    copy->place(slot, first, first + kPlacedRows);
+    if (turn.is_over()) co_await turn.yield();
+  }
+  copy->end_chunk(slot);
+}
+
 asio::awaitable<void> fill(TableCopyPtr copy, std::vector<std::int16_t> numbers, TableMemory& memory, const Keeper& keeper, ExecutionContext& context) {
   copy->begin_fill(numbers);
   ChunkPacker packer(copy->table(), numbers);
@@ -113,9 +134,11 @@ asio::awaitable<void> fill(TableCopyPtr copy, std::vector<std::int16_t> numbers,
     if (!memory.make_room(copy, rows * (kGuessedRow + numbers.size() * kGuessedValue))) throw NotKept{"cache.memory has no room for it"};
     walk.take(replies->array(3), members);
   }
+  copy->reserve(copy->known_rows());
   std::vector<std::string> answered;
   RepliesPtr answers;
   std::size_t bytes = 0;
+  EventLoopTurn turn;
   const auto pack = [&] {
     for (std::size_t i = 0; i < answered.size(); ++i) {
       const std::span<const Reply> values = (*answers)[1 + 2 * i].children();
@@ -124,11 +147,6 @@ asio::awaitable<void> fill(TableCopyPtr copy, std::vector<std::int16_t> numbers,
         continue;
       }
       packer.add(answered[i], values, answers->integer(2 + 2 * i));
-      if (packer.rows() < kChunkRows) continue;
-      ChunkPtr chunk = packer.finish();
-      bytes += chunk->bytes();
-      if (!memory.make_room(copy, bytes)) throw NotKept{"cache.memory has no room for it"};
-      copy->add_chunk(std::move(chunk));
     }
   };
   while (!members.empty()) {
@@ -137,7 +155,9 @@ asio::awaitable<void> fill(TableCopyPtr copy, std::vector<std::int16_t> numbers,
     const bool goes_on = !walk.at_end();
     if (goes_on) walk.append_next(batch);
     const std::unique_ptr<RedisRequest> request = context.start_bulk(std::move(batch), nullptr);
-    pack();  // the rows before, while Redis reads these
+    co_await turn.yield();  // the commands leave
+    pack();                 // the rows before, while Redis reads these
+    if (packer.rows() > kChunkRows - kPieceRows) co_await add_chunk(copy, packer, memory, bytes, turn);
     const RepliesPtr replies = co_await context.replies_of(*request);
     if (!is_same_database(*replies, keeper)) throw NotKept{kSwappedDatabase};
     answered = std::exchange(members, {});
@@ -145,7 +165,7 @@ asio::awaitable<void> fill(TableCopyPtr copy, std::vector<std::int16_t> numbers,
     if (goes_on && !walk.take(replies->array(1 + 2 * answered.size()), members)) throw NotKept{"too many rows have one score"};
   }
   pack();
-  copy->add_chunk(packer.finish());
+  co_await add_chunk(copy, packer, memory, bytes, turn);
   copy->publish();
   if (!memory.make_room(copy, copy->bytes())) throw NotKept{"cache.memory has no room for it"};
 }

@@ -37,6 +37,10 @@ asio::awaitable<const MemoryRun::Table*> MemoryRun::state_of(sql::Oid table, Exe
   co_return &reads_.at(table).state;
 }
 
+void MemoryRun::note_part(sql::Oid table, std::size_t rows) {
+  if (const TableCopyPtr& copy = reads_.at(table).copy) copy->note_part(rows);
+}
+
 asio::awaitable<void> MemoryRun::prepare(ExecutionContext& context) {
   const std::shared_ptr<Keeper> keeper = memory_.keeper(database_);
   is_prepared_ = !keeper;
@@ -69,7 +73,12 @@ std::string MemoryRun::part_refusal(sql::Oid table, ExecutionContext& context) {
   constexpr double kRedis = 60, kRedisRow = 2.8, kMemory = 90, kChangedRow = 2.6, kComparedRow = 0.0005, kFoundRow = 0.005;
   read.copy = memory_.copy(database_, read.table);
   const TableVersionPtr version = read.copy->seen().version;
-  if (!version || !read.copy->missing(read.numbers).empty()) return read.state.reason = "the table is not in memory";
+  if (!version || !read.copy->missing(read.numbers).empty()) {
+    // Parts that have cost as much as the whole table are worth a fill.
+    constexpr std::size_t kLeastRows = 20'000;
+    read.is_part = read.copy->part_rows() < std::max(kLeastRows, memory_.options().first_scan * read.copy->known_rows());
+    return read.is_part ? read.state.reason = "the table is not in memory" : "";
+  }
   double found = 0;
   for (const planner::MemoryScan* scan : read.parts) {
     const MemoryFilter filter(scan->read, context.evaluation());
@@ -95,7 +104,8 @@ asio::awaitable<void> MemoryRun::provide(Read& read, Keeper& keeper, ExecutionCo
   const std::size_t scans = copy.note_scan(static_cast<double>(copy.known_rows()));
   read.state.reason = copy.refusal();
   if (!read.state.reason.empty() || copy.missing(read.numbers).empty()) co_return;
-  if (!copy.is_filled() && read.table->cache != "on" && scans < memory_.options().first_scan) {
+  const bool is_asked = read.table->cache == "on" || copy.part_rows() > 0;
+  if (!copy.is_filled() && !is_asked && scans < memory_.options().first_scan) {
     read.state.reason = "the table is seldom read";
     co_return;
   }
@@ -115,6 +125,7 @@ asio::awaitable<void> MemoryRun::provide(Read& read, Keeper& keeper, ExecutionCo
     read.state.reason = co_await fill_columns(read.copy, missing, memory_, keeper, context);
     co_return;
   }
+  memory_.forget_dropped(database_, *context.catalog());
   std::vector<std::int16_t> numbers = read.numbers;
   const std::vector<std::int16_t> before = copy.columns();
   numbers.insert(numbers.end(), before.begin(), before.end());

@@ -29,6 +29,8 @@ class MemoryRun {
 
   /// Returns why the table's scans, which all read only some rows, do not read the copy; empty: they may. It is not filled for them.
   std::string part_refusal(sql::Oid table, ExecutionContext& context);
+  /// Notes rows that a scan of a part has read from Redis.
+  void note_part(sql::Oid table, std::size_t rows);
   /// Returns the table's state. The first call brings all tables of the run to one moment: it fills copies, reads changed rows again and
   /// passes a fence.
   asio::awaitable<const Table*> state_of(sql::Oid table, ExecutionContext& context);

@@ -83,7 +83,11 @@ class MemoryScanOperator final : public Operator {
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (!is_started_) co_await start();
-    if (otherwise_) co_return co_await otherwise_->next();
+    if (otherwise_) {
+      std::optional<sql::Batch> batch = co_await otherwise_->next();
+      if (notes_part_ && batch) context_.memory->note_part(scan_.read.table->oid, batch->rows);
+      co_return batch;
+    }
     for (;;) {
       if (turn_.is_over()) co_await turn_.yield();
       if (row_ < rows_.size()) co_return read_rows();
@@ -120,6 +124,7 @@ class MemoryScanOperator final : public Operator {
       co_return;
     }
     note("Reads Redis", reason);
+    notes_part_ = memory != nullptr && scan_.is_part;
     otherwise_ = context_.make_operator(*scan_.otherwise);
   }
 
@@ -189,7 +194,7 @@ class MemoryScanOperator final : public Operator {
   ExecutionContext& context_;
   TableChangesPtr changes_;
   NodeCounters counters_;
-  bool is_started_ = false;
+  bool is_started_ = false, notes_part_ = false;
   OperatorPtr otherwise_;
   OperatorPtr changed_;  // the transaction's own rows, behind the others; null: none
   TableVersionPtr version_;

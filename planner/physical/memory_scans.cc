@@ -39,11 +39,11 @@ bool is_replaceable(const MappedScan& scan) {
   return (scan.path == Path::kScan || is_one_key) && !scan.goal && is_kept && may_be_kept(*scan.read.table);
 }
 
-template <class Scan>
-bool reads_a_part(const Scan& scan) {
-  if constexpr (std::is_same_v<Scan, FullScan>) return !scan.key_start.empty();
-  else return !std::is_same_v<Scan, MappedScan>;
-}
+bool reads_a_part(const FullScan& scan) { return !scan.key_start.empty(); }
+bool reads_a_part(const MappedScan&) { return false; }
+bool reads_a_part(const SetScan&) { return true; }
+/// An order of all rows has no bounds. Indexes on expressions may be partial.
+bool reads_a_part(const OrderedScan& scan) { return scan.lower || scan.upper || scan.prefix || scan.column <= 0; }
 
 /// Returns the column of the scan that a column of the plan is: the plan only leaves out or moves columns. None: it is computed.
 std::optional<std::size_t> scanned_column(const PhysicalNode& plan, std::size_t position) {
