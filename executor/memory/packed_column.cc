@@ -429,7 +429,7 @@ PackedColumn::Values ColumnPacker::pack_texts() {
     const auto [found, is_new] = numbers.emplace(between(texts_.ends, texts_.texts, row), static_cast<std::uint32_t>(numbers.size()));
     if (is_new) {
       // A dictionary of texts that hardly repeat takes more than they do.
-      if (numbers.size() > kMostCodes || (row > 256 && numbers.size() * 4 > row * 3)) break;
+      if (numbers.size() > kMostCodes || (row > 4096 && numbers.size() * 4 > row * 3)) break;
       dictionary.texts += found->first;
       dictionary.ends.push_back(static_cast<std::uint32_t>(dictionary.texts.size()));
     }

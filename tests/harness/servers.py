@@ -161,9 +161,8 @@ def least_acl_rule(build, redis, keys="all"):
     return printed.stdout.replace(">PASSWORD", ">least").split()
 
 
-def with_cache(options, folder):
-    """The options of a redquel that keeps every table in memory, where tests/run.py --cache asks for it."""
-    memory = os.environ.get("CACHE_MEMORY")
+def with_cache(options, folder, memory):
+    """The options of a redquel that keeps every table in memory; unchanged where `memory` is None."""
     if not memory:
         return options
     text = ""
@@ -190,12 +189,14 @@ class Redquel:
         self.folder = temporary_folder()
         self.data_dir = data_dir or f"{self.folder}/data"
         self.environment = {**os.environ, **sanitizer_environment(), **(environment or {})}
+        self.cache = None  # the size of memory for tables; None: as tests/run.py --cache says
         self.process = None
         self.address = None
         self.embedded_redis = None
 
     def start(self):
-        self.process = Process([self.binary, *self.words(), "--listen", "127.0.0.1:0", *with_cache(self.options, self.folder)], f"{self.folder}/redquel.log",
+        memory = self.cache or os.environ.get("CACHE_MEMORY")
+        self.process = Process([self.binary, *self.words(), "--listen", "127.0.0.1:0", *with_cache(self.options, self.folder, memory)], f"{self.folder}/redquel.log",
                                environment=self.environment, cwd=self.folder)
         ready = self.process.wait_for_line(r"^ready (\S+):(\d+)$")
         self.address = (ready[1], int(ready[2]))
