@@ -99,12 +99,13 @@ SqlError view_copied(std::string_view direction, const sql::ViewDef& view) {
                              : std::move(error).hint("To enable copying to a view, provide an INSTEAD OF INSERT trigger.");
 }
 
-/// The rows of a table, or some of its columns.
+/// The rows of a table, or some of its columns. `table`: receives its oid.
 PlannedStatement plan_table_out(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, const BindSettings& settings,
-                                const CopyOptions& options, const std::set<sql::Oid>& changed_tables) {
+                                const CopyOptions& options, const std::set<sql::Oid>& changed_tables, sql::Oid& table) {
   BindState state(catalog, settings, {}, 0);
   state.keeps_positions = false;
   const FoundTable found = find_table(state, *copy.relation);
+  table = found.oid();
   if (found.view) throw view_copied("from", *found.view);
   LogicalPtr plan = found.system != nullptr ? scan_system_table(state, *found.system)
                                             : scan_table(state, found.table, found.table->name);
@@ -183,7 +184,7 @@ PlannedCopy plan_in(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, 
   check_force_list(options.force_not_null, "FORCE_NOT_NULL", names, copied, table->name);
   check_force_list(options.force_null, "FORCE_NULL", names, copied, table->name);
 
-  PlannedCopy result{.options = std::move(options), .relation = table->name};
+  PlannedCopy result{.options = std::move(options), .relation = table->name, .table = table->oid};
   Requirement* const requirement = state.requirements.add(sql::AclKind::kTable, table->oid, sql::right::kInsert);
   for (const std::size_t position : copied) requirement->inserted.insert(table->columns[position].number);
   std::vector<PhysicalColumn> source_columns;
@@ -229,11 +230,12 @@ PlannedCopy plan_copy(const ast::Copy& copy, const sql::CatalogSnapshot& catalog
   if (copy.relation) check_schema(*copy.relation, catalog);
   CopyOptions options = check_copy_options(copy.options, copy.from);
   if (copy.from) return plan_in(copy, catalog, settings, std::move(options));
+  sql::Oid table = 0;
   PlannedStatement rows =
       copy.query ? plan_query_out(copy, catalog, settings, options, changed_tables)
-                 : plan_table_out(copy, catalog, settings, options, changed_tables);
+                 : plan_table_out(copy, catalog, settings, options, changed_tables, table);
   if (settings.reads_memory) rows.plan = with_memory_scans(rows.plan);
-  return {.rows = std::move(rows), .options = std::move(options)};
+  return {.rows = std::move(rows), .options = std::move(options), .table = table};
 }
 
 }  // namespace redquel::planner

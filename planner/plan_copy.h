@@ -12,6 +12,7 @@ struct PlannedCopy {
   PlannedStatement rows;
   CopyOptions options;
   std::string relation;          // FROM: for the context of errors
+  sql::Oid table = 0;            // that is copied; 0: TO, of a query
   sql::ExpressionPtr condition;  // FROM: WHERE over the data's columns; null: every row
 };
 

@@ -109,6 +109,7 @@ class Session : public std::enable_shared_from_this<Session> {
   sql::ConnectionFacts connection_facts() const;
   /// The session waits for a lock, see SessionLog.
   void note_lock_wait(std::int64_t milliseconds, bool is_over);
+  void show_lock_wait(std::string_view event) { meter_.show_lock_wait(event); }
   /// Called a few times a second: notices clients that are gone, and timeouts that need no precision.
   void tick(std::chrono::steady_clock::time_point now);
 

@@ -69,6 +69,10 @@ void Worker::name_connection_hooks() {
         const auto found = this_thread->sessions_.find(process_id);
         if (found != this_thread->sessions_.end()) found->second->note_lock_wait(milliseconds, is_over);
       },
+      .show_lock_wait = [](std::int32_t process_id, std::string_view event) {
+        const auto found = this_thread->sessions_.find(process_id);
+        if (found != this_thread->sessions_.end()) found->second->show_lock_wait(event);
+      },
   });
   sql::set_connection_hooks({
       .facts = [](std::int32_t process_id) -> std::optional<sql::ConnectionFacts> {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sql/connection_hooks.h"
+#include "sql/progress.h"
 #include "sql/types/type.h"
 
 namespace redquel::sql {
@@ -24,6 +25,8 @@ struct SessionStatistics {
   std::int64_t started = 0, transaction_started = 0, statement_started = 0, state_changed = 0;  // 0: none
   std::string_view state;
   bool waits_for_client = false;
+  std::string_view awaited_lock;  // wait_event of a lock: "transactionid", "relation", "advisory"; empty: none
+  ProgressFigures progress = {};
   std::int64_t query_id = 0;  // 0: none
   std::string query;
   std::optional<EncryptionFacts> encryption;
@@ -72,6 +75,8 @@ struct StatisticsHooks {
   std::int64_t (*statements_since)() = nullptr;
   /// A session of this thread waits for a lock for longer than deadlock_timeout, or has got it (`is_over`).
   void (*note_lock_wait)(std::int32_t process_id, std::int64_t milliseconds, bool is_over) = nullptr;
+  /// A session of this thread waits for a lock from now on. `event`: as in SessionStatistics, of static storage; empty: no longer.
+  void (*show_lock_wait)(std::int32_t process_id, std::string_view event) = nullptr;
 };
 
 /// Those of this process; null pointers until the server has named its own.

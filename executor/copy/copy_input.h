@@ -8,15 +8,17 @@
 #include <vector>
 
 #include "executor/copy/copy_channel.h"
+#include "sql/progress.h"
 
 namespace redquel::executor {
 
 /// One COPY FROM while it runs: the client's data, and which line of them each row came from.
 class CopyInput {
  public:
-  explicit CopyInput(CopyChannel& channel) : channel(channel) {}
+  CopyInput(CopyChannel& channel, sql::ProgressReport& progress) : channel(channel), progress(progress) {}
 
   CopyChannel& channel;
+  sql::ProgressReport& progress;
   /// Data were asked for: they cannot be had a second time.
   bool started = false;
   std::string relation;

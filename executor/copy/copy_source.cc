@@ -65,6 +65,7 @@ class CopySource : public Operator {
       try {
         data ? append(*data) : end();
         if (data) {
+          input_.progress.add_bytes(data->size());
           unfinished_bytes_ += data->size();
           input_.channel.hold(unfinished_bytes_);
         }
@@ -145,6 +146,7 @@ class CopySource : public Operator {
       input_.keep_rows_of_batch(kept);
       if (kept.size() < batch.rows) batch = batch.gather(kept);
     }
+    input_.progress.add_rows(batch.rows, rows_ - batch.rows);
     if (batch.rows == 0) return std::nullopt;
     return batch;
   }

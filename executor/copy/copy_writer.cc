@@ -36,8 +36,8 @@ char escape_letter(char c) {
 }  // namespace
 
 CopyWriter::CopyWriter(const planner::CopyOptions& options, std::vector<std::string> names,
-                       const sql::SessionSettings& settings, CopyChannel& channel)
-    : options_(options), names_(std::move(names)), settings_(settings), channel_(channel) {
+                       const sql::SessionSettings& settings, CopyChannel& channel, sql::ProgressReport& progress)
+    : options_(options), names_(std::move(names)), settings_(settings), channel_(channel), progress_(progress) {
   for (const std::string& name : names_) {
     const auto& list = options_.force_quote;
     force_quote_.push_back(list && (list->all || std::ranges::find(list->names, name) != list->names.end()));
@@ -52,10 +52,12 @@ void CopyWriter::send() {
   sql::EncodingConverter* client = channel_.converter();
   if (client == nullptr || options_.is_binary()) {
     channel_.write(line_);
+    progress_.add_bytes(line_.size());
   } else {
     converted_.clear();
     client->append_for_client(line_, converted_);
     channel_.write(converted_);
+    progress_.add_bytes(converted_.size());
   }
   line_.clear();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/copy/copy_channel.h"
+#include "sql/progress.h"
 #include "planner/copy_options.h"
 #include "sql/column.h"
 #include "sql/session_settings.h"
@@ -16,7 +17,7 @@ namespace redquel::executor {
 class CopyWriter {
  public:
   CopyWriter(const planner::CopyOptions& options, std::vector<std::string> names, const sql::SessionSettings& settings,
-             CopyChannel& channel);
+             CopyChannel& channel, sql::ProgressReport& progress);
 
   /// What stands before the first row.
   void begin();
@@ -35,6 +36,7 @@ class CopyWriter {
   std::vector<std::string> names_;
   const sql::SessionSettings& settings_;
   CopyChannel& channel_;
+  sql::ProgressReport& progress_;
   std::vector<bool> force_quote_;
   std::array<bool, 256> special_{};  // bytes that text format escapes, or that CSV quotes a value for
   std::string line_, value_, converted_;

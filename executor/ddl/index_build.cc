@@ -9,6 +9,7 @@
 #include "executor/storage/table_walk.h"
 #include "executor/storage/write_unit.h"
 #include "sql/catalog/table_keys.h"
+#include "sql/progress.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -55,7 +56,18 @@ asio::awaitable<TablePtr> current_table(RedisClient& client, sql::Oid oid) {
   co_return table;
 }
 
+asio::awaitable<std::uint64_t> count_rows(RedisClient& client, const sql::TableDef& table) {
+  CommandBatch batch;
+  batch.add("ZCARD", sql::TableKeys(table).all_rows());
+  RepliesPtr replies = co_await client.execute(std::move(batch));
+  co_return static_cast<std::uint64_t>(replies->integer(0));
+}
+
 asio::awaitable<void> fill(DdlContext& context, TablePtr table, sql::Oid oid) {
+  const sql::IndexDef* const built = find_by_oid(*table, oid);
+  const bool is_rebuilt = built != nullptr && built->rebuilding;
+  sql::ProgressReport progress(context.session.progress, is_rebuilt ? sql::LongWork::kReindex : sql::LongWork::kCreateIndex, table->oid, oid);
+  progress.set_all_rows(co_await count_rows(context.redis, *table));
   TableWalk walk(std::move(table), kRowsPerScript);
   std::optional<std::chrono::steady_clock::time_point> renewed;
   while (true) {
@@ -73,7 +85,10 @@ asio::awaitable<void> fill(DdlContext& context, TablePtr table, sql::Oid oid) {
     WriteUnit unit(std::move(options));
     for (const auto& row : decode_rows(*page)) unit.index_row(walk.table(), structures, row, index->name);
     const WriteStatus status = co_await unit.execute(context.bulk);
-    if (status == WriteStatus::kApplied) continue;
+    if (status == WriteStatus::kApplied) {
+      progress.add_rows(page->rows);
+      continue;
+    }
     walk.repeat();
     if (status == WriteStatus::kStale) walk.rebase(co_await current_table(context.redis, walk.table()->oid));
   }

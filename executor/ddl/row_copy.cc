@@ -11,6 +11,7 @@
 #include "executor/storage/table_walk.h"
 #include "executor/storage/unseen_rows.h"
 #include "executor/storage/write_unit.h"
+#include "sql/progress.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -42,12 +43,14 @@ constexpr std::size_t kCopiedRows = 1000;
 
 class RowCopy {
  public:
-  RowCopy(DdlContext& context, TablePtr before, TablePtr after, RowConverter& converter, TableChangesPtr changes)
+  RowCopy(DdlContext& context, TablePtr before, TablePtr after, RowConverter& converter, TableChangesPtr changes,
+          sql::ProgressReport& progress)
       : context_(context),
         before_(std::move(before)),
         after_(std::move(after)),
         converter_(converter),
         changes_(std::move(changes)),
+        progress_(progress),
         written_(context.bulk) {}
 
   asio::awaitable<void> run() {
@@ -90,22 +93,25 @@ class RowCopy {
     } else if (co_await unit->execute(context_.bulk) != WriteStatus::kApplied) {
       throw SqlError(sqlstate::kSerializationFailure, "could not alter table due to concurrent changes");
     }
+    progress_.add_rows(page.rows);
   }
 
   DdlContext& context_;
   TablePtr before_, after_;
   RowConverter& converter_;
   TableChangesPtr changes_;
+  sql::ProgressReport& progress_;
   UnseenRows written_;
 };
 
 }  // namespace
 
 asio::awaitable<void> copy_rows(DdlContext& context, TablePtr before, TablePtr after, RowConverter& converter, TableChangesPtr changes) {
+  sql::ProgressReport progress(context.session.progress, sql::LongWork::kRewrite, before->oid);
   if (!changes && converter.keeps_values() && may_relocate(before, after)) {
-    co_return co_await relocate_rows(context, std::move(before), std::move(after));
+    co_return co_await relocate_rows(context, std::move(before), std::move(after), progress);
   }
-  RowCopy copy(context, std::move(before), std::move(after), converter, std::move(changes));
+  RowCopy copy(context, std::move(before), std::move(after), converter, std::move(changes), progress);
   const std::exception_ptr failure = co_await failure_of(copy.run());
   if (!failure) co_return;
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());

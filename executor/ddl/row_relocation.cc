@@ -75,7 +75,7 @@ asio::awaitable<bool> may_stay(DdlContext& context, TablePtr before, TablePtr af
   }
 }
 
-asio::awaitable<void> relocate_rows(DdlContext& context, TablePtr before, TablePtr after) {
+asio::awaitable<void> relocate_rows(DdlContext& context, TablePtr before, TablePtr after, sql::ProgressReport& progress) {
   const sql::TableKeys old_keys(*before), new_keys(*after);
   const sql::ColumnDef& key = *after->find_column(after->primary_key[0]);
   std::vector<std::string> arguments{before->find_column(key.number)->field, after->prefix + ":"};
@@ -90,7 +90,10 @@ asio::awaitable<void> relocate_rows(DdlContext& context, TablePtr before, TableP
     RepliesPtr replies = co_await run_script(context.bulk, kRelocateRowsScript, keys, arguments);
     const std::span<const Reply> answer = replies->array(0);
     if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the script that copies rows");
-    if (answer[0].text == "copied") continue;
+    if (answer[0].text == "copied") {
+      progress.add_rows(members.size());
+      continue;
+    }
     if (answer[0].text == "null") throw column_contains_nulls(*after, key);
     const std::vector<sql::Datum> values{parse_stored_text(key.type, answer[1].text)};  // throws 22P02 for what is no integer
     if (answer[0].text == "strange") throw strange_row_key(*after, new_keys.row(values));

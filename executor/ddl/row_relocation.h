@@ -4,6 +4,7 @@
 
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
+#include "sql/progress.h"
 
 namespace redquel::executor {
 
@@ -17,6 +18,6 @@ asio::awaitable<bool> may_stay(DdlContext& context, TablePtr before, TablePtr af
 
 /// Copies them within Redis, in bounded pieces, to the place of `after`, which nobody looks at yet. Throws 23502 for a row without a key, 23505
 /// in the words of an index that cannot be built for one that two rows have.
-asio::awaitable<void> relocate_rows(DdlContext& context, TablePtr before, TablePtr after);
+asio::awaitable<void> relocate_rows(DdlContext& context, TablePtr before, TablePtr after, sql::ProgressReport& progress);
 
 }  // namespace redquel::executor

@@ -79,7 +79,7 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
     if (transaction->catalog()) definitions = transaction->catalog()->snapshot();
     options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions));
     if (catalog_) apply_on_commit(session, *catalog_, *transaction);
-    const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout};
+    const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout, session.backend_pid};
     MappedPlace place{access_, database_, version};
     co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows, limits, random_, std::move(place));
   } catch (const sql::SqlError& error) {
@@ -193,7 +193,7 @@ asio::awaitable<void> RedisEngine::lock_table(const SessionState& session, Trans
                                               bool no_wait) {
   try {
     co_await prepare_locks(transaction, session);
-    const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout};
+    const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout, session.backend_pid};
     co_await take_table_lock(shared_, transaction, table, mode, no_wait, limits, random_);
   } catch (...) {
     note_failure(transaction, std::current_exception());
@@ -229,7 +229,7 @@ asio::awaitable<bool> RedisEngine::advisory_lock(SessionState& session, sql::Seq
   const AdvisoryLocks::Lock lock{key, request.halves, request.shared, request.transaction};
   if (takes) {
     std::optional<LockWaitLimits> limits;
-    if (request.action == Action::kLock) limits = LockWaitLimits{session.lock_timeout, session.deadlock_timeout};
+    if (request.action == Action::kLock) limits = LockWaitLimits{session.lock_timeout, session.deadlock_timeout, session.backend_pid};
     bool taken = false;
     std::exception_ptr failure;
     try {

@@ -20,6 +20,7 @@
 
 namespace redquel::sql {
 class RelationCounts;
+struct Progress;
 }
 
 namespace redquel::executor {
@@ -105,6 +106,8 @@ struct SessionState {
   } auto_explain = {};
   /// Where scans and written rows of tables are counted; null: nowhere.
   sql::RelationCounts* relation_counts = nullptr;
+  /// Where long work is shown to other sessions; null: nowhere.
+  sql::Progress* progress = nullptr;
   /// Prepared statements and cursors, for pg_prepared_statements and pg_cursors.
   std::function<sql::SessionNames()> names;
 };

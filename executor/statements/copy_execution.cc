@@ -25,7 +25,8 @@ class CopyInExecution final : public CopyExecution {
       : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
 
   void attach(CopyChannel& channel) override {
-    input_.emplace(channel);
+    progress_.emplace(session_.progress, sql::LongWork::kCopyFrom, prepared_->plan->copy.table);
+    input_.emplace(channel, *progress_);
     insert_ = make_query_execution(engine_, prepared_, {}, session_, &*input_);
   }
 
@@ -47,6 +48,7 @@ class CopyInExecution final : public CopyExecution {
   RedisEngine& engine_;
   PreparedPtr prepared_;
   SessionState& session_;
+  std::optional<sql::ProgressReport> progress_;
   std::optional<CopyInput> input_;
   std::unique_ptr<Execution> insert_;
 };
@@ -65,7 +67,8 @@ class CopyOutExecution final : public CopyExecution {
     std::vector<std::string> names;
     for (const planner::PhysicalColumn& column : prepared_->plan->planned.plan->columns) names.push_back(column.name);
     channel_->begin_out(options.is_binary(), names.size());
-    CopyWriter writer(options, std::move(names), session_.settings, *channel_);
+    sql::ProgressReport progress(session_.progress, sql::LongWork::kCopyTo, prepared_->plan->copy.table);
+    CopyWriter writer(options, std::move(names), session_.settings, *channel_, progress);
     writer.begin();
     EventLoopTurn turn;
     while (auto batch = co_await rows_->next()) {
@@ -78,6 +81,7 @@ class CopyOutExecution final : public CopyExecution {
         if (turn.is_over()) co_await turn.yield();
       }
       sent_ += batch->rows;
+      progress.add_rows(batch->rows);
     }
     writer.end();
     channel_->end_out();

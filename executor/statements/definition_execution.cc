@@ -44,7 +44,7 @@ class DefinitionExecution final : public Execution {
       std::set<sql::Oid> tables = transaction->changed_tables();
       if (!transaction->buffer().increments(tables).empty()) {
         co_await engine_.prepare_locks(*transaction, session_);
-        const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
+        const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout, session_.backend_pid};
         co_await settle_increments(engine_.shared(), *transaction, std::move(tables), limits, engine_.random());
       }
     }

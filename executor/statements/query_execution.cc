@@ -186,7 +186,7 @@ class QueryRun {
   }
 
   asio::awaitable<void> wait(LockConflict blocker) {
-    const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
+    const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout, session_.backend_pid};
     std::string token = transaction_ ? transaction_->locks().token : session_.advisory_locks ? session_.advisory_locks->token() : "";
     co_await wait_for_lock(engine_.shared(), std::move(blocker), std::move(token), limits, engine_.random());
   }
@@ -342,7 +342,7 @@ class QueryRun {
       for (const auto& [table, member] : looked_at) IncrementHabits::of_this_thread().note_look(table->oid);
     }
     co_await engine_.prepare_locks(transaction, session_);
-    const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
+    const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout, session_.backend_pid};
     co_await settle_increments(engine_.shared(), transaction, std::move(tables), limits, engine_.random());
   }
 

@@ -214,6 +214,29 @@ class CountedWait {
   const Clock::time_point started_ = Clock::now();
 };
 
+/// Shows the wait in pg_stat_activity from its making to its end.
+class ShownWait {
+ public:
+  /// `event`: as of sql::SessionStatistics::awaited_lock.
+  ShownWait(std::int32_t process_id, std::string_view event) : process_id_(process_id) { show(event); }
+  ~ShownWait() { show({}); }
+  ShownWait(const ShownWait&) = delete;
+  ShownWait& operator=(const ShownWait&) = delete;
+
+ private:
+  void show(std::string_view event) const {
+    if (const auto hook = sql::statistics_hooks().show_lock_wait; hook != nullptr) hook(process_id_, event);
+  }
+
+  std::int32_t process_id_;
+};
+
+std::string_view wait_event(const LockConflict& conflict) {
+  constexpr std::string_view kFieldOfTable = "t";  // fields of rows begin with another letter
+  if (conflict.key == sql::kExclusiveKey || conflict.field == kFieldOfTable) return "relation";
+  return conflict.key == sql::kAdvisoryKey ? "advisory" : "transactionid";
+}
+
 asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict, std::string token, LockWaitLimits limits, std::minstd_rand& random) {
   const Clock::time_point started = Clock::now();
   const auto waited = [&] { return std::chrono::duration_cast<milliseconds>(Clock::now() - started).count(); };
@@ -229,13 +252,13 @@ asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict,
     const std::string answer(replies->text(0).value_or(""));
     const auto note = sql::statistics_hooks().note_lock_wait;
     if (answer == "free") {
-      if (is_noted) note(owner_of(token).pid, waited(), true);
+      if (is_noted) note(limits.process_id, waited(), true);
       co_return;
     }
     constexpr std::string_view kDeadlock = "deadlock ";
     if (answer.starts_with(kDeadlock)) throw deadlock(token, std::string_view(answer).substr(kDeadlock.size()));
     if (looks_for_circle && !is_noted && note != nullptr) {
-      note(owner_of(token).pid, waited(), false);
+      note(limits.process_id, waited(), false);
       is_noted = true;
     }
     if (limits.lock_timeout > 0 && waited() >= limits.lock_timeout) {
@@ -252,6 +275,7 @@ asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict,
 asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, std::string token, LockWaitLimits limits,
                                     std::minstd_rand& random) {
   const CountedWait counted;
+  const ShownWait shown(limits.process_id, wait_event(conflict));
   if (conflict.key == sql::kExclusiveKey) {  // whoever has the table waits for nobody: there is no circle
     sql::Oid table = 0;
     std::from_chars(conflict.field.data(), conflict.field.data() + conflict.field.size(), table);

@@ -53,6 +53,7 @@ class LockLease {
 
 struct LockWaitLimits {
   std::int64_t lock_timeout = 0, deadlock_timeout = 1000;  // milliseconds; 0: none
+  std::int32_t process_id = 0;  // of the session that waits, for its log and pg_stat_activity
 };
 
 /// 40001: the process stood still for longer than its lease, and others may have had the lock since.

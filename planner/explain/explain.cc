@@ -1,5 +1,6 @@
 #include "planner/explain/explain.h"
 
+#include "planner/explain/index_hint.h"
 #include "planner/tree/kept_rows.h"
 
 #include <fmt/format.h>
@@ -320,6 +321,9 @@ void print_text(const PhysicalNode& node, const ExplainOptions& options, const R
   CommandText commands = describe_commands(node);
   for (const std::string& command : commands.commands) lines.push_back(inner + "Redis: " + command);
   if (!commands.round_trips.empty()) lines.push_back(inner + "Round Trips: " + commands.round_trips);
+  if (const auto* scan = std::get_if<FullScan>(&node.node)) {
+    if (const std::optional<std::string> hint = index_hint(*scan)) lines.push_back(inner + "Hint: " + *hint);
+  }
   if (actual) {
     for (const auto& [name, value] : actual->notes) lines.push_back(inner + name + ": " + value);
   }

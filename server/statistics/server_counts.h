@@ -18,7 +18,9 @@ namespace redquel::server {
 /// What other threads may know of one session.
 struct ListedSession {
   sql::SessionStatistics facts;  // under the lock of ServerCounts; what changes with each statement is in `activity`
-  ActivitySlot activity;         // read and written without it
+  ActivitySlot activity;         // read and written without it, as the following
+  sql::Progress progress;
+  std::atomic<const char*> awaited_lock = nullptr;  // name of the wait event, of static storage; null: none
 };
 
 /// Why connections ended before their login was complete.

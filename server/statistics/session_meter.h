@@ -23,6 +23,12 @@ class SessionMeter {
   void rename(const std::string& application_name);
   /// Returns the counts of the tables of the session's database. After `log_in`.
   sql::RelationCounts& relations() { return counts_->relations; }
+  /// Returns where the session's long work is shown. After `log_in`.
+  sql::Progress& progress() { return listed_->progress; }
+  /// The session waits for a lock. `event`: of static storage; empty: no longer.
+  void show_lock_wait(std::string_view event) {
+    if (listed_) listed_->awaited_lock = event.empty() ? nullptr : event.data();
+  }
   /// The client has sent a statement. `text` is UTF-8.
   void begin_statement(std::string_view text);
   /// A statement is complete. `text`: the engine's, where constants of the client's text may be parameters; `tag`: of CommandComplete.

@@ -45,17 +45,6 @@ const SystemTableDefinition kServerViews[] = {
     {"pg_catalog", "pg_stat_progress_basebackup", 12317, 'v',
      "pid int4, phase text, backup_total int8, backup_streamed int8, tablespaces_total int8, tablespaces_streamed "
      "int8"},
-    {"pg_catalog", "pg_stat_progress_cluster", 12307, 'v',
-     "pid int4, datid oid, datname name, relid oid, command text, phase text, cluster_index_relid oid, "
-     "heap_tuples_scanned int8, heap_tuples_written int8, heap_blks_total int8, heap_blks_scanned int8, "
-     "index_rebuild_count int8"},
-    {"pg_catalog", "pg_stat_progress_copy", 12322, 'v',
-     "pid int4, datid oid, datname name, relid oid, command text, type text, bytes_processed int8, bytes_total int8, "
-     "tuples_processed int8, tuples_excluded int8"},
-    {"pg_catalog", "pg_stat_progress_create_index", 12312, 'v',
-     "pid int4, datid oid, datname name, relid oid, index_relid oid, command text, phase text, lockers_total int8, "
-     "lockers_done int8, current_locker_pid int8, blocks_total int8, blocks_done int8, tuples_total int8, "
-     "tuples_done int8, partitions_total int8, partitions_done int8"},
     {"pg_catalog", "pg_stat_progress_vacuum", 12302, 'v',
      "pid int4, datid oid, datname name, relid oid, phase text, heap_blks_total int8, heap_blks_scanned int8, "
      "heap_blks_vacuumed int8, index_vacuum_count int8, max_dead_tuples int8, num_dead_tuples int8"},

@@ -1,7 +1,8 @@
-// What sessions have done and do: pg_stat_activity, pg_stat_ssl, pg_stat_gssapi, pg_stat_database, pg_stat_statements.
+// What sessions have done and do: pg_stat_activity, pg_stat_progress_…, pg_stat_ssl, pg_stat_gssapi, pg_stat_database, pg_stat_statements.
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "sql/catalog/role_set.h"
 #include "sql/statistics.h"
@@ -44,12 +45,62 @@ void activity(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& c
               kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kHiddenQuery, kNull);
       continue;
     }
-    const auto wait = [&](std::string_view text) { return one.waits_for_client ? std::optional(text) : std::nullopt; };
+    const bool waits_for_lock = !one.awaited_lock.empty();
+    const std::string_view wait_type = waits_for_lock ? "Lock" : one.waits_for_client ? "Client" : "";
+    const std::string_view wait_event = waits_for_lock ? one.awaited_lock : one.waits_for_client ? "ClientRead" : "";
     out.add(database_oid(one.database), one.database, one.process_id, kNull, one.role, one.role_name, one.application_name,
             null_if_empty(address_value(one.client_address)), kNull, one.client_port, one.started, moment(one.transaction_started),
-            moment(one.statement_started), moment(one.state_changed), wait("Client"), wait("ClientRead"), null_if_empty(one.state), kNull, kNull,
+            moment(one.statement_started), moment(one.state_changed), null_if_empty(wait_type), null_if_empty(wait_event), null_if_empty(one.state), kNull, kNull,
             moment(one.query_id), one.query, "client backend");
   }
+}
+
+/// Calls `add` with each session whose long work is one of these, and its figures; without figures if the current role may not see them.
+template <class Add, class Hide>
+void visit_work(const EvaluationContext& context, std::initializer_list<LongWork> works, const Add& add, const Hide& hide) {
+  for (const SessionStatistics& one : sessions()) {
+    if (std::ranges::find(works, one.progress.work) == works.end()) continue;
+    may_see(context, one.role) ? add(one, one.progress) : hide(one);
+  }
+}
+
+void copy_progress(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
+  visit_work(
+      context, {LongWork::kCopyFrom, LongWork::kCopyTo},
+      [&](const SessionStatistics& one, const ProgressFigures& work) {
+        const std::string_view command = work.work == LongWork::kCopyFrom ? "COPY FROM" : "COPY TO";
+        out.add(one.process_id, database_oid(one.database), one.database, work.table, command, "PIPE", work.bytes, 0, work.rows, work.excluded_rows);
+      },
+      [&](const SessionStatistics& one) {
+        out.add(one.process_id, database_oid(one.database), one.database, kNull, kNull, kNull, kNull, kNull, kNull, kNull);
+      });
+}
+
+/// Blocks, lockers and partitions are not counted: they stay 0.
+void index_progress(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
+  visit_work(
+      context, {LongWork::kCreateIndex, LongWork::kReindex},
+      [&](const SessionStatistics& one, const ProgressFigures& work) {
+        const std::string_view command = work.work == LongWork::kReindex ? "REINDEX" : "CREATE INDEX";
+        out.add(one.process_id, database_oid(one.database), one.database, work.table, work.index, command, "building index: scanning table", 0, 0,
+                0, 0, 0, work.all_rows, work.rows, 0, 0);
+      },
+      [&](const SessionStatistics& one) {
+        out.add(one.process_id, database_oid(one.database), one.database, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
+                kNull, kNull);
+      });
+}
+
+/// Rewrites of tables by ALTER TABLE, which PostgreSQL does not show: redquel's CLUSTER and VACUUM FULL rewrite nothing.
+void rewrite_progress(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
+  visit_work(
+      context, {LongWork::kRewrite},
+      [&](const SessionStatistics& one, const ProgressFigures& work) {
+        out.add(one.process_id, database_oid(one.database), one.database, work.table, "ALTER TABLE", "seq scanning heap", 0, work.rows, work.rows, 0, 0, 0);
+      },
+      [&](const SessionStatistics& one) {
+        out.add(one.process_id, database_oid(one.database), one.database, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull);
+      });
 }
 
 void encryption(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
@@ -116,6 +167,17 @@ const SystemTableDefinition kStatisticsViews[] = {
      "xact_start timestamptz, query_start timestamptz, state_change timestamptz, wait_event_type text, "
      "wait_event text, state text, backend_xid xid, backend_xmin xid, query_id int8, query text, "
      "backend_type text", activity},
+    {"pg_catalog", "pg_stat_progress_cluster", 12307, 'v',
+     "pid int4, datid oid, datname name, relid oid, command text, phase text, cluster_index_relid oid, "
+     "heap_tuples_scanned int8, heap_tuples_written int8, heap_blks_total int8, heap_blks_scanned int8, "
+     "index_rebuild_count int8", rewrite_progress},
+    {"pg_catalog", "pg_stat_progress_copy", 12322, 'v',
+     "pid int4, datid oid, datname name, relid oid, command text, type text, bytes_processed int8, bytes_total int8, "
+     "tuples_processed int8, tuples_excluded int8", copy_progress},
+    {"pg_catalog", "pg_stat_progress_create_index", 12312, 'v',
+     "pid int4, datid oid, datname name, relid oid, index_relid oid, command text, phase text, lockers_total int8, "
+     "lockers_done int8, current_locker_pid int8, blocks_total int8, blocks_done int8, tuples_total int8, "
+     "tuples_done int8, partitions_total int8, partitions_done int8", index_progress},
     {"pg_catalog", "pg_stat_ssl", 12249, 'v',
      "pid int4, ssl bool, version text, cipher text, bits int4, client_dn text, client_serial numeric, "
      "issuer_dn text", encryption},

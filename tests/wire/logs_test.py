@@ -144,15 +144,23 @@ def test_lock_waits(make_server, make_redis):
     with server.connect() as one, server.connect() as other:
         one.run("CREATE TABLE locked (id integer PRIMARY KEY, n integer)")
         one.run("INSERT INTO locked VALUES (1, 1)")
-        one.run("BEGIN; SELECT * FROM locked WHERE id = 1 FOR UPDATE")
         other.run("SET deadlock_timeout = 50")
         pid = other.run("SELECT pg_backend_pid()")[0][0]
-        other.send(pgwire.query("SELECT n FROM locked WHERE id = 1 FOR UPDATE"))
-        wait_for(lambda: any(f"process {pid} still waiting for a lock after" in message for message in messages(server)))
-        one.run("COMMIT")
-        other.results()
-        wait_for(lambda: any(f"process {pid} acquired a lock after" in message for message in messages(server)))
-    assert len([message for message in messages(server) if "waiting for a lock" in message]) == 1
+
+        def waits():
+            return [message for message in messages(server) if f"process {pid} still waiting for a lock after" in message]
+
+        def got():
+            return [message for message in messages(server) if f"process {pid} acquired a lock after" in message]
+
+        for number, statement in enumerate(("SELECT n FROM locked WHERE id = 1 FOR UPDATE", "UPDATE locked SET n = 2 WHERE id = 1"), 1):
+            one.run("BEGIN; SELECT * FROM locked WHERE id = 1 FOR UPDATE")
+            other.send(pgwire.query(statement))
+            wait_for(lambda wanted=number: len(waits()) == wanted)
+            one.run("COMMIT")
+            other.results()
+            wait_for(lambda wanted=number: len(got()) == wanted)
+    assert len(waits()) == 2
 
 
 def test_redis_goes_away_and_comes_back(make_server, make_redis):

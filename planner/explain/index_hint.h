@@ -1,0 +1,14 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "planner/tree/physical_plan.h"
+
+namespace redquel::planner {
+
+/// Returns the CREATE INDEX statement that would let a later run of the scan's condition read fewer rows; nullopt: the condition compares no
+/// column that has no index with values that are known when the statement starts.
+std::optional<std::string> index_hint(const FullScan& scan);
+
+}  // namespace redquel::planner
