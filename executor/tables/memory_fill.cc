@@ -99,26 +99,6 @@ void append_row(CommandBatch& batch, const TableCopy& copy, std::string_view mem
   batch.add("PEXPIRETIME", key);
 }
 
-/// Packs the rows of the packer and enters them, in turns of the event loop. `bytes`: of all chunks so far.
-asio::awaitable<void> add_chunk(TableCopyPtr copy, ChunkPacker& packer, TableMemory& memory, std::size_t& bytes, EventLoopTurn& turn) {
-  constexpr std::size_t kPlacedRows = 4096;
-  ChunkPtr chunk;
-  while (!chunk) {
-    chunk = packer.finish_next_column();
-    if (turn.is_over()) co_await turn.yield();
-  }
-  bytes += chunk->bytes();
-  if (!memory.make_room(copy, bytes)) throw NotKept{"cache.memory has no room for it"};
-  const std::size_t rows = chunk->rows;
-  if (rows == 0) co_return;
-  const std::size_t slot = copy->begin_chunk(std::move(chunk));
-  for (std::size_t first = 0; first < rows; first += kPlacedRows) {
-    copy->place(slot, first, first + kPlacedRows);
-    if (turn.is_over()) co_await turn.yield();
-  }
-  copy->end_chunk(slot);
-}
-
 /// The reads of a fill: two of them are on their way, so that Redis reads while redquel packs.
 class RowReads {
  public:
@@ -264,8 +244,8 @@ asio::awaitable<void> fill_more(TableCopyPtr copy, std::vector<std::int16_t> num
   for (std::size_t slot = 0; slot < chunks.size(); ++slot) {
     if (chunks[slot]) copy->replace_chunk(slot, std::move(chunks[slot]));
   }
-  copy->set_columns(std::move(all));
   copy->publish();
+  copy->set_columns(std::move(all));  // once readers can have them
 }
 
 asio::awaitable<void> read_again(TableCopyPtr copy, const Keeper& keeper, ExecutionContext& context, std::size_t& read) {

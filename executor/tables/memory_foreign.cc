@@ -61,13 +61,7 @@ asio::awaitable<void> fill_foreign(TableCopyPtr copy, std::vector<std::int16_t> 
   const planner::TableRead read = read_of(*copy, numbers);
   ChunkPacker packer(copy->table(), numbers);
   std::size_t bytes = 0, rows = 0;
-  const auto add_chunk = [&] {
-    ChunkPtr chunk = packer.finish();
-    bytes += chunk->bytes();
-    copy->set_known_rows(rows);
-    if (!memory.make_room(copy, bytes)) throw NotKept{"cache.memory has no room for it"};
-    copy->add_chunk(std::move(chunk));
-  };
+  EventLoopTurn turn;
   const bool is_one_key = !copy->table().mapping->key.has_slots();
   std::optional<KeyspaceWalk> walk;
   bool is_last = is_one_key;
@@ -89,10 +83,12 @@ asio::awaitable<void> fill_foreign(TableCopyPtr copy, std::vector<std::int16_t> 
       const std::size_t before = keys.row_count();
       co_await keys.step();
       rows += keys.row_count() - before;
-      if (packer.rows() >= kChunkRows - kPieceRows) add_chunk();
+      copy->set_known_rows(rows);
+      if (packer.rows() >= kChunkRows - kPieceRows) co_await add_chunk(copy, packer, memory, bytes, turn);
+      if (turn.is_over()) co_await turn.yield();
     }
   } while (!is_last);
-  add_chunk();
+  co_await add_chunk(copy, packer, memory, bytes, turn);
   copy->publish();
   if (!memory.make_room(copy, copy->bytes())) throw NotKept{"cache.memory has no room for it"};
 }
@@ -111,7 +107,7 @@ asio::awaitable<void> read_foreign_again(TableCopyPtr copy, const Keeper& keeper
     std::vector<TableCopy::Changed> changes;
     for (const std::string& member : members) {
       std::optional<MappedKey> key = reader.slots_of(member);
-      if (!key) {  // the values of its slots are none of the columns'
+      if (!key || reader.first_key_of(*key) != member) {  // no values of the columns, or not as they are written
         changes.push_back({member});
         continue;
       }

@@ -13,6 +13,12 @@ namespace {
 /// Times that changed rows are read again before the statement reads Redis.
 constexpr int kMostRounds = 8;
 
+/// Returns false if another statement has filled the copy anew, without columns that this one reads.
+bool has_columns(const TableVersion& version, const std::vector<std::int16_t>& numbers) {
+  const auto slice = std::ranges::find_if(version.slices, [](const TableVersion::Slice& one) { return one.chunk != nullptr; });
+  return slice == version.slices.end() || std::ranges::all_of(numbers, [&](std::int16_t number) { return slice->chunk->columns.contains(number); });
+}
+
 }  // namespace
 
 bool MemoryRun::note_scans(const planner::PhysicalNode& plan) {
@@ -73,7 +79,7 @@ std::string MemoryRun::part_refusal(sql::Oid table, ExecutionContext& context) {
   constexpr double kRedis = 60, kRedisRow = 2.8, kMemory = 90, kChangedRow = 2.6, kComparedRow = 0.0005, kFoundRow = 0.005;
   read.copy = memory_.copy(database_, read.table);
   const TableVersionPtr version = read.copy->seen().version;
-  if (!version || !read.copy->missing(read.numbers).empty()) {
+  if (!version || !has_columns(*version, read.numbers)) {
     // Parts that have cost as much as the whole table are worth a fill.
     constexpr std::size_t kLeastRows = 20'000;
     read.is_part = read.copy->part_rows() < std::max(kLeastRows, memory_.options().first_scan * read.copy->known_rows());
@@ -167,6 +173,7 @@ asio::awaitable<void> MemoryRun::pass_fence(Keeper& keeper, ExecutionContext& co
         state.reason = "its definition changes";
       } else {
         state.version = waiting[i]->copy->judge(fence.tables[i], seen[i]);
+        if (state.version && !has_columns(*state.version, waiting[i]->numbers)) state.version = nullptr;
         state.milliseconds = fence.milliseconds;
         is_clean = is_clean && state.version;
       }

@@ -79,7 +79,7 @@ class BestRows {
 class MemoryScanOperator final : public Operator {
  public:
   MemoryScanOperator(const planner::PhysicalNode& node, const planner::MemoryScan& scan, ExecutionContext& context)
-      : node_(node), scan_(scan), context_(context), changes_(context.changes(scan.read.table->oid)), counters_(node, context) {}
+      : node_(node), scan_(scan), context_(context), changes_(context.changes(scan.read.table->oid)) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (!is_started_) co_await start();
@@ -108,7 +108,7 @@ class MemoryScanOperator final : public Operator {
     if (memory != nullptr && is_allowed) reason = memory->part_refusal(scan_.read.table->oid, context_);
     if (memory != nullptr && is_allowed && reason.empty()) {
       // The connections of the keys that the plan reads tell whether its definitions hold; the fence's does not.
-      co_await context_.confirm_catalog(counters_.get());
+      co_await context_.confirm_catalog(nullptr);
       const MemoryRun::Table& state = *co_await memory->state_of(scan_.read.table->oid, context_);
       version_ = state.version;
       milliseconds_ = state.milliseconds;
@@ -116,6 +116,7 @@ class MemoryScanOperator final : public Operator {
       if (version_) note_run(state);
     }
     if (version_) {
+      counters_.emplace(node_, context_);
       context_.note_read(*scan_.read.table);
       if (!scan_.read.table->mapping) context_.note_turns(*scan_.read.table);
       changed_ = with_changed_rows(nullptr, scan_.read, context_);
@@ -171,7 +172,7 @@ class MemoryScanOperator final : public Operator {
     if (slice.gone) std::erase_if(rows_, [&](std::uint32_t row) { return slice.is_gone(row); });
     if (!chunk_->expiries.empty()) std::erase_if(rows_, has_expired);
     if (changes_) std::erase_if(rows_, [&](std::uint32_t row) { return changes_->contains(*chunk_->members->text(row)); });
-    counters_.add_rows(rows_.size());
+    counters_->add_rows(rows_.size());
     const bool is_checked = filter_->filter(*chunk_, rows_);
     if (first_) first_->prune(*chunk_, rows_);
     if (!is_checked) rows_ = filter_->evaluate(chunk_, std::move(rows_));
@@ -193,7 +194,7 @@ class MemoryScanOperator final : public Operator {
   const planner::MemoryScan& scan_;
   ExecutionContext& context_;
   TableChangesPtr changes_;
-  NodeCounters counters_;
+  std::optional<NodeCounters> counters_;  // none: the other way counts the scan
   bool is_started_ = false, notes_part_ = false;
   OperatorPtr otherwise_;
   OperatorPtr changed_;  // the transaction's own rows, behind the others; null: none

@@ -321,7 +321,8 @@ void print_text(const PhysicalNode& node, const ExplainOptions& options, const R
   CommandText commands = describe_commands(node);
   for (const std::string& command : commands.commands) lines.push_back(inner + "Redis: " + command);
   if (!commands.round_trips.empty()) lines.push_back(inner + "Round Trips: " + commands.round_trips);
-  if (const auto* scan = std::get_if<FullScan>(&node.node)) {
+  const auto* memory = std::get_if<MemoryScan>(&node.node);
+  if (const auto* scan = std::get_if<FullScan>(memory != nullptr ? &memory->otherwise->node : &node.node)) {
     if (const std::optional<std::string> hint = index_hint(*scan)) lines.push_back(inner + "Hint: " + *hint);
   }
   if (actual) {

@@ -45,9 +45,12 @@ bool reads_a_part(const SetScan&) { return true; }
 /// An order of all rows has no bounds. Indexes on expressions may be partial.
 bool reads_a_part(const OrderedScan& scan) { return scan.lower || scan.upper || scan.prefix || scan.column <= 0; }
 
-/// Returns the column of the scan that a column of the plan is: the plan only leaves out or moves columns. None: it is computed.
+/// Returns the column of the scan that a column of the plan is. None: the plan computes columns, perhaps with errors that rows which are left out
+/// would hide.
 std::optional<std::size_t> scanned_column(const PhysicalNode& plan, std::size_t position) {
   if (const auto* project = std::get_if<PhysicalProject>(&plan.node)) {
+    const auto is_column = [](const sql::ExpressionPtr& expression) { return std::holds_alternative<sql::ColumnRef>(expression->node); };
+    if (!std::ranges::all_of(project->expressions, is_column)) return std::nullopt;
     const auto* column = std::get_if<sql::ColumnRef>(&project->expressions.at(position)->node);
     return column == nullptr ? std::nullopt : scanned_column(*project->input, column->column);
   }

@@ -258,3 +258,33 @@ def test_a_redis_with_a_limit_of_memory_and_none_for_clients_is_read_without_cop
         (state,), = connection.run("SELECT state FROM redquel.cached_tables()")
         assert "maxmemory" in state, state
         assert "flags=t" not in raw("CLIENT", "LIST")
+
+
+def peak(pid):
+    """The most bytes that the process has had in memory."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
+
+
+def test_ten_tables_that_do_not_fit(make_redis, make_server):
+    """The budget holds while tables displace each other, and the process keeps to it."""
+    budget, work_mem, room = 6 << 20, 4 << 20, 64 << 20
+    redis, (server,) = start(make_redis, make_server, 1, memory=str(budget >> 10) + "kB")
+    rows, tables = 15_000, range(10)
+    with server.connect() as connection:
+        connection.run("SET work_mem = '4MB'")
+        for table in tables:
+            connection.run(f"CREATE TABLE t{table} (id int PRIMARY KEY, a text, b text, n bigint)")
+            for first in range(1, rows, 5000):
+                connection.run(f"INSERT INTO t{table} SELECT i, md5(i::text), 'text ' || md5((i + {table})::text), i FROM generate_series({first}, {first + 4999}) i")
+        before, kept = peak(server.process.popen.pid), set()
+        for round in range(4):
+            for table in tables:
+                for _ in range(3):
+                    assert connection.run(f"SELECT count(a), count(b), sum(n) FROM t{table}") == [[str(rows), str(rows), str(rows * (rows + 1) // 2)]]
+                copies = connection.run("SELECT \"table\", bytes FROM redquel.cached_tables() WHERE state = 'kept'")
+                kept |= {name for name, _ in copies}
+                assert sum(int(size) for _, size in copies) <= budget, copies
+            connection.run(f"UPDATE t{round} SET n = n + 0 WHERE id % 3 = 0")
+        assert len(kept) >= 2, kept
+        assert peak(server.process.popen.pid) - before <= budget + work_mem + room, (before, peak(server.process.popen.pid))

@@ -70,7 +70,7 @@ def run_file(path, subject, report, rewrite, timeout):
     passed = failed = 0
     file = PlanFile(path)
     replaced = []
-    subject.open(cache=cache_of(path))
+    subject.open(cache=cache_of(path) or "0")
     try:
         with subject.connect(timeout) as connection, subject.redis.connect() as redis:
             for heading, line, sql, first, end in file.blocks():
