@@ -68,7 +68,7 @@ bool reads_changed_tables_plainly(const PhysicalPlan& plan, const std::set<sql::
         constexpr bool kIsCopy = std::is_same_v<Node, MemoryScan>;
         constexpr bool kReadsIndex = requires { n.fallback; };
         if constexpr (kIsCopy) {
-          return true;  // without a goal, as its other path
+          return reads_changed_tables_plainly(n.otherwise, changed_tables);
         } else if constexpr (kIsPlainWithoutGoal) {
           return !n.goal || !changed_tables.contains(n.read.table->oid);
         } else if constexpr (kReadsIndex) {

@@ -11,6 +11,7 @@
 #include "planner/bind/relation_lookup.h"
 #include "planner/bind/row_security.h"
 #include "planner/bind/subquery_placement.h"
+#include "planner/physical/memory_scans.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/rule.h"
 #include "planner/tree/logical_walk.h"
@@ -233,6 +234,7 @@ PlannedCopy plan_copy(const ast::Copy& copy, const sql::CatalogSnapshot& catalog
   PlannedStatement rows =
       copy.query ? plan_query_out(copy, catalog, settings, options, changed_tables)
                  : plan_table_out(copy, catalog, settings, options, changed_tables, table);
+  if (settings.reads_memory) rows.plan = with_memory_scans(rows.plan);
   return {.rows = std::move(rows), .options = std::move(options), .table = table};
 }
 

@@ -11,6 +11,7 @@
 
 #include "executor/tls/tls_context.h"
 #include "server/listeners.h"
+#include "server/machine_memory.h"
 
 namespace redquel::server {
 
@@ -50,7 +51,7 @@ struct Configuration {
   std::size_t lock_lease = 30'000;  // milliseconds
   std::size_t work_mem = 67108864;
   std::size_t work_mem_max = 1073741824;
-  std::size_t cache_memory = 0;  // bytes of tables kept in memory; 0: none
+  std::size_t cache_memory = default_cache_memory();  // bytes of tables kept in memory; 0: none
   std::size_t cache_least_rows = 1000, cache_first_scan = 2;
   std::optional<std::size_t> temp_file_limit;  // bytes; none: any number
 

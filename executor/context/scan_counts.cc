@@ -68,7 +68,7 @@ Scan scan_of(const planner::FullScan& node) {
   if (!node.key_start.empty()) return by_primary_key(*node.read.table);
   return {node.read.table.get(), true};
 }
-/// A scan of the copy in memory; where the copy does not serve, the scan of Redis counts, too.
+/// Of a scan that the copy in memory serves; else the scan of Redis counts.
 Scan scan_of(const planner::MemoryScan& node) { return {node.read.table.get(), true}; }
 Scan scan_of(const planner::MappedScan& node) {
   using Path = planner::MappedScan::Path;

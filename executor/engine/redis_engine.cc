@@ -249,7 +249,9 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
     });
   } else if (const auto* copy = std::get_if<ast::Copy>(&inner.node); copy && !explain) {
     plan->kind = PreparedPlan::Kind::kCopy;
-    plan->copy = planner::plan_copy(*copy, catalog, bind_settings(session, true));
+    planner::BindSettings settings = bind_settings(session, true);
+    settings.reads_memory = memory_ != nullptr && session.reads_memory;
+    plan->copy = planner::plan_copy(*copy, catalog, settings);
     plan->planned = std::move(plan->copy.rows);
   } else if (explain) {
     throw sql::not_supported(fmt::format("EXPLAIN of {}", parser::command_tag(inner)));

@@ -21,8 +21,12 @@ ChunkPacker::ChunkPacker(const sql::TableDef& table, std::span<const std::int16_
     : table_(table),
       keys_(table),
       numbers_(numbers.begin(), numbers.end()),
-      fields_(sql::row_fields(table, numbers_)),
-      members_(members_are_values(table, keys_) ? keys_.key_type(0) : sql::kText) {
+      fields_(table.mapping ? sql::RowFields() : sql::row_fields(table, numbers_)),
+      members_(!table.mapping && members_are_values(table, keys_) ? keys_.key_type(0) : sql::kText) {
+  if (table.mapping) {
+    for (const std::int16_t number : numbers_) columns_.emplace_back(std::in_place, table.find_column(number)->type);
+    return;
+  }
   for (const auto& source : fields_.columns) {
     const bool is_member = source.kind == SourceKind::kHiddenKey || (source.kind == SourceKind::kKeyPart && keys_.key_size() == 1);
     needs_key_parts_ |= source.kind == SourceKind::kKeyPart && !is_member;
@@ -57,6 +61,13 @@ void ChunkPacker::add(std::string_view member, std::span<const Reply> values, st
   any_expires_ |= expiry > 0;
 }
 
+void ChunkPacker::add(std::string_view member, const sql::Batch& rows, std::size_t row, std::int64_t expiry) {
+  members_.append(member);
+  for (std::size_t i = 0; i < columns_.size(); ++i) columns_[i]->append(*rows.columns[i], row);
+  expiries_.push_back(expiry);
+  any_expires_ |= expiry > 0;
+}
+
 void ChunkPacker::add(const Chunk& chunk, std::size_t row) {
   members_.append(*chunk.members->text(row));
   for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -69,13 +80,24 @@ void ChunkPacker::add(const Chunk& chunk, std::size_t row) {
 }
 
 ChunkPtr ChunkPacker::finish() {
-  auto chunk = std::make_shared<Chunk>();
-  chunk->rows = members_.size();
-  chunk->members = members_.finish();
-  for (std::size_t i = 0; i < columns_.size(); ++i) chunk->columns[numbers_[i]] = columns_[i] ? columns_[i]->finish() : chunk->members;
-  if (std::exchange(any_expires_, false)) chunk->expiries = std::move(expiries_);
-  expiries_.clear();
-  return chunk;
+  for (;;) {
+    if (ChunkPtr chunk = finish_next_column()) return chunk;
+  }
+}
+
+ChunkPtr ChunkPacker::finish_next_column() {
+  if (!finished_) {
+    finished_ = std::make_shared<Chunk>();
+    finished_->rows = members_.size();
+    finished_->members = members_.finish();
+    if (std::exchange(any_expires_, false)) finished_->expiries = std::move(expiries_);
+    expiries_.clear();
+    next_column_ = 0;
+  } else {
+    const std::size_t i = next_column_++;
+    finished_->columns[numbers_[i]] = columns_[i] ? columns_[i]->finish() : finished_->members;
+  }
+  return next_column_ == columns_.size() ? std::exchange(finished_, nullptr) : nullptr;
 }
 
 }  // namespace redquel::executor

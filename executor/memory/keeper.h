@@ -26,7 +26,7 @@ class KeyObserver {
 /// The keys of one table that a fence reads along, in one MULTI with the fence itself.
 struct FencedTable {
   sql::Oid table = 0;    // field of redquel:versions
-  std::string members;   // emp:zset
+  std::string members;   // emp:zset; empty: a foreign table, which has neither it nor the counter
   std::string changes;   // redquel:changes:<oid>
 };
 

@@ -107,6 +107,10 @@ struct PackedSize {
 
 }  // namespace
 
+std::int64_t PackedIntegers::value(std::size_t row) const {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(smallest) + load(bytes.data(), width, row));
+}
+
 PackedColumn::PackedColumn(sql::Type type, std::size_t size, Values values, std::vector<std::uint64_t> nulls, std::vector<Exception> exceptions)
     : type_(type), size_(size), values_(std::move(values)), nulls_(std::move(nulls)), exceptions_(std::move(exceptions)) {
   bytes_ = sizeof *this + std::visit(PackedSize{}, values_) + nulls_.capacity() * 8;
@@ -136,8 +140,7 @@ void PackedColumn::append_text(std::size_t row, std::string& out) const {
   if (const std::string* text = exception(row)) {
     out += *text;
   } else if (const auto* integers = std::get_if<Integers>(&values_)) {
-    const auto value = static_cast<std::int64_t>(static_cast<std::uint64_t>(integers->smallest) + load(integers->bytes.data(), integers->width, row));
-    append_stored_text(type_, integer_datum(type_, value, integers->scale), out);
+    append_stored_text(type_, integer_datum(type_, integers->value(row), integers->scale), out);
   } else if (const auto* floats = std::get_if<std::vector<float>>(&values_)) {
     append_stored_text(type_, (*floats)[row], out);
   } else if (const auto* doubles = std::get_if<std::vector<double>>(&values_)) {
@@ -228,6 +231,14 @@ sql::ColumnPtr PackedColumn::read(std::span<const std::uint32_t> rows, const std
   return made;
 }
 
+sql::Column PackedColumn::dictionary_texts() const {
+  const auto& dictionary = std::get<Dictionary>(values_);
+  sql::Column column = is_plain_text(type_.oid) ? sql::Column(type_) : sql::Column::encoded(type_);
+  for (std::size_t code = 0; code < dictionary.ends.size(); ++code) column.append_view(between(dictionary.ends, dictionary.texts, code));
+  column.append_null();
+  return column;
+}
+
 // ---- ColumnPacker ---------------------------------------------------------------------------------------------------------------
 
 ColumnPacker::ColumnPacker(sql::Type type, bool as_text) : type_(type), form_(Form::kTexts), is_numeric_(sql::storage_of(type) == sql::Storage::kNumeric) {
@@ -271,6 +282,14 @@ void ColumnPacker::append(std::optional<std::string_view> text) {
     append_parsed(*text);
   }
   ++size_;
+}
+
+void ColumnPacker::append(const sql::Column& column, std::size_t row) {
+  if (column.is_null(row)) return append(std::nullopt);
+  if (is_plain_text(type_.oid)) return append(column.get<std::string_view>(row));
+  std::string text;
+  append_stored_text(type_, column.datum(row), text);
+  append(text);
 }
 
 void ColumnPacker::append_null() {
@@ -410,7 +429,7 @@ PackedColumn::Values ColumnPacker::pack_texts() {
     const auto [found, is_new] = numbers.emplace(between(texts_.ends, texts_.texts, row), static_cast<std::uint32_t>(numbers.size()));
     if (is_new) {
       // A dictionary of texts that hardly repeat takes more than they do.
-      if (numbers.size() > kMostCodes || (row > 256 && numbers.size() * 4 > row * 3)) break;
+      if (numbers.size() > kMostCodes || (row > 4096 && numbers.size() * 4 > row * 3)) break;
       dictionary.texts += found->first;
       dictionary.ends.push_back(static_cast<std::uint32_t>(dictionary.texts.size()));
     }

@@ -22,6 +22,8 @@ struct PackedIntegers {
   std::uint8_t width = 1;
   int scale = 0;  // of numerics
   std::vector<std::uint8_t> bytes;
+
+  std::int64_t value(std::size_t row) const;
 };
 /// Codes of 1 or 2 bytes; code c is the text between ends[c - 1] and ends[c].
 struct PackedDictionary {
@@ -29,6 +31,10 @@ struct PackedDictionary {
   std::vector<std::uint8_t> codes;
   std::vector<std::uint32_t> ends;
   std::string texts;
+
+  std::uint32_t code(std::size_t row) const {
+    return width == 1 ? codes[row] : static_cast<std::uint32_t>(codes[row * 2]) | static_cast<std::uint32_t>(codes[row * 2 + 1]) << 8;
+  }
 };
 /// Row r is the text between ends[r - 1] and ends[r].
 struct PackedTexts {
@@ -59,6 +65,8 @@ class PackedColumn {
   std::optional<std::pair<std::int64_t, std::int64_t>> range() const;
   /// Returns the values of these rows. Texts view into this column, which `owner` keeps alive.
   sql::ColumnPtr read(std::span<const std::uint32_t> rows, const std::shared_ptr<const void>& owner) const;
+  /// Returns the values of a dictionary's codes, and NULL behind them. The texts view into this column.
+  sql::Column dictionary_texts() const;
   /// Returns the text as the row's hash holds it. None: NULL.
   std::optional<std::string> text(std::size_t row) const;
 
@@ -85,6 +93,8 @@ class ColumnPacker {
 
   /// Adds the next row. Throws SqlError if the text is not a value of the type.
   void append(std::optional<std::string_view> text);
+  /// Adds row `row` of a column of the same type.
+  void append(const sql::Column& column, std::size_t row);
   std::size_t size() const { return size_; }
   /// Returns the column. The packer is empty afterwards.
   PackedColumnPtr finish();

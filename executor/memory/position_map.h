@@ -28,7 +28,7 @@ class PositionMap {
   /// Gives the member this position and returns the one that it had. `member_at(position)` is the text of a member that is here.
   template <class IsMember, class MemberAt>
   std::uint32_t set(std::string_view member, std::uint32_t position, IsMember is_member, MemberAt member_at) {
-    if (size_ + size_ / 4 >= places_.size()) grow(member_at);
+    if (size_ + size_ / 8 >= places_.size()) grow(member_at);
     for (std::size_t place = first_place(member);; place = next(place)) {
       const std::uint32_t found = places_[place];
       if (found != kNone && !is_member(found)) continue;
@@ -36,6 +36,13 @@ class PositionMap {
       if (found == kNone) ++size_;
       return found;
     }
+  }
+
+  /// Makes room for so many members in all.
+  template <class MemberAt>
+  void reserve(std::size_t members, MemberAt member_at) {
+    const std::size_t places = members + members / 7 + 64;
+    if (places > places_.size()) resize(places, member_at);
   }
 
   /// Forgets a member.
@@ -69,7 +76,12 @@ class PositionMap {
 
   template <class MemberAt>
   void grow(MemberAt member_at) {
-    std::vector<std::uint32_t> old(places_.size() + places_.size() / 2 + 64, kNone);
+    resize(places_.size() + places_.size() / 4 + 64, member_at);
+  }
+
+  template <class MemberAt>
+  void resize(std::size_t places, MemberAt member_at) {
+    std::vector<std::uint32_t> old(places, kNone);
     old.swap(places_);
     for (const std::uint32_t position : old) {
       if (position == kNone) continue;

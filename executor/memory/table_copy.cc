@@ -41,13 +41,64 @@ std::optional<std::string> member_of(std::string_view rest, std::size_t key_size
 
 }  // namespace
 
-TableCopy::TableCopy(std::shared_ptr<const sql::TableDef> table) : table_(std::move(table)), keys_(*table_) {}
+std::string observed_prefix(const sql::Mapping& mapping) {
+  const std::string& head = mapping.key.parts().front().literal;
+  return head.starts_with('\xff') ? "" : head;  // the fence's key must come last
+}
 
-FencedTable TableCopy::fenced() const { return {table_->oid, keys_.all_rows(), keys_.changes()}; }
+TableCopy::TableCopy(std::shared_ptr<const sql::TableDef> table)
+    : table_(std::move(table)), keys_(*table_), has_runs_(table_->mapping && !sql::has_one_row(table_->mapping->layout)) {}
+
+std::string TableCopy::prefix() const { return table_->mapping ? observed_prefix(*table_->mapping) : table_->prefix + ":"; }
+
+FencedTable TableCopy::fenced() const {
+  if (table_->mapping) return {table_->oid, "", ""};
+  return {table_->oid, keys_.all_rows(), keys_.changes()};
+}
 
 // ---- the keeper's thread --------------------------------------------------------------------------------------------------------
 
+std::optional<std::string> TableCopy::member_of_key(std::string_view key) const {
+  const sql::Mapping& mapping = *table_->mapping;
+  const auto texts = mapping.key.match(key);
+  if (!texts) return std::nullopt;
+  if (mapping.layout != sql::Mapping::Layout::kStrings) return std::string(key);
+  // The strings of a row go by the key of its first column.
+  std::string member;
+  std::size_t slot = 0;
+  for (const sql::KeyTemplate::Part& part : mapping.key.parts()) {
+    if (part.column == 0) {
+      member += part.literal;
+    } else if (part.column == sql::KeyTemplate::kFieldSlot) {
+      const auto is_field = [](const sql::Mapping::Column& column) { return column.role == sql::Mapping::Role::kField; };
+      const auto first = std::ranges::find_if(mapping.columns, is_field);
+      if (first == mapping.columns.end()) return std::nullopt;
+      member += first->field;
+      ++slot;
+    } else {
+      member += (*texts)[slot++];
+    }
+  }
+  return member;
+}
+
+bool TableCopy::note_change(std::optional<std::string> member) {
+  if (!member) return true;
+  if (changes_.size() >= kMostChanges) {
+    lose("too many rows have changed");
+    return false;
+  }
+  changes_.insert(std::move(*member));
+  return true;
+}
+
 void TableCopy::key_changed(std::string_view key) {
+  if (table_->mapping) {
+    std::optional<std::string> member = member_of_key(key);
+    const std::lock_guard guard(mutex_);
+    if (tracking_) note_change(std::move(member));
+    return;
+  }
   if (!key.starts_with(table_->prefix) || key.size() <= table_->prefix.size() + 1) return;
   const std::string_view rest = key.substr(table_->prefix.size() + 1);
   const std::lock_guard guard(mutex_);
@@ -60,11 +111,8 @@ void TableCopy::key_changed(std::string_view key) {
   if (segments.size() != keys_.key_size()) return;
   // The hash of a long value does not tell which row it is.
   const bool is_hashed = std::ranges::any_of(segments, sql::is_hashed_segment);
-  if (is_hashed || changes_.size() >= kMostChanges) {
-    lose(is_hashed ? "a row with a long key has changed" : "too many rows have changed");
-    return;
-  }
-  if (std::optional<std::string> member = member_of(rest, keys_.key_size())) changes_.insert(std::move(*member));
+  if (is_hashed) lose("a row with a long key has changed");
+  else note_change(member_of(rest, keys_.key_size()));
 }
 
 void TableCopy::lost(std::string_view reason) {
@@ -111,6 +159,7 @@ TableVersionPtr TableCopy::judge(const FencedState& fenced, const Seen& seen) {
   const std::lock_guard guard(mutex_);
   ++rounds_;
   if (!tracking_ || !version_ || filling_) return nullptr;
+  if (table_->mapping) return changes_.empty() && taken_.empty() && version_ == seen.version ? version_ : nullptr;
   if (seen.told > explained_) {
     if (fenced.changes == counter_) {
       lose("another program has changed which rows there are");
@@ -191,6 +240,7 @@ void TableCopy::begin_fill(std::vector<std::int16_t> numbers) {
   explained_ = told_;
   counter_.clear();
   columns_ = std::move(numbers);
+  part_rows_ = 0;
   filling_ = tracking_ = observed_;
 }
 
@@ -204,6 +254,7 @@ void TableCopy::clear_rows() {
   slots_.clear();
   small_.clear();
   positions_.clear();
+  runs_.clear();
   ghosts_.clear();
   rows_ = 0;
   bytes_ = 0;
@@ -237,10 +288,38 @@ void TableCopy::mark_gone(std::uint32_t position) {
   --rows_;
 }
 
-/// Enters the rows of a chunk: those that had another place leave it.
-void TableCopy::place(std::size_t slot) {
+/// Enters the rows of a chunk behind those that their keys have already.
+void TableCopy::place_runs(std::size_t slot, std::size_t first, std::size_t end) {
   const Chunk& chunk = *working_[slot].chunk;
-  for (std::size_t row = 0; row < chunk.rows; ++row) {
+  std::vector<Run>* runs = nullptr;
+  std::string member;
+  for (std::size_t row = first; row < end; ++row) {
+    std::string next = *chunk.members->text(row);
+    if (runs == nullptr || next != member) {
+      member = std::move(next);
+      runs = &runs_[member];
+      runs->push_back({position_of(slot, row), 0});
+    }
+    ++runs->back().rows;
+  }
+  rows_ += end - first;
+}
+
+/// Forgets where the rows of these slots are; they are about to be placed again.
+void TableCopy::forget_runs(std::span<const std::size_t> slots) {
+  for (const std::size_t slot : slots) rows_ -= working_[slot].chunk->rows - slots_[slot].gone_rows;
+  for (auto entry = runs_.begin(); entry != runs_.end();) {
+    std::erase_if(entry->second, [&](const Run& run) { return std::ranges::find(slots, std::size_t{run.first >> 16}) != slots.end(); });
+    entry = entry->second.empty() ? runs_.erase(entry) : std::next(entry);
+  }
+}
+
+/// Enters the rows of a chunk: those that had another place leave it.
+void TableCopy::place(std::size_t slot, std::size_t first, std::size_t end) {
+  end = std::min(end, working_[slot].chunk->rows);
+  if (has_runs_) return place_runs(slot, first, end);
+  const Chunk& chunk = *working_[slot].chunk;
+  for (std::size_t row = first; row < end; ++row) {
     if (working_[slot].is_gone(row)) continue;
     const std::string member = *chunk.members->text(row);
     const std::uint32_t before = positions_.set(
@@ -252,6 +331,15 @@ void TableCopy::place(std::size_t slot) {
 }
 
 void TableCopy::forget(const std::string& member) {
+  if (has_runs_) {
+    const auto found = runs_.find(member);
+    if (found == runs_.end()) return;
+    for (const Run& run : found->second) {
+      for (std::uint32_t row = 0; row < run.rows; ++row) mark_gone(run.first + row);
+    }
+    runs_.erase(found);
+    return;
+  }
   const auto is_member = [&](std::uint32_t position) { return is_at(position, member); };
   const std::uint32_t position = positions_.find(member, is_member);
   if (position == PositionMap::kNone) return;
@@ -261,9 +349,19 @@ void TableCopy::forget(const std::string& member) {
 
 void TableCopy::add_chunk(ChunkPtr chunk) {
   if (chunk->rows == 0) return;
-  const std::size_t slot = take_slot(std::move(chunk));
-  place(slot);
+  const std::size_t rows = chunk->rows, slot = begin_chunk(std::move(chunk));
+  place(slot, 0, rows);
+  end_chunk(slot);
+}
+
+std::size_t TableCopy::begin_chunk(ChunkPtr chunk) { return take_slot(std::move(chunk)); }
+
+void TableCopy::end_chunk(std::size_t slot) {
   if (working_[slot].chunk->rows < kChunkRows / 2) small_.push_back(slot);
+}
+
+void TableCopy::reserve(std::size_t rows) {
+  if (!has_runs_) positions_.reserve(rows, [&](std::uint32_t position) { return member_at(position); });
 }
 
 void TableCopy::add_ghost(std::string member) {
@@ -277,6 +375,7 @@ void TableCopy::publish() {
   version->rows = rows_;
   version->members = rows_ + ghosts_.size();
   std::size_t bytes = positions_.bytes();
+  for (const auto& [member, runs] : runs_) bytes += sizeof runs + 3 * sizeof(void*) + sizeof member + member.capacity() + runs.capacity() * sizeof(Run);
   for (const TableVersion::Slice& slice : working_) bytes += slice.chunk ? slice.chunk->bytes() + (slice.gone ? slice.gone->size() * 8 : 0) : 0;
   for (const std::string& ghost : ghosts_) bytes += sizeof ghost + ghost.capacity();
   bytes_ = bytes;
@@ -304,10 +403,15 @@ void TableCopy::set_columns(std::vector<std::int16_t> numbers) {
 std::vector<std::string> TableCopy::take_changes(std::size_t most) {
   const std::lock_guard guard(mutex_);
   while (!changes_.empty() && taken_.size() < most) taken_.push_back(std::move(changes_.extract(changes_.begin()).value()));
+  // Numbers in their order: new rows lie as they were inserted.
+  std::ranges::sort(taken_, {}, [](const std::string& member) { return std::pair(member.size(), std::string_view(member)); });
   return taken_;
 }
 
 void TableCopy::apply(const std::vector<Changed>& changes, ChunkPtr rows) {
+  if (has_runs_) {
+    for (const Changed& change : changes) forget(change.member);
+  }
   add_chunk(std::move(rows));
   for (const Changed& change : changes) {
     if (change.has_row) continue;
@@ -336,6 +440,7 @@ void TableCopy::rewrite(std::span<const std::size_t> slots) {
     }
     std::erase(small_, slot);
   }
+  if (has_runs_) forget_runs(slots);
   // The rows' positions are found in the old chunks until all of them have new ones.
   add_chunk(packer.finish());
   for (const std::size_t slot : slots) {
@@ -386,6 +491,14 @@ std::size_t TableCopy::note_scan(double rows) {
   worth_ = decayed_worth(now) + rows * kScannedRow;
   worth_at_ = now;
   return ++scans_;
+}
+
+void TableCopy::note_part(std::size_t rows) {
+  part_rows_ += rows;
+  const std::lock_guard guard(mutex_);
+  const Clock::time_point now = Clock::now();
+  worth_ = decayed_worth(now) + static_cast<double>(rows) * kScannedRow;
+  worth_at_ = now;
 }
 
 void TableCopy::count_hit() {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -18,10 +19,14 @@
 #include "executor/memory/table_version.h"
 #include "executor/redis/reply.h"
 #include "sql/catalog/catalog.h"
+#include "sql/catalog/mapping.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::executor {
+
+/// Returns what all keys of a foreign table begin with; empty: they have no common beginning, and cannot be observed.
+std::string observed_prefix(const sql::Mapping& mapping);
 
 /// Rows as Redis has given them, on their way into a chunk.
 class ChunkPacker {
@@ -33,10 +38,14 @@ class ChunkPacker {
   std::size_t rows() const { return members_.size(); }
   /// Adds a row. `values`: the answers of `fields()`; `expiry`: of PEXPIRETIME. Throws SqlError if a text is not a value of its column.
   void add(std::string_view member, std::span<const Reply> values, std::int64_t expiry);
+  /// Adds a row of a foreign table. `rows`: the columns to keep; `expiry`: of its key, 0: none.
+  void add(std::string_view member, const sql::Batch& rows, std::size_t row, std::int64_t expiry);
   /// Adds row `row` of a chunk that has these columns.
   void add(const Chunk& chunk, std::size_t row);
   /// The rows so far. The packer is empty afterwards.
   ChunkPtr finish();
+  /// As finish(), in steps: packs the next column. Null: there are more of them.
+  ChunkPtr finish_next_column();
 
  private:
   const sql::TableDef& table_;
@@ -48,6 +57,8 @@ class ChunkPacker {
   ColumnPacker members_;
   std::vector<std::int64_t> expiries_;
   bool any_expires_ = false;
+  std::shared_ptr<Chunk> finished_;  // with the columns that are packed already
+  std::size_t next_column_ = 0;
 };
 
 /// The copy of one table under one definition. Shared by the threads: what observers and readers need is behind a mutex; what changes the
@@ -60,8 +71,8 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   const sql::TableDef& table() const { return *table_; }
   const std::shared_ptr<const sql::TableDef>& definition() const { return table_; }
   const sql::TableKeys& keys() const { return keys_; }
-  /// What the keeper observes: `emp:`.
-  std::string prefix() const { return table_->prefix + ":"; }
+  /// What the keeper observes: `emp:`; what all keys of a foreign table begin with.
+  std::string prefix() const;
   FencedTable fenced() const;
 
   void key_changed(std::string_view key) override;
@@ -105,6 +116,12 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   /// The table's counter of changes as it was when the fill began.
   void set_counter(std::string counter);
   void add_chunk(ChunkPtr chunk);
+  /// As add_chunk(), in steps: a chunk is added, then its rows are entered in pieces, first to last.
+  std::size_t begin_chunk(ChunkPtr chunk);
+  void place(std::size_t slot, std::size_t first, std::size_t end);
+  void end_chunk(std::size_t slot);
+  /// Makes room for the positions of so many rows.
+  void reserve(std::size_t rows);
   /// A member of the zset that has no row.
   void add_ghost(std::string member);
   /// Makes the rows so far those of readers.
@@ -146,6 +163,9 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   std::size_t note_scan(double rows);
   std::size_t bytes() const { return bytes_; }
   double worth() const;
+  /// Adds rows that a scan of a part of the table has read from Redis, and forgets them with the next fill.
+  void note_part(std::size_t rows);
+  std::size_t part_rows() const { return part_rows_; }
   std::size_t known_rows() const { return known_rows_; }
   void set_known_rows(std::size_t rows) { known_rows_ = rows; }
 
@@ -153,7 +173,11 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   friend class Maintenance;
   void unlock();
   void lose(std::string_view reason);  // with the mutex
-  void place(std::size_t slot);
+  /// Adds a changed key to `changes_` as its rows' member. False: nothing is kept any more.
+  bool note_change(std::optional<std::string> member);
+  std::optional<std::string> member_of_key(std::string_view key) const;
+  void place_runs(std::size_t slot, std::size_t first, std::size_t end);
+  void forget_runs(std::span<const std::size_t> slots);
   void mark_gone(std::uint32_t position);
   void forget(const std::string& member);
   void rewrite(std::span<const std::size_t> slots);
@@ -166,6 +190,7 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
 
   const std::shared_ptr<const sql::TableDef> table_;
   const sql::TableKeys keys_;
+  const bool has_runs_;  // a key has many rows
 
   mutable std::mutex mutex_;
   std::unordered_set<std::string> changes_;  // members of rows whose keys have changed
@@ -196,9 +221,14 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   std::vector<Slot> slots_;            // parallel to `working_`
   std::vector<std::size_t> small_;     // slots of small chunks, larger ones first
   PositionMap positions_;
+  /// Rows of one key of a foreign table, side by side in a chunk.
+  struct Run {
+    std::uint32_t first, rows;
+  };
+  std::unordered_map<std::string, std::vector<Run>> runs_;  // by key, where keys have many rows; else `positions_`
   std::unordered_set<std::string> ghosts_;
   std::size_t rows_ = 0;
-  std::atomic<std::size_t> bytes_ = 0, known_rows_ = 0;
+  std::atomic<std::size_t> bytes_ = 0, known_rows_ = 0, part_rows_ = 0;
 };
 using TableCopyPtr = std::shared_ptr<TableCopy>;
 

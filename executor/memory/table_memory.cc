@@ -31,6 +31,18 @@ TableCopyPtr TableMemory::copy(int database, const std::shared_ptr<const sql::Ta
   return copy;
 }
 
+void TableMemory::forget_dropped(int database, const sql::CatalogSnapshot& catalog) {
+  const std::shared_ptr<Keeper> keeper = this->keeper(database);
+  const std::lock_guard guard(mutex_);
+  std::erase_if(copies_, [&](const auto& entry) {
+    const auto& [place, copy] = entry;
+    if (place.database != database || catalog.find_table(place.table)) return false;
+    if (keeper) keeper->unobserve(*copy);
+    copy->lost("the table is dropped");
+    return true;
+  });
+}
+
 std::vector<TableCopyPtr> TableMemory::copies(int database) const {
   const std::lock_guard guard(mutex_);
   std::vector<TableCopyPtr> copies;

@@ -30,6 +30,8 @@ class TableMemory {
   std::shared_ptr<Keeper> keeper(int database);
   /// The copy of the table under this definition, perhaps empty. A copy under another definition is dropped.
   TableCopyPtr copy(int database, const std::shared_ptr<const sql::TableDef>& table);
+  /// Forgets the copies of tables that the catalog of the database does not have any more.
+  void forget_dropped(int database, const sql::CatalogSnapshot& catalog);
   /// All copies of a database, by table.
   std::vector<TableCopyPtr> copies(int database) const;
 

@@ -124,8 +124,11 @@ class TrackingKeeper::Core : public std::enable_shared_from_this<Core> {
   }
 
   void observe(std::string prefix, std::shared_ptr<KeyObserver> observer, std::shared_ptr<Reason> reason) {
-    for (const Observed& other : observers_) {
-      if (other.prefix != prefix && other.prefix.starts_with(prefix)) return Reason::give(reason, "keys of another table begin with its keys");
+    // Redis refuses a prefix of a prefix that it has, and gives none back: a new connection begins with the shorter one.
+    const bool is_shorter = std::ranges::any_of(prefixes_, [&](const std::string& known) { return known != prefix && known.starts_with(prefix); });
+    if (is_shorter && is_connected_) {
+      shorter_.insert(prefix);
+      lose("the set of kept tables changes");
     }
     observers_.push_back({prefix, std::move(observer)});
     const bool is_covered = std::ranges::any_of(prefixes_, [&](const std::string& known) { return prefix.starts_with(known); });
@@ -133,6 +136,7 @@ class TrackingKeeper::Core : public std::enable_shared_from_this<Core> {
     if (is_connected_ && prefixes_.size() >= kMostPrefixes) {
       // Prefixes cannot be taken back: a new connection has those of the copies that are left.
       observers_.pop_back();
+      shorter_.clear();
       lose("the set of kept tables changes");
       return Reason::give(reason, "the set of kept tables changes");
     }
@@ -311,6 +315,10 @@ class TrackingKeeper::Core : public std::enable_shared_from_this<Core> {
     expected_.push_back({Expected::kTracking});
     expected_.push_back({Expected::kTracking});
     prefixes_.insert(fence_key);
+    for (const std::string& prefix : shorter_) {
+      const bool is_covered = std::ranges::any_of(prefixes_, [&](const std::string& known) { return prefix.starts_with(known); });
+      if (!is_covered) waiting_.insert(waiting_.begin(), {prefix, std::make_shared<Reason>(executor_)});
+    }
     track_waiting();
   }
 
@@ -342,6 +350,7 @@ class TrackingKeeper::Core : public std::enable_shared_from_this<Core> {
     for (const Asked& asked : passing_) {
       for (const FencedTable& table : asked.tables) {
         batch.add("HGET", sql::kVersionsKey, table.table);
+        if (table.members.empty()) continue;
         batch.add("GET", table.changes);
         batch.add("ZCARD", table.members);
       }
@@ -416,8 +425,11 @@ class TrackingKeeper::Core : public std::enable_shared_from_this<Core> {
       if (expires_fields) fence.reason = "fields of hashes expire";
       fence.milliseconds = milliseconds;
       for (std::size_t i = 0; i < asked.tables.size(); ++i) {
-        const std::string version = take().text, changes = take().text;
-        fence.tables.push_back({version, changes, integer_of(take())});
+        FencedState& state = fence.tables.emplace_back();
+        state.version = take().text;
+        if (asked.tables[i].members.empty()) continue;
+        state.changes = take().text;
+        state.members = integer_of(take());
       }
       results_.push_back(std::move(fence));
     }
@@ -453,6 +465,7 @@ class TrackingKeeper::Core : public std::enable_shared_from_this<Core> {
   bool has_field_expiry_ = false;
   std::list<Observed> observers_;
   std::set<std::string> prefixes_;
+  std::set<std::string> shorter_;  // that came after longer ones: the next connection begins with them
   std::vector<Waiting> waiting_;
   std::deque<Sent> expected_;
   std::vector<Asked> fences_;   // that come next

@@ -1,6 +1,7 @@
 #include "executor/operators/key_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -14,6 +15,8 @@ constexpr std::size_t kFirstSlots = 64;
 constexpr std::size_t kPrefetchDistance = 8;
 /// Numbers have 32 bits; memory ends long before.
 constexpr std::size_t kMostKeys = 0xFFFFFF00;
+/// Integers whose range is so small, or so many times as large as their number, are found by an array over the range.
+constexpr std::uint64_t kDirectKeys = 4096, kDirectShare = 8;
 
 }  // namespace
 
@@ -26,13 +29,21 @@ KeyTable::KeyTable(std::span<const sql::Type> types, Nulls nulls)
 void KeyTable::clear() {
   keys_.clear();
   slots_ = {};
+  direct_ = {};
+  is_direct_ = false;
+  smallest_ = UINT64_MAX;
+  largest_ = 0;
   added_.clear();
   null_number_ = kNoRow;
 }
 
+void KeyTable::check_count(std::size_t rows) const {
+  if (size() + rows > kMostKeys) throw sql::SqlError(sqlstate::kProgramLimitExceeded, "too many distinct keys");
+}
+
 void KeyTable::make_room(std::size_t rows) {
+  check_count(rows);
   const std::size_t wanted = size() + rows;
-  if (wanted > kMostKeys) throw sql::SqlError(sqlstate::kProgramLimitExceeded, "too many distinct keys");
   if (wanted * 4 <= slots_.size() * 3) return;
   std::size_t count = std::max(slots_.size(), kFirstSlots);
   while (wanted * 4 > count * 3) count *= 2;
@@ -47,12 +58,11 @@ void KeyTable::make_room(std::size_t rows) {
   slots_ = std::move(larger);
 }
 
-void KeyTable::start(std::span<const sql::ColumnPtr> keys, std::size_t rows) {
+void KeyTable::start(std::span<const sql::ColumnPtr> keys) {
   views_ = views_of(keys);
   stored_.clear();
   for (const sql::Column& column : keys_.columns()) stored_.emplace_back(column);
   has_nulls_ = std::any_of(views_.begin(), views_.end(), [](const KeyView& view) { return view.has_nulls(); });
-  hash_rows(views_, rows, hashes_);
   added_.clear();
 }
 
@@ -81,15 +91,114 @@ void KeyTable::prefetch(std::size_t row) const {
   if (row < hashes_.size()) __builtin_prefetch(&slots_[hashes_[row] & (slots_.size() - 1)]);
 }
 
+namespace {
+
+/// Calls `use` with the C++ type of an integer key.
+template <class Use>
+void with_integer(KeyView::Kind kind, Use use) {
+  switch (kind) {
+    case KeyView::Kind::kByte: return use(std::uint8_t());
+    case KeyView::Kind::kInt2: return use(std::int16_t());
+    case KeyView::Kind::kInt4:
+    case KeyView::Kind::kUnsigned4: return use(std::int32_t());
+    default: return use(std::int64_t());
+  }
+}
+
+}  // namespace
+
+void KeyTable::choose_form(std::size_t rows) {
+  with_integer(views_[0].kind(), [&](auto type) {
+    using Value = decltype(type);
+    for (std::size_t row = 0; row < rows; ++row) {
+      if (has_nulls_ && views_[0].is_null(row)) continue;
+      const std::uint64_t number = number_of(views_[0].value<Value>(row));
+      smallest_ = std::min(smallest_, number);
+      largest_ = std::max(largest_, number);
+    }
+  });
+  if (smallest_ > largest_) return;  // NULLs only
+  const std::uint64_t wanted = size() + rows, span = largest_ - smallest_;
+  const bool was_direct = std::exchange(is_direct_, span < std::max<std::uint64_t>(kDirectKeys, kDirectShare * wanted));
+  if (is_direct_) make_direct();
+  else if (was_direct) make_slots();
+}
+
+void KeyTable::make_direct() {
+  const bool has_room = !direct_.empty() && smallest_ >= first_ && largest_ - first_ < direct_.size();
+  if (has_room) return;
+  if (!direct_.empty() && smallest_ >= first_) {  // ascending keys: the vector grows by doubling
+    direct_.resize(std::max<std::size_t>(largest_ - first_ + 1, direct_.size() * 2), kNoRow);
+    return;
+  }
+  // Room on both sides, so that descending keys do not move the array each time.
+  const std::uint64_t span = largest_ - smallest_ + 1, room = direct_.empty() ? 0 : span;
+  first_ = smallest_ - std::min(smallest_, room);
+  direct_.assign(largest_ - first_ + 1, kNoRow);
+  slots_ = {};
+  if (keys_.rows() == 0) return;
+  const KeyView stored(keys_.columns()[0]);
+  with_integer(stored.kind(), [&](auto type) {
+    using Value = decltype(type);
+    for (std::size_t row = 0; row < keys_.rows(); ++row) {
+      if (!stored.is_null(row)) direct_[number_of(stored.value<Value>(row)) - first_] = static_cast<RowNumber>(row);
+    }
+  });
+}
+
+void KeyTable::make_slots() {
+  direct_ = {};
+  slots_ = {};
+  make_room(0);
+  if (keys_.rows() == 0) return;
+  const KeyViews stored{KeyView(keys_.columns()[0])};
+  std::vector<std::uint64_t> hashes;
+  hash_rows(stored, keys_.rows(), hashes);
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t row = 0; row < keys_.rows(); ++row) {
+    if (stored[0].is_null(row)) continue;
+    std::size_t at = hashes[row] & mask;
+    while (slots_[at].number != kNoRow) at = (at + 1) & mask;
+    slots_[at] = {hashes[row], static_cast<RowNumber>(row)};
+  }
+}
+
+template <class Add>
+void KeyTable::find_direct(std::size_t rows, std::vector<RowNumber>& numbers, Add add) {
+  with_integer(views_[0].kind(), [&](auto type) {
+    using Value = decltype(type);
+    for (std::size_t row = 0; row < rows; ++row) {
+      if (has_nulls_ && views_[0].is_null(row)) {
+        numbers[row] = add(row, null_number_, nulls_ == Nulls::kEqual);
+        continue;
+      }
+      const std::uint64_t place = number_of(views_[0].value<Value>(row)) - first_;
+      if (place < direct_.size()) numbers[row] = add(row, direct_[place], true);
+      else numbers[row] = kNoRow;
+    }
+  });
+}
+
 void KeyTable::find_or_add(std::span<const sql::ColumnPtr> keys, std::size_t rows, std::vector<RowNumber>& numbers) {
   numbers.resize(rows);
-  make_room(rows);
-  start(keys, rows);
+  start(keys);
+  if (hash_is_key_) choose_form(rows);
   const std::size_t stored = size();
   const auto add = [&](std::size_t row) {
     added_.push_back(static_cast<RowNumber>(row));
     return static_cast<RowNumber>(stored + added_.size() - 1);
   };
+  if (is_direct_) {
+    check_count(rows);
+    find_direct(rows, numbers, [&](std::size_t row, RowNumber& number, bool may_add) {
+      if (number == kNoRow && may_add) number = add(row);
+      return number;
+    });
+    if (!added_.empty()) keys_.append(keys, added_);
+    return;
+  }
+  make_room(rows);
+  hash_rows(views_, rows, hashes_);
   for (std::size_t row = 0; row < rows; ++row) {
     prefetch(row + kPrefetchDistance);
     if (has_nulls_ && (hash_is_key_ || nulls_ == Nulls::kNeverMatch) && is_null(row)) {
@@ -110,8 +219,10 @@ void KeyTable::find(std::span<const sql::ColumnPtr> keys, std::size_t rows, std:
     return;
   }
   numbers.resize(rows);
+  start(keys);
+  if (is_direct_) return find_direct(rows, numbers, [](std::size_t, RowNumber& number, bool) { return number; });
   make_room(0);
-  start(keys, rows);
+  hash_rows(views_, rows, hashes_);
   for (std::size_t row = 0; row < rows; ++row) {
     prefetch(row + kPrefetchDistance);
     if (has_nulls_ && (hash_is_key_ || nulls_ == Nulls::kNeverMatch) && is_null(row)) {

@@ -30,7 +30,7 @@ class KeyTable {
   std::size_t size() const { return keys_.rows(); }
   /// Keys by number, as they first appeared.
   const RowStore& keys() const { return keys_; }
-  std::size_t memory() const { return slots_.capacity() * sizeof(Slot) + keys_.memory(); }
+  std::size_t memory() const { return slots_.capacity() * sizeof(Slot) + direct_.capacity() * sizeof(RowNumber) + keys_.memory(); }
   void clear();
 
  private:
@@ -39,7 +39,22 @@ class KeyTable {
     RowNumber number;  // kNoRow: free
   };
 
-  void start(std::span<const sql::ColumnPtr> keys, std::size_t rows);
+  /// Whether integers are so close to each other that an array over all of them takes no more than slots. Extends the range by the batch's
+  /// keys and moves the keys to where they belong.
+  void choose_form(std::size_t rows);
+  void make_direct();
+  void make_slots();
+  /// The key as an unsigned number in its order.
+  template <class Value>
+  static std::uint64_t number_of(Value value) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) ^ std::uint64_t{1} << 63;
+  }
+  template <class Add>
+  void find_direct(std::size_t rows, std::vector<RowNumber>& numbers, Add add);
+
+  void start(std::span<const sql::ColumnPtr> keys);
+  /// Throws 54000 if so many more keys have no numbers.
+  void check_count(std::size_t rows) const;
   void make_room(std::size_t rows);
   bool is_null(std::size_t row) const;
   /// Whether the key with that number is the batch's row.
@@ -53,6 +68,11 @@ class KeyTable {
   bool hash_is_key_;  // one column of integers: equal hashes mean equal keys
   RowStore keys_;
   std::vector<Slot> slots_;         // a power of two
+  /// In place of slots, where `is_direct_`: the numbers of the integers from `first_` on; kNoRow: no such key.
+  std::vector<RowNumber> direct_;
+  bool is_direct_ = false;
+  std::uint64_t first_ = 0;
+  std::uint64_t smallest_ = UINT64_MAX, largest_ = 0;  // of all keys that are integers
   RowNumber null_number_ = kNoRow;  // of the NULL key where hash_is_key_
   std::vector<RowNumber> added_;
 

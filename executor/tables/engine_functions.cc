@@ -87,6 +87,7 @@ class CachedTables final : public Operator {
       columns.push_back(std::make_shared<sql::Column>(is_text ? sql::kText : sql::kInt8));
     }
     sql::Batch batch;
+    context_.table_memory->forget_dropped(context_.database, *context_.catalog());
     for (const TableCopyPtr& copy : context_.table_memory->copies(context_.database)) {
       const TableCopy::Statistics statistics = copy->statistics();
       std::string names;

@@ -4,6 +4,7 @@
 
 #include "executor/tables/mapped_access.h"
 #include "executor/tables/scan_budget.h"
+#include "executor/tables/memory_pieces.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -15,7 +16,8 @@ constexpr const char* kHint = "Name the key's slots in WHERE, or declare the str
 
 }  // namespace
 
-KeyspaceWalk::KeyspaceWalk(const MappedReader& reader, ExecutionContext& context, const MappedKey& fixed) : context_(context), fixed_(fixed) {
+KeyspaceWalk::KeyspaceWalk(const MappedReader& reader, ExecutionContext& context, const MappedKey& fixed, const FenceMark* fence)
+    : context_(context), fixed_(fixed), fence_(fence) {
   const sql::EvaluationContext& evaluation = context.evaluation();
   const std::string* allowed = evaluation.show ? evaluation.show(evaluation.session, "redquel.allow_keyspace_scan") : nullptr;
   const std::string& name = reader.table().name;
@@ -39,12 +41,22 @@ asio::awaitable<void> KeyspaceWalk::step(MappedReader& reader, ExecutionCounters
   for (MappedKey& key : keys) reader.add({std::move(key)});
 }
 
+asio::awaitable<RepliesPtr> KeyspaceWalk::scan(const MappedReader& reader, ExecutionCounters* counters) {
+  CommandBatch batch;
+  batch.add("SCAN", cursor_, "MATCH", pattern_, "COUNT", context_.limits.chunk_rows, "TYPE", sql::redis_type(reader.mapping().layout));
+  if (fence_ == nullptr) co_return co_await ask_mapped_bulk(reader.table(), std::move(batch), context_, counters);
+  batch.add("GET", fence_->key);
+  const std::unique_ptr<RedisRequest> request = context_.start_bulk(std::move(batch), counters);
+  RepliesPtr replies = co_await context_.replies_of(*request);
+  replies->or_throw();
+  if (replies->text(1) != fence_->value) throw sql::SqlError(sqlstate::kDataCorrupted, kSwappedDatabase);
+  co_return replies;
+}
+
 asio::awaitable<std::vector<MappedKey>> KeyspaceWalk::next(const MappedReader& reader, ExecutionCounters* counters) {
   const sql::Mapping& mapping = reader.mapping();
   co_await count_scanned_keys(context_, context_.limits.chunk_rows, kHint);
-  CommandBatch batch;
-  batch.add("SCAN", cursor_, "MATCH", pattern_, "COUNT", context_.limits.chunk_rows, "TYPE", sql::redis_type(mapping.layout));
-  RepliesPtr replies = co_await ask_mapped_bulk(reader.table(), std::move(batch), context_, counters);
+  const RepliesPtr replies = co_await scan(reader, counters);
   const auto parts = replies->array(0);
   if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SCAN");
   cursor_ = std::string(parts[0].text);

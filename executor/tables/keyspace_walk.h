@@ -13,7 +13,8 @@ namespace redquel::executor {
 class KeyspaceWalk {
  public:
   /// `fixed`: known values of slots, and of the member or field that alone is wanted of each key. Keys without these slots are not looked for.
-  KeyspaceWalk(const MappedReader& reader, ExecutionContext& context, const MappedKey& fixed);
+  /// `fence`: the walk is for a copy in memory, and tells the database that answers (XX001: another one).
+  KeyspaceWalk(const MappedReader& reader, ExecutionContext& context, const MappedKey& fixed, const FenceMark* fence = nullptr);
 
   bool is_over() const { return is_over_; }
   /// One SCAN: adds the keys it finds to the reader, each once.
@@ -22,8 +23,11 @@ class KeyspaceWalk {
   asio::awaitable<std::vector<MappedKey>> next(const MappedReader& reader, ExecutionCounters* counters);
 
  private:
+  asio::awaitable<RepliesPtr> scan(const MappedReader& reader, ExecutionCounters* counters);
+
   ExecutionContext& context_;
   MappedKey fixed_;
+  const FenceMark* fence_;
   std::string pattern_, cursor_ = "0";
   std::unordered_set<std::string> seen_;  // SCAN may give a key twice, and the strings of a row are several
   bool is_over_ = false;

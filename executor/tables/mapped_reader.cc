@@ -8,6 +8,7 @@
 #include "executor/storage/mapped_unit.h"
 #include "executor/storage/row_buffer.h"
 #include "executor/tables/mapped_access.h"
+#include "executor/tables/memory_pieces.h"
 #include "executor/tables/redis_rows.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
@@ -36,8 +37,8 @@ std::optional<std::string> ttl_text(std::span<const Reply> replies) {
 
 }  // namespace
 
-MappedReader::MappedReader(const planner::TableRead& read, ExecutionContext& context)
-    : read_(read), mapping_(*read.table->mapping), context_(context), page_(context.limits.chunk_rows) {
+MappedReader::MappedReader(const planner::TableRead& read, ExecutionContext& context, const FenceMark* fence)
+    : read_(read), mapping_(*read.table->mapping), context_(context), fence_(fence), page_(context.limits.chunk_rows) {
   for (const std::int16_t number : read.numbers) {
     const Mapping::Column* column = number > 0 ? &mapping_.column(number) : nullptr;
     columns_.push_back(column);
@@ -51,7 +52,7 @@ MappedReader::MappedReader(const planner::TableRead& read, ExecutionContext& con
     if (known == fields_.end()) fields_.push_back(column->field);
   }
   const bool may_repeat = mapping_.layout == Layout::kList || mapping_.layout == Layout::kStream;
-  changes_ = context.changes(read.table->oid);
+  if (fence_ == nullptr) changes_ = context.changes(read.table->oid);
   if (changes_ && may_repeat) throw sql::not_supported(fmt::format("reading a foreign table with layout {} that the transaction has written", sql::layout_name(mapping_.layout)));
   if (changes_ && wants_ttl_ && !sql::has_one_row(mapping_.layout)) {
     throw sql::not_supported(fmt::format("reading the time to live of a foreign table with layout {} that the transaction has written", sql::layout_name(mapping_.layout)));
@@ -65,7 +66,7 @@ MappedReader::MappedReader(const planner::TableRead& read, ExecutionContext& con
     const bool is_any_text = column->format == Mapping::Format::kText && sql::type_info(type.oid).category == sql::TypeCategory::kString;
     if (!is_any_text) checked_part_ = column;
   }
-  if (policy != nullptr) bad_value_ = *policy == "null" ? BadValue::kNull : *policy == "skip" ? BadValue::kSkip : BadValue::kError;
+  if (policy != nullptr && fence_ == nullptr) bad_value_ = *policy == "null" ? BadValue::kNull : *policy == "skip" ? BadValue::kSkip : BadValue::kError;
   start();
 }
 
@@ -91,6 +92,15 @@ std::optional<std::string> MappedReader::key_of(const MappedKey& values, std::st
     ++part;
   }
   return mapping_.render_key([&](std::int16_t column) { return text_of(values, column); }, field);
+}
+
+std::string MappedReader::first_key_of(const MappedKey& values) const {
+  std::string field;
+  if (mapping_.layout == Layout::kStrings) {
+    const auto first = std::ranges::find_if(mapping_.columns, [](const Mapping::Column& column) { return column.role == Role::kField; });
+    if (first != mapping_.columns.end()) field = first->field;
+  }
+  return key_of(values, field).value_or("");
 }
 
 std::optional<MappedKey> MappedReader::slots_of(std::string_view key) const {
@@ -166,12 +176,7 @@ void MappedReader::add(MappedTarget target) {
   waiting.key = *std::move(key);
   waiting.cursor = std::to_string(waiting.target.range.first);
   if (mapping_.layout == Layout::kStrings) {
-    for (const Mapping::Column& column : mapping_.columns) {
-      if (column.role == Role::kField) {
-        waiting.key = key_of(waiting.target.values, column.field).value_or("");
-        break;
-      }
-    }
+    waiting.key = first_key_of(waiting.target.values);
     waiting.asks_existence = fields_.empty();
   } else if (mapping_.layout == Layout::kHash) {
     waiting.asks_existence = fields_.empty();
@@ -205,7 +210,7 @@ std::vector<std::optional<std::string_view>> MappedReader::no_texts() const {
 }
 
 std::vector<std::string> MappedReader::expiring_keys(const Waiting& waiting) const {
-  if (!wants_ttl_) return {};
+  if (!wants_ttl_ && fence_ == nullptr) return {};
   if (mapping_.layout != Layout::kStrings) return {waiting.key};
   std::vector<std::string> keys;
   for (const Mapping::Column& column : mapping_.columns) {
@@ -295,13 +300,25 @@ void MappedReader::append_commands(CommandBatch& batch, const Waiting& waiting) 
       batch.add("XRANGE", waiting.key, waiting.cursor == "0" ? "-" : "(" + waiting.cursor, "+", "COUNT", page);
       break;
   }
-  for (const std::string& key : expiring_keys(waiting)) batch.add("PTTL", key);
+  for (const std::string& key : expiring_keys(waiting)) batch.add(fence_ == nullptr ? "PTTL" : "PEXPIRETIME", key);
+}
+
+void MappedReader::note_expiries(const Waiting& waiting, std::span<const Reply> replies) {
+  std::optional<std::int64_t> expiry;  // -1: never
+  for (const Reply& reply : replies) {
+    if (reply.is_error() || reply.integer == -2) continue;  // there is no such key
+    if (expiry && *expiry != reply.integer) throw sql::SqlError(sqlstate::kDataCorrupted, "the strings of a row expire at different times");
+    expiry = reply.integer;
+  }
+  if (expiry && *expiry > 0) expiries_[waiting.target.tag] = *expiry;
+  else expiries_.erase(waiting.target.tag);
 }
 
 asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
-  context_.note_read(table());
+  if (fence_ == nullptr) context_.note_read(table());
   std::vector<Waiting> asked;
   CommandBatch batch;
+  if (fence_ != nullptr) batch.add("GET", fence_->key);
   bool is_torn = false;  // a row's texts come by several commands
   while (!waiting_.empty() && batch.size() < page_) {
     asked.push_back(std::move(waiting_.front()));
@@ -310,8 +327,9 @@ asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
     const bool has_fields = mapping_.layout == Layout::kStrings || mapping_.ohm || asked.back().asks_existence || asked.back().target.range.from_end > 0;
     is_torn = is_torn || ((has_fields || wants_ttl_) && command_count(asked.back()) > 1);
   }
-  RepliesPtr replies = co_await ask_mapped(table(), std::move(batch), is_torn, context_, counters);
-  std::size_t first = 0;
+  RepliesPtr replies = co_await ask_mapped(table(), std::move(batch), is_torn || fence_ != nullptr, context_, counters);
+  if (fence_ != nullptr && replies->text(0) != fence_->value) throw sql::SqlError(sqlstate::kDataCorrupted, kSwappedDatabase);
+  std::size_t first = fence_ != nullptr ? 1 : 0;
   for (Waiting& waiting : asked) {
     const std::size_t count = command_count(waiting);
     const bool is_done = take_replies(waiting, replies->all().subspan(first, count));
@@ -324,12 +342,14 @@ asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
 bool MappedReader::take_replies(Waiting& waiting, std::span<const Reply> replies) {
   for (std::size_t i = 0; i < replies.size(); ++i) {
     if (!replies[i].is_error()) continue;
+    if (fence_ != nullptr && mapping_.layout != Layout::kStrings && replies[i].text.starts_with("WRONGTYPE")) return true;
     const bool is_field = mapping_.layout == Layout::kStrings && i < fields_.size();
     const std::string key = is_field ? *key_of(waiting.target.values, fields_[i]) : waiting.key;
     throw wrong_kind(key, kind_name(mapping_.layout), replies[i]);
   }
   const std::size_t ttls = expiring_keys(waiting).size();
-  ttl_ = ttl_text(replies.last(ttls));
+  if (fence_ != nullptr) note_expiries(waiting, replies.last(ttls));
+  else ttl_ = ttl_text(replies.last(ttls));
   replies = replies.first(replies.size() - ttls);
   std::vector<std::optional<std::string_view>> texts = no_texts();
   const std::optional<std::string> part = wanted_part(*this, waiting.target.values);

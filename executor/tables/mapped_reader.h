@@ -33,13 +33,24 @@ struct MappedTarget {
   ListRange range = {};
 };
 
+/// The fence's key (memory/keeper.h) that tells which logical database answers, and its value.
+struct FenceMark {
+  std::string key, value;
+};
+
 /// Reads the rows of keys of a mapped table, in bounded steps, and makes values of their texts. Wrong kinds of keys and texts that are no
 /// values of their columns end the statement, in an error that names key and field; redquel.on_bad_value makes NULLs of the latter or
 /// leaves their rows out. Rows that the transaction has changed are left out, too: with_changed_rows gives them as they are for it.
 class MappedReader {
  public:
   /// `read` outlives the reader.
-  MappedReader(const planner::TableRead& read, ExecutionContext& context);
+  MappedReader(const planner::TableRead& read, ExecutionContext& context) : MappedReader(read, context, nullptr) {}
+  /// A reader for a copy in memory. It gives what is stored, whatever the session has set or changed. Keys of another kind have no rows.
+  /// XX001 if another logical database answers.
+  MappedReader(const planner::TableRead& read, ExecutionContext& context, const FenceMark* fence);
+
+  /// When the keys of each tag expire, in milliseconds since 1970; absent: never. Only of readers for copies.
+  const std::map<std::size_t, std::int64_t>& expiries() const { return expiries_; }
 
   const sql::TableDef& table() const { return *read_.table; }
   const sql::Mapping& mapping() const { return mapping_; }
@@ -65,6 +76,8 @@ class MappedReader {
   std::optional<std::string> text_of(const MappedKey& values, std::int16_t column) const;
   /// The key; nullopt: a slot is not fixed, or its value cannot stand in a key.
   std::optional<std::string> key_of(const MappedKey& values, std::string_view field = {}) const;
+  /// The key by which a row goes: that of its first string in layout strings. `values` has all slots.
+  std::string first_key_of(const MappedKey& values) const;
   /// The values of a key's slots; nullopt: it is none of the table's.
   std::optional<MappedKey> slots_of(std::string_view key) const;
   /// The columns' values, as a structure's content gives them; nullopt: it is none of the template's.
@@ -86,6 +99,8 @@ class MappedReader {
   std::size_t command_count(const Waiting& waiting) const;
   /// False: it needs another step.
   bool take_replies(Waiting& waiting, std::span<const Reply> replies);
+  /// Notes when the keys of a row expire. XX001 where they do not expire together: the row would change by itself.
+  void note_expiries(const Waiting& waiting, std::span<const Reply> replies);
   bool take_fields(Waiting& waiting, std::span<const Reply> replies);
   bool take_string(Waiting& waiting, std::span<const Reply> replies);
   bool take_members(Waiting& waiting, const Reply& reply);
@@ -113,6 +128,8 @@ class MappedReader {
   const sql::Mapping::Column* checked_part_ = nullptr;  // the member or name, if texts of its values may differ
   bool wants_ttl_ = false;
   std::optional<std::string> ttl_;  // of the key whose replies are taken
+  const FenceMark* fence_;           // null: the rows are for the statement itself
+  std::map<std::size_t, std::int64_t> expiries_;
   std::shared_ptr<const TableChanges> changes_;  // of the transaction; null: none
   BadValue bad_value_ = BadValue::kError;
   std::deque<Waiting> waiting_;

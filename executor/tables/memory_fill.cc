@@ -1,9 +1,14 @@
 #include "executor/tables/memory_fill.h"
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <optional>
 #include <set>
 
+#include "executor/runtime/event_loop_turn.h"
+#include "executor/tables/memory_foreign.h"
+#include "executor/tables/memory_pieces.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -11,12 +16,11 @@ namespace redquel::executor {
 
 namespace {
 
-/// Rows that one MULTI reads: a few milliseconds of Redis.
-constexpr std::size_t kPieceRows = 1000;
 /// Bytes that a value takes on average, before anything is known of it.
 constexpr std::size_t kGuessedValue = 6, kGuessedRow = 12;
 
-constexpr std::string_view kOtherDatabase = "Redis shows another logical database (SWAPDB)";
+/// Members that one command of a walk gives: about a millisecond of Redis.
+constexpr std::size_t kWalkedMembers = 8000;
 
 /// Where a walk along the zset of all rows stands.
 class MemberWalk {
@@ -24,14 +28,14 @@ class MemberWalk {
   explicit MemberWalk(const TableCopy& copy) : key_(copy.keys().all_rows()), by_score_(copy.table().has_hidden_key() || is_integer_key(copy)) {}
 
   void append_next(CommandBatch& batch) const {
-    if (by_score_) batch.add("ZRANGE", key_, score_, "+inf", "BYSCORE", "LIMIT", "0", kPieceRows, "WITHSCORES");
-    else batch.add("ZRANGE", key_, start_, "+", "BYLEX", "LIMIT", "0", kPieceRows);
+    if (by_score_) batch.add("ZRANGE", key_, score_, "+inf", "BYSCORE", "LIMIT", "0", kWalkedMembers, "WITHSCORES");
+    else batch.add("ZRANGE", key_, start_, "+", "BYLEX", "LIMIT", "0", kWalkedMembers);
   }
 
   /// Takes the members of a reply that are new. False: so many of them share a score that the walk cannot go on.
   bool take(std::span<const Reply> reply, std::vector<std::string>& members) {
     const std::size_t width = by_score_ ? 2 : 1, count = reply.size() / width;
-    at_end_ = count < kPieceRows;
+    at_end_ = count < kWalkedMembers;
     for (std::size_t i = 0; i < count; ++i) {
       const std::string_view member = reply[i * width].text;
       if (!by_score_) {
@@ -72,11 +76,6 @@ CommandBatch fenced_batch(const Keeper& keeper) {
 
 bool is_same_database(const Replies& replies, const Keeper& keeper) { return replies.text(0) == keeper.fence_value(); }
 
-/// Ends a fill or a re-read for this reason.
-struct NotKept {
-  std::string reason;
-};
-
 /// Runs the steps; the rows are dropped where they fail.
 template <class Steps>
 asio::awaitable<std::string> keep_or_drop(TableCopy& copy, Steps steps) {
@@ -100,59 +99,106 @@ void append_row(CommandBatch& batch, const TableCopy& copy, std::string_view mem
   batch.add("PEXPIRETIME", key);
 }
 
+/// The reads of a fill: two of them are on their way, so that Redis reads while redquel packs.
+class RowReads {
+ public:
+  RowReads(const TableCopy& copy, const Keeper& keeper, const std::vector<std::string>& fields, ExecutionContext& context)
+      : copy_(copy), keeper_(keeper), fields_(fields), context_(context), walk_(copy) {}
+
+  /// Rows of some members: `replies` has an answer of HMGET and one of PEXPIRETIME for each, from the second on.
+  struct Rows {
+    std::vector<std::string> members;
+    RepliesPtr replies;
+  };
+
+  /// Asks for the first members. `batch` begins with GET of the fence's key.
+  void append_first(CommandBatch& batch) const { walk_.append_next(batch); }
+  void take_members(std::span<const Reply> reply) {
+    is_walking_ = false;
+    std::vector<std::string> members;
+    if (!walk_.take(reply, members)) throw NotKept{"too many rows have one score"};
+    waiting_.insert(waiting_.end(), std::make_move_iterator(members.begin()), std::make_move_iterator(members.end()));
+  }
+
+  /// Returns the next rows once Redis has given them; none at the end.
+  asio::awaitable<std::optional<Rows>> next() {
+    ask();
+    if (asked_.empty()) co_return std::nullopt;
+    Asked first = std::move(asked_.front());
+    asked_.pop_front();
+    const RepliesPtr replies = co_await context_.replies_of(*first.request);
+    if (!is_same_database(*replies, keeper_)) throw NotKept{kSwappedDatabase};
+    if (first.walks) take_members(replies->array(1 + 2 * first.members.size()));
+    ask();
+    co_return Rows{std::move(first.members), replies};
+  }
+
+ private:
+  struct Asked {
+    std::vector<std::string> members;
+    bool walks = false;  // the next members come last
+    std::unique_ptr<RedisRequest> request;
+  };
+
+  void ask() {
+    while (asked_.size() < 2 && (!waiting_.empty() || (!walk_.at_end() && !is_walking_))) {
+      Asked piece;
+      CommandBatch batch = fenced_batch(keeper_);
+      while (!waiting_.empty() && piece.members.size() < kPieceRows) {
+        append_row(batch, copy_, waiting_.front(), fields_);
+        piece.members.push_back(std::move(waiting_.front()));
+        waiting_.pop_front();
+      }
+      piece.walks = !walk_.at_end() && !is_walking_ && waiting_.size() < kWalkedMembers / 2;
+      if (piece.walks) walk_.append_next(batch);
+      is_walking_ = is_walking_ || piece.walks;
+      piece.request = context_.start_bulk(std::move(batch), nullptr);
+      asked_.push_back(std::move(piece));
+    }
+  }
+
+  const TableCopy& copy_;
+  const Keeper& keeper_;
+  const std::vector<std::string>& fields_;
+  ExecutionContext& context_;
+  MemberWalk walk_;
+  bool is_walking_ = true;  // members have been asked for
+  std::deque<std::string> waiting_;
+  std::deque<Asked> asked_;
+};
+
 asio::awaitable<void> fill(TableCopyPtr copy, std::vector<std::int16_t> numbers, TableMemory& memory, const Keeper& keeper, ExecutionContext& context) {
   copy->begin_fill(numbers);
   ChunkPacker packer(copy->table(), numbers);
-  MemberWalk walk(*copy);
-  std::vector<std::string> members;
+  RowReads reads(*copy, keeper, packer.fields().fields, context);
   {
     CommandBatch batch = fenced_batch(keeper);
     batch.add("GET", copy->keys().changes());
     batch.add("ZCARD", copy->keys().all_rows());
-    walk.append_next(batch);
+    reads.append_first(batch);
     const std::unique_ptr<RedisRequest> request = context.start_bulk(std::move(batch), nullptr);
     const RepliesPtr replies = co_await context.replies_of(*request);
-    if (!is_same_database(*replies, keeper)) throw NotKept{std::string(kOtherDatabase)};
+    if (!is_same_database(*replies, keeper)) throw NotKept{kSwappedDatabase};
     copy->set_counter(std::string(replies->text(1).value_or("")));
     const auto rows = static_cast<std::size_t>(replies->integer(2));
     copy->set_known_rows(rows);
     if (copy->table().cache != "on" && rows < memory.options().least_rows) throw NotKept{"the table is small"};
     if (!memory.make_room(copy, rows * (kGuessedRow + numbers.size() * kGuessedValue))) throw NotKept{"cache.memory has no room for it"};
-    walk.take(replies->array(3), members);
+    reads.take_members(replies->array(3));
   }
-  std::vector<std::string> answered;
-  RepliesPtr answers;
+  copy->reserve(copy->known_rows());
   std::size_t bytes = 0;
-  const auto pack = [&] {
-    for (std::size_t i = 0; i < answered.size(); ++i) {
-      const std::span<const Reply> values = (*answers)[1 + 2 * i].children();
-      if (values.size() < packer.fields().fields.size() || !values[packer.fields().presence].is_text()) {
-        copy->add_ghost(answered[i]);
-        continue;
-      }
-      packer.add(answered[i], values, answers->integer(2 + 2 * i));
-      if (packer.rows() < kChunkRows) continue;
-      ChunkPtr chunk = packer.finish();
-      bytes += chunk->bytes();
-      if (!memory.make_room(copy, bytes)) throw NotKept{"cache.memory has no room for it"};
-      copy->add_chunk(std::move(chunk));
+  EventLoopTurn turn;
+  while (const std::optional<RowReads::Rows> rows = co_await reads.next()) {
+    for (std::size_t i = 0; i < rows->members.size(); ++i) {
+      const std::span<const Reply> values = (*rows->replies)[1 + 2 * i].children();
+      const bool has_row = values.size() >= packer.fields().fields.size() && values[packer.fields().presence].is_text();
+      if (has_row) packer.add(rows->members[i], values, rows->replies->integer(2 + 2 * i));
+      else copy->add_ghost(rows->members[i]);
     }
-  };
-  while (!members.empty()) {
-    CommandBatch batch = fenced_batch(keeper);
-    for (const std::string& member : members) append_row(batch, *copy, member, packer.fields().fields);
-    const bool goes_on = !walk.at_end();
-    if (goes_on) walk.append_next(batch);
-    const std::unique_ptr<RedisRequest> request = context.start_bulk(std::move(batch), nullptr);
-    pack();  // the rows before, while Redis reads these
-    const RepliesPtr replies = co_await context.replies_of(*request);
-    if (!is_same_database(*replies, keeper)) throw NotKept{std::string(kOtherDatabase)};
-    answered = std::exchange(members, {});
-    answers = replies;
-    if (goes_on && !walk.take(replies->array(1 + 2 * answered.size()), members)) throw NotKept{"too many rows have one score"};
+    if (packer.rows() > kChunkRows - kPieceRows) co_await add_chunk(copy, packer, memory, bytes, turn);
   }
-  pack();
-  copy->add_chunk(packer.finish());
+  co_await add_chunk(copy, packer, memory, bytes, turn);
   copy->publish();
   if (!memory.make_room(copy, copy->bytes())) throw NotKept{"cache.memory has no room for it"};
 }
@@ -181,7 +227,7 @@ asio::awaitable<void> fill_more(TableCopyPtr copy, std::vector<std::int16_t> num
       }
       const std::unique_ptr<RedisRequest> request = context.start_bulk(std::move(batch), nullptr);
       const RepliesPtr replies = co_await context.replies_of(*request);
-      if (!is_same_database(*replies, keeper)) throw NotKept{std::string(kOtherDatabase)};
+      if (!is_same_database(*replies, keeper)) throw NotKept{kSwappedDatabase};
       std::size_t next = 1;
       for (std::size_t row = first; row < end; ++row) {
         const std::span<const Reply> values = slice.is_gone(row) ? std::span<const Reply>(none) : (*replies)[next++].children();
@@ -198,8 +244,8 @@ asio::awaitable<void> fill_more(TableCopyPtr copy, std::vector<std::int16_t> num
   for (std::size_t slot = 0; slot < chunks.size(); ++slot) {
     if (chunks[slot]) copy->replace_chunk(slot, std::move(chunks[slot]));
   }
-  copy->set_columns(std::move(all));
   copy->publish();
+  copy->set_columns(std::move(all));  // once readers can have them
 }
 
 asio::awaitable<void> read_again(TableCopyPtr copy, const Keeper& keeper, ExecutionContext& context, std::size_t& read) {
@@ -216,7 +262,7 @@ asio::awaitable<void> read_again(TableCopyPtr copy, const Keeper& keeper, Execut
     }
     const std::unique_ptr<RedisRequest> request = context.start_bulk(std::move(batch), nullptr);
     const RepliesPtr replies = co_await context.replies_of(*request);
-    if (!is_same_database(*replies, keeper)) throw NotKept{std::string(kOtherDatabase)};
+    if (!is_same_database(*replies, keeper)) throw NotKept{kSwappedDatabase};
     std::vector<TableCopy::Changed> changes;
     for (std::size_t i = 0; i < members.size(); ++i) {
       const std::span<const Reply> values = (*replies)[1 + 3 * i].children();
@@ -234,7 +280,9 @@ asio::awaitable<void> read_again(TableCopyPtr copy, const Keeper& keeper, Execut
 
 asio::awaitable<std::string> fill_copy(TableCopyPtr copy, std::vector<std::int16_t> numbers, TableMemory& memory, const Keeper& keeper,
                                        ExecutionContext& context) {
-  co_return co_await keep_or_drop(*copy, [&] { return fill(copy, std::move(numbers), memory, keeper, context); });
+  co_return co_await keep_or_drop(*copy, [&] {
+    return copy->table().mapping ? fill_foreign(copy, std::move(numbers), memory, keeper, context) : fill(copy, std::move(numbers), memory, keeper, context);
+  });
 }
 
 asio::awaitable<std::string> fill_columns(TableCopyPtr copy, std::vector<std::int16_t> numbers, TableMemory& memory, const Keeper& keeper,
@@ -243,7 +291,9 @@ asio::awaitable<std::string> fill_columns(TableCopyPtr copy, std::vector<std::in
 }
 
 asio::awaitable<std::string> read_changes(TableCopyPtr copy, const Keeper& keeper, ExecutionContext& context, std::size_t& read) {
-  co_return co_await keep_or_drop(*copy, [&] { return read_again(copy, keeper, context, read); });
+  co_return co_await keep_or_drop(*copy, [&] {
+    return copy->table().mapping ? read_foreign_again(copy, keeper, context, read) : read_again(copy, keeper, context, read);
+  });
 }
 
 }  // namespace redquel::executor

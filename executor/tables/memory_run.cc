@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "executor/tables/mapped_access.h"
 #include "executor/tables/memory_fill.h"
+#include "executor/tables/memory_filter.h"
 
 namespace redquel::executor {
 
@@ -11,12 +13,20 @@ namespace {
 /// Times that changed rows are read again before the statement reads Redis.
 constexpr int kMostRounds = 8;
 
+/// Returns false if another statement has filled the copy anew, without columns that this one reads.
+bool has_columns(const TableVersion& version, const std::vector<std::int16_t>& numbers) {
+  const auto slice = std::ranges::find_if(version.slices, [](const TableVersion::Slice& one) { return one.chunk != nullptr; });
+  return slice == version.slices.end() || std::ranges::all_of(numbers, [&](std::int16_t number) { return slice->chunk->columns.contains(number); });
+}
+
 }  // namespace
 
 bool MemoryRun::note_scans(const planner::PhysicalNode& plan) {
   if (const auto* scan = std::get_if<planner::MemoryScan>(&plan.node)) {
     Read& read = reads_[scan->read.table->oid];
     read.table = scan->read.table;
+    if (!scan->is_part) read.is_part = false;
+    else read.parts.push_back(scan);
     for (const std::int16_t number : scan->read.numbers) {
       const auto place = std::ranges::lower_bound(read.numbers, number);
       if (place == read.numbers.end() || *place != number) read.numbers.insert(place, number);
@@ -29,31 +39,79 @@ bool MemoryRun::note_scans(const planner::PhysicalNode& plan) {
 }
 
 asio::awaitable<const MemoryRun::Table*> MemoryRun::state_of(sql::Oid table, ExecutionContext& context) {
-  if (!std::exchange(is_prepared_, true)) co_await prepare(context);
+  if (!is_prepared_) co_await prepare(context);
   co_return &reads_.at(table).state;
+}
+
+void MemoryRun::note_part(sql::Oid table, std::size_t rows) {
+  if (const TableCopyPtr& copy = reads_.at(table).copy) copy->note_part(rows);
 }
 
 asio::awaitable<void> MemoryRun::prepare(ExecutionContext& context) {
   const std::shared_ptr<Keeper> keeper = memory_.keeper(database_);
+  is_prepared_ = !keeper;
   if (!keeper) {
     for (auto& [oid, read] : reads_) read.state.reason = "there is no tracking connection";
     co_return;
   }
   for (auto& [oid, read] : reads_) co_await provide(read, *keeper, context);
+  is_prepared_ = true;
   co_await pass_fence(*keeper, context);
   for (auto& [oid, read] : reads_) {
     if (read.state.version) read.copy->count_hit();
-    else read.copy->count_miss();
+    else if (!read.is_part) read.copy->count_miss();
   }
 }
 
-asio::awaitable<void> MemoryRun::provide(Read& read, Keeper& keeper, ExecutionContext& context) {
+asio::awaitable<std::string> MemoryRun::foreign_refusal(const Read& read, ExecutionContext& context) const {
+  std::string reason;
+  const RedisUserPtr user = co_await redis_user_of(*read.table, context);
+  if (user) reason = "the role reads Redis as a user of its own";
+  else if (database_of(*read.table->mapping, context) != database_) reason = "its keys are in another logical database";
+  else if (context.changes(read.table->oid)) reason = "the transaction has changed it";
+  co_return reason;
+}
+
+std::string MemoryRun::part_refusal(sql::Oid table, ExecutionContext& context) {
+  Read& read = reads_.at(table);
+  if (!read.is_part || is_prepared_) return read.state.reason;
+  // Microseconds, and of Redis's and redquel's work together.
+  constexpr double kRedis = 60, kRedisRow = 2.8, kMemory = 90, kChangedRow = 2.6, kComparedRow = 0.0005, kFoundRow = 0.005;
   read.copy = memory_.copy(database_, read.table);
+  const TableVersionPtr version = read.copy->seen().version;
+  if (!version || !has_columns(*version, read.numbers)) {
+    // Parts that have cost as much as the whole table are worth a fill.
+    constexpr std::size_t kLeastRows = 20'000;
+    read.is_part = read.copy->part_rows() < std::max(kLeastRows, memory_.options().first_scan * read.copy->known_rows());
+    return read.is_part ? read.state.reason = "the table is not in memory" : "";
+  }
+  double found = 0;
+  for (const planner::MemoryScan* scan : read.parts) {
+    const MemoryFilter filter(scan->read, context.evaluation());
+    for (const TableVersion::Slice& slice : version->slices) {
+      if (slice.chunk) found += filter.share(*slice.chunk) * static_cast<double>(slice.chunk->rows);
+    }
+  }
+  const double changes = static_cast<double>(read.copy->statistics().changes), rows = static_cast<double>(version->rows);
+  const double in_memory = kMemory + kChangedRow * changes + kComparedRow * rows * static_cast<double>(read.numbers.size()) + kFoundRow * found;
+  if (in_memory >= kRedis + kRedisRow * found) read.state.reason = "Redis reads so few rows faster";
+  return read.state.reason;
+}
+
+asio::awaitable<void> MemoryRun::provide(Read& read, Keeper& keeper, ExecutionContext& context) {
+  if (read.is_part) {
+    read.state.reason = part_refusal(read.table->oid, context);
+    co_return;
+  }
+  read.copy = memory_.copy(database_, read.table);
+  if (read.table->mapping) read.state.reason = co_await foreign_refusal(read, context);
+  if (!read.state.reason.empty()) co_return;
   TableCopy& copy = *read.copy;
   const std::size_t scans = copy.note_scan(static_cast<double>(copy.known_rows()));
   read.state.reason = copy.refusal();
   if (!read.state.reason.empty() || copy.missing(read.numbers).empty()) co_return;
-  if (!copy.is_filled() && read.table->cache != "on" && scans < memory_.options().first_scan) {
+  const bool is_asked = read.table->cache == "on" || copy.part_rows() > 0;
+  if (!copy.is_filled() && !is_asked && scans < memory_.options().first_scan) {
     read.state.reason = "the table is seldom read";
     co_return;
   }
@@ -69,10 +127,11 @@ asio::awaitable<void> MemoryRun::provide(Read& read, Keeper& keeper, ExecutionCo
       co_return;
     }
   }
-  if (copy.is_filled()) {
+  if (copy.is_filled() && !read.table->mapping) {
     read.state.reason = co_await fill_columns(read.copy, missing, memory_, keeper, context);
     co_return;
   }
+  memory_.forget_dropped(database_, *context.catalog());
   std::vector<std::int16_t> numbers = read.numbers;
   const std::vector<std::int16_t> before = copy.columns();
   numbers.insert(numbers.end(), before.begin(), before.end());
@@ -114,6 +173,7 @@ asio::awaitable<void> MemoryRun::pass_fence(Keeper& keeper, ExecutionContext& co
         state.reason = "its definition changes";
       } else {
         state.version = waiting[i]->copy->judge(fence.tables[i], seen[i]);
+        if (state.version && !has_columns(*state.version, waiting[i]->numbers)) state.version = nullptr;
         state.milliseconds = fence.milliseconds;
         is_clean = is_clean && state.version;
       }

@@ -27,6 +27,10 @@ class MemoryRun {
   /// Notes the scans of a plan. Returns false if there are none.
   bool note_scans(const planner::PhysicalNode& plan);
 
+  /// Returns why the table's scans, which all read only some rows, do not read the copy; empty: they may. It is not filled for them.
+  std::string part_refusal(sql::Oid table, ExecutionContext& context);
+  /// Notes rows that a scan of a part has read from Redis.
+  void note_part(sql::Oid table, std::size_t rows);
   /// Returns the table's state. The first call brings all tables of the run to one moment: it fills copies, reads changed rows again and
   /// passes a fence.
   asio::awaitable<const Table*> state_of(sql::Oid table, ExecutionContext& context);
@@ -37,9 +41,13 @@ class MemoryRun {
     std::vector<std::int16_t> numbers;  // ascending
     TableCopyPtr copy;
     Table state;
+    bool is_part = true;  // all scans read only some rows
+    std::vector<const planner::MemoryScan*> parts;  // of the plan: those that read only some rows
   };
 
   asio::awaitable<void> prepare(ExecutionContext& context);
+  /// Returns why this statement must not read a copy of the foreign table; empty: it may.
+  asio::awaitable<std::string> foreign_refusal(const Read& read, ExecutionContext& context) const;
   asio::awaitable<void> provide(Read& read, Keeper& keeper, ExecutionContext& context);
   asio::awaitable<void> pass_fence(Keeper& keeper, ExecutionContext& context);
 

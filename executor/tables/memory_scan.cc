@@ -1,39 +1,100 @@
 #include "executor/tables/memory_scan.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <queue>
 
 #include "executor/context/setting.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/storage/row_buffer.h"
 #include "executor/tables/changed_rows.h"
+#include "executor/tables/key_values.h"
+#include "executor/tables/memory_filter.h"
 #include "executor/tables/memory_run.h"
-#include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
 
 namespace {
 
+/// The first rows of a scan in the order of a column of integers: those that cannot be among them are left out.
+class BestRows {
+ public:
+  /// None: all rows are wanted.
+  static std::optional<BestRows> of(const planner::MemoryScan& scan, const sql::EvaluationContext& evaluation) {
+    const auto wanted = evaluate_goal(scan.first->goal.limit, scan.first->goal.offset, evaluation).wanted();
+    constexpr std::uint64_t kMost = 10'000;
+    if (!wanted || *wanted == 0 || *wanted > kMost) return std::nullopt;
+    return BestRows(*scan.first, scan.read.numbers[scan.first->position], *wanted);
+  }
+
+  bool may_have(const Chunk& chunk) const {
+    const PackedColumn& column = *chunk.columns.at(number_);
+    const auto range = column.range();
+    if (best_.size() < wanted_ || !range || column.has_nulls()) return true;
+    return key(first_.descending ? range->second : range->first) <= best_.top();
+  }
+  /// Leaves out rows behind the last wanted one so far.
+  void prune(const Chunk& chunk, std::vector<std::uint32_t>& rows) const {
+    const PackedColumn& column = *chunk.columns.at(number_);
+    if (best_.size() < wanted_ || !column.range()) return;
+    const std::int64_t last = best_.top();
+    std::erase_if(rows, [&](std::uint32_t row) { return key_of(column, row) > last; });
+  }
+  /// Notes rows that are wanted, and leaves out others that they displace.
+  void take(const Chunk& chunk, std::vector<std::uint32_t>& rows) {
+    const PackedColumn& column = *chunk.columns.at(number_);
+    if (!column.range()) return;
+    std::erase_if(rows, [&](std::uint32_t row) {
+      const std::int64_t value = key_of(column, row);
+      if (best_.size() < wanted_) {
+        best_.push(value);
+        return false;
+      }
+      if (value > best_.top()) return true;
+      best_.pop();
+      best_.push(value);
+      return false;
+    });
+  }
+
+ private:
+  BestRows(const planner::MemoryScan::First& first, std::int16_t number, std::uint64_t wanted) : first_(first), number_(number), wanted_(wanted) {}
+
+  /// Returns what orders the rows: smaller ones come first.
+  std::int64_t key(std::int64_t value) const { return first_.descending ? ~value : value; }
+  std::int64_t key_of(const PackedColumn& column, std::uint32_t row) const {
+    using Limits = std::numeric_limits<std::int64_t>;
+    if (column.is_null(row)) return first_.nulls_first ? Limits::min() : Limits::max();
+    return key(std::get<PackedColumn::Integers>(column.values()).value(row));
+  }
+
+  planner::MemoryScan::First first_;
+  std::int16_t number_;
+  std::uint64_t wanted_;
+  std::priority_queue<std::int64_t> best_;  // keys of the first rows so far, the last one on top
+};
+
 class MemoryScanOperator final : public Operator {
  public:
   MemoryScanOperator(const planner::PhysicalNode& node, const planner::MemoryScan& scan, ExecutionContext& context)
-      : node_(node), scan_(scan), context_(context), changes_(context.changes(scan.read.table->oid)), counters_(node, context) {
-    if (!scan.read.condition) return;
-    std::vector<std::uint32_t> used;
-    sql::collect_columns(*scan.read.condition, used);
-    std::ranges::sort(used);
-    const auto repeated = std::ranges::unique(used);
-    used.erase(repeated.begin(), repeated.end());
-    condition_columns_ = std::move(used);
-  }
+      : node_(node), scan_(scan), context_(context), changes_(context.changes(scan.read.table->oid)) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (!is_started_) co_await start();
-    if (otherwise_) co_return co_await otherwise_->next();
-    while (slot_ < version_->slices.size()) {
-      sql::Batch batch = read_rows();
-      if (turn_.is_over()) co_await turn_.yield();
-      if (batch.rows > 0) co_return batch;
+    if (otherwise_) {
+      std::optional<sql::Batch> batch = co_await otherwise_->next();
+      if (notes_part_ && batch) context_.memory->note_part(scan_.read.table->oid, batch->rows);
+      co_return batch;
     }
+    for (;;) {
+      if (turn_.is_over()) co_await turn_.yield();
+      if (row_ < rows_.size()) co_return read_rows();
+      if (slot_ == version_->slices.size()) break;
+      select_rows();
+    }
+    note_pruned();
     if (changed_) co_return co_await changed_->next();
     co_return std::nullopt;
   }
@@ -43,9 +104,11 @@ class MemoryScanOperator final : public Operator {
     is_started_ = true;
     std::string reason = "the statement reads no copies";
     MemoryRun* const memory = context_.memory.get();
-    if (memory != nullptr && is_on(context_, "redquel.cache")) {
+    const bool is_allowed = is_on(context_, "redquel.cache") && (!scans_keyspace() || is_on(context_, "redquel.allow_keyspace_scan"));
+    if (memory != nullptr && is_allowed) reason = memory->part_refusal(scan_.read.table->oid, context_);
+    if (memory != nullptr && is_allowed && reason.empty()) {
       // The connections of the keys that the plan reads tell whether its definitions hold; the fence's does not.
-      co_await context_.confirm_catalog(counters_.get());
+      co_await context_.confirm_catalog(nullptr);
       const MemoryRun::Table& state = *co_await memory->state_of(scan_.read.table->oid, context_);
       version_ = state.version;
       milliseconds_ = state.milliseconds;
@@ -53,14 +116,21 @@ class MemoryScanOperator final : public Operator {
       if (version_) note_run(state);
     }
     if (version_) {
+      counters_.emplace(node_, context_);
       context_.note_read(*scan_.read.table);
-      context_.note_turns(*scan_.read.table);
+      if (!scan_.read.table->mapping) context_.note_turns(*scan_.read.table);
       changed_ = with_changed_rows(nullptr, scan_.read, context_);
+      filter_.emplace(scan_.read, context_.evaluation());
+      if (scan_.first) first_ = BestRows::of(scan_, context_.evaluation());
       co_return;
     }
     note("Reads Redis", reason);
+    notes_part_ = memory != nullptr && scan_.is_part;
     otherwise_ = context_.make_operator(*scan_.otherwise);
   }
+
+  /// Returns true if filling the copy scans the keyspace, which a session may forbid.
+  bool scans_keyspace() const { return scan_.read.table->mapping && scan_.read.table->mapping->key.has_slots(); }
 
   void note_run(const MemoryRun::Table& state) {
     std::size_t chunks = 0;
@@ -72,6 +142,10 @@ class MemoryScanOperator final : public Operator {
     }
   }
 
+  void note_pruned() {
+    if (pruned_ > 0) note("Chunks Pruned", std::to_string(std::exchange(pruned_, 0)));
+  }
+
   void note(std::string name, std::string value) {
     if (context_.statistics == nullptr) return;
     auto& notes = (*context_.statistics)[&node_].notes;
@@ -80,50 +154,39 @@ class MemoryScanOperator final : public Operator {
     else notes.emplace_back(std::move(name), std::move(value));
   }
 
-  /// The next rows of the chunk that satisfy the condition; may be none.
+  /// Looks at the next chunk: `rows_` are those of its rows that are wanted.
+  void select_rows() {
+    const TableVersion::Slice& slice = version_->slices[slot_++];
+    rows_.clear();
+    row_ = 0;
+    if (!slice.chunk || slice.chunk->rows == 0) return;
+    chunk_ = slice.chunk;
+    if (!filter_->may_match(*chunk_) || (first_ && !first_->may_have(*chunk_))) {
+      ++pruned_;
+      return;
+    }
+    rows_.resize(chunk_->rows);
+    std::iota(rows_.begin(), rows_.end(), 0);
+    // A row lives to the end of its millisecond, as Redis has it.
+    const auto has_expired = [&](std::uint32_t row) { return chunk_->expiries[row] != 0 && chunk_->expiries[row] < milliseconds_; };
+    if (slice.gone) std::erase_if(rows_, [&](std::uint32_t row) { return slice.is_gone(row); });
+    if (!chunk_->expiries.empty()) std::erase_if(rows_, has_expired);
+    if (changes_) std::erase_if(rows_, [&](std::uint32_t row) { return changes_->contains(*chunk_->members->text(row)); });
+    counters_->add_rows(rows_.size());
+    const bool is_checked = filter_->filter(*chunk_, rows_);
+    if (first_) first_->prune(*chunk_, rows_);
+    if (!is_checked) rows_ = filter_->evaluate(chunk_, std::move(rows_));
+    if (first_) first_->take(*chunk_, rows_);
+  }
+
+  /// The values of the next selected rows.
   sql::Batch read_rows() {
-    const TableVersion::Slice& slice = version_->slices[slot_];
-    if (!slice.chunk || row_ >= slice.chunk->rows) {
-      ++slot_;
-      row_ = 0;
-      return {};
-    }
-    const Chunk& chunk = *slice.chunk;
-    std::vector<std::uint32_t> rows;
-    rows.reserve(sql::kBatchRows);
-    const std::size_t end = std::min(chunk.rows, row_ + sql::kBatchRows);
-    for (; row_ < end; ++row_) {
-      if (slice.is_gone(row_)) continue;
-      // A row lives to the end of its millisecond, as Redis has it.
-      if (!chunk.expiries.empty() && chunk.expiries[row_] != 0 && chunk.expiries[row_] < milliseconds_) continue;
-      if (changes_ && changes_->contains(*chunk.members->text(row_))) continue;
-      rows.push_back(static_cast<std::uint32_t>(row_));
-    }
-    if (rows.empty()) return {};
-    counters_.add_rows(rows.size());
-    const auto read = [&](std::size_t position) {
-      const std::int16_t number = scan_.read.numbers[position];
-      return chunk.columns.at(number)->read(rows, slice.chunk);
-    };
+    const std::size_t count = std::min(sql::kBatchRows, rows_.size() - row_);
+    const std::span<const std::uint32_t> rows = std::span(rows_).subspan(row_, count);
+    row_ += count;
     sql::Batch batch;
-    batch.columns.resize(scan_.read.numbers.size());
-    batch.rows = rows.size();
-    if (scan_.read.condition) {
-      for (const std::uint32_t position : condition_columns_) batch.columns[position] = read(position);
-      std::vector<std::uint32_t> selected = sql::select_rows(*scan_.read.condition, batch, context_.evaluation());
-      if (selected.empty()) return {};
-      if (selected.size() < rows.size()) {
-        for (const std::uint32_t position : condition_columns_) {
-          batch.columns[position] = std::make_shared<const sql::Column>(batch.columns[position]->gather(selected));
-        }
-        for (std::uint32_t& row : selected) row = rows[row];
-        rows = std::move(selected);
-        batch.rows = rows.size();
-      }
-    }
-    for (std::size_t position = 0; position < batch.columns.size(); ++position) {
-      if (!batch.columns[position]) batch.columns[position] = read(position);
-    }
+    batch.rows = count;
+    for (const std::int16_t number : scan_.read.numbers) batch.columns.push_back(chunk_->columns.at(number)->read(rows, chunk_));
     return batch;
   }
 
@@ -131,14 +194,19 @@ class MemoryScanOperator final : public Operator {
   const planner::MemoryScan& scan_;
   ExecutionContext& context_;
   TableChangesPtr changes_;
-  NodeCounters counters_;
-  std::vector<std::uint32_t> condition_columns_;
-  bool is_started_ = false;
+  std::optional<NodeCounters> counters_;  // none: the other way counts the scan
+  bool is_started_ = false, notes_part_ = false;
   OperatorPtr otherwise_;
   OperatorPtr changed_;  // the transaction's own rows, behind the others; null: none
   TableVersionPtr version_;
   std::int64_t milliseconds_ = 0;
-  std::size_t slot_ = 0, row_ = 0;
+  std::optional<MemoryFilter> filter_;
+  std::optional<BestRows> first_;
+  std::size_t slot_ = 0;                // of the next chunk
+  ChunkPtr chunk_;
+  std::vector<std::uint32_t> rows_;     // of `chunk_`, that are wanted
+  std::size_t row_ = 0;                 // in `rows_`, the next one
+  std::size_t pruned_ = 0;              // chunks without a row that is wanted
   EventLoopTurn turn_;
 };
 

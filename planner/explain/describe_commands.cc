@@ -154,9 +154,11 @@ class Describer {
     walk(n, {keys.all_rows(), OrderedSource::Encoding::kRowKey, true});
   }
 
-  void operator()(const MemoryScan&) {
+  void operator()(const MemoryScan& n) {
     text.commands.emplace_back("PEXPIRE <fence> 86400000, and the tables' counters");
-    text.round_trips = "1";
+    const CommandText otherwise = describe_commands(*n.otherwise);
+    for (const std::string& command : otherwise.commands) text.commands.push_back("otherwise " + command);
+    text.round_trips = "1; otherwise " + otherwise.round_trips;
   }
   void operator()(const MappedScan& n) { text = describe_mapped(n); }
   void operator()(const MappedJoin& n) { text = describe_mapped(n); }

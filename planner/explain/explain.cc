@@ -104,15 +104,7 @@ struct Describe {
     read(fmt::format("{}{} Scan", rows, n.index_only ? " Index Only" : ""), n.read);
     goal(n.goal);
   }
-  void operator()(const MemoryScan& n) {
-    read("Memory Scan", n.read);
-    std::vector<std::string> names;
-    for (const std::int16_t number : n.read.numbers) {
-      if (number != 0) names.push_back(n.read.table->find_column(number)->name);
-    }
-    if (!names.empty()) property("Columns", join_words(names));
-    property("Otherwise", "Full Scan");
-  }
+  void operator()(const MemoryScan& n);
   void operator()(const MappedScan& n) {
     static constexpr std::string_view kTitles[] = {"Mapped Key Lookup", "Mapped Keyspace Scan", "Mapped Lookup", "Mapped Set Scan", "Mapped Ordered Scan", "Mapped Range Scan", "Mapped Score Scan"};
     const bool has_positions = n.path == MappedScan::Path::kScores && n.read.table->mapping->layout == sql::Mapping::Layout::kList;
@@ -264,6 +256,19 @@ struct Describe {
   void operator()(const PhysicalMerge& n) { text = {"Merge", on_table(*n.table, ""), {}}; }
 };
 
+void Describe::operator()(const MemoryScan& n) {
+  read("Memory Scan", n.read);
+  std::vector<std::string> names;
+  for (const std::int16_t number : n.read.numbers) {
+    if (number != 0) names.push_back(n.read.table->find_column(number)->name);
+  }
+  if (!names.empty()) property("Columns", join_words(names));
+  if (n.first) property("First By", n.read.table->find_column(n.read.numbers[n.first->position])->name + (n.first->descending ? " DESC" : ""));
+  Describe otherwise;
+  std::visit(otherwise, n.otherwise->node);
+  property("Otherwise", otherwise.text.title);
+}
+
 NodeText describe(const PhysicalNode& node) {
   Describe visitor;
   std::visit(visitor, node.node);
@@ -316,7 +321,8 @@ void print_text(const PhysicalNode& node, const ExplainOptions& options, const R
   CommandText commands = describe_commands(node);
   for (const std::string& command : commands.commands) lines.push_back(inner + "Redis: " + command);
   if (!commands.round_trips.empty()) lines.push_back(inner + "Round Trips: " + commands.round_trips);
-  if (const auto* scan = std::get_if<FullScan>(&node.node)) {
+  const auto* memory = std::get_if<MemoryScan>(&node.node);
+  if (const auto* scan = std::get_if<FullScan>(memory != nullptr ? &memory->otherwise->node : &node.node)) {
     if (const std::optional<std::string> hint = index_hint(*scan)) lines.push_back(inner + "Hint: " + *hint);
   }
   if (actual) {

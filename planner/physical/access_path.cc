@@ -54,6 +54,7 @@ class AccessPathChooser {
  private:
   Planned rows() {
     PhysicalNode::Node node = path();
+    if (auto* scan = std::get_if<OrderedScan>(&node)) scan->in_order = planned_.ordered > 0;
     planned_.plan = make_physical(std::move(node), physical_columns(columns_));
     return std::move(planned_);
   }

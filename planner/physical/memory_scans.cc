@@ -3,18 +3,92 @@
 #include <algorithm>
 #include <map>
 
+#include "sql/catalog/mapping.h"
+
 namespace redquel::planner {
 
 namespace {
 
-/// Returns true if a copy of the table may be kept: its rows are redquel's own, and it is no temporary table.
-bool may_be_kept(const sql::TableDef& table) { return !table.mapping && table.cache != "off" && !table.schema.starts_with("pg_temp"); }
+/// Returns true if a copy of the table may be kept. Keys of a foreign table can be observed only if they begin alike. The set of all rows that the
+/// Ruby library Ohm keeps is no key of a row.
+bool may_be_kept(const sql::TableDef& table) {
+  if (table.cache == "off" || table.schema.starts_with("pg_temp")) return false;
+  return !table.mapping || (!table.mapping->ohm && !table.mapping->key.parts().front().literal.empty());
+}
 
-bool is_replaceable(const FullScan& scan) {
-  const bool is_whole = scan.key_start.empty() && !scan.goal && !scan.descending;
-  // Computed columns of indexes are in no row.
-  const bool has_rows = std::ranges::all_of(scan.read.numbers, [](std::int16_t number) { return number >= 0; });
-  return is_whole && has_rows && may_be_kept(*scan.read.table);
+/// Computed columns of indexes are in no row.
+bool has_rows(const TableRead& read) {
+  return std::ranges::all_of(read.numbers, [](std::int16_t number) { return number >= 0; });
+}
+
+bool is_replaceable(const FullScan& scan) { return !scan.goal && !scan.descending && has_rows(scan.read) && may_be_kept(*scan.read.table); }
+
+bool is_replaceable(const SetScan& scan) { return !scan.goal && !scan.first && has_rows(scan.read) && may_be_kept(*scan.read.table); }
+
+bool is_replaceable(const OrderedScan& scan) { return !scan.goal && !scan.in_order && has_rows(scan.read) && may_be_kept(*scan.read.table); }
+
+/// A scan of the keyspace, or of the one key of a template without slots that holds all rows.
+bool is_replaceable(const MappedScan& scan) {
+  using Path = MappedScan::Path;
+  const sql::Mapping& mapping = *scan.read.table->mapping;
+  const bool is_one_key = scan.path == Path::kKeys && !mapping.key.has_slots() && !sql::has_one_row(mapping.layout) && scan.fixed.empty();
+  // A time to live is another one each second.
+  const bool is_kept = std::ranges::all_of(scan.read.numbers, [&](std::int16_t number) {
+    return number > 0 && mapping.column(number).role != sql::Mapping::Role::kTtl;
+  });
+  return (scan.path == Path::kScan || is_one_key) && !scan.goal && is_kept && may_be_kept(*scan.read.table);
+}
+
+bool reads_a_part(const FullScan& scan) { return !scan.key_start.empty(); }
+bool reads_a_part(const MappedScan&) { return false; }
+bool reads_a_part(const SetScan&) { return true; }
+/// An order of all rows has no bounds. Indexes on expressions may be partial.
+bool reads_a_part(const OrderedScan& scan) { return scan.lower || scan.upper || scan.prefix || scan.column <= 0; }
+
+/// Returns the column of the scan that a column of the plan is. None: the plan computes columns, perhaps with errors that rows which are left out
+/// would hide.
+std::optional<std::size_t> scanned_column(const PhysicalNode& plan, std::size_t position) {
+  if (const auto* project = std::get_if<PhysicalProject>(&plan.node)) {
+    const auto is_column = [](const sql::ExpressionPtr& expression) { return std::holds_alternative<sql::ColumnRef>(expression->node); };
+    if (!std::ranges::all_of(project->expressions, is_column)) return std::nullopt;
+    const auto* column = std::get_if<sql::ColumnRef>(&project->expressions.at(position)->node);
+    return column == nullptr ? std::nullopt : scanned_column(*project->input, column->column);
+  }
+  const auto* scan = std::get_if<MemoryScan>(&plan.node);
+  return scan == nullptr ? std::nullopt : std::optional<std::size_t>(scan->read.outputs.at(position));
+}
+
+bool is_packed_integer(sql::Oid type) {
+  switch (type) {
+    case sql::oid::kInt2:
+    case sql::oid::kInt4:
+    case sql::oid::kInt8:
+    case sql::oid::kDate:
+    case sql::oid::kTimestamp:
+    case sql::oid::kTimestamptz:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Returns the plan with a scan that gives the first rows only; it ends in a MemoryScan of the column.
+PhysicalPlan with_first_rows(const PhysicalPlan& plan, const MemoryScan::First& first) {
+  PhysicalNode node = *plan;
+  if (auto* project = std::get_if<PhysicalProject>(&node.node)) project->input = with_first_rows(project->input, first);
+  else std::get<MemoryScan>(node.node).first = first;
+  return std::make_shared<const PhysicalNode>(std::move(node));
+}
+
+/// Leaves rows to the scan below a sort that keeps only a few of them.
+void push_down_first_rows(PhysicalSort& sort) {
+  if (!sort.goal.limit || sort.presorted > 0 || sort.keys.empty()) return;
+  const SortKey& key = sort.keys[0];
+  const auto* column = std::get_if<sql::ColumnRef>(&key.expression->node);
+  if (column == nullptr || !is_packed_integer(key.expression->type.oid)) return;
+  if (const auto position = scanned_column(*sort.input, column->column)) {
+    sort.input = with_first_rows(sort.input, {*position, key.descending, key.nulls_first, sort.goal});
+  }
 }
 
 bool writes_or_locks(const PhysicalNode& node) {
@@ -31,12 +105,21 @@ class Replacement {
     if (known) return known;
     PhysicalNode node = *plan;
     bool is_changed = false;
-    if (auto* scan = std::get_if<FullScan>(&node.node)) {
-      if (is_replaceable(*scan)) {
-        TableRead read = scan->read;
-        node.node = MemoryScan{std::move(read), plan};
-        is_changed = true;
-      }
+    const auto replace_scan = [&](const auto& scan) {
+      is_changed = is_replaceable(scan);
+      if (!is_changed) return;
+      TableRead read = scan.read;
+      const bool is_part = reads_a_part(scan);
+      node.node = MemoryScan{std::move(read), plan, is_part};
+    };
+    if (const auto* scan = std::get_if<FullScan>(&node.node)) {
+      replace_scan(*scan);
+    } else if (const auto* mapped = std::get_if<MappedScan>(&node.node)) {
+      replace_scan(*mapped);
+    } else if (const auto* sets = std::get_if<SetScan>(&node.node)) {
+      replace_scan(*sets);
+    } else if (const auto* ordered = std::get_if<OrderedScan>(&node.node)) {
+      replace_scan(*ordered);
     } else {
       std::visit(
           [&](auto& n) {
@@ -57,6 +140,7 @@ class Replacement {
             }
           },
           node.node);
+      if (auto* sort = std::get_if<PhysicalSort>(&node.node); sort != nullptr && is_changed) push_down_first_rows(*sort);
     }
     PhysicalPlan made = is_changed ? std::make_shared<const PhysicalNode>(std::move(node)) : plan;
     return known_[plan] = std::move(made);

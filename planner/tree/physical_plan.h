@@ -99,6 +99,7 @@ struct OrderedScan {
   RowGoal goal;
   /// Nothing is fetched but columns of the primary key and the one that scores order: elements of the zset say it, no row is read.
   bool index_only = false;
+  bool in_order = false;  // nodes above rely on the order
 };
 /// The whole table in bounded chunks, in order of the all-rows zset; or the rows with some values in the first columns of a composite key.
 struct FullScan {
@@ -109,10 +110,19 @@ struct FullScan {
   bool index_only = false;  // only columns of the primary key are fetched: no row is read
 };
 
-/// The whole table out of redquel's copy in memory, in no order.
+/// Rows of a table out of redquel's copy in memory, in no order.
 struct MemoryScan {
   TableRead read;
   PhysicalPlan otherwise;  // the same columns of the same rows from Redis, where the copy does not serve
+  /// `otherwise` reads only some rows, by an index: the copy is not filled for this scan, and it serves only where it is cheaper.
+  bool is_part = false;
+  /// Only the first rows in an order are wanted, as many as the goal says. Gives at least these.
+  struct First {
+    std::size_t position;  // in `read.numbers`
+    bool descending = false, nulls_first = false;
+    RowGoal goal;
+  };
+  std::optional<First> first = {};
 };
 
 /// Rows of a mapped table.

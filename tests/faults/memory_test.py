@@ -10,9 +10,8 @@ import random as chance
 import threading
 import time
 
+from harness.memory import hits, served, start
 from harness.pgwire import ServerError
-from harness.processes import temporary_folder
-from harness.waiting import wait_for
 
 SLOW = True
 LIMIT = 3600 * 3
@@ -23,24 +22,10 @@ FILL = 3000  # rows that nobody changes
 SET_A = "redis.call('HSET', KEYS[1], 'a', ARGV[1]) return 1"
 
 
-def start(make_redis, make_server, count=2, memory="64MB", redis_options=()):
-    """A Redis and redquels that keep every table in memory."""
-    path = f"{temporary_folder()}/redquel.toml"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(f'[cache]\nmemory = "{memory}"\nleast_rows = 1\nfirst_scan = 1\n')
-    redis = make_redis("--enable-debug-command", "yes", *redis_options)
-    return redis, [make_server("--config", path, redis=redis) for _ in range(count)]
-
-
 def make_table(server):
     with server.connect() as connection:
         connection.run("CREATE TABLE t (id int PRIMARY KEY, owner int NOT NULL, a text, n bigint) WITH (cache = on)")
         connection.run(f"INSERT INTO t SELECT 1000 + i, -1, 'fill' || i % 7, i FROM generate_series(1, {FILL}) i")
-
-
-def hits(server):
-    with server.connect() as connection:
-        return sum(int(row[0]) for row in connection.run("SELECT hits FROM redquel.cached_tables()"))
 
 
 class Witness:
@@ -223,16 +208,6 @@ def test_reads_with_every_write_in_a_file(make_redis, make_server, random):
     run(redis, servers, random, ["sleep", "other"], SECONDS / 2)
 
 
-def served(connection, query):
-    """The rows of a query that copies in memory have answered; tried until they do."""
-    def attempt():
-        before = int(connection.run("SELECT coalesce(sum(hits), 0) FROM redquel.cached_tables()")[0][0])
-        rows = connection.run(query)
-        after = int(connection.run("SELECT coalesce(sum(hits), 0) FROM redquel.cached_tables()")[0][0])
-        return (rows,) if after > before else None
-    return wait_for(attempt, what="an answer from memory", pause=0.05)[0]
-
-
 def test_swapped_databases(make_redis, make_server):
     """Both databases have the same definitions and versions: nothing but the fence's own key shows the swap."""
     redis, (server,) = start(make_redis, make_server, 1)
@@ -283,3 +258,33 @@ def test_a_redis_with_a_limit_of_memory_and_none_for_clients_is_read_without_cop
         (state,), = connection.run("SELECT state FROM redquel.cached_tables()")
         assert "maxmemory" in state, state
         assert "flags=t" not in raw("CLIENT", "LIST")
+
+
+def peak(pid):
+    """The most bytes that the process has had in memory."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
+
+
+def test_ten_tables_that_do_not_fit(make_redis, make_server):
+    """The budget holds while tables displace each other, and the process keeps to it."""
+    budget, work_mem, room = 6 << 20, 4 << 20, 64 << 20
+    redis, (server,) = start(make_redis, make_server, 1, memory=str(budget >> 10) + "kB")
+    rows, tables = 15_000, range(10)
+    with server.connect() as connection:
+        connection.run("SET work_mem = '4MB'")
+        for table in tables:
+            connection.run(f"CREATE TABLE t{table} (id int PRIMARY KEY, a text, b text, n bigint)")
+            for first in range(1, rows, 5000):
+                connection.run(f"INSERT INTO t{table} SELECT i, md5(i::text), 'text ' || md5((i + {table})::text), i FROM generate_series({first}, {first + 4999}) i")
+        before, kept = peak(server.process.popen.pid), set()
+        for round in range(4):
+            for table in tables:
+                for _ in range(3):
+                    assert connection.run(f"SELECT count(a), count(b), sum(n) FROM t{table}") == [[str(rows), str(rows), str(rows * (rows + 1) // 2)]]
+                copies = connection.run("SELECT \"table\", bytes FROM redquel.cached_tables() WHERE state = 'kept'")
+                kept |= {name for name, _ in copies}
+                assert sum(int(size) for _, size in copies) <= budget, copies
+            connection.run(f"UPDATE t{round} SET n = n + 0 WHERE id % 3 = 0")
+        assert len(kept) >= 2, kept
+        assert peak(server.process.popen.pid) - before <= budget + work_mem + room, (before, peak(server.process.popen.pid))

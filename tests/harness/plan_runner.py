@@ -12,6 +12,7 @@ import time
 
 from harness.pgwire import ServerError
 from harness.resp import RedisError
+from harness.sql_files import cache_of
 
 HEADINGS = ("schema", "plan", "commands")
 # What every turn of a connection sends besides the statement's own commands is part of the count on purpose.
@@ -69,7 +70,7 @@ def run_file(path, subject, report, rewrite, timeout):
     passed = failed = 0
     file = PlanFile(path)
     replaced = []
-    subject.open()
+    subject.open(cache=cache_of(path) or "0")
     try:
         with subject.connect(timeout) as connection, subject.redis.connect() as redis:
             for heading, line, sql, first, end in file.blocks():

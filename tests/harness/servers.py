@@ -161,9 +161,8 @@ def least_acl_rule(build, redis, keys="all"):
     return printed.stdout.replace(">PASSWORD", ">least").split()
 
 
-def with_cache(options, folder):
-    """The options of a redquel that keeps every table in memory, where tests/run.py --cache asks for it."""
-    memory = os.environ.get("CACHE_MEMORY")
+def with_cache(options, folder, memory):
+    """The options of a redquel that keeps every table in memory; unchanged where `memory` is None."""
     if not memory:
         return options
     text = ""
@@ -198,6 +197,7 @@ class Redquel:
         self.folder = temporary_folder()
         self.data_dir = data_dir or f"{self.folder}/data"
         self.environment = {**os.environ, **sanitizer_environment(), **(environment or {})}
+        self.cache = None  # the size of memory for tables; None: as tests/run.py --cache says
         self.process = None
         self.address = None
         self.embedded_redis = None
@@ -205,7 +205,8 @@ class Redquel:
         self.sockets = ()  # listening sockets that it gets as a service manager passes them, in place of an address of its own
 
     def start(self):
-        command = [*passing(self.sockets), self.binary, *self.words(), "--listen", self.listen, *with_cache(self.options, self.folder)]
+        memory = self.cache or os.environ.get("CACHE_MEMORY")
+        command = [*passing(self.sockets), self.binary, *self.words(), "--listen", self.listen, *with_cache(self.options, self.folder, memory)]
         self.process = Process(command, f"{self.folder}/redquel.log", environment=self.environment, cwd=self.folder,
                                pass_fds=[socket.fileno() for socket in self.sockets])
         ready = self.process.wait_for_line(r"^ready (\S+):(\d+)$")

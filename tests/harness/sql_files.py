@@ -87,6 +87,13 @@ def _expand(path, lines):
     return expanded
 
 
+def cache_of(path):
+    """The size that a line `# cache: 64MB` names: tables of this file are kept in memory; None: there is none."""
+    with open(path, encoding="utf-8") as file:
+        found = re.search(r"^# cache: (\w+)", file.read(), re.M)
+    return found and found[1]
+
+
 def _records(path, lines):
     everywhere = frozenset()
     pending = Pending()

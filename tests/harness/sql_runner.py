@@ -23,7 +23,7 @@ class Oracle:
         self.postgres = postgres
         self.side = side
 
-    def open(self):
+    def open(self, cache=None):
         self.database = self.postgres.emptied_database(self.side)
 
     def connect(self, timeout):
@@ -52,8 +52,10 @@ class Subject:
             self.redis.restrict(build)
         self.server = Redquel(build, self.redis, *options)
 
-    def open(self):
+    def open(self, cache=None):
+        """`cache`: tables are kept in so much memory."""
         self.redis.flush()
+        self.server.cache = cache
         self.server.start()
 
     def connect(self, timeout):
@@ -116,7 +118,7 @@ class FileRun:
         try:
             records = sql_files.read(self.path)
             for side in self.sides:
-                side.server.open()
+                side.server.open(cache=sql_files.cache_of(self.path))
             self._run_records(records)
         except Exception as error:  # a broken file or server is a failure of this file, not of the run
             self._fail(0, f"{type(error).__name__}: {error}", "" if isinstance(error, sql_files.TestFileError)

@@ -73,6 +73,7 @@ def test_a_join_pages_through_large_sets(fresh_server):
 
 def test_a_join_without_conditions_scans_one_side(fresh_server):
     with tables(fresh_server) as (connection, _):
+        connection.run("SET redquel.cache = off")
         shown = plan(connection, "SELECT * FROM theme t LEFT JOIN product p ON p.theme_id = t.id")
         assert shown.count("SCAN 0 MATCH") == 1 and "SSCAN theme:<id>:products" in shown, shown
         same(connection.run("SELECT count(*) FROM theme t LEFT JOIN product p ON p.theme_id = t.id"), [["30"]])

@@ -114,6 +114,7 @@ def test_bad_values_and_wrong_types(fresh_server):
 
 def test_keyspace_scans_can_be_forbidden(fresh_server):
     with tables(fresh_server) as (connection, _):
+        connection.run("SET redquel.cache = off")
         assert "SCAN 0 MATCH product:* COUNT 1000 TYPE hash" in plan(connection, "SELECT * FROM product")
         result = connection.query("SELECT count(*) FROM product")[-1]
         assert [notice["M"] for notice in result.notices] == ['the keyspace is scanned for foreign table "product"'], result.notices

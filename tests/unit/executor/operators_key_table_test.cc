@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <random>
 
 #include "executor/operators/key_table.h"
@@ -51,6 +52,44 @@ TEST(KeyTableTest, ConstantColumns) {
   std::vector<RowNumber> numbers;
   table.find_or_add(keys, 3, numbers);
   EXPECT_EQ(numbers, (std::vector<RowNumber>{0, 1, 0}));
+}
+
+/// Integers lie in an array as long as they are close to each other, else in slots.
+TEST(KeyTableTest, RandomIntegersInRangesOfEverySize) {
+  const unsigned seed = std::random_device{}();
+  std::mt19937_64 random(seed);
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  for (int round = 0; round < 200; ++round) {
+    KeyTable table(std::vector<sql::Type>{sql::kInt8}, round % 2 == 0 ? KeyTable::Nulls::kEqual : KeyTable::Nulls::kNeverMatch);
+    std::map<std::optional<std::int64_t>, RowNumber> expected;
+    std::int64_t start = static_cast<std::int64_t>(random());
+    for (int batch = 0; batch < 12; ++batch) {
+      const std::uint64_t span = std::uint64_t{1} << random() % 64;
+      if (random() % 4 == 0) start = random() % 2 == 0 ? static_cast<std::int64_t>(random()) : static_cast<std::int64_t>(random() % 10'000) - 5000;
+      sql::Column column(sql::kInt8);
+      std::vector<std::optional<std::int64_t>> keys;
+      for (int row = 0; row < 300; ++row) {
+        std::optional<std::int64_t> key;
+        if (random() % 50 != 0) key = static_cast<std::int64_t>(static_cast<std::uint64_t>(start) + (random() % 3 == 0 ? random() % span : random() % 3000));
+        if (random() % 1000 == 0) key = random() % 2 == 0 ? INT64_MAX : INT64_MIN;
+        keys.push_back(key);
+        if (key) column.append(*key);
+        else column.append_null();
+      }
+      const sql::ColumnPtr shared = share(std::move(column));
+      std::vector<RowNumber> numbers;
+      const bool only_finds = random() % 3 == 0;
+      if (only_finds) table.find({&shared, 1}, keys.size(), numbers);
+      else table.find_or_add({&shared, 1}, keys.size(), numbers);
+      for (std::size_t row = 0; row < keys.size(); ++row) {
+        const bool may_match = keys[row] || round % 2 == 0;
+        if (may_match && !only_finds) expected.emplace(keys[row], static_cast<RowNumber>(expected.size()));
+        const auto known = expected.find(keys[row]);
+        ASSERT_EQ(numbers[row], known == expected.end() ? kNoRow : known->second) << "batch " << batch << ", row " << row;
+      }
+      ASSERT_EQ(table.size(), expected.size());
+    }
+  }
 }
 
 TEST(KeyTableTest, RandomKeysAgainstAMap) {

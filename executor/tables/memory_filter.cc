@@ -1,0 +1,216 @@
+#include "executor/tables/memory_filter.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "executor/tables/key_values.h"
+#include "planner/access/index_condition.h"
+#include "sql/error.h"
+#include "sql/expressions/evaluate.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using ConditionKind = planner::ColumnCondition::Kind;
+using RowNumbers = std::vector<std::uint32_t>;
+
+/// Returns whether values of the type lie in chunks as integers in their order.
+bool is_ordered_integer(sql::Oid type) {
+  switch (type) {
+    case sql::oid::kInt2:
+    case sql::oid::kInt4:
+    case sql::oid::kInt8:
+    case sql::oid::kDate:
+    case sql::oid::kTimestamp:
+    case sql::oid::kTimestamptz:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// None: NULL.
+std::optional<std::int64_t> integer_of(const sql::Datum& value) {
+  if (const auto* small = std::get_if<std::int16_t>(&value)) return *small;
+  if (const auto* integer = std::get_if<std::int32_t>(&value)) return *integer;
+  if (const auto* large = std::get_if<std::int64_t>(&value)) return *large;
+  return std::nullopt;
+}
+
+/// Leaves the rows whose values, as offsets from the smallest one, lie in [lower, lower + span].
+template <class Stored>
+void keep_between(const std::vector<std::uint8_t>& bytes, std::uint64_t lower, std::uint64_t span, RowNumbers& rows) {
+  const std::uint8_t* const values = bytes.data();
+  const auto low = static_cast<Stored>(lower), width = static_cast<Stored>(span);
+  std::size_t kept = 0;
+  for (const std::uint32_t row : rows) {
+    Stored value;
+    std::memcpy(&value, values + std::size_t{row} * sizeof value, sizeof value);
+    rows[kept] = row;
+    kept += static_cast<Stored>(value - low) <= width ? 1 : 0;
+  }
+  rows.resize(kept);
+}
+
+}  // namespace
+
+MemoryFilter::MemoryFilter(const planner::TableRead& read, const sql::EvaluationContext& evaluation) : read_(read), evaluation_(evaluation) {
+  if (!read.condition) return;
+  sql::collect_columns(*read.condition, columns_);
+  std::ranges::sort(columns_);
+  const auto repeated = std::ranges::unique(columns_);
+  columns_.erase(repeated.begin(), repeated.end());
+  for (const sql::ExpressionPtr& conjunct : sql::split_conjunction(read.condition)) {
+    const bool is_taken = take_bounds(conjunct) || take_text(conjunct);
+    is_complete_ = is_complete_ && is_taken;
+  }
+}
+
+bool MemoryFilter::take_bounds(const sql::ExpressionPtr& conjunct) {
+  const auto number = [&](planner::ColumnId id) { return std::optional(read_.numbers.at(id)); };
+  const planner::Condition condition = planner::analyse_condition(*conjunct, *read_.table, number);
+  if (condition.kind != planner::Condition::Kind::kColumn || !condition.column.exact || condition.column.column <= 0) return false;
+  const sql::ColumnDef* column = read_.table->find_column(condition.column.column);
+  if (column == nullptr || !is_ordered_integer(column->type.oid) || condition.column.values.size() != 1) return false;
+  const sql::Expression& value = *condition.column.values[0];
+  const bool is_integer = column->type.oid == sql::oid::kInt2 || column->type.oid == sql::oid::kInt4 || column->type.oid == sql::oid::kInt8;
+  const bool is_value_integer = value.type.oid == sql::oid::kInt2 || value.type.oid == sql::oid::kInt4 || value.type.oid == sql::oid::kInt8;
+  if (is_integer ? !is_value_integer : value.type.oid != column->type.oid) return false;
+  std::optional<std::int64_t> bound;
+  try {
+    bound = integer_of(sql::evaluate_scalar(value, evaluation_));
+  } catch (const sql::SqlError&) {  // reported where there is a row to compare
+    return false;
+  }
+  Range range;
+  const bool is_below = condition.column.kind == ConditionKind::kLess, is_above = condition.column.kind == ConditionKind::kGreater;
+  switch (condition.column.kind) {
+    case ConditionKind::kEqual:
+      if (bound) range.lower = range.upper = *bound;
+      break;
+    case ConditionKind::kLess:
+    case ConditionKind::kLessEqual:
+      if (bound) range.upper = *bound;
+      break;
+    case ConditionKind::kGreater:
+    case ConditionKind::kGreaterEqual:
+      if (bound) range.lower = *bound;
+      break;
+    default:
+      return false;
+  }
+  const bool is_empty = !bound || (is_below && *bound == std::numeric_limits<std::int64_t>::min()) ||
+                        (is_above && *bound == std::numeric_limits<std::int64_t>::max());
+  if (is_empty) {
+    range = {1, 0};
+  } else {
+    range.upper -= is_below ? 1 : 0;
+    range.lower += is_above ? 1 : 0;
+  }
+  Range& all = ranges_[condition.column.column];
+  all.lower = std::max(all.lower, range.lower);
+  all.upper = std::min(all.upper, range.upper);
+  return true;
+}
+
+bool MemoryFilter::take_text(const sql::ExpressionPtr& conjunct) {
+  std::vector<std::uint32_t> used;
+  sql::collect_columns(*conjunct, used);
+  if (used.empty() || std::ranges::any_of(used, [&](std::uint32_t position) { return position != used[0]; })) return false;
+  const std::int16_t number = read_.numbers[used[0]];
+  if (number <= 0 || sql::storage_of(read_.table->find_column(number)->type) != sql::Storage::kText || sql::is_volatile(*conjunct)) return false;
+  texts_.push_back({number, used[0], conjunct});
+  return true;
+}
+
+bool MemoryFilter::may_match(const Chunk& chunk) const {
+  return std::ranges::all_of(ranges_, [&](const auto& entry) {
+    const auto& [number, range] = entry;
+    if (range.lower > range.upper) return false;
+    const auto values = chunk.columns.at(number)->range();
+    return !values || (range.lower <= values->second && values->first <= range.upper);
+  });
+}
+
+double MemoryFilter::share(const Chunk& chunk) const {
+  double share = 1;
+  for (const auto& [number, range] : ranges_) {
+    const auto values = chunk.columns.at(number)->range();
+    if (!values) continue;
+    const auto lower = static_cast<double>(std::max(range.lower, values->first)), upper = static_cast<double>(std::min(range.upper, values->second));
+    const double all = static_cast<double>(values->second) - static_cast<double>(values->first) + 1;
+    share *= std::clamp((upper - lower + 1) / all, 0.0, 1.0);
+  }
+  return share;
+}
+
+bool MemoryFilter::filter(const Chunk& chunk, RowNumbers& rows) {
+  bool is_complete = is_complete_;
+  for (const auto& [number, range] : ranges_) {
+    const PackedColumn& column = *chunk.columns.at(number);
+    const auto values = column.range();
+    if (!values) {
+      is_complete = false;
+      continue;
+    }
+    const auto& packed = std::get<PackedColumn::Integers>(column.values());
+    const std::int64_t lower = std::max(range.lower, values->first), upper = std::min(range.upper, values->second);
+    if (lower > upper) {
+      rows.clear();
+      return true;
+    }
+    const std::uint64_t offset = static_cast<std::uint64_t>(lower) - static_cast<std::uint64_t>(values->first);
+    const std::uint64_t span = static_cast<std::uint64_t>(upper) - static_cast<std::uint64_t>(lower);
+    if (lower > values->first || upper < values->second) {
+      switch (packed.width) {
+        case 1: keep_between<std::uint8_t>(packed.bytes, offset, span, rows); break;
+        case 2: keep_between<std::uint16_t>(packed.bytes, offset, span, rows); break;
+        case 4: keep_between<std::uint32_t>(packed.bytes, offset, span, rows); break;
+        default: keep_between<std::uint64_t>(packed.bytes, offset, span, rows); break;
+      }
+    }
+    if (column.has_nulls()) std::erase_if(rows, [&](std::uint32_t row) { return column.is_null(row); });
+  }
+  for (const TextCondition& text : texts_) {
+    if (rows.empty()) return true;
+    const bool is_checked = filter_texts(text, chunk, rows);
+    is_complete = is_complete && is_checked;
+  }
+  return is_complete;
+}
+
+bool MemoryFilter::filter_texts(const TextCondition& text, const Chunk& chunk, RowNumbers& rows) const {
+  const PackedColumn& column = *chunk.columns.at(text.number);
+  const auto* dictionary = std::get_if<PackedColumn::Dictionary>(&column.values());
+  if (dictionary == nullptr || dictionary->ends.size() > rows.size()) return false;
+  auto texts = std::make_shared<sql::Column>(column.dictionary_texts());
+  sql::Batch batch;
+  batch.rows = texts->size();
+  batch.columns.resize(read_.numbers.size());
+  batch.columns[text.position] = std::move(texts);
+  std::vector<std::uint8_t> holds(batch.rows);  // by code; the last one: NULL
+  try {
+    for (const std::uint32_t code : sql::select_rows(*text.condition, batch, evaluation_)) holds[code] = 1;
+  } catch (const sql::SqlError&) {  // perhaps of a text that no row has any more
+    return false;
+  }
+  const bool holds_null = holds.back() != 0;
+  std::erase_if(rows, [&](std::uint32_t row) { return column.is_null(row) ? !holds_null : holds[dictionary->code(row)] == 0; });
+  return true;
+}
+
+RowNumbers MemoryFilter::evaluate(const ChunkPtr& chunk, RowNumbers rows) const {
+  RowNumbers selected;
+  for (std::size_t first = 0; first < rows.size(); first += sql::kBatchRows) {
+    const std::span<const std::uint32_t> some = std::span(rows).subspan(first, std::min(sql::kBatchRows, rows.size() - first));
+    sql::Batch batch;
+    batch.rows = some.size();
+    batch.columns.resize(read_.numbers.size());
+    for (const std::uint32_t position : columns_) batch.columns[position] = chunk->columns.at(read_.numbers[position])->read(some, chunk);
+    for (const std::uint32_t row : sql::select_rows(*read_.condition, batch, evaluation_)) selected.push_back(some[row]);
+  }
+  return selected;
+}
+
+}  // namespace redquel::executor

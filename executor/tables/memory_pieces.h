@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "executor/memory/table_memory.h"
+#include "executor/runtime/event_loop_turn.h"
+
+namespace redquel::executor {
+
+/// Rows that one MULTI reads for a copy: a few milliseconds of Redis.
+inline constexpr std::size_t kPieceRows = 1000;
+
+inline constexpr const char* kSwappedDatabase = "Redis shows another logical database (SWAPDB)";
+
+/// Ends a fill or a re-read of a copy for this reason.
+struct NotKept {
+  std::string reason;
+};
+
+/// Packs the rows of the packer and enters them, in turns of the event loop. `bytes`: of all chunks so far. Throws NotKept if they do not fit.
+asio::awaitable<void> add_chunk(TableCopyPtr copy, ChunkPacker& packer, TableMemory& memory, std::size_t& bytes, EventLoopTurn& turn);
+
+}  // namespace redquel::executor

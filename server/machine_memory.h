@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstddef>
+
+namespace redquel::server {
+
+/// Returns the bytes of memory that this process may use: the machine's, or those of its control group where that has fewer.
+std::size_t machine_memory();
+
+/// Returns the default of cache.memory: an eighth of the memory, at most 1 GB.
+std::size_t default_cache_memory();
+
+}  // namespace redquel::server
