@@ -125,6 +125,7 @@ constexpr Key kKeys[] = {
      [](const std::string& key, const toml::node& node, Configuration& c) { c.listen = take_addresses(key, node); }},
     {"status.listen",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.status_listen = take_addresses(key, node); }},
+    {"status.token_file", [](const std::string& key, const toml::node& node, Configuration& c) { c.status_token_file = take_text(key, node); }},
     {"status.hosts",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.status_hosts = take_texts(key, node); }},
     {"server.unix_socket_directories",
@@ -330,6 +331,14 @@ void read_configuration_file(const std::filesystem::path& file, Configuration& c
 ConfigurationError key_error(const Configuration& configuration, const std::string& key, const std::string& reason) {
   const auto place = configuration.places.find(key);
   return ConfigurationError(fmt::format("{}{}: {}", place == configuration.places.end() ? "" : place->second + ": ", key, reason));
+}
+
+std::filesystem::path status_token_file_of(const Configuration& configuration) {
+  if (!configuration.status_token_file.empty()) return std::filesystem::absolute(configuration.status_token_file);
+  if (configuration.embedded) return std::filesystem::absolute(configuration.data_directory) / "status-token";
+  for (const std::filesystem::path& directory : default_socket_directories()) return directory / "status-token";
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  return runtime == nullptr || *runtime != '/' ? std::filesystem::path() : std::filesystem::path(runtime) / "redquel-status-token";
 }
 
 std::vector<std::filesystem::path> default_socket_directories() {

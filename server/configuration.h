@@ -18,6 +18,11 @@ namespace redquel::server {
 /// Returns /run/redquel if that is a directory that this process may write; otherwise none.
 std::vector<std::filesystem::path> default_socket_directories();
 
+struct Configuration;
+/// Returns status.token_file; without one, a file in the embedded Redis's folder, in /run/redquel, or in the user's own runtime directory; empty if
+/// there is none of them.
+std::filesystem::path status_token_file_of(const Configuration& configuration);
+
 /// What conf/redquel.toml and the command line say; the defaults are those of a start without either.
 struct Configuration {
   std::vector<ListenAddress> listen = {{"127.0.0.1", 5433}};
@@ -57,6 +62,7 @@ struct Configuration {
 
   std::vector<ListenAddress> status_listen;  // empty: no metrics, no health
   std::vector<std::string> status_hosts;
+  std::filesystem::path status_token_file;  // empty: status_token_file_of()
   std::size_t look_keys_per_second = 0;  // of a scan of `redquel look`; 0: no limit
 
   std::string log_level = "info";

@@ -29,7 +29,8 @@ auto unstoppable() {
 
 }  // namespace
 
-Connection::Connection(ClientSocket socket) : socket_(std::move(socket)) {
+Connection::Connection(ClientSocket socket, ClientOrigin origin) : socket_(std::move(socket)) {
+  security_.origin = origin;
   boost::system::error_code ignored, failure;
   socket_.non_blocking(true, ignored);
   const auto local = socket_.local_endpoint(failure);

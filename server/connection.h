@@ -30,7 +30,7 @@ struct TlsRefusal {
 /// The socket of one client, TCP or unix, with TLS inside of it from `begin_tls` on.
 class Connection {
  public:
-  explicit Connection(ClientSocket socket);
+  explicit Connection(ClientSocket socket, ClientOrigin origin = ClientOrigin::kNetwork);
   Connection(Connection&&) noexcept;
   ~Connection();
 

@@ -26,8 +26,17 @@ struct TlsFacts {
   std::optional<ClientCertificate> client_certificate;
 };
 
+/// Where a connection comes from.
+enum class ClientOrigin : std::uint8_t {
+  kNetwork,         // a socket that redquel listens at
+  kStatusPage,      // the status page, which reads as role postgres: its token was checked
+  kConsole,         // the page's console: its role's password is asked for, whatever the rules say
+  kReadingConsole,  // the same, for a session that never writes
+};
+
 /// What is known about the client's end of a connection before it logs in. Authentication rules decide by it.
 struct ConnectionSecurity {
+  ClientOrigin origin = ClientOrigin::kNetwork;
   bool is_unix_socket = false;
   /// The user of the process at the other end of a unix socket (SO_PEERCRED). No value: a TCP connection, or unknown.
   std::optional<std::uint32_t> peer_user;

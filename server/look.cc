@@ -164,6 +164,10 @@ int serve(const LookOptions& options) {
   const executor::ConnectionOptions redis = executor::looking_options(redis_connection(options.configuration), own);
   ServerOptions server_options = server_options_of(options.configuration);
   server_options.limits.only_looks = true;
+  if (server_options.status_listen.empty()) {
+    server_options.status_listen = {{"127.0.0.1", 0}};
+    server_options.shows_page = true;
+  }
   server_options.limits.server_values.emplace_back("default_transaction_read_only", "on");
   server_options.limits.server_values.emplace_back("redquel.max_keys_per_second", std::to_string(options.configuration.look_keys_per_second));
   server_options.logins = std::make_shared<LoginPolicy>(server_options.rules);

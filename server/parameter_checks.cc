@@ -150,6 +150,9 @@ std::string check_transaction_isolation(const ParameterDefinition&, std::string 
 }
 
 std::string check_default_read_only(const ParameterDefinition&, std::string value, const SessionState& session) {
+  if (session.only_reads && value != "on") {
+    throw sql::SqlError(sqlstate::kReadOnlyTransaction, "cannot set transaction read-write mode in a session that may only read");
+  }
   if (!session.only_looks || value == "on") return value;
   throw sql::SqlError(sqlstate::kFeatureNotSupported, "cannot set transaction read-write mode during recovery")
       .detail("This redquel only looks at its Redis.");

@@ -27,6 +27,7 @@ const StartKey kStartKeys[] = {
     {"server.unix_socket_directories, unix_socket_permissions, unix_socket_group", is_same<&Configuration::unix_sockets>,
      {"unix_socket_directories", "unix_socket_permissions", "unix_socket_group"}},
     {"status.listen", is_same<&Configuration::status_listen>},
+    {"status.token_file", is_same<&Configuration::status_token_file>},
     {"status.hosts", is_same<&Configuration::status_hosts>},
     {"log.format", is_same<&Configuration::json_log>},
     {"server.threads", is_same<&Configuration::threads>},

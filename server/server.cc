@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
@@ -13,6 +15,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -72,7 +75,10 @@ class Server::Listener {
     const std::size_t threads = thread_count(options_);
     counts_.figures.pings_redis = !options_.status_listen.empty();
     if (!options_.status_listen.empty()) {
-      StatusServer::Options status{.listen = options_.status_listen, .hosts = options_.status_hosts, .max_sessions = options_.max_connections};
+      StatusServer::Options status{.listen = options_.status_listen, .hosts = options_.status_hosts, .max_sessions = options_.max_connections,
+                                   .token_file = options_.status_token_file,
+                                   .shows_page = options_.shows_page,
+                                   .open_inside = [this](ClientOrigin origin) { return open_inside(origin); }};
       status_ = std::make_unique<StatusServer>(std::move(status), counts_.figures);
     }
     for (std::size_t i = 0; i < threads; ++i) {
@@ -279,6 +285,19 @@ class Server::Listener {
   void post(Worker& worker, std::size_t index, ClientSocket socket, const Listeners::Acceptor::endpoint_type& peer) {
     const std::uint64_t number = counts_.startups.add(index, address_text(peer));
     worker.post_connection(std::move(socket), number);
+  }
+
+  /// See OpenInside.
+  int open_inside(ClientOrigin origin) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::system_error(errno, std::generic_category(), "socketpair");
+    asio::post(context_, [this, origin, end = ends[1]] {
+      if (draining_) return static_cast<void>(::close(end));
+      Worker& worker = least_busy();
+      ClientSocket socket(worker.context(), asio::generic::stream_protocol(AF_UNIX, 0), end);
+      worker.post_connection(std::move(socket), counts_.startups.add(next_worker_, "[inside]"), origin);
+    });
+    return ends[0];
   }
 
   /// Takes the connections that wait in the queues of sockets which end with this process: nobody else would. Those of a service manager's

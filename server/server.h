@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -38,6 +39,8 @@ struct ServerOptions : Reloadable {
   /// Where /metrics and /health are served; empty: nowhere. `status_hosts`: names that requests may use beside addresses and localhost.
   std::vector<ListenAddress> status_listen;
   std::vector<std::string> status_hosts;
+  bool shows_page = false;  // see StatusServer::Options
+  std::filesystem::path status_token_file;  // of the status page; empty: there is no page
   /// SIGTERM and SIGINT end the server, SIGHUP reloads the configuration.
   bool handle_signals = false;
   /// Reads the configuration again, for SIGHUP and pg_reload_conf(). nullopt: it is wrong, or there is none; everything stays as it is.

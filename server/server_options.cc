@@ -12,6 +12,7 @@ ServerOptions server_options_of(const Configuration& configuration) {
   options.threads = configuration.threads;
   options.status_listen = configuration.status_listen;
   options.status_hosts = configuration.status_hosts;
+  options.status_token_file = status_token_file_of(configuration);
   options.max_connections = configuration.max_connections;
   options.reserved_connections = configuration.reserved_connections;
   options.max_startups = configuration.max_startups;

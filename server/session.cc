@@ -58,6 +58,7 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key, std::u
       deadline_(waiting_since_ + host.limits().startup_time) {
   state_.backend_pid = key.process_id;
   state_.only_looks = host.limits().only_looks;
+  state_.only_reads = connection_.security().origin == ClientOrigin::kReadingConsole;
   state_.work_mem_limit = host.limits().work_mem_bytes;
   state_.temporary_space_limit = host.limits().temporary_bytes;
   sql::set_interrupts(key.process_id, interrupts_.get());

@@ -279,7 +279,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool refused_ = false;
   bool is_saying_goodbye_ = false;
   bool idle_too_long_ = false;
-  std::chrono::steady_clock::time_point waiting_since_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point waiting_since_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;  // the socket is closed then
 };
 

@@ -96,12 +96,20 @@ asio::awaitable<executor::LoginFacts> Session::Login::authenticate() {
   const ConnectionSecurity& connection = session_.connection_.security();
   facts_ = co_await session_.host_.engines().login_facts(message_.user, message_.database);
   policy.take_up(facts_.has_verifiers);
-  if (policy.is_protected()) {
+  if (connection.origin == ClientOrigin::kStatusPage) {
+    method_ = to_text(AuthenticationMethod::kTrust);
+  } else if (policy.is_protected()) {
     method_ = to_text(AuthenticationMethod::kTrust);
     if (!LoginPolicy::trusts(connection)) {
       throw no_entry().hint("No role has a password: until one has, only redquel's own operating-system user and root may connect, from "
                             "this machine.");
     }
+  } else if (connection.origin != ClientOrigin::kNetwork) {
+    HostRule rule;
+    rule.method = AuthenticationMethod::kPassword;
+    rule.text = "the console asks for a password";
+    method_ = to_text(rule.method);
+    co_await check_rule(rule);
   } else {
     rules_ = policy.rules();
     std::span<const std::string> memberships;

@@ -111,8 +111,8 @@ void Worker::post_reload(std::shared_ptr<const Reloadable> reloadable) {
   });
 }
 
-void Worker::post_connection(ClientSocket socket, std::uint64_t number) {
-  asio::post(context_, [this, arrival = Arrival{std::move(socket), number}]() mutable {
+void Worker::post_connection(ClientSocket socket, std::uint64_t number, ClientOrigin origin) {
+  asio::post(context_, [this, arrival = Arrival{std::move(socket), number, origin}]() mutable {
     ++connections_;
     arrivals_.push_back(std::move(arrival));
     if (!is_beginning_) asio::co_spawn(context_, begin_arrivals(), asio::detached);
@@ -206,7 +206,7 @@ asio::awaitable<void> Worker::serve(Arrival arrival) {
   const std::uint64_t number = arrival.number;
   const CancelKey key = make_key();
   try {
-    Connection connection(std::move(arrival.socket));
+    Connection connection(std::move(arrival.socket), arrival.origin);
     auto session = std::make_shared<Session>(*this, std::move(connection), key, number);
     sessions_.emplace(key.process_id, session);
     starting_.emplace(number, key.process_id);

@@ -68,7 +68,7 @@ class Worker final : public SessionHost {
 
   // From any thread.
   /// `number`: of its startup slot.
-  void post_connection(ClientSocket socket, std::uint64_t number);
+  void post_connection(ClientSocket socket, std::uint64_t number, ClientOrigin origin = ClientOrigin::kNetwork);
   /// The connection has lost its startup slot.
   void post_refusal(std::uint64_t number);
   void post_cancel(CancelKey key, const std::string& address);
@@ -102,6 +102,7 @@ class Worker final : public SessionHost {
   struct Arrival {
     ClientSocket socket;
     std::uint64_t number;
+    ClientOrigin origin;
   };
   /// Begins one connection a turn of the event loop, so that a flood of them holds up no session.
   asio::awaitable<void> begin_arrivals();

@@ -96,6 +96,8 @@ struct SessionState {
   std::int64_t statement_time = 0;
   /// The server only looks at its Redis: no statement writes rows, and transactions cannot become read-write.
   bool only_looks = false;
+  /// No statement of the session writes, and its transactions cannot become read-write.
+  bool only_reads = false;
   /// What all statements of the session have asked of Redis.
   ExecutionCounters counters;
   /// Plans of slow statements for the log (auto_explain.…).

@@ -11,14 +11,17 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/json.hpp>
 #include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
 #include "server/status/metrics.h"
+#include "server/status/page_files.h"
 #include "server/status/readiness.h"
 #include "sql/ascii.h"
 
@@ -28,12 +31,16 @@ namespace {
 
 namespace http = boost::beast::http;
 using asio::ip::tcp;
-using Request = http::request<http::empty_body>;
+using Request = http::request<http::string_body>;
 using Response = http::response<http::string_body>;
 
 constexpr std::size_t kMostConnections = 32;
 constexpr std::uint32_t kHeaderBytes = 8 * 1024;
+constexpr std::uint64_t kBodyBytes = 1 << 20;
 constexpr auto kRequestTime = std::chrono::seconds(5);
+constexpr auto kStreamPause = std::chrono::seconds(1);
+constexpr const char* kPagePolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 constexpr const char* kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Returns the host of "host:port" or "[address]:port".
@@ -56,7 +63,10 @@ std::vector<tcp::endpoint> endpoints_of(asio::io_context& context, const ListenA
 
 class StatusServer::Acceptor {
  public:
-  Acceptor(Options options, const ServerCounts& counts) : options_(std::move(options)), counts_(counts) {
+  Acceptor(Options options, const ServerCounts& counts)
+      : options_(std::move(options)), counts_(counts), api_(options_.open_inside, counts, options_.max_sessions) {
+    if (options_.shows_page) tokens_ = new_page_tokens();
+    else if (!options_.token_file.empty()) tokens_ = page_tokens(options_.token_file);
     for (const ListenAddress& address : options_.listen) {
       for (const tcp::endpoint& endpoint : endpoints_of(context_, address)) listen(endpoint);
     }
@@ -70,8 +80,12 @@ class StatusServer::Acceptor {
     for (tcp::acceptor& acceptor : acceptors_) {
       asio::co_spawn(context_, accept_forever(acceptor), asio::detached);
       const tcp::endpoint end = acceptor.local_endpoint();
-      spdlog::info("metrics and health at http://{}:{}", end.address().is_v6() ? "[" + end.address().to_string() + "]" : end.address().to_string(), end.port());
+      const std::string host = end.address().is_v6() ? "[" + end.address().to_string() + "]" : end.address().to_string();
+      if (options_.shows_page) spdlog::info("status page and SQL console: http://{}:{}/#token={}", host, end.port(), tokens_->write);
+      else spdlog::info("metrics and health at http://{}:{}", host, end.port());
     }
+    if (!tokens_) spdlog::info("there is no status page: status.token_file is empty");
+    else if (!options_.shows_page) spdlog::info("the status page's tokens are in \"{}\"", options_.token_file.string());
     thread_ = std::thread([this] { context_.run(); });
   }
   void stop() {
@@ -114,10 +128,23 @@ class StatusServer::Acceptor {
       boost::beast::flat_buffer buffer(kHeaderBytes);
       while (true) {
         stream.expires_after(kRequestTime);
-        http::request_parser<http::empty_body> parser;
+        http::request_parser<http::string_body> parser;
         parser.header_limit(kHeaderBytes);
+        parser.body_limit(kBodyBytes);
         co_await http::async_read(stream, buffer, parser, asio::use_awaitable);
-        Response response = answer(parser.get());
+        const Request& request = parser.get();
+        if (request.target() == "/api/stream" && may_call(request, stream)) {
+          co_await serve_stream(stream);
+          break;
+        }
+        Response response = answer(request);
+        if (request.target().starts_with("/api/")) {
+          stream.expires_never();
+          co_await answer_call(request, stream, response);
+          stream.expires_after(kRequestTime);
+        }
+        response.content_length(response.body().size());
+        if (request.method() == http::verb::head) response.body().clear();
         const bool stays = response.keep_alive();
         co_await http::async_write(stream, response, asio::use_awaitable);
         if (!stays) break;
@@ -138,6 +165,70 @@ class StatusServer::Acceptor {
     return !failure || name == "localhost" || std::ranges::any_of(options_.hosts, [&](const std::string& known) { return sql::lower_case(known) == name; });
   }
 
+  /// Returns the right of a request's token; nullopt: it bears none, comes from another page, or not from this machine.
+  std::optional<PageTokens::Right> right_of(const Request& request, boost::beast::tcp_stream& stream) const {
+    boost::system::error_code failure;
+    const tcp::endpoint peer = stream.socket().remote_endpoint(failure);
+    if (failure || !peer.address().is_loopback() || !tokens_) return std::nullopt;
+    const std::string_view host(request[http::field::host].data(), request[http::field::host].size());
+    const std::string_view origin(request[http::field::origin].data(), request[http::field::origin].size());
+    if (!is_known_host(host) || (!origin.empty() && origin != fmt::format("http://{}", host))) return std::nullopt;
+    const std::string_view given(request[http::field::authorization].data(), request[http::field::authorization].size());
+    constexpr std::string_view kBearer = "Bearer ";
+    return given.starts_with(kBearer) ? tokens_->right_of(given.substr(kBearer.size())) : std::nullopt;
+  }
+  bool may_call(const Request& request, boost::beast::tcp_stream& stream) const {
+    return request.method() == http::verb::get && right_of(request, stream).has_value();
+  }
+
+  /// Sends the figures each second, as server-sent events, until the client closes the connection.
+  asio::awaitable<void> serve_stream(boost::beast::tcp_stream& stream) {
+    static constexpr std::string_view kHead =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n";
+    co_await asio::async_write(stream, asio::buffer(kHead), asio::use_awaitable);
+    PageApi::Stream figures = api_.stream();
+    asio::steady_timer pause(context_);
+    while (true) {
+      stream.expires_never();
+      std::string event;
+      bool is_over = false;
+      try {
+        const std::string data = co_await figures.next();
+        event = "data: " + data + "\n\n";
+      } catch (const PageApi::Failure& failure) {
+        event = "event: end\ndata: " + boost::json::serialize(boost::json::value(failure.message)) + "\n\n";
+        is_over = true;
+      }
+      stream.expires_after(kRequestTime);
+      co_await asio::async_write(stream, asio::buffer(event), asio::use_awaitable);
+      if (is_over) co_return;
+      pause.expires_after(kStreamPause);
+      co_await pause.async_wait(asio::use_awaitable);
+    }
+  }
+
+  /// Answers /api/<name>.
+  asio::awaitable<void> answer_call(const Request& request, boost::beast::tcp_stream& stream, Response& response) {
+    const auto refuse = [&](unsigned status, const std::string& message) {
+      fill(response, static_cast<http::status>(status), "application/json", boost::json::serialize(boost::json::object{{"message", message}}));
+    };
+    const std::optional<PageTokens::Right> right = right_of(request, stream);
+    if (!right) co_return refuse(401, "a token is missing, or it is not the one of status.token_file");
+    if (request.method() != http::verb::post) co_return refuse(405, "only POST");
+    boost::system::error_code failure;
+    const boost::json::value body = boost::json::parse(request.body(), failure);
+    if (failure || !body.is_object()) co_return refuse(400, "the request's body is no JSON object");
+    std::optional<PageApi::Failure> refused;
+    try {
+      const std::string name(request.target().substr(std::string_view("/api/").size()));
+      const boost::json::value answer = co_await api_.answer(name, body.as_object(), *right);
+      fill(response, http::status::ok, "application/json", boost::json::serialize(answer));
+    } catch (const PageApi::Failure& error) {
+      refused = error;
+    }
+    if (refused) refuse(refused->status, refused->message);
+  }
+
   Response answer(const Request& request) const {
     Response response;
     response.version(request.version());
@@ -150,7 +241,10 @@ class StatusServer::Acceptor {
     const auto plain = [&](http::status status, std::string text) { fill(response, status, "text/plain; charset=utf-8", std::move(text)); };
     if (!is_known_host({host.data(), host.size()})) {
       plain(http::status::misdirected_request, "unknown host: status.hosts names those that are served\n");
-    } else if (request.method() != http::verb::get && request.method() != http::verb::head) {
+    } else if (const auto file = std::ranges::find(page_files(), target, &PageFile::path); tokens_ && file != page_files().end() && is_read(request)) {
+      response.set("Content-Security-Policy", kPagePolicy);
+      fill(response, http::status::ok, std::string(file->type).c_str(), std::string(file->text));
+    } else if (!is_read(request)) {
       response.set(http::field::allow, "GET, HEAD");
       plain(http::status::method_not_allowed, "only GET and HEAD\n");
     } else if (target == "/metrics") {
@@ -167,13 +261,12 @@ class StatusServer::Acceptor {
       fill(response, is_ready ? http::status::ok : http::status::service_unavailable, "application/json",
            boost::json::serialize(boost::json::object{{"ready", is_ready}, {"reasons", std::move(reasons)}}) + "\n");
     } else {
-      plain(http::status::not_found, "not found; there are /metrics, /health/live and /health/ready\n");
+      plain(http::status::not_found, "not found; there are /, /metrics, /health/live and /health/ready\n");
     }
-    response.content_length(response.body().size());
-    if (request.method() == http::verb::head) response.body().clear();
     return response;
   }
 
+  static bool is_read(const Request& request) { return request.method() == http::verb::get || request.method() == http::verb::head; }
   static void fill(Response& response, http::status status, const char* type, std::string text) {
     response.result(status);
     response.set(http::field::content_type, type);
@@ -182,7 +275,9 @@ class StatusServer::Acceptor {
 
   Options options_;
   const ServerCounts& counts_;
+  std::optional<PageTokens> tokens_;  // none: there is no page
   asio::io_context context_{1};
+  PageApi api_;  // its sockets belong to the context
   std::vector<tcp::acceptor> acceptors_;
   std::size_t open_ = 0;
   std::thread thread_;

@@ -1,0 +1,222 @@
+"""The status page and its console in headless Chromium: what it shows equals the system views, and who may not see it does not."""
+import json
+import socket
+import stat
+import os
+import time
+import urllib.error
+import urllib.request
+
+from harness import pgwire
+from harness.browser import Browser
+from harness.processes import temporary_folder
+from harness.waiting import wait_for
+
+CONCURRENT = True
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Page:
+    def __init__(self, make_server, make_redis, more=""):
+        self.folder = temporary_folder()
+        self.port = free_port()
+        with open(f"{self.folder}/redquel.toml", "w") as file:
+            file.write(f'[status]\nlisten = "127.0.0.1:{self.port}"\ntoken_file = "{self.folder}/token"\n{more}')
+        self.redis = make_redis()
+        self.server = make_server("--config", f"{self.folder}/redquel.toml", redis=self.redis)
+        with open(f"{self.folder}/token") as file:
+            self.tokens = dict(line.split() for line in file)
+
+    def address(self, right="write", view=""):
+        return f"http://127.0.0.1:{self.port}/#token={self.tokens[right]}{view}"
+
+    def call(self, name, body=None, token=None, host=None, origin=None, method="POST"):
+        """The status and the answer."""
+        headers = {"Content-Type": "application/json"}
+        if token is not None:
+            headers["Authorization"] = "Bearer " + token
+        if host:
+            headers["Host"] = host
+        if origin:
+            headers["Origin"] = origin
+        data = json.dumps(body or {}).encode() if method == "POST" else None
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/{name}", data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, answer.read().decode() if name == "" or not name.startswith("api/") else json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+
+def make_rows(connection):
+    connection.run("CREATE TABLE emp (id int PRIMARY KEY, name text NOT NULL, dept int, salary int); CREATE INDEX ON emp (dept)")
+    connection.run("INSERT INTO emp SELECT n, 'name <b>' || n, n % 20, n FROM generate_series(1, 2000) n")
+
+
+def test_the_page_shows_what_the_views_say(make_server, make_redis):
+    page = Page(make_server, make_redis)
+    with page.server.connect() as connection, page.server.connect() as holder, page.server.connect() as waiting, Browser() as browser:
+        make_rows(connection)
+        holder.run("BEGIN; UPDATE emp SET dept = 1 WHERE id = 1")
+        waiting.send(pgwire.query("UPDATE emp SET dept = 2 WHERE id = 1"))
+        browser.open(page.address())
+        wait_for(lambda: "UPDATE emp SET dept = 2" in (browser.text("#sessions") or ""), what="the waiting session")
+        wait_for(lambda: "Lock: transactionid" in browser.text("#sessions"), what="its wait")
+        pids = connection.run("SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity WHERE application_name <> 'redquel status page'")[0][0]
+        shown = browser.run("return [...document.querySelectorAll('#sessions tbody tr')].map(row => Number(row.cells[0].innerText)).sort((a, b) => a - b).join(' ')")
+        assert shown == pids, (shown, pids)
+        assert browser.text("#card-wait-for-a-lock") == "1" and browser.text("#card-sessions") == "3"
+        assert "RowExclusiveLock" in browser.text("#locks")
+        connection.run("SELECT count(*) FROM emp WHERE salary > 100")
+        calls, rows = connection.run("SELECT calls, rows FROM pg_stat_statements WHERE query LIKE 'SELECT count(*) FROM emp WHERE salary%'")[0]
+        line = wait_for(lambda: browser.run("return [...document.querySelectorAll('#statements tbody tr')].map(row => [...row.cells].map(cell => cell.innerText))"
+                                            ".find(row => row[0].startsWith('SELECT count(*) FROM emp WHERE salary')) || null"))
+        assert line[1:3] == [calls, rows], line
+        version = connection.run("SELECT value FROM redis.info WHERE name IN ('redis_version', 'valkey_version') ORDER BY name DESC LIMIT 1")[0][0]
+        assert version in browser.text("#redis") and "noeviction" in browser.text("#redis")
+        assert browser.text("#state") == "ready"
+        assert "#token" not in browser.run("return location.href"), "the token stays in the address"
+        browser.click("nav a[data-view=tables]")
+        wait_for(lambda: "emp" in (browser.text("#tables") or ""))
+        assert "emp_dept_idx (btree)" in browser.text("#tables") and "2,000" in browser.text("#tables")
+        holder.run("COMMIT")
+        waiting.results()
+        assert browser.errors() == []
+
+
+def test_the_console_runs_explains_and_exports(make_server, make_redis):
+    page = Page(make_server, make_redis)
+    with page.server.connect() as connection:
+        make_rows(connection)
+    with Browser(dark=True) as browser:
+        browser.open(page.address(view=""))
+        wait_for(lambda: browser.text("#state") == "ready")
+        browser.click("nav a[data-view=console]")
+        browser.click("#login-form button")
+        wait_for(lambda: "emp" in (browser.text("#schema") or ""))
+        browser.type("#sql", "SELECT dept, count(*) AS people FROM emp GROUP BY dept ORDER BY de")
+        wait_for(lambda: "dept" in (browser.text("#completions") or ""), what="the completion")
+        browser.type("#sql", "\ue004")
+        browser.click("#run")
+        wait_for(lambda: "rows 1–20 of 20" in (browser.text("#results") or ""))
+        assert browser.run("return document.querySelectorAll('#results tbody tr').length") == 20
+        assert browser.run("return asCsv(firstGrid()).split('\\r\\n').slice(0, 2)") == ["dept,people", "0,100"]
+        assert browser.run("return JSON.parse(asJson(firstGrid()))[3]") == {"dept": 3, "people": 100}
+        browser.click("#as-chart")
+        assert browser.run("return document.querySelectorAll('#results svg rect').length") == 20
+        browser.click("#explain")
+        wait_for(lambda: "Redis" in (browser.text("#results .plan") or ""))
+        browser.run("document.querySelector('#sql').value = 'SELECT name FROM emp ORDER BY id'")
+        browser.click("#run")
+        wait_for(lambda: "rows 1–100 of 2,000" in (browser.text("#results") or ""))
+        assert "name <b>1" in browser.text("#results") and browser.run("return document.querySelector('#results b')") is None, "a value became markup"
+        browser.run("document.querySelector('#results .pages button:last-of-type').click()")
+        assert "rows 101–200 of 2,000" in browser.text("#results")
+        browser.run("document.querySelector('#sql').value = 'SELECT nothing FROM emp'")
+        browser.click("#run")
+        wait_for(lambda: 'ERROR 42703: column "nothing" does not exist' in (browser.text("#results") or ""))
+        browser.run("document.querySelector('#sql').value = 'SELECT pg_sleep(600)'")
+        browser.click("#run")
+        wait_for(lambda: browser.run("return !document.querySelector('#cancel').disabled"))
+        time.sleep(0.3)  # a cancel request that comes before the statement has no effect, in psql either
+        browser.click("#cancel")
+        wait_for(lambda: "ERROR 57014: canceling statement due to user request" in (browser.text("#results") or ""))
+        assert len(browser.run("return [...document.querySelectorAll('#history li')].map(one => one.innerText)")) == 4
+        assert [error for error in browser.errors() if "favicon" not in error] == []
+
+
+def test_without_a_token_there_is_the_shell_alone(make_server, make_redis):
+    page = Page(make_server, make_redis)
+    assert stat.S_IMODE(os.stat(f"{page.folder}/token").st_mode) == 0o600
+    status, shell = page.call("", method="GET")
+    assert status == 200 and "postgres://" not in shell and page.tokens["read"] not in shell
+    for token in (None, "", "0" * 64, page.tokens["write"][:-1], page.tokens["read"] + "0"):
+        for name, method in (("api/stream", "GET"), ("api/tables", "POST"), ("api/open", "POST"), ("api/run", "POST")):
+            assert page.call(name, token=token, method=method)[0] == 401, (name, token)
+    good = page.tokens["write"]
+    assert page.call("api/tables", token=good)[0] == 200
+    assert page.call("api/tables", token=good, host="evil.example")[0] == 401
+    assert page.call("", method="GET", host="evil.example")[0] == 421
+    assert page.call("api/tables", token=good, origin="http://evil.example")[0] == 401
+    assert page.call("api/tables", token=good, origin=f"http://127.0.0.1:{page.port}")[0] == 200
+    assert page.call("api/tables", token=good, method="GET")[0] == 405
+    assert page.call("api/nothing", token=good)[0] == 404
+    assert page.call("metrics", method="GET")[0] == 200
+    with Browser() as browser:
+        browser.open(f"http://127.0.0.1:{page.port}/")
+        wait_for(lambda: "A token is needed" in (browser.text("#gate") or ""))
+        browser.type("#token", "0" * 64)
+        browser.click("#gate-form button")
+        wait_for(lambda: "does not open the page" in (browser.text("#gate-error") or ""))
+
+
+def test_a_token_that_reads_never_writes(make_server, make_redis):
+    page = Page(make_server, make_redis)
+    with page.server.connect() as connection:
+        make_rows(connection)
+    reads = page.tokens["read"]
+    console = page.call("api/open", {"role": "postgres", "database": "postgres"}, token=reads)[1]
+    assert console["writes"] is False
+
+    def run(sql, name=console["console"], token=reads):
+        return page.call("api/run", {"console": name, "sql": sql}, token=token)[1]["results"][-1]
+
+    assert run("SELECT count(*) FROM emp")["rows"] == [["2000"]]
+    for statement in ("DELETE FROM emp", "CREATE TABLE x (id int)", "SET transaction_read_only = off", "SET default_transaction_read_only = off", "RESET default_transaction_read_only",
+                      "BEGIN READ WRITE; DELETE FROM emp", "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE", "START TRANSACTION READ WRITE; DELETE FROM emp",
+                      "SELECT set_config('transaction_read_only', 'off', false)", "SELECT redis.call('SET', 'x', 'y')", "DISCARD ALL; DELETE FROM emp"):
+        result = run(statement)
+        run("ROLLBACK")
+        assert run("DELETE FROM emp").get("error", {}).get("sqlstate") == "25006", (statement, result)
+        run("ROLLBACK")
+    with page.server.connect() as connection:
+        assert connection.run("SELECT count(*) FROM emp") == [["2000"]]
+    with page.redis.connect() as redis:
+        assert redis("EXISTS", "x") == 0
+    writing = page.call("api/open", {"role": "postgres", "database": "postgres"}, token=page.tokens["write"])[1]
+    assert page.call("api/run", {"console": writing["console"], "sql": "DELETE FROM emp"}, token=reads)[0] == 404
+    assert run("DELETE FROM emp WHERE id = 1", writing["console"], page.tokens["write"])["tag"] == "DELETE 1"
+
+
+def test_the_console_asks_for_the_password_of_its_role(make_server, make_redis):
+    page = Page(make_server, make_redis)
+    with page.server.connect() as connection:
+        connection.run("CREATE ROLE reader LOGIN PASSWORD 'sesame'; ALTER ROLE postgres PASSWORD 'secret'; CREATE TABLE emp (id int)")
+    token = page.tokens["write"]
+
+    def opened(role, password):
+        return page.call("api/open", {"role": role, "password": password, "database": "postgres"}, token=token)[1]
+
+    for role, password in (("postgres", ""), ("postgres", "wrong"), ("reader", "secret"), ("nobody", "secret")):
+        assert opened(role, password)["error"]["sqlstate"] == "28P01", (role, password)
+    console = opened("reader", "sesame")["console"]
+    result = page.call("api/run", {"console": console, "sql": "SELECT * FROM emp"}, token=token)[1]["results"][0]
+    assert result["error"]["sqlstate"] == "42501", result
+    result = page.call("api/run", {"console": console, "sql": "SELECT current_user, session_user"}, token=token)[1]["results"][0]
+    assert result["rows"] == [["reader", "reader"]]
+    assert page.call("api/tables", token=token)[1]["tables"]["rows"][0][1] == "emp"
+
+
+def test_a_large_result_is_cut_and_a_token_file_of_others_is_refused(make_server, make_redis):
+    page = Page(make_server, make_redis)
+    token = page.tokens["write"]
+    console = page.call("api/open", {"role": "postgres", "database": "postgres"}, token=token)[1]["console"]
+    result = page.call("api/run", {"console": console, "sql": "SELECT n FROM generate_series(1, 100000000) n"}, token=token)[1]["results"][0]
+    assert len(result["rows"]) == 5000 and result["more"] is True
+    result = page.call("api/run", {"console": console, "sql": "SELECT repeat('x', 1000000) FROM generate_series(1, 40) n"}, token=token)[1]["results"][0]
+    assert len(result["rows"]) < 40 and result["more"] is True
+    page.server.stop()
+    os.chmod(f"{page.folder}/token", 0o644)
+    try:
+        page.server.start()
+        assert False, "a token file that others may read was taken"
+    except RuntimeError as error:
+        assert "others may read or write it" in str(error), error
+    os.chmod(f"{page.folder}/token", 0o600)
+    page.server.start()
+    assert page.call("api/tables", token=token)[0] == 200, "a restart changes the tokens"
