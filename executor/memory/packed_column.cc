@@ -54,17 +54,24 @@ std::uint64_t load(const std::uint8_t* bytes, std::uint8_t width, std::size_t ro
 
 template <class Stored, class Value, class Make>
 void unpack(const std::uint8_t* bytes, std::span<const std::uint32_t> rows, std::vector<Value>& out, Make make) {
-  for (const std::uint32_t row : rows) {
+  const auto value = [&](std::size_t row) {
     Stored stored;
-    std::memcpy(&stored, bytes + std::size_t{row} * sizeof stored, sizeof stored);
-    out.push_back(make(static_cast<std::uint64_t>(stored)));
+    std::memcpy(&stored, bytes + row * sizeof stored, sizeof stored);
+    return make(static_cast<std::uint64_t>(stored));
+  };
+  const std::size_t count = rows.size();
+  Value* const values = out.data();
+  if (count > 0 && rows.back() - rows.front() + 1 == count) {  // ascending: side by side, which processors do several at a time
+    const std::size_t first = rows.front();
+    for (std::size_t i = 0; i < count; ++i) values[i] = value(first + i);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) values[i] = value(rows[i]);
   }
 }
 
 template <class Value, class Make>
 std::vector<Value> unpack(const std::uint8_t* bytes, std::uint8_t width, std::span<const std::uint32_t> rows, Make make) {
-  std::vector<Value> out;
-  out.reserve(rows.size());
+  std::vector<Value> out(rows.size());
   switch (width) {
     case 1: unpack<std::uint8_t>(bytes, rows, out, make); break;
     case 2: unpack<std::uint16_t>(bytes, rows, out, make); break;

@@ -63,7 +63,7 @@ class PackedColumn {
 
   /// Returns the smallest and largest value as the type's integers, for pruning. None if there is no such order, no value, or an exception.
   std::optional<std::pair<std::int64_t, std::int64_t>> range() const;
-  /// Returns the values of these rows. Texts view into this column, which `owner` keeps alive.
+  /// Returns the values of these rows, which ascend. Texts view into this column, which `owner` keeps alive.
   sql::ColumnPtr read(std::span<const std::uint32_t> rows, const std::shared_ptr<const void>& owner) const;
   /// Returns the values of a dictionary's codes, and NULL behind them. The texts view into this column.
   sql::Column dictionary_texts() const;

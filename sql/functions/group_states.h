@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -119,6 +120,14 @@ class GroupStates final : public StatesByGroup<State> {
     states_.resize(group_count);
     const WholeRows rows(arguments);
     const bool has_nulls = std::ranges::any_of(arguments, [](const ColumnPtr& argument) { return argument->has_nulls(); });
+    if constexpr (std::is_trivially_copyable_v<State>) {
+      if (!has_nulls && group_count == 1) {  // the only state stays in registers
+        State state = states_[0];
+        for (std::size_t row = 0; row < groups.size(); ++row) rows.give(row, [&](const T&... values) { state.add(values...); });
+        states_[0] = state;
+        return;
+      }
+    }
     if (!has_nulls) {
       for (std::size_t row = 0; row < groups.size(); ++row) rows.give(row, [&](const T&... values) { states_[groups[row]].add(values...); });
       return;
