@@ -96,7 +96,8 @@ executor::RedisLogin redis_login(const Configuration& configuration) {
   if (login.password.empty()) login.password = url.password;
   if (!url.tls) return login;
   executor::TlsClientSettings settings = configuration.redis_tls;
-  if (settings.server_name.empty()) settings.server_name = std::get<executor::TcpPlace>(url.place).host;
+  // Behind sentinels each connection compares the host that it connects to.
+  if (settings.server_name.empty() && !url.sentinels) settings.server_name = std::get<executor::TcpPlace>(url.place).host;
   try {
     login.tls = executor::TlsContext::for_client(settings);
   } catch (const executor::TlsConfigurationError& error) {

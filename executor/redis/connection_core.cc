@@ -110,7 +110,11 @@ void SharedConnection::Core::stop() {
   for (Turn& turn : turns_) {
     for (const auto& pending : turn.batches) pending->fail(error);
   }
+  for (Turn& turn : unproven_) {
+    for (const auto& pending : turn.batches) pending->fail(error);
+  }
   turns_.clear();
+  unproven_.clear();
   fail_all(waiting_, error);
 }
 
@@ -131,13 +135,23 @@ asio::awaitable<void> SharedConnection::Core::run(std::shared_ptr<Core> self) {
 }
 
 asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::connect() {
+  RedisUrl url = options_.url;
+  const RedisLogin login = current_login(options_);
+  if (url.sentinels) {
+    if (options_.master_watch) options_.master_watch->follow(weak_from_this());
+    const FoundMaster found = co_await find_master(url, login.tls);
+    if (state_ == State::stopped || !found.place) co_return connection_failed(url.address(), found.reason);
+    url.place = *found.place;
+    master_ = found.place;
+    proof_time_ = found.down_after / 2;
+  }
   // The timer closes the socket, which ends whatever the attempt waits for.
   attempt_timer_.expires_after(options_.connect_timeout);
   attempt_timer_.async_wait([self = shared_from_this()](error_code cancelled) {
     if (!cancelled && self->state_ == State::connecting) self->close_socket();
   });
-  const RedisLogin login = current_login(options_);
-  const error_code error = co_await connect_socket(socket_, options_.url);
+  last_proof_ = std::chrono::steady_clock::now();
+  const error_code error = co_await connect_socket(socket_, url);
   std::optional<sql::SqlError> failure;
   tls_.reset();
   if (error) {
@@ -145,12 +159,13 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::connect() 
     failure = connection_failed(options_.url.address(), timed_out ? "timeout" : error.message());
   } else {
     if (login.tls) {
-      tls_.emplace(login.tls);
+      tls_.emplace(login.tls, master_ ? master_->host : std::string());
       TlsHandshakeResult handshake = co_await shake_tls_hands(socket_, *tls_, options_.url.address());
       if (handshake.is_lasting) fail_all(waiting_, *handshake.error);
       failure = std::move(handshake.error);
     }
     if (!failure) failure = co_await shake_hands(login);
+    if (!failure) failure = co_await confirm_master();
   }
   attempt_timer_.cancel();
   co_return failure;
@@ -235,6 +250,7 @@ void SharedConnection::Core::became_ready() {
   note_redis_there(options_.url.address());
   retry_pause_ = options_.retry_pause;
   deadline_timer_.cancel();
+  loss_.clear();
   writes_ = must_hold_writes() ? Writes::wait : Writes::pass;
   if (writes_ == Writes::wait) {
     asio::co_spawn(socket_.get_executor(), admit_writes(shared_from_this(), statistics_.connects), asio::detached);
@@ -254,7 +270,12 @@ void SharedConnection::Core::lost(const std::string& reason) {
   for (Turn& turn : turns_) {
     for (const auto& pending : turn.batches) pending->fail(error);
   }
+  for (Turn& turn : unproven_) {
+    for (const auto& pending : turn.batches) pending->fail(error);
+  }
   turns_.clear();
+  unproven_.clear();
+  is_proving_ = false;
   // Not a byte of these was written.
   const auto deadline = std::chrono::steady_clock::now() + options_.connect_timeout;
   for (const auto& pending : waiting_) pending->deadline = deadline;
@@ -372,6 +393,7 @@ void SharedConnection::Core::watch_silence() {
 /// Reads give up; what may write waits for its outcome. Batches that were not sent may wait as long as for a connection.
 void SharedConnection::Core::begin_silence() {
   is_silent_ = true;
+  if (options_.master_watch) options_.master_watch->look();
   const sql::SqlError error = overdue_error();
   for (Turn& turn : turns_) {
     for (const auto& pending : turn.batches) {
@@ -408,7 +430,7 @@ asio::awaitable<std::string> SharedConnection::Core::read_until_lost() {
     const std::size_t received =
         co_await socket_.async_read_some(asio::buffer(input_), asio::redirect_error(asio::use_awaitable, error));
     if (error == asio::error::eof) co_return "server closed the connection";
-    if (error) co_return error.message();
+    if (error) co_return loss_.empty() ? error.message() : loss_;
     statistics_.bytes_received += received;
     note_progress();
     if (is_silent_) end_silence();
@@ -451,8 +473,18 @@ bool SharedConnection::Core::take_reply() {
 }
 
 void SharedConnection::Core::finish_turn() {
-  const Turn turn = std::move(turns_.front());
+  Turn turn = std::move(turns_.front());
   turns_.pop_front();
+  if (!master_) return give_replies(turn);
+  turn.answered = std::chrono::steady_clock::now();
+  if (unproven_.empty() && is_proven(turn)) return give_replies(turn);
+  unproven_.push_back(std::move(turn));
+  if (std::exchange(is_proving_, true)) return;
+  asio::co_spawn(socket_.get_executor(), prove(shared_from_this(), statistics_.connects), asio::detached);
+}
+
+void SharedConnection::Core::give_replies(const Turn& turn) {
+  last_proof_ = turn.written;
   const bool is_bulk = options_.client_name.ends_with("-bulk");
   const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - turn.written;
   (is_bulk ? counts_of_thread().bulk_round_trips : counts_of_thread().round_trips).note(static_cast<std::uint64_t>(taken.count()));

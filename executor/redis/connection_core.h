@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "executor/redis/handshake.h"
+#include "executor/redis/master_watch.h"
 #include "executor/redis/pending_batch.h"
 #include "executor/redis/resp_codec.h"
 #include "executor/redis/shared_connection.h"
@@ -22,12 +23,13 @@ namespace redquel::executor {
 
 /// The machinery of a SharedConnection. Kept alive by the operations under way, so that the connection can be dropped
 /// at any time.
-class SharedConnection::Core : public std::enable_shared_from_this<Core> {
+class SharedConnection::Core : public MasterFollower, public std::enable_shared_from_this<Core> {
  public:
   Core(asio::any_io_executor executor, ConnectionOptions options);
 
   void enqueue(std::shared_ptr<PendingBatch> pending);
   void stop();
+  void master_is_at(const TcpPlace& place) override;
 
   const ServerInfo& server() const { return server_; }
   ConnectionStatistics statistics() const {
@@ -47,7 +49,7 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
     std::vector<std::shared_ptr<PendingBatch>> batches;
     std::size_t current = 0;
     std::unique_ptr<Replies> version;
-    std::chrono::steady_clock::time_point written;
+    std::chrono::steady_clock::time_point written, answered;
   };
 
   // The life of the connection: one coroutine from first use to stop().
@@ -75,6 +77,12 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
   void take_replies(std::string_view bytes);
   bool take_reply();
   void finish_turn();
+  void give_replies(const Turn& turn);
+  /// Gives the replies of unproven turns once the sentinels have confirmed that they are the master's (connection_proof.cc).
+  static asio::awaitable<void> prove(std::shared_ptr<Core> self, std::uint64_t connection);
+  bool is_proven(const Turn& turn) const;
+  /// Returns the error of a place that is not that of the master; nullopt: it is, or the URL has no sentinels.
+  asio::awaitable<std::optional<sql::SqlError>> confirm_master();
 
   // Batches that wait for a connection.
   void became_ready();
@@ -120,6 +128,14 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
   std::vector<char> input_;
   std::optional<TlsSession> tls_;
   std::string decrypted_;
+
+  std::optional<TcpPlace> master_;  // the place that the sentinels named; nullopt: the URL has none
+  std::string loss_;                // the reason why this process closed the socket
+  // An answer counts if the master answered a command that was sent less than this before it.
+  std::chrono::milliseconds proof_time_{};
+  std::chrono::steady_clock::time_point last_proof_;
+  std::deque<Turn> unproven_;
+  bool is_proving_ = false;
 
   ServerInfo server_;
   ConnectionStatistics statistics_;

@@ -16,10 +16,14 @@
 
 namespace redquel::executor {
 
+class MasterWatch;
+
 struct ConnectionOptions {
   RedisUrl url;
   /// Read at each attempt, so that its owner may change it. Null: the login of the URL, without TLS.
   std::shared_ptr<RedisLogin> login;
+  /// Reports that the sentinels name another master. Null: the connection asks them only when it is made.
+  std::shared_ptr<MasterWatch> master_watch;
   /// How long a statement waits for a connection that is not there (yet), and an attempt may take.
   std::chrono::milliseconds connect_timeout{5000};
   /// Pause after the first failed attempt; doubles, with jitter, up to the limit.
