@@ -60,7 +60,7 @@ std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause) {
 
 }  // namespace
 
-SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions options)
+SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions options, std::shared_ptr<std::uint64_t> generation)
     : options_(std::move(options)),
       socket_(executor),
       retry_timer_(executor),
@@ -69,7 +69,9 @@ SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions o
       admission_timer_(executor),
       silence_timer_(executor),
       retry_pause_(options_.retry_pause),
-      input_(kInputBytes) {
+      input_(kInputBytes),
+      generation_(generation ? std::move(generation) : std::make_shared<std::uint64_t>(0)),
+      replica_timer_(executor) {
   if (!options_.version_key.empty()) {
     CommandBatch batch;
     batch.add("GET", options_.version_key);
@@ -106,6 +108,7 @@ void SharedConnection::Core::stop() {
   deadline_timer_.cancel();
   admission_timer_.cancel();
   silence_timer_.cancel();
+  replica_timer_.cancel();
   const sql::SqlError error(sqlstate::kAdminShutdown, "the connection to Redis is closed");
   for (Turn& turn : turns_) {
     for (const auto& pending : turn.batches) pending->fail(error);
@@ -113,6 +116,7 @@ void SharedConnection::Core::stop() {
   for (Turn& turn : unproven_) {
     for (const auto& pending : turn.batches) pending->fail(error);
   }
+  fail_unreplicated("redquel shuts down");
   turns_.clear();
   unproven_.clear();
   fail_all(waiting_, error);
@@ -221,14 +225,15 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hand
     co_return connection_failed(options_.url.address(), "timeout");
   if (error) co_return connection_failed(options_.url.address(), error.message());
 
-  if (generation_ == 0 || result.server.is_another_server_than(server_)) {
-    ++generation_;
+  if (*generation_ == 0 || (is_connected_before_ && result.server.is_another_server_than(server_))) ++*generation_;
+  if (!is_connected_before_ || result.server.is_another_server_than(server_)) {
     rewrite_is_impossible_ = false;
     warn_of_eviction(result.server, options_.url.address(), options_.refuses_eviction);
     warn_of_skew(result.server, options_.url.address());
     if (result.server.role == "slave" && !options_.only_looks) spdlog::warn("Redis at {} is a replica: redquel only reads", options_.url.address());
   }
   server_ = std::move(result.server);
+  is_connected_before_ = true;
   ++statistics_.connects;
   co_return std::nullopt;
 }
@@ -273,6 +278,7 @@ void SharedConnection::Core::lost(const std::string& reason) {
   for (Turn& turn : unproven_) {
     for (const auto& pending : turn.batches) pending->fail(error);
   }
+  fail_unreplicated(reason);
   turns_.clear();
   unproven_.clear();
   is_proving_ = false;
@@ -341,6 +347,14 @@ void SharedConnection::Core::flush() {
   waiting_.assign(std::make_move_iterator(held.begin()), std::make_move_iterator(held.end()));
   if (!waiting_.empty()) arm_deadline();
   if (turn.batches.empty()) return;
+  send_turn(std::move(turn));
+}
+
+void SharedConnection::Core::send_turn(Turn turn) {
+  if (awaits_replicas_) {
+    output_ += wait_command_;
+    turn.replicas = std::make_unique<Replies>();
+  }
   output_ += version_command_;
   if (tls_) encrypt_output();
   if (!version_command_.empty()) turn.version = std::make_unique<Replies>();
@@ -459,6 +473,11 @@ bool SharedConnection::Core::take_reply() {
   if (turns_.empty()) return false;
   Turn& turn = turns_.front();
   if (turn.current == turn.batches.size()) {
+    if (turn.replicas && turn.replicas->size() == 0) {
+      if (!decoder_->next(*turn.replicas)) return false;
+      if (!turn.version) finish_turn();
+      return true;
+    }
     if (!decoder_->next(*turn.version)) return false;
     finish_turn();
     return true;
@@ -467,7 +486,7 @@ bool SharedConnection::Core::take_reply() {
   if (!decoder_->next(*pending.replies)) return false;
   if (pending.replies->size() == pending.expected_replies) {
     ++turn.current;
-    if (turn.current == turn.batches.size() && !turn.version) finish_turn();
+    if (turn.current == turn.batches.size() && !turn.version && !turn.replicas) finish_turn();
   }
   return true;
 }
@@ -475,6 +494,7 @@ bool SharedConnection::Core::take_reply() {
 void SharedConnection::Core::finish_turn() {
   Turn turn = std::move(turns_.front());
   turns_.pop_front();
+  if (awaits_replicas_) return check_replicas(std::move(turn));
   if (!master_) return give_replies(turn);
   turn.answered = std::chrono::steady_clock::now();
   if (unproven_.empty() && is_proven(turn)) return give_replies(turn);
@@ -485,6 +505,7 @@ void SharedConnection::Core::finish_turn() {
 
 void SharedConnection::Core::give_replies(const Turn& turn) {
   last_proof_ = turn.written;
+  if (turn.batches.empty()) return;
   const bool is_bulk = options_.client_name.ends_with("-bulk");
   const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - turn.written;
   (is_bulk ? counts_of_thread().bulk_round_trips : counts_of_thread().round_trips).note(static_cast<std::uint64_t>(taken.count()));
@@ -495,7 +516,7 @@ void SharedConnection::Core::give_replies(const Turn& turn) {
   if (is_told && !is_bulk) seen_version(options_.url.database) = version.value_or("");
   for (const auto& pending : turn.batches) {
     pending->replies->set_catalog_version(version);
-    pending->replies->set_generation(generation_);
+    pending->replies->set_generation(*generation_);
     pending->finish();
   }
 }

@@ -25,7 +25,11 @@ namespace redquel::executor {
 /// at any time.
 class SharedConnection::Core : public MasterFollower, public std::enable_shared_from_this<Core> {
  public:
-  Core(asio::any_io_executor executor, ConnectionOptions options);
+  Core(asio::any_io_executor executor, ConnectionOptions options, std::shared_ptr<std::uint64_t> generation = nullptr);
+
+  /// Makes the connection of commits, which wait for replicas (replica_wait.cc). Both count the same generations.
+  std::shared_ptr<Core> for_commits();
+  const ConnectionOptions& options() const { return options_; }
 
   void enqueue(std::shared_ptr<PendingBatch> pending);
   void stop();
@@ -37,7 +41,7 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
     now.held_writes = state_ == State::ready && writes_ != Writes::pass ? waiting_.size() : 0;
     return now;
   }
-  std::uint64_t generation() const { return generation_; }
+  std::uint64_t generation() const { return *generation_; }
 
  private:
   enum class State { idle, connecting, ready, stopped };
@@ -48,7 +52,7 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   struct Turn {
     std::vector<std::shared_ptr<PendingBatch>> batches;
     std::size_t current = 0;
-    std::unique_ptr<Replies> version;
+    std::unique_ptr<Replies> version, replicas;
     std::chrono::steady_clock::time_point written, answered;
   };
 
@@ -78,6 +82,10 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   bool take_reply();
   void finish_turn();
   void give_replies(const Turn& turn);
+  void check_replicas(Turn turn);
+  void fail_unreplicated(std::string_view reason);
+  void ask_replicas_again();
+  void send_turn(Turn turn);
   /// Gives the replies of unproven turns once the sentinels have confirmed that they are the master's (connection_proof.cc).
   static asio::awaitable<void> prove(std::shared_ptr<Core> self, std::uint64_t connection);
   bool is_proven(const Turn& turn) const;
@@ -139,7 +147,14 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
 
   ServerInfo server_;
   ConnectionStatistics statistics_;
-  std::uint64_t generation_ = 0;
+  std::shared_ptr<std::uint64_t> generation_;
+  bool is_connected_before_ = false;
+
+  bool awaits_replicas_ = false;  // this is a connection of commits
+  std::string wait_command_;
+  std::deque<Turn> unreplicated_;  // answered, and not yet confirmed by replicas
+  asio::steady_timer replica_timer_;
+  std::optional<std::chrono::steady_clock::time_point> lacks_replicas_since_;
 };
 
 }  // namespace redquel::executor

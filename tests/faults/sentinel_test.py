@@ -5,8 +5,12 @@ import socket
 import subprocess
 import threading
 
+from harness import bank
+from harness.pgwire import query
+from harness.processes import temporary_folder
 from harness.sentinels import NAME, Group
 from harness.servers import Look, connect_when_it_is_back, run_when_it_is_back
+from harness.visitors import end as end_visits
 from harness.waiting import wait_for
 
 SLOW = True
@@ -203,3 +207,80 @@ def test_logins(make_redis, make_server):
             raw("SELECT", 3)
             assert raw("EXISTS", "t:1") == 1
         assert "watch" not in server.process.log() and "data@" not in server.process.log()
+
+
+class FailoverKiller:
+    """Moves the master while clients work: by SENTINEL FAILOVER, by SIGKILL, and by SIGSTOP with SIGCONT after the failover."""
+
+    def __init__(self, group):
+        self.group, self.deeds = group, []
+
+    def strike(self, deed):
+        old = self.group.master()
+        if deed == "asked":
+            self.group.fail_over()
+        elif deed == "killed":
+            old.kill()
+            self.group.wait_for_another(old)
+            old.start()
+        else:
+            old.signal(signal.SIGSTOP)
+            try:
+                self.group.wait_for_another(old)
+            finally:
+                old.signal(signal.SIGCONT)
+        wait_for(lambda: old.role() == "slave", what="the old master as a replica")
+        with self.group.master().connect() as raw:
+            wait_for(lambda: raw.info("replication")["connected_slaves"] == "2", what="the replicas")
+        self.deeds.append(deed)
+
+
+def with_replicas(count, timeout=60):
+    path = f"{temporary_folder()}/redquel.toml"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"[redis]\nsynchronous_replicas = {count}\nreplica_timeout = {timeout}\n[limits]\nscript_rows = 300\n")
+    return "--config", path
+
+
+def test_no_acknowledged_commit_is_lost(make_redis, make_server, random):
+    """Both replicas have each commit before it is acknowledged, so whichever is promoted has it. Totals hold in every read, too."""
+    with Group(make_redis) as group:
+        servers = [make_server("--threads", "1", *with_replicas(2), redis=group) for _ in range(2)]
+        bank.set_up(servers[0])
+        clients = [bank.Client(servers, number, "READ COMMITTED", random, timeout=120) for number in range(4)]
+        readers = [bank.Reader(servers, 0, "READ COMMITTED", timeout=120)]
+        for visitor in clients + readers:
+            visitor.start()
+        killer = FailoverKiller(group)
+        for deed in ("asked", "killed", "stopped"):
+            before = [len(client.acknowledged) for client in clients]
+            wait_for(lambda: any(len(client.acknowledged) > count for client, count in zip(clients, before)) or any(v.trouble for v in clients + readers),
+                     what="transfers")
+            killer.strike(deed)
+        before = sum(len(client.acknowledged) for client in clients)
+        wait_for(lambda: sum(len(client.acknowledged) for client in clients) > before or any(v.trouble for v in clients + readers), what="transfers")
+        end_visits(clients + readers, 240)
+        kept = bank.check(servers[0], clients)
+        print(f"  {kept} transfers, {sum(len(client.unknown) for client in clients)} of unknown outcome, {readers[0].sums} sums; {killer.deeds}", flush=True)
+
+
+def test_commits_wait_for_replicas(make_redis, make_server):
+    """Of a single Redis, too. Reads and locks do not wait."""
+    group = Group(make_redis, replicas=1, sentinels=0)
+    server = make_server("--threads", "1", *with_replicas(1, timeout=2), redis=group.nodes[0])
+    with server.connect() as connection, server.connect() as other:
+        connection.run("CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 0)")
+        group.nodes[1].signal(signal.SIGSTOP)
+        try:
+            error = connection.run_error("UPDATE t SET v = 1 WHERE id = 1")
+            assert error["C"] == "08007" and "too few replicas" in error["M"], error
+            assert other.run("SELECT v FROM t") == [["1"]]
+            connection.send(query("UPDATE t SET v = 2 WHERE id = 1"))
+            assert not connection.has_input(0.3)
+            assert other.run("SELECT count(*) FROM t") == [["1"]]
+        finally:
+            group.nodes[1].signal(signal.SIGCONT)
+        connection.results()
+        run_when_it_is_back(connection, "UPDATE t SET v = 3 WHERE id = 1")
+        with group.nodes[1].connect() as replica:
+            assert replica("HGET", "t:1", "v") == "3"

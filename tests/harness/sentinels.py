@@ -20,6 +20,10 @@ class Node:
     def __init__(self, redis, port):
         self.redis, self.port = redis, port
 
+    @property
+    def url(self):
+        return f"redis://127.0.0.1:{self.port}"
+
     def connect(self):
         return self.redis.connect()
 
@@ -64,7 +68,7 @@ class Sentinel:
 class Group:
     """The Redis as redquel gets it: by the URL of its sentinels."""
 
-    def __init__(self, make_redis, replicas=2, down_after=1500, options=()):
+    def __init__(self, make_redis, replicas=2, down_after=1500, options=(), sentinels=3):
         first = free_port()
         self.nodes = []
         for number in range(replicas + 1):
@@ -73,7 +77,7 @@ class Group:
             redis = make_redis("--port", str(port), "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", *follows, *options)
             self.nodes.append(Node(redis, port))
         self.wait_for_replicas(replicas)
-        self.sentinels = [Sentinel(first, down_after) for _ in range(3)]
+        self.sentinels = [Sentinel(first, down_after) for _ in range(sentinels)]
         wait_for(lambda: all(self._is_complete(sentinel, replicas) for sentinel in self.sentinels), what="the sentinels")
 
     @staticmethod
