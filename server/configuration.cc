@@ -161,6 +161,14 @@ constexpr Key kKeys[] = {
        c.redis_url = take_text(key, node);
        if (!c.redis_url.empty()) check_redis_url(c.redis_url);
      }},
+    {"redis.synchronous_replicas",
+     [](const std::string& key, const toml::node& node, Configuration& c) { take_number(key, node, c.synchronous_replicas, 0, 100); }},
+    {"redis.replica_timeout",
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       std::int64_t seconds = 0;
+       take_number(key, node, seconds, 1, 86400);
+       c.replica_timeout = std::chrono::seconds(seconds);
+     }},
     {"redis.aof_repair",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.aof_repair = take_flag(key, node); }},
     {"redis.allow_eviction",

@@ -33,6 +33,8 @@ struct Configuration {
   bool reuse_port = false;
 
   std::string redis_url;  // empty: embedded
+  int synchronous_replicas = 0;
+  std::chrono::seconds replica_timeout{30};
   std::string redis_password;  // empty: that of the URL
   executor::TlsClientSettings redis_tls;  // of rediss://
   bool aof_repair = true;

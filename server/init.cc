@@ -87,7 +87,7 @@ int run_init(int argc, const char* const* argv) {
   Configuration configuration;
   std::string ca, role = "postgres", file;
   bool prompts = false;
-  app.add_option("--redis", configuration.redis_url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS) or unix://…")
+  app.add_option("--redis", configuration.redis_url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS), unix://… or sentinel://host:26379,…/master")
       ->type_name("URL")
       ->required();
   app.add_option("--tls-ca", ca, "certificates that vouch for the Redis (the system's)")->type_name("FILE");

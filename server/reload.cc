@@ -35,6 +35,8 @@ const StartKey kStartKeys[] = {
     {"server.drain_delay", is_same<&Configuration::drain_delay>},
     {"server.reuse_port", is_same<&Configuration::reuse_port>},
     {"redis.url", is_same<&Configuration::redis_url>},
+    {"redis.synchronous_replicas", is_same<&Configuration::synchronous_replicas>},
+    {"redis.replica_timeout", is_same<&Configuration::replica_timeout>},
     {"redis.aof_repair", is_same<&Configuration::aof_repair>},
     {"redis.allow_eviction", is_same<&Configuration::allow_eviction>},
     {"redis.unrestricted_call", is_same<&Configuration::unrestricted_call>},
@@ -97,7 +99,8 @@ executor::RedisLogin redis_login(const Configuration& configuration) {
   if (login.password.empty()) login.password = url.password;
   if (!url.tls) return login;
   executor::TlsClientSettings settings = configuration.redis_tls;
-  if (settings.server_name.empty()) settings.server_name = std::get<executor::TcpPlace>(url.place).host;
+  // Behind sentinels each connection compares the host that it connects to.
+  if (settings.server_name.empty() && !url.sentinels) settings.server_name = std::get<executor::TcpPlace>(url.place).host;
   try {
     login.tls = executor::TlsContext::for_client(settings);
   } catch (const executor::TlsConfigurationError& error) {
@@ -129,6 +132,8 @@ executor::ConnectionOptions redis_connection(const Configuration& configuration)
   options.url = executor::parse_redis_url(configuration.redis_url);
   options.login = std::make_shared<executor::RedisLogin>(redis_login(configuration));
   options.repairs_append_only_file = configuration.aof_repair;
+  options.synchronous_replicas = configuration.synchronous_replicas;
+  options.replica_timeout = configuration.replica_timeout;
   options.refuses_eviction = !configuration.allow_eviction;
   return options;
 }

@@ -23,6 +23,7 @@
 
 #include "executor/memory/resp3_decoder.h"
 #include "executor/redis/handshake.h"
+#include "executor/redis/master_watch.h"
 #include "executor/redis/redis_error.h"
 #include "executor/redis/resp_codec.h"
 #include "executor/redis/socket_connect.h"
@@ -100,7 +101,7 @@ asio::any_io_executor KeeperThread::executor() const { return core_->context.get
 // ---- TrackingKeeper -------------------------------------------------------------------------------------------------------------
 
 /// Everything but the key and the value of the fence belongs to the keeper's thread.
-class TrackingKeeper::Core : public std::enable_shared_from_this<Core> {
+class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_from_this<Core> {
  public:
   using Reason = Promise<std::string>;
   using Passed = Promise<Fence>;
@@ -118,7 +119,13 @@ class TrackingKeeper::Core : public std::enable_shared_from_this<Core> {
   const std::string fence_key, fence_value;
   const asio::any_io_executor& executor() const { return executor_; }
 
+  void master_is_at(const TcpPlace& place) override {
+    error_code ignored;
+    if (master_ && *master_ != place) socket_.close(ignored);
+  }
+
   void stop() {
+    if (options_.master_watch) options_.master_watch->stop();
     stopped_ = true;
     lose("redquel ends");
   }
@@ -232,10 +239,19 @@ class TrackingKeeper::Core : public std::enable_shared_from_this<Core> {
       if (!cancelled && core && !core->is_connected_) core->socket_.close(ignored);
     });
     const RedisLogin login = current_login(options_);
-    const error_code failure = co_await connect_socket(socket_, options_.url);
+    RedisUrl url = options_.url;
+    if (url.sentinels) {
+      if (!options_.master_watch) options_.master_watch = MasterWatch::start(executor_, options_);
+      options_.master_watch->follow(weak_from_this());
+      const FoundMaster found = co_await find_master(url, login.tls);
+      if (!found.place) co_return found.reason;
+      url.place = *found.place;
+      master_ = found.place;
+    }
+    const error_code failure = co_await connect_socket(socket_, url);
     if (failure) co_return failure.message();
     if (login.tls) {
-      tls_.emplace(login.tls);
+      tls_.emplace(login.tls, master_ ? master_->host : std::string());
       TlsHandshakeResult handshake = co_await shake_tls_hands(socket_, *tls_, options_.url.address());
       if (handshake.error) co_return handshake.error->message();
     }
@@ -455,6 +471,7 @@ class TrackingKeeper::Core : public std::enable_shared_from_this<Core> {
 
   const asio::any_io_executor executor_;
   ConnectionOptions options_;
+  std::optional<TcpPlace> master_;  // the place that the sentinels named
   RedisSocket socket_;
   asio::steady_timer timer_;
   std::optional<TlsSession> tls_;

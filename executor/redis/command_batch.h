@@ -85,6 +85,10 @@ class CommandBatch {
   /// The commands as a person types them into redis-cli, words that need it quoted: for tests and EXPLAIN ANALYZE.
   std::vector<std::string> texts() const;
 
+  /// The replies are given once replicas have confirmed what the batch wrote, if the connection waits for replicas.
+  void await_replicas() { awaits_replicas_ = true; }
+  bool awaits_replicas() const { return awaits_replicas_; }
+
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
 
  private:
@@ -119,6 +123,7 @@ class CommandBatch {
   std::size_t count_ = 0;
   std::size_t missing_words_ = 0;
   bool name_is_next_ = false;
+  bool awaits_replicas_ = false;
   CommandNames names_;
 };
 

@@ -60,7 +60,7 @@ std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause) {
 
 }  // namespace
 
-SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions options)
+SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions options, std::shared_ptr<std::uint64_t> generation)
     : options_(std::move(options)),
       socket_(executor),
       retry_timer_(executor),
@@ -69,7 +69,9 @@ SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions o
       admission_timer_(executor),
       silence_timer_(executor),
       retry_pause_(options_.retry_pause),
-      input_(kInputBytes) {
+      input_(kInputBytes),
+      generation_(generation ? std::move(generation) : std::make_shared<std::uint64_t>(0)),
+      replica_timer_(executor) {
   if (!options_.version_key.empty()) {
     CommandBatch batch;
     batch.add("GET", options_.version_key);
@@ -106,11 +108,17 @@ void SharedConnection::Core::stop() {
   deadline_timer_.cancel();
   admission_timer_.cancel();
   silence_timer_.cancel();
+  replica_timer_.cancel();
   const sql::SqlError error(sqlstate::kAdminShutdown, "the connection to Redis is closed");
   for (Turn& turn : turns_) {
     for (const auto& pending : turn.batches) pending->fail(error);
   }
+  for (Turn& turn : unproven_) {
+    for (const auto& pending : turn.batches) pending->fail(error);
+  }
+  fail_unreplicated("redquel shuts down");
   turns_.clear();
+  unproven_.clear();
   fail_all(waiting_, error);
 }
 
@@ -131,13 +139,23 @@ asio::awaitable<void> SharedConnection::Core::run(std::shared_ptr<Core> self) {
 }
 
 asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::connect() {
+  RedisUrl url = options_.url;
+  const RedisLogin login = current_login(options_);
+  if (url.sentinels) {
+    if (options_.master_watch) options_.master_watch->follow(weak_from_this());
+    const FoundMaster found = co_await find_master(url, login.tls);
+    if (state_ == State::stopped || !found.place) co_return connection_failed(url.address(), found.reason);
+    url.place = *found.place;
+    master_ = found.place;
+    proof_time_ = found.down_after / 2;
+  }
   // The timer closes the socket, which ends whatever the attempt waits for.
   attempt_timer_.expires_after(options_.connect_timeout);
   attempt_timer_.async_wait([self = shared_from_this()](error_code cancelled) {
     if (!cancelled && self->state_ == State::connecting) self->close_socket();
   });
-  const RedisLogin login = current_login(options_);
-  const error_code error = co_await connect_socket(socket_, options_.url);
+  last_proof_ = std::chrono::steady_clock::now();
+  const error_code error = co_await connect_socket(socket_, url);
   std::optional<sql::SqlError> failure;
   tls_.reset();
   if (error) {
@@ -145,12 +163,13 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::connect() 
     failure = connection_failed(options_.url.address(), timed_out ? "timeout" : error.message());
   } else {
     if (login.tls) {
-      tls_.emplace(login.tls);
+      tls_.emplace(login.tls, master_ ? master_->host : std::string());
       TlsHandshakeResult handshake = co_await shake_tls_hands(socket_, *tls_, options_.url.address());
       if (handshake.is_lasting) fail_all(waiting_, *handshake.error);
       failure = std::move(handshake.error);
     }
     if (!failure) failure = co_await shake_hands(login);
+    if (!failure) failure = co_await confirm_master();
   }
   attempt_timer_.cancel();
   co_return failure;
@@ -206,14 +225,15 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hand
     co_return connection_failed(options_.url.address(), "timeout");
   if (error) co_return connection_failed(options_.url.address(), error.message());
 
-  if (generation_ == 0 || result.server.is_another_server_than(server_)) {
-    ++generation_;
+  if (*generation_ == 0 || (is_connected_before_ && result.server.is_another_server_than(server_))) ++*generation_;
+  if (!is_connected_before_ || result.server.is_another_server_than(server_)) {
     rewrite_is_impossible_ = false;
     warn_of_eviction(result.server, options_.url.address(), options_.refuses_eviction);
     warn_of_skew(result.server, options_.url.address());
     if (result.server.role == "slave" && !options_.only_looks) spdlog::warn("Redis at {} is a replica: redquel only reads", options_.url.address());
   }
   server_ = std::move(result.server);
+  is_connected_before_ = true;
   ++statistics_.connects;
   co_return std::nullopt;
 }
@@ -235,6 +255,7 @@ void SharedConnection::Core::became_ready() {
   note_redis_there(options_.url.address());
   retry_pause_ = options_.retry_pause;
   deadline_timer_.cancel();
+  loss_.clear();
   writes_ = must_hold_writes() ? Writes::wait : Writes::pass;
   if (writes_ == Writes::wait) {
     asio::co_spawn(socket_.get_executor(), admit_writes(shared_from_this(), statistics_.connects), asio::detached);
@@ -254,7 +275,13 @@ void SharedConnection::Core::lost(const std::string& reason) {
   for (Turn& turn : turns_) {
     for (const auto& pending : turn.batches) pending->fail(error);
   }
+  for (Turn& turn : unproven_) {
+    for (const auto& pending : turn.batches) pending->fail(error);
+  }
+  fail_unreplicated(reason);
   turns_.clear();
+  unproven_.clear();
+  is_proving_ = false;
   // Not a byte of these was written.
   const auto deadline = std::chrono::steady_clock::now() + options_.connect_timeout;
   for (const auto& pending : waiting_) pending->deadline = deadline;
@@ -320,6 +347,14 @@ void SharedConnection::Core::flush() {
   waiting_.assign(std::make_move_iterator(held.begin()), std::make_move_iterator(held.end()));
   if (!waiting_.empty()) arm_deadline();
   if (turn.batches.empty()) return;
+  send_turn(std::move(turn));
+}
+
+void SharedConnection::Core::send_turn(Turn turn) {
+  if (awaits_replicas_) {
+    output_ += wait_command_;
+    turn.replicas = std::make_unique<Replies>();
+  }
   output_ += version_command_;
   if (tls_) encrypt_output();
   if (!version_command_.empty()) turn.version = std::make_unique<Replies>();
@@ -372,6 +407,7 @@ void SharedConnection::Core::watch_silence() {
 /// Reads give up; what may write waits for its outcome. Batches that were not sent may wait as long as for a connection.
 void SharedConnection::Core::begin_silence() {
   is_silent_ = true;
+  if (options_.master_watch) options_.master_watch->look();
   const sql::SqlError error = overdue_error();
   for (Turn& turn : turns_) {
     for (const auto& pending : turn.batches) {
@@ -408,7 +444,7 @@ asio::awaitable<std::string> SharedConnection::Core::read_until_lost() {
     const std::size_t received =
         co_await socket_.async_read_some(asio::buffer(input_), asio::redirect_error(asio::use_awaitable, error));
     if (error == asio::error::eof) co_return "server closed the connection";
-    if (error) co_return error.message();
+    if (error) co_return loss_.empty() ? error.message() : loss_;
     statistics_.bytes_received += received;
     note_progress();
     if (is_silent_) end_silence();
@@ -437,6 +473,11 @@ bool SharedConnection::Core::take_reply() {
   if (turns_.empty()) return false;
   Turn& turn = turns_.front();
   if (turn.current == turn.batches.size()) {
+    if (turn.replicas && turn.replicas->size() == 0) {
+      if (!decoder_->next(*turn.replicas)) return false;
+      if (!turn.version) finish_turn();
+      return true;
+    }
     if (!decoder_->next(*turn.version)) return false;
     finish_turn();
     return true;
@@ -445,14 +486,26 @@ bool SharedConnection::Core::take_reply() {
   if (!decoder_->next(*pending.replies)) return false;
   if (pending.replies->size() == pending.expected_replies) {
     ++turn.current;
-    if (turn.current == turn.batches.size() && !turn.version) finish_turn();
+    if (turn.current == turn.batches.size() && !turn.version && !turn.replicas) finish_turn();
   }
   return true;
 }
 
 void SharedConnection::Core::finish_turn() {
-  const Turn turn = std::move(turns_.front());
+  Turn turn = std::move(turns_.front());
   turns_.pop_front();
+  if (awaits_replicas_) return check_replicas(std::move(turn));
+  if (!master_) return give_replies(turn);
+  turn.answered = std::chrono::steady_clock::now();
+  if (unproven_.empty() && is_proven(turn)) return give_replies(turn);
+  unproven_.push_back(std::move(turn));
+  if (std::exchange(is_proving_, true)) return;
+  asio::co_spawn(socket_.get_executor(), prove(shared_from_this(), statistics_.connects), asio::detached);
+}
+
+void SharedConnection::Core::give_replies(const Turn& turn) {
+  last_proof_ = turn.written;
+  if (turn.batches.empty()) return;
   const bool is_bulk = options_.client_name.ends_with("-bulk");
   const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - turn.written;
   (is_bulk ? counts_of_thread().bulk_round_trips : counts_of_thread().round_trips).note(static_cast<std::uint64_t>(taken.count()));
@@ -463,7 +516,7 @@ void SharedConnection::Core::finish_turn() {
   if (is_told && !is_bulk) seen_version(options_.url.database) = version.value_or("");
   for (const auto& pending : turn.batches) {
     pending->replies->set_catalog_version(version);
-    pending->replies->set_generation(generation_);
+    pending->replies->set_generation(*generation_);
     pending->finish();
   }
 }

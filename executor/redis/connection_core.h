@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "executor/redis/handshake.h"
+#include "executor/redis/master_watch.h"
 #include "executor/redis/pending_batch.h"
 #include "executor/redis/resp_codec.h"
 #include "executor/redis/shared_connection.h"
@@ -22,12 +23,17 @@ namespace redquel::executor {
 
 /// The machinery of a SharedConnection. Kept alive by the operations under way, so that the connection can be dropped
 /// at any time.
-class SharedConnection::Core : public std::enable_shared_from_this<Core> {
+class SharedConnection::Core : public MasterFollower, public std::enable_shared_from_this<Core> {
  public:
-  Core(asio::any_io_executor executor, ConnectionOptions options);
+  Core(asio::any_io_executor executor, ConnectionOptions options, std::shared_ptr<std::uint64_t> generation = nullptr);
+
+  /// Makes the connection of commits, which wait for replicas (replica_wait.cc). Both count the same generations.
+  std::shared_ptr<Core> for_commits();
+  const ConnectionOptions& options() const { return options_; }
 
   void enqueue(std::shared_ptr<PendingBatch> pending);
   void stop();
+  void master_is_at(const TcpPlace& place) override;
 
   const ServerInfo& server() const { return server_; }
   ConnectionStatistics statistics() const {
@@ -35,7 +41,7 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
     now.held_writes = state_ == State::ready && writes_ != Writes::pass ? waiting_.size() : 0;
     return now;
   }
-  std::uint64_t generation() const { return generation_; }
+  std::uint64_t generation() const { return *generation_; }
 
  private:
   enum class State { idle, connecting, ready, stopped };
@@ -46,8 +52,8 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
   struct Turn {
     std::vector<std::shared_ptr<PendingBatch>> batches;
     std::size_t current = 0;
-    std::unique_ptr<Replies> version;
-    std::chrono::steady_clock::time_point written;
+    std::unique_ptr<Replies> version, replicas;
+    std::chrono::steady_clock::time_point written, answered;
   };
 
   // The life of the connection: one coroutine from first use to stop().
@@ -75,6 +81,16 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
   void take_replies(std::string_view bytes);
   bool take_reply();
   void finish_turn();
+  void give_replies(const Turn& turn);
+  void check_replicas(Turn turn);
+  void fail_unreplicated(std::string_view reason);
+  void ask_replicas_again();
+  void send_turn(Turn turn);
+  /// Gives the replies of unproven turns once the sentinels have confirmed that they are the master's (connection_proof.cc).
+  static asio::awaitable<void> prove(std::shared_ptr<Core> self, std::uint64_t connection);
+  bool is_proven(const Turn& turn) const;
+  /// Returns the error of a place that is not that of the master; nullopt: it is, or the URL has no sentinels.
+  asio::awaitable<std::optional<sql::SqlError>> confirm_master();
 
   // Batches that wait for a connection.
   void became_ready();
@@ -121,9 +137,24 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
   std::optional<TlsSession> tls_;
   std::string decrypted_;
 
+  std::optional<TcpPlace> master_;  // the place that the sentinels named; nullopt: the URL has none
+  std::string loss_;                // the reason why this process closed the socket
+  // An answer counts if the master answered a command that was sent less than this before it.
+  std::chrono::milliseconds proof_time_{};
+  std::chrono::steady_clock::time_point last_proof_;
+  std::deque<Turn> unproven_;
+  bool is_proving_ = false;
+
   ServerInfo server_;
   ConnectionStatistics statistics_;
-  std::uint64_t generation_ = 0;
+  std::shared_ptr<std::uint64_t> generation_;
+  bool is_connected_before_ = false;
+
+  bool awaits_replicas_ = false;  // this is a connection of commits
+  std::string wait_command_;
+  std::deque<Turn> unreplicated_;  // answered, and not yet confirmed by replicas
+  asio::steady_timer replica_timer_;
+  std::optional<std::chrono::steady_clock::time_point> lacks_replicas_since_;
 };
 
 }  // namespace redquel::executor

@@ -28,6 +28,7 @@ bool read_hello(const Reply& reply, ServerInfo& server) {
     if (facts[index].text == "version") server.version = facts[index + 1].text;
     if (facts[index].text == "role") server.role = facts[index + 1].text;
     if (facts[index].text == "mode") server.cluster_enabled = facts[index + 1].text == "cluster";
+    if (facts[index].text == "mode") server.is_sentinel = facts[index + 1].text == "sentinel";
   }
   return !server.version.empty();
 }
@@ -94,8 +95,20 @@ HandshakeResult read_handshake(const RedisUrl& url, const Replies& replies) {
   }
   if (result.server.cluster_enabled) {
     return refuse(
-        sql::SqlError(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is a node of a cluster, which redquel does not support"),
+        sql::SqlError(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is a node of a cluster, which redquel does not support")
+            .hint("Use the URL of a single Redis (redis://host:6379), or of its sentinels (sentinel://host:26379/master)."),
         true);
+  }
+  if (result.server.is_sentinel && !url.is_sentinel) {
+    return refuse(sql::SqlError(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is a sentinel: use sentinel://" + url.address() + "/MASTER"),
+                  true);
+  }
+  if (url.sentinels && is_informed && result.server.role != "master") {
+    return refuse(sql::SqlError(sqlstate::kCannotConnectNow, "the sentinels name a Redis as " + url.address() + " that is not a master"), false);
+  }
+  if (url.sentinels && !is_informed && replies.size() > 0) {
+    return refuse(sql::SqlError(sqlstate::kInsufficientPrivilege, "Redis at " + url.address() + " does not let its user run INFO, which shows whether it is the master")
+                      .hint("Grant +info to the user."), true);
   }
   if (result.server.loading)
     return refuse(sql::SqlError(sqlstate::kCannotConnectNow, "Redis at " + url.address() + " is loading its data set into memory"), false);

@@ -1,5 +1,6 @@
 #include "executor/redis/redis_pool.h"
 
+#include "executor/redis/master_watch.h"
 #include "executor/redis/subscription.h"
 
 namespace redquel::executor {
@@ -7,6 +8,11 @@ namespace redquel::executor {
 RedisPool::RedisPool(asio::any_io_executor executor, ConnectionOptions options)
     : executor_(std::move(executor)), options_(std::move(options)) {
   options_.login = std::make_shared<RedisLogin>(current_login(options_));  // of this thread alone
+  if (options_.url.sentinels) options_.master_watch = MasterWatch::start(executor_, options_);
+}
+
+RedisPool::~RedisPool() {
+  if (options_.master_watch) options_.master_watch->stop();
 }
 
 SharedConnection& RedisPool::shared(int database) { return connection(database, Purpose::statements); }
@@ -60,6 +66,7 @@ ConnectionStatistics RedisPool::statistics() const {
 }
 
 void RedisPool::stop() {
+  if (options_.master_watch) options_.master_watch->stop();
   if (users_.timer) users_.timer->cancel();
   users_ = {};
   for (const auto& [key, connection] : connections_) connection->stop();

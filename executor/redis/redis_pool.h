@@ -17,6 +17,9 @@ class RedisPool final : public RedisAccess, public RedisLogins {
  public:
   /// `options.url.database` is that of the default database; the others share everything else.
   RedisPool(asio::any_io_executor executor, ConnectionOptions options);
+  ~RedisPool();
+  RedisPool(const RedisPool&) = delete;
+  RedisPool& operator=(const RedisPool&) = delete;
 
   SharedConnection& shared(int database) override;
   SharedConnection& bulk(int database) override;

@@ -21,7 +21,7 @@ constexpr std::string_view kTrialScript = "return 1", kTrialSha1 = "e0e1f9fabfc9
 /// The commands that redquel and its scripts send for its own tables, for foreign tables, for NOTIFY, and for the schema redis.
 constexpr std::string_view kCommands[] = {
     "auth", "select", "ping", "info", "client|setname", "config|get", "bgrewriteaof", "command|info", "command|getkeys", "multi", "exec", "watch",
-    "eval", "eval_ro", "evalsha", "evalsha_ro", "script|load", "time", "dbsize", "randomkey", "publish", "subscribe",
+    "eval", "eval_ro", "evalsha", "evalsha_ro", "script|load", "time", "wait", "dbsize", "randomkey", "publish", "subscribe",
     "copy", "del", "exists", "expire", "object|encoding", "persist", "pexpire", "pttl", "rename", "scan", "sort_ro", "ttl", "type", "unlink",
     "get", "getrange", "incr", "incrby", "mget", "set", "setnx", "strlen",
     "hdel", "hexists", "hget", "hgetall", "hincrby", "hkeys", "hlen", "hmget", "hrandfield", "hscan", "hset", "hsetnx", "hvals",

@@ -1,5 +1,6 @@
 #include "executor/redis/script.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "executor/redis/executor_counts.h"
@@ -8,6 +9,16 @@
 namespace redquel::executor {
 
 namespace {
+
+/// Scripts whose effects a client is told of as committed, in order.
+constexpr std::string_view kCommits[] = {
+    "commit_catalog", "commit_roles", "create_database", "create_first_role", "fence_commit", "guard_mapped_write", "mapped_write", "mapped_write_as_user",
+    "plain_write", "relocate_rows", "rename_database", "store_keys", "update_row", "write_rows", "write_rows_and_catalog", "write_rows_and_mapped",
+    "write_rows_catalog_and_mapped",
+};
+static_assert(std::ranges::is_sorted(kCommits));
+
+bool is_commit(const Script* script) { return std::ranges::binary_search(kCommits, script->name()); }
 
 bool is_noscript(const Reply& reply) { return reply.is_error() && reply.text.starts_with("NOSCRIPT"); }
 
@@ -19,6 +30,8 @@ CommandBatch& Script::begin_call(CommandBatch& batch, std::size_t key_count, std
 
 asio::awaitable<RepliesPtr> run_scripts(RedisClient& client, std::vector<const Script*> scripts, CommandBatch batch,
                                         ExecutionCounters* counters) {
+  const bool awaits_replicas = std::ranges::any_of(scripts, is_commit);
+  if (awaits_replicas) batch.await_replicas();
   const CommandBatch kept = batch;  // encoded bytes: one memcpy, needed when Redis does not know a script
   const auto started = std::chrono::steady_clock::now();
   RepliesPtr replies = co_await client.execute(std::move(batch), counters);
@@ -36,6 +49,7 @@ asio::awaitable<RepliesPtr> run_scripts(RedisClient& client, std::vector<const S
     CommandBatch again;
     for (const Script* script : scripts) again.add("SCRIPT", "LOAD", script->text());
     again.append_commands(kept, missed);
+    if (awaits_replicas) again.await_replicas();
     RepliesPtr second;
     if (is_atomic) {
       second = co_await client.execute_atomic(std::move(again), counters);

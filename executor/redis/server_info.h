@@ -20,6 +20,7 @@ struct ServerInfo {
   bool aof_rewritten = false;  // the last one since the server's start came to its end
   std::int64_t clock = 0;      // microseconds since 1970; 0: not told
   bool cluster_enabled = false;
+  bool is_sentinel = false;
 
   bool may_info = true;         // INFO
   bool may_multi = true;        // MULTI and EXEC

@@ -7,7 +7,7 @@ namespace redquel::executor {
 SharedConnection::SharedConnection(asio::any_io_executor executor, ConnectionOptions options)
     : core_(std::make_shared<Core>(std::move(executor), std::move(options))) {}
 
-SharedConnection::~SharedConnection() { core_->stop(); }
+SharedConnection::~SharedConnection() { stop(); }
 
 namespace {
 
@@ -54,7 +54,7 @@ std::unique_ptr<RedisRequest> SharedConnection::start(CommandBatch batch, Execut
   const auto pending = std::make_shared<PendingBatch>(std::move(batch));
   pending->expect_waiter();
   auto request = std::make_unique<PendingRequest>(pending, counters);
-  core_->enqueue(pending);
+  core_for(pending->batch).enqueue(pending);
   return request;
 }
 
@@ -68,6 +68,15 @@ asio::awaitable<void> SharedConnection::ready() {
 std::uint64_t SharedConnection::generation() const { return core_->generation(); }
 const ServerInfo& SharedConnection::server() const { return core_->server(); }
 ConnectionStatistics SharedConnection::statistics() const { return core_->statistics(); }
-void SharedConnection::stop() { core_->stop(); }
+void SharedConnection::stop() {
+  core_->stop();
+  if (commits_) commits_->stop();
+}
+
+SharedConnection::Core& SharedConnection::core_for(const CommandBatch& batch) {
+  if (!batch.awaits_replicas() || core_->options().synchronous_replicas == 0) return *core_;
+  if (!commits_) commits_ = core_->for_commits();
+  return *commits_;
+}
 
 }  // namespace redquel::executor

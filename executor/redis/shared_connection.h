@@ -16,10 +16,14 @@
 
 namespace redquel::executor {
 
+class MasterWatch;
+
 struct ConnectionOptions {
   RedisUrl url;
   /// Read at each attempt, so that its owner may change it. Null: the login of the URL, without TLS.
   std::shared_ptr<RedisLogin> login;
+  /// Reports that the sentinels name another master. Null: the connection asks them only when it is made.
+  std::shared_ptr<MasterWatch> master_watch;
   /// How long a statement waits for a connection that is not there (yet), and an attempt may take.
   std::chrono::milliseconds connect_timeout{5000};
   /// Pause after the first failed attempt; doubles, with jitter, up to the limit.
@@ -38,6 +42,10 @@ struct ConnectionOptions {
   /// After each start of a Redis with an append-only file, writes wait until the file has been rewritten (BGREWRITEAOF), see
   /// ServerInfo::may_append_to_torn_file.
   bool repairs_append_only_file = false;
+  /// So many replicas must have a commit before its replies are given (WAIT); 0: none.
+  int synchronous_replicas = 0;
+  /// A commit that waits longer for replicas ends with 08007: it took place in the master.
+  std::chrono::milliseconds replica_timeout{30'000};
   /// Writes are refused (25006) while Redis may evict rows.
   bool refuses_eviction = false;
 };
@@ -85,7 +93,11 @@ class SharedConnection final : public RedisClient {
 
  private:
   class Core;
+  /// Returns the core that the batch belongs to.
+  Core& core_for(const CommandBatch& batch);
+
   std::shared_ptr<Core> core_;
+  std::shared_ptr<Core> commits_;  // commits that wait for replicas, so that nothing else waits behind them; null: made at the first one
 };
 
 }  // namespace redquel::executor

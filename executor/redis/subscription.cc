@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "executor/redis/handshake.h"
+#include "executor/redis/master_watch.h"
 #include "executor/redis/redis_error.h"
 #include "executor/redis/resp_codec.h"
 #include "executor/redis/socket_connect.h"
@@ -31,7 +32,7 @@ constexpr milliseconds kReadinessPause{2};
 }  // namespace
 
 /// Kept alive by the coroutine under way, so that the subscription can be dropped at any time.
-class Subscription::Core : public std::enable_shared_from_this<Core> {
+class Subscription::Core : public MasterFollower, public std::enable_shared_from_this<Core> {
  public:
   Core(asio::any_io_executor executor, ConnectionOptions options, std::string channel, Handler handler)
       : options_(std::move(options)),
@@ -50,7 +51,7 @@ class Subscription::Core : public std::enable_shared_from_this<Core> {
       if (!self->error_ && !self->stopped_) {
         pause = self->options_.retry_pause;
         const std::string reason = co_await self->read_until_lost();
-        if (!self->stopped_) spdlog::warn("notifications of other sessions may be lost: {}", reason);
+        if (!self->stopped_ && !self->options_.url.is_sentinel) spdlog::warn("notifications of other sessions may be lost: {}", reason);
       }
       self->is_ready_ = false;
       self->pings_ = self->pongs_ = 0;
@@ -70,6 +71,10 @@ class Subscription::Core : public std::enable_shared_from_this<Core> {
     close_socket();
     pause_timer_.cancel();
     attempt_timer_.cancel();
+  }
+
+  void master_is_at(const TcpPlace& place) override {
+    if (master_ && *master_ != place) close_socket();
   }
 
   bool is_ready() const { return is_ready_; }
@@ -96,22 +101,31 @@ class Subscription::Core : public std::enable_shared_from_this<Core> {
  private:
   /// Login and SUBSCRIBE.
   asio::awaitable<std::optional<sql::SqlError>> connect() {
+    const RedisLogin login = current_login(options_);
+    RedisUrl url = options_.url;
+    if (url.sentinels) {
+      if (options_.master_watch) options_.master_watch->follow(weak_from_this());
+      const FoundMaster found = co_await find_master(url, login.tls);
+      if (stopped_ || !found.place) co_return connection_failed(url.address(), found.reason);
+      url.place = *found.place;
+      master_ = found.place;
+    }
     attempt_timer_.expires_after(options_.connect_timeout);
     attempt_timer_.async_wait([weak = weak_from_this()](error_code cancelled) {
       const auto self = weak.lock();
       if (!cancelled && self && !self->is_ready_) self->close_socket();
     });
-    const RedisLogin login = current_login(options_);
-    const error_code failure = co_await connect_socket(socket_, options_.url);
+    const error_code failure = co_await connect_socket(socket_, url);
     if (failure) co_return connection_failed(options_.url.address(), failure.message());
     tls_.reset();
     if (login.tls) {
-      tls_.emplace(login.tls);
+      const auto* place = std::get_if<TcpPlace>(&url.place);
+      tls_.emplace(login.tls, place != nullptr ? place->host : std::string());
       TlsHandshakeResult handshake = co_await shake_tls_hands(socket_, *tls_, options_.url.address());
       if (handshake.error) co_return std::move(handshake.error);
     }
     decoder_ = std::make_unique<ReplyDecoder>(options_.max_reply_bytes);
-    const CommandBatch commands = handshake_commands(options_.url, login, options_.client_name);
+    const CommandBatch commands = handshake_commands(options_.url, login, options_.client_name, options_.only_looks);
     Replies replies;
     replies.set_names(commands.names());
     if (auto error = co_await converse(commands, replies)) co_return error;
@@ -210,6 +224,7 @@ class Subscription::Core : public std::enable_shared_from_this<Core> {
   std::optional<TlsSession> tls_;
   std::vector<char> input_ = std::vector<char>(kSubscriptionInput);
   std::optional<sql::SqlError> error_;  // of the last attempt
+  std::optional<TcpPlace> master_;      // the place that the sentinels named
   std::uint64_t connection_ = 0, pings_ = 0, pongs_ = 0;  // pings and pongs: of this connection
   bool is_ready_ = false, stopped_ = false;
 };

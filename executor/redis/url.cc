@@ -1,5 +1,6 @@
 #include "executor/redis/url.h"
 
+#include <algorithm>
 #include <boost/url/encode.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/rfc/sub_delim_chars.hpp>
@@ -13,9 +14,12 @@ namespace redquel::executor {
 
 namespace {
 
+constexpr std::uint16_t kRedisPort = 6379, kSentinelPort = 26379;
+
 [[noreturn]] void refuse(std::string_view what) {
   throw sql::SqlError(sqlstate::kInvalidParameterValue, "invalid Redis URL: " + std::string(what))
-      .hint("Use redis://[[user]:password@]host[:port][/database], rediss:// for the same within TLS, or unix://[[user]:password@]/path[?db=database].");
+      .hint("Use redis://[[user]:password@]host[:port][/database], rediss:// for the same within TLS, unix://[[user]:password@]/path[?db=database], or "
+            "sentinel://[[user]:password@]host[:port],host[:port]/master[?db=database] (rediss+sentinel:// within TLS).");
 }
 
 template <typename Integer>
@@ -69,13 +73,22 @@ void read_login(const boost::urls::url_view& parts, RedisUrl& url) {
 
 void read_query(const boost::urls::url_view& parts, RedisUrl& url) {
   for (const boost::urls::param& parameter : parts.params()) {
-    if (parameter.key != "db") refuse("the only parameter is db");
-    url.database = parse_database(parameter.value);
+    if (parameter.key == "db") {
+      url.database = parse_database(parameter.value);
+    } else if (url.sentinels && parameter.key == "sentinel_user") {
+      url.sentinels->user = checked(parameter.value);
+    } else if (url.sentinels && parameter.key == "sentinel_password") {
+      url.sentinels->password = checked(parameter.value);
+    } else {
+      refuse(url.sentinels ? "the only parameters are db, sentinel_user and sentinel_password" : "the only parameter is db");
+    }
   }
+  if (url.sentinels && !url.sentinels->user.empty() && url.sentinels->password.empty()) refuse("sentinel_user needs sentinel_password");
 }
 
-TcpPlace tcp_place(const boost::urls::url_view& parts) {
+TcpPlace tcp_place(const boost::urls::url_view& parts, std::uint16_t default_port) {
   TcpPlace place;
+  place.port = default_port;
   place.host = checked(parts.host_address());
   if (place.host.empty()) refuse("the host is missing; an IPv6 address must stand in brackets []");
   if (parts.has_port()) place.port = parse_number<std::uint16_t>(parts.port(), 1, 65535, "the port");
@@ -88,23 +101,66 @@ UnixPlace unix_place(const boost::urls::url_view& parts) {
   return UnixPlace{path};
 }
 
+boost::urls::url_view parsed(const std::string& written) {
+  const auto parts = boost::urls::parse_uri(written);
+  if (!parts) refuse("an IPv6 address must stand in brackets [], and % must be followed by two hexadecimal digits");
+  if (parts->has_fragment()) refuse("it must not contain #");
+  return *parts;
+}
+
+/// Takes an encoded URL with one or more hosts.
+RedisUrl sentinel_url(const std::string& written) {
+  constexpr std::size_t kMostSentinels = 16;
+  const std::size_t begin = written.find("://") + 3;
+  const std::size_t hosts_end = std::min(written.find_first_of("/?", begin), written.size());
+  const std::size_t at = written.substr(0, hosts_end).rfind('@');
+  const std::size_t hosts_begin = at == std::string::npos || at < begin ? begin : at + 1;
+  RedisUrl url;
+  url.sentinels.emplace();
+  for (std::size_t place = hosts_begin; place <= hosts_end;) {
+    const std::size_t end = std::min(written.find(',', place), hosts_end);
+    const std::string one = "sentinel://" + written.substr(place, end - place);
+    url.sentinels->places.push_back(tcp_place(parsed(one), kSentinelPort));
+    place = end + 1;
+  }
+  if (url.sentinels->places.size() > kMostSentinels) refuse("it names more than " + std::to_string(kMostSentinels) + " sentinels");
+  const std::string rest = written.substr(0, hosts_begin) + "sentinels" + written.substr(hosts_end);
+  const boost::urls::url_view parts = parsed(rest);
+  read_login(parts, url);
+  read_query(parts, url);
+  const std::string path = checked(parts.path());
+  if (path.size() < 2) refuse("the name of the master is missing (sentinel://host:26379/NAME)");
+  url.sentinels->master = path.substr(1);
+  const auto is_unusable = [](unsigned char byte) { return byte <= ' ' || byte == '/' || byte == 0x7F; };
+  if (std::ranges::any_of(url.sentinels->master, is_unusable)) refuse("the name of the master contains a space or a slash");
+  url.tls = parts.scheme() == "rediss+sentinel";
+  return url;
+}
+
 }  // namespace
 
+std::string TcpPlace::address() const {
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
 std::string RedisUrl::address() const {
+  if (sentinels) {
+    std::string list;
+    for (const TcpPlace& one : sentinels->places) list += (list.empty() ? "" : ", ") + one.address();
+    return "master " + sentinels->master + " (sentinels " + list + ")";
+  }
   if (const auto* local = std::get_if<UnixPlace>(&place)) return local->path;
-  const TcpPlace& remote = std::get<TcpPlace>(place);
-  const bool is_ipv6 = remote.host.find(':') != std::string::npos;
-  return (is_ipv6 ? "[" + remote.host + "]" : remote.host) + ":" + std::to_string(remote.port);
+  return std::get<TcpPlace>(place).address();
 }
 
 RedisUrl parse_redis_url(std::string_view text) {
-  const bool is_known = text.starts_with("redis://") || text.starts_with("rediss://") || text.starts_with("unix://");
-  if (!is_known) refuse("it must begin with redis://, rediss:// or unix://");
+  const bool has_sentinels = text.starts_with("sentinel://") || text.starts_with("rediss+sentinel://");
+  const bool is_known = has_sentinels || text.starts_with("redis://") || text.starts_with("rediss://") || text.starts_with("unix://");
+  if (!is_known) refuse("it must begin with redis://, rediss://, unix://, sentinel:// or rediss+sentinel://");
   const std::string written = encoded(text);
-  const auto parsed = boost::urls::parse_uri(written);
-  if (!parsed) refuse("an IPv6 address must stand in brackets [], and % must be followed by two hexadecimal digits");
-  const boost::urls::url_view& parts = *parsed;
-  if (parts.has_fragment()) refuse("it must not contain #");
+  if (has_sentinels) return sentinel_url(written);
+  const boost::urls::url_view parts = parsed(written);
   RedisUrl url;
   read_login(parts, url);
   read_query(parts, url);
@@ -112,7 +168,7 @@ RedisUrl parse_redis_url(std::string_view text) {
     url.place = unix_place(parts);
   } else {
     url.tls = parts.scheme() == "rediss";
-    url.place = tcp_place(parts);
+    url.place = tcp_place(parts, kRedisPort);
     if (const std::string path = parts.path(); path.size() > 1) url.database = parse_database(std::string_view(path).substr(1));
   }
   return url;

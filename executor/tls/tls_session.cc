@@ -151,14 +151,14 @@ std::string common_name(const X509_NAME* name) {
 
 }  // namespace
 
-TlsSession::TlsSession(TlsContextPtr context) : context_(std::move(context)), session_(SSL_new(context_->native())) {
+TlsSession::TlsSession(TlsContextPtr context, const std::string& peer) : context_(std::move(context)), session_(SSL_new(context_->native())) {
   if (session_ == nullptr) throw std::bad_alloc();
   TlsBytes::attach(session_, this);
   if (context_->is_server()) {
     SSL_set_accept_state(session_);
   } else {
     SSL_set_connect_state(session_);
-    name_server(session_, context_->server_name());
+    name_server(session_, context_->server_name().empty() ? peer : context_->server_name());
   }
 }
 

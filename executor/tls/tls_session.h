@@ -29,7 +29,8 @@ class TlsError : public std::runtime_error {
 /// one thread.
 class TlsSession {
  public:
-  explicit TlsSession(TlsContextPtr context);
+  /// `peer`: the name or address that the certificate must have if the context has none.
+  explicit TlsSession(TlsContextPtr context, const std::string& peer = {});
   ~TlsSession();
   TlsSession(TlsSession&& other) noexcept;
   TlsSession(const TlsSession&) = delete;

@@ -162,6 +162,23 @@ TEST(RedisUrl, ParsesBothForms) {
   EXPECT_EQ(url.database, 3);
 }
 
+TEST(RedisUrl, ParsesSentinels) {
+  RedisUrl url = parse_redis_url("sentinel://u:p%3a@w@h1,[::1]:7,h3:26380/mymaster?db=4&sentinel_user=s&sentinel_password=t%20");
+  ASSERT_TRUE(url.sentinels);
+  EXPECT_EQ(url.sentinels->places, (std::vector<TcpPlace>{{"h1", 26379}, {"::1", 7}, {"h3", 26380}}));
+  EXPECT_EQ(url.sentinels->master, "mymaster");
+  EXPECT_EQ(url.user, "u");
+  EXPECT_EQ(url.password, "p:@w");
+  EXPECT_EQ(url.database, 4);
+  EXPECT_EQ(url.sentinels->user, "s");
+  EXPECT_EQ(url.sentinels->password, "t ");
+  EXPECT_FALSE(url.tls);
+  EXPECT_EQ(url.address(), "master mymaster (sentinels h1:26379, [::1]:7, h3:26380)");
+  url = parse_redis_url("rediss+sentinel://h/m");
+  EXPECT_TRUE(url.tls);
+  EXPECT_EQ(url.sentinels->places.size(), 1U);
+}
+
 TEST(RedisUrl, SaysWhatIsWrong) {
   const auto error_of = [](std::string_view text) -> std::string {
     try {
@@ -172,8 +189,16 @@ TEST(RedisUrl, SaysWhatIsWrong) {
     }
     return "";
   };
-  EXPECT_THAT(error_of(""), HasSubstr("begin with redis://, rediss:// or unix://"));
+  EXPECT_THAT(error_of(""), HasSubstr("begin with redis://, rediss://, unix://, sentinel://"));
   EXPECT_THAT(error_of("http://x"), HasSubstr("begin with"));
+  EXPECT_THAT(error_of("sentinel://h"), HasSubstr("name of the master is missing"));
+  EXPECT_THAT(error_of("sentinel://h,/m"), HasSubstr("host is missing"));
+  EXPECT_THAT(error_of("sentinel:///m"), HasSubstr("host is missing"));
+  EXPECT_THAT(error_of("sentinel://h:0/m"), HasSubstr("the port"));
+  EXPECT_THAT(error_of("sentinel://h/a/b"), HasSubstr("a space or a slash"));
+  EXPECT_THAT(error_of("sentinel://h/m?x=1"), HasSubstr("only parameters"));
+  EXPECT_THAT(error_of("sentinel://h/m?sentinel_user=u"), HasSubstr("needs sentinel_password"));
+  EXPECT_THAT(error_of("sentinel://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/m"), HasSubstr("more than 16"));
   EXPECT_THAT(error_of("rediss://x:0"), HasSubstr("port"));
   EXPECT_THAT(error_of("redis://"), HasSubstr("host is missing"));
   EXPECT_THAT(error_of("redis://h:0"), HasSubstr("the port must be a number from 1 to 65535"));

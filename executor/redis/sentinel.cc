@@ -1,0 +1,263 @@
+#include "executor/redis/sentinel.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <charconv>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "executor/redis/redis_error.h"
+#include "executor/redis/resp_codec.h"
+#include "executor/redis/socket_connect.h"
+#include "executor/redis/tls_handshake.h"
+#include "executor/tls/tls_session.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using boost::system::error_code;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+/// A sentinel that takes longer is not waited for; the rest gets less time once most agree.
+constexpr milliseconds kSentinelPatience{1000}, kRestPatience{200};
+/// Sentinels hear of a failover from each other within two seconds.
+constexpr milliseconds kDisputePatience{3000}, kDisputePause{100};
+constexpr milliseconds kShortestDownAfter{500}, kLongestDownAfter{60'000};
+constexpr std::size_t kMostAnswerBytes = 64 * 1024, kSentinelInput = 4096, kLongestHost = 255;
+
+template <typename Integer>
+std::optional<Integer> number_of(std::string_view text) {
+  Integer number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<TcpPlace> place_of(const Reply& reply) {
+  if (!reply.is_array() || reply.children().size() != 2) return std::nullopt;
+  const std::string_view host = reply.children()[0].text;
+  const auto port = number_of<std::uint16_t>(reply.children()[1].text);
+  const auto is_unusable = [](unsigned char byte) { return byte <= ' ' || byte >= 0x7F; };
+  if (host.empty() || host.size() > kLongestHost || std::ranges::any_of(host, is_unusable) || !port || *port == 0) return std::nullopt;
+  return TcpPlace{std::string(host), *port};
+}
+
+/// The question to all sentinels. Kept alive by the coroutines that ask.
+class Inquiry : public std::enable_shared_from_this<Inquiry> {
+ public:
+  Inquiry(asio::any_io_executor executor, RedisUrl url, TlsContextPtr tls)
+      : executor_(executor), url_(std::move(url)), tls_(std::move(tls)), timer_(executor), open_(url_.sentinels->places.size()) {
+    for (const TcpPlace& place : url_.sentinels->places) {
+      asked_.push_back(Asked{RedisSocket(executor), {}});
+      asked_.back().answer.refusal = place.address() + ": timeout";
+    }
+  }
+
+  asio::awaitable<FoundMaster> answer() {
+    for (std::size_t index = 0; index < asked_.size(); ++index) asio::co_spawn(executor_, ask(shared_from_this(), index), asio::detached);
+    steady_clock::time_point deadline = steady_clock::now() + kSentinelPatience;
+    bool is_majority = false;
+    while (open_ > 0 && steady_clock::now() < deadline) {
+      if (!is_majority && most_agree()) {
+        is_majority = true;
+        deadline = std::min(deadline, steady_clock::now() + kRestPatience);
+      }
+      timer_.expires_at(deadline);
+      error_code cancelled;
+      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    }
+    for (Asked& asked : asked_) {
+      error_code ignored;
+      asked.socket.close(ignored);
+    }
+    is_over_ = true;
+    co_return weigh_answers(answers());
+  }
+
+ private:
+  struct Asked {
+    RedisSocket socket;
+    SentinelAnswer answer;
+  };
+
+  static asio::awaitable<void> ask(std::shared_ptr<Inquiry> self, std::size_t index) {
+    SentinelAnswer answer;
+    const TcpPlace& place = self->url_.sentinels->places[index];
+    try {
+      answer = co_await self->converse(self->asked_[index].socket, place);
+    } catch (const std::exception& error) {
+      answer.refusal = error.what();
+    }
+    if (self->is_over_) co_return;
+    if (!answer.refusal.empty()) answer.refusal = place.address() + ": " + answer.refusal;
+    self->asked_[index].answer = std::move(answer);
+    --self->open_;
+    self->timer_.cancel();
+  }
+
+  asio::awaitable<SentinelAnswer> converse(RedisSocket& socket, TcpPlace place) {
+    RedisUrl url;
+    url.place = place;
+    SentinelAnswer failed;
+    const error_code error = co_await connect_socket(socket, std::move(url));
+    if (error) {
+      failed.refusal = error.message();
+      co_return failed;
+    }
+    std::optional<TlsSession> tls;
+    if (tls_) {
+      tls.emplace(tls_, place.host);
+      const TlsHandshakeResult handshake = co_await shake_tls_hands(socket, *tls, place.address());
+      if (handshake.error) {
+        failed.refusal = handshake.error->message();
+        co_return failed;
+      }
+    }
+    const CommandBatch commands = sentinel_questions(*url_.sentinels);
+    const std::string bytes = tls ? tls->encrypted(commands.bytes()) : std::string(commands.bytes());
+    co_await asio::async_write(socket, asio::buffer(bytes), asio::use_awaitable);
+    ReplyDecoder decoder(kMostAnswerBytes);
+    Replies replies;
+    replies.set_names(commands.names());
+    std::array<char, kSentinelInput> input;
+    std::size_t received = 0;
+    while (replies.size() < commands.size() && received < 2 * kMostAnswerBytes) {
+      const std::size_t count = co_await socket.async_read_some(asio::buffer(input), asio::use_awaitable);
+      received += count;
+      feed(decoder, tls, std::string_view(input.data(), count));
+      while (replies.size() < commands.size() && decoder.next(replies)) continue;
+    }
+    co_return read_sentinel(replies);
+  }
+
+  static void feed(ReplyDecoder& decoder, std::optional<TlsSession>& tls, std::string_view bytes) {
+    if (!tls) return decoder.feed(bytes);
+    tls->feed(bytes);
+    std::array<char, kSentinelInput> plain;
+    while (tls->has_input()) {
+      const std::size_t count = tls->decrypt(plain);
+      if (count == 0) break;
+      decoder.feed(std::string_view(plain.data(), count));
+    }
+  }
+
+  std::vector<SentinelAnswer> answers() const {
+    std::vector<SentinelAnswer> all;
+    for (const Asked& asked : asked_) all.push_back(asked.answer);
+    return all;
+  }
+
+  bool most_agree() const {
+    for (const Asked& asked : asked_) {
+      if (!asked.answer.master) continue;
+      const auto names_it = [&](const Asked& other) { return other.answer.master == asked.answer.master; };
+      if (2 * static_cast<std::size_t>(std::ranges::count_if(asked_, names_it)) > asked_.size()) return true;
+    }
+    return false;
+  }
+
+  asio::any_io_executor executor_;
+  RedisUrl url_;
+  TlsContextPtr tls_;
+  asio::steady_timer timer_;
+  std::vector<Asked> asked_;
+  std::size_t open_;
+  bool is_over_ = false;
+};
+
+}  // namespace
+
+CommandBatch sentinel_questions(const SentinelGroup& group) {
+  CommandBatch batch;
+  if (!group.user.empty()) {
+    batch.add("AUTH", group.user, group.password);
+  } else if (!group.password.empty()) {
+    batch.add("AUTH", group.password);
+  }
+  batch.add("SENTINEL", "GET-MASTER-ADDR-BY-NAME", group.master);
+  batch.add("SENTINEL", "MASTER", group.master);
+  return batch;
+}
+
+SentinelAnswer read_sentinel(const Replies& replies) {
+  SentinelAnswer answer;
+  if (replies.size() < 2) {
+    answer.refusal = "no answer";
+    return answer;
+  }
+  for (std::size_t index = 0; index < replies.size(); ++index) {
+    if (replies[index].is_error() && answer.refusal.empty()) answer.refusal = redis_error(replies[index].text, replies.command(index)).message();
+  }
+  const Reply& address = replies[replies.size() - 2];
+  const Reply& facts = replies[replies.size() - 1];
+  answer.master = place_of(address);
+  if (!answer.master) {
+    if (answer.refusal.empty()) answer.refusal = "it names no address";
+    return answer;
+  }
+  answer.refusal.clear();
+  if (!facts.is_array()) return answer;
+  const std::span<const Reply> fields = facts.children();
+  for (std::size_t index = 0; index + 1 < fields.size(); index += 2) {
+    const std::string_view value = fields[index + 1].text;
+    if (fields[index].text == "config-epoch") answer.epoch = number_of<std::uint64_t>(value).value_or(0);
+    if (fields[index].text == "down-after-milliseconds") answer.down_after = milliseconds(number_of<std::uint32_t>(value).value_or(0));
+  }
+  return answer;
+}
+
+FoundMaster weigh_answers(std::span<const SentinelAnswer> answers) {
+  FoundMaster found;
+  std::pair<std::ptrdiff_t, std::uint64_t> best{0, 0};  // votes, epoch
+  std::optional<std::pair<TcpPlace, std::uint64_t>> newest;
+  for (const SentinelAnswer& answer : answers) {
+    if (!answer.master) {
+      found.reason += (found.reason.empty() ? "" : "; ") + answer.refusal;
+      continue;
+    }
+    std::pair<std::ptrdiff_t, std::uint64_t> weight{0, 0};
+    milliseconds down_after = kLongestDownAfter;
+    for (const SentinelAnswer& other : answers) {
+      if (other.master != answer.master) continue;
+      ++weight.first;
+      weight.second = std::max(weight.second, other.epoch);
+      if (other.down_after > milliseconds::zero()) down_after = std::min(down_after, other.down_after);
+    }
+    if (!newest || answer.epoch > newest->second) newest.emplace(*answer.master, answer.epoch);
+    if (weight <= best) continue;
+    best = weight;
+    found.place = answer.master;
+    found.down_after = std::max(down_after, kShortestDownAfter);
+  }
+  if (newest && newest->second > best.second) found.disputed = newest;
+  return found;
+}
+
+asio::awaitable<FoundMaster> find_master(RedisUrl url, TlsContextPtr tls) {
+  thread_local std::optional<std::pair<TcpPlace, std::uint64_t>> refuted;
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  const steady_clock::time_point deadline = steady_clock::now() + kDisputePatience;
+  for (;;) {
+    const auto inquiry = std::make_shared<Inquiry>(executor, url, tls);
+    FoundMaster found = co_await inquiry->answer();
+    if (!found.disputed || found.disputed == refuted) co_return found;
+    if (steady_clock::now() >= deadline) {
+      refuted = found.disputed;
+      co_return found;
+    }
+    asio::steady_timer pause(executor, kDisputePause);
+    co_await pause.async_wait(asio::use_awaitable);
+  }
+}
+
+}  // namespace redquel::executor
