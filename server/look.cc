@@ -171,7 +171,7 @@ int serve(const LookOptions& options) {
   server_options.limits.server_values.emplace_back("default_transaction_read_only", "on");
   server_options.limits.server_values.emplace_back("redquel.max_keys_per_second", std::to_string(options.configuration.look_keys_per_second));
   server_options.logins = std::make_shared<LoginPolicy>(server_options.rules);
-  server_options.logins->take_up(false);
+  server_options.logins->take_up(false, "Set authentication.rules in a file for --config");
   check_readable(redis);
   load_definitions(redis, own, options.catalog);
   Server server(std::move(server_options), redis_engines(redis, {}, own));

@@ -163,6 +163,8 @@ WRITES = {
     "CREATE ROLE r": "cannot execute CREATE ROLE in a read-only transaction",
     "CREATE DATABASE d": "cannot execute CREATE DATABASE in a read-only transaction",
     "COPY emp FROM STDIN": "cannot execute COPY FROM in a read-only transaction",
+    "NOTIFY news, 'x'": "cannot execute NOTIFY in a read-only transaction",
+    "SELECT pg_notify('news', 'x')": "cannot execute pg_notify() in a read-only transaction",
     "SELECT * FROM emp FOR UPDATE": "cannot execute SELECT FOR UPDATE in a read-only transaction",
     "REINDEX TABLE emp": "cannot execute REINDEX in a read-only transaction",
     "SELECT redis.call('SET', 'page:1', 'x')": "cannot execute SET in a read-only transaction",
@@ -331,6 +333,19 @@ def test_the_rate_of_the_server_bounds_all_sessions(make_redis, make_look):
             connection.run("SET redquel.max_keys_per_second = 0; SET statement_timeout = 300")
             refused(connection, "SELECT count(*) FROM page", "57014")
             assert connection.run("SELECT value FROM page WHERE id = 7") == [["x"]]
+
+
+def test_reports_of_redis_need_their_rights(make_redis, make_look):
+    redis = make_redis()
+    fill(redis)
+    with make_look(redis).connect() as connection:
+        assert connection.run("SELECT count(*) > 0 FROM redis.clients") == [["t"]]
+        assert connection.run("SELECT value FROM redis.info WHERE name = 'role'") == [["master"]]
+        connection.run("SELECT count(*) FROM redis.slowlog")
+    restrict(redis)
+    with make_look(redis).connect() as connection:
+        refused(connection, "SELECT * FROM redis.info", "42501")
+        refused(connection, "SELECT * FROM redis.slowlog", "42501")
 
 
 def test_a_share_is_a_percentage(build, make_redis):
