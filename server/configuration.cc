@@ -269,6 +269,8 @@ constexpr Key kKeys[] = {
      }},
     {"look.max_keys_per_second", [](const std::string& key, const toml::node& node,
                                     Configuration& c) { take_number(key, node, c.look_keys_per_second, 0, 2147483647); }},
+    {"look.max_redis_share", [](const std::string& key, const toml::node& node,
+                                Configuration& c) { take_number(key, node, c.look_redis_share, 1, 100); }},
     {"log.level",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.log_level = take_text(key, node); }},
 };

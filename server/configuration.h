@@ -65,6 +65,7 @@ struct Configuration {
   std::vector<ListenAddress> status_listen;  // empty: no metrics, no health
   std::vector<std::string> status_hosts;
   std::filesystem::path status_token_file;  // empty: status_token_file_of()
+  std::size_t look_redis_share = 10;  // percent of Redis's time that bulk reads of `redquel look` take at most
   std::size_t look_keys_per_second = 0;  // of a scan of `redquel look`; 0: no limit
 
   std::string log_level = "info";

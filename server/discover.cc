@@ -7,6 +7,8 @@
 #include <exception>
 
 #include "executor/discovery/keyspace_sampler.h"
+#include "executor/redis/look_client.h"
+#include "executor/redis/redis_share.h"
 #include "server/configuration.h"
 #include "server/redis_check.h"
 #include "server/reload.h"
@@ -15,10 +17,13 @@ namespace redquel::server {
 
 namespace {
 
-executor::Discovery discover(executor::ConnectionOptions connection, executor::DiscoveryOptions options) {
+/// `share`: percent of Redis's time.
+executor::Discovery discover(executor::ConnectionOptions connection, executor::DiscoveryOptions options, std::size_t share) {
   executor::Discovery discovery;
-  run_over_redis(std::move(connection), [&](executor::RedisPool& pool) -> asio::awaitable<void> {
-    discovery = co_await executor::discover(pool.bulk(pool.default_database()), std::move(options));
+  executor::RedisShare pace({.percent = share});
+  run_over_redis(executor::looking_options(std::move(connection), nullptr), [&](executor::RedisPool& pool) -> asio::awaitable<void> {
+    executor::LookClient client(pool.bulk(pool.default_database()), nullptr, &pace);
+    discovery = co_await executor::discover(client, std::move(options));
   });
   return discovery;
 }
@@ -42,6 +47,9 @@ int run_discover(int argc, const char* const* argv) {
   app.add_flag("!--tls-no-verify", configuration.redis_tls.verify, "trust any certificate");
   app.add_option("--pattern", options.pattern, "keys to look at, as SCAN MATCH reads it (*)")->type_name("PATTERN");
   app.add_option("--sample", options.sample, "keys to read of each form of key (50)")->type_name("N")->check(CLI::Range(1, 1000));
+  app.add_option("--max-redis-share", configuration.look_redis_share, "percent of Redis's time that discovery may take (10)")
+      ->type_name("PERCENT")
+      ->check(CLI::Range(1, 100));
   app.add_option("--schema", schema, "the schema of the tables")->type_name("NAME");
   try {
     app.parse(argc - 1, argv + 1);
@@ -55,7 +63,7 @@ int run_discover(int argc, const char* const* argv) {
     configuration.redis_tls.ca = ca;
     configuration.redis_tls.certificate = certificate;
     configuration.redis_tls.key = key;
-    const executor::Discovery discovery = discover(redis_connection(configuration), options);
+    const executor::Discovery discovery = discover(redis_connection(configuration), options, configuration.look_redis_share);
     const std::string head = fmt::format("-- {} keys, {} tables proposed\n\n", discovery.keys, discovery.proposal.tables.size());
     const std::string text = head + sql::proposal_text(discovery.proposal, schema);
     std::fwrite(text.data(), 1, text.size(), stdout);

@@ -57,6 +57,8 @@ std::optional<LookOptions> read_options(int argc, const char* const* argv) {
   app.add_option("--config", file, "configuration file (TOML): TLS towards Redis, rules for clients")->type_name("FILE");
   std::size_t keys_per_second = 0;
   app.add_option("--max-keys-per-second", keys_per_second, "keys that a scan looks at in a second; 0 (the default): no limit")->type_name("N")->check(CLI::Range(0, 2147483647));
+  std::size_t redis_share = 0;
+  app.add_option("--max-redis-share", redis_share, "percent of Redis's time that scans may take (10)")->type_name("PERCENT")->check(CLI::Range(1, 100));
   app.add_option("--threads", configuration.threads, "event loops; 0: one per core")->check(CLI::Range(0, 1024));
   app.add_option("--log-level", log_level, "trace, debug, info, warn, error or off");
   try {
@@ -73,6 +75,7 @@ std::optional<LookOptions> read_options(int argc, const char* const* argv) {
     for (ListenAddress& address : parse_listen_addresses(text)) configuration.listen.push_back(std::move(address));
   }
   if (app.count("--max-keys-per-second") > 0) configuration.look_keys_per_second = keys_per_second;
+  if (app.count("--max-redis-share") > 0) configuration.look_redis_share = redis_share;
   configuration.redis_url = url;
   configuration.embedded = false;
   if (std::string password = environment_password(); !password.empty()) configuration.redis_password = std::move(password);
@@ -82,8 +85,8 @@ std::optional<LookOptions> read_options(int argc, const char* const* argv) {
 }
 
 /// Returns a keyspace that holds role postgres alone.
-std::shared_ptr<executor::OwnKeyspace> new_keyspace() {
-  auto own = std::make_shared<executor::OwnKeyspace>();
+std::shared_ptr<executor::OwnKeyspace> new_keyspace(executor::RedisShareLimits limits) {
+  auto own = std::make_shared<executor::OwnKeyspace>(limits);
   own->put(sql::kRolesKey, sql::role_field(sql::kPostgresRole), sql::encode(*sql::built_in_roles()->find(sql::kPostgresRole)));
   own->put(sql::kRolesKey, sql::kRolesVersionField, executor::random_version());
   return own;
@@ -160,7 +163,8 @@ void load_definitions(const executor::ConnectionOptions& redis, const std::share
 }
 
 int serve(const LookOptions& options) {
-  const std::shared_ptr<executor::OwnKeyspace> own = new_keyspace();
+  const std::shared_ptr<executor::OwnKeyspace> own =
+      new_keyspace({.percent = options.configuration.look_redis_share, .keys_per_second = options.configuration.look_keys_per_second});
   const executor::ConnectionOptions redis = executor::looking_options(redis_connection(options.configuration), own);
   ServerOptions server_options = server_options_of(options.configuration);
   server_options.limits.only_looks = true;
@@ -171,7 +175,7 @@ int serve(const LookOptions& options) {
   server_options.limits.server_values.emplace_back("default_transaction_read_only", "on");
   server_options.limits.server_values.emplace_back("redquel.max_keys_per_second", std::to_string(options.configuration.look_keys_per_second));
   server_options.logins = std::make_shared<LoginPolicy>(server_options.rules);
-  server_options.logins->take_up(false);
+  server_options.logins->take_up(false, "Set authentication.rules in a file for --config");
   check_readable(redis);
   load_definitions(redis, own, options.catalog);
   Server server(std::move(server_options), redis_engines(redis, {}, own));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "executor/redis/looking_commands.h"
@@ -47,6 +48,7 @@ struct Split {
   std::vector<std::size_t> sent;  // positions of the commands that go to Redis
   std::string answers;            // RESP: those of all commands, nil for the ones that are sent
   std::size_t own = 0;            // commands that are answered here
+  std::size_t keys = 0;           // that SCAN looks at
 };
 
 bool is_own(std::span<const std::string_view> words) {
@@ -55,16 +57,25 @@ bool is_own(std::span<const std::string_view> words) {
   return words.size() > at && OwnKeyspace::owns(words[at]);
 }
 
-Split split_batch(const CommandBatch& batch, const OwnKeyspace& own) {
+/// Returns the number of keys that the command makes Redis look at, if it is SCAN.
+std::size_t scanned_keys(std::span<const std::string_view> words) {
+  if (words[0] != "SCAN") return 0;
+  std::size_t keys = 10;  // Redis's default
+  const auto count = std::ranges::find(words, "COUNT");
+  if (count != words.end() && count + 1 != words.end()) std::from_chars((count + 1)->data(), (count + 1)->data() + (count + 1)->size(), keys);
+  return keys;
+}
+
+Split split_batch(const CommandBatch& batch, const OwnKeyspace* own) {
   Split split;
   BatchReader reader(batch.bytes());
   std::vector<std::string_view> words;
   // Most batches hold no key of redquel's own: nothing is answered for them.
-  const bool may_have_own = batch.bytes().find("\nredquel:") != std::string_view::npos;
+  const bool may_have_own = own != nullptr && batch.bytes().find("\nredquel:") != std::string_view::npos;
   for (std::size_t position = 0; !reader.at_end(); ++position) {
     reader.next(words);
     if (may_have_own && is_own(words)) {
-      split.answers += own.answer(words);
+      split.answers += own->answer(words);
       ++split.own;
       continue;
     }
@@ -73,6 +84,7 @@ Split split_batch(const CommandBatch& batch, const OwnKeyspace& own) {
           .detail("It sends nothing but commands that read.");
     }
     if (may_have_own) split.answers += "$-1\r\n";
+    split.keys += scanned_keys(words);
     split.sent.push_back(position);
   }
   return split;
@@ -94,13 +106,41 @@ RepliesPtr decode_answers(const std::string& answers, const CommandBatch& batch,
 
 asio::awaitable<RepliesPtr> LookClient::execute(CommandBatch batch, ExecutionCounters* counters) {
   const Split split = split_batch(batch, own_);
-  if (split.own == 0) co_return co_await connection_.execute(std::move(batch), counters);
-  RepliesPtr answered = decode_answers(split.answers, batch, own_, connection_.generation());
+  if (split.own == 0) co_return co_await send(std::move(batch), split.keys, counters);
+  RepliesPtr answered = decode_answers(split.answers, batch, *own_, connection_.generation());
   if (split.sent.empty()) co_return answered;
   CommandBatch rest;
   rest.append_commands(batch, split.sent);
-  RepliesPtr replies = co_await connection_.execute(std::move(rest), counters);
+  RepliesPtr replies = co_await send(std::move(rest), split.keys, counters);
   co_return Replies::merge(std::move(answered), split.sent, std::move(replies), 0);
+}
+
+asio::awaitable<RepliesPtr> LookClient::send(CommandBatch batch, std::size_t keys, ExecutionCounters* counters) {
+  if (share_ == nullptr) co_return co_await connection_.execute(std::move(batch), counters);
+  using Clock = RedisShare::Clock;
+  co_await share_->wait();
+  if (share_->wants_latency(Clock::now())) co_await measure_latency();
+  /// Counts the read at its end, also of a statement that is cancelled meanwhile.
+  struct Read {
+    RedisShare& share;
+    std::size_t keys;
+    Clock::time_point begun = Clock::now();
+    ~Read() {
+      const Clock::time_point now = Clock::now();
+      share.note(now, now - begun, keys);
+    }
+  };
+  const Read read{*share_, keys};
+  co_return co_await connection_.execute(std::move(batch), counters);
+}
+
+asio::awaitable<void> LookClient::measure_latency() {
+  CommandBatch batch;
+  batch.add("PING");
+  const auto begun = RedisShare::Clock::now();
+  co_await connection_.execute(std::move(batch));
+  const auto now = RedisShare::Clock::now();
+  share_->note_latency(now, now - begun);
 }
 
 asio::awaitable<RepliesPtr> LookClient::execute_atomic(CommandBatch batch, ExecutionCounters* counters) {
@@ -108,7 +148,7 @@ asio::awaitable<RepliesPtr> LookClient::execute_atomic(CommandBatch batch, Execu
 }
 
 std::unique_ptr<RedisRequest> LookClient::start(CommandBatch batch, ExecutionCounters* counters) {
-  if (split_batch(batch, own_).own != 0) return RedisClient::start(std::move(batch), counters);
+  if (share_ != nullptr || split_batch(batch, own_).own != 0) return RedisClient::start(std::move(batch), counters);
   return connection_.start(std::move(batch), counters);
 }
 
@@ -118,13 +158,13 @@ std::unique_ptr<RedisRequest> LookClient::start_atomic(CommandBatch batch, Execu
 
 LookClient& LookAccess::client(int database, bool is_bulk) {
   std::unique_ptr<LookClient>& slot = clients_[{database, is_bulk}];
-  if (!slot) slot = std::make_unique<LookClient>(is_bulk ? pool_.bulk(database) : pool_.shared(database), own_);
+  if (!slot) slot = std::make_unique<LookClient>(is_bulk ? pool_.bulk(database) : pool_.shared(database), &own_, is_bulk ? &own_.share() : nullptr);
   return *slot;
 }
 
 ConnectionOptions looking_options(ConnectionOptions options, std::shared_ptr<OwnKeyspace> own) {
   options.version_key.clear();
-  options.own_version = [own = std::move(own)] { return own->version(); };
+  if (own) options.own_version = [own = std::move(own)] { return own->version(); };
   options.only_looks = true;
   options.repairs_append_only_file = options.refuses_eviction = false;
   options.client_name = "redquel-look";

@@ -11,21 +11,29 @@
 namespace redquel::executor {
 
 /// A way to a Redis that is only looked at. Commands on keys of redquel's own are answered from memory. Others are sent if they are
-/// `is_looking_command`; 0A000 names one that is not, and nothing of its batch is sent. There is no MULTI and no script.
+/// `is_looking_command`; 0A000 names one that is not, and nothing of its batch is sent. There is no MULTI and no script. Bulk reads keep the pace
+/// of the process.
 class LookClient final : public RedisClient {
  public:
-  LookClient(SharedConnection& connection, OwnKeyspace& own) : connection_(connection), own_(own) {}
+  /// `share`: the pace of bulk reads; null: the client is for other reads.
+  /// `own`: null: redquel's own keys are read from Redis, too.
+  LookClient(SharedConnection& connection, OwnKeyspace* own, RedisShare* share) : connection_(connection), own_(own), share_(share) {}
 
   asio::awaitable<RepliesPtr> execute(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   asio::awaitable<RepliesPtr> execute_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   std::unique_ptr<RedisRequest> start(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   std::unique_ptr<RedisRequest> start_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   std::uint64_t generation() const override { return connection_.generation(); }
-  OwnKeyspace* own_keyspace() override { return &own_; }
+  OwnKeyspace* own_keyspace() override { return own_; }
 
  private:
+  /// `keys`: that SCAN in the batch looks at.
+  asio::awaitable<RepliesPtr> send(CommandBatch batch, std::size_t keys, ExecutionCounters* counters);
+  asio::awaitable<void> measure_latency();
+
   SharedConnection& connection_;
-  OwnKeyspace& own_;
+  OwnKeyspace* own_;
+  RedisShare* share_;
 };
 
 /// The looking ways of one thread, over the connections of its pool.
@@ -44,7 +52,7 @@ class LookAccess final : public RedisAccess {
   std::map<std::pair<int, bool>, std::unique_ptr<LookClient>> clients_;
 };
 
-/// Returns the options with which the connections of such a pool only look.
+/// Returns the options with which the connections of such a pool only look. `own`: null: redquel's own keys are in Redis.
 ConnectionOptions looking_options(ConnectionOptions options, std::shared_ptr<OwnKeyspace> own);
 
 }  // namespace redquel::executor

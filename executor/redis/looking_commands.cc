@@ -15,18 +15,19 @@ namespace redquel::executor {
 
 namespace {
 
-/// Commands of @read without those that answer from the whole keyspace at once (KEYS), change a time (TOUCH) or wait (XREAD).
+/// Commands of @read without those that answer from the whole keyspace at once (KEYS), change a time (TOUCH) or wait (XREAD). INFO and the reports
+/// below are sent for the tables of schema redis alone; the Redis user may have no right to them.
 constexpr auto kReading = std::to_array<std::string_view>({
     "BITCOUNT", "BITFIELD_RO", "BITPOS", "DBSIZE", "DUMP", "EXISTS", "EXPIRETIME", "GEODIST", "GEOHASH", "GEOPOS", "GEORADIUSBYMEMBER_RO",
     "GEORADIUS_RO", "GEOSEARCH", "GET", "GETBIT", "GETRANGE", "HEXISTS", "HGET", "HGETALL", "HKEYS", "HLEN", "HMGET", "HRANDFIELD", "HSCAN",
-    "HSTRLEN", "HVALS", "LCS", "LINDEX", "LLEN", "LPOS", "LRANGE", "MGET", "PEXPIRETIME", "PING", "PTTL", "RANDOMKEY", "SCAN", "SCARD", "SDIFF",
+    "HSTRLEN", "HVALS", "INFO", "LCS", "LINDEX", "LLEN", "LPOS", "LRANGE", "MGET", "PEXPIRETIME", "PING", "PTTL", "RANDOMKEY", "SCAN", "SCARD", "SDIFF",
     "SINTER", "SINTERCARD", "SISMEMBER", "SMEMBERS", "SMISMEMBER", "SORT_RO", "SRANDMEMBER", "SSCAN", "STRLEN", "SUBSTR", "SUNION", "TTL", "TYPE",
     "XLEN", "XPENDING", "XRANGE", "XREVRANGE", "ZCARD", "ZCOUNT", "ZDIFF", "ZINTER", "ZINTERCARD", "ZLEXCOUNT", "ZMSCORE", "ZRANDMEMBER", "ZRANGE",
     "ZRANGEBYLEX", "ZRANGEBYSCORE", "ZRANK", "ZREVRANGE", "ZREVRANGEBYLEX", "ZREVRANGEBYSCORE", "ZREVRANK", "ZSCAN", "ZSCORE", "ZUNION",
 });
 static_assert(std::ranges::is_sorted(kReading));
 
-constexpr std::array<std::string_view, 8> kWithSubcommand = {"COMMAND GETKEYS", "COMMAND INFO", "MEMORY USAGE", "OBJECT ENCODING",
+constexpr std::array<std::string_view, 12> kWithSubcommand = {"CLIENT LIST", "SLOWLOG GET", "MEMORY STATS", "LATENCY LATEST", "COMMAND GETKEYS", "COMMAND INFO", "MEMORY USAGE", "OBJECT ENCODING",
                                                               "OBJECT IDLETIME", "OBJECT FREQ",  "XINFO STREAM", "XINFO GROUPS"};
 
 /// The longest name, "OBJECT ENCODING" and its like included.

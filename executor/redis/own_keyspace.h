@@ -11,12 +11,18 @@
 #include <utility>
 #include <vector>
 
+#include "executor/redis/redis_share.h"
+
 namespace redquel::executor {
 
 /// The keys of redquel's own (definitions, roles) in memory, for a redquel that leaves nothing in the Redis it looks at. All threads share
 /// it; any thread may call.
 class OwnKeyspace {
  public:
+  explicit OwnKeyspace(RedisShareLimits limits = {}) : share_(limits) {}
+
+  /// Returns the pace of the bulk reads of the process.
+  RedisShare& share() { return share_; }
   /// Called with the texts of the statements that made a change, before the change takes effect. Throws to prevent it.
   using Keep = std::function<void(const std::vector<std::string>& statements)>;
 
@@ -46,6 +52,7 @@ class OwnKeyspace {
   std::uint64_t reserve(std::string_view key, std::string_view field, std::uint64_t first, std::uint64_t count);
 
  private:
+  RedisShare share_;
   using Hash = std::map<std::string, std::string, std::less<>>;
 
   const Hash* find(std::string_view key) const;

@@ -34,9 +34,10 @@ sql::SessionNames session_names(const void* session) {
 }
 
 void notify(const void* session, std::string channel, std::string payload) {
-  const auto& notifications = static_cast<const SessionState*>(session)->notifications;
-  if (!notifications) throw sql::not_supported("pg_notify() outside of a session");
-  notifications->notify(std::move(channel), std::move(payload));
+  const SessionState& state = *static_cast<const SessionState*>(session);
+  if (!state.notifications) throw sql::not_supported("pg_notify() outside of a session");
+  if (state.only_looks) throw sql::in_read_only_transaction("pg_notify()");
+  state.notifications->notify(std::move(channel), std::move(payload));
 }
 
 std::string set_parameter(const void* session, const std::string& name, const std::string* value, bool local) {

@@ -2,6 +2,7 @@
 
 #include "executor/runtime/notifications.h"
 #include "parser/parse.h"
+#include "sql/error.h"
 
 namespace redquel::executor {
 
@@ -25,6 +26,7 @@ class NotificationStatement final : public Execution {
       notifications.add({all ? Action::Kind::kUnlistenAll : Action::Kind::kUnlisten, unlisten->channel});
     } else {
       const auto& notify = std::get<ast::Notify>(node);
+      if (session_.only_looks) throw sql::in_read_only_transaction(command_tag());
       notifications.notify(notify.channel, notify.payload);
     }
     co_return std::nullopt;

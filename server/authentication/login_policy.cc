@@ -10,14 +10,14 @@ namespace redquel::server {
 LoginPolicy::LoginPolicy(RuleSetPtr rules)
     : rules_(rules ? std::move(rules) : RuleSet::load({})), mode_(this->rules()->sources().has_rules() ? Mode::kRules : Mode::kUndecided) {}
 
-void LoginPolicy::take_up(bool has_verifiers) {
+void LoginPolicy::take_up(bool has_verifiers, std::string_view advice) {
   Mode mode = mode_;
   while (mode == Mode::kUndecided || (mode == Mode::kProtected && has_verifiers)) {
     if (!mode_.compare_exchange_weak(mode, has_verifiers ? Mode::kRules : Mode::kProtected)) continue;
     if (!has_verifiers) {
       spdlog::warn(
-          "protected mode: no role has a password, so only redquel's own operating-system user and root may connect, from this machine. "
-          "Run `redquel init`, or set authentication.rules");
+          "protected mode: no role has a password, so only redquel's own operating-system user and root may connect, from this machine. {}",
+          advice);
     } else if (mode == Mode::kProtected) {
       spdlog::info("protected mode is over: a role has a password, which clients need from now on");
     }

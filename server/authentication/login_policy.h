@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -20,7 +21,7 @@ class LoginPolicy {
   explicit LoginPolicy(RuleSetPtr rules);
 
   /// The first call decides about the protected mode, later ones may end it. `has_verifiers`: some role has a password.
-  void take_up(bool has_verifiers);
+  void take_up(bool has_verifiers, std::string_view advice = "Run `redquel init`, or set authentication.rules");
   bool is_protected() const { return mode_ != Mode::kRules; }
 
   RuleSetPtr rules() const { return rules_.load(); }

@@ -60,6 +60,55 @@ def test_bull(build, fresh_server):
         })
 
 
+def test_bull_queues_with_colons(build, fresh_server):
+    with fresh_server.redis_connection() as redis:
+        load(redis, os.path.join(SAMPLES, "bull.jsonl"))
+        for key in redis("KEYS", "bull:audio:*"):
+            redis("RENAME", key, key.replace("bull:audio:", "bull:audio:eu:"))
+    connection, text = discovered(build, fresh_server)
+    with connection:
+        assert "-- Bull: queues of jobs under the prefix bull:audio" in text, text
+        check(connection, {
+            "SELECT id, data->>'file' FROM bull_2.jobs WHERE queue = 'eu' AND state = 'failed'": [["4", "f4.mp4"], ["6", "f6.mp4"]],
+            "SELECT count(*) FROM bull.jobs WHERE queue = 'video' AND state = 'failed'": [["2"]],
+        })
+
+
+def test_horizon(build, fresh_server):
+    connection, text = discovered(build, fresh_server, "horizon")
+    with connection:
+        assert "-- Horizon: jobs under the prefix shop_horizon:" in text and ", 0 tables proposed" in text, text
+        check(connection, {
+            "SELECT queue, state, count(*) FROM horizon.jobs GROUP BY 1, 2":
+                [["default", "pending", "1"], ["mail", "pending", "1"], ["default", "completed", "2"], ["mail", "completed", "1"], ["mail", "failed", "1"]],
+            "SELECT exception, attempts, failed_at = created_at FROM horizon.jobs WHERE state = 'failed'": [["RuntimeException: mailbox full", "5", "t"]],
+        })
+
+
+def test_rails(build, fresh_server):
+    connection, text = discovered(build, fresh_server, "rails")
+    with connection:
+        assert "-- Rails: cache and sessions under the prefix shop:" in text and "-- Rails: sessions under the prefix rack:session:" in text, text
+        assert ", 0 tables proposed" in text, text
+        check(connection, {
+            "SELECT key, get_byte(value, 0), ttl > 0 FROM rails.cache WHERE key IN ('views/products/1', 'views/products/2')":
+                [["views/products/1", "4", "t"], ["views/products/2", "4", None]],
+            "SELECT private_id, ttl > 0 FROM rails.sessions": [["ab12" * 16, "t"]],
+            "SELECT private_id, get_byte(value, 2) FROM rails_session.sessions": [["c" * 64, "123"], ["d" * 64, "123"]],
+        })
+
+
+def test_kamailio(build, fresh_server):
+    connection, text = discovered(build, fresh_server, "kamailio")
+    with connection:
+        assert "-- Kamailio: registered contacts in the table location" in text and ", 0 tables proposed" in text, text
+        check(connection, {
+            "SELECT ruid, contact, cseq FROM kamailio.contacts WHERE username = 'ann' AND domain = 'example.com'":
+                [["uloc-1", "sip:ann@10.0.0.1:5060", "10"], ["uloc-2", "sip:ann@10.0.0.2:5060", "11"]],
+            "SELECT username, count(*) FROM kamailio.contacts GROUP BY 1": [["ann", "2"], ["bob", "1"]],
+        })
+
+
 def test_sidekiq(build, fresh_server):
     connection, text = discovered(build, fresh_server, "sidekiq")
     with connection:
@@ -73,6 +122,7 @@ def test_sidekiq(build, fresh_server):
             "SELECT count(*) FROM sidekiq.jobs WHERE at > created_at AND state = 'scheduled'": [["2"]],
             "SELECT name, value FROM sidekiq.stat": [["failed", "1"], ["processed", "4"]],
             "SELECT count(*) FROM sidekiq.process": [["1"]],
+            "SELECT tid, queue, class, args->>0, run_at > '2026-01-01' FROM sidekiq.running": [["abc1", "mail", "Mailer", "busy@example.com", "t"]],
         })
 
 

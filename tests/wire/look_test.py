@@ -163,6 +163,8 @@ WRITES = {
     "CREATE ROLE r": "cannot execute CREATE ROLE in a read-only transaction",
     "CREATE DATABASE d": "cannot execute CREATE DATABASE in a read-only transaction",
     "COPY emp FROM STDIN": "cannot execute COPY FROM in a read-only transaction",
+    "NOTIFY news, 'x'": "cannot execute NOTIFY in a read-only transaction",
+    "SELECT pg_notify('news', 'x')": "cannot execute pg_notify() in a read-only transaction",
     "SELECT * FROM emp FOR UPDATE": "cannot execute SELECT FOR UPDATE in a read-only transaction",
     "REINDEX TABLE emp": "cannot execute REINDEX in a read-only transaction",
     "SELECT redis.call('SET', 'page:1', 'x')": "cannot execute SET in a read-only transaction",
@@ -237,6 +239,14 @@ def test_what_discover_prints_is_a_catalog(build, make_redis, make_look):
     check_reads(make_look(redis, "--catalog", file))
 
 
+def test_discover_asks_for_reading_alone(build, make_redis):
+    redis = make_redis()
+    fill(redis)
+    restrict(redis)
+    text = run([os.path.join(build, "redquel"), "discover", "--redis", redis.url])
+    assert "CREATE FOREIGN TABLE emp (" in text and "CREATE INDEX ON emp USING zset (salary)" in text, text
+
+
 def test_a_wrong_catalog_is_named(build, make_redis):
     redis = make_redis()
     fill(redis)
@@ -309,6 +319,40 @@ def test_scans_are_bounded(make_redis, make_look):
         assert connection.run("SELECT value FROM page WHERE id = 7") == [["x"]]
         connection.run("RESET redquel.max_scanned_keys")
         assert connection.run("SELECT count(*) FROM page") == [["5000"]]
+
+
+def test_the_rate_of_the_server_bounds_all_sessions(make_redis, make_look):
+    redis = make_redis()
+    fill_pages(redis, 5000)
+    file = os.path.join(temporary_folder(), "catalog.sql")
+    with open(file, "w", encoding="utf-8") as catalog:
+        catalog.write("CREATE FOREIGN TABLE page (id bigint, value text) SERVER redis OPTIONS (layout 'string', key 'page:{id}');\n")
+    server = make_look(redis, "--catalog", file, "--max-keys-per-second", "1")  # one step of a scan is followed by a pause of minutes
+    for _ in range(2):
+        with server.connect() as connection:
+            connection.run("SET redquel.max_keys_per_second = 0; SET statement_timeout = 300")
+            refused(connection, "SELECT count(*) FROM page", "57014")
+            assert connection.run("SELECT value FROM page WHERE id = 7") == [["x"]]
+
+
+def test_reports_of_redis_need_their_rights(make_redis, make_look):
+    redis = make_redis()
+    fill(redis)
+    with make_look(redis).connect() as connection:
+        assert connection.run("SELECT count(*) > 0 FROM redis.clients") == [["t"]]
+        assert connection.run("SELECT value FROM redis.info WHERE name = 'role'") == [["master"]]
+        connection.run("SELECT count(*) FROM redis.slowlog")
+    restrict(redis)
+    with make_look(redis).connect() as connection:
+        refused(connection, "SELECT * FROM redis.info", "42501")
+        refused(connection, "SELECT * FROM redis.slowlog", "42501")
+
+
+def test_a_share_is_a_percentage(build, make_redis):
+    redis = make_redis()
+    for share in ("0", "101", "much"):
+        done = run([os.path.join(build, "redquel"), "look", redis.url, "--max-redis-share", share], check=False)
+        assert done.returncode == 2 and "--max-redis-share" in done.stderr, done.stderr
 
 
 def test_a_slow_scan_reports_and_is_cancelled(make_redis, make_look):

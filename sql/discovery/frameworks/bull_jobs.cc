@@ -77,11 +77,8 @@ std::string bull_prefix(std::string_view key) {
 FoundFramework bull_framework(const BullVariant& variant, const std::string& prefix) {
   std::vector<State> states(std::begin(kCommonStates), std::end(kCommonStates));
   if (variant.has_priority_zset) states.insert(states.end(), std::begin(kLaterStates), std::end(kLaterStates));
-  FoundFramework found;
+  FoundFramework found = found_framework(variant.framework, variant.schema, fmt::format("{}: queues of jobs under the prefix {}", variant.framework, prefix));
   ProposedFramework& proposal = found.proposal;
-  proposal.name = variant.framework;
-  proposal.schema = variant.schema;
-  proposal.comment = fmt::format("{}: queues of jobs under the prefix {}", variant.framework, prefix);
   const std::string queue = template_literal(prefix) + ":{queue}:";
   proposal.tables.push_back(proposed_table("job", "hash", queue + "{id}", job_columns({proposed_column("queue", "text"), proposed_column("id", "text")}, variant)));
   proposal.tables.push_back(proposed_table("repeated_job", "hash", queue + "repeat:{scheduler}:{run_at}",

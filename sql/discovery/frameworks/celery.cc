@@ -97,10 +97,7 @@ std::vector<FoundFramework> recognise_celery(std::span<const KeySample> keys) {
   const auto is_result = [](const KeySample& key) { return key.key.starts_with(kTaskResult) && has_members(first_part(key), {"status", "result"}); };
   const bool has_broker = !queues.empty(), has_results = std::ranges::any_of(keys, is_result);
   if (!has_broker && !has_results) return {};
-  FoundFramework found;
-  found.proposal.name = "Celery";
-  found.proposal.schema = "celery";
-  found.proposal.comment = has_broker ? "Celery: messages of tasks, and their results" : "Celery: results of tasks";
+  FoundFramework found = found_framework("Celery", "celery", has_broker ? "Celery: messages of tasks, and their results" : "Celery: results of tasks");
   if (has_broker) add_broker(found.proposal, queues);
   if (has_results) add_results(found.proposal);
   found.owns = [queues, has_broker, has_results](const KeySample& key) {

@@ -9,11 +9,8 @@ namespace {
 bool is_session(const KeySample& key) { return key.type == "string" && has_members(first_part(key), {"cookie"}) && contains(first_part(key), "\"originalMaxAge\":"); }
 
 FoundFramework session_framework(const std::string& prefix) {
-  FoundFramework found;
+  FoundFramework found = found_framework("connect-redis", "connect_redis", "connect-redis: sessions of express-session under the prefix " + prefix);
   ProposedFramework& proposal = found.proposal;
-  proposal.name = "connect-redis";
-  proposal.schema = "connect_redis";
-  proposal.comment = "connect-redis: sessions of express-session under the prefix " + prefix;
   proposal.tables.push_back(proposed_table("session", "string", template_literal(prefix) + "{sid}",
       {proposed_column("sid", "text"), proposed_column("session", "jsonb", {{"role", "value"}})}));
   proposal.views.push_back({"sessions", "SELECT sid, (session->'cookie'->>'expires')::timestamptz AS expires, ttl, session FROM {session}",

@@ -23,11 +23,8 @@ std::string cache_start(std::string_view key) {
 bool is_pickle(std::string_view text) { return text.size() > 3 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5 && text.back() == '.'; }
 
 FoundFramework cache_framework_of_django(const std::string& start, bool has_sessions) {
-  FoundFramework found;
+  FoundFramework found = found_framework("Django", "django", "Django: cache" + std::string(has_sessions ? " and sessions" : "") + " under the prefix " + start);
   ProposedFramework& proposal = found.proposal;
-  proposal.name = "Django";
-  proposal.schema = "django";
-  proposal.comment = "Django: cache" + std::string(has_sessions ? " and sessions" : "") + " under the prefix " + start;
   proposal.tables.push_back(proposed_table("entry", "string", template_literal(start) + "{key:*}",
       {proposed_column("key", "text"), proposed_column("value", "bytea", {{"role", "value"}})}));
   proposal.views.push_back({"cache", "SELECT key, value, ttl FROM {entry}", "Django: cached values, pickled, with their seconds to live"});

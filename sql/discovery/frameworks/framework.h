@@ -29,12 +29,15 @@ std::vector<FoundFramework> recognise_resque(std::span<const KeySample> keys);
 std::vector<FoundFramework> recognise_celery(std::span<const KeySample> keys);
 std::vector<FoundFramework> recognise_rq(std::span<const KeySample> keys);
 std::vector<FoundFramework> recognise_laravel(std::span<const KeySample> keys);
+std::vector<FoundFramework> recognise_horizon(std::span<const KeySample> keys);
 std::vector<FoundFramework> recognise_django(std::span<const KeySample> keys);
+std::vector<FoundFramework> recognise_rails(std::span<const KeySample> keys);
 std::vector<FoundFramework> recognise_connect_redis(std::span<const KeySample> keys);
 std::vector<FoundFramework> recognise_spring_session(std::span<const KeySample> keys);
 std::vector<FoundFramework> recognise_rate_limiter(std::span<const KeySample> keys);
 std::vector<FoundFramework> recognise_redlock(std::span<const KeySample> keys);
 std::vector<FoundFramework> recognise_socket_io(std::span<const KeySample> keys);
+std::vector<FoundFramework> recognise_kamailio(std::span<const KeySample> keys);
 
 /// All recognisers, in the order in which they look. A key belongs to the first framework that owns it.
 std::span<const FrameworkRecogniser> framework_recognisers();

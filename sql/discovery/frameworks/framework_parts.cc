@@ -14,6 +14,14 @@ std::vector<ProposedColumn> slot_columns(std::vector<std::string> slots) {
 
 }  // namespace
 
+FoundFramework found_framework(std::string_view name, std::string_view schema, std::string comment) {
+  FoundFramework found;
+  found.proposal.name = name;
+  found.proposal.schema = schema;
+  found.proposal.comment = std::move(comment);
+  return found;
+}
+
 ProposedColumn proposed_column(std::string name, std::string type, ColumnOptions options) {
   ProposedColumn column;
   column.name = std::move(name);

@@ -10,6 +10,9 @@
 
 namespace redquel::sql {
 
+/// Returns a framework without tables, in a schema of its own.
+FoundFramework found_framework(std::string_view name, std::string_view schema, std::string comment);
+
 // ---- columns of proposed tables ----
 
 using ColumnOptions = std::vector<std::pair<std::string, std::string>>;

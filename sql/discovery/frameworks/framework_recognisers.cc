@@ -31,12 +31,15 @@ std::span<const FrameworkRecogniser> framework_recognisers() {
       {"Celery", recognise_celery},
       {"RQ", recognise_rq},
       {"Laravel", recognise_laravel},
+      {"Horizon", recognise_horizon},
       {"Django", recognise_django},
+      {"Rails", recognise_rails},
       {"connect-redis", recognise_connect_redis},
       {"Spring Session", recognise_spring_session},
       {"rate-limiter-flexible", recognise_rate_limiter},
       {"Redlock", recognise_redlock},
       {"Socket.IO", recognise_socket_io},
+      {"Kamailio", recognise_kamailio},
   };
   return kRecognisers;
 }

@@ -31,11 +31,8 @@ bool is_session_id(std::string_view text) {
 }
 
 FoundFramework queue_framework(const std::string& prefix) {
-  FoundFramework found;
+  FoundFramework found = found_framework("Laravel", "laravel", prefix.empty() ? "Laravel: queues of jobs" : "Laravel: queues of jobs under the prefix " + prefix);
   ProposedFramework& proposal = found.proposal;
-  proposal.name = "Laravel";
-  proposal.schema = "laravel";
-  proposal.comment = prefix.empty() ? "Laravel: queues of jobs" : "Laravel: queues of jobs under the prefix " + prefix;
   const std::string queue = template_literal(prefix) + "queues:{queue}";
   proposal.tables.push_back(list_table("pending", queue, {"queue"}, "payload", "jsonb"));
   proposal.tables.push_back(timed_table("delayed", queue + ":delayed", {"queue"}, "payload", "at"));
@@ -54,11 +51,8 @@ FoundFramework queue_framework(const std::string& prefix) {
 }
 
 FoundFramework cache_framework(const std::string& prefix, bool has_sessions) {
-  FoundFramework found;
+  FoundFramework found = found_framework("Laravel", "laravel_cache", "Laravel: cache under the prefix " + prefix);
   ProposedFramework& proposal = found.proposal;
-  proposal.name = "Laravel";
-  proposal.schema = "laravel_cache";
-  proposal.comment = "Laravel: cache under the prefix " + prefix;
   proposal.tables.push_back(proposed_table("entry", "string", template_literal(prefix) + "{key:*}",
       {proposed_column("key", "text"), proposed_column("value", "bytea", {{"role", "value"}})}));
   proposal.views.push_back({"entries", "SELECT key, value, ttl FROM {entry}", "Laravel: cached values as PHP serialized them, with their seconds to live"});

@@ -12,10 +12,7 @@ std::vector<FoundFramework> recognise_rate_limiter(std::span<const KeySample> ke
            number.find_first_not_of("0123456789") == std::string_view::npos;
   };
   if (std::ranges::none_of(keys, is_counter)) return {};
-  FoundFramework found;
-  found.proposal.name = "rate-limiter-flexible";
-  found.proposal.schema = "rate_limiter";
-  found.proposal.comment = "rate-limiter-flexible: consumed points under the prefix rlflx";
+  FoundFramework found = found_framework("rate-limiter-flexible", "rate_limiter", "rate-limiter-flexible: consumed points under the prefix rlflx");
   found.proposal.tables.push_back(proposed_table("counter", "string", "rlflx:{key:*}",
       {proposed_column("key", "text"), proposed_column("points", "bigint", {{"role", "value"}})}));
   found.proposal.views.push_back({"counters", "SELECT key, points, ttl FROM {counter}", "rate-limiter-flexible: consumed points with the seconds until they reset"});

@@ -35,10 +35,7 @@ std::vector<FoundFramework> recognise_redlock(std::span<const KeySample> keys) {
   prefixes.erase("");
   std::vector<FoundFramework> all;
   for (const std::string& prefix : prefixes) {
-    FoundFramework found;
-    found.proposal.name = "Redlock";
-    found.proposal.schema = "redlock";
-    found.proposal.comment = "Redlock: locks under the prefix " + prefix;
+    FoundFramework found = found_framework("Redlock", "redlock", "Redlock: locks under the prefix " + prefix);
     found.proposal.tables.push_back(proposed_table("lock", "string", template_literal(prefix) + "{resource:*}",
         {proposed_column("resource", "text"), proposed_column("token", "text", {{"role", "value"}})}));
     found.proposal.views.push_back({"locks", "SELECT resource, token, ttl FROM {lock}", "Redlock: locks that are held, with the seconds until they end"});

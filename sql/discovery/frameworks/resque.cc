@@ -7,11 +7,8 @@ namespace redquel::sql {
 namespace {
 
 FoundFramework resque_framework(const std::string& prefix) {
-  FoundFramework found;
+  FoundFramework found = found_framework("Resque", "resque", "Resque: queues of jobs under the prefix " + prefix);
   ProposedFramework& proposal = found.proposal;
-  proposal.name = "Resque";
-  proposal.schema = "resque";
-  proposal.comment = "Resque: queues of jobs under the prefix " + prefix;
   const std::string start = template_literal(prefix);
   proposal.tables.push_back(proposed_table("queue", "set", start + "queues", {proposed_column("queue", "text", {{"role", "member"}})}));
   proposal.tables.push_back(proposed_table("worker", "set", start + "workers", {proposed_column("worker", "text", {{"role", "member"}})}));

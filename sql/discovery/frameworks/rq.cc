@@ -30,11 +30,8 @@ std::string jobs_query() {
 }
 
 FoundFramework rq_framework() {
-  FoundFramework found;
+  FoundFramework found = found_framework("RQ", "rq", "RQ: queues of jobs");
   ProposedFramework& proposal = found.proposal;
-  proposal.name = "RQ";
-  proposal.schema = "rq";
-  proposal.comment = "RQ: queues of jobs";
   proposal.tables.push_back(proposed_table("queue", "set", "rq:queues", {proposed_column("key", "text", {{"role", "member"}})}));
   proposal.tables.push_back(proposed_table("job", "hash", "rq:job:{id}",
       {proposed_column("id", "text"), proposed_column("origin", "text"), proposed_column("status", "text"), proposed_column("description", "text"),

@@ -12,10 +12,7 @@ std::vector<FoundFramework> recognise_socket_io(std::span<const KeySample> keys)
       return std::ranges::any_of(key.parts, [&](const auto& part) { return part.first == field; });
     };
     if (key.type != "stream" || !has("uid") || !has("nsp") || !has("type")) continue;
-    FoundFramework found;
-    found.proposal.name = "Socket.IO";
-    found.proposal.schema = "socket_io";
-    found.proposal.comment = "Socket.IO: packets between servers in the stream " + key.key;
+    FoundFramework found = found_framework("Socket.IO", "socket_io", "Socket.IO: packets between servers in the stream " + key.key);
     found.proposal.tables.push_back(proposed_table("packet", "stream", template_literal(key.key),
         {proposed_column("entry_id", "text", {{"role", "id"}}), proposed_column("sent_at", "timestamptz", {{"role", "time"}}), proposed_column("uid", "text"),
          proposed_column("nsp", "text"), proposed_column("type", "int"), proposed_column("data", "text")}));

@@ -9,11 +9,8 @@ namespace {
 constexpr std::string_view kSessions = ":sessions:";
 
 FoundFramework spring_framework(const std::string& prefix) {
-  FoundFramework found;
+  FoundFramework found = found_framework("Spring Session", "spring_session", "Spring Session: sessions under the prefix " + prefix);
   ProposedFramework& proposal = found.proposal;
-  proposal.name = "Spring Session";
-  proposal.schema = "spring_session";
-  proposal.comment = "Spring Session: sessions under the prefix " + prefix;
   const std::string start = template_literal(prefix);
   proposal.tables.push_back(proposed_table("session", "hash", start + ":sessions:{id}",
       {proposed_column("id", "text"), field_column("creation_time", "bytea", "creationTime"), field_column("last_accessed_time", "bytea", "lastAccessedTime"),

@@ -1,0 +1,54 @@
+#include "executor/redis/redis_share.h"
+
+#include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace redquel::executor {
+
+namespace {
+
+/// Redis that stands still for another client's command is not paid for with minutes.
+constexpr std::chrono::seconds kMostPause{1};
+constexpr std::chrono::seconds kMostLatencyAge{10};
+
+}  // namespace
+
+asio::awaitable<void> RedisShare::wait() {
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  for (Clock::time_point begin = next(); Clock::now() < begin; begin = next()) {
+    timer.expires_at(begin);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+}
+
+void RedisShare::note(Clock::time_point now, Clock::duration taken, std::size_t keys) {
+  const std::lock_guard lock(mutex_);
+  const Clock::duration of_redis = std::max(taken - latency_.value_or(Clock::duration{}), Clock::duration{});
+  const auto percent = static_cast<Clock::rep>(limits_.percent);
+  Clock::duration pause = std::min<Clock::duration>(of_redis * (100 - percent) / percent, kMostPause);
+  if (limits_.keys_per_second != 0) {
+    const Clock::duration of_keys = std::chrono::microseconds(keys * 1'000'000 / limits_.keys_per_second);
+    pause = std::max(pause, of_keys - taken);
+  }
+  next_ = std::max(next_, now) + pause;
+}
+
+bool RedisShare::wants_latency(Clock::time_point now) const {
+  const std::lock_guard lock(mutex_);
+  return limits_.percent < 100 && (!latency_ || now - measured_ > kMostLatencyAge);
+}
+
+void RedisShare::note_latency(Clock::time_point now, Clock::duration round_trip) {
+  const std::lock_guard lock(mutex_);
+  latency_ = std::min(latency_.value_or(round_trip), round_trip);
+  measured_ = now;
+}
+
+RedisShare::Clock::time_point RedisShare::next() const {
+  const std::lock_guard lock(mutex_);
+  return next_;
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+struct RedisShareLimits {
+  std::size_t percent = 100;        // of Redis's time
+  std::size_t keys_per_second = 0;  // that SCAN looks at; 0: no limit
+};
+
+/// The pace of the bulk reads of all threads of a process that only looks at Redis. A pause follows each read, as long as the limits ask for.
+class RedisShare {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit RedisShare(RedisShareLimits limits) : limits_(limits) {}
+
+  /// Waits until the next read may be sent. Cancellation ends the wait.
+  asio::awaitable<void> wait();
+  /// Counts a read that has ended at `now` and has `taken` a time; its scans looked at `keys`.
+  void note(Clock::time_point now, Clock::duration taken, std::size_t keys);
+  /// Returns true if the time of a round trip that costs Redis nothing is not known yet, or was measured long ago.
+  bool wants_latency(Clock::time_point now) const;
+  /// Takes the time of such a round trip. The least one is no time of Redis.
+  void note_latency(Clock::time_point now, Clock::duration round_trip);
+  /// Returns the time from which on the next read may be sent.
+  Clock::time_point next() const;
+
+ private:
+  const RedisShareLimits limits_;
+  mutable std::mutex mutex_;
+  Clock::time_point next_{}, measured_{};
+  std::optional<Clock::duration> latency_;
+};
+
+}  // namespace redquel::executor
