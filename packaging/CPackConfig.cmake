@@ -1,0 +1,25 @@
+# The Debian package, from a folder that scripts/package has filled and says by STAGE, VERSION and OUTPUT in the environment
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME redquel)
+set(CPACK_PACKAGE_VERSION $ENV{VERSION})
+set(CPACK_PACKAGE_VENDOR redquel)
+set(CPACK_PACKAGE_CONTACT "The redquel authors <redquel@example.org>")
+set(CPACK_PACKAGE_DIRECTORY $ENV{OUTPUT})
+set(CPACK_PACKAGE_FILE_NAME redquel)
+set(CPACK_TOPLEVEL_TAG deb)
+set(CPACK_INSTALLED_DIRECTORIES $ENV{STAGE} /)
+set(CPACK_PACKAGING_INSTALL_PREFIX /)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION database)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# The embedded Redis, its time zones, and what makes the user and the folders.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "redis-server, redis-tools, tzdata, init-system-helpers (>= 1.54~), systemd | systemd-standalone-sysusers | systemd-sysusers")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "postgresql-client")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "SQL over Redis for PostgreSQL clients")
+set(CPACK_PACKAGE_DESCRIPTION "PostgreSQL clients connect to redquel, plain Redis holds the data: psql,
+drivers, ORMs and BI tools work with tables that redquel manages, and with
+keys that an application wrote years ago. It starts with a Redis of its own.")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA "$ENV{STAGE}-control/conffiles;$ENV{STAGE}-control/postinst;$ENV{STAGE}-control/prerm;$ENV{STAGE}-control/postrm")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_STRIP_FILES OFF)

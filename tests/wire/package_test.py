@@ -1,0 +1,107 @@
+"""What goes into the package and beside it: manual pages and completion have every option, dashboard and alerts name metrics that are served."""
+import gzip
+import json
+import os
+import re
+import socket
+import subprocess
+import urllib.request
+
+from harness.processes import temporary_folder
+from harness.servers import sanitizer_environment
+from harness.waiting import wait_for
+
+CONCURRENT = True
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def made_files(server):
+    folder = temporary_folder()
+    subprocess.run([f"{ROOT}/packaging/make_files", server.binary, folder], check=True, timeout=120, env={**os.environ, **sanitizer_environment()})
+    return folder
+
+
+def help_of(server, *command):
+    return subprocess.run([server.binary, *command, "--help"], capture_output=True, text=True, check=True, timeout=60,
+                          env={**os.environ, **sanitizer_environment()}).stdout
+
+
+def test_manual_pages_and_completion_have_every_option(server):
+    folder = made_files(server)
+    manual = gzip.open(f"{folder}/redquel.1.gz", "rt").read().replace("\\-", "-")
+    with open(f"{folder}/redquel.bash") as file:
+        completion = file.read()
+    for command in ((), ("look",), ("discover",), ("check",), ("init",), ("health",)):
+        options = re.findall(r"(?m)^ +(?:-\w,)?(--[a-z-]+)", help_of(server, *command))
+        assert len(options) >= 3, (command, options)
+        for option in options:
+            assert option in manual and option in completion, (command, option)
+    subprocess.run(["bash", "-n", f"{folder}/redquel.bash"], check=True)
+    words = subprocess.run(["bash", "-c", f'. {folder}/redquel.bash; COMP_WORDS=(redquel lo); COMP_CWORD=1; _redquel; echo "${{COMPREPLY[@]}}"'],
+                           capture_output=True, text=True, check=True).stdout
+    assert words == "look\n", words
+
+
+def test_the_manual_of_the_configuration_has_every_key(server):
+    folder = made_files(server)
+    manual = gzip.open(f"{folder}/redquel.toml.5.gz", "rt").read()
+    with open(f"{ROOT}/conf/redquel.toml") as file:
+        keys = re.findall(r"(?m)^(?:# )?([a-z_]+) = ", file.read())
+    assert len(keys) > 40
+    for key in keys:
+        assert f".B {key} = " in manual, key
+
+
+def test_the_configuration_of_the_package_starts_a_server_of_its_own(server, make_server):
+    folder = made_files(server)
+    with open(f"{folder}/redquel.toml") as file:
+        text = file.read()
+    assert 'listen = "127.0.0.1:9433"' in text and "enabled = true" in text
+    text = text.replace("/var/lib/redquel", f"{folder}/data").replace("127.0.0.1:9433", "127.0.0.1:0")
+    with open(f"{folder}/redquel.toml", "w") as file:
+        file.write(text)
+    packaged = make_server("--config", f"{folder}/redquel.toml", data_dir=f"{folder}/data")
+    with packaged.connect() as connection:
+        assert connection.run("SELECT 1") == [["1"]]
+
+
+def test_dashboard_and_alerts_name_metrics_that_are_served(make_redis, make_server):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folder = temporary_folder()
+    with open(f"{folder}/redquel.toml", "w") as file:
+        file.write(f'[status]\nlisten = "127.0.0.1:{port}"\n')
+    server = make_server("--config", f"{folder}/redquel.toml", redis=make_redis())
+    with server.connect() as connection:
+        connection.query("SELECT 1; SELECT nothing")
+
+    def read_metrics():
+        text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30).read().decode()
+        return text if "redquel_redis_memory_used_bytes" in text else None  # Redis is asked after the start
+
+    metrics = wait_for(read_metrics)
+    families = dict(re.findall(r"(?m)^# TYPE (\S+) (\S+)", metrics))
+    series = {}
+    for name, labels in re.findall(r"(?m)^(\w+)(?:\{(.*)\})? \S+$", metrics):
+        series.setdefault(name, set()).update(re.findall(r'(\w+)="', labels or ""))
+    with open(f"{ROOT}/conf/grafana.json") as file:
+        dashboard = json.load(file)
+    expressions = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    assert len(dashboard["panels"]) == 12
+    with open(f"{ROOT}/conf/alerts.yml") as file:
+        expressions += re.findall(r"(?m)^ +expr: (.*)$", file.read())
+    for expression in expressions:
+        names = re.findall(r"redquel_\w+", expression)
+        assert names or expression.startswith("up{"), expression
+        for name in names:
+            if name == "redquel":
+                continue
+            family = name if name in families else re.sub(r"_(bucket|count|sum)$", "", name)
+            assert family in families, (expression, name)
+            assert name == family or families[family] == "histogram", name
+    # A label that a panel groups by is one of the family.
+    for labels, name in re.findall(r"by \((\w+)\) \((?:rate\()?(redquel_\w+)", " ".join(expressions)):
+        assert labels == "instance" or labels in series.get(name, {labels}), (labels, name)  # Prometheus adds the instance
+    for result in re.findall(r'redquel_authentications_total\{result="(\w+)"', " ".join(expressions)):
+        assert f'result="{result}"' in metrics, result
