@@ -133,10 +133,11 @@ client = socket.socket(socket.AF_UNIX)
 client.settimeout(60)
 client.connect({path!r})
 client.sendall(struct.pack("!i", len(body) + 4) + body)
-print(client.recv(65536))
+print(client.recv(65536).hex())
 """
-    return subprocess.run([sys.executable, "-c", script], user="nobody", group="nogroup", extra_groups=[], capture_output=True, check=True,
-                          text=True).stdout
+    answer = subprocess.run([sys.executable, "-c", script], user="nobody", group="nogroup", extra_groups=[], capture_output=True, check=True,
+                            text=True).stdout
+    return bytes.fromhex(answer)
 
 
 def test_peer(make_redis, make_server):
@@ -153,8 +154,8 @@ def test_peer(make_redis, make_server):
     Connection(path, user=own).close()
     assert unix_refusal(path, "bob") == ("28000", 'Peer authentication failed for user "bob"')
     if os.getuid() == 0:
-        assert as_nobody(path, "nobody").startswith("b'R"), "peer of the same name"
-        assert "Peer authentication failed" in as_nobody(path, "ann")
+        assert as_nobody(path, "nobody").startswith(b"R"), "peer of the same name"
+        assert b"Peer authentication failed" in as_nobody(path, "ann")
 
 
 def test_built_in_rules_on_a_unix_socket(make_redis, make_server):
@@ -163,7 +164,7 @@ def test_built_in_rules_on_a_unix_socket(make_redis, make_server):
     server, path = unix_server(make_server, redis)
     add_role(redis, "nobody")
     if os.getuid() == 0:
-        assert "no pg_hba.conf entry" in as_nobody(path, "postgres")  # protected mode
+        assert b"no pg_hba.conf entry" in as_nobody(path, "postgres")  # protected mode
     add_role(redis, "postgres", passwords.scram_verifier("secret"))
     assert Connection(path, user="postgres").authentication == []
     assert unix_refusal(path, "ghost") == ("28000", 'role "ghost" does not exist')
@@ -172,8 +173,8 @@ def test_built_in_rules_on_a_unix_socket(make_redis, make_server):
         assert connection.run("SELECT line_number, type, auth_method, options FROM pg_hba_file_rules") == [
             ["1", "local", "peer", "{map=redquel}"], ["2", "host", "scram-sha-256", None]]
     if os.getuid() == 0:
-        assert as_nobody(path, "nobody").startswith("b'R")
-        assert "Peer authentication failed" in as_nobody(path, "postgres")
+        assert as_nobody(path, "nobody").startswith(b"R")
+        assert b"Peer authentication failed" in as_nobody(path, "postgres")
 
 
 def test_rules_are_reloaded(make_redis, make_server):
