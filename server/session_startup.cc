@@ -169,7 +169,7 @@ asio::awaitable<void> Session::open(StartupMessage message) {
   facts.application_name = parameters_.find("application_name").value_or("");
   meter_.log_in(facts);
   state_.relation_counts = &meter_.relations();
-  state_.progress = &meter_.progress();
+  state_.progress = meter_.progress();
   log_.begin(facts);
   spdlog::debug("session {}: {} at {}, database {}", key_.process_id, state_.user, connection_.peer_address(),
                 state_.database);

@@ -66,7 +66,7 @@ asio::awaitable<std::uint64_t> count_rows(RedisClient& client, const sql::TableD
 asio::awaitable<void> fill(DdlContext& context, TablePtr table, sql::Oid oid) {
   const sql::IndexDef* const built = find_by_oid(*table, oid);
   const bool is_rebuilt = built != nullptr && built->rebuilding;
-  sql::ProgressReport progress(context.session.progress, is_rebuilt ? sql::LongWork::kReindex : sql::LongWork::kCreateIndex, table->oid, oid);
+  sql::ProgressReport progress(context.session.progress.get(), is_rebuilt ? sql::LongWork::kReindex : sql::LongWork::kCreateIndex, table->oid, oid);
   progress.set_all_rows(co_await count_rows(context.redis, *table));
   TableWalk walk(std::move(table), kRowsPerScript);
   std::optional<std::chrono::steady_clock::time_point> renewed;

@@ -107,7 +107,7 @@ class RowCopy {
 }  // namespace
 
 asio::awaitable<void> copy_rows(DdlContext& context, TablePtr before, TablePtr after, RowConverter& converter, TableChangesPtr changes) {
-  sql::ProgressReport progress(context.session.progress, sql::LongWork::kRewrite, before->oid);
+  sql::ProgressReport progress(context.session.progress.get(), sql::LongWork::kRewrite, before->oid);
   if (!changes && converter.keeps_values() && may_relocate(before, after)) {
     co_return co_await relocate_rows(context, std::move(before), std::move(after), progress);
   }

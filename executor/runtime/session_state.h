@@ -108,8 +108,8 @@ struct SessionState {
   } auto_explain = {};
   /// Where scans and written rows of tables are counted; null: nowhere.
   sql::RelationCounts* relation_counts = nullptr;
-  /// Where long work is shown to other sessions; null: nowhere.
-  sql::Progress* progress = nullptr;
+  /// Where long work is shown to other sessions; null: nowhere. Removing temporary tables at the end is such work, too.
+  std::shared_ptr<sql::Progress> progress;
   /// Prepared statements and cursors, for pg_prepared_statements and pg_cursors.
   std::function<sql::SessionNames()> names;
 };

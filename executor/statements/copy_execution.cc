@@ -25,7 +25,7 @@ class CopyInExecution final : public CopyExecution {
       : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
 
   void attach(CopyChannel& channel) override {
-    progress_.emplace(session_.progress, sql::LongWork::kCopyFrom, prepared_->plan->copy.table);
+    progress_.emplace(session_.progress.get(), sql::LongWork::kCopyFrom, prepared_->plan->copy.table);
     input_.emplace(channel, *progress_);
     insert_ = make_query_execution(engine_, prepared_, {}, session_, &*input_);
   }
@@ -67,7 +67,7 @@ class CopyOutExecution final : public CopyExecution {
     std::vector<std::string> names;
     for (const planner::PhysicalColumn& column : prepared_->plan->planned.plan->columns) names.push_back(column.name);
     channel_->begin_out(options.is_binary(), names.size());
-    sql::ProgressReport progress(session_.progress, sql::LongWork::kCopyTo, prepared_->plan->copy.table);
+    sql::ProgressReport progress(session_.progress.get(), sql::LongWork::kCopyTo, prepared_->plan->copy.table);
     CopyWriter writer(options, std::move(names), session_.settings, *channel_, progress);
     writer.begin();
     EventLoopTurn turn;

@@ -24,7 +24,7 @@ class SessionMeter {
   /// Returns the counts of the tables of the session's database. After `log_in`.
   sql::RelationCounts& relations() { return counts_->relations; }
   /// Returns where the session's long work is shown. After `log_in`.
-  sql::Progress& progress() { return listed_->progress; }
+  std::shared_ptr<sql::Progress> progress() { return {listed_, &listed_->progress}; }
   /// The session waits for a lock. `event`: of static storage; empty: no longer.
   void show_lock_wait(std::string_view event) {
     if (listed_) listed_->awaited_lock = event.empty() ? nullptr : event.data();

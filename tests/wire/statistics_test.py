@@ -149,7 +149,8 @@ def test_activity_of_other_sessions(make_server, make_redis, postgres):
             steps = []
             pid = other.run("SELECT pg_backend_pid()")[0][0]
 
-            def note():
+            def note():  # PostgreSQL shows the state a moment before the wait
+                wait_for(lambda: watcher.run(ACTIVITY.format(pid))[0][4] == "Client")
                 steps.append(watcher.run(ACTIVITY.format(pid)))
 
             note()
