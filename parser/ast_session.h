@@ -165,8 +165,9 @@ struct Do {
   std::string code;
 };
 
+/// CALL as what it answers: SELECT * FROM the procedure, the only item of FROM.
 struct Call {
-  ExpressionPtr function;  // a FunctionCall
+  std::shared_ptr<const Statement> query;
 };
 
 struct Checkpoint {};

@@ -220,12 +220,19 @@ ast::Do convert(const PgQuery__DoStmt& statement) {
   return result;
 }
 
-/// convert_expression() takes nodes; CALL holds the function call without one.
+/// Returns SELECT * FROM the procedure. convert_expression() takes nodes; CALL holds the function call without one.
 ast::Call convert(const PgQuery__CallStmt& call) {
   Node node = PG_QUERY__NODE__INIT;
   node.node_case = PG_QUERY__NODE__NODE_FUNC_CALL;
   node.func_call = call.funccall;
-  return {convert_expression(&node)};
+  ast::ExpressionPtr procedure = convert_expression(&node);
+  const std::uint32_t offset = procedure->offset;
+  ast::FunctionRef called;
+  called.functions.push_back({.call = std::move(procedure), .columns = {}});
+  ast::Select query;
+  query.targets.push_back({.value = std::make_unique<const ast::Expression>(ast::Expression{.node = ast::ColumnRef{.names = {}, .star = true}}), .name = {}});
+  query.from.push_back({.offset = offset, .node = std::move(called)});
+  return {std::make_shared<const ast::Statement>(ast::Statement{.node = std::move(query)})};
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "executor/storage/write_conflict.h"
 #include "executor/storage/wrong_types.h"
 #include "executor/tables/memory_run.h"
+#include "executor/tables/scan_budget.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
@@ -238,26 +239,22 @@ class QueryRun {
     context_->set_transaction(transaction_);
     if (is_compound_) context_->freeze_changes();
     context_->sequences = &session_.sequences;
-    context_->advisory = [this](sql::SequenceCall::Advisory request, std::int64_t key) {
-      return engine_.advisory_lock(session_, request, key);
-    };
+    context_->advisory = [this](sql::SequenceCall::Advisory request, std::int64_t key) { return engine_.advisory_lock(session_, request, key); };
     context_->run_function = [this](FunctionInvocation invocation) { return call_function(std::move(invocation)); };
     context_->notice = [this](const sql::SqlError& notice) {
       if (session_.notice) session_.notice("NOTICE", notice);
     };
     context_->tables_hold = [this] { return tables_hold(); };
     context_->wait_for_lock = [this](LockConflict blocker) { return wait(std::move(blocker)); };
-    context_->work_mem = session_.work_mem;
-    context_->temporary_space = session_.temporary_space;
+    context_->work_mem = session_.work_mem, context_->temporary_space = session_.temporary_space, context_->account = session_.account;
     context_->max_written_rows = engine_.limits().script_rows;
-    context_->cheapness = &engine_.cheapness();
-    context_->callable_commands = &engine_.callable_commands();
+    context_->cheapness = &engine_.cheapness(), context_->callable_commands = &engine_.callable_commands();
     context_->home = &engine_.home();
     role_access_.emplace(engine_.access(), engine_.database(), catalog, session_.role).check_as(planned.rights.requirements);
-    context_->access = &*role_access_;
-    context_->database = engine_.database();
+    context_->access = &*role_access_, context_->database = engine_.database();
     context_->relation_counts = session_.relation_counts, context_->session_counters = &session_.counters;
     context_->table_memory = engine_.memory();
+    bound_steps(*context_);
     // Copies are of committed definitions.
     if (engine_.memory() != nullptr && !(transaction_ && transaction_->catalog() != nullptr)) {
       auto memory = std::make_shared<MemoryRun>(*engine_.memory(), engine_.database());
@@ -552,12 +549,13 @@ class QueryExecution final : public Execution {
 class ExplainExecution final : public Execution {
  public:
   ExplainExecution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session)
-      : run_(engine, std::move(prepared), std::move(parameters), session) {}
+      : run_(engine, std::move(prepared), std::move(parameters), session), only_looks_(session.only_looks) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (done_) co_return std::nullopt;
     done_ = true;
-    const planner::ExplainOptions options = run_.prepared().plan->explain;
+    planner::ExplainOptions options = run_.prepared().plan->explain;
+    options.only_looks = only_looks_;
     double milliseconds = 0;
     co_await run_.open();
     if (options.analyze) {
@@ -582,6 +580,7 @@ class ExplainExecution final : public Execution {
  private:
   QueryRun run_;
   planner::RunStatistics statistics_;
+  bool only_looks_;
   bool done_ = false;
 };
 

@@ -133,10 +133,17 @@ std::vector<ExpressionPtr> function_results(const FunctionDef& function, const s
 
 namespace {
 
-/// 0A000: nobody takes what a CALL within a body gives.
+/// Returns the procedure's call as it was written. Null: the grammar made something else of it.
+const ast::FunctionCall* written_call(const ast::Call& call) {
+  const auto& query = std::get<ast::Select>(call.query->node);
+  const auto& procedure = std::get<ast::FunctionRef>(query.from.at(0).node);
+  return std::get_if<ast::FunctionCall>(&procedure.functions.at(0).call->node);
+}
+
+/// Throws 0A000 for a CALL within a body that gives something: no caller takes it.
 void check_no_output(const ast::Statement& statement, const sql::CatalogSnapshot& catalog) {
   const auto* call = std::get_if<ast::Call>(&statement.node);
-  const auto* written = call == nullptr ? nullptr : std::get_if<ast::FunctionCall>(&call->function->node);
+  const ast::FunctionCall* written = call == nullptr ? nullptr : written_call(*call);
   if (written == nullptr) return;
   const bool has_output = std::ranges::any_of(catalog.functions, [&](const auto& entry) {
     const FunctionDef& procedure = *entry.second;

@@ -357,7 +357,9 @@ TEST(ParseStatement, Maintenance) {
   EXPECT_EQ(parse_as<ast::Discard>("DISCARD TEMP").target, ast::DiscardTarget::kTemporary);
   EXPECT_EQ(parse_as<ast::Notify>("NOTIFY c, 'p'").payload, "p");
   EXPECT_EQ(parse_as<ast::Do>("DO LANGUAGE plpgsql 'x'").language, "plpgsql");
-  EXPECT_EQ(std::get<ast::FunctionCall>(parse_as<ast::Call>("CALL s.f(1)").function->node).arguments.size(), 1U);
+  const ast::Call call = parse_as<ast::Call>("CALL s.f(1)");
+  const auto& called = std::get<ast::FunctionRef>(std::get<ast::Select>(call.query->node).from.at(0).node);
+  EXPECT_EQ(std::get<ast::FunctionCall>(called.functions.at(0).call->node).arguments.size(), 1U);
 }
 
 TEST(ParseStatement, CommandTags) {
