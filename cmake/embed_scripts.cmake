@@ -4,7 +4,9 @@
 # its SHA-1. Redis gets neither comments nor indentation, so that a script's text stays short. In the Lua files
 #   --#include "executor/scripts/shared/locks.lua"    stands for the text of that file;
 #   kVersionKey                                       stands for the string constant of this name in STORED_KEYS;
-#   "-- Changes: nothing (EVALSHA_RO)"                makes the script read-only for Redis, too.
+#   "-- Changes: nothing (EVALSHA_RO)"                makes the script read-only for Redis, too;
+#   "-- Flags: allow-oom"                             lets the script run while the memory is full;
+#   "local tag = "                                    puts the tag of a bucket in front of the stored keys.
 cmake_policy(VERSION 3.25)
 set(STORED_KEYS ${ROOT}/sql/catalog/stored_keys.h)
 
@@ -39,8 +41,11 @@ function(with_stored_keys variable path)
   foreach(constant IN LISTS constants)
     string(REGEX MATCH "(k[A-Za-z]+) = \"(.*)\"" matched "${constant}")
     set(name ${CMAKE_MATCH_1})
-    set(value "${CMAKE_MATCH_2}")
-    string(REGEX REPLACE "([^A-Za-z0-9_])${name}([^A-Za-z0-9_])" "\\1'${value}'\\2" text "${text}")
+    set(value "'${CMAKE_MATCH_2}'")
+    if(text MATCHES "local tag = " AND value MATCHES "^'redquel:")
+      set(value "tag..${value}")
+    endif()
+    string(REGEX REPLACE "([^A-Za-z0-9_])${name}([^A-Za-z0-9_])" "\\1${value}\\2" text "${text}")
   endforeach()
   if(text MATCHES "[^A-Za-z0-9_'](k[A-Z][A-Za-z]+)")
     message(FATAL_ERROR "${path}: ${CMAKE_MATCH_1} is no constant of ${STORED_KEYS}")
@@ -56,9 +61,14 @@ foreach(path IN LISTS scripts)
   if(text MATCHES "\n-- Changes: nothing \\(EVALSHA_RO\\)")
     set(access read_only)
   endif()
+  set(flags "")
+  if(text MATCHES "\n-- Flags: ([a-z-]+)\n")
+    set(flags "#!lua flags=${CMAKE_MATCH_1}\n")
+  endif()
   with_pieces(text)
   compacted(text)
   with_stored_keys(text ${path})
+  string(PREPEND text "${flags}")
   string(SHA1 sha1 "${text}")
   get_filename_component(name ${path} NAME_WE)
   set(constant k)

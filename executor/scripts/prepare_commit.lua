@@ -1,0 +1,68 @@
+-- Prepares a commit in one bucket: verifies its unit, takes the locks, stores what is to be done. The commit is decided when all its
+-- buckets have prepared it and their replicas have that.
+-- KEYS: a key of the bucket; then those of write_rows, in modes "apply" and "commit".
+-- ARGV: name of the commit; arguments of write_rows.
+-- Replies: {"prepared"}; {"aborted"}: a tombstone is there; what write_rows answers where it refuses.
+-- Changes: locks, the record, expiries of rows that the unit changes (they stay until the commit is applied or aborted).
+-- Holds Redis: as long as write_rows, twice.
+--#include "executor/scripts/shared/bucket.lua"
+local name = ARGV[1]
+--#include "executor/scripts/shared/commit_record.lua"
+--#include "executor/scripts/shared/redo.lua"
+if redis.call('ZSCORE', kTombstonesKey, name) then
+  touch()
+  return {'aborted'}
+end
+if redis.call('HEXISTS', kPreparedKey, name) == 1 or redis.call('ZSCORE', kAppliedKey, name) then
+  touch()
+  return {'prepared'}
+end
+local function rows(KEYS, ARGV)
+--#include "executor/scripts/write_rows.lua"
+end
+local keys, words = {}, {}
+for i = 2, #KEYS do keys[i - 1] = KEYS[i] end
+for i = 2, #ARGV do words[i - 1] = ARGV[i] end
+local left, redo, locks, old_rows = redo_of(name, keys, words)
+-- The owner's place is behind tables and relied tables.
+local owner_at = 6 + 2 * tonumber(words[5])
+owner_at = owner_at + 1 + 2 * tonumber(words[owner_at])
+local session = words[owner_at]
+local lease = kProcessPrefix .. string.sub(name, 1, 16)
+if words[1] == 'commit' then
+  words[1] = 'precede'
+  local answer = rows(keys, words)
+  if answer[1] ~= 'verified' then return answer end
+  redis.call('SET', lease, 'prepared')
+  for _, lock in ipairs(locks) do
+    local key, strengths, fields = unpack(lock)
+    for i = 1, #fields do
+      local strongest, others = strengths[i], {}
+      for mode, token in string.gmatch(redis.call('HGET', key, fields[i]) or '', kLockPattern) do
+        if token ~= session then others[#others + 1] = mode .. token
+        elseif mode > strongest then strongest = mode end
+      end
+      others[#others + 1] = strongest .. name
+      redis.call('HSET', key, fields[i], table.concat(others, ' '))
+    end
+  end
+else
+  words[1], words[owner_at] = 'lock', name
+  redis.call('SET', lease, 'prepared')
+  local answer = rows(keys, words)
+  if answer[1] ~= 'verified' then
+    unlock(name, locks)
+    redis.call('UNLINK', lease)
+    return answer
+  end
+end
+local expiries = {}
+for _, row in ipairs(old_rows) do
+  local left_time = redis.call('PTTL', row)
+  if left_time >= 0 then
+    expiries[#expiries + 1] = {row, string.format('%.0f', milliseconds() + left_time)}
+    redis.call('PERSIST', row)
+  end
+end
+redis.call('HSET', kPreparedKey, name, cmsgpack.pack({left, redo, locks, expiries}))
+return {'prepared'}

@@ -1,0 +1,38 @@
+-- Records of prepared commits: {keys and arguments of write_rows.lua, locks, expiries}. locks: by hash {key, strengths, fields}. expiries:
+-- {row, milliseconds since 1970}. The locks of a prepared commit have its name as their token, and a lease that does not end. Defines:
+--   milliseconds()             the time
+--   remove_record(name)
+--   bury(name)                 leaves a tombstone; removes two that are older than a day
+--   touch()                    writes something: WAIT behind a script that has written nothing may return at once
+--   unlock(name, locks)        takes the name out of locks
+local function milliseconds()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local function touch() redis.call('HINCRBY', kCommitNumbersKey, 'touched', 1) end
+local function unlock(name, locks)
+  for _, lock in ipairs(locks) do
+    local key, fields = lock[1], lock[3]
+    for _, field in ipairs(fields) do
+      local value, left = redis.call('HGET', key, field), {}
+      for mode, token in string.gmatch(value or '', kLockPattern) do
+        if token ~= name then left[#left + 1] = mode .. token end
+      end
+      left = table.concat(left, ' ')
+      if value and left == '' then redis.call('HDEL', key, field) end
+      if value and left ~= '' and left ~= value then redis.call('HSET', key, field, left) end
+    end
+  end
+end
+local function remove_record(name)
+  redis.call('HDEL', kPreparedKey, name)
+  redis.call('UNLINK', kProcessPrefix .. string.sub(name, 1, 16))
+end
+local function bury(name)
+  local now = milliseconds()
+  redis.call('ZADD', kTombstonesKey, string.format('%.0f', now), name)
+  local oldest = redis.call('ZRANGE', kTombstonesKey, 0, 1, 'WITHSCORES')
+  for i = 1, #oldest, 2 do
+    if oldest[i + 1] + 86400000 < now then redis.call('ZREM', kTombstonesKey, oldest[i]) end
+  end
+end

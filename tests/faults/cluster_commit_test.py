@@ -1,0 +1,256 @@
+"""The scripts of the commit over several buckets, on three masters of a Redis Cluster. The processes are those of tests/model: each of their
+calls runs a script of redquel. Processes end, stand still, lose answers and send calls late; nodes are killed between any two steps."""
+import hashlib
+import time
+
+from harness.cluster_nodes import Nodes, scripts, slot_of
+from harness.resp import RedisError
+from model.bucket import EXCLUSIVE, Bucket, Entry, Part, Read, Record
+from model.cluster import Cluster
+from model.schedule import Broken, Faults
+from model.workload import Run
+
+SLOW = True
+TABLE, VERSION = "16400", "v1"
+KINDS = ("transfer", "transfer", "wide transfer", "skew", "read", "read", "point read")
+SCRIPT_NAMES = {"prepare": "prepare_commit", "apply": "apply_commit", "fence": "fence_prepared", "abort": "abort_commit",
+                "forget": "forget_commits", "status": "commit_state"}
+TAGS = ["10", "0", "1", "2"]
+
+
+def full_name(name):
+    return f"{hashlib.md5(name.encode()).hexdigest()[:16]}.{name}"
+
+
+def short_name(name):
+    return name[17:]
+
+
+def unit(tag, name, part, mode="apply", owner=""):
+    """Keys and arguments of write_rows.lua for a part: compares rows, adds to them, and notes the commit in a set."""
+    def key(text):
+        return f"{{{tag}}}{text}"
+    expected = {row: str(value) for kind, row, value in part.checks if kind == "row"}
+    rows = list(dict.fromkeys([*expected, *(row for _, row, _ in part.changes)]))
+    keys = [key("redquel:versions"), key(f"redquel:changes:{TABLE}"), key(f"redquel:locks:{TABLE}"), *(key(f"account:{row}") for row in rows),
+            key("history")]
+    words = [mode, "", "", "", "1", TABLE, VERSION, "0"]
+    words += [owner, "1", str(len(part.locks)), *(("4r" if strength == EXCLUSIVE else "1r") + row for row, strength in part.locks.items())]
+    words += ["0", "0", "0", str(len(rows))]  # reads, new keys, old rows
+    for row in rows:
+        words += ["keep", "1", "1", "balance", expected[row]] if row in expected else ["keep", "1", "0"]
+    words += ["0", "1", "0", "0", "0", str(len(part.changes))]  # unique values, sets, zsets, parents, children, increments
+    for _, row, amount in part.changes:
+        words += [str(rows.index(row)), "balance", str(amount), "1000000"]
+    words += ["0", "0", "0", "0", "0", "0"]  # removals of sets, zsets, unique values; new rows, changed rows, expiries
+    words += ["1", "0", "1", name, "0", "0", "0", ""]  # additions of sets, zsets, unique values; emptied sets, journal
+    return keys, words
+
+
+class RealCluster(Cluster):
+    """The model's cluster, whose buckets are keys of real nodes."""
+
+    def __init__(self, nodes, build, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.nodes, self.scripts, self.buckets_of, self.restarts = nodes, scripts(build), {}, 0
+        for connection in nodes.connections:
+            connection("FLUSHALL")
+            for name in [*SCRIPT_NAMES.values(), "look_at_commits"]:
+                connection("SCRIPT", "LOAD", self.scripts[name][0])
+
+    def key(self, bucket, text):
+        return f"{{{TAGS[bucket]}}}{text}"
+
+    def redis(self, bucket):
+        return self.nodes.connection(self.key(bucket, ""))
+
+    def script(self, bucket, name, keys=(), arguments=()):
+        _, sha1, reads = self.scripts[name]
+        words = ["EVALSHA_RO" if reads else "EVALSHA", sha1, str(1 + len(keys)), self.key(bucket, "redquel:prepared"), *keys, *arguments]
+        return words
+
+    def fill(self, bucket, state):
+        redis = self.redis(bucket)
+        redis("HSET", self.key(bucket, "redquel:versions"), TABLE, VERSION)
+        for row, value in state.rows.items():
+            redis("HSET", self.key(bucket, f"account:{row}"), "balance", str(value))
+
+    def execute(self, server, bucket, script, arguments):
+        if self.random.random() < .002:
+            self.restarts += 1
+            self.nodes.restart(self.random.randrange(len(self.nodes.nodes)))
+            for connection in self.nodes.connections:
+                for name in [*SCRIPT_NAMES.values(), "look_at_commits"]:
+                    connection("SCRIPT", "LOAD", self.scripts[name][0])
+        try:
+            return getattr(self, f"run_{script}", lambda *words: self.run(bucket, script, *words))(*([bucket] if hasattr(self, f"run_{script}") else []),
+                                                                                                  *arguments), True
+        except RedisError as error:
+            assert str(error).split()[0] in ("CLUSTERDOWN", "TRYAGAIN", "LOADING"), error
+            return None, "try again"
+
+    def run(self, bucket, script, name):
+        return self.redis(bucket)(*self.script(bucket, SCRIPT_NAMES[script], (), [full_name(name)]))
+
+    def run_prepare(self, bucket, name, _session, buckets, part):
+        self.buckets_of[name] = buckets
+        keys, words = unit(TAGS[bucket], name, part)
+        return self.redis(bucket)(*self.script(bucket, "prepare_commit", keys, [full_name(name), *words]))[0]
+
+    def rows(self, bucket):
+        redis = self.redis(bucket)
+        names = redis("KEYS", self.key(bucket, "account:*"))
+        return {name.split(":", 1)[1]: int(redis("HGET", name, "balance")) for name in names}
+
+    def run_read(self, bucket, known):
+        rows = sorted(self.first_rows(bucket))
+        replies = self.redis(bucket).pipeline([
+            ["MULTI"], self.script(bucket, "look_at_commits", (), [str(known)]), ["SMEMBERS", self.key(bucket, "history")],
+            *(["HGET", self.key(bucket, f"account:{row}"), "balance"] for row in rows), ["EXEC"]])[-1]
+        if isinstance(replies, RedisError):
+            raise replies
+        (number, trimmed, records, applied), commits, *values = replies
+        return Read({row: int(value) for row, value in zip(rows, values)}, dict.fromkeys(commits, True), self.named(records), self.named(applied),
+                    number, trimmed, 0)
+
+    @staticmethod
+    def first_rows(bucket):
+        return [f"account {bucket}", *{0: ["x"], 1: ["y"]}.get(bucket, [])]
+
+    def named(self, names):
+        return {short_name(name): self.buckets_of[short_name(name)] for name in names}
+
+    def run_read_row(self, bucket, row):
+        value, lock, commits = self.redis(bucket).pipeline([
+            ["MULTI"], ["HGET", self.key(bucket, f"account:{row}"), "balance"], ["HGET", self.key(bucket, f"redquel:locks:{TABLE}"), f"r{row}"],
+            ["SMEMBERS", self.key(bucket, "history")], ["EXEC"]])[-1]
+        name = short_name(lock[1:]) if lock and lock[0] == "4" else None
+        return value and int(value), dict.fromkeys(commits, True), name and (name, self.buckets_of[name])
+
+    def state_of(self, bucket):
+        redis, state = self.redis(bucket), Bucket(())
+        state.rows = self.rows(bucket)
+        state.commits = dict.fromkeys(redis("SMEMBERS", self.key(bucket, "history")), True)
+        state.prepared = {name: Record(buckets, None, {}) for name, buckets in self.named(redis("HKEYS", self.key(bucket, "redquel:prepared"))).items()}
+        state.applied = {name: Entry(0, buckets, self.now)
+                         for name, buckets in self.named(redis("ZRANGE", self.key(bucket, "redquel:applied"), "0", "-1")).items()}
+        return state
+
+
+def test_commits_are_whole_on_real_nodes(make_redis, build):
+    nodes = Nodes(make_redis)
+    assert len({nodes.node_of(f"{{{tag}}}") for tag in TAGS}) == 3
+    restarts = commits = 0
+    for seed in range(25):
+        run = Run(seed, frozenset(["wait"]), Faults(crashes=3, stalls=1, loss=.06), KINDS, 4,
+                  make_cluster=lambda *arguments, **options: RealCluster(nodes, build, *arguments, **options))
+        try:
+            run.run()
+        except Broken as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+        restarts += run.cluster.restarts
+        commits += sum(record.result == "committed" for record in run.commits.values())
+        for bucket in range(4):
+            redis = run.cluster.redis(bucket)
+            left = {key for key in redis("KEYS", run.cluster.key(bucket, "redquel:*"))}
+            assert run.cluster.key(bucket, "redquel:prepared") not in left
+            assert run.cluster.key(bucket, f"redquel:locks:{TABLE}") not in left
+            assert not [key for key in left if "redquel:process:" in key]
+    assert restarts > 0 and commits > 50
+
+
+def prepared_bucket(make_redis, build, **options):
+    """Returns a cluster with two accounts, and the words of a transfer between them."""
+    import random
+    nodes = Nodes(make_redis)
+    cluster = RealCluster(nodes, build, random.Random(1), frozenset())
+    for bucket in (0, 1):
+        state = Bucket(())
+        state.rows = {"a": 100}
+        cluster.fill(bucket, state)
+    return cluster
+
+
+def transfer_part(amount, expected=None):
+    return Part({"a": EXCLUSIVE}, [] if expected is None else [("row", "a", expected)], [("add", "a", amount)])
+
+
+def test_scripts_wait_while_a_slot_moves(make_redis, build):
+    cluster = prepared_bucket(make_redis, build)
+    source, target = cluster.redis(0), cluster.nodes.connections[1]
+    slot = str(slot_of(cluster.key(0, "")))
+    for _ in range(2):
+        source_id, target_id = source("CLUSTER", "MYID"), target("CLUSTER", "MYID")
+        assert cluster.run_prepare(0, "first", "", (0, 1), transfer_part(-1)) == "prepared"
+        assert target("CLUSTER", "SETSLOT", slot, "IMPORTING", source_id) == "OK"
+        assert source("CLUSTER", "SETSLOT", slot, "MIGRATING", target_id) == "OK"
+        for script in ("apply", "fence", "abort", "status"):
+            assert refusal(lambda script=script: cluster.run(0, script, "first")).startswith("TRYAGAIN")
+        assert refusal(lambda: cluster.run_prepare(0, "second", "", (0, 1), transfer_part(-1))).startswith("TRYAGAIN")
+        source("CLUSTER", "SETSLOT", slot, "STABLE")
+        target("CLUSTER", "SETSLOT", slot, "STABLE")
+    source("SET", cluster.key(0, "redquel:moving"), "to another node")
+    assert refusal(lambda: cluster.run(0, "apply", "first")).startswith("TRYAGAIN")
+    source("DEL", cluster.key(0, "redquel:moving"))
+    assert cluster.run(0, "apply", "first") == "applied"
+    assert cluster.rows(0) == {"a": 99}
+
+
+def refusal(call):
+    try:
+        return f"no error, but {call()}"
+    except RedisError as error:
+        return str(error)
+
+
+def test_a_refused_prepare_leaves_nothing(make_redis, build):
+    cluster = prepared_bucket(make_redis, build)
+    redis = cluster.redis(0)
+    before = sorted(redis("KEYS", "*"))
+    assert cluster.run_prepare(0, "first", "", (0, 1), transfer_part(-1, expected=7)) == "failed"
+    assert sorted(redis("KEYS", "*")) == before
+    assert cluster.run_prepare(0, "first", "", (0, 1), transfer_part(-1, expected=100)) == "prepared"
+    assert cluster.run_prepare(0, "second", "", (0, 1), transfer_part(-1)) == "locked"
+    assert cluster.run(0, "abort", "first") == "aborted"
+    assert cluster.run_prepare(0, "first", "", (0, 1), transfer_part(-1)) == "aborted"
+    assert redis("EXISTS", cluster.key(0, f"redquel:locks:{TABLE}")) == 0
+    assert cluster.run(0, "apply", "first") == "unknown" and cluster.rows(0) == {"a": 100}
+
+
+def test_a_transaction_gives_its_locks_to_the_commit(make_redis, build):
+    cluster = prepared_bucket(make_redis, build)
+    redis, session, locks = cluster.redis(0), "0123456789abcdef.1.77", cluster.key(0, f"redquel:locks:{TABLE}")
+    keys, words = unit(TAGS[0], "first", transfer_part(-1), "commit", session)
+    call = cluster.script(0, "prepare_commit", keys, [full_name("first"), *words])
+    cluster.buckets_of["first"] = (0, 1)
+    assert redis(*call) == ["lost"]
+    redis("SET", cluster.key(0, "redquel:process:0123456789abcdef"), "1")
+    redis("HSET", locks, "ra", f"4{session}")
+    assert redis(*call) == ["prepared"]
+    assert redis("HGET", locks, "ra") == f"4{full_name('first')}"
+    redis("DEL", cluster.key(0, "redquel:process:0123456789abcdef"))  # the lock outlives its session
+    assert cluster.run_prepare(0, "second", "", (0, 1), transfer_part(-1)) == "locked"
+    assert cluster.run(0, "apply", "first") == "applied"
+    assert cluster.rows(0) == {"a": 99} and redis("EXISTS", locks) == 0
+
+
+def test_rows_do_not_expire_between_prepare_and_apply(make_redis, build):
+    cluster = prepared_bucket(make_redis, build)
+    redis, row = cluster.redis(0), cluster.key(0, "account:a")
+    redis("PEXPIREAT", row, str(int(time.time() * 1000) + 3_600_000))
+    due = redis("PEXPIRETIME", row)
+    assert cluster.run_prepare(0, "first", "", (0, 1), transfer_part(-1)) == "prepared"
+    assert redis("PTTL", row) == -1
+    assert cluster.run(0, "abort", "first") == "aborted" and redis("PEXPIRETIME", row) == due
+    assert cluster.run_prepare(0, "second", "", (0, 1), transfer_part(-1)) == "prepared"
+    assert cluster.run(0, "apply", "second") == "applied"
+    assert redis("PEXPIRETIME", row) == due and cluster.rows(0) == {"a": 99}
+
+
+def test_an_application_that_ignores_locks_does_not_stop_half_of_a_commit(make_redis, build):
+    cluster = prepared_bucket(make_redis, build)
+    for bucket, amount in ((0, -1), (1, 1)):
+        assert cluster.run_prepare(bucket, "first", "", (0, 1), transfer_part(amount, expected=100)) == "prepared"
+    cluster.redis(1)("HSET", cluster.key(1, "account:a"), "balance", "50")
+    assert [cluster.run(bucket, "apply", "first") for bucket in (0, 1)] == ["applied", "applied"]
+    assert [cluster.rows(bucket) for bucket in (0, 1)] == [{"a": 99}, {"a": 51}]
