@@ -75,7 +75,15 @@ void examine_server(std::string_view info, Findings& findings) {
   }
   if (is_bad("aof_last_write_status")) findings.error("Redis could not write its append-only file, so that it refuses writes", "See Redis's log; the disk may be full.");
   if (is_bad("rdb_last_bgsave_status")) findings.error("Redis's last snapshot failed, so that it may refuse writes", "See Redis's log; the disk may be full.");
-  if (!server.aof_enabled) {
+  // (INFO has the field where min-replicas-to-write is set.)
+  if (server.connected_replicas > 0 && !fields.contains("min_slaves_good_slaves")) {
+    findings.warning("min-replicas-to-write is 0: a master that is cut off from its replicas takes writes, which a failover loses",
+                     "Set min-replicas-to-write to 1 and min-replicas-max-lag to 5 in Redis's configuration.");
+  }
+  if (!server.aof_enabled && server.connected_replicas > 0) {
+    findings.warning("appendonly is off: if Redis is started again before a failover, its replicas take over its last snapshot and lose what came after it",
+                     "Set appendonly to yes in Redis's configuration.");
+  } else if (!server.aof_enabled) {
     findings.warning("appendonly is off: a crash of Redis loses the transactions since its last snapshot", "Set appendonly to yes in Redis's configuration.");
   }
   const std::uint64_t limit = bytes_in(fields, "maxmemory"), used = bytes_in(fields, "used_memory");

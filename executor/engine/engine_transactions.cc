@@ -52,6 +52,7 @@ asio::awaitable<void> RedisEngine::commit(SessionState& session) {
 }
 
 asio::awaitable<void> RedisEngine::finish_statement(SessionState& session) {
+  co_await confirm_statement(session);
   if (!session.notifications || !session.notifications->has_pending()) co_return;
   try {
     co_await notifications_.prepare(session);
@@ -73,6 +74,7 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   const std::uint64_t generation = shared_.generation();
   std::exception_ptr failure;
   std::optional<sql::SqlError> lost;
+  const std::uint64_t first_write = next_commit();
   try {
     sql::CatalogPtr definitions = co_await catalog(session);
     const std::string version = definitions->version;
@@ -94,6 +96,7 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   if (failure) note_failure(*transaction, failure);
   if (lost) failure = co_await settle_lost_commit(token, generation, *lost);
+  if (!failure) failure = co_await confirm_commit(session, token, generation, first_write);
   if (lost && !failure) transaction->locks().clear();
   commit_slots_.give_back(token);
   const bool held = co_await release(session, *transaction);

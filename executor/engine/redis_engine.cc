@@ -173,20 +173,6 @@ bool returns_rows(const planner::PhysicalNode& plan) {
   return write == nullptr || !plan.columns.empty();
 }
 
-/// CALL as the query over its procedure: SELECT * FROM the procedure. `text`: of the statement, for the places that errors name.
-std::shared_ptr<const ast::Statement> query_of_call(const std::string& text) {
-  const std::shared_ptr<ast::Statement> statement = std::move(parser::parse(text).at(0).statement);
-  ast::ExpressionPtr procedure = std::move(std::get<ast::Call>(statement->node).function);
-  const std::uint32_t offset = procedure->offset;
-  ast::FunctionRef called;
-  called.functions.push_back({.call = std::move(procedure), .columns = {}});
-  ast::Select query;
-  query.targets.push_back({.value = std::make_unique<const ast::Expression>(ast::Expression{.node = ast::ColumnRef{.names = {}, .star = true}}), .name = {}});
-  query.from.push_back({.offset = offset, .node = std::move(called)});
-  statement->node = std::move(query);
-  return statement;
-}
-
 /// The query that EXPLAIN plans in place of a statement that makes a table or a cursor. Null: the statement itself.
 std::shared_ptr<const ast::Statement> explained_query(const ast::Statement& statement) {
   std::string text;
@@ -223,7 +209,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   plan->sizes = sizes;
   const auto* explain = std::get_if<ast::Explain>(&statement->node);
   const auto* call = std::get_if<ast::Call>(&statement->node);
-  if (call != nullptr) plan->rewritten = query_of_call(text);
+  if (call != nullptr) plan->rewritten = call->query;
   if (explain != nullptr) plan->rewritten = explained_query(*explain->statement);
   const ast::Statement& inner = plan->rewritten ? *plan->rewritten : explain ? *explain->statement : *statement;
   plan->statement = &inner;

@@ -72,6 +72,8 @@ class RedisEngine : public Engine {
   asio::awaitable<void> prepare_locks(Transaction& transaction, const SessionState& session);
   /// The session is about to have a temporary table.
   asio::awaitable<void> open_temporary(SessionState& session);
+  /// A statement begins: notes from where on commits may be its own.
+  void note_start(const PreparedPlan& plan, SessionState& session) const;
   /// A transaction of one statement, which no session knows of.
   std::shared_ptr<Transaction> begin_transaction() const;
   /// As `commit`; the session is the one that it was begun for.
@@ -106,6 +108,17 @@ class RedisEngine : public Engine {
   asio::awaitable<PreparedPtr> plan_by_sizes(PreparedPtr prepared, DeclaredParameters parameters, sql::CatalogPtr catalog, const SessionState& session);
 
   asio::awaitable<std::exception_ptr> settle_lost_commit(CommitToken token, std::uint64_t generation, sql::SqlError error);
+
+  // engine_replication.cc
+  /// Returns the ticket of the next write of commits.
+  std::uint64_t next_commit() const;
+  /// Waits until replicas have what was committed since the ticket. Cancellation ends the wait with a WARNING: Redis has the commit. Returns the
+  /// error of a connection that was lost meanwhile; throws 08007 if too few replicas confirm in time.
+  asio::awaitable<std::optional<sql::SqlError>> wait_for_replicas(SessionState& session, std::uint64_t first);
+  /// Waits for the replicas of a statement that stood for itself.
+  asio::awaitable<void> confirm_statement(SessionState& session);
+  /// Waits for the replicas of a commit, also at the next master. Returns its failure; null: it took place.
+  asio::awaitable<std::exception_ptr> confirm_commit(SessionState& session, CommitToken token, std::uint64_t generation, std::uint64_t first);
   asio::awaitable<void> clear_places_of_failure(const Transaction& transaction);
   asio::awaitable<void> end_advisory_transaction(SessionState& session);
   asio::awaitable<bool> unlock_advisory(AdvisoryLocks& locks, AdvisoryLocks::Lock lock, bool all);

@@ -265,22 +265,68 @@ def test_no_acknowledged_commit_is_lost(make_redis, make_server, random):
 
 
 def test_commits_wait_for_replicas(make_redis, make_server):
-    """Of a single Redis, too. Reads and locks do not wait."""
+    """Of a single Redis, too. Reads, locks and statements that fail do not wait. A cancelled wait leaves the commit where it is, as in PostgreSQL."""
     group = Group(make_redis, replicas=1, sentinels=0)
-    server = make_server("--threads", "1", *with_replicas(1, timeout=2), redis=group.nodes[0])
+    server = make_server("--threads", "1", redis=group.nodes[0])
     with server.connect() as connection, server.connect() as other:
         connection.run("CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 0)")
         group.nodes[1].signal(signal.SIGSTOP)
         try:
-            error = connection.run_error("UPDATE t SET v = 1 WHERE id = 1")
-            assert error["C"] == "08007" and "too few replicas" in error["M"], error
+            connection.send(query("UPDATE t SET v = 1 WHERE id = 1"))
+            wait_until_shown(connection, other)
             assert other.run("SELECT v FROM t") == [["1"]]
-            connection.send(query("UPDATE t SET v = 2 WHERE id = 1"))
-            assert not connection.has_input(0.3)
-            assert other.run("SELECT count(*) FROM t") == [["1"]]
+            assert other.run_error("INSERT INTO t VALUES (1, 5)")["C"] == "23505"
+            other.run(f"SELECT pg_cancel_backend({connection.process_id})")
+            check_cancelled_wait(connection)
+            connection.run("BEGIN; UPDATE t SET v = 2 WHERE id = 1")
+            connection.run("SET LOCAL statement_timeout = 1000")
+            connection.send(query("COMMIT"))
+            check_cancelled_wait(connection)
+            connection.send(query("CREATE TABLE u (id int)"))
+            wait_until_shown(connection, other)
+            other.run(f"SELECT pg_cancel_backend({connection.process_id})")
+            check_cancelled_wait(connection)
+            connection.run("SET synchronous_commit = off")
+            connection.run("UPDATE t SET v = 3 WHERE id = 1")
+            connection.run("RESET synchronous_commit")
+            assert other.run("SELECT v FROM t") == [["3"]]
+            connection.send(query("UPDATE t SET v = 4 WHERE id = 1"))
+            wait_until_shown(connection, other)
         finally:
             group.nodes[1].signal(signal.SIGCONT)
         connection.results()
-        run_when_it_is_back(connection, "UPDATE t SET v = 3 WHERE id = 1")
+        run_when_it_is_back(connection, "UPDATE t SET v = 5 WHERE id = 1")
         with group.nodes[1].connect() as replica:
-            assert replica("HGET", "t:1", "v") == "3"
+            assert replica("HGET", "t:1", "v") == "5"
+
+
+def wait_until_shown(connection, other):
+    shown = f"SELECT wait_event_type, wait_event FROM pg_stat_activity WHERE pid = {connection.process_id}"
+    wait_for(lambda: other.run(shown) == [["IPC", "SyncRep"]], what="a commit that waits for replicas")
+
+
+def check_cancelled_wait(connection):
+    result = connection.results()[-1]
+    assert result.error is None, result.error
+    assert [notice["C"] for notice in result.notices] == ["01000"], result.notices
+    assert "canceling wait for synchronous replication" in result.notices[0]["M"], result.notices
+
+
+def test_a_limited_wait_ends_with_an_error(make_redis, make_server):
+    """The error says that the commit took place. A statement that the script refused has its own error."""
+    group = Group(make_redis, replicas=1, sentinels=0)
+    server = make_server("--threads", "1", *with_replicas(1, timeout=2), redis=group.nodes[0])
+    with server.connect() as connection, server.connect() as other:
+        connection.run("CREATE TABLE t (id int PRIMARY KEY, v int UNIQUE); INSERT INTO t VALUES (1, 0)")
+        group.nodes[1].signal(signal.SIGSTOP)
+        try:
+            error = connection.run_error("UPDATE t SET v = 1 WHERE id = 1")
+            assert error["C"] == "08007" and "the commit took place" in error["M"], error
+            assert connection.run_error("INSERT INTO t VALUES (2, 1)")["C"] == "23505"
+            connection.run("BEGIN; UPDATE t SET v = 2 WHERE id = 1")
+            error = connection.run_error("COMMIT")
+            assert error["C"] == "08007" and "the commit took place" in error["M"], error
+            assert other.run("SELECT v FROM t") == [["2"]]
+        finally:
+            group.nodes[1].signal(signal.SIGCONT)
+        run_when_it_is_back(connection, "UPDATE t SET v = 3 WHERE id = 1")

@@ -5,6 +5,7 @@ import subprocess
 
 from harness.passwords import scram_verifier
 from harness.roles import add_role
+from harness.sentinels import Group
 
 
 def check(build, url, *words):
@@ -47,6 +48,25 @@ def test_settings_of_redis(build, make_redis, make_server):
         stored("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
         code, errors, _ = findings(build, redis.url)
         assert code == 1 and "maxmemory-policy is allkeys-lru" in errors[0], errors
+
+
+def test_settings_for_replicas(build, make_redis, make_server):
+    """What a failover loses, as far as the settings of the master decide it."""
+    group = Group(make_redis, replicas=1, sentinels=0)
+    master = group.nodes[0]
+    make_server(redis=master).connect().close()
+
+    def lacks(words):
+        return any(words in warning for warning in findings(build, master.url)[2])
+
+    assert lacks("min-replicas-to-write is 0")
+    with master.connect() as stored:
+        is_durable = stored("CONFIG", "GET", "appendonly")[1] == "yes"
+        assert lacks("its replicas take over") == (not is_durable)
+        stored("CONFIG", "SET", "appendonly", "no" if is_durable else "yes")
+        assert lacks("its replicas take over") == is_durable
+        stored("CONFIG", "SET", "min-replicas-to-write", "1")
+        assert not lacks("min-replicas-to-write")
 
 
 def test_stored_definitions(build, make_redis, make_server):
