@@ -10,6 +10,7 @@
 #include "executor/redis/look_client.h"
 #include "executor/redis/redis_share.h"
 #include "server/configuration.h"
+#include "server/progress_line.h"
 #include "server/redis_check.h"
 #include "server/reload.h"
 
@@ -21,8 +22,11 @@ namespace {
 executor::Discovery discover(executor::ConnectionOptions connection, executor::DiscoveryOptions options, std::size_t share) {
   executor::Discovery discovery;
   executor::RedisShare pace({.percent = share});
+  ProgressLine progress(stderr);
+  if (progress.is_shown()) options.report = [&progress](std::size_t walked, std::size_t all) { progress.show(walked, all); };
   run_over_redis(executor::looking_options(std::move(connection), nullptr), [&](executor::RedisPool& pool) -> asio::awaitable<void> {
-    executor::LookClient client(pool.bulk(pool.default_database()), nullptr, &pace);
+    executor::LookClient client(pool.bulk(pool.default_database()), nullptr, pace, executor::LookClient::Paced::kAll);
+    options.step = [&pace] { return pace.step(); };
     discovery = co_await executor::discover(client, std::move(options));
   });
   return discovery;

@@ -11,6 +11,7 @@
 #include "executor/discovery/keyspace_sampler.h"
 #include "executor/engine/inner_statements.h"
 #include "executor/engine/kept_statements.h"
+#include "executor/redis/own_keyspace.h"
 #include "executor/roles/access.h"
 #include "executor/roles/user_mappings.h"
 #include "executor/transaction/transaction.h"
@@ -104,6 +105,7 @@ class ImportExecution final : public Execution {
       user = co_await mapped_user(engine_.access(), engine_.database(), catalog->version, *mapping);
     }
     RedisClient& client = user ? user->bulk(database) : engine_.access().bulk(database);
+    if (OwnKeyspace* own = client.own_keyspace()) options.discovery.step = [own] { return own->share().step(); };
     Discovery discovery = co_await discover(client, std::move(options.discovery));
     for (sql::ProposedTable& table : discovery.proposal.tables) {
       if (options.database) table.database = std::to_string(*options.database);

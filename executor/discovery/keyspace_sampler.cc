@@ -17,10 +17,13 @@ namespace {
 
 constexpr std::size_t kScanCount = 1000;     // about 0.3 ms of Redis
 constexpr std::size_t kKeysPerTrip = 100;    // that one pipeline asks about
+constexpr std::size_t kCommandsOfKey = 5;    // about
 constexpr std::size_t kElements = 20;        // of a set, zset or list
 constexpr std::size_t kFields = 64;          // of a hash
 constexpr std::size_t kEntries = 10;         // of a stream
 constexpr std::size_t kValueBytes = 4096;    // of a string
+constexpr std::int64_t kLargeKey = 1 << 20;  // bytes of a key whose elements are measured before they are read
+constexpr const char* kLargeValue = "(a large value)";  // stands for one that is not read
 
 /// Keys that are redquel's, by what they begin with.
 class OwnKeys {
@@ -49,16 +52,26 @@ asio::awaitable<RepliesPtr> ask(RedisClient& client, CommandBatch batch) {
   co_return replies;
 }
 
+asio::awaitable<std::size_t> count_keys(RedisClient& client) {
+  CommandBatch batch;
+  batch.add("DBSIZE");
+  const RepliesPtr replies = co_await ask(client, std::move(batch));
+  co_return static_cast<std::size_t>(std::max<std::int64_t>(replies->integer(0), 0));
+}
+
 asio::awaitable<sql::KeyShapes> list_keys(RedisClient& client, const DiscoveryOptions& options, const OwnKeys& own) {
   sql::KeyShapes shapes(options.sample);
   const bool is_glob = options.pattern.find_first_of("*?[") != std::string::npos;
   const std::string glob = is_glob ? options.pattern : options.pattern + "*";
   std::string cursor = "0";
+  std::size_t walked = 0, all = 0;
+  if (options.report) all = co_await count_keys(client);
   EventLoopTurn turn;
   do {
     CommandBatch batch;
-    if (glob == "*") batch.add("SCAN", cursor, "COUNT", kScanCount);
-    else batch.add("SCAN", cursor, "MATCH", glob, "COUNT", kScanCount);
+    const std::size_t count = options.step ? options.step() : kScanCount;
+    if (glob == "*") batch.add("SCAN", cursor, "COUNT", count);
+    else batch.add("SCAN", cursor, "MATCH", glob, "COUNT", count);
     const RepliesPtr replies = co_await ask(client, std::move(batch));
     const std::span<const Reply> parts = replies->array(0);
     if (parts.size() != 2 || !parts[0].is_text()) throw unexpected_reply("SCAN", "a cursor and keys");
@@ -66,20 +79,55 @@ asio::awaitable<sql::KeyShapes> list_keys(RedisClient& client, const DiscoveryOp
     for (const Reply& key : parts[1].children()) {
       if (!own.has(key.text)) shapes.add(key.text);
     }
+    walked = std::min(walked + count, all);
+    if (options.report) options.report(walked, all);
     if (turn.is_over()) co_await turn.yield();
   } while (cursor != "0" && shapes.keys() < options.max_keys);
   co_return shapes;
 }
 
-/// The commands that read some of one key.
-void append_reads(CommandBatch& batch, const sql::KeySample& sample) {
-  if (sample.type == "hash") batch.add("HLEN", sample.key).add("HRANDFIELD", sample.key, kFields, "WITHVALUES");
+/// A key and how it is read.
+struct Reading {
+  sql::KeySample& sample;
+  bool is_large = false;  // values may be, too: only their sizes are asked for
+};
+
+/// Adds the two commands that read some of one key.
+void append_reads(CommandBatch& batch, const Reading& reading) {
+  const sql::KeySample& sample = reading.sample;
+  if (sample.type == "hash" && reading.is_large) batch.add("HLEN", sample.key).add("HRANDFIELD", sample.key, kFields);
+  else if (sample.type == "hash") batch.add("HLEN", sample.key).add("HRANDFIELD", sample.key, kFields, "WITHVALUES");
   else if (sample.type == "string") batch.add("STRLEN", sample.key).add("GETRANGE", sample.key, 0, kValueBytes - 1);
-  else if (sample.type == "set") batch.add("SCARD", sample.key).add("SRANDMEMBER", sample.key, kElements);
-  else if (sample.type == "zset") batch.add("ZCARD", sample.key).add("ZRANGE", sample.key, 0, kElements - 1, "WITHSCORES");
-  else if (sample.type == "list") batch.add("LLEN", sample.key).add("LRANGE", sample.key, 0, kElements - 1);
-  else if (sample.type == "stream") batch.add("XLEN", sample.key).add("XRANGE", sample.key, "-", "+", "COUNT", kEntries);
+  else if (sample.type == "set" && !reading.is_large) batch.add("SCARD", sample.key).add("SRANDMEMBER", sample.key, kElements);
+  else if (sample.type == "zset" && !reading.is_large) batch.add("ZCARD", sample.key).add("ZRANGE", sample.key, 0, kElements - 1, "WITHSCORES");
+  else if (sample.type == "list" && !reading.is_large) batch.add("LLEN", sample.key).add("LRANGE", sample.key, 0, kElements - 1);
+  else if (sample.type == "stream" && !reading.is_large) batch.add("XLEN", sample.key).add("XRANGE", sample.key, "-", "+", "COUNT", kEntries);
   else batch.add("EXISTS", sample.key).add("EXISTS", sample.key);
+}
+
+/// Reads the values of fields of large hashes that are small themselves.
+asio::awaitable<void> read_fields(RedisClient& client, std::span<const Reading> readings) {
+  CommandBatch sizes;
+  for (const Reading& reading : readings) {
+    for (const auto& [name, value] : reading.sample.parts) sizes.add("HSTRLEN", reading.sample.key, name);
+  }
+  const RepliesPtr lengths = co_await ask(client, std::move(sizes));
+  CommandBatch values;
+  std::vector<std::string*> wanted;
+  std::size_t next = 0;
+  for (const Reading& reading : readings) {
+    for (auto& [name, value] : reading.sample.parts) {
+      const Reply& length = (*lengths)[next++];
+      value = kLargeValue;
+      if (length.kind != Reply::Kind::integer || length.integer > static_cast<std::int64_t>(kValueBytes)) continue;
+      values.add("HGET", reading.sample.key, name);
+      wanted.push_back(&value);
+    }
+  }
+  const RepliesPtr replies = co_await ask(client, std::move(values));
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if ((*replies)[i].is_text()) *wanted[i] = (*replies)[i].text;
+  }
 }
 
 void add_pairs(std::span<const Reply> words, sql::KeySample& sample) {
@@ -87,8 +135,19 @@ void add_pairs(std::span<const Reply> words, sql::KeySample& sample) {
 }
 
 /// False: the key has changed its type since, or is gone.
-bool take_replies(const Reply& size, const Reply& parts, sql::KeySample& sample) {
+bool take_replies(const Reply& size, const Reply& parts, const Reading& reading) {
+  sql::KeySample& sample = reading.sample;
   if (size.is_error() || parts.is_error() || size.kind != Reply::Kind::integer || size.integer <= 0) return false;
+  if (reading.is_large && sample.type == "hash") {
+    for (const Reply& name : parts.children()) sample.parts.emplace_back(name.text, "");
+    sample.is_whole = static_cast<std::size_t>(size.integer) <= sample.parts.size();
+    return true;
+  }
+  if (reading.is_large && sample.type != "string") {
+    if (sample.type != "stream") sample.parts.emplace_back(kLargeValue, sample.type == "zset" ? "0.5" : "");
+    sample.is_whole = false;
+    return true;
+  }
   if (sample.type == "string") {
     sample.parts.emplace_back("", parts.text);
     sample.is_whole = static_cast<std::size_t>(size.integer) <= kValueBytes;
@@ -112,22 +171,34 @@ bool take_replies(const Reply& size, const Reply& parts, sql::KeySample& sample)
 bool is_hidden(const Reply& reply) { return reply.is_error() && reply.text.starts_with("NOPERM"); }
 
 asio::awaitable<void> read_keys(RedisClient& client, std::span<sql::KeySample> samples, std::vector<bool>& found) {
+  constexpr std::size_t kQuestions = 3;
   CommandBatch types;
-  for (const sql::KeySample& sample : samples) types.add("TYPE", sample.key).add("PTTL", sample.key);
+  for (const sql::KeySample& sample : samples) types.add("TYPE", sample.key).add("PTTL", sample.key).add("MEMORY", "USAGE", sample.key);
   const RepliesPtr known = co_await ask(client, std::move(types));
   CommandBatch reads;
+  std::vector<Reading> readings;
+  sql::KeySample hidden{.key = std::string(sql::kNoKey), .type = "none"};
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (is_hidden((*known)[2 * i])) {
+    const Reply &type = (*known)[kQuestions * i], &bytes = (*known)[kQuestions * i + 2];
+    if (is_hidden(type)) {
       samples[i].type = "none";
-      append_reads(reads, {.key = std::string(sql::kNoKey), .type = {}});
+      readings.push_back({samples[i]});
+      append_reads(reads, {hidden});
       continue;
     }
-    samples[i].type = known->text(2 * i).value_or("none");
-    samples[i].expires = known->integer(2 * i + 1) >= 0;
-    append_reads(reads, samples[i]);
+    samples[i].type = known->text(kQuestions * i).value_or("none");
+    samples[i].expires = known->integer(kQuestions * i + 1) >= 0;
+    readings.push_back({samples[i], bytes.kind == Reply::Kind::integer && bytes.integer > kLargeKey});
+    append_reads(reads, readings.back());
   }
   const RepliesPtr replies = co_await ask(client, std::move(reads));
-  for (std::size_t i = 0; i < samples.size(); ++i) found.push_back(take_replies((*replies)[2 * i], (*replies)[2 * i + 1], samples[i]));
+  std::vector<Reading> large;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    found.push_back(take_replies((*replies)[2 * i], (*replies)[2 * i + 1], readings[i]));
+    if (found.back() && readings[i].is_large && samples[i].type == "hash") large.push_back(readings[i]);
+  }
+  const std::span<const Reading> hashes = large;
+  if (!hashes.empty()) co_await read_fields(client, hashes);
 }
 
 }  // namespace
@@ -146,8 +217,9 @@ asio::awaitable<Discovery> discover(RedisClient& client, DiscoveryOptions option
     sampled.push_back({std::move(shape), {}});
   }
   std::vector<bool> found;
-  for (std::size_t first = 0; first < samples.size(); first += kKeysPerTrip) {
-    const std::span<sql::KeySample> part = std::span(samples).subspan(first, std::min(kKeysPerTrip, samples.size() - first));
+  for (std::size_t first = 0, count = 0; first < samples.size(); first += count) {
+    count = std::min(options.step ? std::max<std::size_t>(options.step() / kCommandsOfKey, 1) : kKeysPerTrip, samples.size() - first);
+    const std::span<sql::KeySample> part = std::span(samples).subspan(first, count);
     co_await read_keys(client, part, found);
   }
   std::size_t next = 0;

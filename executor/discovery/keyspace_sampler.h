@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct DiscoveryOptions {
   std::string pattern = "*";             // of SCAN MATCH; without a wildcard: what keys begin with
   std::size_t sample = 50;               // keys that are read of each form of key
   std::size_t max_keys = 20'000'000;     // that are listed
+  std::function<std::size_t()> step = {};  // how many keys one command lists; empty: a thousand
+  /// Called after each command that lists keys, with about how many were walked so far, of how many. Empty: not called.
+  std::function<void(std::size_t walked, std::size_t all)> report = {};
 };
 
 struct Discovery {

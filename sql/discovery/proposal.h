@@ -46,6 +46,7 @@ struct ProposedTable {
   std::string name, layout, key, counter;
   std::string database;  // the logical one, where it is not the session's
   std::string parts = {};  // option format of layout string with several columns: json; empty: none
+  std::string comment = {};  // COMMENT ON FOREIGN TABLE: the framework that wrote the keys; empty: none
   std::string maintained = "redquel";  // who keeps the indexes when SQL writes: redquel or application
   std::vector<ProposedColumn> columns;
   std::vector<ProposedIndex> indexes;

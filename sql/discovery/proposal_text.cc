@@ -112,6 +112,7 @@ std::vector<std::string> definition_statements(const ProposedFramework& framewor
 std::vector<std::string> definition_statements(const ProposedTable& table, const std::string& schema) {
   std::vector<std::string> statements = {create_table(table, schema)};
   for (const ProposedIndex& index : table.indexes) statements.push_back(create_index(table, index, schema));
+  if (!table.comment.empty()) statements.push_back(fmt::format("COMMENT ON FOREIGN TABLE {} IS {};", qualified(schema, table.name), quote_literal(table.comment)));
   return statements;
 }
 

@@ -300,6 +300,7 @@ class Proposer {
     if ((word != "_uniques" && word != "_indices") || entry.slot_count() != 1) return false;
     ProposedTable& table = table_of(entity);
     if (table.layout == "hash" && table.key.ends_with(":{" + entity.slot + "}") && std::ranges::count(table.key, '{') == 1) table.layout = "ohm";
+    if (table.layout == "ohm") table.comment = "Ohm: objects of the model " + entity.base.back().text;
     return true;
   }
 

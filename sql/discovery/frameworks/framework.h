@@ -38,6 +38,8 @@ std::vector<FoundFramework> recognise_rate_limiter(std::span<const KeySample> ke
 std::vector<FoundFramework> recognise_redlock(std::span<const KeySample> keys);
 std::vector<FoundFramework> recognise_socket_io(std::span<const KeySample> keys);
 std::vector<FoundFramework> recognise_kamailio(std::span<const KeySample> keys);
+std::vector<FoundFramework> recognise_spring_data(std::span<const KeySample> keys);
+std::vector<FoundFramework> recognise_redis_om(std::span<const KeySample> keys);
 
 /// All recognisers, in the order in which they look. A key belongs to the first framework that owns it.
 std::span<const FrameworkRecogniser> framework_recognisers();

@@ -40,6 +40,8 @@ std::span<const FrameworkRecogniser> framework_recognisers() {
       {"Redlock", recognise_redlock},
       {"Socket.IO", recognise_socket_io},
       {"Kamailio", recognise_kamailio},
+      {"Spring Data Redis", recognise_spring_data},
+      {"Redis OM", recognise_redis_om},
   };
   return kRecognisers;
 }
