@@ -59,6 +59,8 @@ std::optional<LookOptions> read_options(int argc, const char* const* argv) {
   app.add_option("--max-keys-per-second", keys_per_second, "keys that a scan looks at in a second; 0 (the default): no limit")->type_name("N")->check(CLI::Range(0, 2147483647));
   std::size_t redis_share = 0;
   app.add_option("--max-redis-share", redis_share, "percent of Redis's time that scans may take (10)")->type_name("PERCENT")->check(CLI::Range(1, 100));
+  std::size_t start_keys = 0;
+  app.add_option("--max-start-keys", start_keys, "keys that the start scans to compare the structures of one table (10000000); 0: no limit")->type_name("N")->check(CLI::Range(0, 2147483647));
   app.add_option("--threads", configuration.threads, "event loops; 0: one per core")->check(CLI::Range(0, 1024));
   app.add_option("--log-level", log_level, "trace, debug, info, warn, error or off");
   try {
@@ -75,6 +77,7 @@ std::optional<LookOptions> read_options(int argc, const char* const* argv) {
     for (ListenAddress& address : parse_listen_addresses(text)) configuration.listen.push_back(std::move(address));
   }
   if (app.count("--max-keys-per-second") > 0) configuration.look_keys_per_second = keys_per_second;
+  if (app.count("--max-start-keys") > 0) configuration.look_start_keys = start_keys;
   if (app.count("--max-redis-share") > 0) configuration.look_redis_share = redis_share;
   configuration.redis_url = url;
   configuration.embedded = false;
@@ -103,11 +106,13 @@ void check_readable(const executor::ConnectionOptions& redis) {
 /// Definition statements that are run before there is a session: of a catalog file, or those that discovery proposes.
 class DefinitionRun {
  public:
-  DefinitionRun(executor::RedisPool& pool, executor::OwnKeyspace& own)
+  /// `most_keys`: that are scanned to compare the structures of one table with its rows; 0: no limit.
+  DefinitionRun(executor::RedisPool& pool, executor::OwnKeyspace& own, std::size_t most_keys)
       : access_(pool, own), home_(access_.shared(pool.default_database())), number_(pool.default_database()) {
     executor::home_database() = {&home_, number_};
     engine_ = executor::make_engine(access_, number_, home_);
     session_.only_looks = session_.modes.read_only = true;
+    session_.show = [most_keys](const std::string& name) { return name == "redquel.max_scanned_keys" ? std::optional(std::to_string(most_keys)) : std::nullopt; };
     session_.notice = [](std::string_view severity, const sql::SqlError& notice) { spdlog::info("{}: {}", severity, notice.message()); };
   }
   ~DefinitionRun() { executor::home_database() = {}; }
@@ -150,12 +155,13 @@ class DefinitionRun {
 };
 
 /// Fills the keyspace with the definitions of the file, or with those that discovery finds.
-void load_definitions(const executor::ConnectionOptions& redis, const std::shared_ptr<executor::OwnKeyspace>& own, const std::optional<CatalogFile>& file) {
+void load_definitions(const executor::ConnectionOptions& redis, const std::shared_ptr<executor::OwnKeyspace>& own, const std::optional<CatalogFile>& file,
+                      std::size_t most_keys) {
   std::optional<std::string> text = file ? file->read() : std::nullopt;
   const bool is_new = !text;
   if (file && is_new) own->keep_changes([&file](const std::vector<std::string>& statements) { file->append(statements); });
   run_over_redis(redis, [&](executor::RedisPool& pool) -> asio::awaitable<void> {
-    DefinitionRun run(pool, *own);
+    DefinitionRun run(pool, *own, most_keys);
     if (is_new) co_await run.run_one(kImport);
     else co_await run.run_all(*std::move(text), file->path().string());
   });
@@ -177,7 +183,7 @@ int serve(const LookOptions& options) {
   server_options.logins = std::make_shared<LoginPolicy>(server_options.rules);
   server_options.logins->take_up(false, "Set authentication.rules in a file for --config");
   check_readable(redis);
-  load_definitions(redis, own, options.catalog);
+  load_definitions(redis, own, options.catalog, options.configuration.look_start_keys);
   Server server(std::move(server_options), redis_engines(redis, {}, own));
   spdlog::info("looking at Redis at {}; definitions are kept in {}", redis.url.address(), options.catalog ? options.catalog->path().string() : "memory");
   const bool clean = server.run([&server] {

@@ -28,7 +28,7 @@ constexpr int kReadAttempts = 20;
 using Indexes = std::set<sql::Oid>;
 
 StructureCheck check_of(const StructureContext& context, const LoadedCatalog& loaded, const TablePtr& table, Indexes indexes, bool strays) {
-  return {context.ddl.redis, context.access, context.database, loaded.snapshot, table, std::move(indexes), strays};
+  return {context.ddl.redis, context.access, context.database, loaded.snapshot, table, std::move(indexes), strays, context.ddl.session.show};
 }
 
 Indexes unbelieved(const sql::TableDef& table) {
@@ -155,7 +155,9 @@ asio::awaitable<void> settle(StructureContext context, sql::Oid table) {
   }
   if (!failure) co_return;
   // The definitions are committed: the structures stay unused.
-  warn(context, fmt::format("structures of a foreign table are not used by queries yet: {}", failure->message()), "REINDEX TABLE compares them with the rows again.");
+  const bool only_looks = context.ddl.redis.own_keyspace() != nullptr;
+  warn(context, fmt::format("structures of a foreign table are not used by queries yet: {}", failure->message()),
+       only_looks ? "DROP INDEX and CREATE INDEX in a session compare them with the rows." : "REINDEX TABLE compares them with the rows again.");
 }
 
 asio::awaitable<void> rebuild(StructureContext context, sql::Oid table, std::optional<sql::Oid> index) {

@@ -32,6 +32,7 @@ struct ExecutionCounters {
 };
 
 class OwnKeyspace;
+class UnreplicatedCommits;
 
 /// Commands that are on their way while their caller does something else. Destroyed before the replies were taken:
 /// these are read and dropped.
@@ -76,6 +77,9 @@ class RedisClient {
   /// Returns the place of redquel's own keys, if it is not Redis: then this client only looks at Redis, and runs no scripts. Null: they are in
   /// Redis.
   virtual OwnKeyspace* own_keyspace() { return nullptr; }
+
+  /// Returns the commits that replicas have not confirmed yet. Null: no replica confirms any.
+  virtual UnreplicatedCommits* unreplicated() { return nullptr; }
 };
 
 class Subscription;

@@ -60,7 +60,7 @@ std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause) {
 
 }  // namespace
 
-SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions options, std::shared_ptr<std::uint64_t> generation)
+SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions options, std::shared_ptr<ServerState> server_state)
     : options_(std::move(options)),
       socket_(executor),
       retry_timer_(executor),
@@ -70,7 +70,7 @@ SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions o
       silence_timer_(executor),
       retry_pause_(options_.retry_pause),
       input_(kInputBytes),
-      generation_(generation ? std::move(generation) : std::make_shared<std::uint64_t>(0)),
+      server_state_(std::move(server_state)),
       replica_timer_(executor) {
   if (!options_.version_key.empty()) {
     CommandBatch batch;
@@ -116,7 +116,7 @@ void SharedConnection::Core::stop() {
   for (Turn& turn : unproven_) {
     for (const auto& pending : turn.batches) pending->fail(error);
   }
-  fail_unreplicated("redquel shuts down");
+  give_up_unreplicated(error);
   turns_.clear();
   unproven_.clear();
   fail_all(waiting_, error);
@@ -225,7 +225,11 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hand
     co_return connection_failed(options_.url.address(), "timeout");
   if (error) co_return connection_failed(options_.url.address(), error.message());
 
-  if (*generation_ == 0 || (is_connected_before_ && result.server.is_another_server_than(server_))) ++*generation_;
+  if (server_state_->generation == 0 || (is_connected_before_ && result.server.is_another_server_than(server_))) {
+    ++server_state_->generation;
+    server_state_->has_replicas = false;
+  }
+  if (result.server.connected_replicas > 0) server_state_->has_replicas = true;
   if (!is_connected_before_ || result.server.is_another_server_than(server_)) {
     rewrite_is_impossible_ = false;
     warn_of_eviction(result.server, options_.url.address(), options_.refuses_eviction);
@@ -278,7 +282,7 @@ void SharedConnection::Core::lost(const std::string& reason) {
   for (Turn& turn : unproven_) {
     for (const auto& pending : turn.batches) pending->fail(error);
   }
-  fail_unreplicated(reason);
+  give_up_unreplicated(error);
   turns_.clear();
   unproven_.clear();
   is_proving_ = false;
@@ -351,20 +355,20 @@ void SharedConnection::Core::flush() {
 }
 
 void SharedConnection::Core::send_turn(Turn turn) {
-  if (awaits_replicas_) {
-    output_ += wait_command_;
-    turn.replicas = std::make_unique<Replies>();
-  }
   output_ += version_command_;
-  if (tls_) encrypt_output();
   if (!version_command_.empty()) turn.version = std::make_unique<Replies>();
   turn.written = std::chrono::steady_clock::now();
+  if (turns_.empty()) note_progress();
   turns_.push_back(std::move(turn));
-
   ++statistics_.turns;
+  if (awaits_replicas_ && needed_replicas() > 0) append_wait(options_.unreplicated->issue());
+  write_output();
+}
+
+void SharedConnection::Core::write_output() {
+  if (tls_) encrypt_output();
   statistics_.bytes_sent += output_.size();
   writing_ = true;
-  if (turns_.size() == 1) note_progress();
   watch_silence();
   // A large write takes several steps while Redis reads; a small one only shows that there is room in a buffer.
   const auto rest = [self = shared_from_this()](error_code error, std::size_t sent) {
@@ -473,12 +477,7 @@ bool SharedConnection::Core::take_reply() {
   if (turns_.empty()) return false;
   Turn& turn = turns_.front();
   if (turn.current == turn.batches.size()) {
-    if (turn.replicas && turn.replicas->size() == 0) {
-      if (!decoder_->next(*turn.replicas)) return false;
-      if (!turn.version) finish_turn();
-      return true;
-    }
-    if (!decoder_->next(*turn.version)) return false;
+    if (!decoder_->next(turn.replicas ? *turn.replicas : *turn.version)) return false;
     finish_turn();
     return true;
   }
@@ -486,7 +485,7 @@ bool SharedConnection::Core::take_reply() {
   if (!decoder_->next(*pending.replies)) return false;
   if (pending.replies->size() == pending.expected_replies) {
     ++turn.current;
-    if (turn.current == turn.batches.size() && !turn.version && !turn.replicas) finish_turn();
+    if (turn.current == turn.batches.size() && !turn.version) finish_turn();
   }
   return true;
 }
@@ -494,7 +493,7 @@ bool SharedConnection::Core::take_reply() {
 void SharedConnection::Core::finish_turn() {
   Turn turn = std::move(turns_.front());
   turns_.pop_front();
-  if (awaits_replicas_) return check_replicas(std::move(turn));
+  if (turn.replicas) return check_replicas(turn);
   if (!master_) return give_replies(turn);
   turn.answered = std::chrono::steady_clock::now();
   if (unproven_.empty() && is_proven(turn)) return give_replies(turn);
@@ -516,7 +515,7 @@ void SharedConnection::Core::give_replies(const Turn& turn) {
   if (is_told && !is_bulk) seen_version(options_.url.database) = version.value_or("");
   for (const auto& pending : turn.batches) {
     pending->replies->set_catalog_version(version);
-    pending->replies->set_generation(*generation_);
+    pending->replies->set_generation(server_state_->generation);
     pending->finish();
   }
 }

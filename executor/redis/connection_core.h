@@ -25,10 +25,19 @@ namespace redquel::executor {
 /// at any time.
 class SharedConnection::Core : public MasterFollower, public std::enable_shared_from_this<Core> {
  public:
-  Core(asio::any_io_executor executor, ConnectionOptions options, std::shared_ptr<std::uint64_t> generation = nullptr);
+  /// What the connections to one Redis know of it together.
+  struct ServerState {
+    std::uint64_t generation = 0;
+    bool has_replicas = false;  // or has had, since it became the server
+  };
+  Core(asio::any_io_executor executor, ConnectionOptions options, std::shared_ptr<ServerState> server_state = std::make_shared<ServerState>());
 
-  /// Makes the connection of commits, which wait for replicas (replica_wait.cc). Both count the same generations.
+  /// Makes the connection of commits, which replicas confirm (replica_wait.cc).
   std::shared_ptr<Core> for_commits();
+  /// Returns true if commits go without confirmations, as far as is known.
+  bool needs_no_replicas() const { return is_connected_before_ && needed_replicas() == 0; }
+  /// Looks now and then whether the server has got its first replica.
+  void look_for_replicas();
   const ConnectionOptions& options() const { return options_; }
 
   void enqueue(std::shared_ptr<PendingBatch> pending);
@@ -41,18 +50,20 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
     now.held_writes = state_ == State::ready && writes_ != Writes::pass ? waiting_.size() : 0;
     return now;
   }
-  std::uint64_t generation() const { return *generation_; }
+  std::uint64_t generation() const { return server_state_->generation; }
 
  private:
   enum class State { idle, connecting, ready, stopped };
   /// What becomes of commands that may write, on a connection that is ready (write_admission.h).
   enum class Writes { pass, wait, refused };
 
-  /// What left in one write: batches whose replies are still expected, in order, and the version behind them.
+  /// What left in one write: batches whose replies are still expected, in order, and the version behind them. Or a WAIT for what is before it.
   struct Turn {
     std::vector<std::shared_ptr<PendingBatch>> batches;
     std::size_t current = 0;
-    std::unique_ptr<Replies> version, replicas;
+    std::unique_ptr<Replies> version, replicas;  // of GET and WAIT
+    int needed_replicas = 0;
+    std::optional<UnreplicatedCommits::Ticket> ticket;
     std::chrono::steady_clock::time_point written, answered;
   };
 
@@ -82,10 +93,15 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   bool take_reply();
   void finish_turn();
   void give_replies(const Turn& turn);
-  void check_replicas(Turn turn);
-  void fail_unreplicated(std::string_view reason);
+  int needed_replicas() const;
+  void append_wait(std::optional<UnreplicatedCommits::Ticket> ticket);
+  void check_replicas(const Turn& turn);
+  sql::SqlError too_few_replicas(std::string_view reason) const;
+  void give_up_unreplicated(const sql::SqlError& reason);
   void ask_replicas_again();
+  static asio::awaitable<void> find_replicas(std::shared_ptr<Core> self);
   void send_turn(Turn turn);
+  void write_output();
   /// Gives the replies of unproven turns once the sentinels have confirmed that they are the master's (connection_proof.cc).
   static asio::awaitable<void> prove(std::shared_ptr<Core> self, std::uint64_t connection);
   bool is_proven(const Turn& turn) const;
@@ -147,12 +163,17 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
 
   ServerInfo server_;
   ConnectionStatistics statistics_;
-  std::shared_ptr<std::uint64_t> generation_;
+  std::shared_ptr<ServerState> server_state_;
   bool is_connected_before_ = false;
 
   bool awaits_replicas_ = false;  // this is a connection of commits
-  std::string wait_command_;
-  std::deque<Turn> unreplicated_;  // answered, and not yet confirmed by replicas
+  /// Commits that were answered, and that replicas have not confirmed yet.
+  struct Unreplicated {
+    UnreplicatedCommits::Ticket ticket;
+    std::chrono::steady_clock::time_point written;
+  };
+  std::deque<Unreplicated> unreplicated_;
+  std::chrono::steady_clock::time_point looked_for_replicas_;
   asio::steady_timer replica_timer_;
   std::optional<std::chrono::steady_clock::time_point> lacks_replicas_since_;
 };

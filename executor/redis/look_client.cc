@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <optional>
 
 #include "executor/redis/looking_commands.h"
 #include "executor/redis/redis_error.h"
@@ -49,6 +51,7 @@ struct Split {
   std::string answers;            // RESP: those of all commands, nil for the ones that are sent
   std::size_t own = 0;            // commands that are answered here
   std::size_t keys = 0;           // that SCAN looks at
+  std::size_t elements = 0;       // that the commands look at, as far as their words tell
 };
 
 bool is_own(std::span<const std::string_view> words) {
@@ -64,6 +67,40 @@ std::size_t scanned_keys(std::span<const std::string_view> words) {
   const auto count = std::ranges::find(words, "COUNT");
   if (count != words.end() && count + 1 != words.end()) std::from_chars((count + 1)->data(), (count + 1)->data() + (count + 1)->size(), keys);
   return keys;
+}
+
+/// What a command without a count looks at, if it reads a structure whole.
+constexpr std::size_t kElementsOfWhole = 1000;
+/// Batches that look at no more are no bulk reads.
+constexpr std::size_t kFewElements = 100;
+
+std::optional<std::int64_t> number_in(std::string_view word) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
+}
+
+/// Returns the number behind such a word, or behind the word after it.
+std::optional<std::size_t> count_after(std::span<const std::string_view> words, std::string_view option, std::size_t distance) {
+  const auto found = std::ranges::find(words, option);
+  if (static_cast<std::size_t>(words.end() - found) <= distance) return std::nullopt;
+  const std::optional<std::int64_t> count = number_in(*(found + static_cast<std::ptrdiff_t>(distance)));
+  return count && *count >= 0 ? std::optional(static_cast<std::size_t>(*count)) : std::nullopt;
+}
+
+/// Returns the number of keys and elements that the command makes Redis look at, as far as its words tell.
+std::size_t elements_of(std::span<const std::string_view> words) {
+  static constexpr std::string_view kWhole[] = {"HGETALL", "HKEYS", "HVALS", "SDIFF", "SINTER", "SINTERCARD", "SMEMBERS", "SORT_RO", "SUNION", "ZDIFF", "ZINTER", "ZUNION"};
+  static constexpr std::string_view kSeveral[] = {"HMGET", "MGET", "SMISMEMBER", "ZMSCORE"};
+  const std::string_view name = words[0];
+  if (const auto count = count_after(words, "COUNT", 1)) return *count;
+  if (const auto count = count_after(words, "LIMIT", 2)) return *count;
+  if (std::ranges::find(kWhole, name) != std::end(kWhole)) return kElementsOfWhole;
+  if (std::ranges::find(kSeveral, name) != std::end(kSeveral)) return words.size() > 20 ? words.size() : 1;
+  if ((name != "LRANGE" && !name.starts_with("ZRANGE") && !name.starts_with("ZREVRANGE") && name != "XRANGE") || words.size() < 4) return 1;
+  const auto first = number_in(words[2]), last = number_in(words[3]);
+  const bool is_known = first && last && (*first < 0) == (*last < 0) && *first <= *last;
+  return is_known ? static_cast<std::size_t>(*last - *first + 1) : kElementsOfWhole;
 }
 
 Split split_batch(const CommandBatch& batch, const OwnKeyspace* own) {
@@ -85,6 +122,7 @@ Split split_batch(const CommandBatch& batch, const OwnKeyspace* own) {
     }
     if (may_have_own) split.answers += "$-1\r\n";
     split.keys += scanned_keys(words);
+    split.elements += elements_of(words);
     split.sent.push_back(position);
   }
   return split;
@@ -106,20 +144,21 @@ RepliesPtr decode_answers(const std::string& answers, const CommandBatch& batch,
 
 asio::awaitable<RepliesPtr> LookClient::execute(CommandBatch batch, ExecutionCounters* counters) {
   const Split split = split_batch(batch, own_);
-  if (split.own == 0) co_return co_await send(std::move(batch), split.keys, counters);
+  const bool waits = paces_ == Paced::kAll || split.elements > kFewElements;
+  if (split.own == 0) co_return co_await send(std::move(batch), split.keys, waits, counters);
   RepliesPtr answered = decode_answers(split.answers, batch, *own_, connection_.generation());
   if (split.sent.empty()) co_return answered;
   CommandBatch rest;
   rest.append_commands(batch, split.sent);
-  RepliesPtr replies = co_await send(std::move(rest), split.keys, counters);
+  RepliesPtr replies = co_await send(std::move(rest), split.keys, waits, counters);
   co_return Replies::merge(std::move(answered), split.sent, std::move(replies), 0);
 }
 
-asio::awaitable<RepliesPtr> LookClient::send(CommandBatch batch, std::size_t keys, ExecutionCounters* counters) {
-  if (share_ == nullptr) co_return co_await connection_.execute(std::move(batch), counters);
+asio::awaitable<RepliesPtr> LookClient::send(CommandBatch batch, std::size_t keys, bool waits, ExecutionCounters* counters) {
+  if (!waits) co_return co_await connection_.execute(std::move(batch), counters);
   using Clock = RedisShare::Clock;
-  co_await share_->wait();
-  if (share_->wants_latency(Clock::now())) co_await measure_latency();
+  co_await share_.wait();
+  if (share_.wants_latency(Clock::now())) co_await measure_latency();
   /// Counts the read at its end, also of a statement that is cancelled meanwhile.
   struct Read {
     RedisShare& share;
@@ -130,17 +169,23 @@ asio::awaitable<RepliesPtr> LookClient::send(CommandBatch batch, std::size_t key
       share.note(now, now - begun, keys);
     }
   };
-  const Read read{*share_, keys};
+  const Read read{share_, keys};
   co_return co_await connection_.execute(std::move(batch), counters);
 }
 
 asio::awaitable<void> LookClient::measure_latency() {
-  CommandBatch batch;
-  batch.add("PING");
-  const auto begun = RedisShare::Clock::now();
-  co_await connection_.execute(std::move(batch));
-  const auto now = RedisShare::Clock::now();
-  share_->note_latency(now, now - begun);
+  // The median: of small steps a part of a round trip more or less would count ten times.
+  constexpr std::size_t kPings = 5;
+  std::array<RedisShare::Clock::duration, kPings> taken;
+  for (RedisShare::Clock::duration& one : taken) {
+    CommandBatch batch;
+    batch.add("PING");
+    const auto begun = RedisShare::Clock::now();
+    co_await connection_.execute(std::move(batch));
+    one = RedisShare::Clock::now() - begun;
+  }
+  std::ranges::sort(taken);
+  share_.note_latency(RedisShare::Clock::now(), taken[kPings / 2]);
 }
 
 asio::awaitable<RepliesPtr> LookClient::execute_atomic(CommandBatch batch, ExecutionCounters* counters) {
@@ -148,7 +193,8 @@ asio::awaitable<RepliesPtr> LookClient::execute_atomic(CommandBatch batch, Execu
 }
 
 std::unique_ptr<RedisRequest> LookClient::start(CommandBatch batch, ExecutionCounters* counters) {
-  if (share_ != nullptr || split_batch(batch, own_).own != 0) return RedisClient::start(std::move(batch), counters);
+  const Split split = split_batch(batch, own_);
+  if (paces_ == Paced::kAll || split.elements > kFewElements || split.own != 0) return RedisClient::start(std::move(batch), counters);
   return connection_.start(std::move(batch), counters);
 }
 
@@ -158,7 +204,7 @@ std::unique_ptr<RedisRequest> LookClient::start_atomic(CommandBatch batch, Execu
 
 LookClient& LookAccess::client(int database, bool is_bulk) {
   std::unique_ptr<LookClient>& slot = clients_[{database, is_bulk}];
-  if (!slot) slot = std::make_unique<LookClient>(is_bulk ? pool_.bulk(database) : pool_.shared(database), &own_, is_bulk ? &own_.share() : nullptr);
+  if (!slot) slot = std::make_unique<LookClient>(is_bulk ? pool_.bulk(database) : pool_.shared(database), &own_, own_.share(), is_bulk ? LookClient::Paced::kAll : LookClient::Paced::kLarge);
   return *slot;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <utility>
@@ -12,12 +13,14 @@ namespace redquel::executor {
 
 /// A way to a Redis that is only looked at. Commands on keys of redquel's own are answered from memory. Others are sent if they are
 /// `is_looking_command`; 0A000 names one that is not, and nothing of its batch is sent. There is no MULTI and no script. Bulk reads keep the pace
-/// of the process.
+/// of the process: those of a client for them, and batches of other clients that look at many keys or elements.
 class LookClient final : public RedisClient {
  public:
-  /// `share`: the pace of bulk reads; null: the client is for other reads.
+  /// Which batches keep the pace.
+  enum class Paced : std::uint8_t { kLarge, kAll };
+  /// `share`: the pace of bulk reads.
   /// `own`: null: redquel's own keys are read from Redis, too.
-  LookClient(SharedConnection& connection, OwnKeyspace* own, RedisShare* share) : connection_(connection), own_(own), share_(share) {}
+  LookClient(SharedConnection& connection, OwnKeyspace* own, RedisShare& share, Paced paces) : connection_(connection), own_(own), share_(share), paces_(paces) {}
 
   asio::awaitable<RepliesPtr> execute(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   asio::awaitable<RepliesPtr> execute_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
@@ -27,13 +30,14 @@ class LookClient final : public RedisClient {
   OwnKeyspace* own_keyspace() override { return own_; }
 
  private:
-  /// `keys`: that SCAN in the batch looks at.
-  asio::awaitable<RepliesPtr> send(CommandBatch batch, std::size_t keys, ExecutionCounters* counters);
+  /// `keys`: that SCAN in the batch looks at. `waits`: the batch keeps the pace.
+  asio::awaitable<RepliesPtr> send(CommandBatch batch, std::size_t keys, bool waits, ExecutionCounters* counters);
   asio::awaitable<void> measure_latency();
 
   SharedConnection& connection_;
   OwnKeyspace* own_;
-  RedisShare* share_;
+  RedisShare& share_;
+  Paced paces_;
 };
 
 /// The looking ways of one thread, over the connections of its pool.

@@ -8,6 +8,7 @@ namespace redquel::executor {
 RedisPool::RedisPool(asio::any_io_executor executor, ConnectionOptions options)
     : executor_(std::move(executor)), options_(std::move(options)) {
   options_.login = std::make_shared<RedisLogin>(current_login(options_));  // of this thread alone
+  options_.unreplicated = std::make_shared<UnreplicatedCommits>();
   if (options_.url.sentinels) options_.master_watch = MasterWatch::start(executor_, options_);
 }
 

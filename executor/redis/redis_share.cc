@@ -46,6 +46,16 @@ void RedisShare::note_latency(Clock::time_point now, Clock::duration round_trip)
   measured_ = now;
 }
 
+std::size_t RedisShare::step() const {
+  // A key or an element costs Redis up to a microsecond.
+  constexpr std::size_t kLeast = 25, kMost = 1000, kOfRoundTrip = 5;
+  const std::lock_guard lock(mutex_);
+  if (limits_.percent >= 100) return kMost;
+  if (!latency_) return kLeast;
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(*latency_).count();
+  return std::clamp(static_cast<std::size_t>(microseconds) / kOfRoundTrip, kLeast, kMost);
+}
+
 RedisShare::Clock::time_point RedisShare::next() const {
   const std::lock_guard lock(mutex_);
   return next_;

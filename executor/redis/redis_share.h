@@ -30,6 +30,9 @@ class RedisShare {
   bool wants_latency(Clock::time_point now) const;
   /// Takes the time of such a round trip. The least one is no time of Redis.
   void note_latency(Clock::time_point now, Clock::duration round_trip);
+  /// Returns the number of keys or elements that one step of a bulk read looks at. Another client waits for as long as the step holds Redis: about
+  /// a fifth of a round trip.
+  std::size_t step() const;
   /// Returns the time from which on the next read may be sent.
   Clock::time_point next() const;
 

@@ -4,8 +4,10 @@
 
 namespace redquel::executor {
 
-SharedConnection::SharedConnection(asio::any_io_executor executor, ConnectionOptions options)
-    : core_(std::make_shared<Core>(std::move(executor), std::move(options))) {}
+SharedConnection::SharedConnection(asio::any_io_executor executor, ConnectionOptions options) {
+  if (!options.unreplicated) options.unreplicated = std::make_shared<UnreplicatedCommits>();
+  core_ = std::make_shared<Core>(std::move(executor), std::move(options));
+}
 
 SharedConnection::~SharedConnection() { stop(); }
 
@@ -66,6 +68,7 @@ asio::awaitable<void> SharedConnection::ready() {
 }
 
 std::uint64_t SharedConnection::generation() const { return core_->generation(); }
+UnreplicatedCommits* SharedConnection::unreplicated() { return core_->options().unreplicated.get(); }
 const ServerInfo& SharedConnection::server() const { return core_->server(); }
 ConnectionStatistics SharedConnection::statistics() const { return core_->statistics(); }
 void SharedConnection::stop() {
@@ -74,7 +77,9 @@ void SharedConnection::stop() {
 }
 
 SharedConnection::Core& SharedConnection::core_for(const CommandBatch& batch) {
-  if (!batch.awaits_replicas() || core_->options().synchronous_replicas == 0) return *core_;
+  if (!batch.awaits_replicas()) return *core_;
+  core_->look_for_replicas();
+  if (core_->needs_no_replicas()) return *core_;
   if (!commits_) commits_ = core_->for_commits();
   return *commits_;
 }

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "executor/redis/client.h"
 #include "executor/redis/redis_login.h"
 #include "executor/redis/server_info.h"
+#include "executor/redis/unreplicated_commits.h"
 #include "executor/redis/url.h"
 #include "sql/catalog/stored_keys.h"
 
@@ -42,10 +44,12 @@ struct ConnectionOptions {
   /// After each start of a Redis with an append-only file, writes wait until the file has been rewritten (BGREWRITEAOF), see
   /// ServerInfo::may_append_to_torn_file.
   bool repairs_append_only_file = false;
-  /// So many replicas must have a commit before its replies are given (WAIT); 0: none.
-  int synchronous_replicas = 0;
-  /// A commit that waits longer for replicas ends with 08007: it took place in the master.
-  std::chrono::milliseconds replica_timeout{30'000};
+  /// So many replicas must confirm each commit (WAIT); 0: none; nullopt: one, once the server has a replica.
+  std::optional<int> synchronous_replicas;
+  /// A commit that waits longer for replicas is given up (08007); 0: it waits without a limit.
+  std::chrono::milliseconds replica_timeout{0};
+  /// What replicas have not confirmed yet; of all connections of a thread. Null: of this connection alone.
+  std::shared_ptr<UnreplicatedCommits> unreplicated;
   /// Writes are refused (25006) while Redis may evict rows.
   bool refuses_eviction = false;
 };
@@ -82,6 +86,7 @@ class SharedConnection final : public RedisClient {
   asio::awaitable<RepliesPtr> execute(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   std::unique_ptr<RedisRequest> start(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   std::uint64_t generation() const override;
+  UnreplicatedCommits* unreplicated() override;
 
   /// Waits until the connection is usable; throws as `execute` does.
   asio::awaitable<void> ready();
@@ -97,7 +102,7 @@ class SharedConnection final : public RedisClient {
   Core& core_for(const CommandBatch& batch);
 
   std::shared_ptr<Core> core_;
-  std::shared_ptr<Core> commits_;  // commits that wait for replicas, so that nothing else waits behind them; null: made at the first one
+  std::shared_ptr<Core> commits_;  // commits that replicas confirm, so that nothing else waits behind them; null: made at the first one
 };
 
 }  // namespace redquel::executor

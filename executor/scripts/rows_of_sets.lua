@@ -60,6 +60,11 @@ if root.op == 'u' and are_plain(root) and escape == '0' and field_count > 0 and 
   rows, at = {}, 0
 end
 
+if max_rows < 0 and root.op == 'i' and #root <= chunk_size then
+  local keys = {}
+  for j = 1, #root do keys[#keys + 1] = root[j].key end
+  if #keys == #root then return {redis.call('SINTERCARD', #keys, unpack(keys))} end
+end
 local ids = members(root)
 if max_rows < 0 then return {#ids} end
 if max_rows == 0 then

@@ -24,10 +24,20 @@ extern const Script kSweepExpiredRowsScript;
 extern const Script kExclusiveTablesScript;
 extern const Script kFenceCommitScript;
 
+// Commits over several buckets of a cluster (tests/model/README.md)
+extern const Script kPrepareCommitScript;
+extern const Script kApplyCommitScript;
+extern const Script kFencePreparedScript;
+extern const Script kAbortCommitScript;
+extern const Script kForgetCommitsScript;
+extern const Script kCommitStateScript;
+extern const Script kLookAtCommitsScript;
+
 // Reads: tables/
 extern const Script kFirstRowsOfSetsScript;
 extern const Script kGroupCountsScript;
 extern const Script kRangeRowsScript;
+extern const Script kRankedRowsScript;
 extern const Script kRowsOfSetsScript;
 extern const Script kSmallSetsScript;
 extern const Script kUniqueRowsScript;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "executor/redis/unreplicated_commits.h"
 #include "executor/redis/redis_error.h"
 #include "executor/redis/wrong_type.h"
 #include "executor/runtime/random_version.h"
@@ -325,6 +326,8 @@ asio::awaitable<bool> has_living_owner(RedisClient& client, const Removal& remov
 }
 
 asio::awaitable<void> run_removal(RedisClient& client, Removal removal) {
+  // A failover could bring back the definition that has the keys.
+  if (UnreplicatedCommits* const commits = client.unreplicated()) co_await commits->all_confirmed();
   if (removal.names_nothing) co_await find_parts(client, removal);
   bool is_ours = true;
   if (removal.whole) is_ours = co_await remove_rows(client, removal) && co_await remove_counters(client, removal);

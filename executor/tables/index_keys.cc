@@ -41,8 +41,9 @@ class IndexKeysOperator final : public IndexAnswer {
     if (sets->is_leaf() && sets->kind != planner::SetExpression::Kind::kRange && scores_.empty()) co_return co_await read_set(*sets);
     const std::vector<std::string> no_fields;
     const RowArguments no_rows{"", false, &no_fields};
-    CommandBatch batch;
     SetProgram program = to_program(*sets);
+    if (keys_.numbers.empty()) co_return co_await count(program);
+    CommandBatch batch;
     program.scores = scores_;
     append_rows_of_sets(batch, program, no_rows, context_.limits.set_members, 0);
     RepliesPtr replies = co_await context_.ask_script(kRowsOfSetsScript, std::move(batch), counters());
@@ -53,6 +54,19 @@ class IndexKeysOperator final : public IndexAnswer {
       if (!std::ranges::all_of(scores.children(), &Reply::is_text)) co_return std::nullopt;
     }
     co_return decode(reply[2].children(), reply.subspan(3), replies);
+  }
+
+  /// Gives rows without columns.
+  asio::awaitable<std::optional<sql::Batch>> count(const SetProgram& program) {
+    CommandBatch batch;
+    append_count_of_sets(batch, program, context_.limits.set_members);
+    const RepliesPtr replies = co_await context_.ask_script(kRowsOfSetsScript, std::move(batch), counters());
+    if ((*replies)[0].is_nil()) co_return std::nullopt;
+    const auto reply = replies->array(0);
+    if (reply.size() != 1) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of the members of sets");
+    sql::Batch rows;
+    rows.rows = static_cast<std::size_t>(std::max<std::int64_t>(reply[0].integer, 0));
+    co_return rows;
   }
 
   /// One set needs no script: a step of SSCAN that is long enough has all of it. SMEMBERS costs half of that, where no set of the

@@ -1,11 +1,10 @@
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <deque>
 #include <map>
 
 #include "executor/tables/index_answers.h"
 #include "executor/tables/mapped_access.h"
+#include "executor/tables/ranked_lookup.h"
 #include "planner/access/ordered_source.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/types/index_value.h"
@@ -14,17 +13,14 @@ namespace redquel::executor {
 
 namespace {
 
-/// Doubles name every integer below this.
-constexpr double kExactScore = 9007199254740992.0;
-
 /// Where one row stands in the zset.
 struct Place {
   std::string zset, member;
   std::string score;  // empty: NULL
 };
 
-/// Adds the ranks to rows that are found by keys. The rows' scores are read again in the same step as the ranks: if one has changed, the rows are
-/// read anew.
+/// Adds the ranks to rows that are found by keys: in the same step as the rows (ranked_lookup.h), or in a second one. Then the rows' scores are read
+/// again together with the ranks. If one has changed, the rows are read anew.
 class IndexRanksOperator final : public Operator {
  public:
   IndexRanksOperator(const planner::PhysicalNode& node, const planner::IndexRanks& ranks, ExecutionContext& context)
@@ -44,6 +40,17 @@ class IndexRanksOperator final : public Operator {
   enum class Outcome : std::uint8_t { kDone, kMoved, kUnknown };
 
   asio::awaitable<void> start() {
+    if (const auto how = planner::ranked_read(plan_); how && context_.reads() == nullptr) {
+      std::optional<RankedBatch> batch = co_await read_ranked(plan_, *how, context_, counters_.get());
+      if (batch) {
+        if (batch->rows.rows > 0) give(batch->rows, std::move(batch->ranks));
+        co_return;
+      }
+    }
+    co_await start_with_rows();
+  }
+
+  asio::awaitable<void> start_with_rows() {
     constexpr int kMostAttempts = 3;
     context_.note_read(*plan_.table);
     for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
@@ -83,9 +90,7 @@ class IndexRanksOperator final : public Operator {
     const auto value = [&](std::int16_t column) { return values.at(column).datum(row); };
     const sql::Datum ordered = value(plan_.column);
     if (!sql::is_null(ordered)) {
-      const double score = sql::score_of(type, ordered);
-      const bool is_float = type.oid == sql::oid::kFloat4 || type.oid == sql::oid::kFloat8;
-      if (!std::isfinite(score) || (!is_float && std::abs(score) >= kExactScore)) return std::nullopt;
+      if (!is_exact_score(type, sql::score_of(type, ordered))) return std::nullopt;
     }
     Place place;
     if (plan_.table->mapping) {
@@ -128,12 +133,7 @@ class IndexRanksOperator final : public Operator {
 
   static bool is_score(std::optional<std::string_view> reply, const std::string& score) {
     if (!reply || score.empty()) return !reply && score.empty();
-    const auto number = [](std::string_view text) {
-      double value = 0;
-      std::from_chars(text.data(), text.data() + text.size(), value);
-      return value;
-    };
-    return number(*reply) == number(score);
+    return score_number(*reply) == score_number(score);
   }
 
   asio::awaitable<Outcome> add(const sql::Batch& rows) {
@@ -161,13 +161,17 @@ class IndexRanksOperator final : public Operator {
         of_call.push_back(1 + (!place.score.empty() ? before + nulls : plan_.nulls_first ? 0 : before));
       }
     }
+    give(rows, std::move(ranks));
+    co_return Outcome::kDone;
+  }
+
+  void give(const sql::Batch& rows, std::vector<std::vector<std::int64_t>> ranks) {
     sql::Batch batch{.rows = rows.rows, .columns = {}};
     for (const std::size_t position : plan_.outputs) batch.columns.push_back(rows.columns[position]);
     for (std::vector<std::int64_t>& of_call : ranks) {
       batch.columns.push_back(std::make_shared<const sql::Column>(sql::Column::from_values(sql::kInt8, std::move(of_call))));
     }
     ready_.push_back(std::move(batch));
-    co_return Outcome::kDone;
   }
 
   ExecutionContext& context_;

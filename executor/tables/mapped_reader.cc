@@ -10,6 +10,7 @@
 #include "executor/tables/mapped_access.h"
 #include "executor/tables/memory_pieces.h"
 #include "executor/tables/redis_rows.h"
+#include "executor/tables/scan_budget.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
@@ -239,6 +240,21 @@ std::optional<std::string> wanted_part(const MappedReader& reader, const MappedK
 
 }  // namespace
 
+bool MappedReader::wants_value() const {
+  return fence_ != nullptr || std::ranges::any_of(columns_, [](const Mapping::Column* column) {
+           return column != nullptr && (column->role == Role::kValue || column->role == Role::kField);
+         });
+}
+
+asio::awaitable<void> MappedReader::count_elements(const std::vector<Waiting>& asked) {
+  // The first page of a key costs no more than a key of a scan.
+  const auto later = std::ranges::count_if(asked, [](const Waiting& one) { return one.cursor != std::to_string(one.target.range.first); });
+  if (later == 0 || fence_ != nullptr || sql::has_one_row(mapping_.layout)) co_return;
+  const bool has_name = mapping_.with_role(Role::kMember) != nullptr || mapping_.with_role(Role::kName) != nullptr;
+  co_await count_scanned_keys(context_, static_cast<std::size_t>(later) * page_,
+                              has_name ? kElementHint : "Use LIMIT: an element of a large structure counts as a key.");
+}
+
 std::size_t MappedReader::command_count(const Waiting& waiting) const {
   const bool is_hash = mapping_.layout == Layout::kHash;
   std::size_t count = 1;
@@ -272,7 +288,7 @@ void MappedReader::append_commands(CommandBatch& batch, const Waiting& waiting) 
         batch.add("EXISTS", keys);
       }
       break;
-    case Layout::kString: batch.add("GET", waiting.key); break;
+    case Layout::kString: batch.add(wants_value() ? "GET" : "TYPE", waiting.key); break;
     case Layout::kSet:
       if (part) batch.add("SISMEMBER", waiting.key, *part);
       else batch.add("SSCAN", waiting.key, waiting.cursor, "COUNT", page);
@@ -282,8 +298,9 @@ void MappedReader::append_commands(CommandBatch& batch, const Waiting& waiting) 
       else batch.add("ZSCAN", waiting.key, waiting.cursor, "COUNT", page);
       break;
     case Layout::kHashFields:
-      if (part) batch.add("HGET", waiting.key, *part);
-      else batch.add("HSCAN", waiting.key, waiting.cursor, "COUNT", page);
+      if (part) batch.add(wants_value() ? "HGET" : "HEXISTS", waiting.key, *part);
+      else if (wants_value() || waiting.names == Waiting::Names::kMany) batch.add("HSCAN", waiting.key, waiting.cursor, "COUNT", page);
+      else batch.add(waiting.names == Waiting::Names::kFew ? "HKEYS" : "HLEN", waiting.key);
       break;
     case Layout::kList: {
       const ListRange& range = waiting.target.range;
@@ -327,6 +344,7 @@ asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
     const bool has_fields = mapping_.layout == Layout::kStrings || mapping_.ohm || asked.back().asks_existence || asked.back().target.range.from_end > 0;
     is_torn = is_torn || ((has_fields || wants_ttl_) && command_count(asked.back()) > 1);
   }
+  co_await count_elements(asked);
   RepliesPtr replies = co_await ask_mapped(table(), std::move(batch), is_torn || fence_ != nullptr, context_, counters);
   if (fence_ != nullptr && replies->text(0) != fence_->value) throw sql::SqlError(sqlstate::kDataCorrupted, kSwappedDatabase);
   std::size_t first = fence_ != nullptr ? 1 : 0;
@@ -366,8 +384,9 @@ bool MappedReader::take_replies(Waiting& waiting, std::span<const Reply> replies
       return true;
     case Layout::kZset:
     case Layout::kHashFields:
+      if (!part && mapping_.layout == Layout::kHashFields && !wants_value() && waiting.names != Waiting::Names::kMany) return take_names(waiting, replies[0]);
       if (!part) return take_members(waiting, replies[0]);
-      if (replies[0].is_text()) {
+      if (replies[0].is_text() || replies[0].integer == 1) {
         const bool is_zset = mapping_.layout == Layout::kZset;
         if (const auto position = position_of(is_zset ? Role::kMember : Role::kName)) texts[*position] = *part;
         if (const auto position = position_of(is_zset ? Role::kScore : Role::kValue)) texts[*position] = replies[0].text;
@@ -404,6 +423,17 @@ bool MappedReader::take_fields(Waiting& waiting, std::span<const Reply> replies)
 bool MappedReader::take_string(Waiting& waiting, std::span<const Reply> replies) {
   if (!replies[0].is_text()) return true;
   std::vector<std::optional<std::string_view>> texts = no_texts();
+  if (!wants_value()) {
+    if (replies[0].text == "none") return true;
+    if (replies[0].text != "string") {
+      Reply error;
+      error.kind = Reply::Kind::error;
+      error.text = "WRONGTYPE";
+      throw wrong_kind(waiting.key, "string", error);
+    }
+    add_row(waiting, texts);
+    return true;
+  }
   std::vector<std::string> parts;
   const std::string_view whole = replies[0].text;
   if (const auto position = position_of(Role::kValue)) texts[*position] = whole;
@@ -422,68 +452,6 @@ bool MappedReader::take_string(Waiting& waiting, std::span<const Reply> replies)
   }
   add_row(waiting, texts);
   return true;
-}
-
-bool MappedReader::take_members(Waiting& waiting, const Reply& reply) {
-  const std::span<const Reply> parts = reply.children();
-  if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of a SCAN command");
-  const bool is_last = parts[0].text == "0";
-  const bool is_only = is_last && waiting.cursor == "0";
-  if (!is_only && !waiting.seen) waiting.seen = std::make_shared<std::unordered_set<std::string>>();
-  const std::span<const Reply> elements = parts[1].children();
-  const std::size_t width = mapping_.layout == Layout::kSet ? 1 : 2;
-  const auto name = position_of(mapping_.layout == Layout::kHashFields ? Role::kName : Role::kMember);
-  const auto value = position_of(mapping_.layout == Layout::kHashFields ? Role::kValue : Role::kScore);
-  for (std::size_t i = 0; i + width <= elements.size(); i += width) {
-    if (waiting.seen && !waiting.seen->insert(std::string(elements[i].text)).second) continue;
-    std::vector<std::optional<std::string_view>> texts = no_texts();
-    if (name) texts[*name] = elements[i].text;
-    if (value && width == 2) texts[*value] = elements[i + 1].text;
-    add_row(waiting, texts, elements[i].text);
-  }
-  waiting.cursor = std::string(parts[0].text);
-  return is_last;
-}
-
-bool MappedReader::take_list(Waiting& waiting, std::span<const Reply> replies) {
-  const ListRange& range = waiting.target.range;
-  const std::span<const Reply> elements = replies.back().children();
-  const std::uint64_t first = range.from_end > 0 ? static_cast<std::uint64_t>(replies[0].integer) - elements.size() : std::stoull(waiting.cursor);
-  const auto value = position_of(Role::kValue), position = position_of(Role::kPosition);
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    std::vector<std::optional<std::string_view>> texts = no_texts();
-    const std::string number = std::to_string(first + i);
-    if (value) texts[*value] = elements[i].text;
-    if (position) texts[*position] = number;
-    add_row(waiting, texts);
-  }
-  const std::uint64_t next = first + elements.size();
-  waiting.cursor = std::to_string(next);
-  return range.from_end > 0 || elements.size() < page_ || next > range.last;
-}
-
-bool MappedReader::take_stream(Waiting& waiting, const Reply& reply) {
-  const std::span<const Reply> entries = reply.children();
-  const auto id = position_of(Role::kId), time = position_of(Role::kTime), sequence = position_of(Role::kSequence);
-  for (const Reply& entry : entries) {
-    const std::span<const Reply> parts = entry.children();
-    if (parts.size() != 2) continue;
-    std::vector<std::optional<std::string_view>> texts = no_texts();
-    const std::size_t dash = std::min(parts[0].text.find('-'), parts[0].text.size() - 1);
-    if (id) texts[*id] = parts[0].text;
-    if (time) texts[*time] = parts[0].text.substr(0, dash);
-    if (sequence) texts[*sequence] = parts[0].text.substr(dash + 1);
-    const std::span<const Reply> pairs = parts[1].children();
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (columns_[i] == nullptr || columns_[i]->role != Role::kField) continue;
-      for (std::size_t pair = 0; pair + 1 < pairs.size(); pair += 2) {
-        if (pairs[pair].text == columns_[i]->field) texts[i] = pairs[pair + 1].text;
-      }
-    }
-    add_row(waiting, texts);
-    waiting.cursor = std::string(parts[0].text);
-  }
-  return entries.size() < page_;
 }
 
 bool MappedReader::is_changed(const Waiting& waiting, std::string_view part) const {

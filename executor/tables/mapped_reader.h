@@ -92,9 +92,15 @@ class MappedReader {
     std::string key;
     std::string cursor = "0";  // of SSCAN and its like; of LRANGE: the position; of XRANGE: the last id
     bool asks_existence = false;
+    enum class Names : std::uint8_t { kUncounted, kFew, kMany } names = Names::kUncounted;  // of hash_fields, where no value is wanted
     std::shared_ptr<std::unordered_set<std::string>> seen;
   };
 
+  /// Returns true if a column holds a value of the key or a part of it. Otherwise no value is read, however large.
+  bool wants_value() const;
+  /// Counts the elements of large structures that the next step reads (tables/scan_budget.h).
+  asio::awaitable<void> count_elements(const std::vector<Waiting>& asked);
+  bool take_names(Waiting& waiting, const Reply& reply);
   void append_commands(CommandBatch& batch, const Waiting& waiting) const;
   std::size_t command_count(const Waiting& waiting) const;
   /// False: it needs another step.

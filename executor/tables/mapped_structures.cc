@@ -7,6 +7,7 @@
 #include "executor/storage/mapped_unit.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/mapped_access.h"
+#include "executor/tables/scan_budget.h"
 #include "executor/tables/member_algebra.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
@@ -194,7 +195,7 @@ asio::awaitable<std::vector<std::vector<StructureMember>>> structure_members(sql
   while (!waiting.empty()) {
     CommandBatch batch;
     std::vector<Waiting> asked;
-    while (!waiting.empty() && asked.size() < (is_set ? kSetsAtOnce : context.limits.chunk_rows)) {
+    while (!waiting.empty() && asked.size() < (is_set ? std::min(kSetsAtOnce, context.limits.chunk_rows) : context.limits.chunk_rows)) {
       asked.push_back(std::move(waiting.front()));
       waiting.pop_front();
       const Waiting& one = asked.back();
@@ -202,6 +203,8 @@ asio::awaitable<std::vector<std::vector<StructureMember>>> structure_members(sql
       else if (is_hash) batch.add("HGET", one.key, one.part);
       else batch.add("GET", one.key);
     }
+    const auto later = static_cast<std::size_t>(std::ranges::count_if(asked, [](const Waiting& one) { return one.cursor != "0"; }));
+    if (later > 0) co_await count_scanned_keys(context, later * context.limits.chunk_rows, kElementHint);
     RepliesPtr replies = co_await ask_mapped(reader.table(), std::move(batch), false, context, counters);
     for (std::size_t i = 0; i < asked.size(); ++i) {
       Waiting& one = asked[i];
@@ -331,6 +334,7 @@ asio::awaitable<std::vector<StructureWalk::Element>> StructureWalk::next(std::ui
   const std::uint64_t size = std::clamp<std::uint64_t>(count + 1, 10, std::max<std::uint64_t>(context_.limits.chunk_rows, 10));
   std::vector<Element> members;
   while (members.empty() && !key_.empty()) {
+    if (!seen_.empty()) co_await count_scanned_keys(context_, size, "Use LIMIT: an element of a large structure counts as a key.");
     CommandBatch batch = page(size);
     RepliesPtr replies = co_await ask_mapped(reader_.table(), std::move(batch), false, context_, counters);
     if ((*replies)[0].is_error()) throw reader_.wrong_kind(key_, is_list_ ? "list" : "zset", (*replies)[0]);

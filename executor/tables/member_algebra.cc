@@ -5,6 +5,7 @@
 
 #include "executor/scripts/scripts.h"
 #include "executor/tables/mapped_access.h"
+#include "executor/tables/scan_budget.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -32,6 +33,7 @@ asio::awaitable<RepliesPtr> MemberAlgebra::ask(CommandBatch batch, const std::ve
 }
 
 asio::awaitable<MemberAlgebra::Members> MemberAlgebra::next_page(Walk& walk) {
+  if (walk.cursor != "0") co_await count_scanned_keys(context_, context_.limits.chunk_rows, kElementHint);
   CommandBatch batch;
   batch.add("SSCAN", walk.key, walk.cursor, "COUNT", context_.limits.chunk_rows);
   const std::vector<std::string> keys{walk.key};

@@ -83,6 +83,9 @@ asio::awaitable<std::string> keep_or_drop(TableCopy& copy, Steps steps) {
   try {
     co_await steps();
     co_return "";
+  } catch (const NotNow& ended) {
+    copy.rest(ended.reason, std::chrono::seconds(1));
+    co_return ended.reason;
   } catch (const NotKept& ended) {
     reason = ended.reason;
   } catch (const sql::SqlError& error) {
@@ -195,6 +198,7 @@ asio::awaitable<void> fill(TableCopyPtr copy, std::vector<std::int16_t> numbers,
       const bool has_row = values.size() >= packer.fields().fields.size() && values[packer.fields().presence].is_text();
       if (has_row) packer.add(rows->members[i], values, rows->replies->integer(2 + 2 * i));
       else copy->add_ghost(rows->members[i]);
+      if (i % 256 == 0 && turn.is_over()) co_await turn.yield();
     }
     if (packer.rows() > kChunkRows - kPieceRows) co_await add_chunk(copy, packer, memory, bytes, turn);
   }
@@ -204,6 +208,8 @@ asio::awaitable<void> fill(TableCopyPtr copy, std::vector<std::int16_t> numbers,
 }
 
 asio::awaitable<void> fill_more(TableCopyPtr copy, std::vector<std::int16_t> numbers, TableMemory& memory, const Keeper& keeper, ExecutionContext& context) {
+  EventLoopTurn turn;
+  co_await tidy(copy, turn);
   std::vector<std::int16_t> all = copy->columns();
   all.insert(all.end(), numbers.begin(), numbers.end());
   std::ranges::sort(all);
@@ -233,8 +239,9 @@ asio::awaitable<void> fill_more(TableCopyPtr copy, std::vector<std::int16_t> num
         const std::span<const Reply> values = slice.is_gone(row) ? std::span<const Reply>(none) : (*replies)[next++].children();
         packer.add(members[row - first], values.size() < fields.size() ? std::span<const Reply>(none) : values, 0);
       }
+      if (turn.is_over()) co_await turn.yield();
     }
-    const ChunkPtr more = packer.finish();
+    const ChunkPtr more = co_await pack(packer, turn);
     auto chunk = std::make_shared<Chunk>(*slice.chunk);
     for (const auto& [number, column] : more->columns) chunk->columns[number] = column == more->members ? chunk->members : column;
     bytes += more->bytes() - more->members->bytes();
@@ -251,6 +258,8 @@ asio::awaitable<void> fill_more(TableCopyPtr copy, std::vector<std::int16_t> num
 asio::awaitable<void> read_again(TableCopyPtr copy, const Keeper& keeper, ExecutionContext& context, std::size_t& read) {
   const std::vector<std::int16_t> numbers = copy->columns();
   const std::string members_key = copy->keys().all_rows();
+  EventLoopTurn turn;
+  co_await tidy(copy, turn);
   while (copy->is_filled()) {
     const std::vector<std::string> members = copy->take_changes(kPieceRows);
     if (members.empty()) co_return;
@@ -270,9 +279,14 @@ asio::awaitable<void> read_again(TableCopyPtr copy, const Keeper& keeper, Execut
       change.has_row = change.is_member && values.size() >= packer.fields().fields.size() && values[packer.fields().presence].is_text();
       if (change.has_row) packer.add(change.member, values, replies->integer(2 + 3 * i));
       changes.push_back(std::move(change));
+      if (turn.is_over()) co_await turn.yield();
     }
-    copy->apply(changes, packer.finish());
+    std::vector<ChunkPtr> chunks;
+    ChunkPtr packed = co_await pack(packer, turn);
+    chunks.push_back(std::move(packed));
+    co_await apply_changes(copy, changes, std::move(chunks), turn);
     read += members.size();
+    co_await tidy(copy, turn);
   }
 }
 

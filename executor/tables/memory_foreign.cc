@@ -1,5 +1,7 @@
 #include "executor/tables/memory_foreign.h"
 
+#include <algorithm>
+
 #include "executor/tables/keyspace_walk.h"
 #include "executor/tables/mapped_reader.h"
 #include "executor/tables/memory_pieces.h"
@@ -8,7 +10,7 @@ namespace redquel::executor {
 
 namespace {
 
-/// Rows of changed keys that one statement reads again: more of them cost about as much as the whole table.
+/// Rows of changed keys that one statement reads again, where the table does not have more: a statement reads the whole table once at most.
 constexpr std::size_t kMostRowsAgain = 20'000;
 
 planner::TableRead read_of(const TableCopy& copy, const std::vector<std::int16_t>& numbers) {
@@ -97,7 +99,9 @@ asio::awaitable<void> read_foreign_again(TableCopyPtr copy, const Keeper& keeper
   const std::vector<std::int16_t> numbers = copy->columns();
   const FenceMark fence{keeper.fence_key(), keeper.fence_value()};
   const planner::TableRead table_read = read_of(*copy, numbers);
-  std::size_t rows = 0;
+  EventLoopTurn turn;
+  co_await tidy(copy, turn);
+  const std::size_t most_rows = std::max(kMostRowsAgain, copy->known_rows() + copy->known_rows() / 4);
   while (copy->is_filled()) {
     const std::vector<std::string> members = copy->take_changes(kPieceRows);
     if (members.empty()) co_return;
@@ -114,17 +118,25 @@ asio::awaitable<void> read_foreign_again(TableCopyPtr copy, const Keeper& keeper
       changes.push_back({member, false, true});
       keys.add(member, *std::move(key));
     }
+    std::vector<ChunkPtr> chunks;
     while (!keys.is_idle()) {
       co_await keys.step();
-      if (rows + keys.row_count() > kMostRowsAgain) throw NotKept{"keys with many rows have changed"};
+      if (read + keys.row_count() > most_rows) throw NotNow{"keys with many rows change often"};
+      if (packer.rows() >= kChunkRows - kPieceRows) {
+        ChunkPtr full = co_await pack(packer, turn);
+        chunks.push_back(std::move(full));
+      }
+      if (turn.is_over()) co_await turn.yield();
     }
-    rows += keys.row_count();
+    ChunkPtr last = co_await pack(packer, turn);
+    chunks.push_back(std::move(last));
+    read += std::max(keys.row_count(), members.size());
     std::size_t tag = 0;
     for (TableCopy::Changed& change : changes) {
       if (change.has_row) change.has_row = keys.has_rows(tag++);
     }
-    copy->apply(changes, packer.finish());
-    read += members.size();
+    co_await apply_changes(copy, changes, std::move(chunks), turn);
+    co_await tidy(copy, turn);
   }
 }
 

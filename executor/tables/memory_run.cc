@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/context/setting.h"
 #include "executor/tables/mapped_access.h"
 #include "executor/tables/memory_fill.h"
 #include "executor/tables/memory_filter.h"
@@ -98,10 +99,24 @@ std::string MemoryRun::part_refusal(sql::Oid table, ExecutionContext& context) {
   return read.state.reason;
 }
 
+std::optional<MemoryRun::Known> MemoryRun::known(const planner::MemoryScan& scan, ExecutionContext& context) const {
+  const auto found = reads_.find(scan.read.table->oid);
+  if (found == reads_.end() || scan.read.table->mapping || !is_on(context, "redquel.cache")) return {};
+  const Read& read = found->second;
+  const TableVersionPtr version = is_prepared_ ? read.state.version : memory_.copy(database_, read.table)->seen().version;
+  if (!version || !has_columns(*version, read.numbers)) return {};
+  Known known{static_cast<double>(version->rows), 0};
+  const MemoryFilter filter(scan.read, context.evaluation());
+  for (const TableVersion::Slice& slice : version->slices) {
+    if (slice.chunk) known.wanted += filter.share(*slice.chunk) * static_cast<double>(slice.chunk->rows);
+  }
+  return known;
+}
+
 asio::awaitable<void> MemoryRun::provide(Read& read, Keeper& keeper, ExecutionContext& context) {
   if (read.is_part) {
     read.state.reason = part_refusal(read.table->oid, context);
-    co_return;
+    if (read.is_part) co_return;  // else parts have been read so often that the copy is filled now
   }
   read.copy = memory_.copy(database_, read.table);
   if (read.table->mapping) read.state.reason = co_await foreign_refusal(read, context);

@@ -35,6 +35,13 @@ class MemoryRun {
   /// passes a fence.
   asio::awaitable<const Table*> state_of(sql::Oid table, ExecutionContext& context);
 
+  /// Rows of a copy, and a guess how many of them a scan wants.
+  struct Known {
+    double rows = 0, wanted = 0;
+  };
+  /// Returns what is known of a scan that has not begun. None: its copy does not hold the columns now, or the scan will not read it.
+  std::optional<Known> known(const planner::MemoryScan& scan, ExecutionContext& context) const;
+
  private:
   struct Read {
     std::shared_ptr<const sql::TableDef> table;

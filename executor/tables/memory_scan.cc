@@ -7,11 +7,13 @@
 #include <queue>
 
 #include "executor/context/setting.h"
+#include "executor/memory/protocol_part.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/storage/row_buffer.h"
 #include "executor/tables/changed_rows.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/memory_filter.h"
+#include "executor/tables/memory_key_filter.h"
 #include "executor/tables/memory_run.h"
 
 namespace redquel::executor {
@@ -91,12 +93,26 @@ class MemoryScanOperator final : public Operator {
     for (;;) {
       if (turn_.is_over()) co_await turn_.yield();
       if (row_ < rows_.size()) co_return read_rows();
+      if (next_unchecked_ < unchecked_.size()) {
+        check_rows();
+        continue;
+      }
       if (slot_ == version_->slices.size()) break;
       select_rows();
     }
     note_pruned();
     if (changed_) co_return co_await changed_->next();
     co_return std::nullopt;
+  }
+
+  void leave_out(std::size_t column, const KeyFilterPtr& filter) override {
+    key_filters_.emplace_back(scan_.read.numbers[column], filter);
+    if (!chunk_) return;
+    for (const auto& [rows, next] : {std::pair(&rows_, &row_), std::pair(&unchecked_, &next_unchecked_)}) {
+      rows->erase(rows->begin(), rows->begin() + static_cast<std::ptrdiff_t>(std::min(*next, rows->size())));
+      *next = 0;
+      key_filters_.back().apply(*chunk_, *rows);
+    }
   }
 
  private:
@@ -158,10 +174,12 @@ class MemoryScanOperator final : public Operator {
   void select_rows() {
     const TableVersion::Slice& slice = version_->slices[slot_++];
     rows_.clear();
-    row_ = 0;
+    unchecked_.clear();
+    row_ = next_unchecked_ = 0;
     if (!slice.chunk || slice.chunk->rows == 0) return;
     chunk_ = slice.chunk;
-    if (!filter_->may_match(*chunk_) || (first_ && !first_->may_have(*chunk_))) {
+    const auto may_have_keys = [&](const ScanKeyFilter& keys) { return keys.may_match(*chunk_); };
+    if (!filter_->may_match(*chunk_) || (first_ && !first_->may_have(*chunk_)) || !std::ranges::all_of(key_filters_, may_have_keys)) {
       ++pruned_;
       return;
     }
@@ -170,12 +188,24 @@ class MemoryScanOperator final : public Operator {
     // A row lives to the end of its millisecond, as Redis has it.
     const auto has_expired = [&](std::uint32_t row) { return chunk_->expiries[row] != 0 && chunk_->expiries[row] < milliseconds_; };
     if (slice.gone) std::erase_if(rows_, [&](std::uint32_t row) { return slice.is_gone(row); });
-    if (!chunk_->expiries.empty()) std::erase_if(rows_, has_expired);
+    if (!chunk_->expiries.empty() && !is_left_out("expiry")) std::erase_if(rows_, has_expired);
     if (changes_) std::erase_if(rows_, [&](std::uint32_t row) { return changes_->contains(*chunk_->members->text(row)); });
     counters_->add_rows(rows_.size());
     const bool is_checked = filter_->filter(*chunk_, rows_);
+    for (ScanKeyFilter& keys : key_filters_) keys.apply(*chunk_, rows_);
     if (first_) first_->prune(*chunk_, rows_);
-    if (!is_checked) rows_ = filter_->evaluate(chunk_, std::move(rows_));
+    if (!is_checked) std::swap(rows_, unchecked_);
+    else if (first_) first_->take(*chunk_, rows_);
+  }
+
+  /// Checks the next rows whose packed values do not show whether they satisfy the condition.
+  void check_rows() {
+    constexpr std::size_t kCheckedRows = 4 * sql::kBatchRows;
+    const auto first = unchecked_.begin() + static_cast<std::ptrdiff_t>(next_unchecked_);
+    const std::size_t count = std::min(kCheckedRows, unchecked_.size() - next_unchecked_);
+    next_unchecked_ += count;
+    rows_ = filter_->evaluate(chunk_, {first, first + static_cast<std::ptrdiff_t>(count)});
+    row_ = 0;
     if (first_) first_->take(*chunk_, rows_);
   }
 
@@ -202,10 +232,13 @@ class MemoryScanOperator final : public Operator {
   std::int64_t milliseconds_ = 0;
   std::optional<MemoryFilter> filter_;
   std::optional<BestRows> first_;
+  std::vector<ScanKeyFilter> key_filters_;
   std::size_t slot_ = 0;                // of the next chunk
   ChunkPtr chunk_;
   std::vector<std::uint32_t> rows_;     // of `chunk_`, that are wanted
   std::size_t row_ = 0;                 // in `rows_`, the next one
+  std::vector<std::uint32_t> unchecked_;  // of `chunk_`: the condition is still to be evaluated
+  std::size_t next_unchecked_ = 0;
   std::size_t pruned_ = 0;              // chunks without a row that is wanted
   EventLoopTurn turn_;
 };

@@ -147,7 +147,7 @@ class KeyScanOperator : public RedisScanOperator {
   asio::awaitable<bool> read() override {
     if (next_ == keys_.size()) co_await find_keys();
     if (next_ == keys_.size()) co_return !ended_;
-    const std::size_t count = std::min(kKeysPerTrip, keys_.size() - next_);
+    const std::size_t count = std::min({kKeysPerTrip, context_.limits.chunk_rows, keys_.size() - next_});
     const std::span<const std::string> keys = std::span<const std::string>(keys_).subspan(next_, count);
     next_ += count;
     co_await read_keys(keys);
@@ -164,12 +164,13 @@ class KeyScanOperator : public RedisScanOperator {
       ended_ = true;
       co_return;
     }
-    co_await count_scanned_keys(context_, kScanCount, "Name the keys in WHERE.");
+    const std::size_t looked_at = std::min(kScanCount, context_.limits.chunk_rows);
+    co_await count_scanned_keys(context_, looked_at, "Name the keys in WHERE.");
     const std::string_view type = scanned_type();
     CommandBatch batch;
     batch.begin(4 + (bounds_->glob ? 2u : 0u) + (type.empty() ? 0u : 2u)).arg("SCAN").arg(cursor_);
     if (bounds_->glob) batch.arg("MATCH").arg(*bounds_->glob);
-    batch.arg("COUNT").arg(kScanCount);
+    batch.arg("COUNT").arg(looked_at);
     if (!type.empty()) batch.arg("TYPE").arg(type);
     const RepliesPtr replies = co_await ask(std::move(batch));
     const std::span<const Reply> parts = replies->array(0);

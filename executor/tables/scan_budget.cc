@@ -9,6 +9,7 @@
 #include <chrono>
 
 #include "executor/context/setting.h"
+#include "executor/redis/own_keyspace.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -27,6 +28,14 @@ std::uint64_t number_of(const ExecutionContext& context, const char* parameter) 
 }
 
 }  // namespace
+
+void bound_steps(ExecutionContext& context) {
+  OwnKeyspace* const own = context.redis().own_keyspace();
+  if (own == nullptr) return;
+  constexpr std::size_t kLooksForElement = 4;  // of SINTER and its kin: a look at a member costs less than to send one
+  context.limits.chunk_rows = own->share().step();
+  context.limits.set_members = kLooksForElement * context.limits.chunk_rows;
+}
 
 asio::awaitable<void> count_scanned_keys(ExecutionContext& context, std::size_t keys, std::string avoided_by) {
   ScanProgress& progress = context.scan_progress;

@@ -14,6 +14,7 @@
 #include "executor/tables/mapped_reader.h"
 #include "executor/tables/mapped_scan.h"
 #include "executor/tables/mapped_structures.h"
+#include "executor/tables/scan_budget.h"
 #include "executor/tables/structure_entries.h"
 #include "planner/physical/physical_planner.h"
 #include "sql/catalog/mapped_value.h"
@@ -35,14 +36,28 @@ constexpr std::size_t kRowsTogether = 200;
 /// Concurrent writes make another pass necessary.
 constexpr int kPasses = 10;
 
-const std::string* bad_values_are_null(const void*, const std::string& name) {
-  static const std::string kNull = "null";
-  return name == "redquel.on_bad_value" ? &kNull : nullptr;
+using Settings = std::map<std::string, std::string>;
+
+/// Returns the parameters that hold while structures are compared: values that cannot be read are NULL, scans have the session's bounds.
+Settings settings_of(const StructureCheck& check) {
+  Settings settings{{"redquel.on_bad_value", "null"}};
+  for (const char* name : {"redquel.max_scanned_keys", "redquel.max_keys_per_second"}) {
+    const std::optional<std::string> value = check.show ? check.show(name) : std::nullopt;
+    if (value) settings[name] = *value;
+  }
+  return settings;
 }
 
-sql::EvaluationContext evaluation_of(const sql::CatalogPtr& catalog) {
+const std::string* show_setting(const void* settings, const std::string& name) {
+  const auto& known = *static_cast<const Settings*>(settings);
+  const auto found = known.find(name);
+  return found == known.end() ? nullptr : &found->second;
+}
+
+sql::EvaluationContext evaluation_of(const sql::CatalogPtr& catalog, const Settings& settings) {
   sql::EvaluationContext evaluation;
-  evaluation.show = bad_values_are_null;
+  evaluation.show = show_setting;
+  evaluation.session = &settings;
   evaluation.catalog = catalog.get();
   return evaluation;
 }
@@ -51,9 +66,11 @@ class Check {
  public:
   Check(const StructureCheck& check, bool mends)
       : table_(*check.table), mapping_(*table_.mapping), version_(check.catalog->version), strays_(check.strays), mends_(mends),
-        context_(check.redis, check.access.bulk(check.database), check.catalog, evaluation_of(check.catalog), /*make_operator=*/nullptr) {
+        settings_(settings_of(check)),
+        context_(check.redis, check.access.bulk(check.database), check.catalog, evaluation_of(check.catalog, settings_), /*make_operator=*/nullptr) {
     context_.access = &check.access;
     context_.database = check.database;
+    bound_steps(context_);
     read_.table = check.table;
     read_.alias = table_.name;
     for (std::size_t i = 0; i < table_.shown_columns(); ++i) {
@@ -555,6 +572,7 @@ class Check {
   std::string version_;  // of the catalog
   bool strays_, mends_;
   planner::TableRead read_;
+  Settings settings_;
   ExecutionContext context_;
   std::vector<const sql::IndexDef*> indexes_;
   StructureReport report_;

@@ -2,9 +2,12 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "executor/redis/client.h"
@@ -25,6 +28,8 @@ struct StructureCheck {
   std::set<sql::Oid> indexes;
   /// Looks for entries that stand for no row, too.
   bool strays = false;
+  /// Values of the session's parameters that bound scans (tables/scan_budget.h); nullopt: there is no such parameter.
+  std::function<std::optional<std::string>(const std::string& name)> show = {};
 };
 
 struct StructureReport {

@@ -7,6 +7,7 @@
 #include "planner/explain/describe_mapped.h"
 #include "planner/explain/describe_redis_scan.h"
 #include "planner/explain/explain.h"
+#include "planner/physical/ranked_read.h"
 #include "sql/catalog/member_form.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/catalog/table_keys.h"
@@ -215,14 +216,25 @@ class Describer {
     const bool is_mapped = n.table->mapping != nullptr;
     const std::string key = word(is_mapped ? mapped_zset(*n.input) : ordered_source(*n.table, n.column)->key);
     const std::string score = "<" + n.table->find_column(n.column)->name + ">";
-    text.commands.push_back(fmt::format("ZSCORE {} <key>", key));
+    const std::optional<RankedRead> together = ranked_read(n);
+    std::string member = "<key>";
+    if (together) {
+      const auto* lookup = std::get_if<KeyLookup>(&n.input->node);
+      if (lookup != nullptr && lookup->keys.size() == 1) member = word(entry_text(lookup->keys.front()));
+      if (is_mapped) member = mapped_member(*n.input);
+      else if (const auto* by_value = std::get_if<UniqueLookup>(&n.input->node)) (*this)(*by_value);
+      else if (!together->tells_columns) (*this)(*lookup);
+      if (together->tells_columns && std::holds_alternative<UniqueLookup>(n.input->node)) text.commands.pop_back();
+    }
+    if (!together || !together->is_one_command) text.commands.push_back(fmt::format("ZSCORE {} {}", key, member));
     for (const IndexRanks::Rank rank : n.ranks) {
-      if (rank == IndexRanks::Rank::kRowNumber) text.commands.push_back(fmt::format("{} {} <key>", n.descending ? "ZREVRANK" : "ZRANK", key));
+      if (rank == IndexRanks::Rank::kRowNumber) text.commands.push_back(fmt::format("{} {} {}", n.descending ? "ZREVRANK" : "ZRANK", key, member));
       else if (n.descending) text.commands.push_back(fmt::format("ZCOUNT {} ({} +inf", key, score));
       else text.commands.push_back(fmt::format("ZCOUNT {} -inf ({}", key, score));
     }
     if (n.may_be_null && n.nulls_first) text.commands.push_back("SCARD " + word(sql::TableKeys(*n.table).null_set(n.column)));
-    text.round_trips = is_mapped ? "1" : "1 (MULTI/EXEC)";
+    if (!together) text.round_trips = is_mapped ? "1" : "1 (MULTI/EXEC)";
+    else text.round_trips = together->is_one_command ? "1" : "1 (one read-only script)";
   }
 
   void operator()(const IndexMinMax& n) {
@@ -252,6 +264,8 @@ class Describer {
     by_parts = n.by_parts;
     set_commands(keys, n.sets);
     const bool plain = n.sets.kind == SetKind::kSet || n.sets.kind == SetKind::kNullSet;
+    const bool counts = n.numbers.empty() && n.by_parts;
+    if (counts && text.commands.back().starts_with("SINTER ")) text.commands.back() = fmt::format("SINTERCARD {}{}", n.sets.operands.size(), text.commands.back().substr(6));
     if (plain) text.commands.back() = fmt::format("SMEMBERS {0}, or SSCAN {0} 0 COUNT 20000 and ZCARD {1}", word(set_key(keys, n.sets)), word(keys.all_rows()));
     const std::size_t sets = text.commands.size();
     for (const std::int16_t number : n.numbers) {

@@ -63,6 +63,15 @@ class Texts {
   std::map<std::int16_t, std::string> texts_;
 };
 
+/// Returns true if a column holds a value of the key or a part of it.
+bool wants_value(const TableRead& read) {
+  return std::ranges::any_of(read.numbers, [&](std::int16_t number) {
+    if (number <= 0) return false;
+    const Role role = read.table->mapping->column(number).role;
+    return role == Role::kValue || role == Role::kField;
+  });
+}
+
 /// How the rows of one key are read, so many elements at first.
 void add_reads(const TableRead& read, const Texts& texts, std::vector<std::string>& commands, const std::string& page = "1000") {
   const Mapping& mapping = *read.table->mapping;
@@ -91,7 +100,7 @@ void add_reads(const TableRead& read, const Texts& texts, std::vector<std::strin
         }
       }
       break;
-    case Layout::kString: commands.push_back("GET " + key); break;
+    case Layout::kString: commands.push_back((wants_value(read) ? "GET " : "TYPE ") + key); break;
     case Layout::kSet:
       commands.push_back(part(Role::kMember) ? fmt::format("SISMEMBER {} {}", key, *part(Role::kMember)) : fmt::format("SSCAN {} 0 COUNT {}", key, page));
       break;
@@ -100,7 +109,9 @@ void add_reads(const TableRead& read, const Texts& texts, std::vector<std::strin
       break;
     case Layout::kList: commands.push_back(fmt::format("LRANGE {} 0 999", key)); break;
     case Layout::kHashFields:
-      commands.push_back(part(Role::kName) ? fmt::format("HGET {} {}", key, *part(Role::kName)) : fmt::format("HSCAN {} 0 COUNT {}", key, page));
+      if (part(Role::kName)) commands.push_back(fmt::format("{} {} {}", wants_value(read) ? "HGET" : "HEXISTS", key, *part(Role::kName)));
+      else if (wants_value(read)) commands.push_back(fmt::format("HSCAN {} 0 COUNT {}", key, page));
+      else commands.push_back(fmt::format("HLEN {0}, HKEYS {0}, or HSCAN {0} 0 COUNT {1} of many fields", key, page));
       break;
     case Layout::kStream: commands.push_back(fmt::format("XRANGE {} - + COUNT {}", key, page)); break;
   }
@@ -375,6 +386,13 @@ CommandText describe_mapped(const MappedCount& count) {
 std::string mapped_zset(const PhysicalNode& node) {
   const auto& scan = std::get<MappedScan>(node.node);
   return zset_key(*scan.read.table, scan.fixed);
+}
+
+std::string mapped_member(const PhysicalNode& node) {
+  const auto& scan = std::get<MappedScan>(node.node);
+  const std::int16_t member = scan.read.table->mapping->with_role(Role::kMember)->number;
+  const auto found = std::ranges::find(scan.fixed, member, &MappedScan::Fixed::column);
+  return found->values.size() == 1 ? word(value_text(*scan.read.table, member, *found->values.front())) : "<key>";
 }
 
 CommandText describe_mapped(const MappedJoin& join) {

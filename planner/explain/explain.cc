@@ -1,9 +1,12 @@
 #include "planner/explain/explain.h"
 
 #include "planner/explain/index_hint.h"
+#include "planner/physical/ranked_read.h"
 #include "planner/tree/kept_rows.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include <boost/json.hpp>
 
@@ -282,10 +285,34 @@ const NodeRun* run_of(const PhysicalNode& node, const RunStatistics* run) {
   return found == run->end() ? &kNever : &found->second;
 }
 
+/// Returns true if the ranks and their rows come by one script, or by one command.
+bool come_together(const IndexRanks& ranks, bool only_looks) {
+  const bool needs_script = std::ranges::find(ranks.ranks, IndexRanks::Rank::kRank) != ranks.ranks.end();
+  return ranked_read(ranks) && !(only_looks && needs_script);
+}
+
+/// Without MULTI and scripts as many commands take as many steps of Redis, in which others may write.
+std::string round_trips(std::string text, bool only_looks) {
+  for (const std::string_view unit : {" (MULTI/EXEC)", " (one read-only script)", "one read-only script; "}) {
+    const std::size_t at = only_looks ? text.find(unit) : std::string::npos;
+    if (at != std::string::npos) text.erase(at, unit.size());
+  }
+  return text;
+}
+
+constexpr const char* kNoSnapshot = "none: other clients may write between two commands";
+
+std::size_t commands_of(const PhysicalNode& node) {
+  std::size_t count = describe_commands(node).commands.size();
+  for (const PhysicalPlan& input : inputs_of(node)) count += commands_of(*input);
+  return count;
+}
+
 /// The inputs to print: a fallback is one only where it ran, and so is a row that need not be read.
-std::vector<PhysicalPlan> printed_inputs(const PhysicalNode& node, const RunStatistics* run) {
+std::vector<PhysicalPlan> printed_inputs(const PhysicalNode& node, const ExplainOptions& options, const RunStatistics* run) {
   std::vector<PhysicalPlan> inputs = inputs_of(node);
   if (const auto* update = std::get_if<PhysicalUpdate>(&node.node); update && update->may_write_unread && !run) inputs.clear();
+  if (const auto* ranks = std::get_if<IndexRanks>(&node.node); ranks && come_together(*ranks, options.only_looks) && !(run && run->contains(ranks->input.get()))) inputs.clear();
   std::visit(
       [&](const auto& n) {
         if constexpr (requires { n.fallback; }) {
@@ -320,7 +347,7 @@ void print_text(const PhysicalNode& node, const ExplainOptions& options, const R
   for (const auto& [name, value] : text.properties) lines.push_back(inner + name + ": " + value);
   CommandText commands = describe_commands(node);
   for (const std::string& command : commands.commands) lines.push_back(inner + "Redis: " + command);
-  if (!commands.round_trips.empty()) lines.push_back(inner + "Round Trips: " + commands.round_trips);
+  if (!commands.round_trips.empty()) lines.push_back(inner + "Round Trips: " + round_trips(commands.round_trips, options.only_looks));
   const auto* memory = std::get_if<MemoryScan>(&node.node);
   if (const auto* scan = std::get_if<FullScan>(memory != nullptr ? &memory->otherwise->node : &node.node)) {
     if (const std::optional<std::string> hint = index_hint(*scan)) lines.push_back(inner + "Hint: " + *hint);
@@ -332,7 +359,7 @@ void print_text(const PhysicalNode& node, const ExplainOptions& options, const R
     lines.push_back(fmt::format("{}Sent: {} commands in {} round trips, {} bytes out, {} bytes in", inner, actual->commands,
                                 actual->round_trips, actual->bytes_sent, actual->bytes_received));
   }
-  for (const PhysicalPlan& input : printed_inputs(node, run)) print_text(*input, options, run, depth + 1, lines);
+  for (const PhysicalPlan& input : printed_inputs(node, options, run)) print_text(*input, options, run, depth + 1, lines);
 }
 
 boost::json::object print_json(const PhysicalNode& node, const ExplainOptions& options, const RunStatistics* run) {
@@ -345,7 +372,7 @@ boost::json::object print_json(const PhysicalNode& node, const ExplainOptions& o
   if (options.verbose) object["Output Columns"] = std::move(output);
   CommandText commands = describe_commands(node);
   if (!commands.commands.empty()) object["Redis Commands"] = boost::json::array(commands.commands.begin(), commands.commands.end());
-  if (!commands.round_trips.empty()) object["Round Trips"] = commands.round_trips;
+  if (!commands.round_trips.empty()) object["Round Trips"] = round_trips(commands.round_trips, options.only_looks);
   if (const NodeRun* actual = run_of(node, run)) {
     object["Actual Rows"] = actual->rows;
     object["Actual Loops"] = actual->loops;
@@ -357,7 +384,7 @@ boost::json::object print_json(const PhysicalNode& node, const ExplainOptions& o
     object["Bytes Received"] = actual->bytes_received;
   }
   boost::json::array plans;
-  for (const PhysicalPlan& input : printed_inputs(node, run)) plans.push_back(print_json(*input, options, run));
+  for (const PhysicalPlan& input : printed_inputs(node, options, run)) plans.push_back(print_json(*input, options, run));
   if (!plans.empty()) object["Plans"] = std::move(plans);
   return object;
 }
@@ -398,6 +425,7 @@ std::vector<std::string> explain(const PhysicalPlan& plan, const ExplainOptions&
                                  double planning_milliseconds, double execution_milliseconds) {
   if (options.format == ExplainOptions::Format::kJson) {
     boost::json::object top{{"Plan", print_json(*plan, options, run)}};
+    if (options.only_looks && commands_of(*plan) > 1) top["Snapshot"] = kNoSnapshot;
     if (options.summary) top["Planning Time"] = planning_milliseconds;
     if (options.analyze) top["Execution Time"] = execution_milliseconds;
     std::string text;
@@ -406,6 +434,7 @@ std::vector<std::string> explain(const PhysicalPlan& plan, const ExplainOptions&
   }
   std::vector<std::string> lines;
   print_text(*plan, options, run, 0, lines);
+  if (options.only_looks && commands_of(*plan) > 1) lines.push_back(fmt::format("Snapshot: {}", kNoSnapshot));
   if (options.summary) lines.push_back(fmt::format("Planning Time: {:.3f} ms", planning_milliseconds));
   if (options.analyze && options.summary) lines.push_back(fmt::format("Execution Time: {:.3f} ms", execution_milliseconds));
   return lines;

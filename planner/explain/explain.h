@@ -24,6 +24,7 @@ struct ExplainOptions {
   bool verbose = false;
   bool timing = true;
   bool summary = false;  // the closing lines: planning and execution time
+  bool only_looks = false;  // reads have no MULTI and no scripts
   enum class Format : std::uint8_t { kText, kJson } format = Format::kText;
 };
 

@@ -103,7 +103,7 @@ bool finds_few_rows(const PhysicalNode& node) {
 
 }  // namespace
 
-std::optional<Planned> PhysicalPlanner::plan_index_ranks(const LogicalPtr& node, const ExpressionPtr& condition) {
+std::optional<Planned> PhysicalPlanner::plan_index_ranks(const LogicalPtr& node, const ExpressionPtr& condition, const std::optional<std::set<ColumnId>>& needed) {
   const auto* window = std::get_if<LogicalWindow>(&node->node);
   if (window == nullptr || !index_answers_) return std::nullopt;
   const RankedRows ranked(*window);
@@ -132,12 +132,18 @@ std::optional<Planned> PhysicalPlanner::plan_index_ranks(const LogicalPtr& node,
   if (!finds_few_rows(*rows.plan)) return std::nullopt;
   ranks->input = rows.plan;
   const std::size_t outputs = node->columns.size() - window->functions.size();
-  for (std::size_t i = 0; i < outputs; ++i) ranks->outputs.push_back(position_of(node->columns[i].id, rows.ids));
+  std::vector<LogicalColumn> given;
+  for (std::size_t i = 0; i < node->columns.size(); ++i) {
+    const LogicalColumn& column = node->columns[i];
+    if (i < outputs && needed && !needed->contains(column.id)) continue;
+    given.push_back(column);
+    if (i < outputs) ranks->outputs.push_back(position_of(column.id, rows.ids));
+  }
   for (const ColumnId id : rows.ids) ranks->numbers.push_back(*number_of(scan, columns)(id));
   index_answers_ = false;
-  ranks->fallback = arrange(plan(node), node->columns).plan;
+  ranks->fallback = arrange(plan(node), given).plan;
   index_answers_ = true;
-  return Planned{make_physical(*std::move(ranks), physical_columns(node->columns)), column_ids(node->columns)};
+  return Planned{make_physical(*std::move(ranks), physical_columns(given)), column_ids(given)};
 }
 
 }  // namespace redquel::planner

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/physical/all_values.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/catalog/mapping.h"
 #include "sql/types/compare.h"
@@ -185,6 +186,32 @@ std::optional<PhysicalPlan> combine_member_sets(LogicalSetOperation::Kind kind, 
                          : kind == LogicalSetOperation::Kind::kIntersect ? Kind::kIntersection
                                                                          : Kind::kDifference;
   return member_scan(*a, combine_sets(operation, a->sets, b->sets), left->columns);
+}
+
+std::optional<Planned> groups_in_all_sets(const LogicalAggregate& aggregate, const std::vector<LogicalColumn>& columns, const ExpressionPtr& having,
+                                          const Planned& input) {
+  if (columns.size() != 2 || aggregate.group_by.size() != 1) return {};
+  auto rows = match_sets(*input.plan);
+  if (!rows || rows->sets.kind != SetExpression::Kind::kUnion) return {};
+  const auto conditions = different_values(rows->sets);
+  if (!conditions) return {};
+  const SetExpression& first = rows->sets.operands.front();
+  if (first.columns.size() != 1 || !counts_values(aggregate, first.columns.front())) return {};
+  const auto wanted = least_count(having, columns.back().id);
+  if (!wanted || *wanted != static_cast<std::int64_t>(rows->sets.operands.size())) return {};
+  const auto* key = std::get_if<sql::ColumnRef>(&aggregate.group_by[0]->node);
+  const auto found = key == nullptr ? input.ids.end() : std::ranges::find(input.ids, key->column);
+  if (found == input.ids.end()) return {};
+  const auto& read = rows->scan->read;
+  if (read.numbers[static_cast<std::size_t>(read.outputs[static_cast<std::size_t>(found - input.ids.begin())])] != rows->member) return {};
+  SetExpression sets = rows->sets;
+  sets.kind = SetExpression::Kind::kIntersection;
+  const std::vector<PhysicalColumn> made = physical_columns(columns);
+  const std::vector<PhysicalColumn> member{made.front()};
+  PhysicalProject project{member_scan(*rows, std::move(sets), member), {}};
+  project.expressions.push_back(sql::make_column(member.front().type, 0, member.front().name));
+  project.expressions.push_back(sql::make_constant(sql::kInt8, *wanted));
+  return Planned{checked_before(make_physical(std::move(project), made), *conditions), column_ids(columns)};
 }
 
 std::optional<PhysicalPlan> distinct_members(const PhysicalPlan& input) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "planner/physical/all_values.h"
 #include "planner/physical/member_sets.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/catalog/member_form.h"
-#include "sql/types/compare.h"
 
 namespace redquel::planner {
 
@@ -168,35 +168,6 @@ PhysicalPlan pick_other_part(const Planned& input, const PartSets& sets, const s
   return make_physical(std::move(project), std::move(columns));
 }
 
-/// The number n of `count(*) = n`, over the id of the count; nullopt: it is another condition.
-std::optional<std::int64_t> wanted_count(const ExpressionPtr& having, ColumnId count) {
-  const auto* call = std::get_if<sql::FunctionCall>(&having->node);
-  if (call == nullptr || call->function->name != "=" || call->arguments.size() != 2) return {};
-  for (const std::size_t side : {0, 1}) {
-    const auto* column = std::get_if<sql::ColumnRef>(&call->arguments[side]->node);
-    const auto* constant = std::get_if<sql::Constant>(&call->arguments[1 - side]->node);
-    if (column == nullptr || column->column != count || constant == nullptr) continue;
-    if (const auto* wide = std::get_if<std::int64_t>(&constant->value)) return *wide;
-    if (const auto* narrow = std::get_if<std::int32_t>(&constant->value)) return *narrow;
-  }
-  return {};
-}
-
-/// Are the sets those of different constants?
-bool have_different_values(const SetExpression& sets) {
-  for (std::size_t i = 0; i < sets.operands.size(); ++i) {
-    const SetExpression& set = sets.operands[i];
-    const auto* constant = set.values.size() == 1 ? std::get_if<sql::Constant>(&set.values[0]->node) : nullptr;
-    if (constant == nullptr || sql::is_null(constant->value)) return false;
-    for (std::size_t j = 0; j < i; ++j) {
-      const sql::Expression& other = *sets.operands[j].values[0];
-      if (other.type.oid != set.values[0]->type.oid) return false;
-      if (sql::compare(other.type, std::get<sql::Constant>(other.node).value, constant->value) == 0) return false;
-    }
-  }
-  return !sets.operands.empty();
-}
-
 }  // namespace
 
 std::optional<Planned> join_part_sets(JoinKind kind, const ExpressionPtr& condition, const Planned& left, const Planned& right,
@@ -238,12 +209,14 @@ std::optional<PhysicalPlan> distinct_parts(const PhysicalPlan& input, const std:
 
 std::optional<Planned> groups_with_all_values(const LogicalAggregate& aggregate, const std::vector<LogicalColumn>& columns,
                                               const ExpressionPtr& having, const Planned& input, const std::function<Planned()>& fallback) {
-  if (aggregate.scalar || aggregate.calls.size() != 1 || columns.size() != aggregate.group_by.size() + 1) return {};
-  const AggregateCall& call = aggregate.calls[0];
-  if (call.function->name != "count" || !call.arguments.empty() || call.distinct || call.filter) return {};
+  if (columns.size() != aggregate.group_by.size() + 1) return {};
   auto rows = match_parts(*input.plan);
-  if (!rows || rows->keys->by_parts || rows->keys->sets.kind != SetKind::kUnion || !have_different_values(rows->keys->sets)) return {};
-  const auto wanted = wanted_count(having, columns.back().id);
+  if (!rows || rows->keys->by_parts || rows->keys->sets.kind != SetKind::kUnion) return {};
+  const auto conditions = different_values(rows->keys->sets);
+  if (!conditions) return {};
+  const SetExpression& first = rows->keys->sets.operands.front();
+  if (first.columns.size() != 1 || !counts_values(aggregate, first.columns.front())) return {};
+  const auto wanted = least_count(having, columns.back().id);
   if (!wanted || *wanted != static_cast<std::int64_t>(rows->keys->sets.operands.size())) return {};
   PartSets groups = *rows;
   groups.outputs.clear();
@@ -256,7 +229,22 @@ std::optional<Planned> groups_with_all_values(const LogicalAggregate& aggregate,
   const std::vector<ColumnId> ids = column_ids(columns);
   auto plan = with_outputs(groups, std::move(sets), outputs, physical_columns(columns), pick_other_part(fallback(), groups, ids));
   if (!plan) return {};
-  return Planned{*std::move(plan), ids};
+  return Planned{checked_before(*std::move(plan), *conditions), ids};
+}
+
+std::optional<PhysicalPlan> number_of_parts(const PhysicalPlan& input) {
+  const PhysicalNode* node = input.get();
+  while (const auto* project = std::get_if<PhysicalProject>(&node->node)) {
+    const bool has_effects = std::ranges::any_of(project->expressions, [](const ExpressionPtr& expression) { return sql::is_volatile(*expression); });
+    if (has_effects) return {};
+    node = project->input.get();
+  }
+  const auto* keys = std::get_if<IndexKeys>(&node->node);
+  if (keys == nullptr || !keys->by_parts) return {};
+  IndexKeys counted = *keys;
+  counted.numbers.clear();
+  counted.fallback = make_physical(PhysicalProject{keys->fallback, {}}, {});
+  return make_physical(std::move(counted), {});
 }
 
 }  // namespace redquel::planner

@@ -18,7 +18,9 @@ std::optional<PhysicalPlan> combine_part_sets(LogicalSetOperation::Kind kind, co
                                               const std::function<PhysicalPlan()>& fallback);
 /// DISTINCT values of the other part.
 std::optional<PhysicalPlan> distinct_parts(const PhysicalPlan& input, const std::function<PhysicalPlan()>& fallback);
-/// Rows of GROUP BY over the other part whose count(*) is as large as an IN list of the index's values (HAVING count(*) = 2): those that
+/// Rows without columns for count(*), of a plan that reads such sets: as many as the sets together have members.
+std::optional<PhysicalPlan> number_of_parts(const PhysicalPlan& input);
+/// Rows of GROUP BY over the other part whose count is as large as an IN list of the index's values (HAVING count(*) >= 2): those that
 /// have all of them. `input` is the plan of the groups' rows, `having` the condition over `aggregate`'s columns, which are `columns`.
 std::optional<Planned> groups_with_all_values(const LogicalAggregate& aggregate, const std::vector<LogicalColumn>& columns,
                                               const sql::ExpressionPtr& having, const Planned& input, const std::function<Planned()>& fallback);

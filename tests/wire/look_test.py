@@ -1,12 +1,18 @@
 """`redquel look`: SQL over a Redis to which nothing is written and of which nothing but reading is asked."""
 import os
+import signal
 import socket
+import subprocess
 import threading
+import time
 
 from harness.pgwire import ServerError
 from harness.processes import temporary_folder
 from harness.programs import psql, run
+from harness.stored_data import commands_of, load
 from harness.waiting import wait_for
+
+LIMIT = 900  # a million keys with LONG_TESTS
 
 LEAST = ("ACL", "SETUSER", "reader", "on", ">least", "resetkeys", "~*", "resetchannels", "-@all", "+@read", "+@connection")
 
@@ -369,3 +375,219 @@ def test_a_slow_scan_reports_and_is_cancelled(make_redis, make_look):
         refused(connection, "SELECT count(*) FROM page", "57014")
         connection.run("RESET statement_timeout")
         assert connection.run("SELECT 1") == [["1"]]
+
+
+def fill_large(redis):
+    """Structures of 5,000 elements, and 300 small keys."""
+    with redis.connect() as raw:
+        raw.pipeline([("HSET", "visits", f"f{number}", str(number)) for number in range(5000)])
+        raw.pipeline([("SADD", "tag:ruby", str(number)) for number in range(5000)])
+        raw.pipeline([("SADD", "tag:web", str(number)) for number in range(0, 10000, 2)])
+        raw.pipeline([("ZADD", "board:chess", str(number), f"p{number}") for number in range(5000)])
+        raw.pipeline([("RPUSH", "inbox", str(number)) for number in range(5000)])
+        raw.pipeline([("XADD", "log", f"{number}-1", "what", "x") for number in range(1, 5001)])
+        raw.pipeline([("HSET", f"emp:{number}", "ename", f"n{number}", "salary", str(number)) for number in range(300)])
+        raw.pipeline([("ZADD", "emp:salaries", str(number), str(number)) for number in range(300)])
+
+
+LARGE = """
+CREATE FOREIGN TABLE visit (field text, value bigint) SERVER redis OPTIONS (layout 'hash_fields', key 'visits');
+CREATE FOREIGN TABLE tag (tagname text, book bigint) SERVER redis OPTIONS (layout 'set', key 'tag:{tagname}');
+CREATE FOREIGN TABLE board (game text, player text, score float8) SERVER redis OPTIONS (layout 'zset', key 'board:{game}');
+CREATE FOREIGN TABLE inbox ("position" bigint, value text) SERVER redis OPTIONS (layout 'list', key 'inbox');
+CREATE FOREIGN TABLE log (id text, what text) SERVER redis OPTIONS (layout 'stream', key 'log');
+CREATE FOREIGN TABLE emp (id bigint, ename text, salary bigint) SERVER redis OPTIONS (layout 'hash', key 'emp:{id}');
+"""
+# Statements that read more than 1,000 keys or elements, and what they give.
+LONG = {
+    "SELECT sum(value) FROM visit": "12497500",
+    "SELECT count(field) FROM visit": "5000",
+    "SELECT count(*) FROM tag WHERE tagname = 'ruby'": "5000",
+    "SELECT count(*) FROM tag a JOIN tag b ON a.book = b.book WHERE a.tagname = 'ruby' AND b.tagname = 'web'": "2500",
+    "SELECT sum(score) FROM board WHERE game = 'chess'": "12497500",
+    "SELECT sum(score) FROM board WHERE game = 'chess' AND score >= 1000": "11998000",
+    "SELECT count(value) FROM inbox": "5000",
+    "SELECT count(what) FROM log": "5000",
+}
+
+
+def with_catalog(text):
+    file = os.path.join(temporary_folder(), "catalog.sql")
+    with open(file, "w", encoding="utf-8") as catalog:
+        catalog.write(text)
+    return "--catalog", file
+
+
+def test_large_structures_are_read_by_cursor_and_bounded(make_redis, make_look):
+    redis = make_redis()
+    fill_large(redis)
+    server = make_look(redis, *with_catalog(LARGE), "--max-redis-share", "100")
+    monitor = Monitor(redis)
+    with server.connect() as connection:
+        for sql, answer in LONG.items():
+            assert connection.run(sql) == [[answer]], (sql, connection.run(sql))
+        connection.run("SET redquel.max_scanned_keys = 1000")
+        for sql in LONG:
+            if sql != "SELECT count(field) FROM visit":  # no more than HKEYS of 5,000 names
+                message = refused(connection, sql, "54000")
+                assert "has scanned" in message and "keys" in message, (sql, message)
+        assert connection.run("SELECT value FROM visit WHERE field = 'f7'") == [["7"]]
+        assert connection.run("SELECT place FROM (SELECT player, row_number() OVER (ORDER BY score DESC) AS place FROM board WHERE game = 'chess') s WHERE player = 'p4990'") == [["10"]]
+        assert connection.run("SELECT place FROM (SELECT player, rank() OVER (ORDER BY score DESC) AS place FROM board WHERE game = 'chess') s WHERE player = 'p4990'") == [["10"]]
+    names = monitor.stop(redis)
+    assert not names & {"hgetall", "smembers", "hvals", "sinter", "sunion"}, names
+
+
+def test_every_paced_read_is_cancelled(make_redis, make_look):
+    """At one key a second each of these would take hours."""
+    redis = make_redis()
+    fill_large(redis)
+    server = make_look(redis, *with_catalog(LARGE), "--max-keys-per-second", "1")
+    statements = [sql for sql in LONG if sql != "SELECT count(field) FROM visit"] + [
+        "SELECT count(ename) FROM emp", "SELECT count(type) FROM redis.keys", "CREATE INDEX ON emp USING zset (salary) WITH (key = 'emp:salaries')",
+        "IMPORT FOREIGN SCHEMA \"*\" FROM SERVER redis INTO public", "SELECT e.ename FROM emp e JOIN emp f ON f.ename = e.ename",
+    ]
+    for sql in statements:
+        with server.connect() as connection:
+            connection.run("SET redquel.max_keys_per_second = 1; SET statement_timeout = 500")
+            refused(connection, sql, "57014")
+            connection.run("RESET statement_timeout")
+            assert connection.run("SELECT 1") == [["1"]]
+
+
+def test_discover_ends_at_an_interrupt(build, make_redis):
+    redis = make_redis()
+    fill_pages(redis, 300_000)
+    with redis.connect() as raw:
+        before = int(raw.info("commandstats")["cmdstat_scan"].split("calls=")[1].split(",")[0]) if "cmdstat_scan" in raw.info("commandstats") else 0
+        process = subprocess.Popen([os.path.join(build, "redquel"), "discover", "--redis", redis.url, "--max-redis-share", "1"], stdout=subprocess.DEVNULL,
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a shell's background jobs ignore it
+        try:
+            wait_for(lambda: "cmdstat_scan" in raw.info("commandstats") and int(raw.info("commandstats")["cmdstat_scan"].split("calls=")[1].split(",")[0]) > before)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == -signal.SIGINT
+        finally:
+            process.kill()
+            process.wait()
+
+
+def test_the_start_bounds_its_comparisons(make_redis, make_look):
+    redis = make_redis()
+    fill_large(redis)
+    catalog = with_catalog(LARGE + "CREATE INDEX emp_salary ON emp USING zset (salary) WITH (key = 'emp:salaries');\n")
+    used = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'emp_salary'::regclass"
+    with make_look(redis, *catalog).connect() as connection:
+        assert connection.run(used) == [["t"]]
+    with make_look(redis, *catalog, "--max-start-keys", "100").connect() as connection:
+        assert connection.run(used) == [["f"]]
+        assert connection.run("SELECT count(*) FROM emp WHERE salary > 290") == [["9"]]
+        connection.run("DROP INDEX emp_salary; CREATE INDEX emp_salary ON emp USING zset (salary) WITH (key = 'emp:salaries')")
+        assert connection.run(used) == [["t"]]
+        connection.run("DROP INDEX emp_salary; SET redquel.max_scanned_keys = 100")
+        connection.run("CREATE INDEX emp_salary ON emp USING zset (salary) WITH (key = 'emp:salaries')")
+        assert connection.run(used) == [["f"]]
+
+
+def test_reads_have_no_snapshot_and_explain_says_so(make_redis, make_look):
+    redis = make_redis()
+    fill_large(redis)
+    server = make_look(redis, *with_catalog(LARGE))
+    with server.connect() as connection:
+        lines = [row[0] for row in connection.run("EXPLAIN SELECT ename FROM emp WHERE id IN (1, 2)")]
+        assert lines[-1] == "Snapshot: none: other clients may write between two commands", lines
+        assert "Snapshot" not in str(connection.run("EXPLAIN SELECT ename FROM emp WHERE id = 1"))
+        ranked = "SELECT place FROM (SELECT player, rank() OVER (ORDER BY score) AS place FROM board WHERE game = 'chess') s WHERE player = 'p7'"
+        text = str(connection.run("EXPLAIN " + ranked))
+        assert "script" not in text and "MULTI" not in text and "Snapshot: none" in text, text
+        assert "Snapshot" in str(connection.run("EXPLAIN (FORMAT JSON) SELECT ename FROM emp WHERE id IN (1, 2)"))
+
+
+def sent_bytes(redis):
+    with redis.connect() as raw:
+        return int(raw.info("stats")["total_net_output_bytes"])
+
+
+def test_values_that_are_not_asked_for_are_not_read(make_redis, make_look):
+    size = 100_000_000
+    redis = make_redis("--proto-max-bulk-len", str(2 * size))
+    with redis.connect() as raw:
+        raw("EVAL", "local v = string.rep('x', tonumber(ARGV[1])) redis.call('SET', 'page:1', v) redis.call('HSET', 'doc:1', 'title', 't', 'body', v) "
+            "redis.call('HSET', 'cache', 'a', v) redis.call('RPUSH', 'mails', v)", "0", str(size))
+        raw.pipeline([("SET", f"page:{number}", "small") for number in range(2, 10)])
+        raw.pipeline([("HSET", f"doc:{number}", "title", f"t{number}", "body", "small") for number in range(2, 10)])
+    before = sent_bytes(redis)
+    server = make_look(redis)  # discovery reads none of them, too
+    with server.connect() as connection:
+        assert connection.run("SELECT count(*), min(id) FROM page") == [["9", "1"]]
+        assert connection.run("SELECT title FROM doc WHERE id = 1") == [["t"]]
+        assert connection.run("SELECT count(*), max(title) FROM doc") == [["9", "t9"]]
+        connection.run("DROP FOREIGN TABLE cache; CREATE FOREIGN TABLE entry (field text, value text) SERVER redis OPTIONS (layout 'hash_fields', key 'cache')")
+        assert connection.run("SELECT field FROM entry") == [["a"]]
+        assert connection.run("SELECT count(*) FROM entry WHERE field = 'a'") == [["1"]]
+        assert connection.run("SELECT count(*) FROM redis.keys WHERE key LIKE 'page:%' AND ttl IS NULL") == [["9"]]
+    assert sent_bytes(redis) - before < 1_000_000, sent_bytes(redis) - before
+
+
+FRAMEWORKS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "frameworks")
+RELATIONS = """SELECT c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+               WHERE c.relkind IN ('f', 'v') AND n.nspname !~ '^(pg_|information_schema|redis$|redquel$)' ORDER BY 1"""
+
+
+def contents_of(redis):
+    """All keys with their values; DUMP would show the order of a hash table, which Redis changes by itself."""
+    with redis.connect() as raw:
+        return sorted([command[0], command[1], *sorted(map(str, command[2:]))] for command in commands_of(raw))
+
+
+def test_frameworks_are_read_with_the_least_user(make_redis, make_look):
+    redis = make_redis()
+    samples = sorted(name for name in os.listdir(FRAMEWORKS) if name.endswith(".jsonl"))
+    with redis.connect() as raw:
+        for sample in samples:
+            load(raw, os.path.join(FRAMEWORKS, sample))
+    before = contents_of(redis)
+    restrict(redis)
+    monitor = Monitor(redis)
+    server = make_look(redis)
+    with server.connect() as connection:
+        relations = [row[0] for row in connection.run(RELATIONS)]
+        assert len(relations) > 2 * len(samples), relations
+        for relation in relations:
+            connection.run(f"SELECT count(*) FROM (SELECT * FROM {relation}) s; SELECT * FROM {relation} LIMIT 3")
+        assert connection.run("SELECT count(*) FROM bullmq_jobs WHERE queue = 'mail' AND state = 'failed'") == [["2"]]
+    server.stop()
+    for name in monitor.stop(redis):
+        assert categories(redis, name) & {"@read", "@connection"}, name
+    assert contents_of(redis) == before
+
+
+KEYS = 1_000_000 if os.environ.get("LONG_TESTS") else 16_000
+EIGHT_SHAPES = """
+for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do
+  redis.call('HSET', 'emp:' .. i, 'ename', 'name ' .. i, 'salary', i * 7919 % 100003)
+  redis.call('SET', 'page:' .. i, 'text of page ' .. i)
+  redis.call('SADD', 'book:' .. i .. ':tags', 'red', i % 2 == 0 and 'blue' or 'green')
+  redis.call('ZADD', 'board:' .. i .. ':scores', i % 50, 'ann', 7, 'bob')
+  redis.call('RPUSH', 'inbox:' .. i, 'a' .. i, 'b')
+  redis.call('XADD', 'log:' .. i, '1-1', 'what', 'login')
+  redis.call('SET', 'login:' .. i .. ':mail', 'u' .. i .. '@example.com')
+  redis.call('SET', 'session:' .. redis.sha1hex(i), '{"user": ' .. i .. '}', 'EX', 1000000)
+end
+"""
+
+
+def test_discovery_of_many_keys_keeps_its_share(build, make_redis):
+    redis = make_redis()
+    with redis.connect() as raw:
+        for first in range(1, KEYS // 8 + 1, 1000):
+            raw("EVAL", EIGHT_SHAPES, "0", first, min(first + 999, KEYS // 8))
+        raw("CONFIG", "RESETSTAT")
+        begun = time.monotonic()
+        text = run([os.path.join(build, "redquel"), "discover", "--redis", redis.url], timeout=900)
+        took = time.monotonic() - begun
+        assert text.startswith(f"-- {KEYS} keys, 8 tables proposed"), text[:100]
+        statistics = raw.info("commandstats")
+    of_redis = sum(int(counts.split("usec=")[1].split(",")[0]) for counts in statistics.values()) / 1e6
+    # Each step is followed by a pause that is nine times as long: a slow machine makes the share smaller, never larger.
+    assert of_redis < 0.15 * took, (of_redis, took)
+    print(f"{KEYS} keys in {took:.1f} s, {of_redis:.2f} s of Redis")

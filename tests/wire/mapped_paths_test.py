@@ -1,5 +1,6 @@
 """Foreign tables whose declared structures, zsets and lists answer in place of a scan: joins, ends of orders, ranks, positions, members."""
 from harness.keyspace import MappedKeys, plan, same
+from harness.pgwire import ServerError
 
 TABLES = """
 CREATE FOREIGN TABLE theme (id bigint, title text, rank int) SERVER redis OPTIONS (layout 'hash', key 'theme:{id}');
@@ -258,3 +259,30 @@ def test_discovery_sees_both_sides_of_a_relation(fresh_server):
         same(rows, [["ruby"], ["web"]])
         assert counts["SSCAN"] == 1, counts
         same(connection.run("SELECT book_id FROM book_tags WHERE tags = 'web' ORDER BY 1"), [["1"], ["2"]])
+
+
+def test_the_place_of_one_member(fresh_server):
+    def load(redis):
+        redis("ZADD", "points:chess", "10", "ann", "20", "bob", "20", "cid", "30", "dan")
+        redis("SET", "points:broken", "x")
+
+    table = "CREATE FOREIGN TABLE points (game text, player text, score float8) SERVER redis OPTIONS (layout 'zset', key 'points:{game}')"
+    with MappedKeys(fresh_server, load, table) as (connection, redis):
+        place = "SELECT {wanted} FROM (SELECT *, {function} OVER (ORDER BY score {order}) AS place FROM points WHERE game = '{game}') s WHERE player {players}"
+
+        def ask(wanted, function, order, players, game="chess"):
+            return connection.run(place.format(wanted=wanted, function=function, order=order, players=players, game=game))
+
+        same(ask("place", "row_number()", "DESC", "= 'dan'"), [["1"]])
+        same(ask("place", "row_number()", "", "= 'dan'"), [["4"]])
+        same(ask("place, score", "row_number()", "", "= 'ann'"), [["1", "10"]])
+        same(ask("place", "rank()", "DESC", "= 'cid'"), [["2"]])
+        same(sorted(ask("player, place", "rank()", "DESC", "IN ('ann', 'bob', 'nobody')")), [["ann", "4"], ["bob", "2"]])
+        for function in ("rank()", "row_number()"):
+            same(ask("place", function, "DESC", "= 'nobody'"), [])
+            same(ask("place", function, "DESC", "= 'ann'", "none"), [])
+            try:
+                ask("place", function, "DESC", "= 'ann'", "broken")
+                raise AssertionError("a string has ranks")
+            except ServerError as error:
+                assert error.sqlstate == "XX001", error.fields

@@ -1,0 +1,81 @@
+#include "executor/redis/redis_share.h"
+
+#include <gtest/gtest.h>
+
+namespace redquel::executor {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = RedisShare::Clock;
+
+const Clock::time_point kStart = Clock::time_point(1h);
+
+TEST(RedisShare, a_read_is_followed_by_a_pause_for_the_share) {
+  RedisShare share({.percent = 10});
+  share.note(kStart, 1ms, 1000);
+  EXPECT_EQ(share.next(), kStart + 9ms);
+}
+
+TEST(RedisShare, the_round_trip_is_no_time_of_redis) {
+  RedisShare share({.percent = 50});
+  share.note_latency(kStart, 400us);
+  share.note(kStart, 1ms, 0);
+  EXPECT_EQ(share.next(), kStart + 600us);
+  share.note_latency(kStart, 900us);  // the least one counts
+  share.note(kStart + 1s, 1ms, 0);
+  EXPECT_EQ(share.next(), kStart + 1s + 600us);
+  share.note(kStart + 2s, 100us, 0);  // shorter than a round trip
+  EXPECT_EQ(share.next(), kStart + 2s);
+}
+
+TEST(RedisShare, all_of_the_time_needs_no_pause) {
+  RedisShare share({.percent = 100});
+  share.note(kStart, 1s, 1000);
+  EXPECT_EQ(share.next(), kStart);
+  EXPECT_FALSE(share.wants_latency(kStart));
+  EXPECT_EQ(share.step(), 1000u);
+}
+
+TEST(RedisShare, keys_per_second_bound_the_pace_too) {
+  RedisShare share({.percent = 100, .keys_per_second = 1000});
+  share.note(kStart, 100ms, 500);
+  EXPECT_EQ(share.next(), kStart + 400ms);  // half a second for 500 keys, less the time of the read
+  share.note(kStart + 400ms, 1s, 500);      // slower than the pace
+  EXPECT_EQ(share.next(), kStart + 400ms);
+}
+
+TEST(RedisShare, reads_of_several_sessions_wait_for_each_other) {
+  RedisShare share({.percent = 50});
+  share.note(kStart, 10ms, 0);
+  share.note(kStart, 10ms, 0);  // of another thread, which had been sent before
+  EXPECT_EQ(share.next(), kStart + 20ms);
+}
+
+TEST(RedisShare, a_redis_that_stood_still_is_not_paid_for_with_minutes) {
+  RedisShare share({.percent = 1});
+  share.note(kStart, 1h, 0);
+  EXPECT_EQ(share.next(), kStart + 1s);
+}
+
+TEST(RedisShare, the_latency_is_measured_now_and_then) {
+  RedisShare share({.percent = 10});
+  EXPECT_TRUE(share.wants_latency(kStart));
+  share.note_latency(kStart, 1ms);
+  EXPECT_FALSE(share.wants_latency(kStart + 9s));
+  EXPECT_TRUE(share.wants_latency(kStart + 11s));
+}
+
+TEST(RedisShare, a_step_takes_a_part_of_a_round_trip) {
+  RedisShare share({.percent = 10});
+  EXPECT_EQ(share.step(), 25u);  // nothing is known yet
+  share.note_latency(kStart, 1ms);
+  EXPECT_EQ(share.step(), 200u);
+  share.note_latency(kStart, 20us);
+  EXPECT_EQ(share.step(), 25u);
+  RedisShare far({.percent = 10});
+  far.note_latency(kStart, 1s);
+  EXPECT_EQ(far.step(), 1000u);
+}
+
+}  // namespace
+}  // namespace redquel::executor
