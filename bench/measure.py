@@ -10,7 +10,7 @@ from harness.programs import connection_options, psql, run
 
 def measure(world, workload, options):
     folder = temporary_folder()
-    numbers = dict(ROWS=world.rows, HUNDREDTH=world.rows // 100, DEPARTMENTS=servers.DEPARTMENTS, CITIES=servers.CITIES)
+    numbers = dict(ROWS=world.rows, HUNDREDTH=world.rows // 100, DEPARTMENTS=servers.DEPARTMENTS, CITIES=servers.CITIES, THEMES=servers.THEMES)
     script, raw = f"{folder}/script.sql", f"{folder}/raw"
     write(script, workload.sql.format(**numbers))
     write(raw, workload.raw.format(**numbers))

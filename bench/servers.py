@@ -28,7 +28,7 @@ DURABILITIES = [
 # Sets of integers stay compact up to this size, as with the embedded Redis and conf/.
 REDIS_OPTIONS = ("--set-max-intset-entries", "16384")
 
-DEPARTMENTS, CITIES, TAGS, BOOKS = 100, 50, 200, 20_000
+DEPARTMENTS, CITIES, TAGS, BOOKS, THEMES, PRODUCTS = 100, 50, 200, 20_000, 500, 10_000
 
 TABLES = """
 CREATE TABLE emp (emp_id integer PRIMARY KEY, ename text NOT NULL, dept integer NOT NULL, city integer NOT NULL,
@@ -40,9 +40,16 @@ CREATE TABLE department (dept integer PRIMARY KEY, dname text NOT NULL);
 CREATE TABLE counter (id integer PRIMARY KEY, n bigint NOT NULL);
 CREATE TABLE tag (book_id integer NOT NULL, tag text NOT NULL, PRIMARY KEY (tag, book_id));
 CREATE INDEX tag_tag ON tag USING hash (tag);
+CREATE TABLE book (book_id integer PRIMARY KEY, title text NOT NULL);
+CREATE TABLE product (product_id integer PRIMARY KEY, name text NOT NULL, price numeric NOT NULL);
+CREATE TABLE theme_product (theme_id integer NOT NULL, product_id integer NOT NULL, PRIMARY KEY (theme_id, product_id));
+CREATE INDEX theme_product_theme ON theme_product USING hash (theme_id);
 INSERT INTO department SELECT d, 'department ' || d FROM generate_series(1, {departments}) d;
 INSERT INTO counter SELECT i, 0 FROM generate_series(1, 10000) i;
 INSERT INTO tag SELECT b, 'tag' || t FROM generate_series(1, {books}) b, generate_series(1, {tags}) t WHERE (b * 7919 + t * 104729) % 40 = 0;
+INSERT INTO book SELECT b, 'book ' || b FROM generate_series(1, {books}) b;
+INSERT INTO product SELECT p, 'product ' || p, p / 100.0 FROM generate_series(1, {products}) p;
+INSERT INTO theme_product SELECT t, (t * 7919 + p * 104729) % {products} + 1 FROM generate_series(1, {themes}) t, generate_series(1, 30) p;
 """
 
 # Deterministic, so that every server holds the same rows.
@@ -140,11 +147,11 @@ class World:
         if shutil.which("pgbouncer") or os.path.exists("/usr/sbin/pgbouncer"):
             self.bouncer = self._keep(Bouncer(self.postgres)).start()
         for server, ordered in ((self.redquel, "zset"), (self.postgres, "btree")):
-            psql(server, TABLES.format(ordered=ordered, departments=DEPARTMENTS, cities=CITIES, tags=TAGS, books=BOOKS), timeout=600)
+            psql(server, TABLES.format(ordered=ordered, departments=DEPARTMENTS, cities=CITIES, tags=TAGS, books=BOOKS, themes=THEMES, products=PRODUCTS), timeout=600)
             for first in range(1, self.rows + 1, 100_000):
                 last = min(first + 99_999, self.rows)
                 psql(server, ROWS.format(departments=DEPARTMENTS, cities=CITIES, first=first, last=last), timeout=600)
-            psql(server, "VACUUM ANALYZE emp;")
+            psql(server, "VACUUM ANALYZE;")
         return self
 
     @functools.cache

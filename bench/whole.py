@@ -183,10 +183,10 @@ def scan_script():
     return path
 
 
-def percentile(world, script, duration):
+def percentile(world, script, duration, server=None):
     folder = temporary_folder()
     run([world.pgbench_program(), "-n", "-M", "prepared", "-f", script, "-c", 64, "-j", 1, "-T", max(1, round(duration)), "-l",
-         "--log-prefix", f"{folder}/log", *connection_options(world.redquel)], timeout=duration + 60)
+         "--log-prefix", f"{folder}/log", *connection_options(server or world.redquel)], timeout=duration + 60)
     latencies = []
     for name in os.listdir(folder):
         with open(f"{folder}/{name}") as file:

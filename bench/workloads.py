@@ -1,7 +1,7 @@
 """What is measured by many clients for some seconds: a pgbench script, and the ideal Redis commands for the same work.
 
 In `raw` a line is a command, "--" begins a round trip that needs the reply of the one before (bench/tools/raw_redis.cc). `{ROWS}`,
-`{HUNDREDTH}` of them, `{DEPARTMENTS}` and `{CITIES}` become this run's numbers in both. `redis_benchmark` is the same work as one
+`{HUNDREDTH}` of them, `{DEPARTMENTS}`, `{CITIES}` and `{THEMES}` become this run's numbers in both. `redis_benchmark` is the same work as one
 command for redis-benchmark, whose rate then stands for raw Redis in the ratio; `over_tcp` asks a redquel that reaches Redis over TCP, too.
 """
 import dataclasses
@@ -24,6 +24,7 @@ class Workload:
 
 
 EMP = "\\set id random(1, {ROWS})\n"
+TAG = "\\set t random(1, 200)\n"
 FIELDS = "emp_id ename dept city salary hired"
 GET = " ".join(f"GET emp:*->{field}" for field in FIELDS.split())
 WRITES = ("second", "always")
@@ -68,9 +69,27 @@ WORKLOADS = [
              clients=(1,)),
     Workload("place of one row", EMP + "SELECT place FROM (SELECT emp_id, rank() OVER (ORDER BY salary DESC) AS place FROM emp) s WHERE emp_id = :id;",
              "ZREVRANK emp:zset:salary {{1:{ROWS}}}", clients=(1, 16), against_raw=1 / 1.5),
-    Workload("tags, self-join", "\\set t random(1, 200)\n"
-             "SELECT a.book_id FROM tag a JOIN tag b ON a.book_id = b.book_id WHERE a.tag = 'tag' || :t AND b.tag = 'tag1';",
-             "SMEMBERS tag:indices:tag:tag{{1:200}}\nSMEMBERS tag:indices:tag:tag1"),
+    Workload("place of one row, no ties", EMP + "SELECT place FROM (SELECT emp_id, row_number() OVER (ORDER BY salary DESC) AS place FROM emp) s WHERE emp_id = :id;",
+             "ZREVRANK emp:zset:salary {{1:{ROWS}}}", clients=(1, 16), against_raw=1 / 1.5),
+    Workload("count of better scores", "\\set s random(1, 990000)\nSELECT count(*) FROM emp WHERE salary > :s;",
+             "ZCOUNT emp:zset:salary ({{1:990000}} +inf", clients=(1, 16), against_raw=1 / 1.5),
+    Workload("page of a leaderboard", "\\set o random(1, {HUNDREDTH})\nSELECT emp_id, salary FROM emp ORDER BY salary DESC LIMIT 10 OFFSET :o;",
+             "ZRANGE emp:zset:salary +inf -inf BYSCORE REV LIMIT {{1:{HUNDREDTH}}} 10 WITHSCORES", clients=(1, 16)),
+    Workload("leaderboard by a window function",
+             "SELECT emp_id, salary, rank() OVER (ORDER BY salary DESC) FROM emp ORDER BY salary DESC LIMIT 10;",
+             "ZRANGE emp:zset:salary 0 9 REV WITHSCORES", clients=(1, 16)),
+    Workload("tags, self-join", TAG + "SELECT a.book_id FROM tag a JOIN tag b ON a.book_id = b.book_id WHERE a.tag = 'tag' || :t AND b.tag = 'tag1';",
+             "SINTER tag:indices:tag:tag{{1:200}} tag:indices:tag:tag1", against_postgres=3),
+    Workload("tags, EXISTS", TAG + "SELECT book_id FROM tag a WHERE tag = 'tag' || :t AND NOT EXISTS (SELECT 1 FROM tag b WHERE b.book_id = a.book_id AND b.tag = 'tag1');",
+             "SDIFF tag:indices:tag:tag{{1:200}} tag:indices:tag:tag1"),
+    Workload("tags, HAVING", TAG + "SELECT book_id FROM tag WHERE tag IN ('tag' || :t, 'tag1', 'tag41') GROUP BY book_id HAVING count(*) >= 3;",
+             "SINTER tag:indices:tag:tag{{1:200}} tag:indices:tag:tag1 tag:indices:tag:tag41", against_postgres=3),
+    Workload("tags, count", TAG + "SELECT count(*) FROM tag a JOIN tag b ON a.book_id = b.book_id WHERE a.tag = 'tag' || :t AND b.tag = 'tag1';",
+             "SINTERCARD 2 tag:indices:tag:tag{{1:200}} tag:indices:tag:tag1", against_postgres=3),
+    Workload("books of two tags", TAG + "SELECT k.title FROM book k JOIN tag a ON a.book_id = k.book_id JOIN tag b ON b.book_id = k.book_id "
+             "WHERE a.tag = 'tag' || :t AND b.tag = 'tag1';", "SINTER tag:indices:tag:tag{{1:200}} tag:indices:tag:tag1\n--\nHMGET book:{{*}} title", against_postgres=3),
+    Workload("products of a theme", "\\set t random(1, {THEMES})\nSELECT p.name, p.price FROM theme_product tp JOIN product p ON p.product_id = tp.product_id WHERE tp.theme_id = :t;",
+             "SMEMBERS theme_product:indices:theme_id:{{1:{THEMES}}}\n--\nHMGET product:{{*}} name price", against_postgres=1),
     Workload("insert", "INSERT INTO emp VALUES (nextval('fresh'), 'new', 7, 3, 1000, '2026-01-01');",
              "MULTI\nHSET emp:x{{1:1000000000}} emp_id 1 ename new dept 7 city 3 salary 1000 hired 2026-01-01\nSADD emp:indices:dept:x {{1:1000000000}}\n"
              "SADD emp:indices:city:x {{1:1000000000}}\nZADD emp:zset:x 1000 {{1:1000000000}}\nEXEC", durabilities=WRITES),

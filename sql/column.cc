@@ -157,6 +157,41 @@ void Column::append_from(const Column& source, std::size_t row) {
   if (std::holds_alternative<std::vector<std::string_view>>(values_)) share_memory(source);
 }
 
+std::size_t Column::append_rows(const Column& source, std::span<const std::uint32_t> rows) {
+  assert(stride_ == 1 && source.encoded_ == encoded_ && source.values_.index() == values_.index());
+  std::size_t bytes = 0;
+  const std::size_t end = size_ + rows.size();
+  std::visit(
+      [&](auto& values) {
+        using Vector = std::decay_t<decltype(values)>;
+        using Value = typename Vector::value_type;
+        const Value* const from = std::get<Vector>(source.values_).data();
+        if (values.capacity() < end) values.reserve(std::max(end, 2 * values.capacity()));
+        if constexpr (std::is_same_v<Value, std::string_view>) {
+          Arena& room = arena();
+          for (const std::uint32_t row : rows) {
+            values.push_back(room.store(from[row * source.stride_]));
+            bytes += values.back().size();
+          }
+        } else if constexpr (std::is_trivially_copyable_v<Value>) {
+          values.resize(end);
+          Value* to = values.data() + size_;
+          for (const std::uint32_t row : rows) *to++ = from[row * source.stride_];
+        } else {
+          for (const std::uint32_t row : rows) values.push_back(from[row * source.stride_]);
+        }
+      },
+      values_);
+  const bool adds_nulls = source.has_nulls() && std::ranges::any_of(rows, [&](std::uint32_t row) { return source.is_null(row); });
+  if (adds_nulls) grow_nulls();
+  if (adds_nulls || !nulls_.empty()) {
+    for (const std::uint32_t row : rows) nulls_.push_back(source.is_null(row) ? 1 : 0);
+  }
+  size_ = end;
+  codes_.reset();
+  return bytes;
+}
+
 void Column::keep_alive(std::shared_ptr<const void> owner) {
   // Searched from the back: rows of one batch follow each other.
   if (owner == nullptr || std::find(owners_.rbegin(), owners_.rend(), owner) != owners_.rend()) return;
@@ -207,6 +242,7 @@ Column Column::decode() const {
     result.values_ = texts;
     result.arena_ = arena_;
     result.owners_ = owners_;
+    result.codes_ = codes_;
   } else {
     result.reserve(texts.size());
     const SessionSettings stored;

@@ -108,6 +108,19 @@ class Column {
   /// Keeps the memory that appended views point into.
   void keep_alive(std::shared_ptr<const void> owner);
 
+  /// Appends rows of a column of the same type and encoding. Text is copied; returns its bytes.
+  std::size_t append_rows(const Column& source, std::span<const std::uint32_t> rows);
+
+  /// The numbers that the texts of a column have in a dictionary.
+  struct Codes {
+    std::vector<std::uint16_t> of_rows;  // parallel to the rows; those of NULL mean nothing
+    std::size_t count = 0;               // codes are smaller
+    const void* dictionary = nullptr;    // equal codes of one dictionary mean equal texts; the column keeps it alive
+  };
+  /// Null: unknown. Columns that are made of this one have none.
+  const std::shared_ptr<const Codes>& codes() const { return codes_; }
+  void set_codes(std::shared_ptr<const Codes> codes) { codes_ = std::move(codes); }
+
   /// The given rows, in that order.
   Column gather(std::span<const std::uint32_t> rows) const;
   /// The same values in the type's storage (a copy of itself unless encoded). Throws SqlError where a text does not parse.
@@ -129,6 +142,7 @@ class Column {
   bool encoded_ = false;
   std::shared_ptr<Arena> arena_;
   std::vector<std::shared_ptr<const void>> owners_;
+  std::shared_ptr<const Codes> codes_;
 };
 
 using ColumnPtr = std::shared_ptr<const Column>;

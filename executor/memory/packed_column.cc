@@ -99,7 +99,7 @@ std::string_view between(const std::vector<std::uint32_t>& ends, const std::stri
 }
 
 /// Texts of these types are their values; a column of them needs no decoding.
-bool is_plain_text(sql::Oid type) { return type == sql::oid::kText || type == sql::oid::kVarchar || type == sql::oid::kName; }
+bool is_plain_text(sql::Oid type) { return type == sql::oid::kText || type == sql::oid::kVarchar || type == sql::oid::kBpchar || type == sql::oid::kName; }
 
 /// The bytes that values take.
 struct PackedSize {
@@ -227,14 +227,19 @@ sql::ColumnPtr PackedColumn::read(std::span<const std::uint32_t> rows, const std
   if (!is_plain_text(type_.oid)) return read_encoded(rows, owner);
   std::vector<std::string_view> views;
   views.reserve(rows.size());
+  auto codes = std::make_shared<sql::Column::Codes>();
   if (const auto* dictionary = std::get_if<Dictionary>(&values_)) {
-    for (const std::uint32_t row : rows) views.push_back(between(dictionary->ends, dictionary->texts, load(dictionary->codes.data(), dictionary->width, row)));
+    codes->of_rows = unpack<std::uint16_t>(dictionary->codes.data(), dictionary->width, rows, [](std::uint64_t code) { return static_cast<std::uint16_t>(code); });
+    codes->count = dictionary->ends.size();
+    codes->dictionary = dictionary;
+    for (const std::uint16_t code : codes->of_rows) views.push_back(between(dictionary->ends, dictionary->texts, code));
   } else {
     const auto& texts = std::get<Texts>(values_);
     for (const std::uint32_t row : rows) views.push_back(between(texts.ends, texts.texts, row));
   }
   auto made = std::make_shared<sql::Column>(sql::Column::from_values(type_, std::move(views), std::move(nulls)));
   made->keep_alive(owner);
+  if (codes->dictionary != nullptr) made->set_codes(std::move(codes));
   return made;
 }
 

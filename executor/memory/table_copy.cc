@@ -8,6 +8,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <cmath>
 
+#include "executor/memory/protocol_part.h"
 #include "sql/catalog/key_segments.h"
 #include "sql/error.h"
 
@@ -22,6 +23,8 @@ constexpr std::chrono::minutes kHalfLife{10};
 constexpr double kScannedRow = 2.8;  // microseconds of Redis
 /// A chunk with more than one of so many rows gone is packed again.
 constexpr std::size_t kGoneShare = 4;
+/// Rows that one piece of a rewrite packs or places.
+constexpr std::size_t kTidiedRows = 1024;
 
 constexpr std::string_view kStructures[] = {"id", "rowid", "zset", "indices", "uniques"};
 
@@ -83,7 +86,7 @@ std::optional<std::string> TableCopy::member_of_key(std::string_view key) const 
 }
 
 bool TableCopy::note_change(std::optional<std::string> member) {
-  if (!member) return true;
+  if (!member || is_left_out("keys")) return true;
   if (changes_.size() >= kMostChanges) {
     lose("too many rows have changed");
     return false;
@@ -161,7 +164,7 @@ TableVersionPtr TableCopy::judge(const FencedState& fenced, const Seen& seen) {
   if (!tracking_ || !version_ || filling_) return nullptr;
   if (table_->mapping) return changes_.empty() && taken_.empty() && version_ == seen.version ? version_ : nullptr;
   if (seen.told > explained_) {
-    if (fenced.changes == counter_) {
+    if (fenced.changes == counter_ && !is_left_out("members")) {
       lose("another program has changed which rows there are");
       return nullptr;
     }
@@ -205,7 +208,7 @@ void TableCopy::unlock() {
   std::list<std::function<void()>> waiters;
   {
     const std::lock_guard guard(mutex_);
-    if (std::exchange(filling_, false)) tracking_ = false;  // interrupted
+    if (std::exchange(filling_, false)) tracking_ = false;  // a fill, or changes of rows, were interrupted
     // What was not read again is still to be read.
     if (tracking_) changes_.insert(taken_.begin(), taken_.end());
     taken_.clear();
@@ -256,6 +259,7 @@ void TableCopy::clear_rows() {
   positions_.clear();
   runs_.clear();
   ghosts_.clear();
+  rewrite_.reset();
   rows_ = 0;
   bytes_ = 0;
 }
@@ -408,11 +412,16 @@ std::vector<std::string> TableCopy::take_changes(std::size_t most) {
   return taken_;
 }
 
-void TableCopy::apply(const std::vector<Changed>& changes, ChunkPtr rows) {
-  if (has_runs_) {
-    for (const Changed& change : changes) forget(change.member);
+void TableCopy::begin_changes(const std::vector<Changed>& changes) {
+  {
+    const std::lock_guard guard(mutex_);
+    filling_ = true;
   }
-  add_chunk(std::move(rows));
+  if (!has_runs_) return;
+  for (const Changed& change : changes) forget(change.member);
+}
+
+void TableCopy::end_changes(const std::vector<Changed>& changes) {
   for (const Changed& change : changes) {
     if (change.has_row) continue;
     if (change.is_member) {
@@ -422,7 +431,6 @@ void TableCopy::apply(const std::vector<Changed>& changes, ChunkPtr rows) {
       ghosts_.erase(change.member);
     }
   }
-  tidy();
   {
     const std::lock_guard guard(mutex_);
     rows_read_again_ += changes.size();
@@ -430,36 +438,64 @@ void TableCopy::apply(const std::vector<Changed>& changes, ChunkPtr rows) {
   publish();
 }
 
-/// Packs the rows of these slots into one chunk.
-void TableCopy::rewrite(std::span<const std::size_t> slots) {
-  ChunkPacker packer(*table_, columns());
-  for (const std::size_t slot : slots) {
-    const TableVersion::Slice& slice = working_[slot];
-    for (std::size_t row = 0; row < slice.chunk->rows; ++row) {
-      if (!slice.is_gone(row)) packer.add(*slice.chunk, row);
-    }
-    std::erase(small_, slot);
-  }
-  if (has_runs_) forget_runs(slots);
-  // The rows' positions are found in the old chunks until all of them have new ones.
-  add_chunk(packer.finish());
-  for (const std::size_t slot : slots) {
-    working_[slot] = {};
-    slots_[slot] = {};
-  }
-}
-
-void TableCopy::tidy() {
-  while (small_.size() >= 2) {
+/// Chooses chunks that are worth to be packed anew. False: there are none.
+bool TableCopy::begin_rewrite() {
+  std::vector<std::size_t> slots;
+  if (small_.size() >= 2) {
     const std::size_t last = small_.back(), before = small_[small_.size() - 2];
     const std::size_t last_rows = working_[last].chunk->rows, rows_before = working_[before].chunk->rows;
-    if (rows_before > 2 * last_rows || rows_before + last_rows > kChunkRows) break;
-    const std::size_t both[] = {before, last};
-    rewrite(both);
+    if (rows_before <= 2 * last_rows && rows_before + last_rows <= kChunkRows) slots = {before, last};
   }
-  for (std::size_t slot = 0; slot < working_.size(); ++slot) {
-    if (working_[slot].chunk && slots_[slot].gone_rows * kGoneShare > working_[slot].chunk->rows) rewrite({&slot, 1});
+  for (std::size_t slot = 0; slot < working_.size() && slots.empty(); ++slot) {
+    if (working_[slot].chunk && slots_[slot].gone_rows * kGoneShare > working_[slot].chunk->rows) slots = {slot};
   }
+  if (slots.empty()) return false;
+  rewrite_.emplace(*table_, columns(), std::move(slots));
+  return true;
+}
+
+bool TableCopy::tidy() {
+  if (!rewrite_ && !begin_rewrite()) return false;
+  Rewrite& work = *rewrite_;
+  if (work.next_slot < work.slots.size()) {
+    const TableVersion::Slice& slice = working_[work.slots[work.next_slot]];
+    const std::size_t end = std::min(slice.chunk->rows, work.next_row + kTidiedRows);
+    for (; work.next_row < end; ++work.next_row) {
+      if (!slice.is_gone(work.next_row)) work.packer.add(*slice.chunk, work.next_row);
+    }
+    if (end < slice.chunk->rows) return true;
+    ++work.next_slot;
+    work.next_row = 0;
+    return true;
+  }
+  if (!work.chunk) {
+    work.chunk = work.packer.finish_next_column();
+    if (!work.chunk) return true;
+    if (has_runs_) forget_runs(work.slots);
+    if (work.chunk->rows > 0) work.slot = begin_chunk(work.chunk);
+    return true;
+  }
+  if (work.placed < work.chunk->rows) {
+    place(work.slot, work.placed, work.placed + kTidiedRows);
+    work.placed += kTidiedRows;
+    return true;
+  }
+  // The rows' positions were found in the old chunks until all of them had new ones.
+  for (const std::size_t slot : work.slots) {
+    working_[slot] = {};
+    slots_[slot] = {};
+    std::erase(small_, slot);
+  }
+  if (work.chunk->rows > 0) end_chunk(work.slot);
+  rewrite_.reset();
+  publish();
+  return true;
+}
+
+void TableCopy::rest(std::string_view reason, std::chrono::milliseconds pause) {
+  const std::lock_guard guard(mutex_);
+  reason_ = reason;
+  not_before_ = Clock::now() + pause;
 }
 
 void TableCopy::drop(std::string_view reason, std::chrono::milliseconds pause) {

@@ -141,8 +141,16 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
     bool is_member = false;
     bool has_row = false;
   };
-  /// Puts rows that were read again in the place of the older ones: those with a row are the chunk's, in order.
-  void apply(const std::vector<Changed>& changes, ChunkPtr rows);
+  /// Begins to put rows that were read again in the place of the older ones: chunks of them follow, then end_changes(). Interrupted, all is
+  /// dropped.
+  void begin_changes(const std::vector<Changed>& changes);
+  /// Publishes the table with the changes; those with a row are in the chunks that were added.
+  void end_changes(const std::vector<Changed>& changes);
+  /// Packs small chunks together, and chunks with many gone rows anew: a piece of that work, for about a millisecond. False: nothing is left
+  /// to do. Must be finished before rows change or columns are added.
+  bool tidy();
+  /// Keeps the rows, but no statement reads the copy for a while.
+  void rest(std::string_view reason, std::chrono::milliseconds pause);
   /// Forgets all rows, from any thread.
   void evict();
   /// Forgets all rows. The next fill waits for `pause`.
@@ -180,11 +188,10 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   void forget_runs(std::span<const std::size_t> slots);
   void mark_gone(std::uint32_t position);
   void forget(const std::string& member);
-  void rewrite(std::span<const std::size_t> slots);
+  bool begin_rewrite();
   bool is_at(std::uint32_t position, std::string_view member) const;
   std::string member_at(std::uint32_t position) const;
   std::size_t take_slot(ChunkPtr chunk);
-  void tidy();
   void clear_rows();
   double decayed_worth(Clock::time_point now) const;
 
@@ -227,6 +234,16 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   };
   std::unordered_map<std::string, std::vector<Run>> runs_;  // by key, where keys have many rows; else `positions_`
   std::unordered_set<std::string> ghosts_;
+  /// Chunks that are being packed into one.
+  struct Rewrite {
+    Rewrite(const sql::TableDef& table, std::vector<std::int16_t> numbers, std::vector<std::size_t> old) : slots(std::move(old)), packer(table, numbers) {}
+    std::vector<std::size_t> slots;
+    ChunkPacker packer;
+    std::size_t next_slot = 0, next_row = 0;  // to be packed
+    ChunkPtr chunk;                           // once all are packed
+    std::size_t slot = 0, placed = 0;         // its own, and rows that have their place in it
+  };
+  std::optional<Rewrite> rewrite_;
   std::size_t rows_ = 0;
   std::atomic<std::size_t> bytes_ = 0, known_rows_ = 0, part_rows_ = 0;
 };

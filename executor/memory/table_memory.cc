@@ -53,7 +53,7 @@ std::vector<TableCopyPtr> TableMemory::copies(int database) const {
 }
 
 bool TableMemory::make_room(const TableCopyPtr& copy, std::size_t bytes) {
-  if (bytes > options_.bytes) return false;
+  if (bytes > options_.bytes || (bytes > copy->bytes() && bytes - copy->bytes() > room_)) return false;
   std::vector<TableCopyPtr> dropped;
   {
     const std::lock_guard guard(mutex_);
@@ -76,6 +76,30 @@ bool TableMemory::make_room(const TableCopyPtr& copy, std::size_t bytes) {
   }
   for (const TableCopyPtr& other : dropped) other->evict();
   return true;
+}
+
+std::size_t TableMemory::bytes() const {
+  const std::lock_guard guard(mutex_);
+  std::size_t sum = 0;
+  for (const auto& [place, copy] : copies_) sum += copy->bytes();
+  return sum;
+}
+
+void TableMemory::shrink(std::size_t bytes) {
+  std::vector<std::pair<double, TableCopyPtr>> copies;  // by worth of a byte
+  {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [place, copy] : copies_) {
+      if (copy->bytes() > 0) copies.emplace_back(copy->worth() / static_cast<double>(copy->bytes()), copy);
+    }
+  }
+  std::ranges::sort(copies, {}, [](const auto& copy) { return copy.first; });
+  std::size_t freed = 0;
+  for (const auto& [worth, copy] : copies) {
+    if (freed >= bytes) return;
+    freed += copy->bytes();
+    copy->evict();
+  }
 }
 
 }  // namespace redquel::executor

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,6 +12,7 @@
 #include "executor/memory/keeper.h"
 #include "executor/memory/table_copy.h"
 #include "sql/catalog/catalog.h"
+#include "sql/memory_account.h"
 
 namespace redquel::executor {
 
@@ -20,8 +23,8 @@ struct MemoryOptions {
   std::size_t first_scan = 2;   // the scan that fills the copy; tables WITH (cache = on): the first one
 };
 
-/// The copies of one process, of all logical databases. Thread-safe.
-class TableMemory {
+/// The copies of one process, of all logical databases. Thread-safe. The first memory that the process gives back when sessions need more.
+class TableMemory final : public sql::MemoryReserve {
  public:
   using MakeKeeper = std::function<std::shared_ptr<Keeper>(int database)>;
   TableMemory(MemoryOptions options, MakeKeeper make_keeper) : options_(options), make_keeper_(std::move(make_keeper)) {}
@@ -37,6 +40,11 @@ class TableMemory {
 
   /// Makes room for a copy of so many bytes: copies with less than half its worth per byte are dropped. False: there is no room.
   bool make_room(const TableCopyPtr& copy, std::size_t bytes);
+  /// Returns the bytes of all copies.
+  std::size_t bytes() const override;
+  /// Drops copies of about so many bytes, those first that are worth least.
+  void shrink(std::size_t bytes) override;
+  void set_room(std::size_t bytes) override { room_ = bytes; }
 
  private:
   struct Place {
@@ -46,6 +54,7 @@ class TableMemory {
   };
   const MemoryOptions options_;
   const MakeKeeper make_keeper_;
+  std::atomic<std::size_t> room_ = std::numeric_limits<std::size_t>::max();  // in the process
   mutable std::mutex mutex_;
   std::map<int, std::shared_ptr<Keeper>> keepers_;
   std::map<Place, TableCopyPtr> copies_;

@@ -21,6 +21,7 @@
 #include <set>
 #include <thread>
 
+#include "executor/memory/protocol_part.h"
 #include "executor/memory/resp3_decoder.h"
 #include "executor/redis/handshake.h"
 #include "executor/redis/master_watch.h"
@@ -430,7 +431,8 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
       if (element.kind == Resp3Value::Kind::kError) throw ProtocolError(element.text);
       return element;
     };
-    if (take().text != fence_value) return "Redis shows another logical database, or has been emptied";
+    const bool is_same = take().text == fence_value || is_left_out("database");
+    if (!is_same) return "Redis shows another logical database, or has been emptied";
     const Resp3Value& time = take();
     const std::int64_t milliseconds = integer_of(time.children.at(0)) * 1000 + integer_of(time.children.at(1)) / 1000;
     const bool expires_fields = has_field_expiry_ && has_fields_that_expire(take().text);

@@ -1,7 +1,9 @@
 #include "executor/context/memory_limit.h"
 #include "executor/operators/operators.h"
+#include "executor/operators/replayed_source.h"
 #include "executor/tables/lookup_join.h"
 #include "executor/tables/lookup_keys.h"
+#include "executor/tables/memory_run.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::executor {
@@ -15,25 +17,14 @@ constexpr std::size_t kMostFoundRows = 20000;
 /// … and pairs of outer rows with these, for each row that they may have.
 constexpr std::size_t kMostPairsPerRow = 4;
 
-/// Batches that were read already, then the rest of their source.
-class ReplayedSource final : public Operator {
- public:
-  ReplayedSource(std::vector<sql::Batch> batches, OperatorPtr rest) : batches_(std::move(batches)), rest_(std::move(rest)) {}
+/// Outer rows that are looked up however few rows the inner table has: to ask for their number would cost a round trip.
+constexpr std::size_t kFewRows = 100;
 
-  asio::awaitable<std::optional<sql::Batch>> next() override {
-    if (next_ < batches_.size()) co_return std::move(batches_[next_++]);
-    if (!rest_) co_return std::nullopt;
-    co_return co_await rest_->next();
-  }
-
- private:
-  std::vector<sql::Batch> batches_;
-  OperatorPtr rest_;  // null: there is none
-  std::size_t next_ = 0;
-};
+/// Microseconds of a lookup or of a row that it finds, of a fence, and of a row of a copy whose key is compared.
+constexpr double kLookup = 3, kFence = 90, kComparedRow = 0.004;
 
 /// Reads outer rows until they are all there or too many for lookups; the number of rows of the inner table says how many that is, and
-/// where each of them finds several, the sizes of their sets.
+/// where each of them finds several, the sizes of their sets. A copy in memory is read faster than many rows are looked up.
 class AdaptiveJoinOperator final : public Operator {
  public:
   AdaptiveJoinOperator(const planner::PhysicalNode& node, const planner::AdaptiveJoin& plan, ExecutionContext& context)
@@ -50,32 +41,73 @@ class AdaptiveJoinOperator final : public Operator {
     co_return co_await run_->next();
   }
 
+  void leave_out(std::size_t column, const KeyFilterPtr& filter) override {
+    if (run_) return run_->leave_out(column, filter);
+    if (column < plan_.outer->columns.size()) outer_->leave_out(column, filter);
+    else filters_.emplace_back(column, filter);
+  }
+
  private:
+  /// Rows that lookups may ask for and find.
+  struct Bounds {
+    std::size_t outer, found;
+  };
+
   asio::awaitable<void> choose() {
+    const auto* scan = std::get_if<planner::MemoryScan>(&std::get<planner::HashJoin>(plan_.hash->node).right->node);
+    std::optional<MemoryRun::Known> copy;
+    if (scan != nullptr && context_.memory) copy = context_.memory->known(*scan, context_);
+    if (copy) {
+      const auto worth = static_cast<std::size_t>((kFence + kComparedRow * copy->rows) / kLookup);
+      bool looks_up = co_await is_within({std::min(plan_.most_lookups, worth), worth});
+      if (!looks_up) {
+        const MemoryRun::Table& state = *co_await context_.memory->state_of(scan->read.table->oid, context_);
+        if (!state.version) looks_up = co_await is_within(co_await bounds_of_redis());
+      }
+      start(looks_up);
+    } else {
+      bool looks_up = false;
+      const Bounds few{kFewRows, kFewRows};
+      if (!finds_several()) looks_up = co_await is_within(few);
+      if (!looks_up) {
+        const Bounds bounds = co_await bounds_of_redis();
+        looks_up = co_await is_within(bounds);
+      }
+      start(looks_up);
+    }
+    for (const auto& [column, filter] : filters_) run_->leave_out(column, filter);
+  }
+
+  asio::awaitable<Bounds> bounds_of_redis() {
     CommandBatch probe;
     probe.add("ZCARD", sql::TableKeys(*lookup_.read.table).all_rows());
     RepliesPtr size = co_await context_.ask(std::move(probe), counters_.get());
     // A lookup costs about three times what a row of a scan does.
     const auto inner_rows = static_cast<std::size_t>(size->integer(0));
-    const std::size_t most = std::min(plan_.most_lookups, inner_rows / 3);
-    std::vector<sql::Batch> batches;
-    std::size_t rows = 0, bytes = 0;
-    while (rows <= most && bytes <= limit_.bytes() / 4) {
+    co_return Bounds{std::min(plan_.most_lookups, inner_rows / 3), std::min(kMostFoundRows, inner_rows / 3)};
+  }
+
+  void start(bool looks_up) {
+    OperatorPtr outer = std::make_unique<ReplayedSource>(std::move(batches_), std::move(outer_));
+    if (looks_up) run_ = make_lookup_join(node_, lookup_, std::move(outer), context_);
+    else run_ = make_hash_join(std::get<planner::HashJoin>(plan_.hash->node), std::move(outer), context_);
+  }
+
+  /// Reads outer rows. Returns true if they are all there, and lookups for them keep the bounds.
+  asio::awaitable<bool> is_within(Bounds bounds) {
+    while (outer_ && rows_ <= bounds.outer && bytes_ <= limit_.bytes() / 4) {
       std::optional<sql::Batch> batch = co_await outer_->next();
       if (!batch) {
-        bool are_few = true;
-        if (finds_several()) are_few = co_await find_at_most(std::min(kMostFoundRows, inner_rows / 3), batches);
-        OperatorPtr outer = std::make_unique<ReplayedSource>(std::move(batches), nullptr);
-        if (are_few) run_ = make_lookup_join(node_, lookup_, std::move(outer), context_);
-        else run_ = make_hash_join(std::get<planner::HashJoin>(plan_.hash->node), std::move(outer), context_);
-        co_return;
+        outer_.reset();
+        break;
       }
-      rows += batch->rows;
-      bytes += batch->memory();
-      batches.push_back(std::move(*batch));
+      rows_ += batch->rows;
+      bytes_ += batch->memory();
+      batches_.push_back(std::move(*batch));
     }
-    OperatorPtr outer = std::make_unique<ReplayedSource>(std::move(batches), std::move(outer_));
-    run_ = make_hash_join(std::get<planner::HashJoin>(plan_.hash->node), std::move(outer), context_);
+    bool is_within = !outer_ && rows_ <= bounds.outer;
+    if (is_within && finds_several()) is_within = co_await find_at_most(bounds.found, batches_);
+    co_return is_within;
   }
 
   bool finds_several() const { return lookup_.by == By::kSet || lookup_.by == By::kKeyStart; }
@@ -113,9 +145,12 @@ class AdaptiveJoinOperator final : public Operator {
   const planner::AdaptiveJoin& plan_;
   const planner::LookupJoin& lookup_;
   ExecutionContext& context_;
-  OperatorPtr outer_;
+  OperatorPtr outer_;  // null: it has been read
   MemoryLimit limit_;
   NodeCounters counters_;
+  std::vector<sql::Batch> batches_;  // of the outer input
+  std::size_t rows_ = 0, bytes_ = 0;
+  std::vector<std::pair<std::size_t, KeyFilterPtr>> filters_;  // for columns of the inner table
   OperatorPtr run_;
 };
 

@@ -148,6 +148,7 @@ class AggregateOperator final : public Operator {
     if (!partitions_) co_return std::nullopt;
     if (next_ > 0) {  // the groups in memory have been given
       groups_.clear();
+      limit_.release();
       results_.clear();
       next_ = group_count_ = 0;
     }
@@ -163,7 +164,7 @@ class AggregateOperator final : public Operator {
     }
   }
 
-  static constexpr std::size_t kCheckRows = 4096;
+  static constexpr std::size_t kCheckRows = sql::kBatchRows;
 
   const planner::PhysicalNode& node_;
   const planner::PhysicalAggregate& plan_;

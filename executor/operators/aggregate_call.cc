@@ -33,6 +33,7 @@ bool depends_on_order(const planner::AggregateCall& call) {
 
 AggregateCallRun::AggregateCallRun(const planner::AggregateCall& call, sql::Type result, MemoryLimit limit)
     : call_(call), values_(values_of(call)), limit_(limit), row_types_{sql::kInt4} {
+  limit_.leave_account();  // the operator charges all of its calls
   const std::vector<sql::ExpressionPtr> values = values_of(call);
   needed_ = columns_used(values);
   const std::vector<sql::Type> types = types_of(call.arguments);

@@ -62,6 +62,7 @@ class DistinctOperator final : public Operator {
 
   bool start_next_part() {
     seen_.clear();
+    limit_.release();
     for (; partitions_ && part_ < RowPartitions::kCount; ++part_) {
       if (partitions_->rows(part_) == 0) continue;
       input_ = std::make_unique<DistinctOperator>(partitions_->take(part_++), types_, name_, context_, level_ + 1);

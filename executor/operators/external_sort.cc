@@ -109,7 +109,10 @@ ExternalSort::~ExternalSort() = default;
 ExternalSort::ExternalSort(ExternalSort&&) noexcept = default;
 ExternalSort& ExternalSort::operator=(ExternalSort&&) noexcept = default;
 
-void ExternalSort::start_buffer() { buffer_.emplace(key_types_, directions_, row_types_, wanted_); }
+void ExternalSort::start_buffer() {
+  buffer_.emplace(key_types_, directions_, row_types_, wanted_);
+  limit_.release();
+}
 
 asio::awaitable<void> ExternalSort::spill(EventLoopTurn& turn) {
   buffer_->finish();

@@ -26,7 +26,7 @@ class ExternalSort {
     buffer_->add(keys, columns, rows);
   }
   /// Ask after each `add`; then `spill`.
-  bool is_full() const { return limit_.is_exceeded(memory()); }
+  bool is_full() { return limit_.is_exceeded(memory()); }
   asio::awaitable<void> spill(EventLoopTurn& turn);
   /// No more rows will be added.
   asio::awaitable<void> finish(EventLoopTurn& turn);

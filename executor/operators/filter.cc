@@ -38,6 +38,10 @@ class FilterOperator final : public Operator {
     }
   }
 
+  void leave_out(std::size_t column, const KeyFilterPtr& filter) override {
+    if (!calls_sequences_) input_->leave_out(column, filter);
+  }
+
  private:
   static bool has_one_value(const sql::Expression& condition) {
     std::vector<std::uint32_t> columns;

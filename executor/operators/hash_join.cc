@@ -5,8 +5,10 @@
 #include "executor/operators/join_operator.h"
 #include "executor/operators/key_table.h"
 #include "executor/operators/operators.h"
+#include "executor/operators/replayed_source.h"
 #include "executor/operators/spill_file.h"
 #include "executor/operators/vector_source.h"
+#include "executor/tables/memory_run.h"
 
 namespace redquel::executor {
 
@@ -51,8 +53,9 @@ class HashJoinOperator final : public JoinOperator {
  public:
   HashJoinOperator(const planner::HashJoin& plan, JoinInputs inputs, ExecutionContext& context)
       : JoinOperator(std::move(inputs), context),
-        left_keys_(plan.left_keys),
-        right_keys_(plan.right_keys),
+        left_plan_keys_(is_flipped() ? plan.right_keys : plan.left_keys),
+        left_keys_(left_plan_keys_),
+        right_keys_(is_flipped() ? plan.left_keys : plan.right_keys),
         table_(right_keys_.types(), KeyTable::Nulls::kNeverMatch),
         keeps_rows_(!asks_existence() || has_condition()) {}
 
@@ -61,11 +64,11 @@ class HashJoinOperator final : public JoinOperator {
     const std::vector<sql::ColumnPtr> keys = right_keys_.evaluate(batch, context().evaluation());
     table_.find_or_add(keys, batch.rows, numbers_);
     if (!keeps_rows_) return;
-    // A row whose key has a NULL matches nothing; only a join that gives all right rows needs it.
+    // A row whose key has a NULL matches nothing; only a join that gives right rows without a match needs it.
     std::vector<RowNumber> rows;
     rows.reserve(batch.rows);
     for (std::size_t row = 0; row < batch.rows; ++row) {
-      if (numbers_[row] == kNoRow && !keeps_right()) continue;
+      if (numbers_[row] == kNoRow && !keeps_right() && !gives_right()) continue;
       rows.push_back(static_cast<RowNumber>(row));
       rows_by_key_.add(numbers_[row]);
     }
@@ -74,6 +77,14 @@ class HashJoinOperator final : public JoinOperator {
 
   void finish_right() override {
     if (keeps_rows_) rows_by_key_.finish(table_.size());
+  }
+
+  void narrow_left(Operator& left) override {
+    for (std::size_t i = 0; i < left_plan_keys_.size() && table_.size() > 0; ++i) {
+      const auto* column = std::get_if<sql::ColumnRef>(&left_plan_keys_[i]->node);
+      if (column == nullptr) continue;
+      if (const KeyFilterPtr filter = KeyFilter::of(table_.keys().columns()[i])) left.leave_out(column->column, filter);
+    }
   }
 
   bool right_is_empty() const override { return table_.size() == 0; }
@@ -109,6 +120,7 @@ class HashJoinOperator final : public JoinOperator {
 
   std::size_t memory() const override { return JoinOperator::memory() + table_.memory() + rows_by_key_.memory(); }
 
+  const std::vector<sql::ExpressionPtr>& left_plan_keys_;
   ExpressionList left_keys_, right_keys_;
   KeyTable table_;
   bool keeps_rows_;
@@ -118,8 +130,15 @@ class HashJoinOperator final : public JoinOperator {
   std::size_t left_row_ = 0, match_ = 0;
 };
 
+/// Returns the scan of a copy that gives the plan's rows, or more. Null: there is none.
+const planner::MemoryScan* memory_scan_of(const planner::PhysicalNode& plan) {
+  if (const auto* project = std::get_if<planner::PhysicalProject>(&plan.node)) return memory_scan_of(*project->input);
+  if (const auto* filter = std::get_if<planner::PhysicalFilter>(&plan.node)) return memory_scan_of(*filter->input);
+  return std::get_if<planner::MemoryScan>(&plan.node);
+}
+
 /// Reads the right input. When it fits, a HashJoinOperator does the work; else both inputs are divided by their keys'
-/// hashes and joined part by part.
+/// hashes and joined part by part. Where the right input is a copy, and the left one has far fewer rows, the left one is kept instead.
 class SpillingHashJoin final : public Operator {
  public:
   SpillingHashJoin(const planner::HashJoin& plan, OperatorPtr left, OperatorPtr right, ExecutionContext& context,
@@ -132,6 +151,7 @@ class SpillingHashJoin final : public Operator {
         limit_(context, "hash join") {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (right_ && level_ == 0) co_await start_from_left();
     if (right_) co_await start();
     while (true) {
       if (run_) {
@@ -146,23 +166,60 @@ class SpillingHashJoin final : public Operator {
     }
   }
 
+  void leave_out(std::size_t column, const KeyFilterPtr& filter) override {
+    const std::size_t left_count = plan_.left->columns.size();
+    if (run_) run_->leave_out(column, filter);
+    else if (column >= left_count && right_) right_->leave_out(column - left_count, filter);
+    else if (column < left_count && left_) left_->leave_out(column, filter);
+  }
+
  private:
+  /// Reads the left input as long as it has far fewer rows than the copy that the right one reads.
+  asio::awaitable<void> start_from_left() {
+    const planner::MemoryScan* const scan = plan_.kind == planner::JoinKind::kFull ? nullptr : memory_scan_of(*plan_.right);
+    if (scan == nullptr || !context_.memory) co_return;
+    const std::optional<MemoryRun::Known> known = context_.memory->known(*scan, context_);
+    if (!known || known->wanted < kLeastCopied) co_return;
+    const auto most_rows = static_cast<std::size_t>(known->wanted / kFarFewer);
+    const planner::MemoryScan* const left_scan = memory_scan_of(*plan_.left);
+    const std::optional<MemoryRun::Known> known_left = left_scan != nullptr ? context_.memory->known(*left_scan, context_) : std::nullopt;
+    if (known_left && known_left->wanted > static_cast<double>(most_rows)) co_return;
+    std::vector<sql::Batch> batches;
+    std::size_t rows = 0, bytes = 0;
+    while (rows <= most_rows && bytes <= limit_.bytes() / 2) {
+      std::optional<sql::Batch> batch = co_await left_->next();
+      if (!batch) {
+        JoinInputs inputs{plan_.kind, std::move(right_), std::make_unique<VectorSource>(std::move(batches)), right_types(), left_types(), plan_.residual, "hash join", true};
+        run_ = std::make_unique<HashJoinOperator>(plan_, std::move(inputs), context_);
+        co_return;
+      }
+      rows += batch->rows;
+      bytes += batch->memory();
+      batches.push_back(std::move(*batch));
+      if (turn_.is_over()) co_await turn_.yield();
+    }
+    left_ = std::make_unique<ReplayedSource>(std::move(batches), std::move(left_));
+  }
+
   asio::awaitable<void> start() {
     // The rows, and then the table over them, take the limit together.
     const std::size_t most = limit_.bytes() / 2;
     std::vector<sql::Batch> batches;
     std::size_t bytes = 0;
     std::optional<sql::Batch> batch;
-    while (bytes <= most || level_ == RowPartitions::kMostLevels) {
+    bool has_room = true;
+    while (has_room || level_ == RowPartitions::kMostLevels) {
       batch = co_await right_->next();
       if (!batch) break;
       batches.push_back(compact(std::move(*batch)));
       bytes += batches.back().memory();
+      has_room = !limit_.is_exceeded(bytes) && bytes <= most;
       if (level_ == RowPartitions::kMostLevels) limit_.check_bound(bytes);
       if (turn_.is_over()) co_await turn_.yield();
     }
     if (!batch) {
       right_.reset();
+      limit_.release();  // the join charges the rows that it takes
       JoinInputs inputs{plan_.kind,     std::move(left_), std::make_unique<VectorSource>(std::move(batches)),
                         left_types(),   right_types(),    plan_.residual,
                         "hash join"};
@@ -173,6 +230,7 @@ class SpillingHashJoin final : public Operator {
     const ExpressionList right_keys(plan_.right_keys), left_keys(plan_.left_keys);
     for (const sql::Batch& one : batches) right_parts_->add_all(right_keys.evaluate(one, context_.evaluation()), one);
     batches = {};
+    limit_.release();
     co_await divide(*right_, right_keys, *right_parts_);
     right_.reset();
     left_parts_.emplace(left_types(), level_, limit_.temporary_space());
@@ -200,6 +258,9 @@ class SpillingHashJoin final : public Operator {
 
   std::vector<sql::Type> left_types() const { return column_types(*plan_.left); }
   std::vector<sql::Type> right_types() const { return column_types(*plan_.right); }
+
+  /// Copies with fewer rows are not worth the choice, and inputs that have no more than one of so many rows of them are far fewer.
+  static constexpr double kLeastCopied = 1000, kFarFewer = 2;
 
   const planner::HashJoin& plan_;
   OperatorPtr left_, right_;  // right: null when it has been read

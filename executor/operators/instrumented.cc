@@ -21,6 +21,8 @@ class InstrumentedOperator final : public Operator {
     co_return batch;
   }
 
+  void leave_out(std::size_t column, const KeyFilterPtr& filter) override { inner_->leave_out(column, filter); }
+
  private:
   OperatorPtr inner_;
   bool started_ = false;

@@ -9,8 +9,18 @@ namespace redquel::executor {
 
 using planner::JoinKind;
 
+namespace {
+
+JoinKind mirrored(JoinKind kind) {
+  if (kind == JoinKind::kLeft) return JoinKind::kRight;
+  return kind == JoinKind::kRight ? JoinKind::kLeft : kind;
+}
+
+}  // namespace
+
 JoinOperator::JoinOperator(JoinInputs inputs, ExecutionContext& context)
-    : kind_(inputs.kind),
+    : kind_(inputs.is_flipped ? mirrored(inputs.kind) : inputs.kind),
+      is_flipped_(inputs.is_flipped),
       left_(std::move(inputs.left)),
       right_(std::move(inputs.right)),
       left_types_(std::move(inputs.left_types)),
@@ -18,13 +28,18 @@ JoinOperator::JoinOperator(JoinInputs inputs, ExecutionContext& context)
       context_(context),
       limit_(context, inputs.name),
       right_rows_(inputs.right_types) {
+  const std::size_t first_count = is_flipped_ ? inputs.right_types.size() : left_types_.size();
   for (const std::uint32_t column : columns_used({&condition_, 1})) {
-    if (column < left_types_.size()) {
-      condition_left_.push_back(column);
-    } else {
-      condition_right_.push_back(column - static_cast<std::uint32_t>(left_types_.size()));
-    }
+    const bool is_first = column < first_count;
+    (is_first != is_flipped_ ? condition_left_ : condition_right_).push_back(is_first ? column : column - static_cast<std::uint32_t>(first_count));
   }
+}
+
+void JoinOperator::leave_out(std::size_t column, const KeyFilterPtr& filter) {
+  const std::size_t first_count = is_flipped_ ? right_rows_.columns().size() : left_types_.size();
+  const bool is_first = column < first_count;
+  Operator* const input = is_first != is_flipped_ ? left_.get() : right_.get();
+  if (input != nullptr) input->leave_out(is_first ? column : column - first_count, filter);
 }
 
 void JoinOperator::keep_right(const sql::Batch& batch, std::span<const RowNumber> rows) {
@@ -43,13 +58,13 @@ asio::awaitable<void> JoinOperator::build() {
   }
   right_.reset();
   finish_right();
-  if (keeps_right()) matched_right_.assign(right_rows_.rows(), 0);
+  if (drops_left()) narrow_left(*left_);
+  if (keeps_right() || gives_right()) matched_right_.assign(right_rows_.rows(), 0);
   if (keeps_left()) {
     null_row_ = static_cast<RowNumber>(right_rows_.rows());
     right_rows_.append_nulls();
   }
-  at_end_of_left_ =
-      right_is_empty() && (kind_ == JoinKind::kInner || kind_ == JoinKind::kSemi || kind_ == JoinKind::kRight);
+  at_end_of_left_ = right_is_empty() && drops_left();
 }
 
 asio::awaitable<std::optional<sql::Batch>> JoinOperator::next() {
@@ -75,7 +90,7 @@ asio::awaitable<std::optional<sql::Batch>> JoinOperator::next() {
         left_.reset();
       }
     } else {
-      co_return unmatched_right();
+      co_return rest_of_right();
     }
   }
 }
@@ -91,12 +106,12 @@ void JoinOperator::join_pairs() {
   if (pairs_.left.empty()) return;
   if (condition_) apply_condition();
   for (const RowNumber row : pairs_.left) matched_left_[row] = 1;
-  if (keeps_right()) {
+  if (keeps_right() || gives_right()) {
     for (const RowNumber row : pairs_.right) {
       if (row != null_row_) matched_right_[row] = 1;
     }
   }
-  if (asks_existence() || pairs_.left.empty()) return;
+  if (is_semi_or_anti() || pairs_.left.empty()) return;
   give(pairs_.left, right_rows_.gather(pairs_.right));
 }
 
@@ -104,12 +119,14 @@ void JoinOperator::apply_condition() {
   // Only the columns that the condition reads are put together for all pairs.
   sql::Batch joined;
   joined.rows = pairs_.left.size();
-  joined.columns.resize(left_types_.size() + right_rows_.columns().size());
+  const std::size_t left_count = left_types_.size(), right_count = right_rows_.columns().size();
+  joined.columns.resize(left_count + right_count);
+  const std::size_t first_left = is_flipped_ ? right_count : 0, first_right = is_flipped_ ? 0 : left_count;
   for (const std::uint32_t column : condition_left_) {
-    joined.columns[column] = std::make_shared<const sql::Column>(decoded_left_[column]->gather(pairs_.left));
+    joined.columns[first_left + column] = std::make_shared<const sql::Column>(decoded_left_[column]->gather(pairs_.left));
   }
   for (const std::uint32_t column : condition_right_) {
-    joined.columns[left_types_.size() + column] =
+    joined.columns[first_right + column] =
         std::make_shared<const sql::Column>(right_rows_.columns()[column].gather(pairs_.right));
   }
   const std::vector<RowNumber> selected = sql::select_rows(*condition_, joined, context_.evaluation());
@@ -144,25 +161,29 @@ void JoinOperator::finish_left() {
 void JoinOperator::give(std::span<const RowNumber> left_rows, sql::Batch right) {
   bool whole = left_rows.size() == left_batch_->rows;
   for (std::size_t i = 0; whole && i < left_rows.size(); ++i) whole = left_rows[i] == i;
-  sql::Batch batch = whole ? *left_batch_ : left_batch_->gather(left_rows);
-  batch.columns.insert(batch.columns.end(), right.columns.begin(), right.columns.end());
-  ready_.push_back(std::move(batch));
+  ready_.push_back(in_order(whole ? *left_batch_ : left_batch_->gather(left_rows), right));
 }
 
-std::optional<sql::Batch> JoinOperator::unmatched_right() {
+sql::Batch JoinOperator::in_order(sql::Batch left, const sql::Batch& right) const {
+  left.columns.insert(is_flipped_ ? left.columns.begin() : left.columns.end(), right.columns.begin(), right.columns.end());
+  return left;
+}
+
+std::optional<sql::Batch> JoinOperator::rest_of_right() {
+  const std::uint8_t wanted = gives_right() && kind_ == JoinKind::kSemi ? 1 : 0;  // else the rows without a match
   std::vector<RowNumber> rows;
-  for (; next_unmatched_ < matched_right_.size() && rows.size() < sql::kBatchRows; ++next_unmatched_) {
-    if (matched_right_[next_unmatched_] == 0) rows.push_back(static_cast<RowNumber>(next_unmatched_));
+  for (; next_of_rest_ < matched_right_.size() && rows.size() < sql::kBatchRows; ++next_of_rest_) {
+    if (matched_right_[next_of_rest_] == wanted) rows.push_back(static_cast<RowNumber>(next_of_rest_));
   }
   if (rows.empty()) return std::nullopt;
-  sql::Batch batch;
-  batch.rows = rows.size();
-  for (const sql::Type type : left_types_) {
-    batch.columns.push_back(std::make_shared<const sql::Column>(sql::Column::constant(type, {}, rows.size())));
-  }
   sql::Batch right = right_rows_.gather(rows);
-  batch.columns.insert(batch.columns.end(), right.columns.begin(), right.columns.end());
-  return batch;
+  if (gives_right()) return right;
+  sql::Batch nulls;
+  nulls.rows = rows.size();
+  for (const sql::Type type : left_types_) {
+    nulls.columns.push_back(std::make_shared<const sql::Column>(sql::Column::constant(type, {}, rows.size())));
+  }
+  return in_order(std::move(nulls), right);
 }
 
 }  // namespace redquel::executor

@@ -19,6 +19,8 @@ struct JoinInputs {
   std::vector<sql::Type> left_types, right_types;
   sql::ExpressionPtr condition;  // over left then right columns; null: every pair matches
   const char* name;              // for messages: "hash join"
+  /// `left` and `right` are the plan's right and left input, and `kind` and `condition` are the plan's: the plan's left input is kept.
+  bool is_flipped = false;
 };
 /// Of a HashJoin or a NestedLoopJoin.
 template <class Plan>
@@ -39,6 +41,7 @@ JoinInputs open_join(const Plan& plan, sql::ExpressionPtr condition, const char*
 class JoinOperator : public Operator {
  public:
   asio::awaitable<std::optional<sql::Batch>> next() final;
+  void leave_out(std::size_t column, const KeyFilterPtr& filter) final;
 
  protected:
   JoinOperator(JoinInputs inputs, ExecutionContext& context);
@@ -61,6 +64,8 @@ class JoinOperator : public Operator {
   virtual void add_right(const sql::Batch& batch) = 0;
   /// After the last batch of the right input.
   virtual void finish_right() {}
+  /// Names rows of the left input that match nothing, where the join gives none of them.
+  virtual void narrow_left(Operator&) {}
   /// Nothing on the right can match: inner and semi joins end without reading the left input.
   virtual bool right_is_empty() const = 0;
   virtual void start_left(const sql::Batch& batch) = 0;
@@ -70,11 +75,13 @@ class JoinOperator : public Operator {
 
   void keep_right(const sql::Batch& batch, std::span<const RowNumber> rows);
   const RowStore& right_rows() const { return right_rows_; }
-  planner::JoinKind kind() const { return kind_; }
+  bool is_flipped() const { return is_flipped_; }
   bool keeps_left() const { return kind_ == planner::JoinKind::kLeft || kind_ == planner::JoinKind::kFull; }
   bool keeps_right() const { return kind_ == planner::JoinKind::kRight || kind_ == planner::JoinKind::kFull; }
-  /// Only whether there is a match matters, not which.
-  bool asks_existence() const { return kind_ == planner::JoinKind::kSemi || kind_ == planner::JoinKind::kAnti; }
+  /// Only whether a left row has a match matters, not which.
+  bool asks_existence() const { return !is_flipped_ && is_semi_or_anti(); }
+  /// The right rows that have a match, or those that have none, are what the join gives.
+  bool gives_right() const { return is_flipped_ && is_semi_or_anti(); }
   bool has_condition() const { return condition_ != nullptr; }
   /// The pair of a left row with this right row is the left row with NULLs. Only where `keeps_left()`, and in place of
   /// a match.
@@ -83,15 +90,21 @@ class JoinOperator : public Operator {
   ExecutionContext& context() { return context_; }
 
  private:
+  bool is_semi_or_anti() const { return kind_ == planner::JoinKind::kSemi || kind_ == planner::JoinKind::kAnti; }
+  /// Left rows without a match are not in the output.
+  bool drops_left() const { return kind_ == planner::JoinKind::kInner || kind_ == planner::JoinKind::kSemi || kind_ == planner::JoinKind::kRight || gives_right(); }
+  /// A batch in the order of the plan's columns.
+  sql::Batch in_order(sql::Batch left, const sql::Batch& right) const;
   asio::awaitable<void> build();
   void take_left(sql::Batch batch);
   void join_pairs();
   void apply_condition();
   void finish_left();
-  std::optional<sql::Batch> unmatched_right();
+  std::optional<sql::Batch> rest_of_right();
   void give(std::span<const RowNumber> left_rows, sql::Batch right);
 
-  planner::JoinKind kind_;
+  planner::JoinKind kind_;  // with the inputs as they are here
+  bool is_flipped_;
   OperatorPtr left_, right_;
   std::vector<sql::Type> left_types_;
   sql::ExpressionPtr condition_;
@@ -104,7 +117,7 @@ class JoinOperator : public Operator {
   RowStore right_rows_;
   RowNumber null_row_ = kNoRow;
   std::vector<std::uint8_t> matched_right_;
-  std::size_t next_unmatched_ = 0;
+  std::size_t next_of_rest_ = 0;
 
   std::optional<sql::Batch> left_batch_;
   std::vector<sql::ColumnPtr> decoded_left_;  // parallel to the batch's columns; those the condition reads are decoded

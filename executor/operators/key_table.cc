@@ -15,6 +15,9 @@ constexpr std::size_t kFirstSlots = 64;
 constexpr std::size_t kPrefetchDistance = 8;
 /// Numbers have 32 bits; memory ends long before.
 constexpr std::size_t kMostKeys = 0xFFFFFF00;
+/// Combinations of dictionaries' codes that have a number each, and the number of one that has not been seen.
+constexpr std::size_t kMostCombinations = 65'536;
+constexpr RowNumber kUnknown = kNoRow - 1;
 /// Integers whose range is so small, or so many times as large as their number, are found by an array over the range.
 constexpr std::uint64_t kDirectKeys = 4096, kDirectShare = 8;
 
@@ -35,6 +38,8 @@ void KeyTable::clear() {
   largest_ = 0;
   added_.clear();
   null_number_ = kNoRow;
+  dictionaries_.clear();
+  coded_numbers_.clear();
 }
 
 void KeyTable::check_count(std::size_t rows) const {
@@ -179,7 +184,53 @@ void KeyTable::find_direct(std::size_t rows, std::vector<RowNumber>& numbers, Ad
   });
 }
 
+bool KeyTable::find_coded(std::span<const sql::ColumnPtr> keys, std::size_t rows, std::vector<RowNumber>& numbers) {
+  std::size_t combinations = keys.empty() ? 0 : 1;
+  std::vector<const void*> dictionaries;
+  for (const sql::ColumnPtr& key : keys) {
+    const sql::Column::Codes* const codes = key->codes().get();
+    if (codes == nullptr || codes->of_rows.size() != rows) return false;
+    combinations *= codes->count + 1;  // the last one: NULL
+    if (combinations > kMostCombinations) return false;
+    dictionaries.push_back(codes->dictionary);
+  }
+  if (combinations == 0) return false;
+  if (dictionaries != dictionaries_) {
+    dictionaries_ = std::move(dictionaries);
+    coded_numbers_.assign(combinations, kUnknown);
+  }
+  std::vector<std::uint32_t> places(rows);
+  for (const sql::ColumnPtr& key : keys) {
+    const sql::Column::Codes& codes = *key->codes();
+    const auto width = static_cast<std::uint32_t>(codes.count + 1);
+    for (std::size_t row = 0; row < rows; ++row) places[row] = places[row] * width + codes.of_rows[row];
+    if (!key->has_nulls()) continue;
+    for (std::size_t row = 0; row < rows; ++row) {
+      if (key->is_null(row)) places[row] += width - 1 - codes.of_rows[row];
+    }
+  }
+  std::vector<RowNumber> firsts;  // rows with combinations that have not been seen
+  for (std::size_t row = 0; row < rows; ++row) {
+    RowNumber& number = coded_numbers_[places[row]];
+    if (number != kUnknown) continue;
+    number = kNoRow;
+    firsts.push_back(static_cast<RowNumber>(row));
+  }
+  added_.clear();
+  if (!firsts.empty()) {
+    std::vector<sql::ColumnPtr> picked;
+    for (const sql::ColumnPtr& key : keys) picked.push_back(std::make_shared<const sql::Column>(key->gather(firsts)));
+    find_or_add(picked, firsts.size(), numbers);
+    for (std::size_t i = 0; i < firsts.size(); ++i) coded_numbers_[places[firsts[i]]] = numbers[i];
+    for (RowNumber& row : added_) row = firsts[row];
+  }
+  numbers.resize(rows);
+  for (std::size_t row = 0; row < rows; ++row) numbers[row] = coded_numbers_[places[row]];
+  return true;
+}
+
 void KeyTable::find_or_add(std::span<const sql::ColumnPtr> keys, std::size_t rows, std::vector<RowNumber>& numbers) {
+  if (find_coded(keys, rows, numbers)) return;
   numbers.resize(rows);
   start(keys);
   if (hash_is_key_) choose_form(rows);

@@ -30,7 +30,7 @@ class KeyTable {
   std::size_t size() const { return keys_.rows(); }
   /// Keys by number, as they first appeared.
   const RowStore& keys() const { return keys_; }
-  std::size_t memory() const { return slots_.capacity() * sizeof(Slot) + direct_.capacity() * sizeof(RowNumber) + keys_.memory(); }
+  std::size_t memory() const { return slots_.capacity() * sizeof(Slot) + (direct_.capacity() + coded_numbers_.capacity()) * sizeof(RowNumber) + keys_.memory(); }
   void clear();
 
  private:
@@ -52,6 +52,8 @@ class KeyTable {
   template <class Add>
   void find_direct(std::size_t rows, std::vector<RowNumber>& numbers, Add add);
 
+  /// Numbers rows whose keys are codes of dictionaries: each combination of codes is looked for once. False: they are not, or of too many.
+  bool find_coded(std::span<const sql::ColumnPtr> keys, std::size_t rows, std::vector<RowNumber>& numbers);
   void start(std::span<const sql::ColumnPtr> keys);
   /// Throws 54000 if so many more keys have no numbers.
   void check_count(std::size_t rows) const;
@@ -75,6 +77,9 @@ class KeyTable {
   std::uint64_t smallest_ = UINT64_MAX, largest_ = 0;  // of all keys that are integers
   RowNumber null_number_ = kNoRow;  // of the NULL key where hash_is_key_
   std::vector<RowNumber> added_;
+
+  std::vector<const void*> dictionaries_;  // of the last keys that were codes
+  std::vector<RowNumber> coded_numbers_;   // by combination of codes
 
   // Of the batch that is looked at.
   KeyViews stored_, views_;

@@ -30,6 +30,11 @@ class ProjectOperator final : public Operator {
     });
   }
 
+  void leave_out(std::size_t column, const KeyFilterPtr& filter) override {
+    const auto* source = std::get_if<sql::ColumnRef>(&plan_.expressions[column]->node);
+    if (source != nullptr && !calls_sequences_) input_->leave_out(source->column, filter);
+  }
+
  private:
   const planner::PhysicalProject& plan_;
   bool calls_sequences_;

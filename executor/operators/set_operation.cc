@@ -120,6 +120,7 @@ class CountingOperator final : public Operator {
     move_rows();
     keys_.clear();
     counts_ = {};
+    limit_.release();
   }
 
   asio::awaitable<std::optional<sql::Batch>> next_of_parts() {

@@ -30,6 +30,7 @@ asio::awaitable<std::optional<sql::Batch>> SharedRows::batch(std::size_t index) 
       // The scan that asked reads the rest of this run alone.
       is_recomputed_ = true;
       batches_.clear();
+      limit_.release();
       co_return next;
     }
     add(*next, column_types(*source_));
@@ -63,6 +64,7 @@ void SharedRows::add(const sql::Batch& batch, const std::vector<sql::Type>& type
 void SharedRows::take(SharedRows& other) {
   batches_ = std::exchange(other.batches_, {});
   bytes_ = std::exchange(other.bytes_, 0);
+  limit_.take_charge(other.limit_);
 }
 
 SharedRowsScope::SharedRowsScope(ExecutionContext& context, std::uint32_t number, SharedRows& rows)

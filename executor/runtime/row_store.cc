@@ -32,39 +32,6 @@ std::size_t width_of(sql::Storage storage) {
   return sizeof(sql::Uuid);
 }
 
-/// `Stored` is the element of the columns' vectors, `Value` what Column::append takes for it.
-template <class Value, class Stored = Value>
-void append_values(sql::Column& target, const sql::Column& source, std::span<const RowNumber> rows) {
-  const Stored* values = source.values<Stored>().data();
-  const std::size_t stride = source.is_constant() ? 0 : 1;
-  if (!source.has_nulls()) {
-    for (const RowNumber row : rows) target.append<Value>(static_cast<const Value&>(values[row * stride]));
-    return;
-  }
-  for (const RowNumber row : rows) {
-    if (source.is_null(row)) {
-      target.append_null();
-    } else {
-      target.append<Value>(static_cast<const Value&>(values[row * stride]));
-    }
-  }
-}
-
-std::size_t append_texts(sql::Column& target, const sql::Column& source, std::span<const RowNumber> rows) {
-  const std::vector<std::string_view>& texts = source.values<std::string_view>();
-  const std::size_t stride = source.is_constant() ? 0 : 1;
-  std::size_t bytes = 0;
-  for (const RowNumber row : rows) {
-    if (source.is_null(row)) {
-      target.append_null();
-    } else {
-      target.append<std::string_view>(texts[row * stride]);
-      bytes += texts[row * stride].size();
-    }
-  }
-  return bytes;
-}
-
 }  // namespace
 
 std::vector<RowNumber> row_range(std::size_t first, std::size_t count) {
@@ -106,43 +73,7 @@ void RowStore::append_column(std::size_t index, const sql::Column& source, std::
       return append_column(index, source.decode(), rows);
     }
   }
-  if (source.is_encoded()) {
-    text_bytes_ += append_texts(target, source, rows);
-    return;
-  }
-  switch (sql::storage_of(types_[index])) {
-    case sql::Storage::kBool:
-      for (const RowNumber row : rows)
-        source.is_null(row) ? target.append_null() : target.append(source.get<bool>(row));
-      break;
-    case sql::Storage::kInt2:
-      append_values<std::int16_t>(target, source, rows);
-      break;
-    case sql::Storage::kInt4:
-      append_values<std::int32_t>(target, source, rows);
-      break;
-    case sql::Storage::kInt8:
-      append_values<std::int64_t>(target, source, rows);
-      break;
-    case sql::Storage::kFloat4:
-      append_values<float>(target, source, rows);
-      break;
-    case sql::Storage::kFloat8:
-      append_values<double>(target, source, rows);
-      break;
-    case sql::Storage::kNumeric:
-      append_values<sql::Numeric>(target, source, rows);
-      break;
-    case sql::Storage::kText:
-      text_bytes_ += append_texts(target, source, rows);
-      break;
-    case sql::Storage::kInterval:
-      append_values<sql::Interval>(target, source, rows);
-      break;
-    case sql::Storage::kUuid:
-      append_values<sql::Uuid>(target, source, rows);
-      break;
-  }
+  text_bytes_ += target.append_rows(source, rows);
 }
 
 void RowStore::append(std::span<const sql::ColumnPtr> columns, std::span<const RowNumber> rows) {

@@ -23,6 +23,10 @@ class RelationCounts;
 struct Progress;
 }
 
+namespace redquel::sql {
+class SessionMemory;
+}
+
 namespace redquel::executor {
 
 class AdvisoryLocks;
@@ -65,6 +69,7 @@ struct SessionState {
   std::string temporary_schema;
   std::int32_t backend_pid = 0;
   std::size_t work_mem = 64u << 20;  // bytes that sorts, hashes and held results of one statement may use
+  std::shared_ptr<sql::SessionMemory> account;  // of its memory; null: nothing is counted
   TemporarySpacePtr temporary_space = std::make_shared<TemporarySpace>();
   /// What the configuration allows SET work_mem and SET temp_file_limit to give, in bytes; none: any number.
   std::optional<std::uint64_t> work_mem_limit, temporary_space_limit;
@@ -83,6 +88,8 @@ struct SessionState {
   std::shared_ptr<SessionNotifications> notifications;
   /// Of the transaction, or of the next one while none is open.
   TransactionModes modes;
+  /// While a statement that may commit stands for itself: the ticket of the first write of commits that may be its own (UnreplicatedCommits).
+  std::optional<std::uint64_t> commits_since;
   /// The open transaction, block or implicit; null: each statement stands for itself. Set by Engine::begin.
   std::shared_ptr<Transaction> transaction;
   /// The transaction has run a statement of the engine: its isolation level is fixed.

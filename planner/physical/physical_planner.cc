@@ -4,11 +4,13 @@
 #include <map>
 
 #include "planner/access/row_bounds.h"
+#include "planner/physical/all_values.h"
 #include "planner/physical/member_sets.h"
 #include "planner/physical/part_sets.h"
 #include "planner/physical/rank_limit.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/functions/resolve.h"
 #include "sql/functions/window_function.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables.h"
@@ -135,6 +137,7 @@ std::optional<Planned> PhysicalPlanner::plan_groups_with_all_values(const Logica
   below.needed.emplace();
   for (const ExpressionPtr& key : aggregate->group_by) below.needed->merge(columns_in(*key));
   const Planned rows = plan(aggregate->input, below);
+  if (auto members = groups_in_all_sets(*aggregate, filter.input->columns, filter.condition, rows)) return members;
   return groups_with_all_values(*aggregate, filter.input->columns, filter.condition, rows, [&] {
     Planned groups = plan(filter.input);
     auto columns = groups.plan->columns;
@@ -168,7 +171,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, 
   Wish below{wish.order, {}, wish.needed};
   if (below.needed) below.needed->merge(columns_in(*filter.condition));
   if (auto groups = plan_groups_with_all_values(filter)) return std::move(*groups);
-  auto ranked = plan_index_ranks(filter.input, filter.condition);
+  auto ranked = plan_index_ranks(filter.input, filter.condition, below.needed);
   Planned input = ranked ? *std::move(ranked) : plan(limited_by_rank(filter.input, filter.condition), below);
   if (const auto* system = std::get_if<LogicalSystemScan>(&filter.input->node); system && system->schema == sql::kRedisSchema) {
     PhysicalSystemScan bounded{system->schema, system->name, system->positions, row_bounds(*filter.input, *system, *filter.condition)};
@@ -310,6 +313,34 @@ std::optional<Planned> PhysicalPlanner::plan_aggregate_of_lateral(const Logical&
   return arrange(plan_apply(*whole, std::get<LogicalApply>(whole->node), {}), node.columns);
 }
 
+void PhysicalPlanner::count_sets(const LogicalAggregate& aggregate, Planned& input, PhysicalAggregate& physical) {
+  if (is_plain_count(aggregate)) {
+    if (auto rows = number_of_parts(input.plan)) physical.input = *std::move(rows);
+    return;
+  }
+  if (!is_distinct_count(aggregate)) return;
+  const ColumnId column = std::get<sql::ColumnRef>(aggregate.calls[0].arguments[0]->node).column;
+  const auto position = std::ranges::find(input.ids, column);
+  if (position == input.ids.end()) return;
+  const PhysicalColumn& counted = input.plan->columns[static_cast<std::size_t>(position - input.ids.begin())];
+  PhysicalProject alone{input.plan, {resolve(aggregate.calls[0].arguments[0], input.ids)}};
+  const PhysicalPlan values = input.ids.size() == 1 ? input.plan : make_physical(std::move(alone), {counted});
+  auto rows = distinct_members(values);
+  const bool are_mapped = rows.has_value();
+  if (!rows) rows = distinct_parts(values, [&] { return make_physical(PhysicalDistinct{values, {}}, values->columns); });
+  if (!rows) return;
+  AggregateCall& call = physical.calls[0];
+  call.distinct = false;
+  input = {*rows, {column}};
+  // A member that is no value of its column may be read as NULL (redquel.on_bad_value). Parts of primary keys are never NULL.
+  if (auto number = are_mapped ? std::nullopt : number_of_parts(*rows)) {
+    call.function = sql::resolve_aggregate("count", {}).function;
+    call.arguments.clear();
+    input = {*number, {}};
+  }
+  physical.input = input.plan;
+}
+
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& aggregate, const Wish&) {
   if (auto of_lateral = index_answers_ ? plan_aggregate_of_lateral(node, aggregate) : std::nullopt) return std::move(*of_lateral);
   if (auto from_index = index_answers_ ? plan_index_aggregate(node, aggregate) : std::nullopt) return std::move(*from_index);
@@ -326,6 +357,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& 
   }
   Planned input = plan(aggregate.input, below);
   PhysicalAggregate physical{input.plan, {}, aggregate.calls, aggregate.scalar};
+  if (changed_tables_.empty() && index_answers_) count_sets(aggregate, input, physical);
   for (const ExpressionPtr& key : aggregate.group_by) physical.group_by.push_back(resolve(key, input.ids));
   for (AggregateCall& call : physical.calls) {
     for (ExpressionPtr& argument : call.arguments) argument = resolve(argument, input.ids);

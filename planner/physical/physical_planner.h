@@ -74,7 +74,7 @@ class PhysicalPlanner {
   std::optional<Planned> plan_lookup_join(const LogicalJoin& join, const LogicalPtr& outer, const Planned& from, const LogicalPtr& inner,
                                           const Planned& whole, const Cardinality& cardinality, LookupChoice choice);
   /// A semi-join as an inner join of the right side's distinct keys with the rows of the left table that have them.
-  std::optional<Planned> plan_semi_join_reduction(const LogicalJoin& join, const Planned& left, const Planned& right);
+  std::optional<Planned> plan_semi_join_reduction(const LogicalJoin& join, const Planned& left, const Planned& right, LookupChoice choice);
   Planned plan_hash_join(const LogicalJoin& join, Planned left, Planned right);
   /// A join over a join, both with sets of one index over a part of the key, as one with what Redis combines (part_sets.h): books that have
   /// two tags, as a join of `book` with an intersection. nullopt: there are no such sets.
@@ -106,9 +106,11 @@ class PhysicalPlanner {
   /// count(*) of a zset of a mapped table (mapped_count.cc).
   std::optional<Planned> plan_mapped_count(const Logical&, const LogicalAggregate&);
   /// The ranks of the few rows that a condition above the window names (index_ranks.cc); nullopt: there are none such.
-  std::optional<Planned> plan_index_ranks(const LogicalPtr& window, const sql::ExpressionPtr& condition);
+  std::optional<Planned> plan_index_ranks(const LogicalPtr& window, const sql::ExpressionPtr& condition, const std::optional<std::set<ColumnId>>& needed);
   std::optional<Planned> plan_index_distinct(const Logical&, const LogicalDistinct&);
-  /// HAVING count(*) = n, of groups with n values of an index (part_sets.h).
+  /// count(*) and count(DISTINCT column) of rows that are members of sets: the input without what need not be read.
+  void count_sets(const LogicalAggregate&, Planned& input, PhysicalAggregate&);
+  /// HAVING count(*) = n, of groups with n values of an index (part_sets.h) or members of n sets (member_sets.h).
   std::optional<Planned> plan_groups_with_all_values(const LogicalFilter&);
 
   const sql::SessionSettings& settings_;

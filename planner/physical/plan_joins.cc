@@ -232,7 +232,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalJoin& join,
                                : plan_lookup_join(join, join.left, left, join.right, right, cardinality, choice);
       if (lookup) return std::move(*lookup);
     }
-    if (auto reduced = plan_semi_join_reduction(join, left, right)) return std::move(*reduced);
+    if (auto reduced = plan_semi_join_reduction(join, left, right, choice)) return std::move(*reduced);
   }
   if (auto members = !changed_tables_.empty() ? std::nullopt : join_member_sets(join.kind, join.condition, left, right)) return std::move(*members);
   const bool left_is_smaller = cardinality.is_known() ? !right_is_smaller : estimated_rows(*left.plan) < estimated_rows(*right.plan);
@@ -450,7 +450,7 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   return {};
 }
 
-std::optional<Planned> PhysicalPlanner::plan_semi_join_reduction(const LogicalJoin& join, const Planned& left, const Planned& right) {
+std::optional<Planned> PhysicalPlanner::plan_semi_join_reduction(const LogicalJoin& join, const Planned& left, const Planned& right, LookupChoice choice) {
   if (join.kind != JoinKind::kSemi || !join.condition) return {};
   const double rows = estimated_rows(*right.plan);
   if (!is_mapped(*join.left) && (rows > kMaxLookupRows || estimated_rows(*left.plan) <= rows)) return {};
@@ -466,7 +466,7 @@ std::optional<Planned> PhysicalPlanner::plan_semi_join_reduction(const LogicalJo
   }
   const Planned distinct = is_mapped(*join.left) ? plan(distinct_columns(join.right, keys)) : distinct_rows(right, keys);
   const LogicalJoin inner{JoinKind::kInner, join.left, join.right, join.condition};
-  return plan_lookup_join(inner, join.right, distinct, join.left, left, Cardinality(), LookupChoice::kFew);
+  return plan_lookup_join(inner, join.right, distinct, join.left, left, Cardinality(), choice);
 }
 
 }  // namespace redquel::planner

@@ -1,3 +1,4 @@
+#include "planner/rules/date_comparison.h"
 #include "planner/rules/rule.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/expressions/evaluate.h"
@@ -73,7 +74,7 @@ LogicalPtr fold_constants(const LogicalPtr& plan) {
   for (const ExpressionPtr& condition : sql::split_conjunction(filter->condition)) {
     Truth truth = truth_of(*condition);
     if (truth == Truth::kNever) return no_rows(*node);
-    if (truth == Truth::kUnknown) left.push_back(condition);
+    if (truth == Truth::kUnknown) left.push_back(with_date_comparison(condition));
   }
   if (!filter->barrier || std::holds_alternative<LogicalScan>(filter->input->node)) {
     const LogicalPtr rows = filtered(filter->input, std::move(left));

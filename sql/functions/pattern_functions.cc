@@ -1,5 +1,7 @@
 // LIKE and ILIKE: the operators ~~ !~~ ~~* !~~* and their functions. ESCAPE is bound as like_escape(pattern, escape).
 
+#include <algorithm>
+
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/functions/families.h"
@@ -12,20 +14,31 @@ namespace redquel::sql {
 namespace {
 
 struct ExactCase {
+  static constexpr bool kIsExact = true;
   static char fold(char c) { return c; }
   static std::size_t step(char c) { return character_size(c); }
 };
 struct AnyCase {
+  static constexpr bool kIsExact = false;
   static char fold(char c) { return to_lower(c); }
   static std::size_t step(char c) { return character_size(c); }
 };
 struct RawBytes {
+  static constexpr bool kIsExact = true;
   static char fold(char c) { return c; }
   static std::size_t step(char) { return 1; }
 };
 
 [[noreturn]] void throw_ends_with_escape() {
   throw SqlError(sqlstate::kInvalidEscapeSequence, "LIKE pattern must not end with escape character");
+}
+
+/// Returns the first place from `from` on where the text may go on like the pattern behind a %; the text's end: there is none. Bytes that begin a
+/// character are in no other place of one.
+template <class Rules>
+std::size_t next_start(Text text, std::size_t from, Text pattern) {
+  if (!Rules::kIsExact || pattern[0] == '_' || pattern[0] == '%' || pattern[0] == '\\') return from;
+  return std::min(text.find(pattern[0], from), text.size());
 }
 
 /// Only the last % need ever be tried again: what an earlier one took, the last one can take as well.
@@ -41,7 +54,7 @@ bool matches(Text text, Text pattern) {
         if (++p == pattern.size()) return true;
         if (pattern[p] == '\\' && p + 1 == pattern.size()) throw_ends_with_escape();
         retry_pattern = p;
-        retry_text = t;
+        retry_text = t = next_start<Rules>(text, t, pattern.substr(p));
         continue;
       }
       if (c == '_') {
@@ -60,6 +73,7 @@ bool matches(Text text, Text pattern) {
     if (retry_pattern == Text::npos) return false;
     meter.add(t - retry_text + 1);
     retry_text += Rules::step(text[retry_text]);
+    if (retry_text < text.size()) retry_text = next_start<Rules>(text, retry_text, pattern.substr(retry_pattern));
     t = retry_text;
     p = retry_pattern;
   }

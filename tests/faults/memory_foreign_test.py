@@ -7,7 +7,7 @@ import random as chance
 import threading
 import time
 
-from harness.memory import hits, start
+from harness.memory import hits, served, start
 from harness.waiting import wait_for
 
 SLOW = True
@@ -231,6 +231,29 @@ def test_a_role_with_a_user_mapping_reads_redis(make_redis, make_server):
         raw("ACL", "SETUSER", "alice", "~h:*")
         assert connection.run(total) == [["10"]]
         assert hits(server) == before
+
+
+def test_a_large_key_is_read_again_after_each_change(make_redis, make_server):
+    redis, (server,) = start(make_redis, make_server, 1)
+    count = 70_000  # more rows than a chunk has
+    with server.connect() as connection, redis.connect() as raw:
+        for first in range(0, count, 1000):
+            raw("ZADD", "leaderboard", *(word for i in range(first, first + 1000) for word in (str(i), f"player {i}")))
+        connection.run("CREATE FOREIGN TABLE score (name text, score float8) SERVER redis OPTIONS (layout 'zset', key 'leaderboard')")
+        query = "SELECT count(name), sum(score) FROM score WHERE name LIKE 'player%'"
+        total = count * (count - 1) // 2
+        assert served(connection, query) == [[str(count), str(total)]]
+        before = hits(server)
+        for round in range(3):
+            raw("ZINCRBY", "leaderboard", "1000", f"player {round * 30_000}")
+            total += 1000
+            assert connection.run(query) == [[str(count), str(total)]], round
+        raw("ZREM", "leaderboard", "player 0")
+        total -= 1000
+        assert connection.run(query) == [[str(count - 1), str(total)]]
+        assert hits(server) == before + 4
+        raw("DEL", "leaderboard")
+        assert connection.run(query) == [["0", None]]
 
 
 def test_overlapping_prefixes(make_redis, make_server):

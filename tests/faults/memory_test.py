@@ -4,7 +4,7 @@ Each witness owns some rows, which it alone writes: by SQL of either of two redq
 each write it reads its rows by a condition that no index answers, so that the copy answers it, and compares them with what it wrote. Beside
 the witnesses Redis stands still for moments, loses connections, flushes and swaps databases.
 
-`MEMORY_SECONDS=3600 tests/run.py --limit 7200 faults -k memory` runs for an hour."""
+`MEMORY_SECONDS=3600 MEMORY_WITNESSES=16 tests/run.py --limit 7200 faults -k memory` runs for an hour, with 16 of them."""
 import os
 import random as chance
 import threading
@@ -16,7 +16,7 @@ from harness.pgwire import ServerError
 SLOW = True
 LIMIT = 3600 * 3
 SECONDS = float(os.environ.get("MEMORY_SECONDS", "8"))
-WITNESSES = 4
+WITNESSES = int(os.environ.get("MEMORY_WITNESSES", "4"))
 ROWS = 12  # of each witness
 FILL = 3000  # rows that nobody changes
 SET_A = "redis.call('HSET', KEYS[1], 'a', ARGV[1]) return 1"
@@ -55,7 +55,7 @@ class Witness:
         value, random = f"w{self.number}.{self.count}", self.random
         there, absent = sorted(self.rows), [id for id in self.ids() if id not in self.rows]
         ways = ["insert"] if absent else []
-        ways += ["update", "key", "hset", "script", "multi", "pipeline", "delete", "del", "expire", "clear", "many", "rollback", "transaction"] if there else []
+        ways += ["update", "key", "hset", "script", "multi", "pipeline", "delete", "del", "expire", "clear", "many", "rollback", "transaction", "rename", "copy"] if there else []
         way = random.choice(ways)
         session = random.choice(self.sessions)
         if way == "insert":
@@ -102,6 +102,15 @@ class Witness:
         elif way == "clear":
             self.raw("HDEL", key, "n")
             self.rows[id] = (a, None)
+        elif way == "rename" and absent:
+            to = random.choice(absent)
+            self.raw.pipeline([("MULTI",), ("RENAME", key, f"t:{to}"), ("ZREM", "t:zset", str(id)), ("ZADD", "t:zset", str(to), str(to)), ("EXEC",)])
+            self.rows[to] = self.rows.pop(id)
+        elif way == "copy" and absent:
+            to = random.choice(absent)
+            self.raw("COPY", key, f"t:{to}")
+            self.raw("ZADD", "t:zset", str(to), str(to))
+            self.rows[to] = (a, n)
         elif way == "rollback":
             session.run("BEGIN")
             session.run(f"UPDATE t SET a = 'rolled back' WHERE id = {id}")
@@ -247,6 +256,48 @@ def test_databases_that_are_emptied(make_redis, make_server):
             raise AssertionError("the table is still there")
         except ServerError as error:
             assert error.sqlstate == "42P01", error
+
+
+def test_chunks_that_are_packed_anew(make_redis, make_server, random):
+    """Changed rows gather in small chunks, which are packed together, and large ones lose their rows."""
+    redis, (server,) = start(make_redis, make_server, 1)
+    count = 30_000
+    values = {i: i for i in range(1, count + 1)}
+    with server.connect() as connection, redis.connect() as raw:
+        connection.run(f"CREATE TABLE t (id int PRIMARY KEY, n bigint, a text) WITH (cache = on); INSERT INTO t SELECT i, i, 'a' || i % 5 FROM generate_series(1, {count}) i")
+        query = "SELECT count(a), sum(n), count(*) FILTER (WHERE a = 'changed') FROM t"
+        served(connection, query)
+        before, changed = hits(server), set()
+        for round in range(30):
+            some = random.sample(sorted(values), random.choice((1, 10, 300, 1500)))
+            if round % 5 == 4:
+                connection.run(f"DELETE FROM t WHERE id IN ({', '.join(map(str, some))})")
+                for id in some:
+                    del values[id]
+            else:
+                raw.pipeline([("HSET", f"t:{id}", "n", str(round), "a", "changed") for id in some])
+                values.update((id, round) for id in some)
+                changed.update(some)
+            assert connection.run(query) == [[str(len(values)), str(sum(values.values())), str(len(changed & values.keys()))]], round
+        assert hits(server) > before + 20
+
+
+def test_parts_that_are_read_often_fill_columns_that_the_copy_lacks(make_redis, make_server):
+    _, (server,) = start(make_redis, make_server, count=1)
+    with server.connect() as connection:
+        connection.run("CREATE TABLE a (id int PRIMARY KEY, day int, x int); CREATE INDEX ON a (day); CREATE TABLE b (id int PRIMARY KEY, day int, x int); CREATE INDEX ON b (day)")
+        for table in "ab":
+            connection.run(f"INSERT INTO {table} SELECT i, i, i FROM generate_series(1, 20000) i")
+            connection.run(f"SELECT sum(day) FROM {table}")
+        expected = [[str(sum(range(10001, 20001))), "10000"]]
+        # Each table is read in part only; the first scan of one of them brings both copies to one moment.
+        for _ in range(8):
+            assert connection.run("SELECT sum(a.x), count(b.x) FROM a JOIN b ON a.id = b.x WHERE a.day > 10000 AND b.day > 10000") == expected
+        columns = dict(connection.run('SELECT "table", columns FROM redquel.cached_tables()'))
+        assert all("x" in text.split(", ") for text in columns.values()), columns
+        before = hits(server)
+        plan = "\n".join(line for line, in connection.run("EXPLAIN (ANALYZE) SELECT sum(a.x), count(b.x) FROM a JOIN b ON a.id = b.x WHERE a.day > 10000 AND b.day > 10000"))
+        assert hits(server) == before + 2 and "Reads Redis" not in plan, plan
 
 
 def test_a_redis_with_a_limit_of_memory_and_none_for_clients_is_read_without_copies(make_redis, make_server):

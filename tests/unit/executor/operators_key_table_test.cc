@@ -36,6 +36,46 @@ TEST(KeyTableTest, NumbersInOrderOfAppearance) {
   }
 }
 
+/// Texts with the numbers that they have in a dictionary; "NULL" is NULL.
+sql::ColumnPtr coded(const std::vector<std::string>& dictionary, const std::vector<std::uint16_t>& codes) {
+  sql::Column column(sql::kText);
+  for (const std::uint16_t code : codes) dictionary[code] == "NULL" ? column.append_null() : column.append(dictionary[code]);
+  column.set_codes(std::make_shared<const sql::Column::Codes>(sql::Column::Codes{codes, dictionary.size(), &dictionary}));
+  return share(std::move(column));
+}
+
+TEST(KeyTableTest, CodesOfDictionaries) {
+  const std::vector<std::string> first{"red", "blue", "NULL", "red"}, second{"blue", "green", "NULL"}, sizes{"small", "large"};
+  KeyTable table(std::vector<sql::Type>{sql::kText, sql::kText}, KeyTable::Nulls::kEqual);
+  const auto numbers_of = [&](const std::vector<std::string>& colours, const std::vector<std::uint16_t>& colour_codes, const std::vector<std::uint16_t>& size_codes) {
+    const std::vector<sql::ColumnPtr> keys{coded(colours, colour_codes), coded(sizes, size_codes)};
+    std::vector<RowNumber> numbers;
+    table.find_or_add(keys, colour_codes.size(), numbers);
+    return numbers;
+  };
+  // Two codes of one dictionary may have one text.
+  EXPECT_EQ(numbers_of(first, {0, 1, 3, 2, 0, 2}, {0, 0, 0, 1, 1, 1}), (std::vector<RowNumber>{0, 1, 0, 2, 3, 2}));
+  EXPECT_EQ(std::vector<RowNumber>(table.added().begin(), table.added().end()), (std::vector<RowNumber>{0, 1, 3, 4}));
+  EXPECT_EQ(numbers_of(first, {1, 0, 1}, {0, 0, 1}), (std::vector<RowNumber>{1, 0, 4}));
+  EXPECT_EQ(std::vector<RowNumber>(table.added().begin(), table.added().end()), (std::vector<RowNumber>{2}));
+  // The texts of another dictionary have other codes.
+  EXPECT_EQ(numbers_of(second, {0, 1, 2, 0}, {0, 0, 1, 1}), (std::vector<RowNumber>{1, 5, 2, 4}));
+  EXPECT_EQ(table.size(), 6u);
+  table.clear();
+  EXPECT_EQ(numbers_of(second, {1, 0}, {0, 0}), (std::vector<RowNumber>{0, 1}));
+}
+
+TEST(KeyTableTest, CodesOfKeysThatNeverMatch) {
+  const std::vector<std::string> words{"a", "NULL", "b"};
+  KeyTable table(std::vector<sql::Type>{sql::kText}, KeyTable::Nulls::kNeverMatch);
+  for (int round = 0; round < 2; ++round) {
+    const sql::ColumnPtr keys = coded(words, {1, 2, 0, 1, 2});
+    std::vector<RowNumber> numbers;
+    table.find_or_add({&keys, 1}, 5, numbers);
+    EXPECT_EQ(numbers, (std::vector<RowNumber>{kNoRow, 0, 1, kNoRow, 0}));
+  }
+}
+
 TEST(KeyTableTest, NullsThatNeverMatch) {
   KeyTable table(std::vector<sql::Type>{sql::kInt4, sql::kText}, KeyTable::Nulls::kNeverMatch);
   const std::vector<sql::ColumnPtr> keys = {decoded(encoded(sql::kInt4, {"1", "NULL", "1", "1"})),

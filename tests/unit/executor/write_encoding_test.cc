@@ -320,6 +320,192 @@ TEST_F(WriteEncodingTest, VerifyAppliesNothing) {
                                                 {"increments", "0"}}));
 }
 
+TEST_F(WriteEncodingTest, BuildOfAnIndexAddsEntriesAlone) {
+  WriteUnit unit;
+  std::vector<sql::Structure> structures;
+  for (const sql::Structure& structure : sql::structures_of(*emp_)) {
+    const bool is_of_dept = structure.columns == std::vector<std::int16_t>{emp_->find_column("dept")->number};
+    if (is_of_dept) structures.push_back(structure);
+  }
+  unit.index_row(emp_, structures, ann_, "emp_dept_idx");
+  unit.index_row(emp_, structures, cid_, "emp_dept_idx");
+  const Call found = call(unit);
+  EXPECT_EQ(found.keys,
+            "redquel:versions redquel:changes:16384 emp:1 emp:3 emp:indices:dept emp:indices:dept:7 emp:indices:dept:%N emp:zset:dept");
+  EXPECT_EQ(found.arguments, joined({{"mode", "apply"},
+                                     {"token", "'' '' ''"},
+                                     {"tables", "1 16384 1"},
+                                     {"relied tables", "0"},
+                                     {"locks", "'' 0"},
+                                     {"reads", "0"},
+                                     {"new keys", "0 0"},
+                                     {"old rows", "1 keep 2 2 dept ename 7 \\0+ \\0 \\0+"},
+                                     {"unique values", "0"},
+                                     {"sets", "3"},
+                                     {"zsets", "1"},
+                                     {"parents", "0"},
+                                     {"children", "0"},
+                                     {"increments", "0"},
+                                     {"set removals", "0"},
+                                     {"zset removals", "0"},
+                                     {"unique removals", "0"},
+                                     {"new rows", "0"},
+                                     {"moved rows", ""},
+                                     {"changed rows", "0"},
+                                     {"expiries", "0"},
+                                     {"set additions", "3 0 1 7 1 1 1 2 1 3"},
+                                     {"zset additions", "1 0 2 7 1"},
+                                     {"unique additions", "0"},
+                                     {"emptied sets", "0"},
+                                     {"journal", "''"}}));
+}
+
+TEST_F(WriteEncodingTest, RowsThatExpireHaveTheirTimes) {
+  sql::TableDef table = *emp_;
+  table.ttl_milliseconds = 60'000;
+  const auto brief = std::make_shared<const sql::TableDef>(std::move(table));
+  WriteUnit unit;
+  EXPECT_TRUE(unit.delete_row(brief, cid_));
+  unit.insert_row(brief, ann_);
+  const Call found = call(unit);
+  EXPECT_EQ(found.keys,
+            "redquel:versions redquel:changes:16384 redquel:locks:16384 emp:1 emp:3 emp:uniques:email emp:indices:dept emp:indices:dept:%N "
+            "emp:indices:email:%N emp:indices:dept:7 emp:zset emp:zset:dept emp:zset:%ttl emp:indices:%ttl");
+  EXPECT_EQ(found.arguments, joined({{"mode", "apply"},
+                                     {"token", "'' '' ''"},
+                                     {"tables", "1 16384 1"},
+                                     {"relied tables", "0"},
+                                     {"locks", "'' 1 3 4r1 4r3 4uemp:uniques:email\\0ann@x"},
+                                     {"reads", "0"},
+                                     {"new keys", "1 1"},
+                                     {"old rows", "1 drop 1 3 ename dept email cid \\0 \\0"},
+                                     {"unique values", "1 1 ann@x 1"},
+                                     {"sets", "4"},
+                                     {"zsets", "2"},
+                                     {"parents", "0"},
+                                     {"children", "0"},
+                                     {"increments", "0"},
+                                     {"set removals", "2 1 1 3 2 1 3"},
+                                     {"zset removals", "1 0 1 3"},
+                                     {"unique removals", "0"},
+                                     {"new rows", "1 1 3 ename dept email ann 7 ann@x"},
+                                     {"moved rows", ""},
+                                     {"changed rows", "0"},
+                                     {"expiries", "1 emp 2 gone 0 3 '' '' new 0 1 60000 5:emp:14:zset8:emp:zset1:10:5:value18:emp:indices:dept:716:emp:indices:dept1:74:zset13:emp:zset:dept1:10:6:unique17:emp:uniques:email5:ann@x0:"},
+                                     {"set additions", "2 0 1 7 3 1 1"},
+                                     {"zset additions", "2 0 2 1 1 1 2 7 1"},
+                                     {"unique additions", "1 0 2 ann@x 1"},
+                                     {"emptied sets", "0"},
+                                     {"journal", "''"}}));
+}
+
+/// child(id pk, emp_id → emp).
+class ForeignKeyEncodingTest : public WriteEncodingTest {
+ protected:
+  ForeignKeyEncodingTest() {
+    sql::TableDef table = sql::make_table("child", {{"id", kInt4}, {"emp_id", kInt4}}, {"id"});
+    table.oid = 17000;
+    table.primary_key_oid = 17001;
+    sql::IndexDef& index = sql::add_index(table, {"emp_id"});
+    sql::ForeignKeyDef key;
+    key.oid = 17050;
+    key.name = "child_emp_id_fkey";
+    key.columns = {table.find_column("emp_id")->number};
+    key.referenced = emp_->oid;
+    key.referenced_columns = emp_->primary_key;
+    key.referenced_index = emp_->primary_key_oid;
+    key.index = index.oid;
+    table.foreign_keys.push_back(std::move(key));
+    child_ = std::make_shared<const sql::TableDef>(std::move(table));
+    sql::TableDef parent = *emp_;
+    parent.referencing = {child_->oid};
+    emp_ = std::make_shared<const sql::TableDef>(std::move(parent));
+    auto catalog = std::make_shared<sql::CatalogSnapshot>();
+    catalog->tables = {{emp_->oid, emp_}, {child_->oid, child_}};
+    catalog_ = std::move(catalog);
+  }
+  WriteOptions checked() const {
+    WriteOptions options;
+    options.foreign_keys = std::make_shared<ForeignKeyChecks>(catalog_);
+    return options;
+  }
+
+  std::shared_ptr<const sql::TableDef> child_;
+  sql::CatalogPtr catalog_;
+};
+
+TEST_F(ForeignKeyEncodingTest, RowThatRefersNeedsItsParent) {
+  WriteUnit unit(checked());
+  unit.insert_row(child_, Row{Datum(5), Datum(1)});
+  const Call found = call(unit);
+  EXPECT_EQ(found.keys,
+            "redquel:versions redquel:changes:17000 redquel:locks:16384 redquel:locks:17000 child:5 child:indices:emp_id child:indices:emp_id:1 "
+            "child:zset:emp_id child:zset emp:1");
+  EXPECT_EQ(found.arguments, joined({{"mode", "apply"},
+                                     {"token", "'' '' ''"},
+                                     {"tables", "1 17000 1"},
+                                     {"relied tables", "1 16384 1"},
+                                     {"locks", "'' 2 1 1r1 1 4r5"},
+                                     {"reads", "0"},
+                                     {"new keys", "1 1"},
+                                     {"old rows", "0"},
+                                     {"unique values", "0"},
+                                     {"sets", "2"},
+                                     {"zsets", "2"},
+                                     {"parents", "1 row ''"},
+                                     {"children", "0"},
+                                     {"increments", "0"},
+                                     {"set removals", "0"},
+                                     {"zset removals", "0"},
+                                     {"unique removals", "0"},
+                                     {"new rows", "1 1 2 id emp_id 5 1"},
+                                     {"moved rows", ""},
+                                     {"changed rows", "0"},
+                                     {"expiries", "0"},
+                                     {"set additions", "2 0 1 1 1 1 5"},
+                                     {"zset additions", "2 0 2 1 5 1 2 5 5"},
+                                     {"unique additions", "0"},
+                                     {"emptied sets", "0"},
+                                     {"journal", "''"}}));
+}
+
+TEST_F(ForeignKeyEncodingTest, RowThatIsReferredToLeavesNoChildren) {
+  WriteUnit unit(checked());
+  EXPECT_TRUE(unit.delete_row(emp_, cid_));
+  EXPECT_TRUE(unit.delete_row(child_, Row{Datum(5), Datum(3)}));
+  const Call found = call(unit);
+  EXPECT_EQ(found.keys,
+            "redquel:versions redquel:changes:16384 redquel:changes:17000 redquel:locks:16384 redquel:locks:17000 emp:3 child:5 emp:indices:dept "
+            "emp:indices:dept:%N emp:indices:email:%N child:indices:emp_id child:indices:emp_id:3 emp:zset child:zset:emp_id child:zset "
+            "child:indices:emp_id:3");
+  EXPECT_EQ(found.arguments, joined({{"mode", "apply"},
+                                     {"token", "'' '' ''"},
+                                     {"tables", "2 16384 17000 1 1"},
+                                     {"relied tables", "1 17000 1"},
+                                     {"locks", "'' 2 1 4r3 1 4r5"},
+                                     {"reads", "0"},
+                                     {"new keys", "0 0"},
+                                     {"old rows", "2 drop 1 3 ename dept email cid \\0 \\0 drop 1 2 id emp_id 5 3"},
+                                     {"unique values", "0"},
+                                     {"sets", "5"},
+                                     {"zsets", "3"},
+                                     {"parents", "0"},
+                                     {"children", "1 1 0 5"},
+                                     {"increments", "0"},
+                                     {"set removals", "3 1 1 3 2 1 3 4 1 5"},
+                                     {"zset removals", "3 0 1 3 1 1 5 2 1 5"},
+                                     {"unique removals", "0"},
+                                     {"new rows", "0"},
+                                     {"moved rows", ""},
+                                     {"changed rows", "0"},
+                                     {"expiries", "0"},
+                                     {"set additions", "0"},
+                                     {"zset additions", "0"},
+                                     {"unique additions", "0"},
+                                     {"emptied sets", "1 4 3 3"},
+                                     {"journal", "''"}}));
+}
+
 /// The reply as it comes from Redis.
 WriteAnswer answer_of(WriteUnit& unit, const std::string& reply) {
   WriteEncoding encoding(unit, unit.size(), false);
