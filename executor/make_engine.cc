@@ -15,6 +15,7 @@ class StatementEngine final : public RedisEngine {
 
   std::unique_ptr<Execution> execute(PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session) override {
     if (session.transaction) session.has_queried = true;
+    note_start(*prepared->plan, session);
     switch (prepared->plan->kind) {
       case PreparedPlan::Kind::kQuery:
         return make_query_execution(*this, std::move(prepared), std::move(parameters), session);

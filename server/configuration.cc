@@ -30,6 +30,31 @@ void take_number(const std::string& key, const toml::node& node, Number& target,
   target = static_cast<Number>(*value);
 }
 
+/// Returns the bytes of "512MB", "64 kB" or "1024"; nullopt: it is no size. Units count by 1024, as PostgreSQL's do.
+std::optional<std::int64_t> bytes_of_size(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, int>, 6> kUnits = {{{"", 0}, {"B", 0}, {"kB", 10}, {"MB", 20}, {"GB", 30}, {"TB", 40}}};
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0) return std::nullopt;
+  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
+  for (const auto& [name, bits] : kUnits) {
+    if (unit == name && number <= std::numeric_limits<std::int64_t>::max() >> bits) return number << bits;
+  }
+  return std::nullopt;
+}
+
+/// Takes a number of bytes, or a text with a unit.
+template <class Number>
+void take_size(const std::string& key, const toml::node& node, Number& target, std::int64_t minimum, std::int64_t maximum) {
+  std::optional<std::int64_t> bytes = node.value_exact<std::int64_t>();
+  if (const auto text = node.value_exact<std::string>()) bytes = bytes_of_size(*text);
+  if (!bytes || *bytes < minimum || *bytes > maximum) {
+    throw ConfigurationError(fmt::format("{}: expected bytes from {} to {}, or a text with a unit, as \"512MB\"", key, minimum, maximum));
+  }
+  target = static_cast<Number>(*bytes);
+}
+
 std::string take_text(const std::string& key, const toml::node& node) {
   auto value = node.value_exact<std::string>();
   if (!value) throw ConfigurationError(fmt::format("{}: expected a text in quotes", key));
@@ -40,25 +65,6 @@ std::string take_text(const std::string& key, const toml::node& node) {
 std::filesystem::path take_file(const std::string& key, const toml::node& node) {
   const std::string name = take_text(key, node);
   return name.empty() ? std::filesystem::path() : std::filesystem::absolute(name);
-}
-
-/// Takes bytes: a number, or a text as "512MB".
-std::size_t take_size(const std::string& key, const toml::node& node) {
-  std::int64_t bytes = 0;
-  if (!node.is_string()) {
-    take_number(key, node, bytes, 0, std::int64_t{1} << 46);
-    return static_cast<std::size_t>(bytes);
-  }
-  const std::string text = take_text(key, node);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  std::string_view unit(end, text.data() + text.size());
-  unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
-  static constexpr std::pair<std::string_view, int> kUnits[] = {{"", 0}, {"B", 0}, {"kB", 10}, {"MB", 20}, {"GB", 30}};
-  const auto* const found = std::ranges::find(kUnits, unit, &std::pair<std::string_view, int>::first);
-  if (error != std::errc() || bytes < 0 || bytes >= (std::int64_t{1} << 16) << 20 || found == std::end(kUnits)) {
-    throw ConfigurationError(fmt::format("{}: expected bytes, or a text as \"512MB\"", key));
-  }
-  return static_cast<std::size_t>(bytes) << found->second;
 }
 
 bool take_flag(const std::string& key, const toml::node& node) {
@@ -162,11 +168,14 @@ constexpr Key kKeys[] = {
        if (!c.redis_url.empty()) check_redis_url(c.redis_url);
      }},
     {"redis.synchronous_replicas",
-     [](const std::string& key, const toml::node& node, Configuration& c) { take_number(key, node, c.synchronous_replicas, 0, 100); }},
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       c.synchronous_replicas.reset();
+       if (node.value<std::string>() != "auto") take_number(key, node, c.synchronous_replicas.emplace(), 0, 100);
+     }},
     {"redis.replica_timeout",
      [](const std::string& key, const toml::node& node, Configuration& c) {
        std::int64_t seconds = 0;
-       take_number(key, node, seconds, 1, 86400);
+       take_number(key, node, seconds, 0, 86400);
        c.replica_timeout = std::chrono::seconds(seconds);
      }},
     {"redis.aof_repair",
@@ -200,8 +209,16 @@ constexpr Key kKeys[] = {
                                   Configuration& c) { take_number(key, node, c.max_connections, 1, 262143); }},
     {"limits.max_startups", [](const std::string& key, const toml::node& node,
                                Configuration& c) { take_number(key, node, c.max_startups, 10, 65536); }},
+    {"limits.memory",
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       std::size_t bytes = 0;
+       take_size(key, node, bytes, 64 << 20, kLarge);
+       c.memory = bytes;
+     }},
+    {"limits.session_memory", [](const std::string& key, const toml::node& node,
+                                 Configuration& c) { take_size(key, node, c.session_memory, 1 << 20, kLarge); }},
     {"limits.client_memory", [](const std::string& key, const toml::node& node,
-                                Configuration& c) { take_number(key, node, c.client_memory, 1 << 20, kLarge); }},
+                                Configuration& c) { take_size(key, node, c.client_memory, 1 << 20, kLarge); }},
     {"authentication.timeout",
      [](const std::string& key, const toml::node& node, Configuration& c) {
        std::int64_t seconds = 0;
@@ -222,7 +239,7 @@ constexpr Key kKeys[] = {
      [](const std::string& key, const toml::node& node, Configuration& c) { c.rules = take_text(key, node); }},
     {"limits.superuser_reserved_connections",
      [](const std::string& key, const toml::node& node, Configuration& c) { take_number(key, node, c.reserved_connections, 0, 262143); }},
-    {"cache.memory", [](const std::string& key, const toml::node& node, Configuration& c) { c.cache_memory = take_size(key, node); }},
+    {"cache.memory", [](const std::string& key, const toml::node& node, Configuration& c) { take_size(key, node, c.cache_memory, 0, std::int64_t{1} << 46); }},
     {"cache.least_rows", [](const std::string& key, const toml::node& node,
                             Configuration& c) { take_number(key, node, c.cache_least_rows, 0, kLarge); }},
     {"cache.first_scan", [](const std::string& key, const toml::node& node,
@@ -236,13 +253,13 @@ constexpr Key kKeys[] = {
     {"limits.script_rows", [](const std::string& key, const toml::node& node,
                                  Configuration& c) { take_number(key, node, c.script_rows, 1, kLarge); }},
     {"limits.work_mem", [](const std::string& key, const toml::node& node,
-                           Configuration& c) { take_number(key, node, c.work_mem, 65536, kLarge); }},
+                           Configuration& c) { take_size(key, node, c.work_mem, 65536, kLarge); }},
     {"limits.work_mem_max", [](const std::string& key, const toml::node& node,
-                               Configuration& c) { take_number(key, node, c.work_mem_max, 65536, kLarge); }},
+                               Configuration& c) { take_size(key, node, c.work_mem_max, 65536, kLarge); }},
     {"limits.temp_file_limit",
      [](const std::string& key, const toml::node& node, Configuration& c) {
        std::int64_t bytes = 0;
-       take_number(key, node, bytes, -1, kLarge);
+       take_size(key, node, bytes, -1, kLarge);
        c.temp_file_limit = bytes < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(bytes));
      }},
     {"log.format",
@@ -269,6 +286,8 @@ constexpr Key kKeys[] = {
      }},
     {"look.max_keys_per_second", [](const std::string& key, const toml::node& node,
                                     Configuration& c) { take_number(key, node, c.look_keys_per_second, 0, 2147483647); }},
+    {"look.max_start_keys", [](const std::string& key, const toml::node& node,
+                               Configuration& c) { take_number(key, node, c.look_start_keys, 0, 2147483647); }},
     {"look.max_redis_share", [](const std::string& key, const toml::node& node,
                                 Configuration& c) { take_number(key, node, c.look_redis_share, 1, 100); }},
     {"log.level",

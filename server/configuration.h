@@ -33,8 +33,8 @@ struct Configuration {
   bool reuse_port = false;
 
   std::string redis_url;  // empty: embedded
-  int synchronous_replicas = 0;
-  std::chrono::seconds replica_timeout{30};
+  std::optional<int> synchronous_replicas;  // nullopt: 1 once Redis has a replica
+  std::chrono::seconds replica_timeout{0};  // 0: none
   std::string redis_password;  // empty: that of the URL
   executor::TlsClientSettings redis_tls;  // of rediss://
   bool aof_repair = true;
@@ -47,6 +47,8 @@ struct Configuration {
   std::size_t max_connections = 5000;
   std::size_t max_startups = 200;
   std::size_t client_memory = 1073741824;
+  std::optional<std::size_t> memory;  // bytes; none: 80 % of the machine's or the control group's
+  std::size_t session_memory = 2147483648;
   std::size_t reserved_connections = 3;
   std::chrono::seconds authentication_timeout{60};
   std::chrono::milliseconds authentication_delay{500};
@@ -66,6 +68,7 @@ struct Configuration {
   std::vector<std::string> status_hosts;
   std::filesystem::path status_token_file;  // empty: status_token_file_of()
   std::size_t look_redis_share = 10;  // percent of Redis's time that bulk reads of `redquel look` take at most
+  std::size_t look_start_keys = 10'000'000;  // that the start of `redquel look` scans to compare one table's structures; 0: no limit
   std::size_t look_keys_per_second = 0;  // of a scan of `redquel look`; 0: no limit
 
   std::string log_level = "info";

@@ -33,7 +33,7 @@ void Session::CopyStream::begin_in(bool binary, std::size_t columns) {
 }
 
 asio::awaitable<std::optional<std::string_view>> Session::CopyStream::read() {
-  HeldBytes held(std::move(held_));  // given back unless more data come
+  sql::HeldBytes held(std::move(held_));  // given back unless more data come
   while (true) {
     const std::optional<RawMessage> message = session_.decoder_.next();
     if (!message) {

@@ -10,7 +10,7 @@ namespace redquel::server {
 /// COPY's data, from and to the client of one session: CopyData, CopyDone, CopyFail (manual, 55.2.6).
 class Session::CopyStream final : public executor::CopyChannel {
  public:
-  explicit CopyStream(Session& session) : session_(session), held_(session.memory_, 0) {}
+  explicit CopyStream(Session& session) : session_(session), held_(*session.memory_, 0) {}
 
   bool set_encoding(std::string_view name) override;
   sql::EncodingConverter* converter() override { return converter_.get(); }
@@ -33,7 +33,7 @@ class Session::CopyStream final : public executor::CopyChannel {
   [[noreturn]] void refuse(char type);
 
   Session& session_;
-  HeldBytes held_;  // of a row that is not complete
+  sql::HeldBytes held_;  // of a row that is not complete
   std::unique_ptr<sql::EncodingConverter> converter_;
 };
 

@@ -11,7 +11,7 @@
 #include "executor/engine/engine.h"
 #include "executor/operators/spill_file.h"
 #include "parser/ast.h"
-#include "server/client_memory.h"
+#include "sql/memory_account.h"
 #include "server/prepared_statement.h"
 
 namespace redquel::server {
@@ -35,7 +35,7 @@ struct Portal;
 /// many, in a temporary file.
 class Cursor {
  public:
-  explicit Cursor(SessionMemory& memory) : memory_(memory, 0) {}
+  explicit Cursor(sql::SessionMemory& memory) : memory_(memory, 0) {}
 
   PreparedStatementPtr query;
   bool binary = false, hold = false, scrolls = true;
@@ -76,7 +76,7 @@ class Cursor {
   std::vector<std::int64_t> ends_;                  // rows of all batches up to each
   std::int64_t passed_ = 0;  // rows before the first that is here
   std::size_t bytes_ = 0;
-  HeldBytes memory_;  // of the rows in memory
+  sql::HeldBytes memory_;  // of the rows in memory
   std::int64_t position_ = 0;
 };
 

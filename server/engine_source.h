@@ -12,6 +12,10 @@
 #include "executor/redis/shared_connection.h"
 #include "executor/roles/login_role.h"
 
+namespace redquel::sql {
+class MemoryReserve;
+}
+
 namespace redquel::server {
 
 namespace asio = boost::asio;
@@ -35,6 +39,8 @@ class EngineSource {
   virtual asio::awaitable<std::optional<RedisMemory>> redis_memory() { co_return std::nullopt; }
   /// Returns the counters of the thread's connections to Redis since its start.
   virtual executor::ConnectionStatistics redis_statistics() const { return {}; }
+  /// Returns what holds memory that sessions may need more; shared by all threads. Null: nothing does.
+  virtual sql::MemoryReserve* memory_reserve() { return nullptr; }
   /// Connections to Redis that are made from now on log in so.
   virtual void change_login(const executor::RedisLogin& login) { static_cast<void>(login); }
   /// The sessions are gone: lets go of connections, so that the io_context runs dry.

@@ -87,7 +87,7 @@ asio::awaitable<void> Session::parse_statement(std::string name, SourceText sour
                                                std::vector<sql::Type> parameter_types,
                                                std::shared_ptr<const parser::ast::Statement> statement) {
   PreparedStatementPtr prepared;
-  auto memory = statement_memory(memory_, source.text->size());
+  auto memory = statement_memory(*memory_, source.text->size());
   if (statement) {
     transactions_.block().admit(*statement);
     std::string text = *source.text;
@@ -181,7 +181,7 @@ asio::awaitable<void> Session::on(const BindMessage& message) {
   if (statement.statement) transactions_.block().admit(*statement.statement);
   std::size_t bytes = message.parameters.size() * sizeof(sql::Datum);
   for (const auto& parameter : message.parameters) bytes += parameter ? parameter->size() : 0;
-  portal->memory = HeldBytes(memory_, bytes);
+  portal->memory = sql::HeldBytes(*memory_, bytes);
   portal->parameters = bind_parameters(message, statement);
   if (statement.plan) {  // definitions may have moved since Parse
     current_source_ = statement.source;

@@ -1,8 +1,11 @@
 // redquel: reads its configuration, starts a Redis if it has none, and serves until it is told to end.
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -27,6 +30,14 @@
 #include "server/supervisor.h"
 
 namespace {
+
+/// The server ends: from now on signals that would end it have no effect. Asio gives a signal back to the system once no set has it, and then
+/// the signal would kill what lets go of its threads; the set made here stays, and is never waited for.
+void ignore_further_signals() {
+  static auto* const context = new boost::asio::io_context;
+  static auto* const signals = new boost::asio::signal_set(*context, SIGTERM, SIGINT, SIGHUP);
+  static_cast<void>(signals);
+}
 
 using namespace redquel;
 
@@ -81,6 +92,7 @@ int serve(const server::Configuration& configuration, std::vector<std::string> c
     std::fflush(stdout);
     supervisor.notify("READY=1\nSTATUS=serving clients");
   });
+  ignore_further_signals();
   if (embedded) embedded->stop();
   if (!clean) {
     // Threads are stuck in statements: nothing that they use may be torn down under them.

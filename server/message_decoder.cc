@@ -96,7 +96,7 @@ BindMessage decode_bind(BodyReader& reader) {
 
 }  // namespace
 
-MessageDecoder::MessageDecoder(std::size_t message_limit, HeldBytes held) : message_limit_(message_limit), held_(std::move(held)) {}
+MessageDecoder::MessageDecoder(std::size_t message_limit, sql::HeldBytes held) : message_limit_(message_limit), held_(std::move(held)) {}
 
 std::span<char> MessageDecoder::room() {
   const std::size_t unread = end_ - begin_;

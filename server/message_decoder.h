@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "server/client_memory.h"
+#include "sql/memory_account.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 #include "sql/types/type.h"
@@ -75,7 +75,7 @@ class MessageDecoder {
  public:
   /// `message_limit`: bytes of the longest message body that is kept. Longer ones, up to PostgreSQL's own limit, are dropped as they come.
   /// `held`: where a grown buffer is counted.
-  explicit MessageDecoder(std::size_t message_limit, HeldBytes held = {});
+  explicit MessageDecoder(std::size_t message_limit, sql::HeldBytes held = {});
 
   /// Where the next bytes go; never empty. Ends the life of all views handed out. Grows with what has come, never with
   /// what a length announces. Throws 53200 where clients hold too much memory.
@@ -94,7 +94,7 @@ class MessageDecoder {
 
  private:
   std::size_t message_limit_;
-  HeldBytes held_;
+  sql::HeldBytes held_;
   std::unique_ptr<char[]> buffer_;
   std::size_t capacity_ = 0, begin_ = 0, end_ = 0;
   std::size_t wanted_ = 0;  // bytes of the message that has come in part

@@ -22,7 +22,7 @@ struct Portal {
   PreparedStatementPtr statement;
   std::vector<sql::Datum> parameters;
   std::vector<std::int16_t> result_formats;  // one per column
-  HeldBytes memory;                          // of the parameters as they came
+  sql::HeldBytes memory;                          // of the parameters as they came
 
   std::unique_ptr<executor::Execution> execution;  // from the first Execute on
   std::list<sql::Batch> pulled;                    // the front one is being sent

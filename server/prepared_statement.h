@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "executor/engine/engine.h"
-#include "server/client_memory.h"
+#include "sql/memory_account.h"
 
 namespace redquel::server {
 
@@ -34,13 +34,13 @@ struct PreparedStatement {
   bool from_sql = false;          // PREPARE
   std::int64_t prepared_at = 0;   // µs since 2000-01-01 UTC
   mutable std::int64_t runs = 0;  // by EXECUTE
-  mutable std::shared_ptr<const HeldBytes> memory;  // of the session; null where it is not kept
+  mutable std::shared_ptr<const sql::HeldBytes> memory;  // of the session; null where it is not kept
 };
 
 /// Returns the part of the session's memory that a kept statement takes: its text and about as much for each of tree and plan.
-inline std::shared_ptr<const HeldBytes> statement_memory(SessionMemory& memory, std::size_t text_bytes) {
+inline std::shared_ptr<const sql::HeldBytes> statement_memory(sql::SessionMemory& memory, std::size_t text_bytes) {
   constexpr std::size_t kLeast = 1024;
-  return std::make_shared<const HeldBytes>(memory, kLeast + 3 * text_bytes);
+  return std::make_shared<const sql::HeldBytes>(memory, kLeast + 3 * text_bytes);
 }
 
 using PreparedStatementPtr = std::shared_ptr<const PreparedStatement>;

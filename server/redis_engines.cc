@@ -60,6 +60,7 @@ class RedisEngines final : public EngineSource {
     co_return RedisMemory{executor::info_number(text.text, "used_memory").value_or(0), executor::info_number(text.text, "maxmemory").value_or(0)};
   }
   executor::ConnectionStatistics redis_statistics() const override { return pool_.statistics(); }
+  sql::MemoryReserve* memory_reserve() override { return memory_.get(); }
   void change_login(const executor::RedisLogin& login) override { pool_.change_login(login); }
 
   void stop() override {

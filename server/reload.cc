@@ -47,6 +47,8 @@ const StartKey kStartKeys[] = {
     {"limits.superuser_reserved_connections", is_same<&Configuration::reserved_connections>, {"superuser_reserved_connections"}},
     {"limits.max_startups", is_same<&Configuration::max_startups>},
     {"limits.client_memory", is_same<&Configuration::client_memory>},
+    {"limits.memory", is_same<&Configuration::memory>},
+    {"limits.session_memory", is_same<&Configuration::session_memory>},
     {"limits.script_rows", is_same<&Configuration::script_rows>},
     {"limits.lock_lease", is_same<&Configuration::lock_lease>},
 };

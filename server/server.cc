@@ -36,6 +36,13 @@ using namespace std::chrono_literals;
 constexpr auto kSilence = 500ms;
 /// Beside one message of the largest size, each client may hold so much.
 constexpr std::size_t kSmallMemory = std::size_t{1} << 20;
+
+/// Returns the bounds of memory. Clients may always send one message of the largest size.
+sql::MemoryLimits memory_limits(const ServerOptions& options) {
+  sql::MemoryLimits limits = options.memory;
+  limits.clients = std::max(limits.clients, 4 * (options.limits.message_bytes + kSmallMemory));
+  return limits;
+}
 constexpr std::size_t kListedProcesses = 65'536;
 /// Descriptors that are not clients: files, Redis connections, the event loops.
 constexpr std::size_t kReservedDescriptors = 128;
@@ -358,8 +365,8 @@ class Server::Listener {
   SharedCounts counts_{{.processes = std::min(options_.max_connections + options_.max_startups, kListedProcesses),
                         .startups = options_.max_startups,
                         .wrong_cancels = options_.wrong_cancels,
-                        .client_memory = std::max(options_.client_memory, 4 * (options_.limits.message_bytes + kSmallMemory)),
-                        .threads = thread_count(options_)}};
+                        .threads = thread_count(options_),
+                        .memory = memory_limits(options_)}};
   asio::io_context context_{1};
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<StatusServer> status_;  // null: none

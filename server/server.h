@@ -14,6 +14,7 @@
 #include "server/listeners.h"
 #include "server/reloadable.h"
 #include "server/supervisor.h"
+#include "sql/memory_account.h"
 
 namespace redquel::server {
 
@@ -34,7 +35,8 @@ struct ServerOptions : Reloadable {
   std::size_t reserved_connections = 3;  // of max_connections, for superusers
   std::size_t max_startups = 200;    // connections that have not logged in; beyond them silent ones are closed
   std::size_t wrong_cancels = 20;    // of one address in a second; further ones are dropped
-  std::size_t client_memory = std::size_t{1} << 30;  // bytes of half-received messages, prepared statements and portals
+  /// Without a bound for the process.
+  sql::MemoryLimits memory = {.process = SIZE_MAX / 4, .session = std::size_t{2} << 30, .clients = std::size_t{1} << 30};
   std::chrono::milliseconds drain_time{10000};
   /// Where /metrics and /health are served; empty: nowhere. `status_hosts`: names that requests may use beside addresses and localhost.
   std::vector<ListenAddress> status_listen;

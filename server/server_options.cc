@@ -1,5 +1,6 @@
 #include "server/server_options.h"
 
+#include "server/machine_memory.h"
 #include "server/reload.h"
 
 namespace redquel::server {
@@ -16,7 +17,9 @@ ServerOptions server_options_of(const Configuration& configuration) {
   options.max_connections = configuration.max_connections;
   options.reserved_connections = configuration.reserved_connections;
   options.max_startups = configuration.max_startups;
-  options.client_memory = configuration.client_memory;
+  options.memory = {.process = configuration.memory.value_or(machine_memory() / 10 * 8),
+                    .session = configuration.session_memory,
+                    .clients = configuration.client_memory};
   options.drain_time = configuration.shutdown_timeout;
   options.drain_delay = configuration.drain_delay;
   options.reuse_port = configuration.reuse_port;

@@ -46,19 +46,21 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key, std::u
       connection_(std::move(connection)),
       key_(key),
       number_(number),
-      memory_(host.memory()),
+      memory_(std::make_shared<sql::SessionMemory>(host.memory())),
       meter_(host.server_counts(), host.thread_counts()),
-      decoder_(host.limits().message_bytes, HeldBytes(memory_, 0)),
+      decoder_(host.limits().message_bytes, sql::HeldBytes(*memory_, 0)),
       parameters_(state_, host.limits().server_values),
       log_(parameters_.log()),
       transactions_(parameters_, portals_, cursors_, state_),
-      session_statements_(parameters_, statements_, portals_, cursors_, state_, transactions_, memory_),
+      session_statements_(parameters_, statements_, portals_, cursors_, state_, transactions_, *memory_),
       timeout_timer_(connection_.executor()),
       waiting_since_(std::chrono::steady_clock::now()),
       deadline_(waiting_since_ + host.limits().startup_time) {
   state_.backend_pid = key.process_id;
   state_.only_looks = host.limits().only_looks;
   state_.only_reads = connection_.security().origin == ClientOrigin::kReadingConsole;
+  state_.account = memory_;
+  interrupts_->set_memory(memory_.get());
   state_.work_mem_limit = host.limits().work_mem_bytes;
   state_.temporary_space_limit = host.limits().temporary_bytes;
   sql::set_interrupts(key.process_id, interrupts_.get());
@@ -87,7 +89,10 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key, std::u
 }
 
 
-Session::~Session() { sql::set_interrupts(key_.process_id, nullptr); }
+Session::~Session() {
+  sql::set_interrupts(key_.process_id, nullptr);
+  interrupts_->set_memory(nullptr);
+}
 
 asio::awaitable<void> Session::run() {
   std::optional<sql::SqlError> fatal;
@@ -307,6 +312,7 @@ void Session::tick(std::chrono::steady_clock::time_point now) {
     // Twice in a row, so that whoever closes only their sending side still gets the answer to something quick.
     ticks_without_client_ = connection_.peer_closed() ? ticks_without_client_ + 1 : 0;
     if (ticks_without_client_ >= 2) cancel(CancelReason::kClientGone);
+    if (memory_->must_end()) cancel(CancelReason::kMemory);
     return;
   }
   ticks_without_client_ = 0;

@@ -55,7 +55,7 @@ class SessionHost {
   virtual const SessionLimits& limits() const = 0;
   virtual EngineSource& engines() = 0;
   virtual TransactionTexts& transaction_texts() = 0;
-  virtual ClientMemory& memory() = 0;
+  virtual sql::ProcessMemory& memory() = 0;
   /// Null: connections are not encrypted.
   virtual executor::TlsContextPtr tls() = 0;
   /// Passes a CancelRequest of a client at this address to the session that has the key, on whatever thread it lives.
@@ -94,7 +94,7 @@ class Session : public std::enable_shared_from_this<Session> {
   /// For other threads: ends computations that keep this one from its event loop.
   std::shared_ptr<sql::Interrupts> interrupts() const { return interrupts_; }
 
-  enum class CancelReason : std::uint8_t { kNone, kUserRequest, kStatementTimeout, kClientGone, kShutdown };
+  enum class CancelReason : std::uint8_t { kNone, kUserRequest, kStatementTimeout, kClientGone, kShutdown, kMemory };
   /// Ends the running statement; without effect when none runs.
   void cancel(CancelReason reason);
   /// Says 57P01 to the client as soon as its statement is done.
@@ -112,7 +112,7 @@ class Session : public std::enable_shared_from_this<Session> {
   sql::ConnectionFacts connection_facts() const;
   /// The session waits for a lock, see SessionLog.
   void note_lock_wait(std::int64_t milliseconds, bool is_over);
-  void show_lock_wait(std::string_view event) { meter_.show_lock_wait(event); }
+  void show_wait(std::string_view event) { meter_.show_wait(event); }
   /// Called a few times a second: notices clients that are gone, and timeouts that need no precision.
   void tick(std::chrono::steady_clock::time_point now);
 
@@ -234,7 +234,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Connection connection_;
   CancelKey key_;
   const std::uint64_t number_;
-  SessionMemory memory_;
+  std::shared_ptr<sql::SessionMemory> memory_;
   SessionMeter meter_;
   MessageDecoder decoder_;
   MessageEncoder encoder_;

@@ -41,6 +41,7 @@ sql::SqlError Session::as_sql_error(std::exception_ptr failure) const {
       if (cancel_reason_ == CancelReason::kStatementTimeout) {
         return sql::SqlError(sqlstate::kQueryCanceled, "canceling statement due to statement timeout");
       }
+      if (cancel_reason_ == CancelReason::kMemory) return memory_->process_is_full();
     }
     spdlog::error("session {}: {}", key_.process_id, error.what());
     return sql::SqlError(sqlstate::kInternalError, error.what());

@@ -21,7 +21,7 @@ class SessionStatements {
  public:
   /// Everything passed belongs to the session and outlives this object.
   SessionStatements(RunTimeParameters& parameters, PreparedStatements& statements, Portals& portals,
-                    Cursors& cursors, executor::SessionState& state, SessionTransactions& transactions, SessionMemory& memory)
+                    Cursors& cursors, executor::SessionState& state, SessionTransactions& transactions, sql::SessionMemory& memory)
       : parameters_(parameters), statements_(statements), portals_(portals), cursors_(cursors), state_(state), transactions_(transactions),
         memory_(memory) {}
 
@@ -97,7 +97,7 @@ class SessionStatements {
   Cursors& cursors_;
   executor::SessionState& state_;
   SessionTransactions& transactions_;
-  SessionMemory& memory_;
+  sql::SessionMemory& memory_;
   executor::Engine* engine_ = nullptr;
 };
 

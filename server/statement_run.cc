@@ -147,6 +147,7 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
   if (portal.finished) throw sql::SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("portal \"{}\" cannot be run", portal.name));
   if (!portal.execution) {
     const PreparedStatement& statement = *portal.statement;
+    state_.commits_since.reset();  // of a statement that failed
     portal.execution = session_statements_.start(portal);
     attach_copy_stream(portal);
     if (max_rows > 0 && statement.returns_rows && !is_select(statement)) co_await hold_all_rows(portal);
@@ -181,7 +182,10 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
       portal.pulled.pop_front();
       portal.next_row = 0;
     }
-    if (encoder_.size() >= kFlushBytes) co_await flush();
+    if (encoder_.size() >= kFlushBytes) {
+      const sql::HeldBytes output(*memory_, encoder_.size(), sql::MemoryPart::kStatements);
+      co_await flush();
+    }
   }
   follow_client_encoding();
   if (max_rows > 0 && sent == max_rows) {
@@ -190,7 +194,7 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
     co_return;
   }
   if (commits && transactions_.block().is_implicit()) co_await transactions_.commit_implicit();
-  if (!state_.transaction && state_.notifications->has_pending()) co_await engine_->finish_statement(state_);
+  if (!state_.transaction && (state_.commits_since || state_.notifications->has_pending())) co_await engine_->finish_statement(state_);
   portal.finished = !portal.statement->returns_rows;
   meter_.end_statement(statement_text(portal), state_.role, portal.command_tag);
   encoder_.command_complete(portal.resumed ? tag_with_count(portal.command_tag, sent) : portal.command_tag);

@@ -1,5 +1,7 @@
 #include "server/worker.h"
 
+#include "server/machine_memory.h"
+
 #include <spdlog/spdlog.h>
 #include <sys/random.h>
 
@@ -43,9 +45,13 @@ Worker::Worker(Options options, SharedCounts& counts, const EngineSourceFactory&
       work_(context_.get_executor()),
       engines_(engines(context_)),
       tick_timer_(context_),
-      drain_timer_(context_) {}
+      drain_timer_(context_) {
+  if (measures_memory()) counts_.memory.set_reserve(engines_->memory_reserve());
+}
 
-Worker::~Worker() = default;
+Worker::~Worker() {
+  if (measures_memory()) counts_.memory.set_reserve(nullptr);
+}
 
 namespace {
 
@@ -69,9 +75,9 @@ void Worker::name_connection_hooks() {
         const auto found = this_thread->sessions_.find(process_id);
         if (found != this_thread->sessions_.end()) found->second->note_lock_wait(milliseconds, is_over);
       },
-      .show_lock_wait = [](std::int32_t process_id, std::string_view event) {
+      .show_wait = [](std::int32_t process_id, std::string_view event) {
         const auto found = this_thread->sessions_.find(process_id);
-        if (found != this_thread->sessions_.end()) found->second->show_lock_wait(event);
+        if (found != this_thread->sessions_.end()) found->second->show_wait(event);
       },
   });
   sql::set_connection_hooks({
@@ -186,6 +192,9 @@ void Worker::post_hurry() {
 }
 
 void Worker::take_place(const SessionPlaces::Place& place) {
+  if (counts_.memory.is_full() && !place.is_superuser) {
+    throw sql::SqlError(sqlstate::kTooManyConnections, "sorry, too many clients already").detail("All sessions together need limits.memory.");
+  }
   counts_.places.take(place, options_.places);
 }
 
@@ -238,6 +247,7 @@ asio::awaitable<void> Worker::tick_forever() {
     tick_timer_.expires_at(due);
     co_await tick_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
     const auto now = std::chrono::steady_clock::now();
+    if (measures_memory()) measure_memory();
     publish_figures(std::max(now - due, std::chrono::steady_clock::duration::zero()));
     for (const auto& session : all_sessions()) session->tick(now);
   }
@@ -253,6 +263,16 @@ void Worker::publish_figures(std::chrono::nanoseconds delay) {
     is_pinging_ = true;
     asio::co_spawn(context_, ping_redis(), asio::detached);
   }
+}
+
+void Worker::measure_memory() {
+  sql::ProcessMemory& memory = counts_.memory;
+  return_free_memory(memory.limits().process);
+  if (const std::optional<std::size_t> bytes = allocated_memory()) memory.note_measured(*bytes);
+  if (memory.is_full()) memory.end_largest();
+  for (std::size_t part = 0; part < sql::kMemoryParts; ++part) counts_.figures.memory_parts[part] = memory.used(static_cast<sql::MemoryPart>(part));
+  counts_.figures.memory_unaccounted = memory.unaccounted();
+  counts_.figures.memory_limit = memory.limits().process;
 }
 
 asio::awaitable<void> Worker::ping_redis() {

@@ -16,7 +16,7 @@
 
 #include "server/engine_source.h"
 #include "server/address_watch.h"
-#include "server/client_memory.h"
+#include "sql/memory_account.h"
 #include "server/client_socket.h"
 #include "server/live_processes.h"
 #include "server/reloadable.h"
@@ -28,15 +28,16 @@ namespace redquel::server {
 /// What the threads of a server share; the only state that several of them write.
 struct SharedCounts {
   struct Limits {
-    std::size_t processes, startups, wrong_cancels, client_memory, threads;
+    std::size_t processes, startups, wrong_cancels, threads;
+    sql::MemoryLimits memory;
   };
   explicit SharedCounts(const Limits& limits)
-      : startups(limits.startups), processes(limits.processes), addresses(limits.wrong_cancels), memory(limits.client_memory), figures(limits.threads) {}
+      : startups(limits.startups), processes(limits.processes), addresses(limits.wrong_cancels), memory(limits.memory), figures(limits.threads) {}
   SessionPlaces places;
   StartupSlots startups;
   LiveProcesses processes;
   AddressWatch addresses;
-  ClientMemory memory;
+  sql::ProcessMemory memory;
   ServerCounts figures;
 };
 
@@ -87,7 +88,7 @@ class Worker final : public SessionHost {
   executor::TlsContextPtr tls() override { return reloadable_->tls; }
   EngineSource& engines() override { return *engines_; }
   TransactionTexts& transaction_texts() override { return transaction_texts_; }
-  ClientMemory& memory() override { return counts_.memory; }
+  sql::ProcessMemory& memory() override { return counts_.memory; }
   void forward_cancel(CancelKey key, const std::string& address) override { options_.forward_cancel(key, address); }
   void set_startup_waiting(std::uint64_t number, bool is_waiting) override { counts_.startups.set_waiting(number, is_waiting); }
   void end_startup(std::uint64_t number) override;
@@ -113,6 +114,10 @@ class Worker final : public SessionHost {
   asio::awaitable<void> tick_forever();
   /// Notes the event loop's delay and what the thread's connections to Redis have done.
   void publish_figures(std::chrono::nanoseconds delay);
+  /// Compares the memory of the process with its account. Makes the largest statement fail if the process is full.
+  /// One worker measures for all.
+  bool measures_memory() const { return options_.index == 0; }
+  void measure_memory();
   /// Asks Redis for a sign of life, for /health/ready.
   asio::awaitable<void> ping_redis();
   asio::awaitable<void> drain();

@@ -23,6 +23,7 @@ thread_local std::size_t allocated = 0;  // in the innermost scope
 
 void Interrupts::check() const {
   if (cancel_requested_.load(std::memory_order_relaxed)) throw SqlError(sqlstate::kQueryCanceled, "canceling statement due to user request");
+  if (memory_ != nullptr && memory_->must_end()) throw memory_->process_is_full();
   if (deadline_ != Clock::time_point::max() && Clock::now() > deadline_) {
     throw SqlError(sqlstate::kQueryCanceled, "canceling statement due to statement timeout");
   }
@@ -40,13 +41,14 @@ InterruptScope::InterruptScope(std::int32_t process_id) : before_(current), allo
   const auto found = process_id == 0 ? sessions.end() : sessions.find(process_id);
   if (found != sessions.end()) current = found->second;
   allocated = 0;
-  ++scopes;
+  if (scopes++ == 0 && current != nullptr) current->hold_values(0);
 }
 
 InterruptScope::~InterruptScope() {
+  --scopes;
+  if (scopes > 0 && allocated > 0 && current != nullptr && current == before_) current->hold_values(current->held_values() - allocated);
   current = before_;
   allocated = allocated_before_;
-  --scopes;
 }
 
 void check_interrupts() {
@@ -56,8 +58,11 @@ void check_interrupts() {
 void check_allocation(std::size_t bytes) {
   check_interrupts();
   if (scopes == 0) return;
-  allocated += bytes;
-  if (allocated <= kMostAllocated) return;
+  if (allocated + bytes <= kMostAllocated) {
+    if (current != nullptr) current->hold_values(current->held_values() + bytes);
+    allocated += bytes;
+    return;
+  }
   throw out_of_memory()
       .detail(fmt::format("The values of one expression need more than {} MB.", kMostAllocated >> 20))
       .hint("Let the statement make smaller values, or fewer of them at a time.");

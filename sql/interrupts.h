@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sql/memory_account.h"
+
 namespace redquel::sql {
 
 /// Results of one evaluation that are smaller are not counted by check_allocation().
@@ -19,6 +21,8 @@ class Interrupts {
   /// A statement begins. No deadline: `Clock::time_point::max()`.
   void begin_statement(Clock::time_point deadline) {
     deadline_ = deadline;
+    values_.resize(0);
+    if (memory_ != nullptr) memory_->clear_end();
     cancel_requested_.store(false, std::memory_order_relaxed);
   }
   /// The statement has ended: nothing interrupts the session any more.
@@ -26,12 +30,23 @@ class Interrupts {
   /// Any thread may call it.
   void request_cancel() { cancel_requested_.store(true, std::memory_order_relaxed); }
 
-  /// Throws SqlError 57014 if the deadline is over or a cancel was requested.
+  /// Charges the values of evaluations to the session's account, which is null from the session's end on.
+  void set_memory(SessionMemory* memory) {
+    values_ = memory != nullptr ? HeldBytes(*memory, 0, MemoryPart::kStatements) : HeldBytes();
+    memory_ = memory;
+  }
+  /// Changes the charge: an evaluation's values are held until the next evaluation begins. Throws 53200.
+  void hold_values(std::size_t bytes) const { values_.resize(bytes); }
+  std::size_t held_values() const { return values_.bytes(); }
+
+  /// Throws SqlError 57014 if the deadline is over or a cancel was requested, 53200 if the process needs the statement's memory.
   void check() const;
 
  private:
   Clock::time_point deadline_ = Clock::time_point::max();
   std::atomic<bool> cancel_requested_ = false;
+  SessionMemory* memory_ = nullptr;
+  mutable HeldBytes values_;
 };
 
 /// Makes the interrupts of a session of this thread known by its process id. Null: forgets them.

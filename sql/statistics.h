@@ -15,6 +15,9 @@ namespace redquel::sql {
 
 // Times are µs since 2000-01-01 UTC, durations milliseconds, as PostgreSQL's views have them.
 
+/// The wait_event of a commit that waits for replicas; its wait_event_type is IPC.
+inline constexpr std::string_view kReplicationWait = "SyncRep";
+
 /// A session of this process, as pg_stat_activity and pg_stat_ssl show it.
 struct SessionStatistics {
   std::int32_t process_id = 0;
@@ -25,7 +28,7 @@ struct SessionStatistics {
   std::int64_t started = 0, transaction_started = 0, statement_started = 0, state_changed = 0;  // 0: none
   std::string_view state;
   bool waits_for_client = false;
-  std::string_view awaited_lock;  // wait_event of a lock: "transactionid", "relation", "advisory"; empty: none
+  std::string_view awaited_event;  // wait_event: of a lock "transactionid", "relation", "advisory"; kReplicationWait; empty: none
   ProgressFigures progress = {};
   std::int64_t query_id = 0;  // 0: none
   std::string query;
@@ -76,7 +79,7 @@ struct StatisticsHooks {
   /// A session of this thread waits for a lock for longer than deadlock_timeout, or has got it (`is_over`).
   void (*note_lock_wait)(std::int32_t process_id, std::int64_t milliseconds, bool is_over) = nullptr;
   /// A session of this thread waits for a lock from now on. `event`: as in SessionStatistics, of static storage; empty: no longer.
-  void (*show_lock_wait)(std::int32_t process_id, std::string_view event) = nullptr;
+  void (*show_wait)(std::int32_t process_id, std::string_view event) = nullptr;
 };
 
 /// Those of this process; null pointers until the server has named its own.

@@ -3,8 +3,30 @@
 #include "executor/storage/known_keys.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/stored_keys.h"
+#include "sql/memory_account.h"
 
 namespace redquel::executor {
+
+namespace {
+
+/// Replies with fewer bytes are not charged.
+constexpr std::size_t kChargedReplies = 64 * 1024;
+
+/// Returns the replies. Large ones charge the session's account as long as the pointer or a copy of it lives. Throws 53200.
+RepliesPtr charged(RepliesPtr replies, const std::shared_ptr<sql::SessionMemory>& account) {
+  if (!account || replies->bytes() < kChargedReplies) return replies;
+  struct Charge {
+    std::shared_ptr<sql::SessionMemory> account;
+    sql::HeldBytes bytes;
+    RepliesPtr replies;
+  };
+  sql::HeldBytes bytes(*account, replies->bytes(), sql::MemoryPart::kStatements);
+  auto charge = std::make_shared<Charge>(Charge{account, std::move(bytes), std::move(replies)});
+  const Replies* inner = charge->replies.get();
+  return {std::move(charge), inner};
+}
+
+}  // namespace
 
 NodeCounters::~NodeCounters() {
   if (session_) *session_ += counters_;
@@ -83,7 +105,7 @@ asio::awaitable<RepliesPtr> ExecutionContext::checked(asio::awaitable<RepliesPtr
   RepliesPtr replies = co_await std::move(asked);
   if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
   if (!may_hold_errors) replies->or_throw();
-  co_return replies;
+  co_return charged(std::move(replies), account);
 }
 
 asio::awaitable<RepliesPtr> ExecutionContext::ask(CommandBatch batch, ExecutionCounters* counters) {

@@ -22,6 +22,10 @@
 #include "sql/evaluation_context.h"
 #include "sql/functions/sequence_calls.h"
 
+namespace redquel::sql {
+class SessionMemory;
+}
+
 namespace redquel::executor {
 
 class CallableCommands;
@@ -148,6 +152,7 @@ class ExecutionContext {
   std::function<asio::awaitable<bool>()> tables_hold;
   std::function<void(const sql::SqlError&)> notice;  // sends a NOTICE to the client; may be empty
   std::size_t work_mem = 64u << 20;
+  std::shared_ptr<sql::SessionMemory> account;  // of the session's memory; null: nothing is counted
   ReadLimits limits;
   std::size_t max_written_rows = 100'000;
   bool allows_increments = false;                // READ COMMITTED: what is added to need not be what was read

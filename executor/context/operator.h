@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "executor/context/key_filter.h"
 #include "sql/column.h"
 #include "sql/error.h"
 
@@ -17,6 +18,8 @@ class Operator {
   virtual ~Operator() = default;
   /// The next non-empty batch, or nullopt at the end. Throws SqlError. Not called again after either.
   virtual asio::awaitable<std::optional<sql::Batch>> next() = 0;
+  /// Says that rows with another value in this column of the output are of no use. The operator may leave them out from now on.
+  virtual void leave_out(std::size_t, const KeyFilterPtr&) {}
 };
 
 using OperatorPtr = std::unique_ptr<Operator>;

@@ -75,13 +75,18 @@ class CopyOutExecution final : public CopyExecution {
       if (!options.is_binary()) {
         for (sql::ColumnPtr& column : batch->columns) column = rows_->named(column);
       }
+      std::size_t counted = 0;
       for (std::size_t row = 0; row < batch->rows; ++row) {
         writer.write_row(batch->columns, row);
-        if (channel_->is_full()) co_await channel_->flush();
+        if (channel_->is_full()) {
+          progress.add_rows(row + 1 - counted);
+          counted = row + 1;
+          co_await channel_->flush();
+        }
         if (turn.is_over()) co_await turn.yield();
       }
       sent_ += batch->rows;
-      progress.add_rows(batch->rows);
+      progress.add_rows(batch->rows - counted);
     }
     writer.end();
     channel_->end_out();

@@ -217,7 +217,7 @@ class CountedWait {
 /// Shows the wait in pg_stat_activity from its making to its end.
 class ShownWait {
  public:
-  /// `event`: as of sql::SessionStatistics::awaited_lock.
+  /// `event`: as of sql::SessionStatistics::awaited_event.
   ShownWait(std::int32_t process_id, std::string_view event) : process_id_(process_id) { show(event); }
   ~ShownWait() { show({}); }
   ShownWait(const ShownWait&) = delete;
@@ -225,7 +225,7 @@ class ShownWait {
 
  private:
   void show(std::string_view event) const {
-    if (const auto hook = sql::statistics_hooks().show_lock_wait; hook != nullptr) hook(process_id_, event);
+    if (const auto hook = sql::statistics_hooks().show_wait; hook != nullptr) hook(process_id_, event);
   }
 
   std::int32_t process_id_;

@@ -89,7 +89,7 @@ std::vector<sql::SessionStatistics> ServerCounts::sessions() const {
     one.state_changed = copy.state_changed;
     one.state = name_of(copy.state);
     one.waits_for_client = copy.state != ActivityState::kActive && copy.state != ActivityState::kStarting;
-    if (const char* const lock = session->awaited_lock; lock != nullptr) one.awaited_lock = lock;
+    if (const char* const lock = session->awaited_event; lock != nullptr) one.awaited_event = lock;
     one.progress = sql::figures_of(session->progress);
     one.query_id = copy.query_id;
     one.query = parser::hide_secrets(copy.text);

@@ -11,6 +11,7 @@
 
 #include "server/statistics/activity_slot.h"
 #include "server/statistics/thread_counts.h"
+#include "sql/memory_account.h"
 #include "sql/statistics.h"
 
 namespace redquel::server {
@@ -20,7 +21,7 @@ struct ListedSession {
   sql::SessionStatistics facts;  // under the lock of ServerCounts; what changes with each statement is in `activity`
   ActivitySlot activity;         // read and written without it, as the following
   sql::Progress progress;
-  std::atomic<const char*> awaited_lock = nullptr;  // name of the wait event, of static storage; null: none
+  std::atomic<const char*> awaited_event = nullptr;  // name of the wait event, of static storage; null: none
 };
 
 /// Why connections ended before their login was complete.
@@ -39,6 +40,9 @@ class ServerCounts {
   std::atomic<bool> is_accepting = false, is_draining = false;
   /// Bytes; 0: not known yet, or without a limit.
   std::atomic<std::uint64_t> redis_memory_used = 0, redis_memory_most = 0;
+  /// Bytes by sql::MemoryPart, what the process holds beyond them, and limits.memory.
+  std::array<std::atomic<std::uint64_t>, sql::kMemoryParts> memory_parts{};
+  std::atomic<std::uint64_t> memory_unaccounted = 0, memory_limit = 0;
   /// Workers ping Redis, because readiness is asked for.
   bool pings_redis = false;
 

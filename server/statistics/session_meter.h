@@ -25,9 +25,9 @@ class SessionMeter {
   sql::RelationCounts& relations() { return counts_->relations; }
   /// Returns where the session's long work is shown. After `log_in`.
   std::shared_ptr<sql::Progress> progress() { return {listed_, &listed_->progress}; }
-  /// The session waits for a lock. `event`: of static storage; empty: no longer.
-  void show_lock_wait(std::string_view event) {
-    if (listed_) listed_->awaited_lock = event.empty() ? nullptr : event.data();
+  /// The session waits for a lock or for replicas. `event`: of static storage; empty: no longer.
+  void show_wait(std::string_view event) {
+    if (listed_) listed_->awaited_event = event.empty() ? nullptr : event.data();
   }
   /// The client has sent a statement. `text` is UTF-8.
   void begin_statement(std::string_view text);

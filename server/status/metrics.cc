@@ -236,6 +236,11 @@ std::string metrics_text(const ServerCounts& counts, std::size_t max_sessions) {
   for (std::size_t i = 0; i < counts.threads().size(); ++i) {
     out.add({{"thread", std::to_string(i)}}, std::vector<const DurationHistogram*>{&counts.threads()[i]->event_loop_delay});
   }
+  out.begin("redquel_memory_bytes", "Memory of the process by what it is held for.", MetricType::Gauge);
+  constexpr std::array<const char*, sql::kMemoryParts> kParts = {"clients", "statements", "cache"};
+  for (std::size_t part = 0; part < kParts.size(); ++part) out.add({{"part", kParts[part]}}, static_cast<double>(counts.memory_parts[part]));
+  out.add({{"part", "other"}}, static_cast<double>(counts.memory_unaccounted));
+  out.gauge("redquel_memory_limit_bytes", "limits.memory of the configuration.", counts.memory_limit.load());
   add_redis(out, counts, readiness);
   add_redis_times(out, counts);
   return out.text();

@@ -78,6 +78,21 @@ inline constexpr std::string_view kJournalPrefix = "redquel:journal:";
 /// HASH <engine>: slot → "<number of the commit> committed", written by the commit itself, or "<number> fenced": it never takes place.
 inline constexpr std::string_view kCommitsPrefix = "redquel:commits:";
 
+// Commits over several buckets of a Redis Cluster (scripts/shared/commit_record.lua, tests/model/README.md). Each bucket has its own of
+// these keys, with the bucket's tag in front. The name of a commit is 16 hex digits, '.', its buckets with commas between, '.', its tables.
+/// HASH: name of a prepared commit → its record (MessagePack).
+inline constexpr std::string_view kPreparedKey = "redquel:prepared";
+/// ZSET: name of an applied commit → the number of its application in this bucket.
+inline constexpr std::string_view kAppliedKey = "redquel:applied";
+/// ZSET: name of an applied commit → milliseconds since 1970.
+inline constexpr std::string_view kAppliedTimesKey = "redquel:applied_times";
+/// ZSET: name of a commit that never takes place → milliseconds since 1970; removed a day later.
+inline constexpr std::string_view kTombstonesKey = "redquel:tombstones";
+/// HASH: number (the last one given), trimmed (the highest one that has left kAppliedKey), touched.
+inline constexpr std::string_view kCommitNumbersKey = "redquel:commit_numbers";
+/// STRING: the mover's mark. No script runs in the bucket while it is there.
+inline constexpr std::string_view kMovingKey = "redquel:moving";
+
 // What holds nothing for long.
 /// An element of an application's list that is to be removed; it is there within one script only.
 inline constexpr std::string_view kRemovedElement = "redquel:removed:2f9c4c1e";

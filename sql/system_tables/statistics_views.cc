@@ -45,9 +45,10 @@ void activity(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& c
               kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kHiddenQuery, kNull);
       continue;
     }
-    const bool waits_for_lock = !one.awaited_lock.empty();
-    const std::string_view wait_type = waits_for_lock ? "Lock" : one.waits_for_client ? "Client" : "";
-    const std::string_view wait_event = waits_for_lock ? one.awaited_lock : one.waits_for_client ? "ClientRead" : "";
+    const bool waits_within = !one.awaited_event.empty();
+    const std::string_view type_within = one.awaited_event == kReplicationWait ? "IPC" : "Lock";
+    const std::string_view wait_type = waits_within ? type_within : one.waits_for_client ? "Client" : "";
+    const std::string_view wait_event = waits_within ? one.awaited_event : one.waits_for_client ? "ClientRead" : "";
     out.add(database_oid(one.database), one.database, one.process_id, kNull, one.role, one.role_name, one.application_name,
             null_if_empty(address_value(one.client_address)), kNull, one.client_port, one.started, moment(one.transaction_started),
             moment(one.statement_started), moment(one.state_changed), null_if_empty(wait_type), null_if_empty(wait_event), null_if_empty(one.state), kNull, kNull,

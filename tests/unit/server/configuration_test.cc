@@ -77,7 +77,7 @@ TEST_F(ConfigurationFile, MistakesAreNamedWithFileAndLine) {
     read({"--config", file.c_str()});
     FAIL();
   } catch (const ConfigurationError& error) {
-    EXPECT_EQ(error.what(), file + ":5: limits.work_mem: expected a whole number from 65536 to 1099511627776");
+    EXPECT_EQ(error.what(), file + ":5: limits.work_mem: expected bytes from 65536 to 1099511627776, or a text with a unit, as \"512MB\"");
   }
   const Configuration configuration = *read({"--config", write("\n[tls]\ncertificate = '/c'\n")});
   EXPECT_EQ(std::string(key_error(configuration, "tls.certificate", "is wrong").what()), file + ":3: tls.certificate: is wrong");

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "server/address_watch.h"
-#include "server/client_memory.h"
 
 namespace redquel::server {
 namespace {
@@ -52,26 +51,6 @@ TEST(AddressWatch, LogsOnceAMinute) {
   EXPECT_TRUE(watch.may_log("a"));
   EXPECT_FALSE(watch.may_log("a"));
   EXPECT_TRUE(watch.may_log("b"));
-}
-
-TEST(ClientMemory, IsBoundedBySessionAndForAll) {
-  ClientMemory all(400);
-  SessionMemory first(all), second(all);
-  {
-    HeldBytes held(first, 60);
-    EXPECT_THROW(HeldBytes(first, 41), sql::SqlError);
-    held.resize(100);
-    EXPECT_THROW(held.resize(101), sql::SqlError);
-    HeldBytes moved = std::move(held);
-    EXPECT_EQ(all.used, 100u);
-    moved.resize(10);
-    EXPECT_EQ(all.used, 10u);
-  }
-  EXPECT_EQ(all.used, 0u);
-  all.used = 350;  // of other sessions
-  EXPECT_THROW(HeldBytes(second, 60), sql::SqlError);
-  EXPECT_EQ(all.used, 350u);
-  EXPECT_NO_THROW(HeldBytes(second, 50));
 }
 
 }  // namespace
