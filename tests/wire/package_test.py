@@ -31,15 +31,23 @@ def test_manual_pages_and_completion_have_every_option(server):
     manual = gzip.open(f"{folder}/redquel.1.gz", "rt").read().replace("\\-", "-")
     with open(f"{folder}/redquel.bash") as file:
         completion = file.read()
+    with open(f"{folder}/_redquel") as file:
+        zsh = file.read()
+    with open(f"{folder}/redquel.fish") as file:
+        fish = file.read()
     for command in ((), ("look",), ("discover",), ("check",), ("init",), ("health",)):
         options = re.findall(r"(?m)^ +(?:-\w,)?(--[a-z-]+)", help_of(server, *command))
         assert len(options) >= 3, (command, options)
         for option in options:
-            assert option in manual and option in completion, (command, option)
+            assert option in manual and option in completion and f"'{option}[" in zsh and f" -l {option[2:]} " in fish, (command, option)
     subprocess.run(["bash", "-n", f"{folder}/redquel.bash"], check=True)
     words = subprocess.run(["bash", "-c", f'. {folder}/redquel.bash; COMP_WORDS=(redquel lo); COMP_CWORD=1; _redquel; echo "${{COMPREPLY[@]}}"'],
                            capture_output=True, text=True, check=True).stdout
     assert words == "look\n", words
+    subprocess.run(["zsh", "-n", f"{folder}/_redquel"], check=True)
+    offered = subprocess.run(["fish", "--no-config", "-c", f"source {folder}/redquel.fish; complete -C 'redquel lo'; complete -C 'redquel health --l'"],
+                             capture_output=True, text=True, check=True, env={**os.environ, "HOME": folder}).stdout
+    assert offered.startswith("look\t"), offered
 
 
 def test_the_manual_of_the_configuration_has_every_key(server):
