@@ -2,7 +2,7 @@
 """Runs redquel's tests against one build, with throw-away servers that it starts and ends itself.
 
     tests/run.py --build build/release                   everything
-    tests/run.py --build build/release sql wire          some kinds: unit plan sql random wire clients faults
+    tests/run.py --build build/release sql wire          some kinds: unit model plan sql random wire clients faults
     tests/run.py --build build/release sql -k join       only files (or tests) whose name contains "join"
     tests/run.py --build build/release sql tests/sql/types/integer.test
     tests/run.py --build build/release plan --rewrite    writes the golden plans anew
@@ -31,11 +31,11 @@ from harness import function_runner, plan_runner, processes, sql_runner, unit_ru
 from harness.report import Report  # noqa: E402
 from harness.servers import Postgres  # noqa: E402
 
-KINDS = ("unit", "plan", "sql", "random", "wire", "clients", "faults")
+KINDS = ("unit", "model", "plan", "sql", "random", "wire", "clients", "faults")
 SUFFIXES = {"plan": ".plan", "sql": ".test"}
 # Those that take tens of seconds say so in a line of their own, and go first: nobody shall wait for one of them at the end.
 SLOW = re.compile(r"^# slow\b|^SLOW = True", re.M)
-FIRST_KINDS = ("unit", "faults", "wire", "random", "clients", "plan", "sql")
+FIRST_KINDS = ("unit", "model", "faults", "wire", "random", "clients", "plan", "sql")
 
 
 def arguments():
@@ -54,7 +54,7 @@ def arguments():
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds that one answer may take (default: %(default)s)")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds that one wire, client or fault test may take")
     parser.add_argument("--shown", type=int, default=10, help="failures printed per file (default: %(default)s)")
-    parser.add_argument("--long", action="store_true", help="tests of long values in full: minutes and gigabytes")
+    parser.add_argument("--long", action="store_true", help="tests of long values and of the model in full: minutes and gigabytes")
     parser.add_argument("--seed", type=int, default=None, help="of random tests; printed")
     chosen = parser.parse_args()
     if chosen.long:
@@ -143,7 +143,7 @@ def main():
     started = time.monotonic()
     report = Report(chosen.shown)
     jobs = sorted((job for kind in chosen.kinds for job in jobs_of(kind, chosen)), key=Job.order)
-    postgres = Postgres().start() if any(job.kind not in ("unit", "plan") for job in jobs) else None
+    postgres = Postgres().start() if any(job.kind not in ("unit", "model", "plan") for job in jobs) else None
     try:
         workers.run(jobs, lambda: Worker(chosen, postgres), chosen.jobs, report)
     finally:

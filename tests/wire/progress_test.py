@@ -55,12 +55,13 @@ def test_copy_from_shows_bytes_rows_and_rows_that_where_excludes(fresh_server):
 
 def test_copy_to_of_a_table_and_of_a_query(fresh_server):
     with fresh_server.connect() as copying, fresh_server.connect() as other:
-        table = make_rows(other)
+        table = make_rows(other, 6_000)
+        other.run("UPDATE emp SET name = repeat('x', 2000)")  # more than fits between server and client: COPY waits until the client reads
         query = "SELECT relid, command, type, tuples_processed::int > 0, bytes_processed >= tuples_processed FROM pg_stat_progress_copy WHERE tuples_processed > 0"
-        seen = rows_while(other, query, lambda: copying.query("COPY emp TO STDOUT"))
-        assert seen and all(row == [table, "COPY TO", "PIPE", "t", "t"] for row in seen), seen
-        seen = rows_while(other, query, lambda: copying.query("COPY (SELECT * FROM emp) TO STDOUT"))
-        assert seen and all(row == ["0", "COPY TO", "PIPE", "t", "t"] for row in seen), seen
+        for statement, relation in (("COPY emp TO STDOUT", table), ("COPY (SELECT * FROM emp) TO STDOUT", "0")):
+            copying.send(pgwire.query(statement))
+            wait_for(other, query, [[relation, "COPY TO", "PIPE", "t", "t"]])
+            assert [payload for kind, payload in copying.read_until(b"Z") if kind == b"C"] == [b"COPY 6000\0"]
 
 
 def test_create_index_shows_the_rows_that_it_has_indexed(fresh_server):

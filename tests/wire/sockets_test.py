@@ -189,5 +189,5 @@ def test_keys_that_need_a_restart_are_named(make_server, make_redis):
         with open(path, "w", encoding="utf-8") as file:
             file.write("[limits]\nmax_connections = 100\nwork_mem = 'much'\n")
         server.process.send_signal(signal.SIGHUP)
-        wait_for(lambda: f"{path}:3: limits.work_mem: expected a whole number" in server.process.log())
+        wait_for(lambda: f"{path}:3: limits.work_mem: expected bytes from" in server.process.log())
         assert connection.run(pending) == [["max_connections"]]  # as before the wrong file

@@ -7,7 +7,7 @@ import socket
 import subprocess
 
 from harness import pgwire
-from harness.pgwire import ServerError
+from harness.pgwire import SYNC, ServerError, parse
 from harness.processes import temporary_folder
 from harness.waiting import wait_for
 
@@ -94,6 +94,10 @@ def test_metrics_move(make_server, make_redis):
         assert after['redquel_connections_total{result="accepted"}'] >= 1
         wait_for(lambda: samples(port)["redquel_redis_commands_total"] > before["redquel_redis_commands_total"])
         wait_for(lambda: samples(port)["redquel_redis_up"] == 1)
+        wait_for(lambda: samples(port)["redquel_memory_limit_bytes"] > 0)
+        connection.send(parse("SELECT '" + "x" * 1_000_000 + "'", "large") + SYNC)
+        connection.results()
+        wait_for(lambda: samples(port)['redquel_memory_bytes{part="clients"}'] > 3_000_000)
     text = get(port, "/metrics")[1]
     assert "secret_column" not in text and "127.0.0.1" not in text and "tests" not in text
 
