@@ -133,6 +133,7 @@ void TableCopy::lose(std::string_view reason) {
   tracking_ = false;
   version_.reset();
   changes_.clear();
+  doubts_halves_ = false;
   lost_ = reason;
   if (!locked_) clear_rows();  // else unlock() does
 }
@@ -150,7 +151,7 @@ std::vector<std::int16_t> TableCopy::missing(std::span<const std::int16_t> numbe
 
 bool TableCopy::has_changes() const {
   const std::lock_guard guard(mutex_);
-  return !changes_.empty() || !taken_.empty();
+  return !changes_.empty() || !taken_.empty() || doubts_halves_;
 }
 
 TableCopy::Seen TableCopy::seen() const {
@@ -169,10 +170,12 @@ TableVersionPtr TableCopy::judge(const FencedState& fenced, const Seen& seen) {
       return nullptr;
     }
     explained_ = seen.told;
+    // Redquel has changed the zset, and perhaps another program, too: it may have completed a half row.
+    if (version_->halves > 0 && !is_left_out("halves")) doubts_halves_ = true;
   }
   if (told_ == explained_) counter_ = fenced.changes;
   // Rows that another statement has read again meanwhile may be newer than the fence.
-  if (told_ != explained_ || !changes_.empty() || !taken_.empty() || version_ != seen.version) return nullptr;
+  if (told_ != explained_ || doubts_halves_ || !changes_.empty() || !taken_.empty() || version_ != seen.version) return nullptr;
   if (fenced.members != static_cast<std::int64_t>(version_->members)) {
     lose("Redis has another number of rows");
     return nullptr;
@@ -240,6 +243,7 @@ void TableCopy::begin_fill(std::vector<std::int16_t> numbers) {
   lost_.clear();
   changes_.clear();
   version_.reset();
+  doubts_halves_ = false;
   explained_ = told_;
   counter_.clear();
   columns_ = std::move(numbers);
@@ -259,6 +263,7 @@ void TableCopy::clear_rows() {
   positions_.clear();
   runs_.clear();
   ghosts_.clear();
+  strays_.clear();
   rewrite_.reset();
   rows_ = 0;
   bytes_ = 0;
@@ -331,6 +336,7 @@ void TableCopy::place(std::size_t slot, std::size_t first, std::size_t end) {
     ++rows_;
     if (before != PositionMap::kNone) mark_gone(before);
     ghosts_.erase(member);
+    strays_.erase(member);
   }
 }
 
@@ -370,6 +376,7 @@ void TableCopy::reserve(std::size_t rows) {
 
 void TableCopy::add_ghost(std::string member) {
   forget(member);
+  strays_.erase(member);
   ghosts_.insert(std::move(member));
 }
 
@@ -378,10 +385,13 @@ void TableCopy::publish() {
   version->slices = working_;
   version->rows = rows_;
   version->members = rows_ + ghosts_.size();
+  version->halves = ghosts_.size() + strays_.size();
   std::size_t bytes = positions_.bytes();
   for (const auto& [member, runs] : runs_) bytes += sizeof runs + 3 * sizeof(void*) + sizeof member + member.capacity() + runs.capacity() * sizeof(Run);
   for (const TableVersion::Slice& slice : working_) bytes += slice.chunk ? slice.chunk->bytes() + (slice.gone ? slice.gone->size() * 8 : 0) : 0;
-  for (const std::string& ghost : ghosts_) bytes += sizeof ghost + ghost.capacity();
+  for (const auto* halves : {&ghosts_, &strays_}) {
+    for (const std::string& member : *halves) bytes += sizeof member + member.capacity();
+  }
   bytes_ = bytes;
   for (Slot& slot : slots_) slot.gone.reset();  // readers have them now
   const std::lock_guard guard(mutex_);
@@ -406,6 +416,10 @@ void TableCopy::set_columns(std::vector<std::int16_t> numbers) {
 
 std::vector<std::string> TableCopy::take_changes(std::size_t most) {
   const std::lock_guard guard(mutex_);
+  if (std::exchange(doubts_halves_, false)) {
+    changes_.insert(ghosts_.begin(), ghosts_.end());
+    changes_.insert(strays_.begin(), strays_.end());
+  }
   while (!changes_.empty() && taken_.size() < most) taken_.push_back(std::move(changes_.extract(changes_.begin()).value()));
   // Numbers in their order: new rows lie as they were inserted.
   std::ranges::sort(taken_, {}, [](const std::string& member) { return std::pair(member.size(), std::string_view(member)); });
@@ -429,6 +443,8 @@ void TableCopy::end_changes(const std::vector<Changed>& changes) {
     } else {
       forget(change.member);
       ghosts_.erase(change.member);
+      if (change.is_stray) strays_.insert(change.member);
+      else strays_.erase(change.member);
     }
   }
   {
@@ -505,6 +521,7 @@ void TableCopy::drop(std::string_view reason, std::chrono::milliseconds pause) {
   version_.reset();
   taken_.clear();
   changes_.clear();
+  doubts_halves_ = false;
   lost_ = reason_ = reason;
   not_before_ = Clock::now() + pause;
 }

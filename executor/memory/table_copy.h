@@ -140,6 +140,7 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
     std::string member;
     bool is_member = false;
     bool has_row = false;
+    bool is_stray = false;  // the row's key is there, but the zset does not have the member
   };
   /// Begins to put rows that were read again in the place of the older ones: chunks of them follow, then end_changes(). Interrupted, all is
   /// dropped.
@@ -207,6 +208,7 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   bool filling_ = false;           // a fill has begun and is not published
   bool tracking_ = false;          // changes are noted
   std::uint64_t told_ = 0, explained_ = 0;
+  bool doubts_halves_ = false;     // the zset has changed: `ghosts_` and `strays_` are to be read again
   std::string counter_;            // up to which changes of the zset are explained
   TableVersionPtr version_;        // null: not filled
   std::vector<std::int16_t> columns_;
@@ -233,7 +235,9 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
     std::uint32_t first, rows;
   };
   std::unordered_map<std::string, std::vector<Run>> runs_;  // by key, where keys have many rows; else `positions_`
-  std::unordered_set<std::string> ghosts_;
+  // Half rows: another program has written the one half, and may be about to write the other. The zset's message does not name its members.
+  std::unordered_set<std::string> ghosts_;  // members of the zset without a row
+  std::unordered_set<std::string> strays_;  // rows that are no members
   /// Chunks that are being packed into one.
   struct Rewrite {
     Rewrite(const sql::TableDef& table, std::vector<std::int16_t> numbers, std::vector<std::size_t> old) : slots(std::move(old)), packer(table, numbers) {}

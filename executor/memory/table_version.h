@@ -40,6 +40,7 @@ struct TableVersion {
   std::vector<Slice> slices;  // by slot
   std::size_t rows = 0;       // that are not gone
   std::size_t members = 0;    // elements of the zset: also those without a row
+  std::size_t halves = 0;     // members without a row, and rows that are no members
 };
 using TableVersionPtr = std::shared_ptr<const TableVersion>;
 

@@ -275,8 +275,9 @@ asio::awaitable<void> read_again(TableCopyPtr copy, const Keeper& keeper, Execut
     std::vector<TableCopy::Changed> changes;
     for (std::size_t i = 0; i < members.size(); ++i) {
       const std::span<const Reply> values = (*replies)[1 + 3 * i].children();
-      TableCopy::Changed change{members[i], (*replies)[3 + 3 * i].is_text(), false};
-      change.has_row = change.is_member && values.size() >= packer.fields().fields.size() && values[packer.fields().presence].is_text();
+      const bool has_key = values.size() >= packer.fields().fields.size() && values[packer.fields().presence].is_text();
+      const bool is_member = (*replies)[3 + 3 * i].is_text();
+      TableCopy::Changed change{members[i], is_member, is_member && has_key, !is_member && has_key};
       if (change.has_row) packer.add(change.member, values, replies->integer(2 + 3 * i));
       changes.push_back(std::move(change));
       if (turn.is_over()) co_await turn.yield();
