@@ -9,8 +9,8 @@
 
 #include "parser/ast_nodes.h"
 
-/// What was written, as values: no types, no catalog. Every offset is a byte offset (0-based) into the text that was
-/// given to parse(). Names are as PostgreSQL's scanner leaves them: folded to lower case unless quoted.
+/// The syntax tree as values: no types, no catalog. Every offset is a byte offset (0-based) into the text that was given to parse(). Names
+/// are as PostgreSQL's scanner leaves them: folded to lower case unless quoted.
 namespace redquel::parser::ast {
 
 /// Never null unless the member's comment says so.
@@ -311,10 +311,9 @@ struct CurrentOf {
 };
 
 struct Expression {
-  /// Of the token that names the construct: the operator, the function's name, the column, CASE … What PostgreSQL
-  /// keeps as `location`.
+  /// The offset of the token that names the construct: the operator, the function's name, the column, CASE … (PostgreSQL's `location`).
   std::uint32_t offset = 0;
-  /// Of the leftmost token that PostgreSQL's exprLocation() would report: "argument of WHERE must be type boolean".
+  /// The offset of the leftmost token, which PostgreSQL's exprLocation() reports: "argument of WHERE must be type boolean".
   std::uint32_t start = 0;
   std::variant<NullLiteral, BooleanLiteral, IntegerLiteral, NumericLiteral, StringLiteral, BitStringLiteral, ColumnRef,
                ParameterRef, FunctionCall, OperatorCall, ArrayComparison, DistinctFrom, NullIf, InList, Like, Between,

@@ -10,7 +10,7 @@
 
 namespace redquel::parser::ast {
 
-/// What parses but has no struct: `name` is the construct as PostgreSQL's command tag says it, "CREATE TRIGGER".
+/// A statement that parses but has no struct: `name` is the construct in the words of PostgreSQL's command tag, "CREATE TRIGGER".
 struct Unsupported {
   std::string name;
 };

@@ -92,7 +92,7 @@ struct CommandTag {
   std::string_view operator()(const ast::Drop& drop) const { return drop_tag(drop.object); }
   std::string_view operator()(const ast::Truncate&) const { return "TRUNCATE TABLE"; }
   std::string_view operator()(const ast::Rename& rename) const {
-    // Of a part the tag is that of the whole.
+    // The tag for a part of an object is the whole object's.
     const bool part = rename.object == ast::ObjectType::kColumn || rename.object == ast::ObjectType::kAttribute;
     return alter_tag(part ? rename.relation_object : rename.object);
   }

@@ -19,7 +19,7 @@ ast::Alteration convert_column_type(const PgQuery__AlterTableCmd& command) {
   return result;
 }
 
-/// What it is called when it is refused.
+/// Returns the name of the construct for the error that refuses it.
 std::string_view refused_name(PgQuery__AlterTableType type) {
   switch (type) {
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AddIndexConstraint:
@@ -117,7 +117,7 @@ ast::Alteration convert_command(const PgQuery__AlterTableCmd& command) {
       return ast::SetRowSecurity{true, true};
     case PG_QUERY__ALTER_TABLE_TYPE__AT_NoForceRowSecurity:
       return ast::SetRowSecurity{true, false};
-    // How PostgreSQL lays out and samples what it stores has no counterpart: the column must exist, that is all.
+    // PostgreSQL's settings for the layout and sampling of stored data have no counterpart: redquel only checks that the column exists.
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStatistics:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStorage:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetCompression:

@@ -239,7 +239,7 @@ ExpressionPtr convert_case(const PgQuery__CaseExpr& expression) {
   return make(at, at, std::move(result));
 }
 
-/// TRUE and FALSE: the grammar wraps them into a cast that nobody wrote, so it has no location.
+/// TRUE and FALSE: the grammar wraps them into an implicit cast without a location.
 bool is_boolean_constant(const PgQuery__TypeCast& cast) {
   return cast.location < 0 && cast.type_name->location < 0 && cast.arg->node_case == PG_QUERY__NODE__NODE_A_CONST &&
          cast.arg->a_const->val_case == PG_QUERY__A__CONST__VAL_BOOLVAL;

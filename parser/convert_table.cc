@@ -64,15 +64,15 @@ ast::ExclusionConstraint convert_exclusion(const PgQuery__Constraint& constraint
   return exclusion;
 }
 
-/// What can be DEFERRABLE.
+/// Returns true for constraints that can be DEFERRABLE.
 bool takes_attributes(const ast::Constraint* constraint) {
   return constraint != nullptr && (std::holds_alternative<ast::KeyConstraint>(constraint->node) ||
                                    std::holds_alternative<ast::ExclusionConstraint>(constraint->node) ||
                                    std::holds_alternative<ast::ForeignKeyConstraint>(constraint->node));
 }
 
-/// Of a column's constraint list: folds DEFERRABLE, INITIALLY DEFERRED and their opposites, which are elements of their
-/// own there, into the constraint before them (PostgreSQL's transformConstraintAttrs()).
+/// Reads a column's constraint list: folds DEFERRABLE, INITIALLY DEFERRED and their opposites, which are separate elements there, into the
+/// constraint before them (PostgreSQL's transformConstraintAttrs()).
 class ConstraintAttributes {
  public:
   void start_constraint() { saw_deferrability_ = saw_initially_ = false; }

@@ -13,7 +13,7 @@
 
 namespace redquel::parser {
 
-/// What a bound query's names mean, where they stand: deparsing writes these instead of what was written.
+/// The meaning of a bound query's names at their places: deparsing writes these instead of the written names.
 struct QueryNames {
   std::map<const ast::ColumnRef*, ast::QualifiedName> columns;
   std::map<const ast::ColumnRef*, const ast::FromItem*> owners;  // in which item of FROM the column is
@@ -61,7 +61,7 @@ struct QueryNames {
   std::map<std::uint32_t, std::string> casts;          // other expressions by offset: the type that they are converted to unasked
 };
 
-/// How a query is written.
+/// The layout of a query's text.
 enum class QueryLayout {
   kCompact,  // one line
   kPlain,    // as pg_get_viewdef() does: lines and indentation, every operator in parentheses

@@ -5,7 +5,7 @@
 namespace redquel::parser {
 namespace {
 
-/// What stands as an operand without parentheses.
+/// Returns true for expressions that need no parentheses as an operand.
 struct Primary {
   bool operator()(const ast::IntegerLiteral& literal) const { return literal.value >= 0; }
   bool operator()(const ast::NumericLiteral& literal) const { return !literal.text.starts_with('-'); }
@@ -233,7 +233,7 @@ void SqlWriter::column(const ast::ColumnRef& column) {
   const auto star = names_ == nullptr ? decltype(names_->stars.end()){} : names_->stars.find(&column);
   if (names_ != nullptr && star != names_->stars.end() && star->second.size() == 1 && star->second[0].column.empty()) {
     owned_name(star->second[0].names, star->second[0].owner);  // a whole row: columns have names
-    // What is stored is read again: t.* within ROW() or VALUES would be all columns.
+    // The stored text is parsed again: t.* within ROW() or VALUES would mean all columns.
     if (lays_out() || column.star) *this << ".*";
     return;
   }

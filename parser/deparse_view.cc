@@ -22,7 +22,7 @@ bool compares_rows(const ast::ExpressionPtr& left, const ast::ExpressionPtr& rig
   return a != nullptr && b != nullptr && a->items.size() == b->items.size() && !a->items.empty();
 }
 
-/// What equality and inequality of rows become: AND or OR over their fields.
+/// Equality and inequality of rows become AND or OR over their fields.
 Form form_of_fields(const ast::Row& row, bool is_and) { return row.items.size() == 1 ? Form::kOperator : is_and ? Form::kAnd : Form::kOr; }
 
 struct FormVisitor {

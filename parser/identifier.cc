@@ -7,7 +7,7 @@ namespace redquel::parser {
 std::string quote_identifier(std::string_view name) { return sql::quote_identifier(name); }
 
 std::string quote_literal(std::string_view text) {
-  // As PostgreSQL's deparser: an E that follows a word must not become a part of it.
+  // Like PostgreSQL's deparser: an E that follows a word must not become a part of it.
   std::string quoted = text.find('\\') != std::string_view::npos ? " " : "";
   sql::append_quoted_literal(text, quoted);
   return quoted;

@@ -19,7 +19,7 @@ constexpr std::uint64_t kMostInteger = std::numeric_limits<std::int64_t>::max();
 
 bool is_word_part(char c) { return character::is(c, character::kIdentifierStart | character::kDigit); }
 
-/// What matters of a word: each is looked up once.
+/// The properties of a word, looked up once.
 struct WordClass {
   enum : std::uint8_t {
     kStatement = 1,
@@ -76,7 +76,7 @@ constexpr KnownWord kKnownWords[] = {
 };
 constexpr std::size_t kLongestWord = 9;
 
-/// Where the words of each letter begin.
+/// The first word of each letter.
 constexpr std::array<std::uint8_t, 27> kFirstWord = [] {
   std::array<std::uint8_t, 27> first{};
   for (const KnownWord& known : kKnownWords) ++first[static_cast<std::size_t>(known.text[0] - 'a') + 1];
@@ -219,7 +219,7 @@ class LiteralTaker {
     if (end - at_ > 1) {
       const std::string_view whole = text_.substr(at_, end - at_);
       if (whole.find("--") != std::string_view::npos || whole.find("/*") != std::string_view::npos) return false;
-      // `=-5` is = and -5: an operator ends in + or - only if it holds one of ~!@#%^&|`?
+      // `=-5` is = and -5: an operator ends in + or - only if it holds one of the characters ~!@#%^&|`?.
       while (end - at_ > 1 && (text_[end - 1] == '-' || text_[end - 1] == '+') &&
              text_.substr(at_, end - at_).find_first_of("~!@#%^&|`?") == std::string_view::npos) {
         --end;
@@ -234,7 +234,7 @@ class LiteralTaker {
   bool is(std::size_t i, char character) const { return token(i).character == character; }
   bool is_word(std::size_t i, std::uint8_t wanted) const { return (token(i).classes & wanted) != 0; }
 
-  // What they mean.
+  // The meaning of the tokens.
 
   /// Opens and closes lists; false at what is left to the parser.
   bool follow_lists(std::size_t i) {
@@ -283,7 +283,7 @@ class LiteralTaker {
     return literal.number == static_cast<std::int32_t>(literal.number) ? 'i' : 'l';
   }
 
-  /// Is the number at `i` preceded by a minus of its own (`= -5`, `(-5`, not `a - 5`)?
+  /// Returns true if a sign precedes the number at `i` (`= -5`, `(-5`, not `a - 5`).
   bool has_sign(std::size_t i) const {
     if (i < 2 || token(i).kind != Token::Kind::kInteger || !is(i - 1, '-')) return false;
     return token(i - 2).kind == Token::Kind::kOperator || is(i - 2, '(') || is(i - 2, ',') || is_word(i - 2, WordClass::kBetween | WordClass::kAnd);
@@ -301,13 +301,13 @@ class LiteralTaker {
     return is_word(i - 1, WordClass::kAnd) && ends_between(i - 1);
   }
 
-  /// Does an operand end at `i`, so that a + or - after it has two?
+  /// Returns true if an operand ends at `i`, so that a following + or - is binary.
   bool is_value_end(std::size_t i) const {
     const Token::Kind kind = token(i).kind;
     return kind == Token::Kind::kQuotedName || is(i, ')') || (kind == Token::Kind::kWord && !is_word(i, WordClass::kOperandEnd));
   }
 
-  /// Is the AND at `i` that of `BETWEEN literal AND`?
+  /// Returns true if the AND at `i` belongs to `BETWEEN literal AND`.
   bool ends_between(std::size_t i) const {
     if (i < 2) return false;
     const std::size_t first = has_sign(i - 1) ? i - 2 : i - 1;
@@ -319,7 +319,7 @@ class LiteralTaker {
     return i + 1 == count_ || is(i + 1, ')') || is(i + 1, ',') || is_word(i + 1, WordClass::kOperandEnd);
   }
 
-  /// As far back as `BETWEEN - 1 AND - 1` and the token after it.
+  /// The length of `BETWEEN - 1 AND - 1` and the token after it.
   static constexpr std::size_t kRecent = 8;
 
   std::string_view text_;
@@ -327,7 +327,7 @@ class LiteralTaker {
   std::array<Token, kRecent> recent_{};
   std::size_t count_ = 0;
   bool is_insert_ = false;
-  std::vector<bool> lists_;     // open parentheses: is it a list whose members are operands?
+  std::vector<bool> lists_;     // open parentheses: true for a list whose members are operands
   std::size_t list_end_ = 0;    // the last token that closed such a list
   std::size_t copied_ = 0;      // so much of the text is in that of `out_`
   std::string types_;           // of the literals: part of the text's meaning

@@ -7,7 +7,7 @@
 
 namespace redquel::parser {
 
-// What the value of a generic option says, in whichever of its forms it was written.
+// The value of a generic option, in any of its written forms.
 
 /// Words and numbers as they are written, flags as `true` and `false`, FORCE_QUOTE's star. nullopt: no value, or a list.
 std::optional<std::string> option_text(const ast::Option& option);

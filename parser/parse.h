@@ -10,7 +10,7 @@
 
 namespace redquel::parser {
 
-/// What parse() refuses before and after PostgreSQL's grammar has seen the text.
+/// The limits of parse() before and after PostgreSQL's grammar.
 struct ParseLimits {
   /// Bytes of the whole text; more is 54000.
   std::size_t text_bytes = std::size_t{64} << 20;

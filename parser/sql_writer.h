@@ -135,7 +135,7 @@ class SqlWriter {
   std::map<const ast::FromItem*, std::string> source_names_;  // of the queries around what is written
   std::vector<std::string> used_names_;                       // by them
   bool is_only_row_ = false;  // of INSERT … VALUES
-  bool names_nothing_ = false;  // the next query's columns have no names that anybody sees: those that say nothing are left out
+  bool names_nothing_ = false;  // the columns of the next query are not visible by name: aliases that add nothing are left out
 };
 
 }  // namespace redquel::parser

@@ -11,7 +11,7 @@
 namespace redquel::parser {
 namespace {
 
-/// What a statement costs besides its tokens.
+/// The cost of a statement besides its tokens.
 constexpr std::uint32_t kStatementTokens = 10;
 
 /// A word that makes the tree deeper, or that separates parts of it that lie beside each other.
@@ -190,7 +190,7 @@ class Measure {
     level().deepest = std::max(level().deepest, depth);
   }
 
-  /// What looked like CASE and never ends: `AS case`.
+  /// A word that looked like CASE but has no END: `AS case`.
   void close_cases() {
     while (levels_.size() > 1 && level().is_case) close();
   }

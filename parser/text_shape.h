@@ -5,7 +5,7 @@
 
 namespace redquel::parser {
 
-/// What a text can do to its parser, measured before the parser sees it.
+/// The demands of a text on its parser, measured before parsing.
 struct TextShape {
   /// Levels of the deepest parse tree at most: parentheses, brackets, CASE, runs of operators, joins, set operations.
   /// libpg_query, protobuf and every consumer of the tree recurse this deep; libpg_query itself has no bound and

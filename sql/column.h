@@ -123,9 +123,9 @@ class Column {
 
   /// The given rows, in that order.
   Column gather(std::span<const std::uint32_t> rows) const;
-  /// The same values in the type's storage (a copy of itself unless encoded). Throws SqlError where a text does not parse.
+  /// Returns the values in the type's storage (a copy of itself unless encoded). Throws SqlError if a text does not parse.
   Column decode() const;
-  /// The same values under another type of equal storage (text → varchar).
+  /// Returns the values under another type of equal storage (text → varchar).
   Column retyped(Type type) const;
   std::size_t memory() const;
 

@@ -14,7 +14,7 @@ struct EncryptionFacts {
   std::string client_subject, client_issuer, client_serial;  // empty: the client has shown no certificate
 };
 
-/// What functions tell of a client's connection.
+/// Facts about a client's connection for functions.
 struct ConnectionFacts {
   std::string client_address, server_address;
   std::int32_t client_port = 0, server_port = 0;
@@ -22,13 +22,13 @@ struct ConnectionFacts {
   std::optional<EncryptionFacts> encryption;
 };
 
-/// What functions ask of the server about its sessions, which they know by their process ids.
+/// The questions of functions to the server about its sessions, by process id.
 struct ConnectionHooks {
-  /// Of a session of this thread; nullopt: there is none of that number.
+  /// Returns the facts of a session of this thread; nullopt if no session has that id.
   std::optional<ConnectionFacts> (*facts)(std::int32_t process_id) = nullptr;
   /// Ends the statement that a session runs, or the session itself. False: there is none of that number.
   bool (*signal)(std::int32_t process_id, bool ends_session) = nullptr;
-  /// Has the server read its configuration again, soon. Returns false if it cannot.
+  /// Makes the server read its configuration again soon. Returns false if it cannot.
   bool (*reload)() = nullptr;
   /// Returns true if a run-time parameter has another value in the configuration file by now, which only a restart takes over.
   bool (*is_pending_restart)(std::string_view parameter) = nullptr;

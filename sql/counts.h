@@ -18,7 +18,7 @@ class Count {
   std::atomic<std::uint64_t> number_ = 0;
 };
 
-/// How many durations were how long. One thread notes them, any thread reads.
+/// A histogram of durations. One thread adds, any thread reads.
 class DurationHistogram {
  public:
   /// Upper bounds of the buckets in nanoseconds: 0.1 ms to 30 s; longer durations are in the last bucket.

@@ -20,7 +20,7 @@ struct DefinitionWords {
 /// Before any statement runs.
 void set_definition_words(const DefinitionWords&);
 
-// In these words; as they are stored where nobody can tell.
+// Return the text in PostgreSQL's words, or as it is stored if it cannot be bound.
 
 /// A DEFAULT of something of this type, which lies in this schema: 'x'::text.
 std::string written_default(const EvaluationContext&, const std::string& text, Type, const std::string& schema);
@@ -28,7 +28,7 @@ std::string written_default(const EvaluationContext&, const std::string& text, T
 std::string written_domain_check(const EvaluationContext&, const std::string& text, const UserType& domain, bool pretty);
 /// RETURN … or BEGIN ATOMIC … END; nothing of a function whose body was written as a string.
 std::string written_body(const EvaluationContext&, const FunctionDef&);
-/// What such a body reads and calls; nothing of a body that was written as a string.
+/// Returns the relations and functions of a body in SQL-standard form; empty for a body in a string literal.
 std::vector<ViewDef::Reference> body_references(const EvaluationContext&, const FunctionDef&);
 
 }  // namespace redquel::sql

@@ -25,7 +25,7 @@ class SqlError : public std::runtime_error {
 
   SqlError&& detail(std::string text) &&;
   SqlError&& hint(std::string text) &&;
-  /// Where in the data it was: "JSON data, line 1: …".
+  /// Adds the place in the data: "JSON data, line 1: …".
   SqlError&& context(std::string text) &&;
   /// Byte offset into the statement's text (0-based); the server turns it into a character position (1-based).
   SqlError&& at(std::optional<std::uint32_t> byte_offset) &&;
@@ -42,7 +42,7 @@ class SqlError : public std::runtime_error {
     if (!position_) position_ = byte_offset;
   }
 
-  /// The same error of a text that is not the client's, or where PostgreSQL tells no place.
+  /// Returns the error without a position: for a text that is not the client's, or an error that has no position in PostgreSQL.
   SqlError without_position() const;
 
   const std::string& sqlstate() const { return sqlstate_; }

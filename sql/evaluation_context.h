@@ -22,7 +22,7 @@ struct RunTimeParameter {
   std::string boot_value, reset_value;
 };
 
-/// What an expression may ask of its surroundings. One per running statement; everything it points to outlives it.
+/// The environment of an expression. One per running statement; everything it points to outlives it.
 struct EvaluationContext {
   const SessionSettings* settings = nullptr;
   /// Values of $1, $2, … (index 0 is $1), then of the slots that the planner added (correlated columns, scalar subqueries).

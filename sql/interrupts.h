@@ -12,8 +12,8 @@ namespace redquel::sql {
 /// Results of one evaluation that are smaller are not counted by check_allocation().
 inline constexpr std::size_t kLargeAllocation = std::size_t{1} << 20;
 
-/// What may end a computation that does not return to the event loop: the deadline of the session's statement, and a request of another
-/// thread.
+/// The reasons to end a computation that does not return to the event loop: the deadline of the session's statement, and a request of
+/// another thread.
 class Interrupts {
  public:
   using Clock = std::chrono::steady_clock;

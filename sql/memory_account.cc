@@ -12,7 +12,7 @@ namespace {
 
 /// A session that holds more than this part of the limit may not overdraw.
 constexpr std::size_t kSmallShare = 32;
-/// How much of the limit may be overdrawn.
+/// The part of the limit that may be overdrawn.
 constexpr std::size_t kOverdraft = 8;
 /// A session that holds less than this part of the limit is not worth ending.
 constexpr std::size_t kLargeShare = 64;

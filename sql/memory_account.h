@@ -12,7 +12,7 @@
 
 namespace redquel::sql {
 
-/// What memory is held for; one figure of the metrics each.
+/// The uses of memory; one figure of the metrics each.
 enum class MemoryPart : std::uint8_t {
   kClients,     // between statements: half-received messages, prepared statements, portals, rows of cursors
   kStatements,  // while they run: operators, values, replies of Redis, results on their way

@@ -11,14 +11,14 @@ namespace redquel::sql {
 /// Long work that the views pg_stat_progress_… show.
 enum class LongWork : std::uint8_t { kNone, kCopyFrom, kCopyTo, kCreateIndex, kReindex, kRewrite };
 
-/// How far the long work of a session is. The session's thread writes, other threads read; the figures may be of different moments.
+/// The progress of a session's long work. The session's thread writes, other threads read; the figures may be of different moments.
 struct Progress {
   std::atomic<LongWork> work = LongWork::kNone;
   std::atomic<Oid> table = 0, index = 0;  // 0: none
   Count bytes, rows, excluded_rows, all_rows;  // all_rows: that there were at the beginning; 0: unknown
 };
 
-/// The same, read by another thread.
+/// The figures of Progress, read by another thread.
 struct ProgressFigures {
   LongWork work = LongWork::kNone;
   Oid table = 0, index = 0;

@@ -9,12 +9,12 @@
 
 namespace redquel::sql {
 
-/// What statements have done with one table, as pg_stat_user_tables shows it. Rows count where they are read, before conditions that Redis
-/// cannot check; written rows also where their transaction is rolled back.
+/// The work of statements on one table, for pg_stat_user_tables. Rows count when they are read, before conditions that Redis cannot check;
+/// written rows also count if their transaction is rolled back.
 struct TableCounts {
   Count whole_scans, rows_of_whole_scans, index_scans, rows_of_index_scans, inserted, updated, deleted;
 };
-/// The same of one index, as pg_stat_user_indexes shows it.
+/// The work of statements on one index, for pg_stat_user_indexes.
 struct IndexCounts {
   Count scans, rows;
 };

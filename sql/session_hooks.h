@@ -25,14 +25,14 @@ struct SessionCursor {
   bool holdable = false, binary = false, scrollable = false;
   std::int64_t created_at = 0;
 };
-/// What a session has under names.
+/// The named objects of a session.
 struct SessionNames {
   std::vector<SessionStatement> statements;
   std::vector<SessionCursor> cursors;
   std::vector<std::string> channels;
 };
 
-/// What functions ask of the rooms above this one. `EvaluationContext::session` is theirs.
+/// The functions' interface to the rooms above this one. Pass `EvaluationContext::session` to them.
 struct SessionHooks {
   /// set_config(): gives a run-time parameter a value (null: its default) and returns what SHOW says then. Throws as SET does.
   std::string (*set)(const void* session, const std::string& name, const std::string* value, bool local) = nullptr;

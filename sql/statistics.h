@@ -35,7 +35,7 @@ struct SessionStatistics {
   std::optional<EncryptionFacts> encryption;
 };
 
-/// What the sessions of one database have done since the process started.
+/// The counts of the sessions of one database since the process started.
 struct DatabaseStatistics {
   std::string database;
   std::uint64_t commits = 0, rollbacks = 0, returned = 0, inserted = 0, updated = 0, deleted = 0, deadlocks = 0;
@@ -43,7 +43,7 @@ struct DatabaseStatistics {
   double session_time = 0, active_time = 0, idle_in_transaction_time = 0;
 };
 
-/// What statements have done with the tables and indexes of one database since the process started.
+/// The counts of statements on the tables and indexes of one database since the process started.
 struct RelationStatistics {
   struct Table {
     std::uint64_t whole_scans = 0, rows_of_whole_scans = 0, index_scans = 0, rows_of_index_scans = 0, inserted = 0, updated = 0, deleted = 0;

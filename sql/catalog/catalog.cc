@@ -171,7 +171,7 @@ bool CatalogSnapshot::relation_exists(std::string_view schema, std::string_view 
 
 namespace {
 
-/// Is the flag on in "name=value,name=value"?
+/// Returns true if the flag is on in "name=value,name=value".
 bool has_flag(std::string_view options, std::string_view name) {
   while (!options.empty()) {
     const std::string_view one = options.substr(0, options.find(','));

@@ -31,7 +31,7 @@ struct ColumnDef {
   std::optional<std::string> missing;
   std::string comment;
   std::string collation = {};  // as written: C, POSIX, ucs_basic, which all mean the order of bytes; empty: the database's
-  /// Of a foreign table: a name that `*` does not show, as PostgreSQL's system columns are; behind all others. See kTtlColumn.
+  /// Only for foreign tables: `*` leaves the column out, like PostgreSQL's system columns. Hidden columns come last. See kTtlColumn.
   bool hidden = false;
   OptionalAcl acl;
 };
@@ -47,7 +47,7 @@ enum class IndexState : std::uint8_t { kReady, kBuilding, kDropping };
 
 struct IndexDef {
   Oid oid = 0;
-  std::string name;  // empty: of a foreign key, seen by nobody
+  std::string name;  // empty for an unnamed foreign key, which no view shows
   IndexMethod method = IndexMethod::kBtree;
   IndexState state = IndexState::kReady;
   bool rebuilding = false;  // is being built by REINDEX: if that is killed, the next REINDEX goes on with it
@@ -69,7 +69,7 @@ struct IndexDef {
   std::vector<std::int16_t> included;  // INCLUDE (…): remembered, nothing is kept for them
   bool short_members = false;  // of its sets: they leave out parts of the primary key (member_form.h). False: as before stored format 2
   std::string definition_suffix;       // WITH (…): accepted and remembered
-  // Of a mapped table: a structure that an application has.
+  // The structure of an application that is the index of a mapped table.
   std::string key;            // template of its keys, stored form
   std::string member;         // of what stands in it for a row, stored form
   std::string field;          // a lookup that is a hash: of its fields, stored form
@@ -137,8 +137,8 @@ struct TableDef {
   std::vector<std::int16_t> primary_key;  // column numbers; empty: a hidden generated key, also behind a DEFERRABLE primary key
   std::string primary_key_name;
   std::vector<std::int16_t> primary_key_included;  // INCLUDE (…)
-  /// The column whose hash field tells that a row exists; 0: the key is stored as field(s). Chosen once, so that SET or DROP
-  /// NOT NULL never makes existing rows invisible; absent: as a new table would choose (TableKeys::presence_column).
+  /// The column whose hash field marks a row as existing; 0: the key is stored as field(s). It is chosen once, so that SET or DROP NOT
+  /// NULL never hides existing rows. If it is absent, the choice of a new table holds (TableKeys::presence_column).
   std::optional<std::int16_t> presence;
   bool stores_key = false;  // writes store the key's columns as fields, whatever their types (so that `presence` may become 0)
   std::vector<IndexDef> indexes;  // without the primary key
@@ -149,12 +149,12 @@ struct TableDef {
   std::string primary_key_comment, primary_key_constraint_comment;  // on its index, and on the constraint
   std::string comment;
   std::string owner = "postgres";
-  /// What becomes of a temporary table or its rows when a transaction commits.
+  /// The action on a temporary table or its rows when a transaction commits.
   enum class OnCommit : std::uint8_t { kPreserveRows, kDeleteRows, kDrop } on_commit = OnCommit::kPreserveRows;
   std::shared_ptr<const Mapping> mapping;  // a foreign table: how its rows lie in Redis; null: managed
 
-  /// What indexes on expressions and partial indexes are over: numbers from -1 downwards, never reused; `generated_sql` is over the
-  /// table's columns. Never stored in rows, and seen by nobody. (Of a partial index: CASE WHEN predicate THEN part END.)
+  /// The columns of indexes on expressions and of partial indexes: numbers from -1 downwards, never reused. `generated_sql` refers to the
+  /// table's columns. They are neither stored in rows nor visible to clients. (In a partial index: CASE WHEN predicate THEN part END.)
   std::vector<ColumnDef> computed;
   std::int16_t next_computed = -1;
   /// Rows expire so long after they were inserted, or at the time that this column has (NULL: never). 0: they do not.
@@ -230,8 +230,8 @@ struct ViewDef {
   std::string name;
   std::vector<Column> columns;
   std::string query;  // canonical SQL: every relation with its schema, every column with its relation, no stars
-  /// The same as pg_get_viewdef() lays it out, plain and pretty. What stands between \1 and \2 is the schema of a relation, shown
-  /// only where the search path does not find it; the relation's name ends with \3.
+  /// The query as pg_get_viewdef() lays it out, plain and pretty. The text between \1 and \2 is the schema of a relation, shown only if
+  /// the search path does not find the relation; the relation's name ends with \3.
   std::string definition, pretty_definition;
   std::vector<Reference> references;
   CheckOption check_option = CheckOption::kNone;
@@ -247,7 +247,7 @@ struct ViewDef {
   bool is_security_barrier() const;
   /// By name; nullptr: none.
   const Column* find_column(std::string_view column_name) const;
-  /// Can rows be inserted and updated through it?
+  /// Returns true if rows can be inserted and updated through the view.
   bool is_updatable() const;
 };
 
@@ -294,10 +294,11 @@ struct FunctionDef {
   bool is_variadic() const { return !parameters.empty() && parameters.back().mode == Parameter::Mode::kVariadic; }
 };
 
-/// Temporary tables lie in schemas of this form, one for each session that has any; nobody else may make such a schema.
+/// Temporary tables lie in schemas of this form, one for each session with temporary tables. Users cannot create such a schema.
 inline constexpr std::string_view kTemporarySchemaPrefix = "pg_temp_";
 inline bool is_temporary_schema(std::string_view schema) { return schema.starts_with(kTemporarySchemaPrefix); }
-/// Does the name of a function, with this schema before it or (empty) none, mean one of `schema`? A temporary one only behind pg_temp.
+/// Returns true if a function name with this schema before it, or with none (empty), refers to `schema`. A temporary schema is found only
+/// through pg_temp.
 bool means_function_of(std::string_view written_schema, std::string_view schema, const std::vector<std::string>& search_path);
 
 struct SchemaDef {

@@ -349,7 +349,7 @@ void visit(Visitor& visitor, DefaultAclDef& definition) {
   visitor.member("acl", definition.acl);
 }
 
-/// Of an object that every database has.
+/// The list of an object that every database has.
 struct StoredAcl {
   Acl acl;
 };

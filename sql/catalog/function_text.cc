@@ -20,7 +20,7 @@ std::string named(const EvaluationContext& context, const std::string& name, Typ
   return name.empty() ? type_name(context, type) : quote_identifier(name) + " " + type_name(context, type);
 }
 
-/// An INOUT parameter, as definitions of before parameters had modes tell it.
+/// Returns true for an INOUT parameter in a definition that was stored before parameters had modes.
 bool is_column(const FunctionDef& function, const std::string& name) {
   return !function.table_syntax && !function.procedure && !name.empty() &&
          std::ranges::find(function.columns, name, &FunctionDef::Column::name) != function.columns.end();

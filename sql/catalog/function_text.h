@@ -7,14 +7,14 @@
 
 namespace redquel::sql {
 
-/// What FunctionDef::options says in front of its SET clauses.
+/// The words of FunctionDef::options in front of its SET clauses.
 struct FunctionWords {
   char parallel = 'u';  // as pg_proc.proparallel: s, r, u
   bool security_definer = false, leakproof = false;
   double cost = 100, rows = 1000;
 
   explicit FunctionWords(const FunctionDef& function);
-  /// The same for `options`; nothing of what is so anyway.
+  /// Returns the text for `options`, without defaults.
   std::string text() const;
 };
 
@@ -26,7 +26,7 @@ std::string function_result(const FunctionDef& function, const EvaluationContext
 std::string function_standard_body(const FunctionDef& function);
 /// Its SET clauses as pg_proc.proconfig has them, "search_path=public, pg_temp": the lines of `options` behind its words.
 std::vector<std::string> function_settings(const FunctionDef& function);
-/// Whether a parameter's value is a list of names, each quoted where it needs to be.
+/// Returns true if a parameter's value is a list of names, each quoted if necessary.
 bool is_list_of_names(std::string_view parameter);
 /// pg_get_functiondef().
 std::string function_definition(const FunctionDef& function, const EvaluationContext& context);

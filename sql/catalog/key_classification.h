@@ -10,7 +10,7 @@
 
 namespace redquel::sql {
 
-/// What a key of Redis is to a table: the inverse of TableKeys.
+/// The role of a Redis key in a table: the inverse of TableKeys.
 struct KeyRole {
   enum class Kind {
     kRow,         // emp:7
@@ -31,7 +31,7 @@ struct KeyRole {
   std::vector<std::string> segments;
 };
 
-/// What keys of Redis are to one table, for many of them.
+/// Finds the roles of many Redis keys in one table.
 class KeyClassifier {
  public:
   /// `table` outlives this.
@@ -50,7 +50,7 @@ class KeyClassifier {
   std::map<std::string, std::int16_t, std::less<>> numbers_;  // of columns, by the segment that names them
 };
 
-/// The same, for one key.
+/// Returns the role of one key.
 std::optional<KeyRole> classify(const TableDef& table, std::string_view key);
 
 /// The member that a row's key belongs to; nullopt where a hash hides it or the segments are no key of the table.

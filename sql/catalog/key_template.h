@@ -35,10 +35,10 @@ class KeyTemplate {
 
   /// Throws SqlError 22023: no text, unbalanced braces, a slot that is no column, a column twice, two slots side by side.
   static KeyTemplate parse(std::string_view text, const ColumnOfName& column);
-  /// As a catalog keeps it: slots are `#` and the column's number, so that a rename changes nothing.
+  /// The form in a catalog: a slot is `#` and the column's number, so that a rename changes nothing.
   static KeyTemplate parse_stored(std::string_view text);
   std::string stored_text() const;
-  /// As somebody would write it.
+  /// The form in SQL, with the columns' names.
   std::string text(const NameOfColumn& name) const;
 
   const std::vector<Part>& parts() const { return parts_; }
@@ -51,18 +51,18 @@ class KeyTemplate {
   std::optional<std::string> render(const TextOfColumn& text) const;
   /// Returns a value's text as the slot of its column holds it, filled up with zeros.
   std::string slot_text(std::int16_t column, std::string text) const;
-  /// May a slot hold this text, so that `match` gives it back? (`slot`: a part's index)
+  /// Returns true if a slot can hold this text so that `match` returns it. (`slot`: a part's index)
   bool may_hold(std::size_t slot, std::string_view text) const;
   /// The slots' texts; nullopt: the key is not of this form.
   std::optional<std::vector<std::string_view>> match(std::string_view key) const;
   /// A glob for SCAN MATCH: slots without a text are `*`.
   std::string pattern(const TextOfColumn& text) const;
 
-  /// Can a slot's column hold only numbers?
+  /// Returns true if a slot's column holds only numbers.
   using IsNumber = std::function<bool(std::int16_t)>;
-  /// Could a key be of both forms? Exact for literals and numbers; else rather yes.
+  /// Returns true if a key may have both forms. Exact for literals and numbers; otherwise true if in doubt.
   static bool may_overlap(const KeyTemplate& a, const IsNumber& a_number, const KeyTemplate& b, const IsNumber& b_number);
-  /// Could a key of this form begin with the prefix and a colon? Exact for literals and numbers; else rather yes.
+  /// Returns true if a key of this form may begin with the prefix and a colon. Exact for literals and numbers; otherwise true if in doubt.
   bool may_reach(std::string_view prefix, const IsNumber& is_number) const;
 
   bool operator==(const KeyTemplate&) const;

@@ -22,7 +22,7 @@ std::vector<std::optional<std::string>> split_mapped(const Mapping& mapping, std
 /// The string of these parts. `old`: what stood there before; JSON keeps its other members. 22023 where a part cannot stand in it.
 std::string join_mapped(const Mapping& mapping, const std::vector<std::optional<std::string>>& parts, const std::vector<Type>& types,
                         std::optional<std::string_view> old);
-/// What an absent field means; NULL where nothing else is said.
+/// Returns the value of an absent field; NULL unless the column has another one.
 Datum absent_value(const Mapping::Column& column, Type type);
 /// A slot's value from its text: nullopt where no value of the type is written that way in a key (`007` for a number without width).
 std::optional<Datum> decode_slot(const KeyTemplate::Part& slot, const Mapping::Column& column, Type type, std::string_view text);

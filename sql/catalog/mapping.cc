@@ -101,7 +101,7 @@ std::string_view role_word(Role role) {
   return role == Role::kField ? "a field" : "a slot";
 }
 
-/// What a column is where nobody said it: by its name, else by what is left.
+/// Returns the role of a column without option `role`: by its name, else the first role that is left.
 Role natural_role(const Mapping& mapping, const ColumnDef& column) {
   const std::vector<Role> roles = roles_of(mapping);
   for (const Role role : roles) {

@@ -17,11 +17,10 @@ struct TableDef;
 struct IndexDef;
 struct ColumnDef;
 
-/// How the rows of a mapped table (CREATE FOREIGN TABLE … SERVER redis) lie in keys that an application made. docs/mapping.md says it
-/// for users.
+/// The layout of a mapped table (CREATE FOREIGN TABLE … SERVER redis) in keys of an application. The users' page is docs/mapping.md.
 struct Mapping {
   enum class Layout : std::uint8_t { kHash, kStrings, kString, kSet, kZset, kList, kHashFields, kStream };
-  /// What a column is of a row.
+  /// The part of a row that a column holds.
   enum class Role : std::uint8_t {
     kSlot,      // of the key
     kField,     // a hash field, a string of its own, a part of a string, a field of a stream's entry
@@ -36,7 +35,7 @@ struct Mapping {
     kSequence,  // the second one
   };
   enum class Format : std::uint8_t { kText, kBool01, kUnix, kUnixMs, kList, kJson, kRaw };
-  /// What an absent field means.
+  /// The value of an absent field.
   enum class Absent : std::uint8_t { kNull, kDefault, kEmpty };
   struct Column {
     std::int16_t number = 0;
@@ -66,7 +65,7 @@ struct Mapping {
   Parts parts = Parts::kWhole;
   std::string delimiter;  // Parts::kDelimited
   std::vector<Column> columns;  // one for each live column, in their order
-  /// As written, for the system catalogs: (column's number or 0, name, value); the key template in its stored form.
+  /// An option as written, for the system catalogs: (column's number or 0, name, value); the key template in its stored form.
   struct Option {
     std::int16_t column = 0;
     std::string name, value;
@@ -89,18 +88,18 @@ using MappingOptions = std::vector<std::pair<std::string, std::string>>;
 /// Throws SqlError HV00D for options that there are not, HV024 for values that mean nothing, 22023 for templates,
 /// 42P16 where columns and layout do not go together, 0A000.
 Mapping make_mapping(const TableDef& table, const MappingOptions& options, const std::vector<MappingOptions>& columns);
-/// The columns that tell rows apart: the key's slots and what tells apart the rows of one key.
+/// Returns the columns that identify a row: the key's slots and the columns that distinguish the rows of one key.
 std::vector<std::int16_t> identity_columns(const Mapping& mapping);
 /// Type of the keys as TYPE names it: "hash".
 std::string_view redis_type(Mapping::Layout layout);
 std::string_view layout_name(Mapping::Layout layout);
-/// Is a key (or the keys of one rendering) one row?
+/// Returns true if a key (or the keys of one rendering) is one row.
 inline bool has_one_row(Mapping::Layout layout) {
   return layout == Mapping::Layout::kHash || layout == Mapping::Layout::kStrings || layout == Mapping::Layout::kString;
 }
 /// Returns an option's value as it would be written now; nullopt: the option has no meaning any more.
 std::optional<std::string> option_text(const CatalogSnapshot& catalog, const TableDef& table, const Mapping::Option& option);
-/// Could a key belong to both tables?
+/// Returns true if a key may belong to both tables.
 bool may_overlap(const TableDef& a, const TableDef& b);
 /// Returns true if a key of a row, of a declared structure or the counter could begin with the prefix and a colon.
 bool may_reach(const TableDef& foreign, std::string_view prefix);
@@ -121,8 +120,8 @@ bool has_unkept_structure(const TableDef& table);
 KeyTemplate index_key(const IndexDef& index);
 /// Columns as slots parted by colons, stored form.
 std::string joined_slots(const std::vector<std::int16_t>& columns);
-/// What stands for a row in a structure, unless the index says it: the columns that tell rows apart and are no slots of the
-/// structure's key, parted by colons. Stored form; empty: there are none.
+/// Returns the default member of a structure for a row: the identity columns that are no slots of the structure's key, separated by
+/// colons. Stored form; empty if there are none.
 std::string natural_member(const TableDef& table, const KeyTemplate& structure);
 KeyTemplate index_member(const TableDef& table, const IndexDef& index);
 /// The index's columns that are no slots of its key.
@@ -130,7 +129,7 @@ std::vector<std::int16_t> columns_beside_key(const IndexDef& index);
 /// A lookup by fields of a hash, whose names `index_field` makes; else it is a string.
 bool is_hash_lookup(const IndexDef& index);
 KeyTemplate index_field(const IndexDef& index);
-/// Of a zset or list.
+/// Returns the column that orders a zset or list.
 std::int16_t ordered_column(const IndexDef& index);
 /// The zset that redquel keeps of the versions of each thing (Mapping::versions): its key has the slots in front of the version's;
 /// nullptr: none is declared.

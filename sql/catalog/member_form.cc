@@ -13,7 +13,7 @@ bool is_over(const IndexDef& index, std::span<const std::int16_t> columns) {
   return std::ranges::equal(index.parts, columns, {}, &IndexDef::Part::column);
 }
 
-/// The parts of the key that the columns are, whatever the form of the members.
+/// Returns the parts of the key that the columns are, for either form of members.
 OmittedParts parts_of_key(const TableDef& table, std::span<const std::int16_t> columns) {
   const std::vector<std::int16_t>& key = table.primary_key;
   if (columns.empty() || columns.size() >= key.size()) return {};

@@ -40,7 +40,7 @@ struct MemberEnds {
 
 /// Returns the texts for the set of these values, which are not NULL; empty ones if its members are whole.
 MemberEnds member_ends(const TableDef& table, std::span<const std::int16_t> columns, std::span<const Datum> values);
-/// The same for the values' canonical texts.
+/// Like the overload for values, for their canonical texts.
 MemberEnds member_ends(const TableDef& table, std::span<const std::int16_t> columns, std::span<const std::string> texts);
 
 /// Sets the form of the members of indexes that `before` (may be null) does not have: short ones, unless they share sets with an older index

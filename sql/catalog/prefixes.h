@@ -8,8 +8,8 @@
 
 namespace redquel::sql {
 
-// Which first part of its keys a new table or sequence gets, and which hash field a new column. A prefix or field stays taken while
-// a byte of it may exist in Redis, so that a second `emp` never stands on the rows of the first.
+// The choice of the first key part of a new table or sequence, and of the hash field of a new column. A prefix or field stays taken while
+// a byte of it may exist in Redis, so that a second `emp` never reads the rows of the first.
 
 /// Prefixes that are taken: of live tables and sequences, of what is being removed, and redquel's own.
 using ReservedPrefixes = std::set<std::string, std::less<>>;

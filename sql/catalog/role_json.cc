@@ -217,7 +217,7 @@ RoleSet decode_roles(std::span<const std::pair<std::string_view, std::string_vie
       roles.damaged.push_back(membership_field(membership.role, membership.member));
     }
   }
-  // Where roles are stored, postgres is one of them or has lost its entry: it must not come back by itself.
+  // If roles are stored, postgres is one of them. If its entry is lost, postgres must not be restored silently.
   if (roles.is_stored && !has_postgres) {
     RoleDef lost = *roles.find(kPostgresRole);
     lost.superuser = lost.can_login = lost.create_role = lost.create_database = lost.replication = lost.bypass_row_security = false;

@@ -54,7 +54,7 @@ struct RoleSetting {
   friend bool operator==(const RoleSetting&, const RoleSetting&) = default;
 };
 
-/// What is known of a database beside its number.
+/// The attributes of a database beside its number.
 struct DatabaseFacts {
   Oid owner = kPostgresRole;
   std::int32_t connection_limit = -1;
@@ -82,10 +82,9 @@ class RoleSet {
   std::string name_of(Oid oid) const;
 
   bool is_superuser(Oid role) const;
-  /// Returns true for the role itself and for direct and indirect members, whatever INHERIT says (PostgreSQL's
-  /// is_member_of_role_nosuper).
+  /// Returns true for the role itself and for direct and indirect members, regardless of INHERIT (PostgreSQL's is_member_of_role_nosuper).
   bool is_member(Oid member, Oid role, std::string_view database = {}) const;
-  /// The same, but true for superusers: may the member SET ROLE to the role?
+  /// Returns true if the member may SET ROLE to the role: members and superusers.
   bool may_become(Oid member, Oid role, std::string_view database = {}) const;
   /// Returns true if the member has the role's privileges without SET ROLE: superusers, and members by way of INHERIT (has_privs_of_role).
   bool has_privileges_of(Oid member, Oid role, std::string_view database = {}) const;

@@ -10,7 +10,7 @@
 
 namespace redquel::sql {
 
-/// Which hash fields must be asked for to know some columns of a row, and how their answers become columns.
+/// The hash fields to read for some columns of a row, and the conversion of replies to columns.
 struct RowFields {
   struct Source {
     enum class Kind : std::uint8_t { kField, kKeyPart, kHiddenKey } kind;

@@ -13,7 +13,8 @@ void choose_row_type(TableDef& table);
 UserTypePtr row_type_of(const TableDef& table);
 /// Makes the user-made types and the row types of all tables known (user_types.h), except those over types that do not exist.
 void register_types(const CatalogSnapshot& catalog);
-/// Is what is known of the row type this definition of the table? Not where an open transaction has changed the table's columns.
+/// Returns true if the registered row type matches this definition of the table. Returns false if an open transaction has changed the
+/// table's columns.
 bool is_row_type_current(const TableDef& table);
 
 }  // namespace redquel::sql

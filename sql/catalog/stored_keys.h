@@ -93,7 +93,7 @@ inline constexpr std::string_view kCommitNumbersKey = "redquel:commit_numbers";
 /// STRING: the mover's mark. No script runs in the bucket while it is there.
 inline constexpr std::string_view kMovingKey = "redquel:moving";
 
-// What holds nothing for long.
+// Keys and values that exist only for a moment.
 /// An element of an application's list that is to be removed; it is there within one script only.
 inline constexpr std::string_view kRemovedElement = "redquel:removed:2f9c4c1e";
 /// Never exists.
@@ -104,7 +104,7 @@ inline constexpr std::string_view kTrialKey = "redquel:trial";
 inline constexpr std::string_view kTrialPrefix = "redquel:trial:";
 /// Channel <number of the logical database> of NOTIFY.
 inline constexpr std::string_view kNotifyPrefix = "redquel:notify:";
-/// Where all of these lie.
+/// The prefix of all of these.
 inline constexpr std::string_view kOwnPrefix = "redquel:";
 
 }  // namespace redquel::sql

@@ -8,7 +8,8 @@ namespace redquel::sql {
 
 namespace {
 
-/// Types whose default btree keeps only the zset: their values hardly repeat, so a set per value would cost much and serve nobody.
+/// Returns true for types whose default btree keeps only the zset: their values hardly repeat, so a set for each value would be a cost
+/// without use.
 bool is_continuous(Type type) {
   switch (type.oid) {
     case oid::kFloat4:

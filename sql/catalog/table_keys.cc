@@ -14,7 +14,7 @@ namespace redquel::sql {
 
 namespace {
 
-/// Of a value in its own place in a key.
+/// Returns the segment of a value in a key.
 std::string value_segment(Type type, const Datum& value) {
   return is_null(value) ? std::string(kNullSegment) : escape_segment(canonical_text(type, value));
 }
@@ -23,7 +23,7 @@ std::string unhashed_segment(Type type, const Datum& value) {
   return is_null(value) ? std::string(kNullSegment) : escape_unhashed(canonical_text(type, value));
 }
 
-/// May a value's text ever be changed by escaping?
+/// Returns true if escaping never changes the text of a value of the type.
 bool never_escaped(Type type) {
   switch (type.oid) {
     case oid::kInt2:

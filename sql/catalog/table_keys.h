@@ -49,15 +49,15 @@ class TableKeys {
 
   /// Name of a row inside sets and zsets: the raw text of a single-column key, escaped segments joined by ':' for a composite one.
   std::string member(std::span<const Datum> primary_key) const;
-  /// What the members of all rows begin with that have these values in the first columns of a composite key: their segments, a ':' behind
-  /// each of them.
+  /// Returns the common prefix of the members of all rows with these values in the first columns of a composite key: each segment with ':'
+  /// behind it.
   std::string member_prefix(std::span<const Datum> first_values) const;
   /// `emp:7`. From the member: `row_of_member`.
   std::string row(std::span<const Datum> primary_key) const;
   std::string row_of_member(std::string_view member) const;
   /// The primary key's values, from a member (never escaped for single keys). Throws XX001 when it does not parse.
   std::vector<Datum> decode_member(std::string_view member) const;
-  /// The same as canonical texts, unparsed.
+  /// Splits the member into canonical texts, without parsing them.
   std::vector<std::string> split_member(std::string_view member) const;
   /// Columns of the row's key: 1 for a hidden one.
   std::size_t key_size() const { return table_.has_hidden_key() ? 1 : table_.primary_key.size(); }
@@ -75,8 +75,8 @@ class TableKeys {
   /// Field of the uniques hash: as `values_entry`; a single NULL (NULLS NOT DISTINCT) is a zero byte.
   std::string unique_field(std::span<const std::int16_t> columns, std::span<const Datum>) const;
   std::string row_counter() const;                                                    // emp:rowid, of hidden keys
-  /// Of a table whose rows expire, ZSET member → milliseconds since 1970 (emp:zset:%ttl), and HASH member → where the row has entries
-  /// (emp:indices:%ttl): no segment of a column or value is called `%ttl`.
+  /// Keys of a table whose rows expire: ZSET member → milliseconds since 1970 (emp:zset:%ttl), and HASH member → places of the row's
+  /// entries (emp:indices:%ttl). No segment of a column or value is `%ttl`.
   std::string expiries() const;
   std::string entries() const;
   std::string changes() const;                                                        // redquel:changes:<oid>
@@ -92,15 +92,16 @@ class TableKeys {
   std::string ordered_member(std::int16_t column, const Datum& value, std::string_view member) const;
   /// The row's member in a member of an ordered zset.
   static std::string_view member_of_ordered(std::string_view ordered_member);
-  /// The column whose hash field tells that a row exists: the first NOT NULL one outside the key; nullptr: the key itself is
-  /// stored as field(s) (design-review item 7).
+  /// The column whose hash field marks a row as existing: the first NOT NULL one outside the key; nullptr: the key itself is stored as
+  /// field(s) (design-review item 7).
   const ColumnDef* presence_column() const;
   /// The hash field that every row has: part of every fetch, its absence means that there is no row.
   std::string presence_field() const;
-  /// Does every row hold this key column as a field? (no presence column, or a type whose canonical text is not its output)
+  /// Returns true if every row holds this key column as a field: without a presence column, or with a type whose canonical text is not its
+  /// output.
   bool stores_key_column(const ColumnDef&) const;
-  /// Does a write put this key column (nullptr: the hidden one, as kHiddenKeyField) into the hash? Also while the rows of before
-  /// are still without.
+  /// Returns true if a write stores this key column (nullptr: the hidden one, as kHiddenKeyField) in the hash. Also true while older rows
+  /// lack the field.
   bool writes_key_column(const ColumnDef*) const;
 
  private:

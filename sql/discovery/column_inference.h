@@ -7,7 +7,7 @@
 
 namespace redquel::sql {
 
-/// What the values of one column were found to be.
+/// The type and form that were inferred for the values of one column.
 struct InferredColumn {
   std::string type = "text";
   std::string format;  // of CREATE FOREIGN TABLE; empty: PostgreSQL's text form

@@ -186,7 +186,7 @@ bool KeyShapes::take_as_value(KeyPieces& pieces, std::string& text) const {
 
 /// Words before which the keys are alike, and behind which the same forms of keys come, are values of one slot where they are many.
 void KeyShapes::merge_words_at(std::size_t position, std::size_t least_words) {
-  // By what comes before: words, and by each what comes behind.
+  // Keyed by the pieces before the word, then by the word; the values are the pieces behind it.
   std::map<std::string, std::map<std::string, std::set<std::string>>> places;
   for (const auto& [text, shape] : shapes_) {
     if (shape.pieces.size() <= position || shape.pieces[position].kind != PieceKind::kWord) continue;

@@ -8,7 +8,7 @@
 
 namespace redquel::sql {
 
-/// What a piece of a key looks like. A word may be a constant of a template or a value in one of its slots.
+/// The form of a piece of a key. A word may be a constant of a template or a value in one of its slots.
 enum class PieceKind : std::uint8_t { kWord, kInteger, kUuid, kHex, kDate };
 
 /// One piece of a key template, behind its separator.

@@ -22,7 +22,7 @@ bool split_is_value(const std::string& field) {
   return looks_like(PieceKind::kInteger, field) || looks_like(PieceKind::kUuid, field) || looks_like(PieceKind::kDate, field);
 }
 
-/// May the words at this place be values, given how many there are?
+/// Returns true if so many words at this place may be values.
 bool may_be_values(const std::vector<KeyspaceEntry>& entries, const KeyspaceEntry& entry, std::size_t place, std::size_t words) {
   if (place == 0 || words < 2) return false;
   const auto before = entry.pieces.begin() + static_cast<std::ptrdiff_t>(place);

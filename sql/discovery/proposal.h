@@ -9,7 +9,7 @@
 
 namespace redquel::sql {
 
-/// What was read of one key.
+/// The sample of one key.
 struct KeySample {
   std::string key;
   std::string type;         // as TYPE names it: hash, string, set, zset, list, stream

@@ -35,7 +35,7 @@ std::string qualified(const std::string& schema, const std::string& name) {
   return (schema.empty() ? "" : quote_identifier(schema) + ".") + quote_identifier(name);
 }
 
-/// What would end a comment, or a person's terminal, is shown as an escape.
+/// Returns the text with escapes for characters that could end a comment or control a terminal.
 std::string comment_text(std::string_view text) {
   std::string shown;
   for (const char c : text.substr(0, 200)) {

@@ -249,7 +249,7 @@ class Proposer {
 
   ProposedTable& table_of(const Entity& entity) { return proposal_.tables[entity.table]; }
 
-  /// Do these values lead to rows of the table? Some may be stale.
+  /// Returns true if these values lead to rows of the table. Some may be stale.
   static bool are_ids(const Entity& entity, const std::vector<std::string>& values) {
     if (values.empty()) return false;
     const auto known = static_cast<std::size_t>(std::ranges::count_if(values, [&](const std::string& value) { return entity.ids.contains(value); }));

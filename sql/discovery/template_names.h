@@ -23,11 +23,11 @@ std::string column_name(std::string_view word);
 /// `name`, or with a number behind it that makes it new; it is taken then.
 std::string unique_name(std::string name, std::set<std::string>& taken);
 
-/// What stands before a template's first slot, without the word that only names the slot: sys:user of sys:user:userid:{userid}.
+/// Returns the pieces before a template's first slot, without the word that only names the slot: sys:user of sys:user:userid:{userid}.
 KeyPieces base_pieces(const KeyPieces& pieces);
 /// Names of the slots of a table of rows: id, or what the word before says.
 std::vector<std::string> slot_names(const KeyPieces& pieces);
-/// Of a table of elements: theme_id of theme:{}:product, tag of tag:{}.
+/// Returns the slot names of a table of elements: theme_id of theme:{}:product, tag of tag:{}.
 std::vector<std::string> relation_slot_names(const KeyPieces& pieces);
 /// The piece that names a column: the last constant behind the first slot.
 std::optional<std::size_t> field_piece(const KeyPieces& pieces);

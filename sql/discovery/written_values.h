@@ -11,7 +11,7 @@ namespace redquel::sql {
 
 using Values = std::vector<std::optional<std::string>>;
 
-// How the values of keys and members are written: a text that its value is not written as is no row.
+// The written form of values in keys and members: a text in another form than its value's is no row.
 
 bool looks_like(PieceKind kind, const std::string& value);
 /// Returns the digits of numbers that are filled up with zeros to one width; 0: they are not.

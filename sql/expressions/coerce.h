@@ -12,7 +12,7 @@ namespace redquel::sql {
 /// 'today' mean). nullptr: no such cast in this context.
 ExpressionPtr try_coerce(const ExpressionPtr& expression, Type target, CastContext context,
                          const SessionSettings& settings, Now now = {});
-/// The same, but 42846 "cannot cast type boolean to date" at `offset` (the cast's own position) or the expression's.
+/// Like coerce(), but throws 42846 "cannot cast type boolean to date" at `offset` (the cast's own position) or at the expression.
 ExpressionPtr coerce(const ExpressionPtr& expression, Type target, CastContext context, const SessionSettings& settings,
                      std::optional<std::uint32_t> offset = {}, Now now = {});
 

@@ -15,7 +15,7 @@ class ConstantSet {
   ConstantSet(Type type, std::span<const Datum> values);
 
   bool has_null() const { return has_null_; }
-  /// Whether the value of a row that is not NULL is in the list. The column has the set's type and is decoded.
+  /// Returns true if the list has the value of a row that is not NULL. The column has the set's type and is decoded.
   bool contains(const Column& column, std::size_t row) const;
 
  private:

@@ -69,7 +69,7 @@ ColumnPtr convert_through_text(const ColumnPtr& column, Type target, const Evalu
   if (is_plain_text(target) && reads_as_text(column->type())) {
     return std::make_shared<const Column>(column->retyped(target));
   }
-  // What reads the text sees a char(n) with its blanks.
+  // The reader of the text gets a char(n) with its blanks.
   if (column->type().oid == oid::kBpchar && column->type().modifier >= 0) {
     return convert_through_text(std::make_shared<const Column>(with_padding(column)->retyped(kText)), target, context);
   }

@@ -11,9 +11,9 @@ namespace redquel::sql {
 /// One value per row of the batch, decoded, in the expression's type. Columns are positions in the batch. Throws
 /// SqlError.
 ColumnPtr evaluate(const Expression&, const Batch&, const EvaluationContext&);
-/// The same, but a bare column reference to an encoded column stays encoded: for output that only copies bytes.
+/// Like evaluate(), but a bare reference to an encoded column stays encoded: for output that only copies bytes.
 ColumnPtr evaluate_for_output(const Expression&, const Batch&, const EvaluationContext&);
-/// Of an expression without columns.
+/// Evaluates an expression without columns.
 Datum evaluate_scalar(const Expression&, const EvaluationContext&);
 /// Rows for which the condition is true (not NULL, not false).
 std::vector<std::uint32_t> select_rows(const Expression& condition, const Batch&, const EvaluationContext&);

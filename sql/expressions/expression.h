@@ -125,7 +125,7 @@ struct DomainTest {
     std::string name;
     ExpressionPtr condition;
   };
-  /// Of an array all its elements, of a row the field of that place.
+  /// A part of an array is each of its elements, a part of a row the field at that place.
   struct Part {
     std::size_t field = 0;
     ExpressionPtr test;  // a DomainTest of column 0
@@ -137,7 +137,7 @@ struct DomainTest {
   ExpressionPtr operand;
 };
 
-/// What is known while binding of the collation that a value's order has (manual 24.2.1).
+/// The collation that a value's order is known to have at bind time (manual 24.2.1).
 struct Collation {
   enum class Strength : std::uint8_t { kNone, kImplicit, kConflict, kExplicit };  // kConflict: of several implicit ones
   Strength strength = Strength::kNone;
@@ -180,7 +180,7 @@ bool references_parameters(const Expression&);
 /// Structural equality, as GROUP BY needs it.
 bool equal(const Expression&, const Expression&);
 std::size_t hash(const Expression&);
-/// As EXPLAIN prints it: `(dept = 7) AND (salary > $1)`.
+/// Returns the text that EXPLAIN prints: `(dept = 7) AND (salary > $1)`.
 std::string to_string(const Expression&);
 
 }  // namespace redquel::sql

@@ -205,7 +205,7 @@ struct Printer {
 
 void append(const Expression& expression, std::string& out) { std::visit(Printer{expression, out}, expression.node); }
 
-/// Whether the first parenthesis closes at the end.
+/// Returns true if the first parenthesis closes at the end.
 bool is_enclosed(std::string_view text) {
   if (text.size() < 2 || text.front() != '(' || text.back() != ')') return false;
   int depth = 0;

@@ -1,4 +1,4 @@
-// Advisory lock functions (manual 9.27.10). Whoever evaluates them asks for the locks.
+// Advisory lock functions (manual 9.27.10). The evaluator takes the locks.
 
 #include <string_view>
 

@@ -33,7 +33,7 @@ namespace {
 
 // ---- joining --------------------------------------------------------------------------------------------------------
 
-/// Whether it is the text of an array with elements, of one dimension that is counted from 1, and not near the most elements there may be.
+/// Returns true for the text of an array with elements, of one dimension counted from 1, well below the limit of elements.
 bool is_plain_vector(std::string_view text) {
   return text.size() > 2 && text.size() < kMaxArrayElements && text[0] == '{' && text[1] != '{';
 }

@@ -10,7 +10,7 @@
 
 namespace redquel::sql {
 
-// What kernels over arrays of any type share: they see whole columns, because the element type is in the columns' type.
+// Shared code of kernels over arrays of any type: they process whole columns, because the element type is in the columns' type.
 
 using Arguments = std::span<const ColumnPtr>;
 
@@ -32,7 +32,7 @@ std::vector<ScalarFunction> array_operators();
 std::vector<std::optional<std::string>> split_text(std::string_view text, std::optional<std::string_view> delimiter,
                                                    std::optional<std::string_view> null_text);
 
-/// Whether some argument of the row is NULL.
+/// Returns true if an argument of the row is NULL.
 inline bool any_null(Arguments arguments, std::size_t row) {
   for (const ColumnPtr& argument : arguments) {
     if (argument->is_null(row)) return true;
@@ -53,7 +53,7 @@ ColumnPtr each_row(Arguments arguments, std::size_t rows, Type result, const App
   return std::make_shared<const Column>(std::move(column));
 }
 
-/// The same; a row with a NULL argument is NULL.
+/// Like each_row(), but a row with a NULL argument is NULL.
 template <class Append>
 ColumnPtr each_strict_row(Arguments arguments, std::size_t rows, Type result, const Append& append) {
   return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {

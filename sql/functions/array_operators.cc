@@ -45,7 +45,7 @@ ColumnPtr compare_arrays(Arguments arguments, std::size_t rows, Type result, con
   });
 }
 
-/// Whether every element of `part` is in `whole`; NULLs are in nothing.
+/// Returns true if every element of `part` is in `whole`; NULLs never match.
 bool contains(const ArrayValue& whole, const ArrayValue& part, Oid element) {
   return std::ranges::all_of(part.elements, [&](const auto& wanted) {
     return wanted && std::ranges::any_of(whole.elements, [&](const auto& item) { return item && equal_elements(element, *item, *wanted); });

@@ -62,7 +62,7 @@ std::unique_ptr<RowSource> unnest(Values values, const EvaluationContext&) {
   return std::make_unique<Elements>(values, Types(&type, 1));
 }
 
-/// Of user-made element types and records: the call says the type.
+/// For user-made element types and records: the call has the type.
 std::unique_ptr<RowSource> unnest_any(Values values, std::span<const ResultColumn> columns, const EvaluationContext&) {
   const Type type{type_info(columns[0].type.oid).array};
   return std::make_unique<Elements>(values, Types(&type, 1));
@@ -181,7 +181,7 @@ std::vector<TableFunction> array_table_functions() {
   for_each_array([&](auto array) {
     const Oid element = type_info(array).element;
     table.push_back({"unnest", {array}, {{"unnest", element}}, unnest<array>});
-    // What drivers ask the columns of a key with.
+    // Drivers read the columns of a key with this function.
     table.push_back({"information_schema._pg_expandarray", {array}, {{"x", element}, {"n", oid::kInt4}}, expand<array>});
     for (std::vector<Oid> arguments : {std::vector<Oid>{array, oid::kInt4}, std::vector<Oid>{array, oid::kInt4, oid::kBool}}) {
       table.push_back({"generate_subscripts", arguments, {{"generate_subscripts", oid::kInt4}}, generate_subscripts<array>});

@@ -61,7 +61,7 @@ ColumnPtr construct_nested(Arguments arguments, std::size_t rows, Type result, c
 
 // ---- reading --------------------------------------------------------------------------------------------------------
 
-/// Where an element lies among all of them; nullopt outside of the bounds.
+/// Returns the position of an element among all of them; nullopt if it is out of bounds.
 std::optional<std::size_t> position_of(const Bounds& dimensions, std::span<const Int> subscripts) {
   std::size_t position = 0;
   for (std::size_t i = 0; i < subscripts.size(); ++i) {

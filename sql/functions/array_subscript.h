@@ -4,7 +4,7 @@
 
 namespace redquel::sql {
 
-// What SQL writes without a name: rows of no table, for the binder. Arguments are as in the rows' comments.
+// Operations that SQL writes without a name: rows of no table, for the binder. The rows' comments name the arguments.
 
 /// ARRAY[a, b, …] of elements, ARRAY[[…], […]] of arrays: (element, …), (array, …).
 const ScalarFunction& array_constructor();

@@ -150,7 +150,7 @@ class PatternReader {
     const char c = take();
     if (c >= '1' && c <= '9') {
       add_reference(static_cast<std::size_t>(c - '0'));
-      // Of two digits the engine takes both where there are so many groups.
+      // The engine takes two digits if there are so many groups.
       if (is_digit(peek())) add_reference(static_cast<std::size_t>((c - '0') * 10 + (take() - '0')));
       return true;
     }

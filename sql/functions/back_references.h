@@ -12,8 +12,8 @@ enum class BackReferenceRisk : std::uint8_t {
   kLookaround,   // PostgreSQL takes none there
 };
 
-/// What Tcl's engine does with the back-references of an advanced regular expression that PostgreSQL's copy, which has been mended, does
-/// not do. Says more in doubt. `expanded`: blanks and comments mean nothing.
+/// Returns the difference between Tcl's engine and PostgreSQL's corrected copy for the back-references of an advanced regular expression.
+/// In doubt it assumes the greater risk. `expanded`: blanks and comments are ignored.
 BackReferenceRisk back_reference_risk(std::string_view pattern, bool expanded);
 
 }  // namespace redquel::sql

@@ -158,7 +158,7 @@ const EncodingInfo& require_encoding(std::string_view name, std::string_view rol
 }
 
 bool is_utf8(const EncodingInfo& encoding) { return encoding.name == "UTF8"; }
-/// Bytes that nobody knows the meaning of.
+/// Returns true if the bytes have no known meaning.
 bool is_raw(const EncodingInfo& encoding) { return encoding.name == "SQL_ASCII"; }
 
 /// Those of this thread: opening one reads iconv's tables.

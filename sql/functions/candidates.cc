@@ -36,8 +36,7 @@ void keep_best(std::vector<std::size_t>& candidates, const Score& score) {
   candidates = std::move(best);
 }
 
-/// What the unknown argument `slot` is taken for: a category, and whether some candidate takes the category's preferred
-/// type.
+/// The guess for the unknown argument `slot`: a category, and whether a candidate takes the category's preferred type.
 struct SlotGuess {
   TypeCategory category;
   bool preferred;

@@ -8,7 +8,7 @@
 
 namespace redquel::sql {
 
-/// Which of several signatures a call means, or that none or more than one fits. Positions in the given list.
+/// The signature that a call matches, as a position in the given list, or that none or more than one matches.
 struct Choice {
   enum class Outcome { kFound, kNone, kAmbiguous } outcome;
   std::size_t index = 0;

@@ -105,7 +105,7 @@ void pretty_expression_text(Context context, Text tree, Int relation, bool prett
   out = table == nullptr ? std::string(tree) : written_expression(*table, std::string(tree), true, context);
 }
 
-/// row_security_active(): policies restrict the table's rows for the current role, whatever the parameter row_security says.
+/// row_security_active(): policies restrict the table's rows for the current role, regardless of the parameter row_security.
 bool restricts_rows(Context context, Int relation) {
   const CatalogSnapshot::TablePtr table = catalog_of(context).find_table(as_oid(relation));
   const RoleDef* role = known_roles()->find(context.user);
@@ -158,7 +158,7 @@ bool result_text(Context context, Int oid, std::string& out) {
   out = function_result(*function);
   return true;
 }
-/// Of the parameters that a call gives, counted from 1.
+/// Counts the parameters of a call from 1.
 bool argument_default(Context context, Int oid, Int number, std::string& out) {
   const FunctionDef* function = find_sql_function(context, oid);
   if (function == nullptr) return false;
@@ -263,7 +263,7 @@ std::optional<std::string> relation_comment(Context context, Int oid) {
   return found ? comment_or_null(found->comment) : std::nullopt;
 }
 
-/// Of a role; databases have none.
+/// Returns the comment on a role; databases have none.
 std::optional<std::string> shared_object_comment(Int oid, Text in) {
   const RoleDef* role = in == "pg_authid" ? known_roles()->find(static_cast<Oid>(oid)) : nullptr;
   return role == nullptr ? std::nullopt : comment_or_null(role->comment);

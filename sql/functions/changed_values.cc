@@ -1,4 +1,4 @@
-// What ALTER TYPE … RENAME VALUE and … ATTRIBUTE make of the values that tables hold.
+// Changes of stored values for ALTER TYPE … RENAME VALUE and … ATTRIBUTE.
 
 #include "sql/functions/changed_values.h"
 

@@ -48,7 +48,7 @@ bool is_superuser(Context context) {
   return role != nullptr && role->superuser;
 }
 
-/// Until sessions tell their roles, a role that is no superuser may end its own session alone.
+/// While sessions do not report their roles, a role that is no superuser may end only its own session.
 void check_may_signal(Context context, std::int32_t process, std::string_view what) {
   if (process == context.backend_pid || is_superuser(context)) return;
   throw SqlError(sqlstate::kInsufficientPrivilege, "must be a member of the role whose " + std::string(what) + " or member of pg_signal_backend");
@@ -60,7 +60,7 @@ bool cancel_backend(Context context, std::int32_t process) {
   return server().signal(process, false);
 }
 
-/// The session is not waited for, whatever the timeout: it ends as soon as its statement does.
+/// Does not wait for the session, regardless of the timeout: it ends after its statement.
 bool terminate_backend(Context context, std::int32_t process, std::int64_t timeout) {
   if (timeout < 0) throw SqlError(sqlstate::kNumericValueOutOfRange, "\"timeout\" must not be negative");
   check_may_signal(context, process, "process is being terminated");

@@ -95,7 +95,7 @@ class FieldReader {
   // ---- numbers
   // --------------------------------------------------------------------------------------------------------
 
-  /// What follows cannot be mistaken for a digit of this number.
+  /// Returns true if the next item cannot be mistaken for a digit of this number.
   bool is_delimited(const PictureItem& item) const {
     if (item.ordinal != PictureItem::Ordinal::kNone) return true;
     if (index_ + 1 == items_.size()) return true;
@@ -113,7 +113,7 @@ class FieldReader {
     std::size_t size;  // bytes, blanks and sign included; 0: there is none
     std::optional<int> value;
   };
-  /// As strtol reads it.
+  /// Reads like strtol().
   static Number leading_number(Text text) {
     std::size_t at = 0;
     while (at < text.size() && is_blank(text[at])) ++at;

@@ -5,7 +5,7 @@
 
 namespace redquel::sql {
 
-/// What a text said along its template; 0 is "nothing", as PostgreSQL has it.
+/// The fields that a text gave for its template; 0 means absent, as in PostgreSQL.
 struct DateFields {
   int hour = 0, minute = 0, second = 0, millisecond = 0, microsecond = 0, second_of_day = 0;
   int day_of_week = 0, day = 0, day_of_year = 0, month = 0, year = 0, century = 0, julian = 0, week = 0,

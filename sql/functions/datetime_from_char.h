@@ -12,7 +12,7 @@ namespace redquel::sql {
 std::int64_t timestamptz_from_char(std::string_view text, std::string_view picture, const TimeZone& zone);
 std::int32_t date_from_char(std::string_view text, std::string_view picture);
 
-/// The same for SQL/JSON's datetime(template), which is followed character by character and to the end.
+/// Like the functions above, for SQL/JSON's datetime(template), which must match every character up to the end.
 std::int64_t timestamptz_from_standard_template(std::string_view text, std::string_view picture, const TimeZone& zone);
 std::int32_t date_from_standard_template(std::string_view text, std::string_view picture);
 

@@ -217,7 +217,7 @@ std::vector<ScalarFunction> clock_functions() {
       scalar<statement_time>("statement_timestamp", {}, kTimestamptz, stable),
       scalar<clock_time>("clock_timestamp", {}, kTimestamptz, Volatility::kVolatile),
       scalar<time_of_day>("timeofday", {}, kText, Volatility::kVolatile),
-      // What CURRENT_DATE and its relatives are bound to; a precision is a modifier on top.
+      // The functions behind CURRENT_DATE and its relatives; a precision is a modifier on top.
       scalar<today>("current_date", {}, kDate, stable),
       scalar<transaction_time>("current_timestamp", {}, kTimestamptz, stable),
       scalar<local_now>("localtimestamp", {}, kTimestamp, stable),

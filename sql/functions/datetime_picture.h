@@ -8,8 +8,8 @@
 
 namespace redquel::sql {
 
-/// What a template pattern of to_char(timestamp) and to_timestamp(text) stands for (manual, table 9.27). Upper and
-/// lower case spell the same field; names also print in the case they are written in.
+/// The field of a template pattern of to_char(timestamp) and to_timestamp(text) (manual, table 9.27). Upper and lower case give one field;
+/// names also print in the case of the pattern.
 enum class DateField : std::uint8_t {
   kEra,
   kMeridiem,
@@ -58,7 +58,7 @@ struct DatePattern {
   bool dotted = false;      // A.D., p.m.
 };
 
-/// Does the pattern read digits? Then a number before it has a fixed width.
+/// Returns true if the pattern reads digits. A number before it then has a fixed width.
 bool reads_digits(DateField field);
 bool is_iso_field(DateField field);
 bool is_gregorian_field(DateField field);

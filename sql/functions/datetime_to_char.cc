@@ -12,7 +12,7 @@
 namespace redquel::sql {
 namespace {
 
-/// What is printed, taken apart. Fields of an interval may be negative.
+/// The value to print as fields. Fields of an interval may be negative.
 struct Moment {
   int year = 0, month = 0, day = 0;
   std::int64_t hour = 0;
@@ -264,7 +264,7 @@ class MomentWriter {
     }
   }
 
-  /// Of an interval PostgreSQL takes the fields for a date.
+  /// For an interval PostgreSQL treats the fields as a date.
   std::int32_t date() const {
     return moment_.is_interval ? days_from_civil(moment_.year, moment_.month, moment_.day) : moment_.days;
   }

@@ -16,7 +16,7 @@ struct FloatMoments {
   std::optional<double> deviation(bool sample) const;
 };
 
-/// The same for pairs (y, x): what corr, covar_* and regr_* need.
+/// Moments of pairs (y, x), for corr, covar_* and regr_*.
 struct FloatPairMoments {
   double count = 0, sum_x = 0, squares_x = 0, sum_y = 0, squares_y = 0, products = 0;
 

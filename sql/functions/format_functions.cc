@@ -23,12 +23,12 @@ namespace {
 
 using Arguments = std::span<const ColumnPtr>;
 
-/// What the type's output function prints.
+/// Appends the result of the type's output function.
 void append_output(const Column& column, std::size_t row, const EvaluationContext& context, std::string& out) {
   format_value(column, row, *context.settings, out);
 }
 
-/// What a cast to text gives: boolean in full, char(n) without its padding.
+/// Appends the result of a cast to text: boolean in full, char(n) without its padding.
 void append_as_text(const Column& column, std::size_t row, const EvaluationContext& context, std::string& out) {
   switch (column.type().oid) {
     case oid::kBool:

@@ -14,7 +14,7 @@
 
 namespace redquel::sql {
 
-/// pg_proc.provolatile: may it be computed at plan time, once per statement, or for every row?
+/// pg_proc.provolatile: evaluated at plan time, once per statement, or for every row.
 enum class Volatility : char { kImmutable = 'i', kStable = 's', kVolatile = 'v' };
 
 /// Computes `rows` values from argument columns of that many rows (decoded, in the declared types).

@@ -8,7 +8,7 @@
 
 namespace redquel::sql {
 
-/// How a parameter of a geometric function comes in: as text, or as it is.
+/// The form in which a geometric function gets a parameter: text, or the value itself.
 template <class T>
 struct Geometric {
   using Wire = std::string_view;

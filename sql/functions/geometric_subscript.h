@@ -4,7 +4,7 @@
 
 namespace redquel::sql {
 
-/// What a subscript means for a geometric type of fixed size, counted from 0: points and lines are numbers, boxes and segments points.
+/// The subscripts of a geometric type of fixed size, from 0: points and lines have numbers, boxes and segments points.
 struct GeometricParts {
   Oid type;
   Type part;

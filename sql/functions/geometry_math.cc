@@ -51,7 +51,7 @@ std::vector<Segment> segments(const Polygon& polygon) { return segments(Path{tru
 
 constexpr int kOnPolygon = std::numeric_limits<int>::max();
 
-/// How often (in halves) the segment from the previous to this point, both relative to a point, crosses the positive x axis.
+/// Returns how often (in halves) the segment from the previous to this point, both relative to a point, crosses the positive x axis.
 int crossing(const Point& point, const Point& previous) {
   const auto [x, y] = point;
   if (nearly_zero(y)) {

@@ -16,14 +16,14 @@ inline bool nearly_at_least(double a, double b) { return nearly_at_most(b, a); }
 double distance(const Point& a, const Point& b);
 Point add(const Point& a, const Point& b);
 Point subtract(const Point& a, const Point& b);
-/// As complex numbers: turning and scaling about the origin.
+/// Complex arithmetic: rotation and scaling about the origin.
 Point multiply(const Point& a, const Point& b);
 Point divide(const Point& a, const Point& b);
 double length_of(const Point& vector);
 
 double length(const Segment& segment);
 double slope(const Segment& segment);
-/// Of the perpendicular.
+/// Returns the slope of the perpendicular.
 double inverse_slope(const Segment& segment);
 double slope(const Line& line);
 bool contains(const Segment& segment, const Point& point);

@@ -157,7 +157,7 @@ std::uint64_t hash_stored(Type type, std::optional<std::string_view> text, HashS
   return text ? hash_of(type, stored_value(type, *text), seed) : 0;
 }
 
-/// How the hash of the next part is mixed into that of the parts before it.
+/// Returns the hash of the parts before, combined with the hash of the next part.
 std::uint64_t mixed(std::uint64_t before, std::uint64_t part) { return before * 31 + part; }
 /// Both halves by one bit to the left, each round itself: the lower half is the hash of 32 bits.
 std::uint64_t rotated(std::uint64_t hash) {
@@ -222,7 +222,7 @@ std::uint64_t hash_json_scalar(std::string_view value, std::uint64_t seed) {
   }
 }
 
-/// What is in a container follows its mark; names of members are strings before their values.
+/// The contents of a container follow its mark; names of members are strings before their values.
 void add_json(std::string_view value, std::uint64_t seed, std::uint64_t& hash) {
   constexpr std::uint64_t kArrayMark = 0x40000000'40000000, kObjectMark = 0x20000000'20000000;
   if (!is_json_container(value)) {
@@ -264,7 +264,7 @@ std::uint64_t hash_tid(std::int64_t number, std::uint64_t seed) {
   return hash_bytes({reinterpret_cast<const char*>(parts), sizeof parts}, seed);
 }
 
-/// Of types that are made of others, or that users have made.
+/// Hashes a value of a composite or user-made type.
 std::uint64_t hash_made_type(Type type, const Datum& value, HashSeed seed) {
   if (const auto* text = std::get_if<std::string>(&value)) {
     if (is_array_type(type.oid)) return array_hash(type, *text, seed);

@@ -1,4 +1,4 @@
-// What an index, one of its columns or its method can do (manual 9.26.4, "Index Column Properties" and the tables behind it).
+// Properties of an index, one of its columns or its method (manual 9.26.4, "Index Column Properties" and the tables behind it).
 
 #include "sql/functions/index_properties.h"
 

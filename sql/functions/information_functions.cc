@@ -1,4 +1,4 @@
-// What information_schema's views are written with, and tools that copy them: information_schema._pg_char_max_length() and its like.
+// Functions of information_schema's views and of tools that copy their queries: information_schema._pg_char_max_length() and others.
 
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"

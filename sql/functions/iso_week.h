@@ -14,7 +14,7 @@ struct IsoWeekDate {
   int year, week, day_of_year;
 };
 IsoWeekDate iso_week_date(std::int32_t days);
-/// The same of an interval's fields, of any year, in PostgreSQL's 32-bit numbers of days, which wrap around.
+/// Like iso_week_date(), for an interval's fields, of any year, in PostgreSQL's 32-bit numbers of days, which wrap around.
 IsoWeekDate iso_week_of_fields(int year, int month, int day);
 
 }  // namespace redquel::sql

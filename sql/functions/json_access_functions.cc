@@ -1,4 +1,4 @@
-// What reads json and jsonb (manual 9.16): -> ->> #> #>> @> ? and the functions that ask about one value.
+// Functions that read json and jsonb (manual 9.16): -> ->> #> #>> @> ? and the predicates about one value.
 
 #include "sql/error.h"
 #include "sql/functions/json_families.h"
@@ -84,7 +84,7 @@ Int array_length(Text json) {
   return static_cast<Int>(json_count(value));
 }
 
-/// Is it a member's name, or a string among the elements?
+/// Returns true if the name is a member's name, or a string among the elements.
 bool has_name(Text value, Text name) {
   if (value[0] == '{') return !jsonb_member(value, name).empty();
   std::string buffer;

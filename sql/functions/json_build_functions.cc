@@ -1,4 +1,4 @@
-// What makes json and jsonb of other values (manual 9.16): to_json, json_build_*, json_object, the aggregates, the casts.
+// Functions that make json and jsonb from other values (manual 9.16): to_json, json_build_*, json_object, the aggregates, the casts.
 
 #include <fmt/format.h>
 

@@ -16,10 +16,10 @@ using JsonSteps = std::span<const std::optional<std::string_view>>;
 /// A step as the index of an array element; nullopt where it is none.
 std::optional<std::int32_t> json_index(std::string_view step);
 
-/// What lies at the path, a view into `value`; nullopt where nothing does or a step is NULL.
+/// Returns the value at the path as a view into `value`; nullopt if there is none or a step is NULL.
 std::optional<std::string_view> json_at(std::string_view value, JsonSteps path);
 
-/// What jsonb_set and its like do where the path leads.
+/// The change that jsonb_set and its relatives make at the end of the path.
 enum class JsonbChange : std::uint8_t {
   kReplace,        // what is there
   kCreate,         // that, or put it where nothing is

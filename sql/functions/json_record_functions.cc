@@ -23,7 +23,7 @@ namespace {
 using Text = std::string_view;
 using Members = std::map<std::string, Text, std::less<>>;
 
-/// Of members of one name the last one counts.
+/// Returns the members; of several with one name, the last.
 Members members_of(Text object) {
   Members members;
   for (JsonReader reader(object); reader.next();) members.insert_or_assign(json_string(reader.key()), reader.value());

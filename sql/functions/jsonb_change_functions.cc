@@ -1,4 +1,4 @@
-// What makes another value of a json or jsonb value (manual 9.16): || - #- jsonb_set jsonb_insert, strip_nulls, pretty.
+// Functions that change a json or jsonb value (manual 9.16): || - #- jsonb_set jsonb_insert, strip_nulls, pretty.
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 
 namespace redquel::sql {
 
-/// Is it the name of a function of PostgreSQL 15 that redquel leaves out with all its kind: text search, XML, large objects, the server's
-/// own files, its write-ahead log and replication?
+/// Returns true for a function of PostgreSQL 15 whose whole kind redquel leaves out: text search, XML, large objects, the server's own
+/// files, its write-ahead log and replication.
 bool is_left_out_function(std::string_view name);
 
 }  // namespace redquel::sql

@@ -208,13 +208,13 @@ constexpr bool writes_text() {
 using Compute = Column (*)(std::span<const ColumnPtr> arguments, const std::vector<std::uint8_t>& nulls, std::size_t rows,
                            Type result, const EvaluationContext& context);
 
-/// What the kernels of all functions have in common (lift.cc): there are two thousand, so each is made of as little as can be.
-/// `pure`: constant arguments give a constant result, computed once. `strict` says of each parameter whether its NULLs are the
-/// result's; the last one stands for the variadic rest, too.
+/// The code that the kernels of all functions share (lift.cc), which keeps each of the two thousand kernels small. `pure`: constant
+/// arguments give a constant result, computed once. `strict` has a flag for each parameter: true if its NULL makes the result NULL. The
+/// last flag also holds for the variadic rest.
 ColumnPtr run(Compute compute, bool pure, std::span<const bool> strict, std::span<const ColumnPtr> arguments, std::size_t rows,
               Type result, const EvaluationContext& context);
 
-/// What is known of a body by its type: that of a function, or of a lambda.
+/// Facts about a body from its type: a function or a lambda.
 template <class Body>
 struct Lift {
   using S = Signature<Body>;
@@ -239,7 +239,7 @@ struct Lift {
   static constexpr std::array<bool, sizeof...(i) + 1> strictness(std::index_sequence<i...>) {
     return {ReaderOf<i>::kStrict..., true};
   }
-  /// Of each parameter; the last one is no parameter, so that the array is never empty.
+  /// A flag for each parameter and one more, so that the array is never empty.
   static constexpr std::array<bool, kCount + 1> kStrictness = strictness(std::make_index_sequence<kCount>{});
   static constexpr bool kStrict = [] {
     for (const bool strict : kStrictness) {
@@ -316,7 +316,7 @@ struct Lifted : Lift<std::remove_const_t<decltype(body)>> {
 
 }  // namespace lift
 
-// What bodies of functions are written in.
+// The types in bodies of functions.
 using Text = std::string_view;
 using Int = std::int32_t;
 using Context = const EvaluationContext&;

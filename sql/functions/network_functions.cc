@@ -24,7 +24,7 @@ std::uint32_t byte_at(const Address& address, std::size_t i) { return address.by
 
 // ---- containment ----------------------------------------------------------------------------------------------------
 
-/// Are the first `bits` bits alike?
+/// Returns true if the first `bits` bits are equal.
 bool share_network(const Address& a, const Address& b, int bits) {
   Address x = a, y = b;
   x.bits = y.bits = bits;
@@ -71,7 +71,7 @@ void add(Bytes bytes, std::int64_t amount, std::string& out) {
     carry >>= 8;
     amount >>= 8;  // keeps the sign
   }
-  // What is left must be nothing, of a negative amount its sign with the carry.
+  // The rest must be zero; for a negative amount, its sign with the carry.
   const bool fits = (amount == 0 && carry == 0) || (amount == -1 && carry == 1);
   if (!fits) throw SqlError(sqlstate::kNumericValueOutOfRange, "result is out of range");
   out = result.encode();
@@ -105,7 +105,7 @@ void host(Bytes bytes, std::string& out) { append_address(read(bytes), out); }
 void with_mask(Bytes bytes, std::string& out) { append_network(oid::kCidr, bytes, out); }
 void abbreviated(Bytes bytes, std::string& out) { append_network(oid::kInet, bytes, out); }
 
-/// As few octets as hold the network: 10.1/16.
+/// Prints only the octets that the network needs: 10.1/16.
 void abbreviated_network(Bytes bytes, std::string& out) {
   const Address address = read(bytes);
   if (address.is_v6) return with_mask(bytes, out);

@@ -163,7 +163,7 @@ Numeric numeric_from_char(std::string_view text, std::string_view picture_text, 
   if (picture.roman) throw SqlError(sqlstate::kFeatureNotSupported, "\"RN\" not supported for input");
   NumberReader reader(picture, text);
   const std::string number = reader.read();
-  // As a numeric of the template's precision.
+  // Rounds to a numeric of the template's precision.
   const int scale = reader.digits_after_point();
   const int precision = picture.before + picture.shifted + scale;
   const Numeric value = Numeric::parse(number).with_modifier((precision << 16 | scale) + 4);

@@ -269,7 +269,7 @@ void write_roman(std::int64_t number, NumberPicture picture, std::string& out) {
   PictureWriter(std::move(picture), Digits{roman_numeral(number)}, out).write();
 }
 
-/// What EEEE prints for NaN and infinities.
+/// Returns the output of EEEE for NaN and infinities.
 std::string exponent_hashes(const NumberPicture& picture) {
   std::string text(static_cast<std::size_t>(picture.before + picture.after + 6), '#');
   text[0] = ' ';

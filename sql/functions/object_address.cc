@@ -40,7 +40,7 @@ constexpr std::string_view kUnsupported[] = {"toast table",        "composite ty
                                              "sequence column",    "toast table column", "view column",
                                              "materialized view column", "composite type column"};
 
-/// PostgreSQL's other kinds, of which there are no objects here, or none that anybody asks for.
+/// PostgreSQL's other kinds: redquel has no objects of them, or no client asks for them.
 constexpr std::string_view kOtherKinds[] = {
     "collation", "cast", "conversion", "operator", "operator class", "operator family", "operator of access method",
     "function of access method", "trigger", "text search parser", "text search dictionary", "text search template",

@@ -59,7 +59,7 @@ std::optional<Constraint> find_constraint(const CatalogSnapshot& catalog, Oid oi
   return std::nullopt;
 }
 
-/// Of a view, or of a materialized one.
+/// Finds a view or a materialized view by its rule.
 std::optional<Relation> find_ruled_relation(const CatalogSnapshot& catalog, Oid rule) {
   for (const auto& [oid, view] : catalog.views) {
     if (view->rule == rule) return find_relation(catalog, oid);

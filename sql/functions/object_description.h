@@ -29,7 +29,7 @@ struct ObjectIdentity {
 
 /// pg_describe_object(): "column a of table t". nullopt: there is no such object, or none of a kind that redquel has.
 std::optional<std::string> describe_object(const ObjectAddress& address, const EvaluationContext& context);
-/// The same in words that do not depend on the search path.
+/// Returns the identity in words that do not depend on the search path.
 std::optional<ObjectIdentity> identify_object(const ObjectAddress& address, const EvaluationContext& context);
 
 /// pg_get_object_address(). 22023 for kinds that PostgreSQL does not know, 0A000 for others that redquel has none of; where there is no

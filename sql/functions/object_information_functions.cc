@@ -1,5 +1,5 @@
-// What else chapter 9.26 of the manual asks of the catalog: objects in words, parameters of sequences; and what
-// it asks of parts of a server that redquel does not have.
+// The other catalog functions of the manual's chapter 9.26: descriptions of objects, parameters of sequences, and questions about parts of
+// a server that redquel does not have.
 
 #include "sql/error.h"
 #include "sql/functions/families.h"

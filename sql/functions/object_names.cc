@@ -36,7 +36,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Where the type that begins there ends: at the next comma that is in no quotes or parentheses.
+/// Returns the end of the type that begins there: the next comma outside of quotes and parentheses.
 std::size_t end_of_type(std::string_view list, std::size_t begin) {
   bool quoted = false;
   int depth = 0;

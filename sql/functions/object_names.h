@@ -11,7 +11,7 @@
 
 namespace redquel::sql {
 
-// What regclass, regtype, regproc and their like read and print: names, for which they ask the catalog.
+// Input and output of regclass, regtype, regproc and the like: names, which are looked up in the catalog.
 
 /// regclass, regtype, regproc, regprocedure, regnamespace, regrole.
 bool is_object_name_type(Oid type);

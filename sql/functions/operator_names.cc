@@ -48,7 +48,7 @@ std::string_view without_blanks(std::string_view text) {
   return text;
 }
 
-/// The name without pg_catalog; that of another schema is nobody's.
+/// Returns the name without pg_catalog; a name in another schema matches no operator.
 std::string_view bare_operator(std::string_view text) {
   constexpr std::string_view kSchema = "pg_catalog.";
   text = without_blanks(text);

@@ -8,7 +8,7 @@
 
 namespace redquel::sql {
 
-// What regoper, regoperator and regcollation read and print: operators of pg_operator, and the collations, all in pg_catalog.
+// Input and output of regoper, regoperator and regcollation: operators of pg_operator, and the collations, all in pg_catalog.
 
 /// regoper's input: `+`, pg_catalog.`+`. 42883, 42725 where several have the name.
 Oid operator_named(std::string_view text);

@@ -10,7 +10,7 @@
 namespace redquel::sql {
 namespace {
 
-/// How two values compare, and whether the first of equal ones stays (they may print differently).
+/// The comparison of two values. kKeepsFirst: the first of equal values stays (equal values may print differently).
 struct Natural {
   static constexpr bool kKeepsFirst = false;
   template <class T>

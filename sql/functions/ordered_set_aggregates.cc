@@ -56,7 +56,7 @@ class SortedValues : public Aggregator {
     Datum direct;  // the argument before WITHIN GROUP
   };
 
-  /// Of a group with at least one value.
+  /// Appends the result for a group with at least one value.
   virtual void append_result(Column& column, const Group& group) const = 0;
 
   Column values_;

@@ -8,10 +8,10 @@
 
 namespace redquel::sql {
 
-/// Pseudo-types of signatures that stand for whatever a call's arguments are: anyelement, anyarray, anycompatible… (manual 38.2.5).
+/// Returns true for a pseudo-type that takes the type of a call's arguments: anyelement, anyarray, anycompatible… (manual 38.2.5).
 bool is_polymorphic(Oid type);
 
-/// What they stand for in one call; 0 where only untyped literals, or no argument, would say it.
+/// The types of the pseudo-types in one call; 0 if only untyped literals or no arguments determine it.
 struct PolymorphicTypes {
   Oid element = 0, array = 0, range = 0, multirange = 0;           // anyelement, anynonarray, anyenum; anyarray …
   Oid compatible = 0, compatible_range = 0, compatible_multirange = 0;

@@ -233,7 +233,7 @@ void check_role_privileges(Text written) {
   });
 }
 
-/// Is any of the privileges there? MEMBER: SET ROLE is allowed; USAGE: the role's privileges are there without it.
+/// Returns true if the member has any of the privileges. MEMBER: may SET ROLE; USAGE: has the role's privileges without SET ROLE.
 bool has_role(Context context, Oid member, Oid role, Text privileges) {
   check_role_privileges(privileges);
   const RoleSet& roles = *known_roles();

@@ -14,8 +14,8 @@
 
 namespace redquel::sql {
 
-// What RANGE frames with an offset and the functions in_range() say of two values: is `value` at or beyond base ± offset (`less`: at
-// or before)? A rule is made of the offset (22013 where it is negative or NaN) and reads values of its type from columns.
+// The comparison of RANGE frames with an offset and of the functions in_range(): true if `value` is at or beyond base ± offset (`less`: at
+// or before). A rule is made from the offset (22013 if it is negative or NaN) and reads values of its type from columns.
 
 [[noreturn]] inline void throw_invalid_offset() {
   throw SqlError(sqlstate::kInvalidPrecedingOrFollowingSize, "invalid preceding or following size in window function");
@@ -107,7 +107,7 @@ struct TimeRule {
   }
 };
 
-/// The same, from zone to zone: instants are compared, then zones.
+/// The rule for values with time zones: compares instants, then zones.
 struct ZonedTimeRule : TimeRule {
   using TimeRule::TimeRule;
   static ZonedTime read(const Column& column, std::size_t row) { return ZonedTime::decode(column.get<std::string_view>(row)); }

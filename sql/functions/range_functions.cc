@@ -196,7 +196,7 @@ void add_constructors(Oid range, std::vector<ScalarFunction>& table) {
   add(over, {type}, construct_multirange<true>, true, true);
 }
 
-/// Of a user-made multirange type: the call says the range type.
+/// For a user-made multirange type: the call has the range type.
 std::unique_ptr<RowSource> unnest_made(std::span<const Datum> arguments, std::span<const ResultColumn> columns, const EvaluationContext&) {
   const Oid range = columns[0].type.oid;
   RangeSet set;

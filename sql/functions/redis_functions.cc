@@ -1,4 +1,4 @@
-// redis.call(command, VARIADIC arguments): any command of Redis, its reply as jsonb. Whoever evaluates it asks Redis
+// redis.call(command, VARIADIC arguments): any command of Redis, its reply as jsonb. The evaluator sends the command
 // (executor/tables/redis_call.h).
 
 #include "sql/functions/lift.h"

@@ -22,7 +22,7 @@ bool is_ascii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// Where private-use characters begin and how many there are; none is a letter, a digit, a blank or has a case.
+/// The first private-use character and their number. None of them is a letter, a digit or a blank, and none has a case.
 constexpr std::uint32_t kFirstCode = 0xE000, kCodes = 0x1900;
 
 /// Gives characters beyond ASCII their codes. The pattern's own characters get fixed ones, evenly spread; a text's

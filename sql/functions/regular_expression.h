@@ -58,7 +58,7 @@ class RegularExpression {
   RegularExpression(std::string_view pattern, RegexFlags flags);
 
   bool search_once(const Subject& subject, std::size_t from, std::vector<RegexSpan>& groups) const;
-  /// What the pattern wants to stand, or not to stand, before it.
+  /// Returns true if a match may begin here, by the pattern's conditions on the preceding text.
   bool may_begin_at(std::string_view text, std::size_t start) const;
 
   std::unique_ptr<Compiled> compiled_;

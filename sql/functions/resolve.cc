@@ -132,8 +132,8 @@ Overload<Function> choose(std::span<const Function* const> overloads, std::span<
   return {choice.outcome, functions[choice.index], signatures[choice.index]};
 }
 
-/// What a call's polymorphic types stand for. 42804 where only untyped literals would say it, 42704 where an array type is wanted
-/// that does not exist.
+/// The types of a call's polymorphic parameters. Throws 42804 if only untyped literals determine one, 42704 if a required array type does
+/// not exist.
 class BoundSignature {
  public:
   BoundSignature(const std::vector<Oid>& signature, std::span<const Type> arguments) : signature_(signature), arguments_(arguments) {
@@ -148,7 +148,7 @@ class BoundSignature {
     return bound;
   }
 
-  /// Of a function that takes no such type the result is the placeholder itself: array_in() gives anyarray.
+  /// If no parameter has such a type, the result is the placeholder itself: array_in() returns anyarray.
   Type result(Oid declared) const {
     const bool says_nothing = is_polymorphic(declared) && std::ranges::none_of(signature_, is_polymorphic);
     return says_nothing ? Type{declared} : actual(declared);
@@ -386,7 +386,7 @@ std::optional<CastPath> find_cast_path(Oid source, Oid target, CastContext conte
   if (from != nullptr && to != nullptr && is_array_type(source) && is_array_type(target) && !is_vector_type(target)) {
     const std::optional<CastPath> element = find_cast_path(from->element, to->element, context);
     if (!element) return std::nullopt;
-    // Of one address alone cidr prints the mask, inet does not.
+    // For a single address cidr prints the mask, inet does not.
     const bool same_texts = element->method == Method::kNone || (element->method == Method::kRelabel && from->element != oid::kCidr);
     if (same_texts && !is_vector_type(source)) return CastPath{Method::kRelabel};
     const bool stable = element->function == nullptr || element->function->volatility != Volatility::kImmutable;

@@ -11,8 +11,8 @@
 
 namespace redquel::sql {
 
-/// Which function, operator, cast or type a name and its argument types mean: PostgreSQL's manual, chapter 10.2
-/// to 10.5. Literals and untyped parameters have the type unknown. Every error carries `offset`.
+/// Resolution of a function, operator, cast or type from a name and argument types: PostgreSQL's manual, chapters 10.2 to 10.5. Literals
+/// and untyped parameters have the type unknown. Every error carries `offset`.
 
 /// A call with its overload chosen. Coerce argument i to `arguments[i]` (CastContext::kImplicit) before building the
 /// FunctionCall.
@@ -41,7 +41,7 @@ ResolvedFunction resolve_function(std::string_view name, std::span<const Type> a
 /// Like resolve_function(), but returns nullopt instead of 42883.
 std::optional<ResolvedFunction> try_resolve_function(std::string_view name, std::span<const Type> arguments,
                                                      std::optional<std::uint32_t> offset = {}, std::string_view shown = {});
-/// The same among functions that are not in the table. `name` is for messages.
+/// Resolves a call among functions that are not in the table. `name` is for messages.
 ResolvedFunction resolve_overload(std::string_view name, std::span<const ScalarFunction* const> overloads, std::span<const Type> arguments,
                                   std::optional<std::uint32_t> offset = {});
 /// Prefix operators have no left operand. 42883 "operator does not exist: integer + boolean", 42725.
@@ -52,7 +52,7 @@ ResolvedAggregate resolve_aggregate(std::string_view name, std::span<const Type>
 ResolvedTableFunction resolve_table_function(std::string_view name, std::span<const Type> arguments,
                                              std::optional<std::uint32_t> offset = {}, std::string_view shown = {});
 
-/// Does any function, aggregate or table function have this name? (Which kind: find_functions, find_aggregates, …)
+/// Returns true if a function, aggregate or table function has this name. (Its kind: find_functions, find_aggregates, …)
 bool function_name_exists(std::string_view name);
 
 /// The operator = of a type, as DISTINCT, GROUP BY, IN and joins use it. 42883 "could not identify an equality operator
@@ -67,7 +67,7 @@ const ScalarFunction& ordering_operator(Type type, bool descending, std::optiona
 Type resolve_common_type(std::span<const Type> types, std::string_view construct,
                          std::span<const std::optional<std::uint32_t>> offsets = {});
 
-/// How to get from one type to another, modifiers aside.
+/// The conversion from one type to another, modifiers aside.
 struct CastPath {
   enum class Method : std::uint8_t { kNone, kRelabel, kFunction, kInputOutput };
   Method method;                           // kNone: same type

@@ -118,7 +118,7 @@ ColumnPtr all_null(Arguments arguments, std::size_t rows, Type result, const Eva
   });
 }
 
-/// As the target declares its fields; where their types differ, through their texts.
+/// Returns the row with the target's declared fields; fields of other types are converted through their texts.
 RowValue convert_row(const RowValue& from, Type target, const EvaluationContext& context) {
   const std::vector<CompositeField>& fields = find_user_type(target.oid)->fields;
   if (from.fields.size() != fields.size()) {

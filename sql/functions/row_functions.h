@@ -10,7 +10,7 @@ namespace redquel::sql {
 const ScalarFunction& row_constructor();
 /// A row of a relation: the first argument is a text array of the fields' names.
 const ScalarFunction& named_row_constructor();
-/// The same of the side of an outer join that may have no row: NULL where every field is.
+/// The row constructor for the nullable side of an outer join: NULL if every field is NULL.
 const ScalarFunction& null_extended_row_constructor();
 /// (row).field: the row, the field's place from 0 (int4). Gives the field's type.
 const ScalarFunction& row_field();

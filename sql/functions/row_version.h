@@ -4,9 +4,9 @@
 
 namespace redquel::sql {
 
-/// The number that stands for xmin: 32 bits made of all values of a row, so that a client sees whether the row has changed since it
-/// read it (optimistic locking), whoever changed it. The first argument is NULL where an outer join found no row, and so is the result;
-/// the others are the row. At least 3, as PostgreSQL's numbers of transactions are. Gives xid.
+/// The number for xmin: 32 bits computed from all values of a row, so that a client detects a change of the row since its read (optimistic
+/// locking) by any writer. The first argument, and then the result, is NULL if an outer join found no row; the others are the row. At
+/// least 3, like PostgreSQL's transaction numbers. Returns xid.
 const ScalarFunction& row_version();
 
 }  // namespace redquel::sql

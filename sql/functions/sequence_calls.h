@@ -11,7 +11,7 @@
 
 namespace redquel::sql {
 
-/// What a session remembers of the sequence values that it was given.
+/// The sequence values that a session was given.
 struct SessionSequences {
   std::map<Oid, std::int64_t> values;  // currval
   Oid latest = 0;                      // lastval; 0: none
@@ -20,7 +20,7 @@ struct SessionSequences {
   struct Run {
     std::int64_t first, count;
   };
-  /// What was taken ahead (CACHE).
+  /// Values taken ahead (CACHE).
   struct Ahead {
     std::string key;               // the sequence's counter, and how often it had changed: after another change there are other values
     std::int64_t changes = 0;
@@ -65,9 +65,9 @@ struct SequenceCall {
 /// Ends an evaluation whose next call has no answer yet.
 struct SequenceCallPending {};
 
-/// nextval() and its like ask Redis, but evaluation never waits. So whoever evaluates an expression with such calls does it again
-/// and again (executor/operators/sequence_evaluation.h): a call without an answer leaves its question in `pending` and throws
-/// SequenceCallPending; the calls before it find their answers here, in order.
+/// nextval() and its relatives ask Redis, but evaluation never waits. A call without an answer leaves its question in `pending` and throws
+/// SequenceCallPending. The evaluator answers it and evaluates the expression again (executor/operators/sequence_evaluation.h); earlier
+/// calls find their answers here, in order.
 class SequenceCalls {
  public:
   using Answer = std::vector<std::optional<std::int64_t>>;  // per row
@@ -95,12 +95,11 @@ class SequenceCalls {
   void answer(Documents documents) { documents_.push_back(std::move(documents)); }
   void answer(Values values) { values_.push_back(std::move(values)); }
 
-  /// What a call gives. Throws SequenceCallPending; 55000 for currval() and lastval() of a session that
-  /// was given no value.
+  /// Returns the answer of a call. Throws SequenceCallPending; 55000 for currval() and lastval() of a session without a value.
   Answer ask(SequenceCall call, const EvaluationContext& context);
-  /// The same for calls of kind kRedis.
+  /// Like ask(), for calls of kind kRedis.
   Documents ask_documents(SequenceCall call);
-  /// The same for calls of kind kUserFunction.
+  /// Like ask(), for calls of kind kUserFunction.
   Values ask_values(SequenceCall call);
 
  private:
@@ -112,7 +111,7 @@ class SequenceCalls {
   SequenceCall pending_;
 };
 
-/// What the evaluator answers. Throws SequenceCallPending; 0A000 where nobody answers.
+/// Returns the answer of the evaluator. Throws SequenceCallPending; 0A000 without an evaluator that answers.
 SequenceCalls::Answer ask_evaluator(SequenceCall call, const EvaluationContext& context);
 SequenceCalls::Documents ask_evaluator_for_documents(SequenceCall call);
 SequenceCalls::Values ask_evaluator_for_values(SequenceCall call);

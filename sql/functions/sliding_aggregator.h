@@ -18,7 +18,7 @@ struct RowRange {
 /// The rows of one window frame, in order: EXCLUDE leaves up to three pieces. Pieces that are not used are empty and last.
 using FrameRows = std::array<RowRange, 3>;
 
-/// What an Aggregator is besides when it can follow a window's frames instead of taking each for a group of its own.
+/// The interface of an Aggregator that can follow a window's frames instead of aggregating each anew.
 class SlidingAggregator {
  public:
   virtual ~SlidingAggregator() = default;

@@ -70,7 +70,7 @@ std::vector<ScalarFunction> statistics_functions() {
                                          "pg_stat_get_db_checksum_last_failure"};
   constexpr std::string_view kDurations[] = {"pg_stat_get_db_blk_read_time", "pg_stat_get_db_blk_write_time", "pg_stat_get_db_session_time",
                                              "pg_stat_get_db_active_time", "pg_stat_get_db_idle_in_transaction_time"};
-  // Of functions that are not tracked, and of checksums that are not there.
+  // Statistics of functions, which are not tracked, and of checksums, which do not exist.
   constexpr std::string_view kUncounted[] = {"pg_stat_get_function_calls", "pg_stat_get_xact_function_calls", "pg_stat_get_db_checksum_failures"};
   constexpr std::string_view kUntimed[] = {"pg_stat_get_function_total_time", "pg_stat_get_function_self_time",
                                            "pg_stat_get_xact_function_total_time", "pg_stat_get_xact_function_self_time"};

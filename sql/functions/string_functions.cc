@@ -114,7 +114,7 @@ void overlay(Text text, Text part, std::int32_t start, std::string& out) {
   overlay_length(text, part, start, characters(part), out);
 }
 
-/// Whether the set holds the character; both are UTF-8, so a match at a character's start is a match of the character.
+/// Returns true if the set holds the character. Both are UTF-8, so a match at a character's start is a match of the character.
 bool set_holds(Text set, Text character) { return set.find(character) != Text::npos; }
 Text trim_left(Text text, Text set) {
   WorkMeter meter;
@@ -150,7 +150,7 @@ void append_fill(Text fill, std::size_t count, std::string& out) {
   }
   out += fill.substr(0, utf8_prefix(fill, count % whole));
 }
-/// What padding to `length` has to add; the text is cut if it is longer.
+/// Returns how many characters padding to `length` must add; cuts the text if it is longer.
 std::size_t missing_characters(Text& text, std::int32_t length, Text fill) {
   const auto wanted = static_cast<std::size_t>(std::max(length, 0));
   if (wanted > kMaxTextSize / 4) throw SqlError(sqlstate::kProgramLimitExceeded, "requested length too large");
@@ -177,7 +177,7 @@ Text left(Text text, std::int32_t count) {
   return kept <= 0 ? Text{} : text.substr(0, utf8_prefix(text, static_cast<std::size_t>(kept)));
 }
 Text right(Text text, std::int32_t count) {
-  // As PostgreSQL negates: the smallest integer stays negative.
+  // PostgreSQL's negation: the smallest integer stays negative.
   const auto negated = static_cast<std::int32_t>(-static_cast<std::uint32_t>(count));
   const std::int64_t skipped = count < 0 ? std::int64_t{negated} : characters(text) - std::int64_t{count};
   return skipped <= 0 ? text : text.substr(utf8_prefix(text, static_cast<std::size_t>(skipped)));

@@ -155,7 +155,7 @@ Int encoding_number(Text name) {
   }
   return clean(name) == "unicode" ? 6 : -1;
 }
-/// What to_ascii() makes of the bytes from 128 on, as they come in UTF-8; it takes each byte for a character of the encoding.
+/// The replacements of to_ascii() for the bytes from 128 on of UTF-8 text; it takes each byte for a character of the encoding.
 struct AsciiTable {
   Int encoding;
   Text characters;

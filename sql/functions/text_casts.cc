@@ -17,7 +17,7 @@ CastFunction relabel(Type source, Type target) {
 }
 Text unchanged(Text text) { return text; }
 
-/// As "char" prints: bytes above 127 as \ooo.
+/// Prints like "char": bytes above 127 as \ooo.
 void text_from_char(Text value, std::string& out) { format_value(kChar, std::string(value), {}, out); }
 
 /// "char" is one byte as a number: signed.

@@ -49,7 +49,7 @@ RegexFlags flags_of(Text letters, std::string_view function, std::string_view ot
   throw std::move(error).hint(fmt::format("Use the {} function instead.", other));
 }
 
-/// As an array that has nothing in it yet.
+/// Appends to the text of an array that is still empty.
 void append_pieces(const Pieces& pieces, std::string& array) {
   for (const auto& piece : pieces) append_array_element(piece, array);
   finish_array_text(array);

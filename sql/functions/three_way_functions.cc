@@ -12,7 +12,7 @@
 namespace redquel::sql {
 namespace {
 
-/// Of two values of one type.
+/// Compares two values of one type.
 ColumnPtr order_of_two(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
   return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
     const int order = compare(*arguments[0], row, *arguments[1], row);
@@ -29,7 +29,7 @@ Kernel comparison_kernel(std::string_view name, Arguments arguments) {
   return nullptr;
 }
 
-/// Of values of two types: what < and > say of them.
+/// Compares values of two types with < and >.
 ColumnPtr order_of_operators(Arguments arguments, std::size_t rows, Type result, const EvaluationContext& context) {
   const ColumnPtr less = comparison_kernel("<", arguments)(arguments, rows, kBool, context);
   const ColumnPtr greater = comparison_kernel(">", arguments)(arguments, rows, kBool, context);
@@ -38,7 +38,7 @@ ColumnPtr order_of_operators(Arguments arguments, std::size_t rows, Type result,
   });
 }
 
-/// How far the first bytes that differ are apart; else which one is longer.
+/// Returns the difference of the first bytes that differ; otherwise of the lengths.
 std::int32_t distance_of_bytes(Text a, Text b) {
   const std::size_t common = std::min(a.size(), b.size());
   for (std::size_t i = 0; i < common; ++i) {

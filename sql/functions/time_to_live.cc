@@ -1,4 +1,4 @@
-// redquel.ttl(table, key…): how long a row has still to live. Whoever evaluates it asks Redis.
+// redquel.ttl(table, key…): the remaining time to live of a row. The evaluator asks Redis.
 
 #include <fmt/format.h>
 

@@ -78,7 +78,7 @@ double checked_sum(double whole, double first, double second) {
   return whole;
 }
 
-/// What the distance of two means adds to the squares around the common one.
+/// Returns the share of the distance of two means in the squares around the common mean.
 double shared_squares(double count_a, double distance_a, double count_b, double distance_b) {
   return count_a * count_b * distance_a * distance_b / (count_a + count_b);
 }
@@ -121,7 +121,7 @@ std::optional<double> float_deviation(Text state) {
 
 // ---- sums and counts --------------------------------------------------------------------------------------------------
 
-/// How many integers there were, and their sum.
+/// The number of integers and their sum.
 struct IntegerState {
   std::int64_t count = 0, sum = 0;
 };

@@ -4,9 +4,8 @@
 
 namespace redquel::sql {
 
-// A call of a function in LANGUAGE sql whose body cannot stand in its place: whoever evaluates the call runs the body. Arguments, also
-// of the rows in FROM: the names of the function and of its result's columns (text[]), its oid (int4), a NULL of each column's type,
-// then those of the call.
+// A call of a function in LANGUAGE sql whose body cannot be inlined: the evaluator runs the body. Arguments, also of the rows in FROM: the
+// names of the function and of its result's columns (text[]), its oid (int4), a NULL of each column's type, then those of the call.
 
 /// One value: of the function's type, or a record of its columns.
 const ScalarFunction& user_function_call();

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxArguments = 100'000;  // of one call
 /// A kernel is a bare pointer, so each variadic function that is called with an array gets a number and a kernel of its own.
 std::array<const ScalarFunction*, kMaxFunctions> spread_functions;
 
-/// Where the array has no elements: the overload that takes the arguments before it alone, if there is one.
+/// For an array without elements: returns the overload that takes only the arguments before it, if there is one.
 const ScalarFunction& without_rest(const ScalarFunction& function) {
   for (const ScalarFunction* other : find_functions(function.name)) {
     const bool fits = !other->variadic && other->arguments.size() + 1 == function.arguments.size() &&

@@ -10,7 +10,7 @@
 
 namespace redquel::sql {
 
-/// What the window operator computes for a window function that is no aggregate (manual 9.22).
+/// The value that the window operator computes for a window function that is no aggregate (manual 9.22).
 enum class WindowValue : std::uint8_t {
   kRowNumber,
   kRank,
@@ -41,7 +41,7 @@ struct ResolvedWindowFunction {
   std::vector<Type> arguments;
   Type result;
 };
-/// As resolve_function (resolve.h). lag(value, offset, default): the value and the default meet in their common type.
+/// Like resolve_function() (resolve.h). lag(value, offset, default): the value and the default get their common type.
 ResolvedWindowFunction resolve_window_function(std::string_view name, std::span<const Type> arguments,
                                                std::optional<std::uint32_t> offset = {});
 

@@ -64,7 +64,7 @@ std::unique_ptr<RowSource> open_zones(std::span<const Datum>, const EvaluationCo
   return std::make_unique<ZoneRows>(context.transaction_timestamp);
 }
 
-/// What an abbreviation means now: some follow a zone's history.
+/// Returns the current meaning of an abbreviation: some follow a zone's history.
 TimeZone::Local meaning_of(const ZoneAbbreviation& abbreviation, const std::string& upper, std::int64_t now) {
   TimeZone::Local fixed;
   fixed.offset = abbreviation.offset;

@@ -53,7 +53,7 @@ void in_interval_zone(const Interval& zone, Bytes bytes, std::string& out) {
   out = read(bytes).in_zone(static_cast<std::int32_t>(offset)).encode();
 }
 
-/// Of today in the session's zone.
+/// Takes the time as one of today in the session's zone.
 void from_time(Context context, std::int64_t time, std::string& out) {
   const TimeZone& zone = session_zone(*context.settings);
   const std::int64_t local = timestamp_from_timestamptz(context.transaction_timestamp, zone);
@@ -91,8 +91,7 @@ std::optional<Numeric> extract(Bytes name, Bytes bytes) { return field<Numeric>(
 
 // ---- OVERLAPS -------------------------------------------------------------------------------------------------------
 
-/// As the standard has it: NULL only where the answer depends on it. A pair may be given in either order, and one of its
-/// ends may be NULL.
+/// The standard's rule: NULL only if the answer depends on it. A pair may be given in either order, and one of its ends may be NULL.
 std::optional<bool> overlaps(Point a_start, Point a_end, Point b_start, Point b_end) {
   const auto order = [](Point& start, Point& end) {
     if (!start || (end && *start > *end)) std::swap(start, end);

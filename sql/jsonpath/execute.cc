@@ -22,7 +22,7 @@ using Kind = Item::Kind;
 using Value = JsonPathValue;
 using Values = JsonPathValues;
 
-/// What a step gave. kError: of the data, and kept silent.
+/// The result of a step. kError: an error in the data, suppressed.
 enum class Outcome : std::uint8_t { kFound, kNone, kError };
 /// SQL/JSON predicates have three values.
 enum class Truth : std::uint8_t { kFalse, kTrue, kUnknown };

@@ -24,7 +24,7 @@ struct JsonPathQuery {
 /// The values that the path finds, as jsonb texts; after an error that is kept silent those before it. 22023 for variables that
 /// are no object; 22033, 22036, 22038, 22039, 2203A, 2203B, 2203C where data and path do not fit.
 std::optional<std::vector<std::string>> run_jsonpath(const JsonPathQuery& query);
-/// Whether it finds any; as early as it can be said in lax mode.
+/// Returns true if the path finds an item; in lax mode it stops at the first.
 std::optional<bool> jsonpath_exists(const JsonPathQuery& query);
 
 }  // namespace redquel::sql

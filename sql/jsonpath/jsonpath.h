@@ -58,7 +58,7 @@ JsonPath parse_jsonpath(std::string_view text);
 std::string to_string(const JsonPath& path);
 /// The operator as it is written: "&&", "==", "like_regex".
 std::string_view jsonpath_operator(JsonPathItem::Kind kind);
-/// What the flags of like_regex ask of the engine. 0A000 for x without q.
+/// Returns the engine's flags for the flags of like_regex. 0A000 for x without q.
 RegexFlags jsonpath_regex_flags(std::string_view flags);
 
 }  // namespace redquel::sql

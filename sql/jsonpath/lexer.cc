@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kBlanks = " \t\n\r\f";
 constexpr std::string_view kSpecial = "?%$.[]{}()|&!=<>@#,*:-+/";
 
-/// May stand in a name.
+/// Returns true for a character that a name may have.
 bool is_other(char c) {
   return c != '\0' && c != '\\' && c != '"' && kBlanks.find(c) == std::string_view::npos &&
          kSpecial.find(c) == std::string_view::npos;

@@ -104,7 +104,7 @@ class Parser {
     return left;
   }
 
-  /// What may stand behind `!`.
+  /// Parses the operand of `!`.
   JsonPathItemPtr delimited() {
     if (token_.is_word("exists")) return exists();
     expect("(");
@@ -308,7 +308,7 @@ class Parser {
     if (token_.kind != Token::Kind::kInteger) refuse();
     std::uint32_t number = 0;
     const std::string text = token_.text;
-    // As strtol() into an int: what is too large is cut, not refused.
+    // Reads like strtol() into an int: a larger number is cut, not refused.
     std::from_chars(text.data(), text.data() + text.size(), number);
     advance();
     return number;

@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kMaxScramIterations = 1'000'000;
 
 using ScramKey = std::array<unsigned char, kScramKeyBytes>;
 
-/// What a server keeps of a password for SCRAM-SHA-256 (RFC 5803; the text form is PostgreSQL's).
+/// The data that a server stores for a password of SCRAM-SHA-256 (RFC 5803; the text form is PostgreSQL's).
 struct ScramVerifier {
   std::uint32_t iterations = kScramIterations;
   std::string salt;  // raw bytes
@@ -30,7 +30,7 @@ std::string to_text(const ScramVerifier& verifier);
 
 /// Makes a verifier of a password as the client sent it: SASLprep is done here. Slow on purpose (2 ms for 4,096 rounds).
 ScramVerifier make_scram_verifier(std::string_view password, std::string salt, std::uint32_t iterations = kScramIterations);
-/// The same with a random salt.
+/// Makes a verifier with a random salt.
 ScramVerifier make_scram_verifier(std::string_view password);
 
 /// Returns true if the verifier is of this password. As slow as making one; always compares the whole keys.

@@ -31,7 +31,7 @@ enum class AclKind : std::uint8_t {
 
 inline constexpr Oid kPublic = 0;
 
-/// What one role has granted to another one.
+/// One grant of a role to another one.
 struct AclItem {
   Oid grantee = kPublic;
   Oid grantor = 0;

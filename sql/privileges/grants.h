@@ -10,7 +10,7 @@ namespace redquel::sql {
 
 // Changes of a list, as PostgreSQL's acl.c makes them.
 
-/// What the changes of a list depend on besides the list.
+/// The facts, besides the list, that its changes depend on.
 struct AclOwner {
   Oid owner = 0;  // has all grant options
   const RoleSet& roles;

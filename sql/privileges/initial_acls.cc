@@ -28,7 +28,7 @@ constexpr std::string_view kSecretRelations[] = {
 constexpr std::string_view kStatisticsRelations[] = {"pg_shmem_allocations", "pg_backend_memory_contexts"};
 constexpr std::string_view kUngrantedInformation[] = {"sql_parts", "transforms", "_pg_foreign_table_columns", "_pg_foreign_data_wrappers",
                                                       "_pg_foreign_servers", "_pg_foreign_tables", "_pg_user_mappings"};
-/// What pg_monitor reads of Redis: no keys and no values. Of slowlog, all columns but the commands' arguments.
+/// The tables of Redis that pg_monitor reads: no keys and no values. In slowlog, all columns but the commands' arguments.
 constexpr std::string_view kMonitoredRedis[] = {"info", "clients", "commandstats"};
 
 /// pg_subscription shows all but the connection string.

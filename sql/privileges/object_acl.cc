@@ -39,7 +39,7 @@ std::optional<ObjectAcl> relation_acl(const CatalogSnapshot& catalog, Oid oid) {
   return ObjectAcl{.kind = AclKind::kTable, .owner = owner};
 }
 
-/// Of the row type of a table or view: it belongs to the relation's owner.
+/// Returns the owner of the row type of a table or view: the relation's owner.
 std::optional<Oid> row_type_owner(const CatalogSnapshot& catalog, Oid type) {
   for (const auto& [oid, table] : catalog.tables) {
     if (table->row_type == type) return owner_oid(table->owner);

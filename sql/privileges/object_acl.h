@@ -15,13 +15,13 @@ inline constexpr Oid kRelations = 1259, kFunctions = 1255, kTypes = 1247, kSchem
                      kTablespaces = 1213, kForeignDataWrappers = 2328, kForeignServers = 1417, kParameters = 6243;
 }  // namespace catalog_class
 
-/// What one object grants to whom.
+/// The grants on one object.
 struct ObjectAcl {
   AclKind kind = AclKind::kTable;
   Oid owner = kPostgresRole;
-  /// As the catalogs show it; nullopt: the default of the kind holds. Objects of the system have PostgreSQL's initial privileges.
+  /// The list that the catalogs show; nullopt: the default of the kind holds. Objects of the system have PostgreSQL's initial privileges.
   OptionalAcl acl = {};
-  bool is_catalog_table = false;  // of pg_catalog, no view: only superusers change it, whatever was granted
+  bool is_catalog_table = false;  // a table of pg_catalog, no view: only superusers change it, regardless of grants
 
   /// The list that holds.
   Acl effective() const { return acl ? *acl : default_acl(kind, owner); }
@@ -33,15 +33,16 @@ ObjectAcl acl_of(const ViewDef& view);
 ObjectAcl acl_of(const FunctionDef& function);
 ObjectAcl acl_of(const SchemaDef& schema);
 ObjectAcl acl_of(const ForeignServerDef& server);
-/// Of a type that catalog.types has.
+/// Returns the list of a type that catalog.types has.
 ObjectAcl acl_of(const UserType& type);
-/// Of a database of this Redis, template0 or template1.
+/// Returns the list of a database of this Redis, template0 or template1.
 ObjectAcl acl_of_database(const RoleSet& roles, std::string_view database);
-/// Of any object but a database, a column or a parameter; `object_class`: see catalog_class. An array type has the list of its elements' type;
-/// an index, that of a table without grants. nullopt: there is no such object.
+/// Returns the list of any object but a database, a column or a parameter; `object_class`: see catalog_class. An array type has the list
+/// of its elements' type; an index, that of a table without grants. nullopt: the object does not exist.
 std::optional<ObjectAcl> acl_of(const CatalogSnapshot& catalog, Oid object_class, Oid object);
 
-/// Of a column, by its number; empty: nothing was granted on the column alone. Columns of the system have their initial privileges.
+/// Returns the list of a column, by its number; empty: no grant names the column alone. Columns of the system have their initial
+/// privileges.
 OptionalAcl column_acl(const CatalogSnapshot& catalog, Oid relation, std::int16_t column);
 
 /// Like held_rights() of acl.h's lists, and without changes of the catalog's tables for all but superusers. On an object as a whole: a

@@ -19,7 +19,7 @@ struct WantedRights {
 class RoleRights {
  public:
   RoleRights(const CatalogSnapshot& catalog, Oid role, std::string_view database);
-  /// Of the current role.
+  /// Takes the current role of the context.
   RoleRights(const CatalogSnapshot& catalog, const EvaluationContext& context);
 
   bool is_superuser() const { return is_superuser_; }

@@ -7,7 +7,7 @@
 
 namespace redquel::sql {
 
-/// Whether policies restrict the rows of a table for a role (PostgreSQL's check_enable_rls).
+/// The effect of a table's policies on a role (PostgreSQL's check_enable_rls).
 enum class RowSecurity : std::uint8_t {
   kNone,      // for no role
   kBypassed,  // not for this role: superusers, BYPASSRLS, and owners without FORCE

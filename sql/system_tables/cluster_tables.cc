@@ -1,4 +1,4 @@
-// What all databases share: roles, databases, tablespaces.
+// The objects that all databases share: roles, databases, tablespaces.
 
 #include <algorithm>
 

@@ -25,14 +25,14 @@ struct Constraint {
   std::string comment;
 };
 
-/// Of tables.
+/// Returns the constraints of tables.
 std::vector<Constraint> all_constraints(const CatalogSnapshot& catalog);
 std::vector<Constraint> domain_constraints(const CatalogSnapshot& catalog);
 std::vector<Constraint> constraints_of(const TableDef& table);
 
 /// pg_get_constraintdef(): PRIMARY KEY (id), CHECK ((salary > (0)::numeric)); `pretty`: CHECK (salary > 0::numeric).
 std::string constraint_definition(const CatalogSnapshot& catalog, const Constraint& constraint, bool pretty, const EvaluationContext& context);
-/// An expression of the table's definition in PostgreSQL's words; as it is stored where nobody can tell.
+/// Returns an expression of the table's definition in PostgreSQL's words, or as it is stored if it cannot be bound.
 std::string written_expression(const TableDef& table, const std::string& text, bool pretty, const EvaluationContext& context);
 
 /// pg_get_indexdef(): CREATE UNIQUE INDEX emp_pkey ON public.emp USING btree (id). `table_name` as it is to be written.
@@ -44,11 +44,11 @@ std::string index_part_text(const TableDef& table, const IndexDef::Part& part, b
 /// pg_get_expr() of a column's default; empty: it has none.
 std::string default_expression(const CatalogSnapshot& catalog, const TableDef& table, const ColumnDef& column,
                                const EvaluationContext& context);
-/// The same of a view's column (ALTER VIEW … SET DEFAULT).
+/// Like default_expression() of a table, for a view's column (ALTER VIEW … SET DEFAULT).
 std::string default_expression(const ViewDef& view, const ViewDef::Column& column, const EvaluationContext& context);
 /// pg_attrdef has a row for it.
 bool has_default(const ColumnDef& column);
-/// The same where pg_dump looks: the counter of a foreign table is an application's, and comes back with the table's options.
+/// Returns true if pg_dump shall see the default: the counter of a foreign table is an application's, and the table's options restore it.
 bool has_shown_default(const CatalogSnapshot& catalog, const ColumnDef& column);
 
 // Oids of what the snapshot does not number: made from the table's and a position, above all that are handed out.

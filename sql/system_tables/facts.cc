@@ -50,7 +50,7 @@ std::string_view literal(const char (&text)[size]) {
   return {text, size - 1};
 }
 
-/// What stands before the separator; takes it off.
+/// Returns the text before the separator and removes it from `rest`.
 std::string_view take_until(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view piece = rest.substr(0, end);

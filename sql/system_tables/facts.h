@@ -13,9 +13,9 @@ namespace redquel::sql {
 /// A value of a fact table, in text form; nullopt is NULL.
 using FactValue = std::optional<std::string_view>;
 
-/// What one of PostgreSQL 15's catalogs holds of built-in objects, as facts/generate_facts.py wrote it down. The first line names the
-/// columns in the catalog's order: `name=value` has this value in every row, `name~value` where a row leaves its field empty. Fields
-/// are separated by tabs; \N is NULL, \E the empty text of a column with `~`.
+/// The built-in objects of one of PostgreSQL 15's catalogs, as facts/generate_facts.py wrote them. The first line names the columns in the
+/// catalog's order: `name=value` has this value in every row, `name~value` where a row leaves its field empty. Fields are separated by
+/// tabs; \N is NULL, \E the empty text of a column with `~`.
 class FactTable {
  public:
   /// `text`: a literal.
@@ -46,7 +46,7 @@ std::vector<Oid> fact_oids(const FactValue& value);
 /// The elements of an array of short texts.
 std::vector<std::string> fact_texts(const FactValue& value);
 
-/// What pg_type says of a built-in type, beyond TypeInfo.
+/// The attributes of a built-in type in pg_type, beyond TypeInfo.
 struct TypeFacts {
   std::string_view line;  // in type_facts()
   bool by_value = false;

@@ -7,8 +7,8 @@
 
 namespace redquel::sql {
 
-/// How a system table is written down. `columns`: "oid oid!, nspname name!, nspacl _aclitem": name, pg_type.typname, and ! for NOT
-/// NULL. A column without a type is information_schema's sql_identifier.
+/// The definition of a system table. `columns`: "oid oid!, nspname name!, nspacl _aclitem": name, pg_type.typname, and ! for NOT NULL. A
+/// column without a type is information_schema's sql_identifier.
 struct SystemTableDefinition {
   std::string_view schema, name;
   Oid oid;
@@ -34,7 +34,7 @@ SystemTableFamily function_tables();        // pg_proc, pg_aggregate, pg_operato
 SystemTableFamily cluster_tables();         // pg_database, pg_authid, pg_roles, pg_user, pg_tablespace
 SystemTableFamily view_tables();            // pg_rewrite, information_schema.views
 SystemTableFamily summary_views();          // pg_tables, pg_indexes, pg_sequences, pg_stat_user_tables
-SystemTableFamily server_views();           // pg_stat_bgwriter, pg_config and what else a server of other parts would tell
+SystemTableFamily server_views();           // pg_stat_bgwriter, pg_config and other views of server parts that redquel lacks
 SystemTableFamily rule_file_views();        // pg_hba_file_rules, pg_ident_file_mappings
 SystemTableFamily session_views();          // pg_settings, pg_prepared_statements, pg_cursors
 SystemTableFamily statistics_views();       // pg_stat_activity, pg_stat_database, pg_stat_statements

@@ -20,7 +20,7 @@ constexpr TypeFunctions kArrayFunctions{750, 751, 2400, 2401};
 
 constexpr Oid kFirstOwnFunction = 14000;
 
-/// Where the columns of pg_proc are in function_facts().
+/// The places of pg_proc's columns in function_facts().
 struct FactColumns {
   std::size_t supports, oid, name, variadic, kind, strict, returns_set, volatility, default_count, result, arguments,
       all_types, modes, names, defaults;

@@ -40,7 +40,7 @@ struct TypeFunctions {
   Oid input = 0, output = 0, receive = 0, send = 0, modifier_input = 0, modifier_output = 0;
 };
 TypeFunctions functions_of_type(const TypeInfo& type);
-/// The same of every enum, and of domains (whose output is that of the type under them).
+/// The functions of every enum, and of domains (whose output is that of the type under them).
 inline constexpr TypeFunctions kEnumFunctions{3506, 3507, 3532, 3533}, kDomainFunctions{.input = 2597, .receive = 2598};
 
 namespace oid {

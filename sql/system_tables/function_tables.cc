@@ -123,7 +123,7 @@ void functions(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationC
   for (const auto& [oid, function] : catalog.functions) add_function(out, catalog, *function, context);
 }
 
-/// Of the functions that pg_proc has.
+/// The aggregates of pg_proc.
 void aggregates(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
   const FactTable& facts = aggregate_facts();
   const std::size_t function = facts.column("aggfnoid");

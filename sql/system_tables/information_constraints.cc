@@ -76,7 +76,7 @@ void check_constraints(RowWriter& out, const CatalogSnapshot& catalog, const Eva
   }
 }
 
-/// Which column of the referenced key, from 1, the foreign key's column number `i` stands for.
+/// Returns the column of the referenced key, from 1, that matches column number `i` of the foreign key.
 std::optional<std::int32_t> position_in_key(const CatalogSnapshot& catalog, const ForeignKeyDef& key, std::size_t i) {
   const CatalogSnapshot::TablePtr referenced = catalog.find_table(key.referenced);
   if (!referenced) return std::nullopt;

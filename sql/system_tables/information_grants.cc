@@ -160,7 +160,7 @@ void usage_privileges(RowWriter& out, const CatalogSnapshot& catalog, const Eval
   }
 }
 
-/// Of composite types, those of rows of tables and views among them.
+/// Lists the privileges on composite types, including those of rows of tables and views.
 template <Seen seen>
 void type_privileges(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const GrantReader<seen> reader(catalog, context);

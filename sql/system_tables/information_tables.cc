@@ -196,7 +196,7 @@ void information_schema_sequences(RowWriter& out, const CatalogSnapshot& catalog
   }
 }
 
-/// What routines and parameters know a function in LANGUAGE sql by.
+/// Returns the name of a function in LANGUAGE sql in routines and parameters.
 std::string specific_name(const FunctionDef& function) { return function.name + "_" + std::to_string(function.oid); }
 
 /// Source texts are shown to the owner.
@@ -238,7 +238,7 @@ void routines(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
   }
 }
 
-/// Of functions in LANGUAGE sql.
+/// Lists the parameters of functions in LANGUAGE sql.
 void parameters(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const ShownObjects objects(catalog, context);
   for (const auto& [oid, function] : catalog.functions) {
@@ -266,7 +266,7 @@ void parameters(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
   }
 }
 
-/// What the arrays are made of that columns, fields, domains and parameters are.
+/// Lists the element types of the arrays of columns, fields, domains and parameters.
 void collection_elements(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const ShownObjects shown(catalog, context);
   const auto add = [&](const std::string& schema, const std::string& object, std::string_view kind, const std::string& identifier, Oid type) {

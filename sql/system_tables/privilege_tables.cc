@@ -15,7 +15,7 @@ void default_acls(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
   for (const auto& [oid, entry] : catalog.default_acls) out.add(oid, entry.role, entry.schema, entry.kind, acl_text(entry.acl));
 }
 
-/// Lists that objects of the system have from the start, whatever has been granted since.
+/// Lists the initial privileges of system objects, regardless of later grants.
 void initial_acls(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   const auto add = [&](Oid object, Oid object_class, std::int32_t column, const OptionalAcl& acl) {
     if (acl) out.add(object, object_class, column, 'i', acl_text(*acl));

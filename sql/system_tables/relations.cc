@@ -295,7 +295,7 @@ Oid attribute_collation(const Relation& relation, const Attribute& attribute) {
     if (column != nullptr) return collation_of(column->type, column->collation);
   }
   const Oid own = collation_of(attribute.type, attribute.column == nullptr ? std::string_view() : attribute.column->collation);
-  // The catalogs compare texts byte by byte, whatever the database does.
+  // The catalogs compare texts byte by byte, regardless of the database's collation.
   const bool is_catalog = relation.catalog_index != nullptr || (relation.kind == 'r' && relation.system != nullptr);
   return own != 0 && is_catalog ? oid::kCCollation : own;
 }

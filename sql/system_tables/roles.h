@@ -22,7 +22,7 @@ std::vector<Role> all_roles(const CatalogSnapshot& catalog, const EvaluationCont
 Oid role_oid(std::string_view name);
 /// The oid of the owner that a definition names. A name from before roles that is none has one made of itself, which no role has.
 Oid owner_oid(std::string_view owner);
-/// Of a database, likewise.
+/// Returns the oid of a database, from its name likewise.
 Oid database_oid(std::string_view name);
 
 }  // namespace redquel::sql

@@ -36,7 +36,7 @@ class RowWriter {
     (put(columns_[at++], values), ...);
     ++rows_;
   }
-  /// The same of text forms, each read as its column's type wants it.
+  /// Adds text forms, each parsed as its column's type.
   void add_texts(std::span<const std::optional<std::string_view>> values);
   Batch finish();
 

@@ -1,4 +1,4 @@
-// What the session knows about itself: pg_settings, pg_prepared_statements, pg_cursors.
+// The session's own views: pg_settings, pg_prepared_statements, pg_cursors.
 
 #include "sql/connection_hooks.h"
 #include "sql/functions/function.h"

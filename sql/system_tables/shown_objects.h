@@ -13,7 +13,7 @@ class ShownObjects {
   const RoleRights& role() const { return role_; }
   bool owns(Oid object_class, Oid object) const;
   bool owns_relation(Oid relation) const { return owns(catalog_class::kRelations, relation); }
-  // Of a Relation or a definition of one. Never one of another session's temporary schema.
+  // For a Relation or its definition. All are false for another session's temporary schema.
 
   /// With any right on it or one of its columns.
   bool shows(const auto& relation) const { return shows(relation.oid, relation.schema); }

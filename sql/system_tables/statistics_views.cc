@@ -1,4 +1,4 @@
-// What sessions have done and do: pg_stat_activity, pg_stat_progress_…, pg_stat_ssl, pg_stat_gssapi, pg_stat_database, pg_stat_statements.
+// The activity of sessions: pg_stat_activity, pg_stat_progress_…, pg_stat_ssl, pg_stat_gssapi, pg_stat_database, pg_stat_statements.
 
 #include <algorithm>
 #include <cmath>

@@ -76,7 +76,7 @@ Oid operator_class_of(Oid method, Oid type) {
     const auto found = std::ranges::find_if(classes, [&](const OperatorClass& entry) { return entry.method == method && entry.input == input; });
     return found == classes.end() ? Oid{0} : found->oid;
   };
-  // What types use that have none of their own: they are binary compatible with another, or of a kind.
+  // Types without an entry of their own use that of another type: a binary compatible one, or one of their kind.
   if (const Oid own = find(type); own != 0) return own;
   if (type == oid::kVarchar) return find(oid::kText);
   if (type == oid::kCidr) return find(oid::kInet);

@@ -4,7 +4,7 @@
 
 namespace redquel::sql {
 
-// What PostgreSQL's catalogs say about how a type lies in a row, and its default collation and operator classes.
+// The storage attributes of a type in PostgreSQL's catalogs, its default collation and operator classes.
 
 /// pg_type.typbyval.
 bool passed_by_value(const TypeInfo& type);
@@ -12,7 +12,7 @@ bool passed_by_value(const TypeInfo& type);
 char storage_letter(const TypeInfo& type);
 /// pg_type.typcollation: 0 for types without.
 Oid collation_of(Oid type);
-/// The same of a column with a COLLATE clause: C, POSIX, ucs_basic; empty: it has none.
+/// Returns the collation of a column with a COLLATE clause: C, POSIX, ucs_basic; empty: without the clause.
 Oid collation_of(Type type, std::string_view written);
 /// An array type made by another type (not int2vector and the like).
 bool is_true_array(const TypeInfo& type);

@@ -17,7 +17,7 @@ struct TypeProperties {
 };
 TypeProperties type_properties(Type type);
 
-/// The name of a collation that information_schema tells: nullopt of the database's.
+/// Returns the name of a collation for information_schema; nullopt for the database's.
 std::optional<std::string_view> shown_collation(Oid collation);
 
 }  // namespace redquel::sql

@@ -15,7 +15,7 @@
 namespace redquel::sql {
 namespace {
 
-/// Of a type that the system or a relation defines.
+/// Returns the list of a type that the system or a relation defines.
 std::optional<std::string> granted_acl(const CatalogSnapshot& catalog, Oid type) {
   const auto granted = catalog.system_acls.find({catalog_class::kTypes, type});
   return granted == catalog.system_acls.end() ? std::nullopt : std::optional(acl_text(granted->second));

@@ -38,7 +38,7 @@ inline constexpr std::size_t kMaxArrayDimensions = 6;
 /// PostgreSQL allows 134217727; an array is taken apart in memory.
 inline constexpr std::int64_t kMaxArrayElements = 8388607;
 
-/// Has values that these functions read: an array type, int2vector, oidvector.
+/// Returns true if these functions read values of the type: an array type, int2vector, oidvector.
 bool is_array_type(Oid type);
 /// int2vector, oidvector: arrays with a text form of their own.
 bool is_vector_type(Oid type);

@@ -162,7 +162,7 @@ void encode_array(Type type, std::string_view text, std::string& out, EncodingCo
   }
 }
 
-/// As record_recv reads it: the number of fields, then type, length and bytes of each.
+/// Reads the form of record_recv: the number of fields, then type, length and bytes of each.
 std::string decode_row(Oid type, BinaryReader& reader) {
   const std::vector<CompositeField>& fields = find_user_type(type)->fields;
   const std::uint32_t count = reader.integer<std::uint32_t>();

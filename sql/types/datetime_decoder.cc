@@ -304,7 +304,7 @@ ParseFailure DateTimeDecoder::decode_date(std::string_view text, FieldSet seen, 
     const bool digits = is_digit(text[at]);
     while (at < text.size() && (digits ? is_digit(text[at]) : is_lower(text[at]))) ++at;
     parts[count++] = text.substr(start, at - start);
-    ++at;  // whatever ended the part is a separator
+    ++at;  // the character that ended the part is a separator
   }
   // A month's name first: it leaves less to guess.
   bool has_month_name = false;
@@ -395,7 +395,7 @@ ParseFailure DateTimeDecoder::decode_number(std::string_view text, bool has_mont
 ParseFailure DateTimeDecoder::decode_run_together(std::string_view text, FieldSet seen, FieldSet& found) {
   if (const std::size_t point = text.find('.'); point != std::string_view::npos) {
     std::string_view fraction = text.substr(point);
-    // What follows a second point is not looked at.
+    // The text after a second point is ignored.
     fraction = fraction.substr(0, std::min(fraction.find('.', 1), fraction.size()));
     value_.microsecond = decode_fractional_second(fraction).value_or(0);
     text = text.substr(0, point);
@@ -510,7 +510,7 @@ ParseFailure DateTimeDecoder::finish_time() {
   if (zone_ != nullptr && (modified || (!zone_->is_fixed() && !has_date))) return ParseFailure::kBadFormat;
   if (dynamic_ != nullptr && (modified || (has_part && !has_date))) return ParseFailure::kBadFormat;
   if (!seen_.has_any(TokenKind::kZone) && (modified || (has_part && !has_date))) return ParseFailure::kBadFormat;
-  // What the zone meant on that date, or means today, is of use to a time with time zone.
+  // The zone's offset on that date, or today's, applies to a time with time zone.
   if (!has_date) {
     const CivilTime today = civil_from_timestamp(local_now());
     set_civil_date(days_from_civil(today.year, today.month, today.day));

@@ -46,7 +46,7 @@ class DateTimeDecoder {
   ParseFailure apply_meridiem();
   ParseFailure finish_moment();
   ParseFailure finish_time();
-  /// Of a zone by name, or of none, on the date that was read.
+  /// Sets the offset of a named zone, or of the session's, on the date that was read.
   void set_zone_offset();
   void set_civil_date(std::int32_t days);
   void set_time_of_fraction(double days);

@@ -40,7 +40,7 @@ Unit truncation_unit(std::string_view field, std::string_view type) {
   return {std::move(name), token->meaning()};
 }
 
-/// Of extract: units, and words of dates (dow, julian, epoch).
+/// Returns the unit for extract: units, and words of dates (dow, julian, epoch).
 Unit extraction_unit(std::string_view field, std::string_view type) {
   std::string name = lower_case(field);
   const Token* token = find_unit_word(name);
@@ -59,7 +59,7 @@ std::int32_t monday_of(std::int32_t days) {
   return days - ((days + 5) % 7 + 7) % 7;  // 2000-01-03 was a Monday
 }
 
-/// Cuts a wall clock. `moves_day` tells whether hours and more were cut, so that the zone's offset may be another one.
+/// Truncates a wall clock. `moves_day` is set if hours or larger units were cut, so that the zone's offset may differ.
 std::int64_t truncate_local(const Unit& unit, std::int64_t local, std::string_view type, bool& moves_day) {
   CivilTime civil = civil_from_timestamp(local);
   std::int64_t year = civil.year;

@@ -89,7 +89,7 @@ DecodedDateTime decode_text(std::string_view text, std::string_view type, bool t
   return decoded;
 }
 
-/// Whether days can be counted for the date without overflow: from 4713 BC to the end of the Julian day's range.
+/// Returns true if the days of the date can be counted without overflow: from 4713 BC to the end of the Julian day's range.
 bool is_countable(const DecodedDateTime& date) {
   return (date.year > -4713 || (date.year == -4713 && date.month >= 11)) &&
          (date.year < 5874898 || (date.year == 5874898 && date.month < 6));

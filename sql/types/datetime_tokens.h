@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-// How PostgreSQL's date/time input takes a text apart (manual, appendix B.1): fields by their first characters, then
-// words. Internal to the datetime_*.cc and interval_*.cc files.
+// The tokens of PostgreSQL's date/time input (manual, appendix B.1): fields by their first characters, then words. Internal to the
+// datetime_*.cc and interval_*.cc files.
 namespace redquel::sql {
 
 enum class FieldKind : std::uint8_t {
@@ -37,7 +37,7 @@ class DateTimeFields {
   std::size_t size_ = 0;
 };
 
-/// What a word can be. Single bits of them also say which parts of a value were seen already (see FieldSet).
+/// The kinds of words. Their single bits also mark the parts of a value that were seen (see FieldSet).
 enum class TokenKind : std::uint8_t {
   kReserved,
   kMonth,
@@ -141,7 +141,7 @@ inline constexpr FieldSet kAllSecondFields =
     TokenKind::kSecond | TokenKind::kMillisecond | FieldSet(TokenKind::kMicrosecond);
 inline constexpr FieldSet kTimeFields = TokenKind::kHour | TokenKind::kMinute | kAllSecondFields;
 
-/// Why a text is refused; `throw_parse_failure` gives each its SQLSTATE and words.
+/// The reasons to refuse a text; `throw_parse_failure` maps each to its SQLSTATE and words.
 enum class ParseFailure : std::uint8_t {
   kNone,
   kBadFormat,
@@ -158,7 +158,7 @@ std::optional<std::int32_t> take_int32(std::string_view& text);
 std::optional<std::int64_t> take_int64(std::string_view& text);
 /// ".25" → 0.25, "." → 0; nullopt where anything else follows.
 std::optional<double> decode_fraction(std::string_view text);
-/// The same in microseconds, rounded to even.
+/// Returns the fraction in microseconds, rounded to even.
 std::optional<std::int32_t> decode_fractional_second(std::string_view text);
 
 /// hh:mm, hh:mm:ss, hh:mm:ss.f or mm:ss.f; hours are not bounded. `minute_to_second`: two fields are mm:ss.

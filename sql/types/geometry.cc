@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kTolerance = 1.0e-06;
 
-/// What the input functions share: they are lenient about brackets, and exactly so.
+/// The shared part of the input functions, exactly as lenient about brackets as PostgreSQL.
 class Reader {
  public:
   Reader(std::string_view type, std::string_view text) : type_(type), text_(text) {}
@@ -80,7 +80,7 @@ class Reader {
     return point;
   }
 
-  /// Points with at most one pair of brackets around them all; tells whether these were square.
+  /// Reads points with at most one pair of brackets around them all. Returns true if the brackets were square.
   bool points(std::size_t count, bool may_be_open, std::vector<Point>& points) {
     skip_blanks();
     bool is_open = false;

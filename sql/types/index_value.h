@@ -14,15 +14,15 @@ namespace redquel::sql {
 /// blanks, interval folded ('24:00:00' and '1 day' are one), timestamptz in UTC. Other types: their stored text. It
 /// parses back to an equal value.
 std::string canonical_text(Type type, const Datum& value);
-/// Whether the canonical text is what SELECT prints for every value that is equal to it (so that a set of canonical
-/// texts may answer DISTINCT).
+/// Returns true if equal values of the type have one canonical text and SELECT prints it, so that a set of canonical texts may answer
+/// DISTINCT.
 bool canonical_text_is_output(Type type);
 
-/// How an ordered index (zset) of the type is built: by score (int2, int4, int8, date, timestamps, floats), or, for all
-/// other types, lexically: score 0 and the member begins with bytes in order.
+/// Returns true if an ordered index (zset) of the type orders by score (int2, int4, int8, date, timestamps, floats). All other types are
+/// ordered lexically: score 0, and the member begins with bytes in order.
 bool has_score(Type type);
-/// Whether different values have different scores (int8, timestamps: only the nearest double; floats: NaN and +infinity
-/// share +inf). Where not, rows of equal score are compared again by the reader.
+/// Returns true if different values have different scores. False for int8 and timestamps (only the nearest double) and for floats (NaN and
+/// +infinity share +inf): the reader compares rows of equal score again.
 bool score_is_exact(Type type);
 /// The score as ZADD takes it: the shortest text of the double, "+inf", "-inf". Order of scores = SQL order, weakly.
 std::string ordered_score(Type type, const Datum& value);
@@ -37,7 +37,7 @@ std::string ordered_member_prefix(Type type, const Datum& value);
 /// Follows the members of the value with this prefix and precedes those of greater ones: bytes after a prefix that are 0x00 and then
 /// 0xFF are a zero byte of a longer bytea, and a primary key begins with neither.
 inline std::string end_of_ordered_members(std::string prefix) { return prefix.append("\0\xFF", 2); }
-/// Whether a prefix may have been cut, so that different values may share it.
+/// Returns true if a prefix may have been cut, so that different values may share it.
 inline bool ordered_prefix_may_be_cut(std::string_view prefix) { return prefix.size() + 1 >= kMaxOrderedPrefix; }
 
 }  // namespace redquel::sql

@@ -45,7 +45,7 @@ std::size_t json_count(std::string_view container);
 /// Behind the value that begins at `at`.
 std::size_t json_value_end(std::string_view text, std::size_t at);
 
-/// What a quoted string says; `buffer` is used where it holds escapes. 22P05 for \u0000, 22P02 for half surrogates.
+/// Returns the value of a quoted string; uses `buffer` if it holds escapes. 22P05 for \u0000, 22P02 for half surrogates.
 std::string_view json_string(std::string_view quoted, std::string& buffer);
 inline std::string json_string(std::string_view quoted) {
   std::string buffer;

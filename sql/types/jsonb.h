@@ -15,16 +15,16 @@ namespace redquel::sql {
 
 /// Reads JSON. Errors of check_json, 22P05 for \u0000, 22003 for numbers beyond numeric.
 std::string parse_jsonb(std::string_view text);
-/// The same for JSON that is known to be valid.
+/// Like parse_jsonb(), for JSON that is known to be valid.
 void append_jsonb(std::string_view valid_json, std::string& out);
 
 /// The order of <, ORDER BY and indexes: Object > Array > Boolean > Number > String > null; numbers by value.
 int compare_jsonb(std::string_view a, std::string_view b);
-/// The same text for equal values: numbers without trailing zeros.
+/// Returns one text for equal values: numbers without trailing zeros.
 std::string jsonb_key(std::string_view value);
 std::uint64_t hash_jsonb(std::string_view value);
 
-/// Does `value` hold `part`: operator @>?
+/// Returns true if `value` contains `part`: operator @>.
 bool jsonb_contains(std::string_view value, std::string_view part);
 /// The member of this name or nothing (a null view).
 std::string_view jsonb_member(std::string_view object, std::string_view name);

@@ -96,7 +96,7 @@ constexpr std::string_view kSmall[] = {"zero",    "one",     "two",       "three
 constexpr std::string_view kTens[] = {"", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"};
 constexpr std::string_view kThousands[] = {" quadrillion ", " trillion ", " billion ", " million ", " thousand "};
 
-/// Of a number below 1000.
+/// Appends the words of a number below 1000.
 void append_number(std::uint64_t number, std::string& out) {
   const std::uint64_t rest = number % 100;
   if (number >= 100) {

@@ -67,7 +67,7 @@ class Numeric {
   /// Nearest double. 22003 where it overflows: `"1e400" is out of range for type double precision`.
   double to_double() const;
   float to_float() const;
-  /// As to_double, but overflow gives ±infinity and underflow 0 (for index scores).
+  /// Like to_double(), but overflow gives ±infinity and underflow 0 (for index scores).
   double to_nearest_double() const;
 
   Numeric negated() const;

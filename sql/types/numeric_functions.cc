@@ -162,7 +162,7 @@ SqlError complex_result() {
 
 bool is_odd(const Numeric& integral) { return !(integral % Numeric(2)).is_zero(); }
 
-/// Where base or exponent is infinite (neither is NaN).
+/// Computes the power if base or exponent is infinite (neither is NaN).
 Numeric infinite_power(const Numeric& base, const Numeric& exponent) {
   if (base.is_zero() && exponent.sign() < 0) throw negative_power_of_zero();
   if (base.sign() < 0 && exponent.is_finite() && !exponent.is_integral()) throw complex_result();
@@ -318,7 +318,7 @@ Numeric power(const Numeric& base, const Numeric& exponent) {
   const bool negative = base.sign() < 0 && is_odd(exponent);
   const Numeric magnitude = base.abs();
 
-  // A first, coarse product tells how many digits the result has.
+  // A first, coarse product gives the number of digits of the result.
   const int ln_weight = estimate_ln_weight(magnitude);
   const int coarse_scale = std::max(8 - ln_weight, 0);
   const double coarse = (ln_at_scale(magnitude, coarse_scale) * exponent).rounded(coarse_scale).to_nearest_double();

@@ -10,7 +10,7 @@ namespace redquel::sql {
 
 // Fields of rows and bounds of ranges as their texts have them: bare, or in quotes where "" is a quote and \x is x.
 
-/// What stands between the fields of rows and around them.
+/// The characters between the fields of rows and around them.
 inline constexpr std::string_view kRowSigns = "(),";
 
 /// The part that begins at `at`, which moves to the sign outside of quotes that ends it; `fail` throws where the text is over before.

@@ -26,7 +26,7 @@ constexpr RangeType kRangeTypes[] = {
     {oid::kTsRange, oid::kTsMultirange, oid::kTimestamp}, {oid::kTstzRange, oid::kTstzMultirange, oid::kTimestamptz},
 };
 
-/// Where a built-in range or multirange type stands in kRangeTypes, by how far its oid lies behind the first one's; -1: nowhere.
+/// The index of a built-in range or multirange type in kRangeTypes, by the distance of its oid from the first; -1: absent.
 constexpr auto kRangePlaces = [] {
   std::array<std::int8_t, oid::kInt8Multirange - oid::kInt4Range + 1> places{};
   places.fill(-1);
@@ -54,7 +54,7 @@ std::optional<RangeType> find(Oid RangeType::* member, Oid oid) {
   return type.*member == oid ? std::optional(type) : std::nullopt;
 }
 
-/// Has a canonical form with [ and ): the built-in ranges over types without values between two neighbours.
+/// Returns true if the range has a canonical form with [ and ): built-in ranges whose subtype has no values between two neighbours.
 bool is_discrete(Oid range) { return range == oid::kInt4Range || range == oid::kInt8Range || range == oid::kDateRange; }
 
 void step(Oid subtype, Datum& value) {
@@ -71,7 +71,7 @@ void step(Oid subtype, Datum& value) {
   }
 }
 
-/// Where bounds of equal value stand to each other: ") ] or [ (" of the same value in this order.
+/// The order of bounds of equal value: ") ] or [ (" of one value in this order.
 int nudge(const RangeBound& bound, Side side) { return bound.inclusive ? 0 : side == Side::kLower ? 1 : -1; }
 
 // ---- text -----------------------------------------------------------------------------------------------------------

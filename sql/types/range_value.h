@@ -31,10 +31,10 @@ using RangeSet = std::vector<RangeValue>;
 
 bool is_range_type(Oid type);
 bool is_multirange_type(Oid type);
-/// Of a range type.
+/// Returns the subtype of a range type.
 Type range_subtype(Oid range);
 Oid multirange_over(Oid range);
-/// Of a multirange type.
+/// Returns the range type of a multirange type.
 Oid range_in(Oid multirange);
 /// The range type over a subtype; 0 where there is none.
 Oid range_over(Oid subtype);
@@ -59,7 +59,7 @@ std::string ranges_text(Oid type, const RangeSet& ranges);
 /// Order of two bounds on the axis of the subtype: which side they are on counts.
 enum class Side { kLower, kUpper };
 int compare_bounds(Type subtype, const RangeBound& a, Side side_a, const RangeBound& b, Side side_b);
-/// Of two values of one range or multirange type.
+/// Compares two values of one range or multirange type.
 int compare_ranges(Oid type, std::string_view a, std::string_view b);
 
 /// Any ranges as a set: sorted, what touches joined.

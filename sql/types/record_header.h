@@ -7,7 +7,7 @@
 
 namespace redquel::sql {
 
-/// What stands in front of a value of type record (row_value.h).
+/// The header of a value of type record (row_value.h).
 struct RecordHeader {
   std::vector<Type> types;  // of the fields
   std::size_t length = 0;   // behind it are the fields as a row of a composite type has them

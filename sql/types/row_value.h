@@ -34,7 +34,7 @@ bool is_enum_type(Oid type);
 
 /// A value that lies in a column of that type. XX001 where it is none.
 RowValue read_row(Oid type, std::string_view text);
-/// The same form again.
+/// Appends the row in the form that read_row() reads.
 void append_row(Oid type, const RowValue& row, std::string& out);
 std::string row_text(Oid type, const RowValue& row);
 /// Without the types in front, as clients see it; fields are appended as they are.

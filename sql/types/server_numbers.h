@@ -21,7 +21,7 @@ inline constexpr Type kXid{oid::kXid}, kCid{oid::kCid}, kXid8{oid::kXid8}, kPgSn
 constexpr std::int64_t from_unsigned_bits(std::uint64_t bits) { return static_cast<std::int64_t>(bits ^ std::uint64_t{1} << 63); }
 constexpr std::uint64_t to_unsigned_bits(std::int64_t value) { return static_cast<std::uint64_t>(value) ^ std::uint64_t{1} << 63; }
 
-/// As strtoul() reads them: blanks and a sign in front, octal and hexadecimal digits, anything behind. Never an error.
+/// Read like strtoul(): blanks and a sign in front, octal and hexadecimal digits, anything behind. Never an error.
 std::int32_t parse_xid(std::string_view text);
 std::int64_t parse_xid8(std::string_view text);
 
@@ -29,8 +29,8 @@ std::int64_t parse_xid8(std::string_view text);
 std::int64_t parse_log_position(std::string_view text);
 void append_log_position(std::int64_t position, std::string& out);
 
-/// Which transactions a statement sees: those below `begin`, and those below `end` that are not in `running`. As text, which is how
-/// values of pg_snapshot and txid_snapshot lie in columns, 10:20:12,15.
+/// The transactions that a statement sees: those below `begin`, and those below `end` that are not in `running`. The text form, in which
+/// values of pg_snapshot and txid_snapshot lie in columns, is 10:20:12,15.
 struct TransactionSnapshot {
   std::uint64_t begin = 0, end = 0;
   std::vector<std::uint64_t> running;  // in order, none twice

@@ -14,7 +14,7 @@ bool is_structured(Oid type);
 /// Equal values of the type have equal storage forms: no number, interval, char(n) or jsonb is in them.
 bool has_textual_equality(Oid type);
 
-/// Of two values of one structured type. 42883 where an element type has no order.
+/// Compares two values of one structured type. 42883 if an element type has no order.
 int compare_structured(Oid type, std::string_view a, std::string_view b);
 /// Equal values have equal hashes.
 std::uint64_t hash_structured(Oid type, std::string_view value);

@@ -7,7 +7,7 @@
 
 namespace redquel::sql {
 
-// What index structures hold of types whose values are made of others (index_value.h says what for).
+// The index forms of types whose values consist of others (index_value.h explains their use).
 
 /// The text with every element in its canonical text.
 std::string canonical_structured_text(Oid type, std::string_view value);

@@ -16,7 +16,7 @@ struct EncodingInfo {
 
 /// By any of PostgreSQL's spellings ("utf-8", "iso-8859-1", "windows1252"); nullptr if redquel does not convert it.
 const EncodingInfo* find_encoding(std::string_view name);
-/// The same of encodings that clients may speak.
+/// Finds an encoding that clients may use.
 const EncodingInfo* find_client_encoding(std::string_view name);
 
 /// Converts texts both ways between UTF-8 and another encoding: those of a session, of a file, of convert(). Not made for UTF8 and

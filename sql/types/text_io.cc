@@ -558,7 +558,7 @@ bool output_depends_on_settings(Type type) {
 
 bool output_is_storage_form(Type type, const SessionSettings& settings) {
   switch (type.oid) {
-    // As the default would find; these are asked for with every small answer.
+    // The default case would find these, too; they are frequent in small answers.
     case oid::kInt2:
     case oid::kInt4:
     case oid::kInt8:

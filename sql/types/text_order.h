@@ -17,7 +17,8 @@ bool equal_text_form(Oid type, std::string_view a, std::string_view b);
 /// Equal values have equal hashes.
 std::uint64_t hash_text_form(Oid type, std::string_view value);
 bool compares_as_bytes(Oid type);
-/// Whether an index can keep its values in order: not of jsonb, whose order no prefix of bytes shows, nor of arrays of it.
+/// Returns true if an index can keep the type's values in order: false for jsonb, whose order no prefix of bytes shows, and for arrays of
+/// it.
 bool has_ordered_form(Type type);
 
 }  // namespace redquel::sql

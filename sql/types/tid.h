@@ -10,7 +10,7 @@ namespace redquel::sql {
 
 /// 22P02 "invalid input syntax for type tid: "x"".
 std::int64_t parse_tid(std::string_view text);
-/// 0A000 for a number of more than 48 bits: no tid tells it from others.
+/// 0A000 for a number of more than 48 bits, which no tid can represent.
 void append_tid(std::int64_t number, std::string& out);
 
 }  // namespace redquel::sql

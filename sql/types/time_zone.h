@@ -18,7 +18,7 @@ struct ZoneRule {
   int seconds = 7200;  // local time of the change
 };
 
-/// What happens after the last transition of a zone file, or always: a POSIX TZ string, decoded.
+/// The rule after the last transition of a zone file, or for all times: a POSIX TZ string, decoded.
 struct ZoneTail {
   std::string standard_name, daylight_name;
   std::int32_t standard_offset = 0, daylight_offset = 0;  // seconds east of Greenwich
@@ -49,15 +49,14 @@ class TimeZone {
 
   /// The name as PostgreSQL shows it: "Europe/Berlin", "<+02>-02".
   const std::string& name() const { return name_; }
-  /// What holds at `timestamp` (µs since 2000-01-01 UTC).
+  /// Returns the zone's offset and name at `timestamp` (µs since 2000-01-01 UTC).
   Local at(std::int64_t timestamp) const;
   /// Offset (seconds east) of a local time (µs since 2000-01-01 on the wall clock). Where the clock is put forward the
   /// offset before is taken, where it is put back the one after: standard time, as PostgreSQL does.
   std::int32_t offset_of_local(std::int64_t local) const;
-  /// Whether the zone has had one offset for ever.
+  /// Returns true if the zone has always had one offset.
   bool is_fixed() const;
-  /// What an abbreviation (upper case) meant in this zone at `timestamp`, or the last time before, or else the first
-  /// time.
+  /// Returns the meaning of an abbreviation (upper case) in this zone at `timestamp`, or the last time before, or else the first time.
   std::optional<Local> of_abbreviation(std::string_view abbreviation, std::int64_t timestamp) const;
 
  private:

@@ -28,7 +28,7 @@ inline constexpr Oid kBoolArray = 1000, kByteaArray = 1001, kCharArray = 1002, k
                      kNumericArray = 1231, kUuidArray = 2951;
 }  // namespace oid
 
-/// How the values of a type lie in memory, in a Column and in a Datum.
+/// The representation of a type's values in memory, in a Column and in a Datum.
 enum class Storage : std::uint8_t {
   kBool,      // bool
   kInt2,      // std::int16_t

@@ -9,7 +9,7 @@ namespace redquel::sql {
 namespace oid {
 inline constexpr Oid kTid = 27, kTidArray = 1010, kCidr = 650, kMacaddr8 = 774, kMoney = 790, kMacaddr = 829, kInet = 869, kTimetz = 1266, kBit = 1560,
                      kVarbit = 1562, kCstring = 2275, kPgLsn = 3220, kJsonb = 3802, kJsonpath = 4072;
-// What the catalogs are made of.
+// Types of the catalogs' columns.
 inline constexpr Oid kNodeTree = 194, kAclitem = 1033, kAclitemArray = 1034, kRegoper = 2203, kRegoperator = 2204, kRegcollation = 4191;
 inline constexpr Oid kJsonArray = 199, kCidrArray = 651, kMacaddr8Array = 775, kMoneyArray = 791, kMacaddrArray = 1040,
                      kInetArray = 1041, kTimetzArray = 1270, kBitArray = 1561, kVarbitArray = 1563, kPgLsnArray = 3221,

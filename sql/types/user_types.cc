@@ -21,7 +21,7 @@ struct Entry {
   TypeInfo info, array_info, multirange_info, multirange_array_info;
 };
 
-/// Entries stay for good, replaced ones too: whoever looked one up may still hold it.
+/// Entries stay for good, replaced ones too: a reader may still hold one.
 struct Registry {
   std::shared_mutex mutex;
   std::unordered_map<Oid, const Entry*> by_oid;
@@ -133,7 +133,7 @@ void register_user_types(const std::map<Oid, UserTypePtr>& types) {
     if (type->range.multirange != 0) all.by_oid[type->range.multirange] = all.by_oid[type->range.multirange_array] = entry.get();
     all.entries.push_back(std::move(entry));
   };
-  // What is made of others comes after them: a domain may be over an array of another one.
+  // Types made of others come after them: a domain may be over an array of another one.
   using enum UserType::Kind;
   std::vector<UserTypePtr> waiting;
   for (const UserType::Kind kind : {kEnum, kComposite, kRange, kDomain}) {

@@ -33,7 +33,7 @@ struct CompositeField {
   std::string comment = {};
 };
 
-/// What a range type has besides its subtype (UserType::base).
+/// The attributes of a range type besides its subtype (UserType::base).
 struct RangeParts {
   Oid multirange = 0, multirange_array = 0;
   std::string multirange_name;
@@ -41,7 +41,7 @@ struct RangeParts {
   std::string subtype_diff;  // the name of a function; empty: none
 };
 
-/// What CREATE TYPE and CREATE DOMAIN define. Immutable once it is in a catalog.
+/// A type of CREATE TYPE or CREATE DOMAIN. Immutable once it is in a catalog.
 struct UserType {
   Oid oid = 0;
   Oid array = 0;  // the type of arrays over it
@@ -77,10 +77,10 @@ const UserType* find_user_range(Oid oid);
 /// The element of an array type as it is declared: of an array of a domain the domain, where TypeInfo::element is the type under it.
 /// 0: no array type.
 Oid declared_element(Oid array);
-/// Of an array of a domain the array of the type under it, with the domain's modifier: what its values are made as. Any other type as it
-/// is.
+/// For an array of a domain, returns the array of the type under it, with the domain's modifier, in which its values are made. Returns any
+/// other type unchanged.
 Type array_under(Type array);
-/// As find_type() gives it for oids of user-made types and their arrays; nullptr where there is none.
+/// Like find_type(), for oids of user-made types and their arrays; nullptr if there is none.
 const TypeInfo* find_user_type_info(Oid oid);
 
 /// nullptr: the enum has no such label.

@@ -23,7 +23,7 @@
 #include "sql/types/number_text.h"
 #include "sql/types/time_zone.h"
 
-// Where zones come from: TZif files (RFC 8536) of the system, POSIX TZ strings, numbers; and the store that keeps them.
+// Sources of zones: TZif files (RFC 8536) of the system, POSIX TZ strings, numbers; and the store that keeps them.
 namespace redquel::sql {
 namespace {
 

@@ -15,14 +15,14 @@ struct ZonedTime {
   std::int32_t offset = 0;   // seconds east of Greenwich
 
   std::int64_t utc() const { return time - offset * kMicrosecondsPerSecond; }
-  /// The same instant in another zone.
+  /// Returns the instant in another zone.
   ZonedTime in_zone(std::int32_t east) const;
 
   static ZonedTime decode(std::string_view bytes);
   std::string encode() const;
 };
 
-/// As parse_time; without a zone the session's of today is taken.
+/// Like parse_time(); a time without a zone gets the session's offset of today.
 ZonedTime parse_zoned_time(std::string_view text, const SessionSettings& settings, Now now);
 void append_zoned_time(const ZonedTime& value, std::string& out);
 /// `time` into the day that it is of.

@@ -69,7 +69,7 @@ std::vector<ProposedFramework> take_frameworks(std::vector<SampledShape>& shapes
         owner->proposal.examples.push_back(std::move(key.key));
       }
     }
-    // Of the keys that were not sampled, the same share belongs to frameworks.
+    // Reduces the count of the keys that were not sampled by the share that belongs to frameworks.
     if (others.size() < sampled) shape.shape.count = shape.shape.count * others.size() / sampled;
     shape.keys = std::move(others);
   }

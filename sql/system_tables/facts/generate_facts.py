@@ -16,7 +16,7 @@ regconfig,regdictionary,_tsvector,_tsquery,_gtsvector,_xml,_refcursor,_txid_snap
 ABSENT_FAMILY = f"(SELECT opcfamily FROM pg_opclass WHERE opcintype = ANY ({ABSENT}))"
 PRESENT_FUNCTION = f"""p.pronamespace = 11 AND p.oid < 12000 AND NOT p.prorettype = ANY ({ABSENT})
     AND NOT p.proargtypes::oid[] && {ABSENT} AND NOT coalesce(p.proallargtypes && {ABSENT}, false)"""
-# What other catalogs refer to is there although nobody may call it.
+# Objects that other catalogs refer to are listed although no client can call them.
 REFERENCES = " UNION ALL ".join(
     f"SELECT {column}::oid FROM {catalog}" for catalog, columns in {
         "pg_type": "typinput typoutput typreceive typsend typmodin typmodout typanalyze typsubscript",
