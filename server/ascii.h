@@ -7,7 +7,7 @@
 
 namespace redquel::server {
 
-// Letter case of ASCII alone, whatever the locale: parameter names, key words, encoding names.
+// Letter case of ASCII alone, regardless of the locale: parameter names, key words, encoding names.
 
 using sql::to_lower;
 

@@ -313,7 +313,7 @@ void take_table(const std::string& file, const std::string& prefix, const toml::
   }
 }
 
-/// Where packages put the configuration.
+/// The configuration file of packages.
 constexpr const char* kInstalledFile = "/etc/redquel/redquel.toml";
 
 void check_log_level(const std::string& level) {

@@ -23,7 +23,7 @@ struct Configuration;
 /// there is none of them.
 std::filesystem::path status_token_file_of(const Configuration& configuration);
 
-/// What conf/redquel.toml and the command line say; the defaults are those of a start without either.
+/// The settings of conf/redquel.toml and the command line; the defaults are those of a start without either.
 struct Configuration {
   std::vector<ListenAddress> listen = {{"127.0.0.1", 5433}};
   UnixSocketOptions unix_sockets = {.directories = default_socket_directories(), .permissions = 0777, .group = ""};
@@ -78,7 +78,7 @@ struct Configuration {
 
   executor::TlsServerSettings tls;  // without a certificate: none
 
-  /// Where keys stand: "FILE:LINE" by key, of the keys that a file has.
+  /// The places of keys: "FILE:LINE" by key, for the keys that a file has.
   std::map<std::string, std::string, std::less<>> places;
 };
 

@@ -19,7 +19,7 @@ namespace redquel::server {
 
 namespace asio = boost::asio;
 
-/// The client is gone, or its socket was closed under it: nobody to tell.
+/// The client is gone, or its socket was closed: no answer can be sent.
 struct Disconnected {};
 
 /// A handshake that failed: the client gets an alert of TLS and no message.
@@ -48,8 +48,8 @@ class Connection {
 
   /// The bytes that come from now on are TLS, `first` among them.
   void begin_tls(executor::TlsContextPtr context, std::string_view first);
-  /// Goes on with the handshake: answers what the client has sent, and reads once if that does not complete it. Returns true once it is
-  /// complete; `security().tls` tells of it. Throws TlsRefusal, and Disconnected; `interrupt` ends the wait.
+  /// Continues the handshake: answers the client's bytes, and reads once if they do not complete it. Returns true once it is complete;
+  /// `security().tls` then describes it. Throws TlsRefusal, and Disconnected; `interrupt` ends the wait.
   asio::awaitable<bool> shake_hands();
   bool is_encrypted() const { return tls_ != nullptr; }
   /// Returns true if the client has agreed to speak PostgreSQL's protocol within TLS (ALPN).
@@ -58,11 +58,11 @@ class Connection {
   /// Ends a waiting `read_some`.
   void interrupt();
   bool reading() const { return reading_; }
-  /// Whether the client has closed its side (or the connection was reset), unread bytes or not.
+  /// Returns true if the client has closed its side (or the connection was reset), even with unread bytes.
   bool peer_closed() const;
   /// Ends everything that waits with Disconnected.
   void close();
-  /// Tells the client that nothing more comes, after what was written.
+  /// Announces the end of the stream to the client, after the written bytes.
   void shut_down();
 
   asio::any_io_executor executor() { return socket_.get_executor(); }

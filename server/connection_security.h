@@ -26,15 +26,15 @@ struct TlsFacts {
   std::optional<ClientCertificate> client_certificate;
 };
 
-/// Where a connection comes from.
+/// The origin of a connection.
 enum class ClientOrigin : std::uint8_t {
   kNetwork,         // a socket that redquel listens at
   kStatusPage,      // the status page, which reads as role postgres: its token was checked
-  kConsole,         // the page's console: its role's password is asked for, whatever the rules say
+  kConsole,         // the page's console: its role's password is asked for, regardless of the rules
   kReadingConsole,  // the same, for a session that never writes
 };
 
-/// What is known about the client's end of a connection before it logs in. Authentication rules decide by it.
+/// The facts about the client's end of a connection before it logs in. Authentication rules decide by it.
 struct ConnectionSecurity {
   ClientOrigin origin = ClientOrigin::kNetwork;
   bool is_unix_socket = false;

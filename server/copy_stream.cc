@@ -72,7 +72,7 @@ asio::awaitable<void> Session::CopyStream::read_more() {
   if (session_.terminating_) session_.cancel(CancelReason::kShutdown);
 }
 
-/// Another message between the data: nobody knows any more what the client thinks.
+/// Refuses another message between the data: the client's state is unknown.
 void Session::CopyStream::refuse(char type) {
   const sql::SqlError error(sqlstate::kProtocolViolation, fmt::format("unexpected message type 0x{:02X} during COPY from stdin",
                                                                       static_cast<unsigned>(static_cast<unsigned char>(type))));

@@ -32,7 +32,7 @@ CursorMove to_row(std::int64_t wanted, std::int64_t rows) {
   return {wanted, wanted, 1, false};
 }
 
-/// Whether PostgreSQL has to go back for it, be it only to read a row again.
+/// Returns true if PostgreSQL has to go back for it, even to read a row again.
 bool needs_scrolling(std::int64_t position, std::int64_t rows, FetchDirection direction, std::int64_t count, bool moves) {
   const bool reads_again = count == 0 && !moves && position >= 1 && position <= rows;
   switch (direction) {

@@ -16,7 +16,7 @@
 
 namespace redquel::server {
 
-/// Where a FETCH or MOVE leads, and which rows it passes. Positions: 0 before the first row, 1 … rows on a row, rows + 1 behind the
+/// The target of a FETCH or MOVE, and the rows that it passes. Positions: 0 before the first row, 1 … rows on a row, rows + 1 behind the
 /// last.
 struct CursorMove {
   std::int64_t position = 0;  // from now on
@@ -24,8 +24,8 @@ struct CursorMove {
   std::int64_t count = 0;     // rows passed
   bool backward = false;
 };
-/// As PostgreSQL's FETCH says (manual, FETCH). 55000 "cursor can only scan forward" where `scrolls` is false. `moves`: MOVE, which
-/// reads no row.
+/// Follows PostgreSQL's FETCH (manual, FETCH). 55000 "cursor can only scan forward" if `scrolls` is false. `moves`: MOVE, which reads no
+/// row.
 CursorMove move_cursor(std::int64_t position, std::int64_t rows, parser::ast::FetchDirection direction, std::int64_t count,
                        bool scrolls, bool moves = false);
 

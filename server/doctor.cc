@@ -24,7 +24,7 @@ namespace redquel::server {
 
 namespace {
 
-/// Of the limit of memory, from which on a warning is given.
+/// The share of the memory limit from which on a warning is given.
 constexpr double kMuchMemory = 0.9;
 
 class Findings {

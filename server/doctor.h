@@ -11,7 +11,7 @@ namespace redquel::server {
 
 namespace asio = boost::asio;
 
-/// What is wrong with a Redis, or with what redquel has stored in it.
+/// A fault of a Redis, or of the data that redquel has stored in it.
 struct Finding {
   enum class Severity : std::uint8_t { kWarning, kError } severity;  // an error: logins or statements fail
   std::string message;

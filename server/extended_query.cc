@@ -250,7 +250,8 @@ asio::awaitable<void> Session::on(const ExecuteMessage& message) {
   if (current_text_ && log_.wants_statements()) log_.note_statement("execute", portal.statement->statement.get(), *current_text_);
   if (const auto& statement = portal.statement->statement) {
     transactions_.block().admit(*statement);
-    // What is executed up to Sync is one transaction. Where Sync follows at once, as with most clients, the statement stands for itself.
+    // The statements up to Sync are one transaction. If Sync follows at once, as with most clients, the statement is a transaction of its
+    // own.
     const bool is_control = std::holds_alternative<parser::ast::Transaction>(statement->node);
     if (!is_control && (is_strict(*statement) || !decoder_.sync_is_next() || needs_transaction(*portal.statement))) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
   }

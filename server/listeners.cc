@@ -169,7 +169,7 @@ void Listeners::listen_on_unix(const std::filesystem::path& directory, const Uni
   if (failure) throw std::runtime_error(fmt::format("cannot listen on \"{}\": {}", path, failure.message()));
   const bool is_owned = options.group.empty() || ::chown(path.c_str(), static_cast<uid_t>(-1), group_number(options.group)) == 0;
   if (!is_owned) throw std::runtime_error(fmt::format("server.unix_socket_group: \"{}\": {}", path, std::strerror(errno)));
-  // Nobody can connect before `listen`.
+  // Clients cannot connect before `listen`.
   if (::chmod(path.c_str(), options.permissions) != 0) throw std::runtime_error(fmt::format("cannot set permissions of \"{}\": {}", path, std::strerror(errno)));
   acceptor.listen(asio::socket_base::max_listen_connections, failure);
   if (failure) throw std::runtime_error(fmt::format("cannot listen on \"{}\": {}", path, failure.message()));

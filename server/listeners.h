@@ -44,7 +44,7 @@ class Listeners {
     asio::steady_timer pause;  // of the coroutine that accepts
   };
 
-  /// How TCP addresses are opened.
+  /// The rules for opening TCP addresses.
   struct Rules {
     bool serves_others = false;  // addresses beyond loopback are allowed
     bool shares_ports = false;   // with other processes of this user (SO_REUSEPORT)

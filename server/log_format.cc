@@ -20,7 +20,7 @@ constexpr std::int64_t kEpoch = 946'684'800;
 /// The line that this thread is writing; null: one without fields.
 thread_local const LogFields* current_fields = nullptr;
 
-/// What a client sends cannot look like a line of the log: no line begins with a tab.
+/// A client's text cannot look like a line of the log: no line begins with a tab.
 constexpr std::string_view kNextLine = "\n\t";
 
 class EscapedMessage final : public spdlog::custom_flag_formatter {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <fstream>
 
-/// Of jemalloc. Null where another allocator was linked, as in builds with sanitizers.
+/// A function of jemalloc. Null if another allocator was linked, as in builds with sanitizers.
 extern "C" int mallctl(const char* name, void* old, std::size_t* old_bytes, void* value, std::size_t value_bytes) noexcept __attribute__((weak));
 
 namespace redquel::server {

@@ -41,7 +41,7 @@ void ignore_further_signals() {
 
 using namespace redquel;
 
-/// How the program ends.
+/// The program's exit status.
 enum ExitCode : int { kGood = 0, kFailed = 1, kBadUsage = 2 };
 
 /// Makes the first role. Decides about the protected mode, unless Redis does not answer yet.

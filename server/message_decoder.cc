@@ -15,13 +15,13 @@ namespace redquel::server {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 5;
-/// Thousands of idle clients have one each; whoever sends more gets a larger one.
+/// Thousands of idle clients have one each; a client that sends more gets a larger one.
 constexpr std::size_t kInitialCapacity = 2 * 1024;
 /// A buffer beyond it is given back once it is empty.
 constexpr std::size_t kKeptCapacity = 256 * 1024;
-/// Of messages that carry names and numbers only (PostgreSQL's PQ_SMALL_MESSAGE_LIMIT).
+/// The limit of messages that carry names and numbers only (PostgreSQL's PQ_SMALL_MESSAGE_LIMIT).
 constexpr std::size_t kSmallMessageLimit = 10000;
-/// Of the others (PQ_LARGE_MESSAGE_LIMIT).
+/// The limit of the others (PQ_LARGE_MESSAGE_LIMIT).
 constexpr std::size_t kLargeMessageLimit = 0x3ffffffe;
 
 /// Bytes that a body of this type may have; nullopt: there is no such message.

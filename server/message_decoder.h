@@ -63,7 +63,7 @@ class ProtocolViolation : public sql::SqlError {
   explicit ProtocolViolation(std::string message) : SqlError(sqlstate::kProtocolViolation, std::move(message)) {}
 };
 
-/// A complete message whose body nobody has looked into.
+/// A complete message whose body has not been parsed.
 struct RawMessage {
   char type;
   std::string_view body;
@@ -77,8 +77,8 @@ class MessageDecoder {
   /// `held`: where a grown buffer is counted.
   explicit MessageDecoder(std::size_t message_limit, sql::HeldBytes held = {});
 
-  /// Where the next bytes go; never empty. Ends the life of all views handed out. Grows with what has come, never with
-  /// what a length announces. Throws 53200 where clients hold too much memory.
+  /// Returns the place for the next bytes; never empty. Invalidates all views handed out. Grows with the received bytes, never with an
+  /// announced length. Throws 53200 if clients hold too much memory.
   std::span<char> room();
   void commit(std::size_t bytes);
 
@@ -89,7 +89,7 @@ class MessageDecoder {
   std::optional<std::string_view> take(std::size_t bytes);
   std::optional<std::string_view> peek(std::size_t bytes) const;
   std::size_t unread() const { return end_ - begin_; }
-  /// Has a Sync come, as the next message?
+  /// Returns true if a Sync is the next message.
   bool sync_is_next() const { return unread() > 0 && buffer_[begin_] == 'S'; }
 
  private:

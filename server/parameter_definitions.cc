@@ -17,8 +17,8 @@ using enum ParameterUnit;
 
 constexpr double kRealLimit = 1.7976931348623157e308;
 
-// What has no effect here either speaks of a cost or a strategy (then no answer depends on it) or admits, by its check,
-// only the value that redquel honours. Nothing that changes an answer is accepted in silence.
+// A parameter without effect here either concerns a cost or a strategy (then no answer depends on it) or admits, by its check, only the
+// value that redquel honours. No parameter that changes an answer is accepted in silence.
 // clang-format off
 constexpr ParameterDefinition kParameters[] = {
     {"allow_in_place_tablespaces", kBoolean, kSuperuser, "off",

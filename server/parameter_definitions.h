@@ -10,11 +10,11 @@
 namespace redquel::server {
 
 enum class ParameterKind : std::uint8_t { kBoolean, kInteger, kReal, kString, kEnumeration };
-/// What may change it: nothing, the start of the server, a reload of its configuration, sessions of superusers, or any session.
+/// The means that may change it: none, the start of the server, a reload of its configuration, sessions of superusers, or any session.
 enum class ParameterContext : std::uint8_t { kInternal, kStart, kReload, kSuperuser, kUser };
 enum class ParameterUnit : std::uint8_t { kNone, kBytes, kKilobytes, kPages, kMilliseconds, kSeconds };
 
-/// What is special about a parameter; most have little of it.
+/// The special traits of a parameter; most have few.
 struct ParameterTraits {
   ParameterUnit unit = ParameterUnit::kNone;
   double minimum = 0, maximum = 0;  // of kInteger and kReal

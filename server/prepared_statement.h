@@ -14,7 +14,7 @@ namespace redquel::server {
 
 namespace asio = boost::asio;
 
-/// Where a statement's text lies in what the client sent, so that positions count from the beginning of that.
+/// The place of a statement's text in the client's message, so that positions count from the beginning of the message.
 struct SourceText {
   std::shared_ptr<const std::string> text;  // the whole of it, UTF-8; may be null
   std::uint32_t base = 0;                   // byte offset of the statement

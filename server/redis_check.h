@@ -16,8 +16,8 @@ namespace asio = boost::asio;
 /// Runs work over connections of its own on this thread, to its end. Throws what it throws.
 void run_over_redis(executor::ConnectionOptions redis, const std::function<asio::awaitable<void>(executor::RedisPool&)>& work);
 
-/// Whether this Redis will do, asked before the first client comes. Throws SqlError where it never will: login, logical database,
-/// version, a cluster. Warns where it may yet: nobody answers within `connect_timeout`, it loads its data.
+/// Checks before the first client comes that redquel can work with this Redis. Throws SqlError if it never can: login, logical database,
+/// version, a cluster. Warns if it may later: no answer within `connect_timeout`, or Redis loads its data.
 void check_redis(executor::ConnectionOptions redis);
 
 /// Returns the names of all databases by the numbers of their logical databases, with that of the URL.

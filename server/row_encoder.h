@@ -24,7 +24,7 @@ class RowEncoder {
   std::size_t append_rows(const sql::Batch& batch, std::size_t first, std::size_t end, std::size_t full);
 
  private:
-  /// How the values of a column of one batch become bytes.
+  /// The encoding of a column's values of one batch.
   enum class Way : std::uint8_t { kCopy, kText, kBinary };
   struct Source {
     const sql::Column* column;

@@ -58,7 +58,7 @@ void check_custom_name(std::string_view name) {
   }
 }
 
-/// What a transaction has for itself; their values between transactions are those of default_….
+/// The parameters of a transaction; their values between transactions are those of default_….
 constexpr std::array<std::string_view, 3> kTransactionParameters = {"transaction_isolation", "transaction_read_only",
                                                                     "transaction_deferrable"};
 

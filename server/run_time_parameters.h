@@ -37,7 +37,7 @@ class RunTimeParameters {
   void reset(std::string_view name, bool local = false);
   void reset_all();
 
-  // What is set in a transaction goes with it when it is rolled back; what is set locally, in any case.
+  // Values set in a transaction are lost when it is rolled back; values set locally, at its end.
   void begin_transaction();
   void end_transaction(bool committed);
   /// For savepoints: back to how everything was at the mark.
@@ -51,12 +51,12 @@ class RunTimeParameters {
   void user_known(sql::Oid role);
   /// A value of the startup packet or of its options: RESET goes back to it.
   void set_at_start(std::string_view name, std::string_view value);
-  /// The same of ALTER ROLE … SET and ALTER DATABASE … SET, which have checked that the parameter may be set.
+  /// Sets a value of ALTER ROLE … SET or ALTER DATABASE … SET, which have checked that the parameter may be set.
   void set_stored(std::string_view name, std::string_view value);
 
-  /// As SHOW prints it; 42704.
+  /// Returns the text that SHOW prints; 42704.
   std::string show(std::string_view name) const;
-  /// The same; nullopt where it is unknown.
+  /// Like show(); nullopt if it is unknown.
   std::optional<std::string> find(std::string_view name) const;
   /// The column's name of SHOW: the parameter's own spelling; 42704.
   std::string display_name(std::string_view name) const;
@@ -103,7 +103,7 @@ class RunTimeParameters {
   std::string_view start_value(const ParameterDefinition& definition) const;
   /// Makes one with the initial value where there is none.
   Setting& setting(const ParameterDefinition& definition);
-  /// What follows from a value, in the session and here.
+  /// Applies the consequences of a value, in the session and here.
   void apply(const ParameterDefinition& definition, const std::string& value);
   void assign(const ParameterDefinition& definition, std::string value);
   void change(const ParameterDefinition& definition, std::string value, bool local);

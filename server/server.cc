@@ -49,7 +49,7 @@ constexpr std::size_t kReservedDescriptors = 128;
 /// While the server ends, the log says so often which sessions it waits for, and names so many of them.
 constexpr auto kReportInterval = 2s;
 constexpr std::size_t kNamedSessions = 10;
-/// Of unix sockets where no TCP address has one.
+/// The port of unix sockets if there is no TCP address.
 constexpr std::uint16_t kDefaultPort = 5433;
 
 }  // namespace
@@ -240,7 +240,7 @@ class Server::Listener {
     return options;
   }
 
-  /// Of few connections, one stays for other roles.
+  /// At least one connection stays for other roles.
   std::size_t reserved_connections() const { return std::min(options_.reserved_connections, options_.max_connections - 1); }
 
   void reload() {
@@ -307,8 +307,8 @@ class Server::Listener {
     return ends[0];
   }
 
-  /// Takes the connections that wait in the queues of sockets which end with this process: nobody else would. Those of a service manager's
-  /// sockets wait for the next process.
+  /// Accepts the connections in the queues of sockets that close with this process, which would otherwise be lost. Those of a service
+  /// manager's sockets wait for the next process.
   void accept_queued() {
     for (Listeners::Listener& listener : listeners_.all()) {
       boost::system::error_code failure;

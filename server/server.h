@@ -38,7 +38,7 @@ struct ServerOptions : Reloadable {
   /// Without a bound for the process.
   sql::MemoryLimits memory = {.process = SIZE_MAX / 4, .session = std::size_t{2} << 30, .clients = std::size_t{1} << 30};
   std::chrono::milliseconds drain_time{10000};
-  /// Where /metrics and /health are served; empty: nowhere. `status_hosts`: names that requests may use beside addresses and localhost.
+  /// The addresses of /metrics and /health; empty: none. `status_hosts`: names that requests may use beside addresses and localhost.
   std::vector<ListenAddress> status_listen;
   std::vector<std::string> status_hosts;
   bool shows_page = false;  // see StatusServer::Options
@@ -74,7 +74,7 @@ class Server {
   std::unique_ptr<Listener> listener_;
 };
 
-/// As many file descriptors as the system lets this process have. Gives the limit.
+/// Raises the limit of file descriptors as far as the system allows. Returns the limit.
 std::size_t raise_descriptor_limit();
 
 }  // namespace redquel::server

@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long a client may take to read its last message.
+/// The time that a client has to read its last message.
 constexpr auto kGoodbyeTime = 3s;
 /// A client in the middle of its work that is silent for so long does not hold up the end of the server.
 constexpr auto kDrainSilence = std::chrono::seconds(1);
@@ -212,7 +212,7 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
     skipping_to_sync_ = belongs_to_extended_protocol(raw.type);
   }
   if (!failure && log_.wants_durations()) log_duration(raw.type);
-  // Also without Sync: answers that nobody reads hold the client up.
+  // Flushes also without Sync: unread answers block the client.
   if (encoder_.size() >= kFlushBytes) co_await flush();
   if (raw.type == 'Q' || raw.type == 'F' || raw.type == 'S') {
     skipping_to_sync_ = false;
@@ -309,7 +309,7 @@ void Session::tick(std::chrono::steady_clock::time_point now) {
   }
   if (is_draining_ && !terminating_ && !is_saying_goodbye_ && !is_awaited(now)) return terminate();
   if (statement_running_) {
-    // Twice in a row, so that whoever closes only their sending side still gets the answer to something quick.
+    // Requires two ticks in a row, so that a client that closes only its sending side still gets the answer to a quick statement.
     ticks_without_client_ = connection_.peer_closed() ? ticks_without_client_ + 1 : 0;
     if (ticks_without_client_ >= 2) cancel(CancelReason::kClientGone);
     if (memory_->must_end()) cancel(CancelReason::kMemory);

@@ -35,20 +35,20 @@ namespace redquel::server {
 
 class LoginPolicy;
 
-/// What is the same for all sessions of a server.
+/// The limits that all sessions of a server share.
 struct SessionLimits {
   std::size_t statement_bytes = std::size_t{64} << 20;  // 54000 beyond
   std::size_t message_bytes = std::size_t{65} << 20;    // of longer messages nothing is kept: 54000
   std::chrono::milliseconds login_delay{0};  // between a failed login and its answer
   std::chrono::seconds startup_time{60};                // a connection that has not logged in by then is closed
-  /// What SET work_mem and SET temp_file_limit may give; none: any number.
+  /// The upper limits of SET work_mem and SET temp_file_limit; none: any number.
   std::optional<std::uint64_t> work_mem_bytes, temporary_bytes;
   bool only_looks = false;  // no session writes rows (`redquel look`)
   /// Values of parameters that differ from the table's initial ones.
   std::vector<ParameterValue> server_values;
 };
 
-/// What a session asks of the thread it lives on.
+/// The session's interface to its thread.
 class SessionHost {
  public:
   virtual ~SessionHost() = default;
@@ -58,7 +58,7 @@ class SessionHost {
   virtual sql::ProcessMemory& memory() = 0;
   /// Null: connections are not encrypted.
   virtual executor::TlsContextPtr tls() = 0;
-  /// Passes a CancelRequest of a client at this address to the session that has the key, on whatever thread it lives.
+  /// Passes a CancelRequest of a client at this address to the session that has the key, on any thread.
   virtual void forward_cancel(CancelKey key, const std::string& address) = 0;
   /// The connection with this number waits for bytes of its client before it has logged in, or does not any more.
   virtual void set_startup_waiting(std::uint64_t number, bool is_waiting) = 0;
@@ -77,8 +77,8 @@ class SessionHost {
 
 /// One client, from its first byte to its last. Lives on one thread, together with its engine.
 ///
-/// The conversation is one chain of coroutines, which `cancel` reaches while a statement runs: it throws at whatever the statement waits
-/// for, and is told that this is over before the session answers.
+/// The conversation is one chain of coroutines. `cancel` reaches it while a statement runs: the current wait throws. The cancellation
+/// state is reset before the session answers.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   /// `number`: the connection's, see StartupSlots.
@@ -151,7 +151,7 @@ class Session : public std::enable_shared_from_this<Session> {
   class Login;
 
   // --- session_errors.cc
-  /// Tells the client of a failed message, unless the session must end (then throws on).
+  /// Reports a failed message to the client, unless the session must end (then it throws on).
   void report(std::exception_ptr failure);
   sql::SqlError as_sql_error(std::exception_ptr failure) const;
   void send_notice(std::string_view severity, const sql::SqlError& notice);
@@ -172,7 +172,7 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::awaitable<void> run_portal(Portal& portal, std::size_t max_rows, bool describe, bool commits = false);
   /// Sends up to `max_rows` rows (0: all) of a cursor from where it stands, and how that ended. `tag`: of the query.
   asio::awaitable<void> run_cursor(Cursor& cursor, std::vector<std::int16_t> formats, std::string tag, std::size_t max_rows);
-  /// What the portal's execution gave: a batch to send, or the end.
+  /// Takes the result of the portal's execution: a batch to send, or the end.
   static void take(Portal& portal, std::optional<sql::Batch> batch);
   asio::awaitable<void> hold_all_rows(Portal& portal);
 
@@ -184,7 +184,7 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Runs a statement by the plan that all statements share which differ from it in constants only. `is_done` stays false if the plan
   /// needs the constants or the statement is wrong: the caller then runs it as it is written.
   asio::awaitable<void> run_with_literals(parser::TextWithoutLiterals shared, bool& is_done);
-  /// Of a statement with WHERE CURRENT OF: planned anew for the row on which the cursor stands.
+  /// Runs a statement with WHERE CURRENT OF: plans it anew for the row at the cursor.
   asio::awaitable<void> run_at_cursor(Portal& portal, std::size_t max_rows);
   asio::awaitable<void> run_simple(SourceText source, std::string text,
                                    std::shared_ptr<const parser::ast::Statement> statement, bool commits);

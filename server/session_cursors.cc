@@ -22,7 +22,7 @@ const Cursor& SessionStatements::find_cursor(const std::string& name) const {
 
 namespace {
 
-/// What does not go together with FOR UPDATE and its kin.
+/// Refuses clauses that exclude FOR UPDATE and its relatives.
 void refuse_locking(const ast::DeclareCursor& declare) {
   static constexpr const char* kClauses[] = {"FOR KEY SHARE", "FOR SHARE", "FOR NO KEY UPDATE", "FOR UPDATE"};
   const char* clause = kClauses[static_cast<std::size_t>(declare.query->locking[0].strength)];

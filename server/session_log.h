@@ -12,7 +12,7 @@
 
 namespace redquel::server {
 
-/// What statements have asked of Redis.
+/// The traffic of statements with Redis.
 struct RedisUse {
   std::uint64_t round_trips = 0, commands = 0;
 };

@@ -39,7 +39,7 @@ class Session::Login {
   asio::awaitable<void> send_request(std::uint32_t code, std::string_view bytes = {});
   /// Waits for a message of type p. Throws 08P01 for another type, `Refusal` for a body longer than `limit`.
   asio::awaitable<std::string> read_answer(std::string_view expected, std::size_t limit);
-  /// The same of a password: one text with its terminating zero.
+  /// Reads a password: one text with its terminating zero.
   asio::awaitable<std::string> read_password();
 
   /// A failed login whose reason is known.
@@ -49,7 +49,7 @@ class Session::Login {
   const StartupMessage& message_;
   executor::LoginFacts facts_;
   std::shared_ptr<const RuleSet> rules_;  // those of this login, also after a reload
-  std::string verifier_;  // empty: the login fails whatever the client answers
+  std::string verifier_;  // empty: the login fails regardless of the client's answer
   std::string log_;       // the reason of a failure
   std::string_view method_ = "none";  // of the rule, for metrics
 };

@@ -76,7 +76,7 @@ asio::awaitable<void> SessionStatements::store_prepared(PreparedStatementPtr out
       }
     }
     if (failure) throw *failure;
-    // As a column it would be text; as a parameter it is what the statement makes of it.
+    // As a column it would be text; as a parameter it gets its type from the statement.
     for (std::size_t i = 0; i < types.size(); ++i) {
       if (parser::to_sql(prepare.parameter_types[i]) == "unknown") types[i] = sql::Type{sql::oid::kUnknown};
     }

@@ -24,7 +24,7 @@ bool holds_any(const decltype(ast::Statement::node)& node) {
 
 }  // namespace
 
-/// What was asked for happens at the first `next`; EXECUTE then hands on to the run of the prepared statement.
+/// The work happens at the first `next`; EXECUTE then forwards to the run of the prepared statement.
 class SessionStatements::Run final : public executor::Execution {
  public:
   Run(SessionStatements& owner, PreparedStatementPtr prepared, std::vector<sql::Datum> parameters)

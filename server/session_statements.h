@@ -25,19 +25,19 @@ class SessionStatements {
       : parameters_(parameters), statements_(statements), portals_(portals), cursors_(cursors), state_(state), transactions_(transactions),
         memory_(memory) {}
 
-  /// Of the session's database, once it is known.
+  /// Sets the engine of the session's database, once it is known.
   void set_engine(executor::Engine& engine) { engine_ = &engine; }
 
   static bool handles(const parser::ast::Statement& statement);
-  /// What pg_prepared_statements and pg_cursors show.
+  /// Returns the rows of pg_prepared_statements and pg_cursors.
   sql::SessionNames names() const;
 
-  /// Tells what a client may ask of a handled statement before it runs. Throws as PostgreSQL does at Parse: SHOW of an
-  /// unknown parameter, EXECUTE of an unknown statement, DECLARE of a query that is wrong. `text`: the statement's own.
+  /// Describes a handled statement before it runs. Throws like PostgreSQL at Parse: SHOW of an unknown parameter, EXECUTE of an unknown
+  /// statement, DECLARE of a query that is wrong. `text`: the statement's own.
   asio::awaitable<PreparedStatementPtr> prepare(SourceText source, std::string text, std::shared_ptr<const parser::ast::Statement> statement,
                                                 executor::DeclaredParameters parameters);
 
-  /// UPDATE or DELETE … WHERE CURRENT OF a cursor?
+  /// Returns true for UPDATE or DELETE … WHERE CURRENT OF a cursor.
   static bool names_cursor(const parser::ast::Statement& statement);
   /// Such a statement as the same statement of the row at that place, a ctid.
   static std::string text_at_place(const std::string& text, std::string_view place);

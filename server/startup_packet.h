@@ -9,7 +9,7 @@
 
 namespace redquel::server {
 
-/// What a CancelRequest must know; given to the client at startup (BackendKeyData).
+/// The key that a CancelRequest must have; given to the client at startup (BackendKeyData).
 struct CancelKey {
   std::int32_t process_id = 0;
   std::int32_t secret = 0;

@@ -61,7 +61,7 @@ asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) 
   statement_running_ = false;
   interrupts_->end_statement();
   if (limit > 0) timeout_timer_.cancel();
-  // A chain of coroutines that was cancelled throws at whatever it waits for, until it is told that this is over.
+  // A cancelled chain of coroutines throws at every wait until its cancellation state is reset.
   co_await asio::this_coro::reset_cancellation_state();
   if (failure) std::rethrow_exception(failure);
 }
@@ -100,7 +100,7 @@ asio::awaitable<void> Session::hold_all_rows(Portal& portal) {
 
 namespace {
 
-/// Where definitions have changed since the statement was planned, its columns are those that it has by now.
+/// If definitions have changed since the statement was planned, takes its current columns.
 void follow_replanning(Portal& portal) {
   const executor::PreparedPtr replanned = portal.execution->replanned();
   if (!replanned) return;

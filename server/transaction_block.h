@@ -11,7 +11,7 @@
 
 namespace redquel::server {
 
-/// Where a session stands between BEGIN and COMMIT: which statements are allowed, and what the transaction statements do. Knows no
+/// The state of a session between BEGIN and COMMIT: which statements are allowed, and the effects of the transaction statements. Knows no
 /// engine: the session carries out the steps (PostgreSQL's manual, section 13 of "SQL commands": BEGIN, COMMIT, SAVEPOINT …).
 class TransactionBlock {
  public:
@@ -41,7 +41,7 @@ class TransactionBlock {
     savepoints_.clear();
   }
 
-  /// What the engine and the session's parameters must do, in this order.
+  /// The steps of the engine and the session's parameters, in this order.
   struct Steps {
     bool begin_parameters = false;  // the modes of BEGIN are to be set
     bool begin = false;
@@ -57,7 +57,7 @@ class TransactionBlock {
   /// Throws SqlError 25P01, 3B001, 42704; the block is then as it was.
   Steps run(const parser::ast::Transaction& statement);
 
-  /// What an error does. True: the engine's transaction is to be rolled back as a whole; else to savepoint `last_savepoint()`.
+  /// The effect of an error: nothing, roll back the engine's whole transaction, or to savepoint `last_savepoint()`.
   enum class Failure : std::uint8_t { kNothing, kRollBack, kRollBackToSavepoint };
   Failure fail();
   std::size_t last_savepoint() const { return savepoints_.size() - 1; }

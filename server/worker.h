@@ -25,7 +25,7 @@
 
 namespace redquel::server {
 
-/// What the threads of a server share; the only state that several of them write.
+/// The state that the threads of a server share; the only one that several of them write.
 struct SharedCounts {
   struct Limits {
     std::size_t processes, startups, wrong_cancels, threads;

@@ -69,7 +69,7 @@ class ColumnLevels {
     for_each_child(expression, [this](const ast::Expression& child) { visit(child); });
   }
 
-  /// Is one of the columns of that level?
+  /// Returns true if a column is of that level.
   bool names(const QueryLevel& level) const {
     return (local_ && &level == &level_) || std::ranges::find(levels_, &level) != levels_.end();
   }
@@ -83,8 +83,8 @@ class ColumnLevels {
   }
 
  private:
-  /// What a subquery takes from outside counts as well: names of relations that are not its own. A column without a relation's
-  /// name is taken for the subquery's own, unless this level has one of that name.
+  /// The outer columns of a subquery count as well: names of relations that are not its own. A column without a relation's name is assumed
+  /// to be the subquery's own, unless this level has one of that name.
   void visit_subquery(const ast::Select& query) {
     const WrittenNames names = written_names(query);
     for (const ast::Expression* written : names.columns) {
@@ -186,7 +186,7 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
     for (const ast::SortKey& key : function.order_by) keys.push_back(binder.bind(*key.value));
   }
   if (function.filter) {
-    // What the filter of an aggregate of an outer query aggregates lies inside of that aggregate, too.
+    // The filter of an aggregate that belongs to an outer query counts as inside of that aggregate.
     const bool is_own = &owner == &level_;
     Scoped clause(owner.clause, is_own ? Clause::kFilter : owner.clause);
     Scoped outside(owner.inside_aggregate, !is_own);

@@ -155,7 +155,8 @@ ExpressionPtr ExpressionBinder::node(const ast::Indirection& indirection, const 
 
 ExpressionPtr ExpressionBinder::follow_steps(const ast::Indirection& indirection, std::size_t count, std::optional<std::uint32_t> offset) {
   ExpressionPtr value = bind(*indirection.base);
-  if (!std::holds_alternative<sql::Constant>(value->node)) value = resolve_unknown(state_, value);  // a literal has no parts, whatever it is
+  // a literal has no parts, regardless of its type
+  if (!std::holds_alternative<sql::Constant>(value->node)) value = resolve_unknown(state_, value);
   if (const auto* row = std::get_if<ast::ColumnRef>(&indirection.base->node);
       state_.names != nullptr && row != nullptr && state_.names->rows.contains(row)) {
     throw sql::not_supported("a field of a whole row in a view", offset);  // its text would not follow the column's name

@@ -16,7 +16,7 @@ namespace redquel::planner {
 struct NameUses;
 struct StatementRights;
 
-/// What the session contributes to the meaning of names and literals.
+/// The session's settings that affect the meaning of names and literals.
 struct BindSettings {
   std::vector<std::string> search_path = {"public"};
   std::string user = "postgres";
@@ -26,7 +26,7 @@ struct BindSettings {
   sql::SessionSettings session;
   bool reads_memory = false;  // whole tables may be read out of copies in memory
   sql::Now now = {};  // what the literals 'now' and 'today' mean
-  /// May $1… appear? Without: 42P02 "there is no parameter $1", as in the simple protocol.
+  /// Parameters $1… may appear. Otherwise: 42P02 "there is no parameter $1", as in the simple protocol.
   bool parameters = true;
   /// The outermost query may say INTO: its caller makes the table.
   bool into = false;
@@ -34,20 +34,20 @@ struct BindSettings {
   std::shared_ptr<const sql::FunctionDef> function = nullptr;
   /// CALL: names of functions in FROM are those of procedures.
   bool calls_procedure = false;
-  /// Told what the names mean (name_uses.h); null: nobody asks.
+  /// Receives the meaning of the names (name_uses.h); null: not collected.
   NameUses* names = nullptr;
-  /// Told which rights the statement needs (tree/requirement.h); null: nobody asks.
+  /// Receives the rights that the statement needs (tree/requirement.h); null: not collected.
   StatementRights* rights = nullptr;
 };
 
-/// What a statement means: SELECT, VALUES, INSERT, UPDATE, DELETE, MERGE (others: 0A000). `declared_parameter_types` are those
-/// that Parse gave; unknown or missing ones are inferred from their context as PostgreSQL does.
+/// Binds SELECT, VALUES, INSERT, UPDATE, DELETE, MERGE (others: 0A000). `declared_parameter_types` are those that Parse gave; unknown or
+/// missing ones are inferred from their context, as in PostgreSQL.
 ///
-/// Throws SqlError with PostgreSQL's SQLSTATE, words and position: 42P01, 42703, 42702, 42803, 42804, 42883, 42P18, …;
-/// 0A000 for what is not built; 54001 when the statement nests too deeply.
+/// Throws SqlError with PostgreSQL's SQLSTATE, words and position: 42P01, 42703, 42702, 42803, 42804, 42883, 42P18, …; 0A000 for
+/// constructs that are not built; 54001 if the statement nests too deeply.
 BoundStatement bind(const parser::ast::Statement& statement, const sql::CatalogSnapshot& catalog,
                     std::vector<sql::Type> declared_parameter_types = {}, const BindSettings& settings = {});
-/// The same for a bare query, as cursors and CREATE TABLE AS have it.
+/// Binds a bare query: of a cursor or of CREATE TABLE AS.
 BoundStatement bind(const parser::ast::Select& query, const sql::CatalogSnapshot& catalog,
                     std::vector<sql::Type> declared_parameter_types = {}, const BindSettings& settings = {});
 

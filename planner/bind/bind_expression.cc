@@ -119,7 +119,7 @@ bool reads_surroundings(sql::Oid type) {
          sql::is_enum_type(type) || sql::is_object_name_type(type) || type == sql::oid::kDate || type == sql::oid::kTime ||
          type == sql::oid::kTimetz || type == sql::oid::kTimestamp || type == sql::oid::kTimestamptz || type == sql::oid::kInterval;
 }
-/// The same of output functions: those of a time of day always print the same.
+/// Like reads_surroundings(), for output functions: a time of day always prints alike.
 bool prints_surroundings(sql::Oid type) {
   return reads_surroundings(type) && type != sql::oid::kTime && type != sql::oid::kTimetz;
 }
@@ -159,7 +159,7 @@ void refuse_whole_row(const ast::Expression& expression, const sql::TableDef& ta
   for_each_child(expression, [&](const ast::Expression& child) { refuse_whole_row(child, table, state); });
 }
 
-/// Where the column is named first.
+/// Returns the first place that names the column.
 std::optional<std::uint32_t> place_of(const sql::Expression& expression, ColumnId id) {
   const auto* column = std::get_if<sql::ColumnRef>(&expression.node);
   if (column != nullptr && column->column == id) return expression.offset;

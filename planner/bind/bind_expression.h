@@ -23,7 +23,7 @@ sql::ExpressionPtr bind_check(const parser::ast::Expression&, const sql::TableDe
 /// The ids of a row whose columns are known by where they stand: 0, 1, …
 std::vector<ColumnId> positions_as_ids(const sql::TableDef& table);
 
-/// As bind_check for any expression over a row of the table, of any type: ALTER TABLE … TYPE … USING, index expressions.
+/// Like bind_check(), for an expression of any type over a row of the table: ALTER TABLE … TYPE … USING, index expressions.
 sql::ExpressionPtr bind_column_expression(const parser::ast::Expression&, const sql::TableDef& table,
                                           const std::vector<ColumnId>& ids, const sql::CatalogSnapshot&,
                                           const BindSettings&, bool stored = false);

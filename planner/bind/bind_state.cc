@@ -108,7 +108,7 @@ parser::QueryNames::Literal read_literal(const BindState& state, const sql::Datu
     const sql::Datum value = sql::parse_value(read_as, std::get<std::string>(written), state.settings.session, state.settings.now);
     literal.text = sql::format_value(Type{target.oid}, value);
   } catch (const SqlError&) {
-    return literal;  // whoever asked tells
+    return literal;  // the caller reports the error
   }
   const std::string& text = *literal.text;
   const bool is_positive = !text.empty() && text[0] >= '0' && text[0] <= '9';

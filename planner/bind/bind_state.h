@@ -23,7 +23,7 @@ struct FunctionScope {
   const FunctionScope* outer = nullptr;       // the function that calls it
 };
 
-/// What all query levels of one statement share while it is bound.
+/// The state that all query levels of one statement share while it is bound.
 class BindState {
  public:
   BindState(const sql::CatalogSnapshot& catalog, const BindSettings& settings, std::vector<sql::Type> declared_types,
@@ -38,13 +38,13 @@ class BindState {
   const parser::ast::WithClause* statement_with = nullptr;
   /// The function whose body is being bound; null: none.
   const FunctionScope* function = nullptr;
-  /// Of the statement's own text; null inside stored texts, and where nobody asks.
+  /// The uses in the statement's own text; null inside stored texts, and if they are not collected.
   NameUses* names = nullptr;
   /// The function in whose body the statement stands; `function` begins with it.
   std::unique_ptr<const FunctionScope> statement_function;
   /// COLLATE is written somewhere, or columns with a collation of their own are read: expressions are checked for conflicts.
   bool has_collations = false;
-  /// How many expressions are being bound within each other.
+  /// The depth of expressions that are being bound within each other.
   std::size_t expression_depth = 0;
   /// The rights that the statement needs, and the role as which its parts are bound.
   RequirementList requirements;

@@ -18,7 +18,7 @@ struct DeclaredType {
 /// The type that a name means, with its modifier: numeric(10,2). 42704 "type … does not exist", and the modifier's
 /// errors, at the name's offset; 0A000 for table.column%TYPE and SETOF.
 DeclaredType bind_declared_type(const parser::ast::TypeName&, const sql::CatalogSnapshot&, const std::vector<std::string>& search_path);
-/// The same without the domain's conditions.
+/// Like bind_type() above, without the domain's conditions.
 sql::Type bind_type(const parser::ast::TypeName&, const sql::CatalogSnapshot&, const std::vector<std::string>& search_path);
 
 /// The user-made type of that name: an enum, a domain, a composite or range type, or the multirange type over one. nullopt: there is

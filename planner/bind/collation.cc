@@ -27,7 +27,7 @@ struct NamedCollation {
 };
 constexpr std::array<NamedCollation, 4> kCollations = {NamedCollation{"default", kDefaultCollation}, NamedCollation{"C", 950}, NamedCollation{"POSIX", 951}, NamedCollation{"ucs_basic", 962}};
 
-/// What errors call the use of a collation; empty: the function does not ask for it.
+/// Returns the name of the collation's use for errors; empty: the function uses none.
 std::string_view use_of_collation(std::string_view function) {
   constexpr std::array<std::string_view, 6> kComparisons = {"=", "<>", "<", "<=", ">", ">="};
   if (std::ranges::find(kComparisons, function) != kComparisons.end()) return "string comparison";
@@ -73,7 +73,7 @@ void check_collation_known(const Collation& collation, std::string_view use) {
 
 bool same_collation(const Collation& a, const Collation& b) { return a.strength == b.strength && a.oid == b.oid; }
 
-/// Where the part stands that gives the expression its collation, a COLLATE or a column; its own place where there is none.
+/// Returns the place of the part that gives the expression its collation, a COLLATE or a column; its own place if there is none.
 std::optional<std::uint32_t> place_of_collation(const sql::Expression& expression) {
   if (expression.collation.strength == CollationStrength::kNone) return expression.offset;
   std::optional<std::uint32_t> place = expression.offset;
@@ -113,7 +113,7 @@ Collation merged_collation(const sql::Expression& expression) {
   return merger.result();
 }
 
-/// Where the second of the two collations stands that conflict.
+/// Returns the place of the second of two collations that conflict.
 std::optional<std::uint32_t> place_of_conflict(const sql::Expression& expression) {
   CollationMerger merger;
   std::optional<std::uint32_t> place = expression.offset;
@@ -168,7 +168,7 @@ ExpressionPtr with_collation(const ExpressionPtr& expression, Collation collatio
 }
 
 ExpressionPtr with_derived_collation(ExpressionPtr expression) {
-  // What one written expression becomes is no deeper: BETWEEN is AND over comparisons over converted values.
+  // The result of one written expression is no deeper: BETWEEN is AND over comparisons over converted values.
   constexpr int kDepth = 3;
   if (!carries_collation(*expression, kDepth)) return expression;
   const Collation collation = derived_collation(*expression);

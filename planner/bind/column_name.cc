@@ -8,7 +8,7 @@ namespace ast = parser::ast;
 
 namespace {
 
-/// How good a name is: a weak one (of a type, "case") gives way to one further in.
+/// The quality of a name: a weak one (a type's, "case") yields to one further in.
 enum class Strength { kNone, kWeak, kStrong };
 struct Name {
   Strength strength = Strength::kNone;

@@ -21,11 +21,11 @@ sql::ExpressionPtr bind_indexed(std::string_view text, const sql::TableDef& tabl
 /// Those of `table.computed`, in its order.
 std::vector<sql::ExpressionPtr> bind_computed(const sql::TableDef& table, const std::vector<ColumnId>& ids);
 
-/// As CREATE INDEX has it written: 0A000 for subqueries, 42803 for aggregates, 42P20 for window functions; 42P17 where it is not
+/// Binds an expression of CREATE INDEX: 0A000 for subqueries, 42803 for aggregates, 42P20 for window functions; 42P17 if it is not
 /// immutable. `predicate`: WHERE, which must be boolean (42804).
 sql::ExpressionPtr bind_new_index_expression(const parser::ast::Expression& written, const sql::TableDef& table,
                                              const sql::CatalogSnapshot& catalog, const BindSettings& settings, bool predicate);
-/// What pg_attribute calls such a column of an index: the function's name, "expr".
+/// Returns the name of such a column of an index in pg_attribute: the function's name, "expr".
 std::string index_column_name(const parser::ast::Expression& written, const sql::CatalogSnapshot& catalog, const BindSettings& settings);
 /// An element, or the WHERE (`predicate`), of ON CONFLICT, to be compared with those of indexes.
 sql::ExpressionPtr bind_arbiter_expression(const parser::ast::Expression& written, const sql::TableDef& table,

@@ -7,8 +7,8 @@ namespace redquel::planner {
 /// A value of the domain's base type (with its modifier), tested when it is computed: against the domain (0: none), those under it, and
 /// those that values of its type hold as elements or fields. The value as it is where there is no condition.
 sql::ExpressionPtr into_domain(const sql::CatalogSnapshot&, const BindSettings&, sql::ExpressionPtr value, sql::Oid domain);
-/// The same of a value that was made of `written`: where that is an untyped literal, what lies within the value is tested now, as the
-/// types' input functions do, at the literal's offset.
+/// Like into_domain() above, for a value that was made of `written`: if that is an untyped literal, domains within the value are tested
+/// now, as the types' input functions do, at the literal's offset.
 sql::ExpressionPtr into_domain(const sql::CatalogSnapshot&, const BindSettings&, const sql::Expression& written, sql::ExpressionPtr value,
                                sql::Oid domain);
 

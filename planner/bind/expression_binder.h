@@ -125,7 +125,7 @@ class ExpressionBinder {
                                   std::optional<std::uint32_t> offset);
   sql::ExpressionPtr distinct_test(const sql::ExpressionPtr& left, const sql::ExpressionPtr& right, bool negated,
                                    const Whole&);
-  /// What IN's list is to PostgreSQL: items, an array of them, or an array that is written as one literal.
+  /// The form of IN's list in PostgreSQL: items, an array of them, or an array that is written as one literal.
   enum class Listed : std::uint8_t { kItems, kArray, kLiteral };
   sql::ExpressionPtr in_list(const sql::ExpressionPtr& operand, const Operands& list, bool negated, const Whole&, Listed listed = Listed::kItems);
   Operands coerce_to_common(const Operands&, std::string_view construct, sql::Type& type);
@@ -144,7 +144,7 @@ class ExpressionBinder {
   sql::ExpressionPtr bind_window_call(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
   /// Calls that are no plain function; null: this is none of them.
   sql::ExpressionPtr bind_special_call(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
-  /// How deep set-returning calls are nested in it.
+  /// Returns the depth of nested set-returning calls.
   std::size_t set_returning_depth(const sql::Expression&) const;
   /// A call of a function in LANGUAGE sql; null: a built-in function is meant.
   sql::ExpressionPtr bind_call(const parser::ast::FunctionCall&, const Whole&);
@@ -153,11 +153,11 @@ class ExpressionBinder {
   sql::ExpressionPtr run_set_returning(const SqlFunctionCall&, const Whole&);
   /// The columns of a set-returning call as one value.
   sql::ExpressionPtr row_of_columns(sql::Type type, const std::vector<LogicalColumn>& columns, bool null_extended, const Whole&);
-  /// Can evaluation wait here for a function whose body is run?
+  /// Returns true if evaluation at this place can wait for a function whose body is run.
   bool runs_in_place() const;
   /// 0A000 "set-returning functions are not allowed in WHERE".
   void check_set_returning_allowed(const Whole&) const;
-  /// Where set-returning calls of that depth of nesting run side by side; the arguments then read slots.
+  /// Returns the node that runs the set-returning calls of that depth side by side; the arguments then read slots.
   PendingSubquery& pending_set_returning(const std::string& name, Operands& arguments);
   /// The level whose rows the aggregate runs over: that of the innermost column in it.
   QueryLevel& aggregate_level(const parser::ast::FunctionCall&);
@@ -174,7 +174,7 @@ class ExpressionBinder {
 /// 42803 where a clause is computed before there are groups. `what`: "aggregate functions".
 void check_aggregate_allowed(const QueryLevel&, std::string_view what, std::optional<std::uint32_t> offset);
 
-/// Has a collation: text, varchar, char(n), name.
+/// Returns true if the type has a collation: text, varchar, char(n), name.
 bool is_collatable(sql::Type type);
 
 /// rank, dense_rank, percent_rank, cume_dist.
@@ -193,8 +193,8 @@ void check_window_function_call(const parser::ast::FunctionCall&, std::optional<
 /// Throws 42809 if the call of a plain function has DISTINCT, ORDER BY, FILTER, OVER or another part that only aggregates take.
 void check_plain_call(const parser::ast::FunctionCall&, std::optional<std::uint32_t> offset);
 
-/// As the function table names it: pg_catalog is left out, another schema stays in front ("redquel.check_indexes").
-/// 3F000 where there is no such schema.
+/// Returns the name for the function table: without pg_catalog, with any other schema in front ("redquel.check_indexes"). 3F000 if the
+/// schema does not exist.
 std::string function_name(const BindState&, const parser::ast::QualifiedName&, std::optional<std::uint32_t> offset);
 
 }  // namespace redquel::planner

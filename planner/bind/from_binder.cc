@@ -183,7 +183,7 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
   return part;
 }
 
-/// What a subquery leaves to be locked is locked here.
+/// Locks of a subquery that must be taken outside are taken here.
 void FromBinder::take_marks(BoundQuery& query) {
   level_.lock_marks.insert(level_.lock_marks.end(), query.lock_marks.begin(), query.lock_marks.end());
 }

@@ -39,7 +39,7 @@ std::vector<Type> types_of(const std::vector<ExpressionPtr>& expressions) {
   return types;
 }
 
-/// Is the word VARIADIC in the call more than decoration? Aggregates and window functions take no variadic arguments; before WITHIN
+/// Returns true if the word VARIADIC has an effect in the call. Aggregates and window functions take no variadic arguments; before WITHIN
 /// GROUP the grammar refuses it.
 bool spreads_array(const ast::FunctionCall& call, const std::string& name) {
   if (!call.variadic) return false;
@@ -227,7 +227,7 @@ ExpressionPtr ExpressionBinder::bind_call(const ast::FunctionCall& function, con
 
 namespace {
 
-/// 0A000 where nobody can run the body of a function.
+/// Throws 0A000 if the body of a function cannot be run in this clause.
 void check_body_allowed(const QueryLevel& level, std::optional<std::uint32_t> offset) {
   switch (level.clause) {
     case Clause::kCheck:
@@ -404,8 +404,8 @@ ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& func
   const LogicalPtr plan = scan_function(state_, resolved, std::move(arguments), name, false, std::move(record));
   const std::vector<LogicalColumn> columns = plan->columns;
   pending.plan = pending.plan ? scan_beside(pending.plan, plan) : plan;
-  // Where another function of the select list gives more rows there is no row of this one. None of those with columns of their own
-  // gives a row of NULLs.
+  // If another function of the select list gives more rows, this one has no row there. A missing row of several columns is NULL, not a row
+  // of NULLs.
   const bool null_extended = resolved.function->columns.size() > 1;
   return gives_rows ? row_of_columns(row_type, columns, null_extended, whole) : reference(columns[0], start(whole));
 }

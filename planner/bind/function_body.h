@@ -12,7 +12,7 @@
 
 namespace redquel::planner {
 
-// What stands in the body of a function in LANGUAGE sql, and what becomes of the rows of its last statement.
+// The body of a function in LANGUAGE sql, and the conversion of its last statement's rows to results.
 
 struct BodyStatement {
   std::string text;
@@ -23,15 +23,15 @@ std::vector<BodyStatement> parse_function_body(const sql::FunctionDef&);
 /// SELECT or VALUES that writes nothing, and nothing else.
 bool is_one_query(const sql::FunctionDef&);
 
-/// Can rows with columns of these types be the function's? 42P13 "return type mismatch in function declared to return integer".
-/// nullopt: the last statement gives no rows.
+/// Checks that rows with columns of these types can be the function's: 42P13 "return type mismatch in function declared to return
+/// integer". nullopt: the last statement gives no rows.
 void check_result_types(const sql::FunctionDef&, const std::optional<std::vector<sql::Type>>&, const sql::SessionSettings&);
 /// The results made of such rows, over the positions of their columns: the function's columns, or one value.
 std::vector<sql::ExpressionPtr> function_results(const sql::FunctionDef&, const std::vector<sql::ResultColumn>& rows, bool as_value,
                                                  const sql::SessionSettings&);
 
-/// What CREATE FUNCTION checks of a body: what `bind` throws for its statements, and 42P13 of the result. Nothing where types are
-/// polymorphic.
+/// Checks a body for CREATE FUNCTION: throws like bind() for its statements, and 42P13 for the result. Skips functions with polymorphic
+/// types.
 void check_function(std::shared_ptr<const sql::FunctionDef>, const sql::CatalogSnapshot&, const BindSettings&);
 
 }  // namespace redquel::planner

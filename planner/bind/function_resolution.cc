@@ -1,4 +1,4 @@
-// Which function in LANGUAGE sql a call means (manual 10.3, 38.5.6).
+// Resolution of a call to a function in LANGUAGE sql (manual 10.3, 38.5.6).
 
 #include <fmt/format.h>
 
@@ -111,7 +111,7 @@ std::string written_call(const ast::FunctionCall& call, const Written& written, 
 /// The one that a call with these types means. 42883, 42725.
 Candidate choose(std::vector<Candidate> candidates, const ast::FunctionCall& call, const Written& written,
                  const std::vector<ExpressionPtr>& bound, std::optional<std::uint32_t> offset, bool procedure) {
-  // Of two that take the same arguments the one in the earlier schema counts, then the one without VARIADIC. Defaults decide nothing.
+  // Of two functions with equal arguments the one in the earlier schema wins, then the one without VARIADIC. Defaults do not count.
   std::vector<Candidate> distinct;
   std::vector<bool> is_ambiguous;
   for (Candidate& one : candidates) {

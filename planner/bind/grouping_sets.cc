@@ -36,7 +36,7 @@ class SetBinder {
   std::vector<ExpressionPtr> keys;
   std::vector<std::size_t> key_targets;
 
-  /// What one element of GROUP BY, or of GROUPING SETS, stands for.
+  /// Returns the grouping sets of one element of GROUP BY, or of GROUPING SETS.
   Sets sets_of(const ast::GroupElement& element) {
     if (const auto* written = std::get_if<ast::ExpressionPtr>(&element)) return {keys_of(**written)};
     const ast::GroupingSet& set = *std::get<std::unique_ptr<const ast::GroupingSet>>(element);

@@ -29,7 +29,7 @@ struct Key {
 
 ExpressionPtr is_null(const ExpressionPtr& value, bool negated) { return sql::make_expression(sql::kBool, sql::NullTest{value, negated}); }
 
-/// Whether the row's key comes before the given value.
+/// Returns the condition that the row's key comes before the given value.
 ExpressionPtr is_before(BindState& state, const Key& key) {
   const ExpressionPtr by_value = make_operator(state, key.order.descending ? ">" : "<", key.value, key.given, {});
   const ExpressionPtr& first_null = key.order.nulls_first ? key.value : key.given;

@@ -68,7 +68,7 @@ class InsertBinder {
            !source.with && source.locking.empty() && std::ranges::none_of(source.values, has_star);
   }
 
-  /// `VALUES (t.*)`: how many values that is, binding tells.
+  /// `VALUES (t.*)`: only binding finds the number of values.
   static bool has_star(const ast::Expressions& row) {
     return std::ranges::any_of(row, [](const ast::ExpressionPtr& item) {
       const auto* column = std::get_if<ast::ColumnRef>(&item->node);
@@ -334,7 +334,7 @@ class InsertBinder {
     result.conflict_update = std::move(update);
   }
 
-  /// What a unique index on expressions, or a partial one, says of the row that is there (`existing`) and the proposed one.
+  /// Adds the equality of the existing row (`existing`) and the proposed one under a unique index on expressions, or a partial one.
   void add_same_expressions(const std::vector<std::int16_t>& key, const LogicalPtr& existing, const LogicalPtr& rows,
                             std::vector<ExpressionPtr>& same_key) {
     const auto arbiter = std::ranges::find_if(table_->indexes, [&](const sql::IndexDef& index) { return index.unique && columns_of(index) == key; });

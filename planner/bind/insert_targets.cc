@@ -89,7 +89,7 @@ void InsertTargets::check_part_is_given(std::size_t index, const ast::Expression
 
 void InsertTargets::check_count(std::size_t given, std::optional<std::uint32_t> surplus) const {
   if (given > targets_.size() && !refused_.empty()) {
-    // What the view itself computes is refused before what views below it do.
+    // Columns that the view itself computes are refused before those of views below it.
     const auto is_own = [&](const WriteTarget::Column& column) { return column.number == 0 && column.view == target_.name(); };
     const auto taken = std::span(target_.columns).first(std::min(given, target_.columns.size()));
     const auto own = std::ranges::find_if(taken, is_own);
@@ -135,7 +135,7 @@ std::vector<InsertColumn> InsertTargets::columns() {
   for (const ColumnDef& column : table_.columns) {
     const auto given = values_.find(column.number);
     if (given != values_.end()) {
-      // What parts make together enters the column's domain, and those within its type.
+      // The value assembled from parts enters the column's domain, and the parts' values the domains within its type.
       bool are_parts = false;
       const bool may_test = column.domain != 0 || column.type.oid >= sql::kFirstUserOid;
       for (std::size_t i = 0; i < targets_.size() && may_test; ++i) are_parts = are_parts || (targets_[i] == &column && !steps(i).empty());

@@ -18,7 +18,7 @@ class InsertTargets {
 
   std::size_t size() const { return targets_.size(); }
   const sql::ColumnDef& operator[](std::size_t index) const { return *targets_[index]; }
-  /// Of `a[1]` or `c.x`: which part of the column the value is; empty: all of it.
+  /// Returns the part of the column that the value replaces, for `a[1]` or `c.x`; empty: all of it.
   const std::vector<parser::ast::IndirectionStep>& steps(std::size_t index) const;
   /// The column with that part replaced. `current`: what parts before it have made of the column; null: nothing yet.
   sql::ExpressionPtr with_part(std::size_t index, ExpressionBinder& binder, const sql::ExpressionPtr& current,
@@ -35,7 +35,7 @@ class InsertTargets {
   }
   /// 428C9 for a generated column.
   void check_not_generated(const sql::ColumnDef&) const;
-  /// The same, and for one GENERATED ALWAYS AS IDENTITY without OVERRIDING.
+  /// Like the check above, and refuses a column GENERATED ALWAYS AS IDENTITY without OVERRIDING.
   void check_may_be_given(const sql::ColumnDef&) const;
   /// OVERRIDING USER VALUE: what is given for identity columns is thrown away.
   bool is_overridden(const sql::ColumnDef&) const;
@@ -44,7 +44,7 @@ class InsertTargets {
 
   /// This column gets that value.
   void give(const sql::ColumnDef& column, sql::ExpressionPtr value) { values_[column.number] = std::move(value); }
-  /// What it gets so far; null: nothing.
+  /// Returns the value given so far; null: none.
   sql::ExpressionPtr given(const sql::ColumnDef& column) const {
     const auto found = values_.find(column.number);
     return found == values_.end() ? nullptr : found->second;

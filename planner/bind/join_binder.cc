@@ -225,7 +225,7 @@ LogicalPtr FromBinder::plain_join(JoinKind kind, LogicalPtr left, LogicalPtr rig
       return lateral_join(JoinKind::kLeft, std::move(left), std::move(right), {}, condition);
     }
   }
-  // What waits is checked by a filter, for the rows that each row of the other side meets.
+  // A filter checks waiting conditions, for the rows of the other side that join each row.
   if (waits(*condition) && kind != JoinKind::kFull) {
     if (kind == JoinKind::kRight) std::swap(left, right);
     return lateral_join(JoinKind::kLeft, std::move(left), std::move(right), {}, condition);

@@ -12,7 +12,7 @@ namespace redquel::planner {
 
 /// The query's own clauses, and the one that reaches it from outside.
 std::vector<RowLocking> row_locking(const parser::ast::Select&, const std::optional<RowLock>& pushed);
-/// How the rows of an item of FROM are to be locked: the strongest of what the clauses say; nullopt: not at all.
+/// Returns the lock for the rows of an item of FROM: the strongest of the clauses' locks; nullopt: none.
 std::optional<RowLock> lock_of(const QueryLevel&, std::string_view relation);
 /// After FROM and all clauses are bound. 0A000 where rows of the result are not rows of tables; 42P01, 42601, 0A000 for names of OF.
 void check_locking(const BindState&, const QueryLevel&, const parser::ast::Select&, const std::optional<RowLock>& pushed);

@@ -89,7 +89,7 @@ class MergeBinder {
   }
 
   MergeAction bind_action(const ast::MergeWhen& when) {
-    // Where nothing is matched there is no target row to look at.
+    // WHEN NOT MATCHED has no target row.
     const auto item = std::ranges::find(level_.names, relation_, &NamespaceItem::relation);
     item->by_name = item->by_column = when.matched;
     MergeAction action{.matched = when.matched};

@@ -8,7 +8,7 @@
 
 namespace redquel::planner {
 
-/// What INSERT, UPDATE and DELETE share.
+/// The shared parts of INSERT, UPDATE and DELETE.
 
 /// Ids for a row of the table as it will be: parallel to its live columns.
 std::vector<LogicalColumn> make_row_columns(BindState&, const sql::TableDef&);
@@ -18,7 +18,7 @@ std::vector<BoundCheck> bind_checks(BindState&, const sql::TableDef&, const std:
 std::vector<Assignment> bind_generated(BindState&, const sql::TableDef&, const std::vector<LogicalColumn>& row);
 /// The column's DEFAULT in the column's type: also the next value of its sequence; NULL where there is none.
 sql::ExpressionPtr bind_column_default(BindState&, const sql::TableDef&, const sql::ColumnDef&);
-/// Do values of the column come from a sequence when none is given?
+/// Returns true if the column's default value comes from a sequence.
 bool has_sequence_default(const sql::ColumnDef&);
 
 /// The statement draws values for the column from its sequence, which needs a right on it unless it is an identity column's.

@@ -14,7 +14,7 @@ struct FoundColumn {
 };
 /// The column of that name in the innermost level that has one. 42702 where a level has two.
 std::optional<FoundColumn> find_column(QueryLevel& level, std::string_view name, std::optional<std::uint32_t> offset);
-/// The same in this level alone.
+/// Like find_column(), in this level alone.
 std::optional<FoundColumn> find_local_column(QueryLevel& level, std::string_view name,
                                              std::optional<std::uint32_t> offset);
 

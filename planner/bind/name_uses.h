@@ -12,8 +12,8 @@
 
 namespace redquel::planner {
 
-/// What the names of a query turned out to mean while it was bound. Views are stored by it: their text holds no name whose meaning
-/// depends on a search path or on later columns, and it follows renames. Trees of the parser are the keys; they outlive this.
+/// The meaning of a query's names, collected while it is bound. Views are stored with it: their text holds no name whose meaning depends
+/// on a search path or on later columns, and it follows renames. The keys are nodes of the syntax tree, which outlives this.
 struct NameUses {
   struct Column {
     std::string relation;       // alias or name; empty: a merged column of a join, which has no relation's name
@@ -26,7 +26,7 @@ struct NameUses {
   };
   /// An item of FROM.
   struct Source {
-    RelationPtr relation;  // kept alive: its address tells it from others
+    RelationPtr relation;  // kept alive: its address identifies it
     Column name;
     std::vector<Column> columns;
     bool is_lateral = false;
@@ -58,7 +58,7 @@ struct NameUses {
   /// A parameter of a function; with the function's name where tables' columns are in sight, too.
   static Column parameter_use(const sql::FunctionDef& function, std::string_view parameter, bool with_columns);
 
-  /// As they are called in the catalog.
+  /// Returns the names in the catalog.
   parser::QueryNames names_in(const sql::CatalogSnapshot& catalog) const;
   /// The tables and views that are read, and which of their columns; the functions that are called; keys that GROUP BY rests on.
   std::vector<sql::ViewDef::Reference> references() const;

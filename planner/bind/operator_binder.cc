@@ -178,7 +178,7 @@ ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, con
     sql::Type element;
     items = coerce_to_common(items, "ARRAY", element);
     if (std::ranges::any_of(items, [](const ExpressionPtr& item) { return computes_from_rows(*item); })) {
-      // The array is computed as a whole, with its errors, whatever it is compared with.
+      // The array is computed as a whole, with its errors, regardless of the compared value.
       const sql::Type type = array_over(element, start(*comparison.array));
       const ExpressionPtr array = sql::make_expression(type, sql::FunctionCall{&sql::array_constructor(), items}, start(*comparison.array));
       ExpressionPtr test = array_test(name, operand, array, comparison.all, whole);

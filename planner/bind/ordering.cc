@@ -175,7 +175,7 @@ void bind_distinct_on(BindState& state, TargetList& targets, QueryTail& tail, co
     if (skipped) throw mismatch(offsets[index]);
     ordered[index] = true;
   }
-  // What ORDER BY does not mention is sorted by as well, so that equal rows meet.
+  // Adds the columns that ORDER BY does not mention to the sort, so that equal rows are adjacent.
   for (std::size_t i = 0; i < ordered.size(); ++i) {
     if (ordered[i]) continue;
     if (skipped) throw mismatch(offsets[i]);

@@ -51,7 +51,7 @@ class TargetList {
   std::vector<Target> targets_;
 };
 
-/// What comes after the rows: ORDER BY, DISTINCT, LIMIT, in terms of the target list.
+/// The clauses after the rows: ORDER BY, DISTINCT, LIMIT, in terms of the target list.
 struct QueryTail {
   struct Key {
     std::size_t target;

@@ -66,7 +66,7 @@ SqlError PartAssignment::needs_type(sql::Type part, sql::Type given) const {
       .at(offset_);
 }
 
-/// Where the value or its new part is NULL, nothing changes.
+/// If the value or its new part is NULL, the value stays.
 ExpressionPtr PartAssignment::assign_geometric(const sql::GeometricParts& parts, const ExpressionPtr& current,
                                                std::span<const ast::IndirectionStep> steps, std::size_t count,
                                                const ExpressionPtr& value) {

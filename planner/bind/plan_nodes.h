@@ -41,13 +41,13 @@ LogicalPtr make_project(BindState&, LogicalPtr input, const std::vector<OutputVa
 /// `input` with values of the expressions as further columns; returns the columns that hold them (existing ones where
 /// an expression is just that column).
 std::vector<ColumnId> add_columns(BindState&, LogicalPtr& input, const std::vector<sql::ExpressionPtr>& expressions);
-/// The same: each expression becomes a reference to its column.
+/// Like make_column(), for several: each expression becomes a reference to its column.
 void make_columns(BindState&, LogicalPtr& input, const std::vector<sql::ExpressionPtr*>& expressions);
 LogicalPtr make_join(JoinKind kind, LogicalPtr left, LogicalPtr right, sql::ExpressionPtr condition);
 
 sql::ExpressionPtr reference(const LogicalColumn&, std::optional<std::uint32_t> offset = {});
 const LogicalColumn* find_column(const Logical&, ColumnId);
-/// Can it be NULL, given the columns it is computed from?
+/// Returns true if the expression can be NULL, given the columns that it is computed from.
 bool is_nullable(const sql::Expression&, const std::vector<LogicalColumn>& columns);
 sql::ExpressionPtr with_offset(const sql::ExpressionPtr&, std::optional<std::uint32_t> offset);
 
@@ -59,7 +59,7 @@ sql::ExpressionPtr map_parameters(
 sql::ExpressionPtr columns_to_slots(BindState&, CorrelationFrame&, const sql::ExpressionPtr&);
 /// `rows` for the one row of `answers`, whose columns `rows` has as the slots of `frame`.
 LogicalPtr with_answers(const LogicalPtr& answers, const CorrelationFrame& frame, const LogicalPtr& rows);
-/// Does any expression in the tree read one of these slots?
+/// Returns true if an expression in the tree reads one of these slots.
 bool reads_slots(const Logical&, const CorrelationFrame&);
 bool reads_slots(const sql::Expression&, const CorrelationFrame&);
 bool has_volatile(const Logical&);

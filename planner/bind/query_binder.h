@@ -12,7 +12,7 @@ struct BoundQuery {
   /// Parallel to the columns: an untyped literal or parameter that the surroundings may still give a type (UNION,
   /// INSERT … SELECT), else null. Only filled when asked for; the plan's own column is then of no use.
   std::vector<sql::ExpressionPtr> unknowns;
-  /// Where each column was written, for messages of the surroundings.
+  /// The place of each column in the text, for messages of the enclosing query.
   std::vector<std::optional<std::uint32_t>> offsets;
   std::vector<sql::Collation> collations;
   /// Rows that the query around it locks; their columns follow the query's own in the plan, which has so many more.

@@ -16,7 +16,7 @@ namespace redquel::planner {
 struct Requirement;
 struct WithItem;
 
-/// Where an expression stands: decides whether aggregates, subqueries, columns … may be in it.
+/// The clause that contains an expression: decides whether aggregates, subqueries, columns … may be in it.
 enum class Clause : std::uint8_t {
   kNone,
   kSelectList,
@@ -48,9 +48,9 @@ enum class Clause : std::uint8_t {
   kIndexPredicate,
   kPolicy,
 };
-/// As messages call it: "ORDER BY", "JOIN/ON".
+/// Returns the clause's name in messages: "ORDER BY", "JOIN/ON".
 std::string_view clause_name(Clause);
-/// As messages call the place where something is not allowed: "ORDER BY", "JOIN conditions".
+/// Returns the clause's name in messages about constructs that are not allowed there: "ORDER BY", "JOIN conditions".
 std::string_view clause_place(Clause);
 
 /// A name that a FROM item offers, and what it stands for (a merged column of a FULL JOIN is a COALESCE).
@@ -61,7 +61,7 @@ struct RelationColumn {
   std::int16_t attribute = 0;          // its number there
 };
 
-/// What one FROM item offers to names.
+/// The names that one FROM item offers.
 struct Relation {
   std::string name;  // alias, else the table's own
   bool aliased = false;
@@ -97,8 +97,8 @@ using CorrelationFrame = std::vector<Correlation>;
 /// The slot's reference that stands for `value` inside the subquery; equal values share a slot.
 sql::ExpressionPtr correlate(BindState&, CorrelationFrame&, const sql::ExpressionPtr& value);
 
-/// A subquery inside an expression whose LogicalApply has no place in the plan yet. The expression refers to its value
-/// as the column `column`; whoever puts the expression into a node calls `place_subqueries` first.
+/// A subquery inside an expression whose LogicalApply has no place in the plan yet. The expression refers to its value as the column
+/// `column`. Call `place_subqueries` before putting the expression into a node.
 struct PendingSubquery {
   ColumnId column = 0;
   std::string name;
@@ -176,7 +176,7 @@ struct QueryLevel {
   /// Pending subqueries of set-returning calls, one per depth of nesting: the calls of a depth run side by side.
   std::vector<std::size_t> set_returning;
 
-  /// That gives the column.
+  /// Returns the subquery that computes the column.
   const PendingSubquery* find_subquery(ColumnId) const;
   PendingSubquery* find_subquery(ColumnId column) { return const_cast<PendingSubquery*>(std::as_const(*this).find_subquery(column)); }
   const PendingAggregate* find_aggregate(ColumnId) const;

@@ -9,7 +9,7 @@
 
 namespace redquel::planner {
 
-/// Where in a query a table's name stands, as far as recursion cares.
+/// The place of a table's name in a query, as far as recursion matters.
 enum class ReferencePlace : std::uint8_t { kPlain, kSubquery, kOuterJoin, kIntersect, kExcept };
 
 struct QueryReference {

@@ -28,7 +28,7 @@ const ast::Select* query_in(const ast::CommonTableExpression& definition) {
   return std::get_if<ast::Select>(&definition.statement->node);
 }
 
-/// Which queries of the clause each one uses.
+/// Returns the queries of the clause that each one uses.
 std::vector<std::vector<std::size_t>> dependencies(const ast::WithClause& clause) {
   std::vector<std::vector<std::size_t>> uses(clause.expressions.size());
   for (std::size_t i = 0; i < clause.expressions.size(); ++i) {

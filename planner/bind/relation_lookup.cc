@@ -24,7 +24,7 @@ sql::Oid FoundTable::oid() const { return table ? table->oid : view ? view->oid 
 
 namespace {
 
-/// What SELECT … FROM a sequence shows. How many values are logged ahead is PostgreSQL's own affair.
+/// Returns the row of SELECT … FROM a sequence. The number of values logged ahead is internal to PostgreSQL.
 std::shared_ptr<const sql::ViewDef> sequence_row(const sql::SequenceDef& sequence) {
   sql::ViewDef view;
   view.oid = sequence.oid;

@@ -10,7 +10,7 @@ struct SystemTable;
 
 namespace redquel::planner {
 
-/// What a table's name means: exactly one of the three is set.
+/// The meaning of a table's name: exactly one of the three is set.
 struct FoundTable {
   std::shared_ptr<const sql::TableDef> table;
   std::shared_ptr<const sql::ViewDef> view;  // also a sequence: a view of its one row
@@ -25,7 +25,7 @@ void check_schema_usage(BindState&, std::string_view schema, std::optional<std::
 /// pg_catalog is looked through first, then the search path. 42P01 "relation "t" does not exist"; 42809 for an index;
 /// 0A000 for another database.
 FoundTable find_table(BindState&, const parser::ast::RelationName&);
-/// The same for a table or view that a statement writes to: 42501 for system tables, 42809 for sequences.
+/// Finds a table or view that a statement writes to: 42501 for system tables, 42809 for sequences.
 FoundTable find_target_relation(BindState&, const parser::ast::RelationName&);
 
 /// The names of a plan's columns as one FROM item offers them; `alias` may rename the relation and its columns.

@@ -8,7 +8,7 @@
 
 namespace redquel::planner {
 
-/// What a text has at an expression's own place, and what it shall have.
+/// A replacement of text at an expression's own place.
 struct TextChange {
   std::string before, after;
 };

@@ -30,7 +30,7 @@ bool is_named_row(const sql::FunctionCall& call) {
   return call.function == &sql::named_row_constructor() || call.function == &sql::null_extended_row_constructor();
 }
 
-/// Of type record, or of a composite type with these fields.
+/// Makes a row of type record, or of a composite type with these fields.
 ExpressionPtr constructed_row(sql::Type type, const std::vector<std::string>& names, std::vector<ExpressionPtr> values, bool null_extended,
                               std::optional<std::uint32_t> offset) {
   if (type.oid != sql::oid::kRecord && !null_extended) {
@@ -44,7 +44,7 @@ ExpressionPtr constructed_row(sql::Type type, const std::vector<std::string>& na
   return sql::make_expression(type, sql::FunctionCall{&constructor, std::move(values)}, offset);
 }
 
-/// What a row of a composite type was made of in this very expression; nullopt: it comes from somewhere else.
+/// Returns the fields of a composite row that this very expression constructs; nullopt: it comes from elsewhere.
 std::optional<std::vector<RowField>> constructed_fields(const sql::Expression& row, const std::vector<sql::CompositeField>& declared) {
   const auto* call = std::get_if<sql::FunctionCall>(&row.node);
   if (call == nullptr) return std::nullopt;

@@ -89,7 +89,7 @@ void add_new(Conjuncts& conjuncts, std::vector<std::string> alternatives) {
   if (std::ranges::find(conjuncts, alternatives) == conjuncts.end()) conjuncts.push_back(std::move(alternatives));
 }
 
-/// What shows existing rows to the command (PostgreSQL's add_security_quals).
+/// Adds the policies that make existing rows visible to the command (PostgreSQL's add_security_quals).
 void add_using(const Policies& policies, Conjuncts& conjuncts) {
   std::vector<std::string> alternatives;
   for (const PolicyDef* policy : policies.permissive) {

@@ -19,14 +19,14 @@ using PolicyCommand = sql::PolicyDef::Command;
 /// Returns true if policies restrict the table's rows for the part that is being bound. Notes that the plan depends on the role. 42501 if
 /// the parameter row_security is off.
 bool is_restricted(BindState& state, const sql::TableDef& table);
-/// The same of the table that a statement writes to.
+/// Like is_restricted() above, for the table that a statement writes to.
 bool is_restricted(BindState& state, const WriteTarget& target);
 
 /// The rows of `scan`, whose columns begin with the table's, that policies of each of the commands show. Columns: those of `scan`.
 /// 42P17 "infinite recursion detected in policy for relation "t"".
 LogicalPtr visible_rows(BindState& state, const std::shared_ptr<const sql::TableDef>& table, const LogicalPtr& scan,
                         std::initializer_list<PolicyCommand> commands);
-/// The same of a relation that a query reads, and locks; `scan` if nothing restricts its rows.
+/// Like visible_rows() above, for a relation that a query reads and may lock; `scan` if no policy restricts its rows.
 LogicalPtr visible_rows(BindState& state, const std::shared_ptr<const sql::TableDef>& table, const LogicalPtr& scan, bool locks);
 /// The plan of a statement that writes, in which the target's rows are those that policies show. `commands`: as above.
 LogicalPtr with_visible_target(BindState& state, const WriteTarget& target, const LogicalPtr& plan,

@@ -14,10 +14,11 @@ struct RowField {
   sql::ExpressionPtr value;
 };
 
-/// What a row is made of: of a composite type, ROW(…), or a whole row of a relation. nullopt: only its value says that, or it is no row.
+/// Returns the fields of a row: of a composite type, ROW(…), or a whole row of a relation. nullopt: only its value has them, or it is no
+/// row.
 std::optional<std::vector<RowField>> row_shape(const sql::Expression& row);
 
-/// The same, also of columns of subqueries whose rows are known.
+/// Like row_shape() above, also for columns of subqueries whose rows are known.
 std::optional<std::vector<RowField>> row_shape(const BindState&, const sql::Expression& row);
 
 /// A row of these fields: of type record with their names, or of a composite type. One that is `null_extended` is NULL where all

@@ -21,7 +21,7 @@ using sql::SqlError;
 
 namespace {
 
-/// Counts the rounds of SEARCH BREADTH FIRST; nobody sees it.
+/// Counts the rounds of SEARCH BREADTH FIRST; not visible to queries.
 constexpr std::string_view kDepthColumn = "*DEPTH*";
 
 bool has_column(const WithItem& item, std::string_view name) {
@@ -73,7 +73,7 @@ void check_clauses(const BindState& state, const WithItem& item) {
   }
 }
 
-/// What marks a row that closes a cycle, and other rows: of one type, which can be compared.
+/// Checks the marks of rows that close a cycle, and of other rows: of one type, which can be compared.
 void check_marks(BindState& state, QueryLevel* outer_level, const ast::CycleClause& cycle) {
   QueryLevel level{.outer = outer_level};
   ExpressionBinder binder(state, level);
@@ -93,7 +93,7 @@ void check_shape(const ast::Select& query) {
   if (query.with) throw sql::not_supported("SEARCH or CYCLE over a query with a WITH clause of its own");
 }
 
-/// What the FROM item is called that reads the WITH query; empty: none does.
+/// Returns the alias of the FROM item that reads the WITH query; empty: there is none.
 std::string reference_name(const ast::FromItem& item, const std::string& with_name) {
   if (const auto* table = std::get_if<ast::TableRef>(&item.node)) {
     if (!table->name.schema.empty() || table->name.name != with_name) return {};
@@ -233,7 +233,7 @@ class Rewriting {
 }  // namespace
 
 void bind_with_search_or_cycle(BindState& state, QueryLevel* outer_level, WithItem& item, const ast::Select& query) {
-  // As it was written, for its errors, its columns, and what its names mean.
+  // The query as it was written, for its errors, its columns, and the meaning of its names.
   WithItem written = item;
   if (state.names != nullptr) bind_recursive(state, outer_level, written, query);
   NameUses uses;

@@ -18,8 +18,8 @@ using sql::ExpressionPtr;
 
 namespace {
 
-/// Untyped outputs become text, unless the surroundings want to type them: then `unknowns` keeps them, and the plan has
-/// a text column in their place that nobody reads.
+/// Untyped outputs become text, unless the enclosing query types them: then `unknowns` keeps them, and the plan has an unused text column
+/// in their place.
 void settle_unknowns(BindState& state, TargetList& targets, bool keep_unknowns, BoundQuery& query) {
   for (Target& target : targets.items()) {
     if (target.junk) continue;

@@ -115,7 +115,8 @@ void note_run(BindState& state, const FunctionDef& function) {
 bool is_inlinable(const BindState& state, const FunctionDef& function) {
   if (function.procedure || function.result.oid == sql::oid::kVoid) return false;
   if (!sql::function_settings(function).empty() || function.is_security_definer()) return false;
-  // Whether the role may call it is checked when it is run, where nobody collects what the statement needs.
+  // If the statement's rights are not collected, the right to call is checked at run time. In every case the result has one row, even if
+  // the query gives none; a record's fields are known from the query alone.
   if (function.acl && state.settings.rights == nullptr) return false;
   // One row is there even where the query gives none; of a record only the query says what it is.
   if (returns_rows(function) && (!function.returns_set || function.columns.empty())) return false;
@@ -127,7 +128,7 @@ bool is_inlinable(const BindState& state, const FunctionDef& function) {
 
 LogicalPtr bind_function_rows(BindState& state, const SqlFunctionCall& call, CorrelationFrame& frame) {
   const FunctionDef& function = *call.function;
-  // What is the same for every row, and costs nothing, may stand in the body as it is.
+  // An argument that is constant for all rows and cheap may be inlined into the body.
   std::vector<ExpressionPtr> arguments;
   for (const ExpressionPtr& argument : call.arguments) {
     const bool passes = !has_columns(*argument) && !sql::is_volatile(*argument);
@@ -165,7 +166,7 @@ LogicalPtr bind_function_rows(BindState& state, const SqlFunctionCall& call, Cor
 }
 
 ExpressionPtr inline_function(BindState& state, const SqlFunctionCall& call) {
-  // What gives another value each time must be computed once.
+  // A volatile argument must be computed once.
   if (std::ranges::any_of(call.arguments, [](const ExpressionPtr& argument) { return sql::is_volatile(*argument); })) return nullptr;
   return bind_body(state, call, call.arguments, [&](const ast::Select& query) -> ExpressionPtr {
     if (!is_bare_value(query)) return nullptr;

@@ -21,7 +21,7 @@ struct SqlFunctionCall {
   std::vector<sql::ExpressionPtr> arguments;
 };
 
-/// Is there a function of that name in the search path, or in the schema that is written?
+/// Returns true if a function of that name exists in the search path, or in the given schema.
 bool is_sql_function(const BindState&, const parser::ast::QualifiedName&);
 /// The function that a call with these bound arguments means; of CALL: the procedure. 42883 "function f(integer) does not exist", 42725,
 /// 42809.
@@ -30,10 +30,10 @@ SqlFunctionCall resolve_sql_function(BindState&, const parser::ast::FunctionCall
 /// The function as it is for arguments of these types. 42804 where nothing says what a polymorphic type stands for.
 std::shared_ptr<const sql::FunctionDef> concrete_function(const sql::CatalogSnapshot&, std::shared_ptr<const sql::FunctionDef>,
                                                           std::span<const sql::Type> arguments);
-/// Are its results rows: several columns, or of a row type?
+/// Returns true if the function's results are rows: several columns, or a row type.
 bool returns_rows(const sql::FunctionDef&);
 
-/// Can the body stand in place of the call?
+/// Returns true if the body can be inlined.
 bool is_inlinable(const BindState&, const sql::FunctionDef&);
 /// The body's rows, in the function's columns. `frame`: how columns in the arguments arrive.
 LogicalPtr bind_function_rows(BindState&, const SqlFunctionCall&, CorrelationFrame& frame);
@@ -45,7 +45,7 @@ sql::ExpressionPtr run_function(BindState&, const SqlFunctionCall&);
 /// All rows of such a call: its columns, or each as one value. The arguments have no columns.
 LogicalPtr run_function_rows(BindState&, const SqlFunctionCall&, std::vector<sql::ExpressionPtr> arguments, const std::string& alias,
                              bool as_values);
-/// What a call of `user_function_call` gives, field by field; nullopt: no record.
+/// Returns the fields of a call of `user_function_call`; nullopt: no record.
 std::optional<std::vector<sql::ResultColumn>> record_columns(const sql::FunctionCall&);
 
 /// $1 in a body. 42P02 where there is no such parameter.

@@ -14,7 +14,7 @@ using sql::SqlError;
 
 namespace {
 
-/// Of one query: each becomes a level of its plan.
+/// The limit of subqueries in one query: each becomes a level of its plan.
 constexpr std::size_t kSubqueries = 1'000;
 
 }  // namespace
@@ -85,7 +85,7 @@ ExpressionPtr ExpressionBinder::node(const ast::SubLink& link, const Whole& whol
   return add_subquery(std::move(pending), start(whole));
 }
 
-/// Where each value must come from the same run: the row as one value, and its fields.
+/// Returns the fields of a row whose values must come from one run: the row as one value, and its fields.
 ExpressionBinder::Operands ExpressionBinder::fields_of_row(PendingSubquery pending, const LogicalPtr& plan, std::optional<std::uint32_t> offset) {
   std::vector<std::string> names;
   Operands columns, fields;

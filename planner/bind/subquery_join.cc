@@ -124,7 +124,7 @@ const PendingSubquery* subquery_of(const QueryLevel& level, const sql::Expressio
   return column ? level.find_subquery(column->column) : nullptr;
 }
 
-/// Can the comparison be NULL for some pair of rows? NOT IN may only be an anti-join when it cannot.
+/// Returns true if the comparison can be NULL for some pair of rows. NOT IN may only be an anti-join if it cannot.
 bool comparison_may_be_null(const sql::Expression& comparison, const std::vector<LogicalColumn>& columns) {
   if (const auto* logical = std::get_if<sql::Logical>(&comparison.node)) {
     return std::ranges::any_of(logical->operands, [&](const auto& e) { return comparison_may_be_null(*e, columns); });
@@ -134,7 +134,7 @@ bool comparison_may_be_null(const sql::Expression& comparison, const std::vector
   return std::ranges::any_of(call->arguments, [&](const auto& e) { return is_nullable(*e, columns); });
 }
 
-/// Is it a column that an index of its table finds rows by?
+/// Returns true if an index of the column's table finds rows by it.
 bool is_indexed(const Logical& plan, ColumnId id) {
   if (const auto* scan = std::get_if<LogicalScan>(&plan.node)) {
     const auto found = std::ranges::find(plan.columns, id, &LogicalColumn::id);

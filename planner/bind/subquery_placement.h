@@ -10,7 +10,7 @@ namespace redquel::planner {
 /// refer to and that `input` does not give yet.
 LogicalPtr place_subqueries(BindState&, const QueryLevel&, LogicalPtr input,
                             std::span<const sql::ExpressionPtr> expressions);
-/// Does the expression refer to a pending subquery of the level?
+/// Returns true if the expression refers to a pending subquery of the level.
 bool needs_subquery(const QueryLevel&, const sql::Expression&);
 
 /// `input` filtered by a WHERE or HAVING condition. [NOT] EXISTS and IN among its conjuncts become semi- and anti-joins

@@ -44,7 +44,7 @@ void add_lock_columns(const QueryLevel& level, std::vector<OutputValue>& outputs
   }
 }
 
-/// Sort and cut off first, compute the select list for what is left. Only where nobody can tell the difference.
+/// Sorts and cuts off first, then computes the select list for the remaining rows. Only if the result is identical.
 LogicalPtr project_last(BindState& state, const QueryLevel& level, LogicalPtr input, const TargetList& targets,
                         const QueryTail& tail) {
   std::vector<SortKey> keys;
@@ -107,8 +107,7 @@ LogicalPtr project_first(BindState& state, const QueryLevel& level, LogicalPtr i
   return make_project(state, std::move(plan), kept);
 }
 
-/// Whether ORDER BY and DISTINCT ON come before the rows that set-returning functions make, as PostgreSQL has it where neither
-/// looks at those.
+/// Returns true if ORDER BY and DISTINCT ON precede the rows of set-returning functions, as in PostgreSQL if neither depends on them.
 bool picks_before_multiplying(const QueryLevel& level, const TargetList& targets, const QueryTail& tail) {
   if (tail.distinct_on.empty() || !tail.has_order_by || level.set_returning.empty() || !level.lock_marks.empty()) return false;
   std::set<ColumnId> made;

@@ -60,7 +60,7 @@ class AssignmentBinder {
         assign(assignment.targets[0], *assignment.value);
       }
     }
-    // What the parts make together enters the column's domain.
+    // The value assembled from parts enters the column's domain.
     for (Assignment& assigned : result_) {
       if (!parts_.contains(assigned.number)) continue;
       assigned.value = coerce_for_column(state_, assigned.value, *target_.table->find_column(assigned.number));

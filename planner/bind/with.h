@@ -19,15 +19,14 @@ struct WithItem {
   std::vector<sql::Collation> collations;  // of a plain query's columns
   bool recursive = false;
   bool writes = false;
-  /// Of the rows of the round before, while the recursive term is bound.
+  /// The number of the previous round's rows, while the recursive term is bound.
   std::optional<std::uint32_t> working_number;
   /// Inside a definition of a clause without RECURSIVE: the queries from `later_from` on, which are not defined yet.
   const parser::ast::WithClause* later = nullptr;
   std::size_t later_from = 0;
 };
 
-/// The WITH queries of one statement or query; lives while it is bound. All are bound at once, also those that nobody uses: their
-/// errors count.
+/// The WITH queries of one statement or query; lives while it is bound. All are bound at once, including unused ones: their errors count.
 class WithScope {
  public:
   /// 42712 for two of one name, 0A000 for data-modifying ones below the statement's own clause; 42P19 where a recursion is not one that SQL allows.
@@ -49,7 +48,7 @@ class WithScope {
 
 /// nullptr: no such WITH query.
 WithItem* find_with(WithItem* innermost, std::string_view name);
-/// Is a query of that name defined later?
+/// Returns true if a query of that name is defined later.
 bool is_future_with(const WithItem* innermost, std::string_view name);
 /// A scan of the query's rows with new columns. 0A000 for one that writes without RETURNING.
 LogicalPtr reference_with(BindState&, const WithItem&, std::uint32_t offset);

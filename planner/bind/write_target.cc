@@ -28,7 +28,7 @@ std::string not_automatic(std::string_view what) { return fmt::format("Views {} 
 
 std::string no_columns() { return not_automatic("that have no updatable columns"); }
 
-/// Why rows cannot be written through a view with this query, as far as its shape tells; empty: they can.
+/// Returns the reason, by the query's shape, why rows cannot be written through a view; empty: they can.
 std::string refusal(const ast::Select& query) {
   if (query.distinct || !query.distinct_on.empty()) return not_automatic("containing DISTINCT");
   if (!query.group_by.empty()) return not_automatic("containing GROUP BY");

@@ -10,7 +10,7 @@ namespace redquel::planner {
 
 enum class WriteOperation : std::uint8_t { kInsert, kUpdate, kDelete };
 
-/// What INSERT, UPDATE or DELETE writes to: a table, or the table under an automatically updatable view.
+/// The target of INSERT, UPDATE or DELETE: a table, or the table under an automatically updatable view.
 struct WriteTarget {
   struct Column {
     std::string name;
@@ -54,8 +54,8 @@ RelationPtr target_relation(const WriteTarget&, const std::optional<parser::ast:
 /// The target's checks over a new row of the table.
 void append_view_checks(const WriteTarget&, const std::vector<LogicalColumn>& new_row, std::vector<BoundCheck>& checks);
 
-/// Tells the view which relation is under it and which of its columns can be written. Why rows cannot be inserted and updated through
-/// it, as details say it; empty: they can.
+/// Sets the view's base relation and its writable columns. Returns the detail of the error why rows cannot be inserted and updated through
+/// it; empty: they can.
 std::string set_updatable(sql::ViewDef& view, const sql::CatalogSnapshot& catalog);
 
 }  // namespace redquel::planner

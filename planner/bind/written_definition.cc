@@ -31,7 +31,7 @@ std::string visible_name(const sql::UserType& type, const sql::CatalogSnapshot& 
   return schema + parser::quote_identifier(type.name);
 }
 
-/// The same of a text that format_type() gave: of a type, or of an array of it.
+/// Like visible_type() above, for a text of format_type(): of a type, or of an array of it.
 std::string visible_type(const std::string& shown, const sql::CatalogSnapshot& catalog, const SearchPath& search_path) {
   for (const auto& [oid, type] : catalog.types) {
     const std::string name = sql::format_type(sql::Type{oid});
@@ -41,7 +41,7 @@ std::string visible_type(const std::string& shown, const sql::CatalogSnapshot& c
   return shown;
 }
 
-/// What the uses are called in this search path: objects, and the types of literals and casts.
+/// Returns the names of the uses in this search path: objects, and the types of literals and casts.
 parser::QueryNames visible_names(const NameUses& uses, const sql::CatalogSnapshot& catalog, const SearchPath& search_path) {
   parser::QueryNames names = uses.names_in(catalog);
   sql::EvaluationContext context;
@@ -155,7 +155,7 @@ WrittenTarget target_of(const ast::Statement& statement) {
   return target;
 }
 
-/// What binding does not tell: how the table that is written, and its columns, are called in `after`.
+/// Adds the names that binding does not collect: the written table and its columns in `after`.
 void name_target(const WrittenTarget& target, const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& after,
                  const SearchPath& search_path, parser::QueryNames& names) {
   if (target.relation == nullptr) return;
@@ -238,7 +238,7 @@ std::string written_default(const std::string& text, sql::Type type, const std::
   return written(text, schema, catalog, std::move(settings), QueryLayout::kPlain, std::nullopt,
                  [&](const ast::Expression& parsed, const BindSettings& own) {
                    bind_default(parsed, {}, column, catalog, own);
-                   // An interval alone gets the column's fields and precision, whatever it was written with.
+                   // A lone interval gets the column's fields and precision, regardless of its own.
                    if (type.oid != sql::oid::kInterval || !is_literal(parsed)) return;
                    for (auto& [offset, literal] : own.names->literals) literal.type = type_in_words(type);
                    for (auto& [cast, written_type] : own.names->cast_types) written_type.name = type_in_words(type);

@@ -8,9 +8,8 @@
 
 namespace redquel::planner {
 
-// Stored expressions and bodies as PostgreSQL's catalog functions show them (ruleutils): conversions that nobody wrote are told, literals
-// are what their type has read, every operator stands in parentheses (`pretty`: where they are needed). The text as it is where it means
-// nothing any more.
+// Stored expressions and bodies in the form of PostgreSQL's catalog functions (ruleutils): implicit conversions are shown, literals have
+// their type's output, every operator has parentheses (`pretty`: only where needed). A text that no longer binds is returned unchanged.
 
 /// An expression over the table's row: pg_get_constraintdef(), pg_get_expr(), pg_get_indexdef().
 std::string written_expression(const std::string& text, const sql::TableDef&, const sql::CatalogSnapshot&, BindSettings, bool pretty);

@@ -12,7 +12,7 @@ using sql::ExpressionPtr;
 
 namespace {
 
-// What is guessed where nothing tells more.
+// The guesses that hold without statistics.
 constexpr double kRangeShare = 1.0 / 3, kPatternShare = 0.05, kNullShare = 0.05, kUnknownShare = 1.0 / 3, kGroupShare = 0.2;
 constexpr double kUsualValues = 100, kRowsOfUnknown = 1000, kRowsOfIndexedValue = 5;
 

@@ -40,7 +40,7 @@ class Cardinality {
   void add(const Logical& node, const LogicalScan& scan);
   ColumnId representative(ColumnId column) const;
   void make_equal(ColumnId one, ColumnId other);
-  /// How many different values the expression has; `other` is what it is compared with.
+  /// Returns the number of distinct values of the expression; `other` is the value compared with it.
   double values_of(const sql::Expression& expression, const sql::Expression& other) const;
 
   std::size_t counted_tables_ = 0, uncounted_tables_ = 0;

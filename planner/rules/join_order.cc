@@ -17,9 +17,9 @@ namespace {
 constexpr double kLookupCost = 3, kHashedRow = 0.2, kProbe = 0.1, kJoinedRow = 0.2;
 /// More rows are not looked up one by one.
 constexpr double kMostLookups = 5000;
-/// What has been written stays where another order is hardly better: guesses are no more than that.
+/// The written order stays if another order is hardly better: costs are only guesses.
 constexpr double kClearlyBetter = 0.8;
-/// Of more relations only so many are tried as the first one.
+/// The number of relations that are tried as the first one.
 constexpr std::size_t kMostFirst = 24;
 
 using JoinedSet = std::vector<bool>;  // by the relation's number
@@ -104,7 +104,7 @@ class JoinOrder {
     }
   }
 
-  /// Does the relation's own condition say which values a key has?
+  /// Returns true if the relation's own condition fixes the values of a key.
   static bool fixes_key(const JoinedRelation& relation, const sql::Expression& condition) {
     const auto* list = std::get_if<sql::InListTest>(&condition.node);
     if (sides_of_equality(condition).first == nullptr && (list == nullptr || list->negated)) return false;
@@ -199,7 +199,7 @@ class JoinOrder {
     return cost;
   }
 
-  /// How many rows of the relation an index finds for each row that is there; nullopt: no index helps.
+  /// Returns how many rows of the relation an index finds for each row so far; nullopt: no index helps.
   std::optional<double> looked_up(const JoinedSet& joined, std::size_t relation) const {
     const JoinedRelation& added = relations_[relation];
     std::set<ColumnId> equal;

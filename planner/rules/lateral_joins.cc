@@ -58,7 +58,7 @@ LogicalPtr flatten(const Logical& node, const LogicalApply& apply) {
     for (const ExpressionPtr& value : values->rows[0]) expressions.push_back(over_input(value, frame));
     return make_logical(LogicalProject{apply.input, std::move(expressions)}, node.columns);
   }
-  // What stands above a function is computed for many of its rows at once, not anew for each row of the input.
+  // Nodes above a function are computed for many of its rows at once, not anew for each row of the input.
   const auto* project = std::get_if<LogicalProject>(&apply.subquery->node);
   if (project != nullptr && is_of_functions(*project->input)) {
     const LogicalPtr rest = apply_to(apply, project->input);

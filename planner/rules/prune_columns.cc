@@ -96,7 +96,7 @@ LogicalPtr without_outputs(const LogicalPtr& node) {
 }
 
 LogicalPtr prune_apply(const Logical& node, LogicalApply apply, Ids needed) {
-  // A subquery whose answer nobody reads is not asked.
+  // An unused subquery is not evaluated.
   if (apply.kind != LogicalApply::Kind::kLateral && !needed.contains(node.columns.back().id)) return prune(apply.input, needed);
   auto columns = kept(node.columns, needed);
   need(needed, apply.comparison);
@@ -185,7 +185,7 @@ void note_columns(const Logical& node, Ids& used) {
   for (const LogicalPtr& input : inputs_of(node)) note_columns(*input, used);
 }
 
-/// Of the locked rows the key is needed, and what decides the answer: that much must not have changed when they are locked.
+/// The locked rows need their key and the columns that decide the answer: these must not have changed when the rows are locked.
 LogicalPtr prune_lock_rows(LogicalLockRows locks, Ids needed) {
   Ids used = needed;
   note_columns(*locks.input, used);

@@ -12,7 +12,7 @@ using Conditions = std::vector<ExpressionPtr>;
 
 namespace {
 
-/// Is the value surely NULL where the given columns all are? Only shapes that are surely so.
+/// Returns true if the value is certainly NULL when the given columns all are. Recognises certain shapes only.
 bool is_null_with(const sql::Expression& value, const std::set<ColumnId>& columns) {
   auto any = [&](const ExpressionPtr& operand) { return is_null_with(*operand, columns); };
   if (const auto* call = std::get_if<sql::FunctionCall>(&value.node)) {
@@ -26,7 +26,7 @@ bool is_null_with(const sql::Expression& value, const std::set<ColumnId>& column
   return logical && std::all_of(logical->operands.begin(), logical->operands.end(), any);
 }
 
-/// Is the condition never true where the given columns are all NULL? Weaker than `is_null_with`: it may be false.
+/// Returns true if the condition is never true when the given columns are all NULL. Weaker than `is_null_with`: it may be false.
 bool rejects_nulls(const sql::Expression& condition, const std::set<ColumnId>& columns) {
   if (is_null_with(condition, columns)) return true;
   if (const auto* test = std::get_if<sql::NullTest>(&condition.node)) return test->negated && is_null_with(*test->operand, columns);
@@ -90,8 +90,8 @@ Conditions split(const ExpressionPtr& condition) {
   return parts;
 }
 
-/// What conditions of the form (a AND b) OR (c AND d) say of these columns alone: a OR c, where b and d ask for others, too. It follows from
-/// the condition, which stays.
+/// Returns the part of conditions (a AND b) OR (c AND d) on these columns alone: a OR c, if b and d need other columns, too. The condition
+/// implies it, and stays.
 Conditions implied_for(const std::set<ColumnId>& columns, const Conditions& conditions) {
   Conditions implied;
   for (const ExpressionPtr& condition : conditions) {

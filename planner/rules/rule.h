@@ -24,7 +24,7 @@ LogicalPtr fold_constants(const LogicalPtr&);
 LogicalPtr push_down_filters(const LogicalPtr&);
 /// Chains of inner joins are put into an order without needless cross products.
 LogicalPtr order_joins(const LogicalPtr&);
-/// Columns that nobody reads are not fetched or computed.
+/// Removes unused columns, so that they are not fetched or computed.
 LogicalPtr prune_columns(const LogicalPtr&);
 
 }  // namespace redquel::planner

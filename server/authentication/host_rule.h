@@ -26,7 +26,7 @@ struct AddressRange {
   asio::ip::address address, mask;
 
   bool contains(const asio::ip::address& other) const;
-  /// Whether every address in it belongs to this machine.
+  /// Returns true if every address in it belongs to this machine.
   bool is_loopback() const;
 };
 

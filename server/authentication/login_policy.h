@@ -11,7 +11,7 @@ namespace redquel::server {
 
 struct ConnectionSecurity;
 
-/// What all threads know about logins: the rules in force and the protected mode. Any thread may call.
+/// The login rules in force and the protected mode, shared by all threads. Any thread may call.
 ///
 /// Protected mode is for a redquel without rules over a Redis in which no role has a password. It trusts redquel's own operating-system
 /// user and root on this machine and refuses all others. It is decided once and only ever left.

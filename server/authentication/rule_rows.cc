@@ -14,7 +14,7 @@ namespace redquel::server {
 
 namespace {
 
-/// Of this process; null: none was named.
+/// The policy of this process; null: none is set.
 const LoginPolicy* known_policy = nullptr;
 
 std::vector<std::string> texts_of(const RuleField& words) {

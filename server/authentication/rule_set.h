@@ -14,7 +14,7 @@ namespace redquel::server {
 
 struct ConnectionSecurity;
 
-/// Where the rules are. A text wins over a file of the same rules; without both they are the built-in ones.
+/// The sources of the rules. A text takes precedence over a file of the same rules; without both the built-in rules hold.
 struct RuleSources {
   std::filesystem::path hba_file, ident_file;  // empty: none
   std::string rules;                           // lines of pg_hba.conf

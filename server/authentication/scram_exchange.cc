@@ -31,7 +31,7 @@ std::string shown(char c) {
   return is_visible(c) ? fmt::format("'{}'", c) : fmt::format("0x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
 }
 
-/// The same of a text, cut after 30 bytes.
+/// Returns a text for messages, cut after 30 bytes.
 std::string shown(std::string_view text) {
   std::string result(text.substr(0, 30));
   std::ranges::replace_if(result, [](char c) { return !is_visible(c); }, '?');

@@ -14,7 +14,7 @@ class ScramExchange {
  public:
   struct Options {
     sql::ScramVerifier verifier;
-    bool is_mock = false;          // whatever the proof: it is wrong
+    bool is_mock = false;          // the login fails regardless of the proof
     std::string server_end_point;  // channel binding data; empty: SCRAM-SHA-256-PLUS is not offered
     std::string nonce;             // the server's part
   };

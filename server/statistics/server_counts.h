@@ -16,7 +16,7 @@
 
 namespace redquel::server {
 
-/// What other threads may know of one session.
+/// The facts about one session for other threads.
 struct ListedSession {
   sql::SessionStatistics facts;  // under the lock of ServerCounts; what changes with each statement is in `activity`
   ActivitySlot activity;         // read and written without it, as the following
@@ -24,7 +24,7 @@ struct ListedSession {
   std::atomic<const char*> awaited_event = nullptr;  // name of the wait event, of static storage; null: none
 };
 
-/// Why connections ended before their login was complete.
+/// The reasons why connections ended before their login was complete.
 struct ConnectionCounts {
   std::atomic<std::uint64_t> accepted = 0, full = 0, failed_authentications = 0, failed_tls = 0, timed_out = 0;
 };

@@ -21,7 +21,7 @@ enum class StatementKind : std::uint8_t { kSelect, kInsert, kUpdate, kDelete, kO
 inline constexpr std::size_t kStatementKinds = 5;
 std::string_view name_of(StatementKind kind);
 
-/// What the sessions of one thread have done in one database.
+/// The counts of one thread's sessions in one database.
 struct DatabaseCounts {
   std::array<Count, kStatementKinds> done, failed;
   Count commits, rollbacks;

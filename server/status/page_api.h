@@ -21,7 +21,7 @@ namespace redquel::server {
 /// Opens a connection to the server within the process. Returns the client's descriptor. Any thread may call.
 using OpenInside = std::function<int(ClientOrigin origin)>;
 
-/// What the status page asks for, as JSON. Lives on the thread of the status server.
+/// The status page's requests, answered as JSON. Lives on the thread of the status server.
 class PageApi {
  public:
   /// A request that cannot be answered, with HTTP's status.

@@ -10,7 +10,7 @@ struct PagePart {
   std::string_view name, query;
 };
 
-/// What changes from second to second, read from database postgres.
+/// Returns the parts that change from second to second, read from database postgres.
 std::span<const PagePart> live_parts();
 /// The tables of the database that the session is connected to.
 std::span<const PagePart> table_parts();

@@ -7,7 +7,7 @@
 
 namespace redquel::server {
 
-/// Whether clients should be sent here.
+/// The answers of the health checks.
 struct Readiness {
   bool is_live = true;         // every event loop has turned within two seconds
   bool redis_answers = false;  // within the last second, give or take a tick
