@@ -55,7 +55,7 @@ Difference difference(const sql::CatalogSnapshot& before, const sql::CatalogSnap
   return found;
 }
 
-// Does the object look to whatever depends on it as it did? A table may have got an index, a function another body.
+// Returns true if the object is unchanged for its dependents. A table may have got an index, a function another body.
 
 bool looks_same(const sql::TableDef& a, const sql::TableDef& b) {
   return a.schema == b.schema && a.name == b.name && a.row_type == b.row_type && a.primary_key == b.primary_key &&
@@ -89,7 +89,7 @@ bool looks_same(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& 
   return false;
 }
 
-/// Does any of `dependents` depend, in the draft, on one of the objects that look different in the other state?
+/// Returns true if one of `dependents` depends, in the draft, on an object that differs in the other state.
 bool needs_changed(const CatalogDraft& draft, const Oids& dependents, const Oids& changed, const sql::CatalogSnapshot& before,
                    const sql::CatalogSnapshot& after) {
   return std::ranges::any_of(changed, [&](sql::Oid oid) {
@@ -121,13 +121,13 @@ std::set<std::string> names_of(const sql::CatalogSnapshot& catalog) {
   return names;
 }
 
-/// Did both give a name that nobody had?
+/// Returns true if both states use a new name that the state before did not have.
 bool share_new_name(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& own, const sql::CatalogSnapshot& now) {
   const std::set<std::string> known = names_of(before), others = names_of(now);
   return std::ranges::any_of(names_of(own), [&](const std::string& name) { return !known.contains(name) && others.contains(name); });
 }
 
-/// Is an object in a schema that has changed in the other state?
+/// Returns true if an object is in a schema that has changed in the other state.
 bool lies_in_changed_schema(const sql::CatalogSnapshot& catalog, const Oids& objects, const sql::CatalogSnapshot& before,
                             const sql::CatalogSnapshot& after) {
   const auto is_there = [&](const std::string& schema) {
@@ -186,7 +186,7 @@ Oids all_objects(const Difference& of) {
   return all;
 }
 
-/// Is one of the prefixes that the draft has reserved somebody else's by now?
+/// Returns true if another owner has one of the draft's reserved prefixes by now.
 bool shares_prefix(const CatalogDraft& draft, const LoadedCatalog& now, const std::set<std::string>& claimed) {
   return std::ranges::any_of(draft.reserved_prefixes(), [&](const auto& reserved) {
     return !claimed.contains(reserved.first) && std::ranges::any_of(now.prefixes, [&](const std::string& taken) {

@@ -6,10 +6,10 @@
 
 namespace redquel::executor {
 
-/// Is what others have made of `before` in each other's way with the draft, which was made of it too? It is where both have touched one
-/// object; where one of them has dropped, renamed or reformed what something of the other depends on (both would have waited for each
-/// other's locks in PostgreSQL); where both gave a name; and where others have touched a table that the transaction relies on.
-/// `claimed`: prefixes that are in `now` for the draft's own sake.
+/// Returns true if the changes of other sessions to `before` conflict with those of the draft, which was made from it too. They conflict
+/// if both changed one object; if one dropped, renamed or reshaped an object that the other's objects depend on (in PostgreSQL one would
+/// have waited for the other's locks); if both used a new name; and if another session changed a table that the transaction relies on.
+/// `claimed`: prefixes that `now` has on behalf of the draft.
 bool conflicts(const CatalogDraft& draft, const sql::CatalogSnapshot& before, const LoadedCatalog& now, const std::set<sql::Oid>& relied_on,
                const std::set<std::string>& claimed);
 

@@ -171,7 +171,7 @@ void CatalogDraft::put(sql::TableDef table) {
   note_references(before.get(), &table);
 }
 
-/// Whoever is referred to by other tables than before is another version of itself, so that nobody writes to it unaware.
+/// If a table is referred to by other tables than before, it gets a new version, so that no session writes to it with the old definition.
 void CatalogDraft::note_references(const sql::TableDef* before, const sql::TableDef* after) {
   std::set<sql::Oid> referenced;
   for (const sql::TableDef* table : {before, after}) {

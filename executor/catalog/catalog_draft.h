@@ -25,19 +25,19 @@ class CatalogDraft {
   const std::vector<Removal>& pending_removals() const { return pending_removals_; }
 
   sql::Oid new_oid();
-  /// From now on oids are those from `first` to before `end`, which nobody else gets. A draft that is committed at once needs none: it takes
-  /// the next ones, and is stale where somebody else has taken them.
+  /// Makes the draft use the oids from `first` to before `end`, which are reserved for it. A draft that is committed at once needs none:
+  /// it takes the next ones, and is stale if another session has taken them.
   void take_oids(sql::Oid first, sql::Oid end);
-  /// How many were taken that somebody else may get.
+  /// Returns how many oids were taken without a reservation.
   sql::Oid lacking_oids() const { return end_oid_ != 0 && next_oid_ > end_oid_ ? next_oid_ - end_oid_ : 0; }
-  /// How many it has taken beyond those of the draft that it was made from.
+  /// Returns how many oids were taken beyond those of the draft that it was made from.
   sql::Oid oids_taken_since(const CatalogDraft& before) const { return next_oid_ - before.next_oid_; }
 
   /// The tables, sequences, views, types and functions that it has made, changed or dropped.
   std::set<sql::Oid> touched() const;
   /// Prefixes that it has reserved.
   const std::vector<std::pair<std::string, std::string>>& reserved_prefixes() const { return change_.reserved_prefixes; }
-  /// The same changes to other definitions; nobody else has touched what they are about.
+  /// Returns the same changes applied to newer definitions. No other session has changed the objects concerned.
   CatalogDraft rebased(const LoadedCatalog& now) const;
   /// A free prefix for a new table or sequence, reserved for `owner`.
   std::string reserve_prefix(std::string_view schema, std::string_view name, const std::string& owner);
@@ -46,9 +46,9 @@ class CatalogDraft {
   const sql::ReservedPrefixes& prefixes() const { return prefixes_; }
   /// Keeps tables and sequences from the prefix. `use`: why, for the notice that names the prefix chosen instead.
   void avoid_used_prefix(const std::string& prefix, std::string use) { used_.insert_or_assign(prefix, std::move(use)); }
-  /// Somebody has the prefix, though no definition tells.
+  /// Marks a prefix as taken, although no definition has it.
   void avoid_prefix(std::string prefix) { prefixes_.insert(std::move(prefix)); }
-  /// That very prefix; false if it is taken.
+  /// Reserves exactly this prefix; false if it is taken.
   bool reserve_exactly(const std::string& prefix, const std::string& owner);
 
   /// Tables that its foreign keys refer to, or referred to, learn of it.
@@ -80,7 +80,7 @@ class CatalogDraft {
   void remove(Removal removal) { change_.removals.push_back(std::move(removal)); }
   void delete_key(std::string key) { change_.deleted_keys.push_back(std::move(key)); }
   void rename_key(std::string from, std::string to) { change_.renamed_keys.emplace_back(std::move(from), std::move(to)); }
-  /// The change is refused if anybody wrote to the table since its counter had this value.
+  /// The change is refused if any session wrote to the table since its counter had this value.
   void require_unchanged(sql::Oid table, std::string counter) {
     change_.unchanged_tables.emplace_back(table, std::move(counter));
   }
@@ -99,7 +99,7 @@ class CatalogDraft {
   const std::vector<sql::SqlError>& notices() const { return notices_; }
   std::vector<sql::SqlError> take_notices() { return std::exchange(notices_, {}); }
 
-  /// What is to be committed; empty if nothing changed.
+  /// Returns the change to commit; empty if nothing changed.
   CatalogChange take_change();
 
  private:

@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 /// Modes of LOCK TABLE, numbered as parser::ast::LockTable has them.
 enum class TableLock : std::int32_t { kShare = 5, kShareRowExclusive = 6, kAccessExclusive = 8 };
 
-/// What a definition statement works with. It reads the newest catalog itself, and again when another process was faster.
+/// The environment of a definition statement. It reads the newest catalog itself, and again if another process was faster.
 struct DdlContext {
   RedisClient& redis;
   RedisClient& bulk;  // for walks over all rows

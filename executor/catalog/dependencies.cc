@@ -105,7 +105,7 @@ bool uses(const sql::CatalogSnapshot& catalog, const sql::FunctionDef& function,
 /// Objects with the oids by which they are put in order.
 using Entries = std::vector<std::pair<sql::Oid, DropObject>>;
 
-/// What depends on a function in the definitions of tables: defaults, CHECK constraints, generated columns.
+/// Adds the parts of tables' definitions that depend on a function: defaults, CHECK constraints, generated columns.
 void add_calling_parts(const CatalogDraft& draft, sql::Oid function, Entries& found) {
   const sql::CatalogSnapshot& catalog = draft.catalog();
   const std::string& name = catalog.functions.at(function)->name;

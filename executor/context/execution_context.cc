@@ -137,7 +137,7 @@ asio::awaitable<RepliesPtr> ExecutionContext::replies_of(RedisRequest& request) 
 asio::awaitable<void> ExecutionContext::confirm_catalog(ExecutionCounters* counters) {
   if (is_confirmed_) co_return;
   CommandBatch batch;
-  batch.add("EXISTS", sql::kVersionKey);  // every turn tells the version
+  batch.add("EXISTS", sql::kVersionKey);  // every turn returns the version
   co_await ask(std::move(batch), counters);
   is_confirmed_ = true;
 }

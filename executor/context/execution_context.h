@@ -49,7 +49,7 @@ struct ReadLimits {
   std::size_t intersection_members = 50000;  // of the smallest set of a SINTERCARD
 };
 
-/// How far scans of the keyspace have come in one run of a statement.
+/// The progress of keyspace scans in one run of a statement.
 struct ScanProgress {
   std::uint64_t keys = 0;  // that Redis has looked at
   std::chrono::steady_clock::time_point begun, reported;
@@ -72,7 +72,7 @@ class SharedRows;
 class ExecutionContext;
 using MakeOperator = OperatorPtr(const planner::PhysicalNode& node, ExecutionContext& context);
 
-/// What the operators of one run of one statement share.
+/// The state that the operators of one run of one statement share.
 class ExecutionContext {
  public:
   ExecutionContext(RedisClient& redis, RedisClient& bulk, sql::CatalogPtr catalog, sql::EvaluationContext evaluation, MakeOperator* make_operator)
@@ -89,7 +89,7 @@ class ExecutionContext {
   /// Runs commands in one round trip and checks that the catalog is still the plan's; error replies throw.
   /// Throws SqlError, StaleCatalog.
   asio::awaitable<RepliesPtr> ask(CommandBatch batch, ExecutionCounters* counters);
-  /// As `ask`, but error replies are left to the caller, who knows what they mean.
+  /// Like ask(), but returns error replies to the caller, who maps them to errors.
   asio::awaitable<RepliesPtr> ask_unchecked(CommandBatch batch, bool atomic, ExecutionCounters* counters);
   /// The commands as one snapshot.
   asio::awaitable<RepliesPtr> ask_atomic(CommandBatch batch, ExecutionCounters* counters);
@@ -100,7 +100,7 @@ class ExecutionContext {
   asio::awaitable<RepliesPtr> replies_of(RedisRequest& request);
   /// A batch that calls read-only scripts.
   asio::awaitable<RepliesPtr> ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters);
-  /// Asks once in the run whether the catalog still is the plan's: for replies that come from another logical database and do not tell.
+  /// Checks once in the run that the catalog still is the plan's: for replies from another logical database, which carry no version.
   asio::awaitable<void> confirm_catalog(ExecutionCounters* counters);
   /// Throws StaleCatalog, unless the catalog has moved without the plan's tables (`tables_hold`).
   asio::awaitable<void> check_version(const Replies& replies);
@@ -115,7 +115,7 @@ class ExecutionContext {
     multi_turn_tables_.clear();
   }
 
-  /// Was the node found cheap a moment ago?
+  /// Returns true if the node was found cheap a moment ago.
   bool is_known_cheap(const void* node) const;
   void remember_cheap(const void* node);
 
@@ -126,7 +126,7 @@ class ExecutionContext {
   };
   void count_written(const sql::TableDef& table, const WrittenRows& rows);
 
-  /// What the statement's transaction has changed in a table; null: nothing, or there is no transaction.
+  /// Returns the changes of the statement's transaction to a table; null: no changes, or no transaction.
   std::shared_ptr<const TableChanges> changes(sql::Oid table) const;
 
   /// Null: the statement stands for itself.
@@ -137,7 +137,7 @@ class ExecutionContext {
   void freeze_changes();
   /// Members of the table's rows that such a statement has updated or deleted; null: the statement writes in one place only.
   std::shared_ptr<KnownKeys> changed_rows(sql::Oid table);
-  /// Where lookups by key note what they found; null: nobody asks.
+  /// The recorder of rows found by key; null: lookups are not recorded.
   ReadChecks* reads() const { return reads_; }
   void set_reads(ReadChecks* reads) { reads_ = reads; }
 
@@ -146,9 +146,10 @@ class ExecutionContext {
   std::function<asio::awaitable<bool>(sql::SequenceCall::Advisory, std::int64_t key)> advisory;
   /// Runs a function in LANGUAGE sql; empty where there is no session.
   std::function<asio::awaitable<std::vector<sql::Batch>>(FunctionInvocation)> run_function;
-  /// Waits, as its session does, until somebody else's lock is gone.
+  /// Waits, with the session's limits, until the conflicting lock is released.
   std::function<asio::awaitable<void>(LockConflict)> wait_for_lock;
-  /// Asked when the catalog has moved under a read: are the plan's tables as they were, so that the statement may go on? Empty: no.
+  /// Called if the catalog has moved during a read. Returns true if the plan's tables are unchanged, so that the statement may continue.
+  /// Empty: false.
   std::function<asio::awaitable<bool>()> tables_hold;
   std::function<void(const sql::SqlError&)> notice;  // sends a NOTICE to the client; may be empty
   std::size_t work_mem = 64u << 20;
@@ -192,8 +193,8 @@ class ExecutionContext {
   ReadChecks* reads_ = nullptr;
 };
 
-/// What one operator's commands do, added to EXPLAIN ANALYZE's numbers of its plan node, and to those of the session, when the operator ends. Counts the node's scan of a
-/// table, too.
+/// The counts of one operator's commands, added to EXPLAIN ANALYZE's numbers of its plan node, and to those of the session, when the
+/// operator ends. Counts the node's scan of a table, too.
 class NodeCounters {
  public:
   NodeCounters(const planner::PhysicalNode& node, ExecutionContext& context) : node_(node), statistics_(context.statistics), session_(context.session_counters), scan_(node, context.relation_counts) {}
@@ -201,7 +202,7 @@ class NodeCounters {
   NodeCounters(const NodeCounters&) = delete;
   NodeCounters& operator=(const NodeCounters&) = delete;
 
-  /// For the commands of the operator; null where nobody counts.
+  /// Returns the counters for the operator's commands; null if they are not counted.
   ExecutionCounters* get() { return statistics_ || session_ ? &counters_ : nullptr; }
   /// Rows that the scan has read.
   void add_rows(std::size_t rows) { scan_.add_rows(rows); }

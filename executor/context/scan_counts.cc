@@ -11,7 +11,7 @@ namespace {
 
 using Columns = std::span<const std::int16_t>;
 
-/// What a node reads of one table.
+/// The reads of one table by a node.
 struct Scan {
   const sql::TableDef* table = nullptr;
   bool is_whole = false;            // else by indexes
@@ -68,7 +68,7 @@ Scan scan_of(const planner::FullScan& node) {
   if (!node.key_start.empty()) return by_primary_key(*node.read.table);
   return {node.read.table.get(), true};
 }
-/// Of a scan that the copy in memory serves; else the scan of Redis counts.
+/// For a scan that the copy in memory serves; otherwise the scan of Redis counts.
 Scan scan_of(const planner::MemoryScan& node) { return {node.read.table.get(), true}; }
 Scan scan_of(const planner::MappedScan& node) {
   using Path = planner::MappedScan::Path;

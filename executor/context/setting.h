@@ -6,7 +6,7 @@
 
 namespace redquel::executor {
 
-/// Is the session's boolean parameter on, as SHOW tells it?
+/// Returns true if the session's boolean parameter is on in SHOW.
 inline bool is_on(const ExecutionContext& context, const char* parameter) {
   const sql::EvaluationContext& evaluation = context.evaluation();
   const std::string* value = evaluation.show == nullptr ? nullptr : evaluation.show(evaluation.session, parameter);

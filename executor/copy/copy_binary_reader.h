@@ -21,7 +21,7 @@ class CopyBinaryReader {
   /// The next row's values, nullopt for NULL. False: more data are needed, or (`at_end`) there is no row. Throws 22P04.
   bool next(std::vector<std::optional<std::string_view>>& values);
   bool at_end() const { return at_end_; }
-  /// Of the row that `next` gave or was about to give, from 1; 0 in the header.
+  /// The number of the row that `next` returned or was about to return, from 1; 0 in the header.
   std::uint64_t line_number() const { return line_number_; }
   /// The column at which the last error was found.
   std::optional<std::size_t> failed_column() const { return failed_column_; }

@@ -31,9 +31,9 @@ class CopyInput {
 
   /// "COPY t, line 3: "1,x"", as PostgreSQL's CopyFromErrorCallback says it.
   std::string context_of_row(std::size_t row) const;
-  /// The same without the line's text.
+  /// Like context_of_row(), without the line's text.
   std::string context_of_stored_row(std::size_t row) const;
-  /// As `context_of_row`, for a row by its place in the batch.
+  /// Like context_of_row(), for a row by its place in the batch.
   std::string context_in_batch(std::size_t row) const { return context_of_row(first_ + lines_.size() - texts_.size() + row); }
   std::string context_of_line(std::uint64_t line, std::string_view text) const;
   std::string context_of_line(std::uint64_t line) const;

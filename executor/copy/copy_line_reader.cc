@@ -55,7 +55,7 @@ std::optional<std::string_view> CopyLineReader::next() {
     if (csv) {
       const bool may_look_ahead = c == '\\' || c == '\r';
       if (may_look_ahead && position_ + 1 == data_.size() && !ended_) return std::nullopt;
-      // Where quote and escape differ, an escape counts only inside quotes and before a quote; else a quote just toggles.
+      // If quote and escape differ, an escape counts only inside quotes and before a quote; otherwise a quote just toggles.
       const bool is_escape = c == options_.escape && options_.escape != options_.quote;
       if (in_quote_ && is_escape) last_was_escape_ = !last_was_escape_;
       if (c == options_.quote && !last_was_escape_) in_quote_ = !in_quote_;
@@ -127,7 +127,7 @@ CopyLineReader::Step CopyLineReader::scan_backslash() {
     return Step::kGoOn;
   }
   if (data_[position_ + 1] != '.') {
-    // In text format the next byte is data, whatever it is.
+    // In text format the next byte is always data.
     position_ += csv ? 1 : 2;
     return Step::kGoOn;
   }

@@ -24,7 +24,7 @@ class CopyLineReader {
   /// differ or the end marker is damaged.
   std::optional<std::string_view> next();
   bool at_end() const { return at_end_; }
-  /// Of the line that `next` gave or was about to give, from 1.
+  /// The number of the line that `next` returned or was about to return, from 1.
   std::uint64_t line_number() const { return line_number_; }
 
  private:

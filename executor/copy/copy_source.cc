@@ -23,10 +23,10 @@ using sql::SqlError;
 
 namespace {
 
-/// As many rows as PostgreSQL buffers before it inserts them: decides which of two errors comes first.
+/// The number of rows that PostgreSQL buffers before it inserts them: decides which of two errors comes first.
 constexpr std::size_t kRows = 1000;
 
-/// What all formats share: reading from the channel, batches, WHERE, errors in their place.
+/// The part that all formats share: reading from the channel, batches, WHERE, errors with their place.
 class CopySource : public Operator {
  public:
   CopySource(const std::vector<planner::PhysicalColumn>& columns, const planner::PlannedCopy& plan, CopyInput& input,
@@ -86,7 +86,7 @@ class CopySource : public Operator {
   /// Appends one row to `columns_`; false when there is none yet. On errors sets `failure_context_`.
   virtual bool read_row() = 0;
   virtual bool at_end() const = 0;
-  /// Of errors while data are read.
+  /// Returns the context of errors while data are read.
   virtual std::string context_here() const = 0;
 
   std::size_t width() const { return described_.size(); }
@@ -156,7 +156,7 @@ class CopySource : public Operator {
       return sql::select_rows(*plan_.condition, batch, context_.evaluation());
     } catch (const SqlError&) {
     }
-    // Some row cannot be computed: which?
+    // A row cannot be computed: finds out which one.
     for (std::uint32_t row = 0; row < batch.rows; ++row) {
       failure_context_ = input_.context_in_batch(row);
       const std::uint32_t one[] = {row};
@@ -170,7 +170,7 @@ class CopySource : public Operator {
     throw SqlError(sqlstate::kInternalError, "a condition failed for many rows, but for none of them");
   }
 
-  /// What follows the end marker is read over, where the format allows it to be there.
+  /// Skips the data after the end marker, if the format allows them.
   asio::awaitable<void> drain() {
     while (!drained_ && !failure_) {
       const std::optional<std::string_view> data = co_await input_.channel.read();

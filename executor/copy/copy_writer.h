@@ -19,11 +19,11 @@ class CopyWriter {
   CopyWriter(const planner::CopyOptions& options, std::vector<std::string> names, const sql::SessionSettings& settings,
              CopyChannel& channel, sql::ProgressReport& progress);
 
-  /// What stands before the first row.
+  /// Writes the text before the first row.
   void begin();
   /// `columns`: of the batch, object names in place of oids for text.
   void write_row(const std::vector<sql::ColumnPtr>& columns, std::size_t row);
-  /// What stands after the last row.
+  /// Writes the text after the last row.
   void end();
 
  private:

@@ -258,8 +258,8 @@ asio::awaitable<void> restore(DdlContext& context, TablePtr before) {
   co_await change_catalog(context, make);
 }
 
-/// Must the rows that an open transaction sees be written to a place of its own? They must be looked at, or get index entries, before
-/// it ends, and some of them may be its own.
+/// Returns true if the rows that an open transaction sees must be written to a new place. They must be checked, or get index entries,
+/// before it ends, and some of them may be its own.
 bool needs_new_place(const TableAlteration& alteration, const sql::TableDef& before, bool has_changes) {
   if (alteration.needs_rewrite() || alteration.needs_stored_keys() || !alteration.new_indexes().empty()) return true;
   if (!has_changes) return false;
@@ -285,7 +285,7 @@ std::vector<sql::ForeignKeyDef> newly_valid_keys(const sql::TableDef& before, co
   return keys;
 }
 
-/// Nobody else writes to the table, or to those that its new foreign keys refer to, before the transaction ends.
+/// Blocks writers of the table, and of those that its new foreign keys refer to, until the transaction ends.
 asio::awaitable<void> lock_tables(DdlContext& context, const sql::CatalogSnapshot& catalog, const sql::TableDef& before,
                                   const sql::TableDef& after) {
   if (!context.lock_table) throw sql::not_supported("ALTER TABLE of a table with rows within another statement of a transaction");
@@ -310,7 +310,7 @@ asio::awaitable<void> alter_at_new_place(DdlContext& context, const ast::AlterTa
   if (!keys.empty()) co_await validate_foreign_keys(context, before->oid, std::move(keys));
 }
 
-/// Do rows of the table lie in columns of others, as values?
+/// Returns true if columns of other tables hold rows of the table as values.
 bool has_rows_elsewhere(const sql::CatalogSnapshot& catalog, const sql::TableDef& table) {
   if (table.row_array == 0) return false;
   return std::ranges::any_of(catalog.tables, [&](const auto& entry) {
@@ -397,7 +397,7 @@ asio::awaitable<void> alter_table(DdlContext& context, const ast::AlterTable& st
       const Transaction* transaction = context.session.transaction.get();
       const bool has_changes = transaction != nullptr && transaction->buffer().changes(before->oid);
       if (has_changes) state.is_empty = false;
-      // A first pass tells what the rows must fulfil.
+      // A first pass finds the conditions that the rows must satisfy.
       TableAlteration trial(first, before, state.is_empty);
       trial.apply(statement.commands);
       restarts = trial.restarts();

@@ -38,7 +38,7 @@ std::vector<TablePtr> tables_redefined(const CatalogChange& change, const sql::C
   return tables;
 }
 
-/// Those of which somebody has locked a row.
+/// Returns the tables with locked rows.
 asio::awaitable<std::vector<TablePtr>> with_locks(RedisClient& redis, std::vector<TablePtr> tables) {
   std::vector<TablePtr> locked;
   if (tables.empty()) co_return locked;

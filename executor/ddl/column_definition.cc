@@ -177,7 +177,7 @@ ColumnDraft read_column(const CatalogDraft& draft, const ast::ColumnDefinition& 
 
 namespace {
 
-/// What keys and exclusion constraints have in common.
+/// The common part of keys and exclusion constraints.
 template <typename Written>
 KeyDraft begin_key(const ast::Constraint& constraint, const Written& written) {
   check_storage_parameters("btree", written.options);

@@ -64,7 +64,7 @@ void refuse_other_constraints(const parser::ast::Constraint& constraint);
 void check_tablespace(const std::string& tablespace);
 /// Returns the collation that columns of the domain have; empty: that of the type under it.
 std::string domain_collation(const CatalogDraft& draft, sql::Oid domain);
-/// What a column remembers of its COLLATE clause: nothing of "default".
+/// Returns the collation that a column stores from its COLLATE clause: none for "default".
 std::string remembered_collation(const parser::ast::QualifiedName& collation);
 void check_collation(const parser::ast::QualifiedName& collation, sql::Type type, std::optional<std::uint32_t> offset);
 

@@ -128,7 +128,7 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
                                                              index.name, statement.access_method));
   }
   const bool is_empty = keeps_nothing || (known && known->oid == table->oid && state.is_empty);
-  // What a foreign table's structure holds is compared with the rows (structure_state.h).
+  // The contents of a foreign table's structure are compared with the rows (structure_state.h).
   index.state = is_empty && !table->mapping ? sql::IndexState::kReady : sql::IndexState::kBuilding;
   if (is_empty && !keeps_nothing) {
     draft.require_unchanged(table->oid, state.change_counter);
@@ -174,7 +174,7 @@ asio::awaitable<bool> build_in_transaction(DdlContext& context, const ast::Creat
 asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement) {
   std::optional<NewIndex> made;
   for (int attempt = 0;; ++attempt) {
-    // Whether there are rows must be known before the definition is made; that nobody wrote since is part of its commit.
+    // The definition depends on whether there are rows; the commit checks that no session has written since.
     LoadedCatalog loaded = co_await load_definitions(context);
     const CatalogDraft names(loaded, context.session);
     TablePtr known;

@@ -31,7 +31,7 @@ ast::QualifiedName name_of(const ast::Option& option) {
   throw SqlError(sqlstate::kSyntaxError, fmt::format("argument of {} must be a name", option.name));
 }
 
-/// As PostgreSQL names it where nobody does: "range" becomes "multirange", else that is put behind.
+/// Returns PostgreSQL's default name: "range" becomes "multirange"; otherwise "_multirange" is appended.
 std::string multirange_name_for(const std::string& range) {
   constexpr std::string_view kRange = "range";
   constexpr std::size_t kNameBytes = 63;

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view kReserved = "Role names starting with \"pg_\" are reserved.";
 
-/// What is written, by the grammar's names of the options. Missing ones are null.
+/// The options as written, by their names in the grammar. Missing ones are null.
 class WrittenOptions {
  public:
   WrittenOptions(const std::vector<ast::Option>& options, RoleDraft& draft) {

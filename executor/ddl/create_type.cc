@@ -248,7 +248,7 @@ void check_no_values(const CatalogDraft& draft, const UserType& type) {
   }
 }
 
-/// Where the fields of a type come from while it changes: places of the old ones, nullopt for a new one.
+/// The sources of a type's fields while it changes: places of the old ones, nullopt for a new one.
 using Places = std::vector<std::optional<std::size_t>>;
 
 void apply_command(CatalogDraft& draft, UserType& type, const ast::Alteration& command, Places& places) {

@@ -23,7 +23,7 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// What an option asks for must be what every database here has; what has no meaning here (tablespace, strategy) is accepted.
+/// An option must have the value that every database has here; options without meaning here (tablespace, strategy) are accepted.
 void check_option(const ast::Option& option) {
   const auto* text = std::get_if<std::string>(&option.value);
   if (option.name == "template") {

@@ -9,7 +9,7 @@
 
 namespace redquel::executor {
 
-/// What DROP … CASCADE throws where a column of a table's key goes along: the table's rows are written anew by DROP COLUMN first.
+/// Thrown by DROP … CASCADE if a column of a table's key is dropped with the target: DROP COLUMN writes the table's rows anew first.
 class KeyColumnGoes : public sql::SqlError {
  public:
   KeyColumnGoes(sql::Oid table_oid, std::int16_t column_number)
@@ -23,8 +23,8 @@ class KeyColumnGoes : public sql::SqlError {
 /// "view v", "column b of table t": as messages about dependencies call it.
 std::string describe(const CatalogDraft& draft, const DropObject& object);
 
-/// Drops what depends on the targets, which are themselves the caller's to drop, and tells of it in one NOTICE. Without `cascade`:
-/// 2BP01 with the list of them. KeyColumnGoes. Generated columns beside a dropped column are the caller's to drop, too: their numbers.
+/// Drops the dependents of the targets, which the caller drops itself, and lists them in one NOTICE. Without `cascade`: 2BP01 with their
+/// list. Throws KeyColumnGoes. The caller also drops generated columns beside a dropped column: their numbers are returned.
 std::vector<std::int16_t> drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets, bool cascade);
 
 /// 0A000 "cannot alter type of a column used by a view or rule".

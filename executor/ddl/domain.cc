@@ -151,7 +151,7 @@ void change_domain(CatalogDraft& draft, UserType& domain, const ast::AlterDomain
   }
 }
 
-/// Is the domain the other one, or over it?
+/// Returns true if the domain is the other one, or over it.
 bool is_over(const sql::CatalogSnapshot& catalog, sql::Oid domain, sql::Oid under) {
   while (domain != under) {
     const auto found = catalog.types.find(domain);
@@ -172,7 +172,7 @@ std::vector<std::pair<TablePtr, sql::ColumnDef>> columns_of(const sql::CatalogSn
   return columns;
 }
 
-/// 0A000 where values of the domain lie within those of a column: nobody looks at them there.
+/// Throws 0A000 if values of the domain lie within those of a column, where they would not be checked.
 void check_not_within(const sql::CatalogSnapshot& catalog, sql::Oid domain) {
   for (const auto& [oid, table] : catalog.tables) {
     for (const sql::ColumnDef& column : table->columns) {
@@ -223,7 +223,7 @@ asio::awaitable<void> validate(DdlContext& context, const ast::AlterDomain& stat
   }
 }
 
-/// Nobody writes rows that the new constraint forbids before the transaction has ended.
+/// Blocks writers of rows that the new constraint forbids until the transaction has ended.
 asio::awaitable<void> lock_tables_of(DdlContext& context, const ast::QualifiedName& name) {
   if (!context.lock_table) co_return;
   LoadedCatalog loaded = co_await load_definitions(context);

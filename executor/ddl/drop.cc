@@ -31,7 +31,7 @@ using sql::SqlError;
 
 namespace {
 
-/// How errors name the kinds of relation that DROP knows.
+/// The names, in errors, of the kinds of relation that DROP knows.
 struct DropKind {
   ast::ObjectType type;
   std::string_view name;        // table "x" does not exist
@@ -207,7 +207,7 @@ void drop_schemas(CatalogDraft& draft, const ast::Drop& statement) {
 
 namespace {
 
-/// How messages name them; `place` is what the name of a trigger and the like follows.
+/// The kinds' names in messages; `place` is the phrase before the relation of a trigger and the like.
 struct MissingKind {
   ast::ObjectType type;
   std::string_view name, place;
@@ -232,7 +232,7 @@ constexpr MissingKind kMissingKinds[] = {
     {ast::ObjectType::kTrigger, "trigger", "table"},
 };
 
-/// What PostgreSQL brings along: there is no telling that it does not exist.
+/// PostgreSQL's built-in objects: DROP IF EXISTS must not claim that they do not exist.
 constexpr std::string_view kBuiltIn[] = {"plpgsql", "redquel", "redis",   "sql",   "c",      "internal", "default", "C",     "POSIX",
                                          "heap",    "btree",   "hash",    "gin",   "gist",   "simple",   "english", "brin", "spgist",
                                          "ucs_basic"};

@@ -41,7 +41,7 @@ IndexMethod method_of(const std::string& name) {
   throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("access method \"{}\" does not support exclusion constraints", name));
 }
 
-/// May two values be compared by = in an index of that method?
+/// Returns true if an index of that method can compare two values by =.
 bool has_equality(IndexMethod method, sql::Type type) {
   if (method == IndexMethod::kBtree || method == IndexMethod::kHash) return true;
   if (sql::is_range_type(type.oid)) return true;

@@ -202,7 +202,7 @@ void erase_foreign_key(sql::TableDef& table, sql::Oid oid) {
 
 namespace {
 
-/// Does the session's transaction have the referenced row, or has it taken it away? nullopt: Redis tells.
+/// Returns true if the session's transaction has the referenced row, false if it has removed it; nullopt: ask Redis.
 std::optional<bool> exists_in_transaction(const DdlContext& context, const ForeignKey& key, const ReferencedPlace& place,
                                           const std::vector<sql::Datum>& row) {
   if (!context.session.transaction) return std::nullopt;

@@ -182,7 +182,7 @@ void check_polymorphic(const FunctionDef& function, sql::Type result) {
       .detail(fmt::format("A result of type {} requires at least one input of type {}.", name, needed));
 }
 
-/// What the function gives: RETURNS, OUT parameters, RETURNS TABLE.
+/// Reads the function's result: RETURNS, OUT parameters, RETURNS TABLE.
 void read_result(CatalogDraft& draft, const ast::CreateFunction& statement, FunctionDef& function) {
   function.table_syntax = std::ranges::any_of(
       statement.parameters, [](const ast::FunctionParameter& parameter) { return parameter.mode == ast::ParameterMode::kTable; });
@@ -299,7 +299,7 @@ void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
   } else {
     function.oid = draft.new_oid();
   }
-  // As dumps want it: what a body names may come later. Bodies of the SQL standard's are known at once.
+  // Dumps restore functions before the objects that bodies name. Bodies in SQL-standard form are bound at once.
   const auto& show = draft.session().show;
   const bool is_checked = function.standard_body || !show || show("check_function_bodies").value_or("on") != "off";
   // It may call itself.
@@ -338,7 +338,7 @@ bool is_routine(ast::ObjectType kind) {
 }
 
 std::shared_ptr<const FunctionDef> find_same_function(const CatalogDraft& draft, const FunctionDef& function) {
-  // What a procedure only gives is no part of what it is called by.
+  // OUT parameters of a procedure are not part of its signature.
   const auto inputs_of = [](const FunctionDef& definition) {
     std::vector<sql::Oid> types;
     for (const FunctionDef::Parameter& parameter : definition.parameters) {

@@ -38,7 +38,7 @@ double option_number(const ast::Option& option) {
   return value;
 }
 
-/// As pg_settings has it: "DateStyle".
+/// Returns the parameter's spelling in pg_settings: "DateStyle".
 std::string parameter_name(const std::string& written, const SessionState& session) {
   const auto same = [&](const sql::RunTimeParameter& parameter) {
     return std::ranges::equal(parameter.name, written, [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });

@@ -25,7 +25,7 @@ const sql::IndexDef* find_by_oid(const sql::TableDef& table, sql::Oid oid) {
   return nullptr;
 }
 
-/// What the index needs and no other index has complete.
+/// Returns the structures that the index needs and no other index has complete.
 std::vector<sql::Structure> missing_structures(const sql::TableDef& table, const sql::IndexDef& index) {
   std::vector<sql::Structure> missing;
   const std::vector<sql::Structure> all = sql::structures_of(table);

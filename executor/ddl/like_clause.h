@@ -7,7 +7,7 @@
 
 namespace redquel::executor {
 
-/// What LIKE takes over from a table (or view): columns at once; the rest once the new table has its columns.
+/// The parts that LIKE copies from a table (or view): columns at once; the rest once the new table has its columns.
 struct LikeParts {
   std::vector<ColumnDraft> columns;
   std::vector<sql::CheckDef> checks;

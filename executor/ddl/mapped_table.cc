@@ -212,7 +212,7 @@ bool has_same_columns(const std::vector<std::int16_t>& a, const std::vector<std:
   return std::is_permutation(a.begin(), a.end(), b.begin(), b.end());
 }
 
-/// Which columns are slots of the structure's key, and which its content says.
+/// Checks which columns are slots of the structure's key, and which its content has.
 void check_slots(const sql::IndexDef& index, const sql::KeyTemplate& key, const std::string& method, const std::string& text) {
   for (const std::int16_t slot : key.slots()) {
     const bool is_part = std::any_of(index.parts.begin(), index.parts.end(), [&](const auto& part) { return part.column == slot; });

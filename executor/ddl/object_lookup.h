@@ -10,11 +10,11 @@
 
 namespace redquel::executor {
 
-// What the names in definition statements mean, with PostgreSQL's errors.
+// Resolution of names in definition statements, with PostgreSQL's errors.
 
 /// pg_catalog and information_schema: nothing may be made, changed or dropped in them.
 bool is_system_schema(std::string_view schema);
-/// Is it called like an index of a system table? redquel has none, but they are nobody's to change.
+/// Returns true for the name of an index of a system table. redquel has no such indexes, but no statement may change them.
 bool is_system_index(std::string_view name);
 
 /// The schema that a new relation goes to: the one that was written, or the first of the search path that exists. 3F000; 42501 for
@@ -35,7 +35,7 @@ TablePtr find_table(const CatalogDraft& draft, const parser::ast::RelationName& 
 /// 42P01 `relation "x" does not exist`.
 TablePtr require_table(const CatalogDraft& draft, const parser::ast::RelationName& name);
 
-/// What kind of relation has that name.
+/// The kind of the relation with that name.
 enum class RelationKind { kNone, kTable, kIndex, kSequence, kView, kSystemTable };
 RelationKind relation_kind(const CatalogDraft& draft, const parser::ast::RelationName& name);
 

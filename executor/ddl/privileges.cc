@@ -18,7 +18,7 @@ using sql::SqlError;
 
 namespace {
 
-/// How messages call the objects that a statement names.
+/// The names, in messages, of the objects of a statement.
 struct GrantableKind {
   ObjectType type;
   AclKind kind;

@@ -19,7 +19,7 @@ using sql::SqlError;
 
 namespace {
 
-/// What a class takes: values of one type, or of a family of types.
+/// The values of a class: of one type, or of a family of types.
 enum class Taken { kOne, kArrays, kRanges, kMultiranges, kTexts, kNetworks };
 
 struct OperatorClass {

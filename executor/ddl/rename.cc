@@ -352,7 +352,7 @@ void move_function(CatalogDraft& draft, const ast::SetSchema& statement) {
   replace_function(draft, *before, std::move(function));
 }
 
-/// Would an unqualified name find it in the session's temporary schema?
+/// Returns true if an unqualified name is found in the session's temporary schema.
 bool is_temporary(const CatalogDraft& draft, const ast::RelationName& name) {
   const std::string& own = draft.session().temporary_schema;
   return !own.empty() && (name.schema.empty() || name.schema == "pg_temp" || name.schema == own) &&

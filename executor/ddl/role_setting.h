@@ -4,7 +4,7 @@
 
 namespace redquel::executor {
 
-/// Is it ALTER ROLE … SET or RESET, or ALTER DATABASE?
+/// Returns true for ALTER ROLE … SET or RESET, or ALTER DATABASE.
 bool sets_parameters(const parser::ast::AlterRole& statement);
 /// Carries it out.
 asio::awaitable<void> set_parameters(DdlContext& context, const parser::ast::AlterRole& statement);
@@ -15,7 +15,7 @@ asio::awaitable<void> require_database(DdlContext& context, const std::string& n
 asio::awaitable<void> change_database_owner(DdlContext& context, const parser::ast::AlterOwner& statement);
 /// CREATE DATABASE: 42501 without CREATEDB, or for an owner that the role is no member of; 42704.
 void check_database_creation(const SessionState& session, const std::optional<std::string>& owner);
-/// What is known of a database beside its number is kept, goes with it, or follows its new name.
+/// Change the stored attributes of a database beside its number: keep, delete, or rename them.
 asio::awaitable<void> record_database(DdlContext& context, std::string name, std::optional<std::string> owner, std::int32_t connection_limit);
 asio::awaitable<void> forget_database_facts(DdlContext& context, std::string name);
 asio::awaitable<void> rename_database_facts(DdlContext& context, std::string name, std::string new_name);

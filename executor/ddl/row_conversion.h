@@ -15,8 +15,8 @@
 
 namespace redquel::executor {
 
-/// What ALTER … TYPE makes of a column: over a row of the table as it was, in the type of `column`. 42804 where no assignment cast
-/// leads there, and what binding USING throws.
+/// Returns the conversion of ALTER … TYPE: over a row of the previous table, in the type of `column`. Throws 42804 without an assignment
+/// cast to it, and the errors of binding USING.
 sql::ExpressionPtr converted_column(const sql::TableDef& before, const sql::ColumnDef& column, const ColumnRewrite& rewrite,
                                     const sql::CatalogSnapshot& catalog, const planner::BindSettings& settings);
 
@@ -32,11 +32,11 @@ class RowConverter {
   /// A page of rows as they were (the columns of the old definition in order), as rows for a WriteUnit. Throws 23502, 23514 for rows
   /// that do not fit, and what converting them throws.
   asio::awaitable<std::vector<Row>> convert(RedisClient& client, const sql::Batch& page);
-  /// Do all columns keep their values?
+  /// Returns true if all columns keep their values.
   bool keeps_values() const;
 
  private:
-  /// Where the value of one column of a new row comes from.
+  /// The source of a column's value in a new row.
   struct Source {
     std::optional<std::size_t> copied;  // position in the old row
     sql::ExpressionPtr over_old;        // over the old row; also defaults, which read no column

@@ -10,9 +10,9 @@
 
 namespace redquel::executor {
 
-/// Writes the rows of `before`, as the converter makes them, to the place of `after`, which nobody looks at yet, in bounded pieces.
-/// `changes`: what the session's transaction has changed of them; null: nothing. When this returns or throws, nothing is on its way any
-/// more. Throws what converting throws, 23505, and 40001 where the place is not the caller's own.
+/// Writes the rows of `before`, as the converter makes them, to the new place of `after`, which is not visible yet, in bounded pieces.
+/// `changes`: the session's transaction's changes to them; null: none. No write is in flight when this returns or throws. Throws
+/// conversion errors, 23505, and 40001 if another owner has the place.
 asio::awaitable<void> copy_rows(DdlContext& context, TablePtr before, TablePtr after, RowConverter& converter, TableChangesPtr changes = nullptr);
 
 /// A key that two rows share is told as of an index that cannot be built; other errors as they are.

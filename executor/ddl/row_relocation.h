@@ -8,16 +8,16 @@
 
 namespace redquel::executor {
 
-/// Do the rows of `before` become those of `after` by another key alone? So it is where a table without indexes gets a primary key of one
-/// integer. Whether values are converted is not asked.
+/// Returns true if only the key of the rows differs between `before` and `after`: a table without indexes gets a primary key of one
+/// integer. Does not check whether values are converted.
 bool may_relocate(const TablePtr& before, const TablePtr& after);
 
-/// Has each of these rows, called by its hidden number so far, that number as its new key? Then nothing has to be moved. So it is where they came
-/// in the order of their keys, from 1 on.
+/// Returns true if the hidden key of each row equals its new key, so that no row has to be moved: the rows came in the order of their
+/// keys, from 1 on.
 asio::awaitable<bool> may_stay(DdlContext& context, TablePtr before, TablePtr after);
 
-/// Copies them within Redis, in bounded pieces, to the place of `after`, which nobody looks at yet. Throws 23502 for a row without a key, 23505
-/// in the words of an index that cannot be built for one that two rows have.
+/// Copies the rows within Redis, in bounded pieces, to the new place of `after`, which is not visible yet. Throws 23502 for a row without
+/// a key, 23505 in the words of a failed index build for a duplicate key.
 asio::awaitable<void> relocate_rows(DdlContext& context, TablePtr before, TablePtr after, sql::ProgressReport& progress);
 
 }  // namespace redquel::executor

@@ -158,7 +158,7 @@ SequenceOptions apply_sequence_options(const std::vector<ast::Option>& options, 
   } else if (is_new) {
     sequence.start = ascending ? sequence.minimum : sequence.maximum;
   }
-  // Whoever restarts it counts that once it has taken place.
+  // The caller increments the restart counter after the restart.
   const auto is_change = [](const std::string& option) { return option != "restart" && option != "generated" && option != "owned_by"; };
   if (!is_new && std::ranges::any_of(seen, is_change)) ++sequence.changes;
   if (result.restart_at_start) result.restart = sequence.start;

@@ -9,7 +9,7 @@
 
 namespace redquel::executor {
 
-/// What the options of CREATE SEQUENCE, ALTER SEQUENCE and GENERATED AS IDENTITY say beside the definition itself.
+/// The options of CREATE SEQUENCE, ALTER SEQUENCE and GENERATED AS IDENTITY beside the definition itself.
 struct SequenceOptions {
   std::optional<std::int64_t> restart;              // RESTART WITH
   bool restart_at_start = false;                    // RESTART

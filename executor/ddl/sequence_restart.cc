@@ -19,7 +19,7 @@ asio::awaitable<void> lock_sequence(DdlContext& context, const sql::SequenceDef&
 
 namespace {
 
-/// What sessions have taken ahead is from before.
+/// The values that sessions have taken ahead are stale.
 asio::awaitable<void> forget_values_ahead(DdlContext& context, const SequenceRestarts& restarts) {
   const MakeDraft make = [&](CatalogDraft& draft) {
     for (const auto& [oid, first] : restarts) {
@@ -57,7 +57,7 @@ asio::awaitable<void> restart_sequences(DdlContext& context, SequenceRestarts re
     const auto sequence = loaded.snapshot->sequences.find(oid);
     if (sequence != loaded.snapshot->sequences.end()) co_await set_sequence(context.redis, sequence->second, first, false);
   }
-  // In a transaction the new key tells it.
+  // In a transaction the new key shows the restart.
   if (!context.session.transaction) co_await forget_values_ahead(context, restarts);
 }
 

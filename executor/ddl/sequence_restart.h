@@ -15,7 +15,7 @@ using SequenceRestarts = std::vector<std::pair<sql::Oid, std::int64_t>>;
 
 /// RESTART of sequences as they are now; one that is gone is left out. Waits for other transactions that restart one of them.
 asio::awaitable<void> restart_sequences(DdlContext& context, SequenceRestarts restarts);
-/// Whoever changes a sequence in a transaction has it until that ends.
+/// Locks a sequence that a transaction changes until it ends.
 asio::awaitable<void> lock_sequence(DdlContext& context, const sql::SequenceDef& sequence);
 
 }  // namespace redquel::executor

@@ -73,7 +73,7 @@ constexpr StorageParameter kStorageParameters[] = {
     {"brin", "autosummarize", kBool},
 };
 
-/// What a TOAST table takes, its table takes, too.
+/// A table accepts the parameters of its TOAST table, too.
 const StorageParameter* find_parameter(std::string_view owner, std::string_view name) {
   const auto found = std::ranges::find_if(kStorageParameters, [&](const StorageParameter& parameter) {
     return parameter.name == name && (parameter.owner == owner || (owner == "heap" && parameter.owner == "toast"));

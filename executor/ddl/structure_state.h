@@ -9,7 +9,8 @@
 
 namespace redquel::executor {
 
-// Which declared structures of foreign tables queries believe: those in state `ready`. All of this happens after the definitions are committed.
+// The states of declared structures of foreign tables: queries use those in state `ready`. All of this happens after the definitions are
+// committed.
 
 struct StructureContext {
   DdlContext& ddl;

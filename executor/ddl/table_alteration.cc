@@ -39,7 +39,7 @@ namespace {
 
 using Identity = sql::ColumnDef::Identity;
 
-/// Do all stored texts of one type mean the same under the other, in the same order?
+/// Returns true if all stored texts of one type have the same meaning and order under the other.
 bool is_widening(sql::Type from, sql::Type to) {
   const auto rank = [](sql::Type type) {
     return type.oid == sql::oid::kInt2 ? 1 : type.oid == sql::oid::kInt4 ? 2 : type.oid == sql::oid::kInt8 ? 3 : 0;
@@ -201,7 +201,7 @@ void TableAlteration::command(const ast::DropColumn& written) {
   take_column(dropped);
 }
 
-/// What of the table is over the column goes with it.
+/// Drops the parts of the table that depend on the column.
 void TableAlteration::take_column(sql::ColumnDef dropped) {
   const bool is_included = std::ranges::find(table_.primary_key_included, dropped.number) != table_.primary_key_included.end();
   if (is_included || table_.in_primary_key(dropped.number)) leave_primary_key();
@@ -288,7 +288,7 @@ void TableAlteration::change_identity_type(const sql::ColumnDef& changed, sql::T
 
 namespace {
 
-/// Of a column that has its new type.
+/// For a column that has its new type.
 SqlError default_cannot_be_cast(const sql::ColumnDef& column) {
   return SqlError(sqlstate::kDatatypeMismatch,
                   fmt::format("default for column \"{}\" cannot be cast automatically to type {}", column.name, sql::format_type(column.type)));
@@ -353,7 +353,7 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
       throw default_cannot_be_cast(changed);
     }
   }
-  for (const sql::CheckDef& check : table_.checks) columns_of_check(draft_, table_, check);  // still an expression?
+  for (const sql::CheckDef& check : table_.checks) columns_of_check(draft_, table_, check);  // throws if it is no expression any more
 }
 
 void TableAlteration::command(const ast::AddIdentity& written) {

@@ -25,7 +25,7 @@ class TableAlteration {
   /// `is_empty`: the table has no rows, and the change will be refused if that is not so any more when it is committed.
   TableAlteration(CatalogDraft& draft, TablePtr table, bool is_empty);
 
-  /// As PostgreSQL does: what is dropped goes first, so that what is added can take its place.
+  /// Applies the commands in PostgreSQL's order: drops first, so that additions can take their place.
   void apply(const std::vector<parser::ast::Alteration>& commands);
   void apply(const parser::ast::Alteration& command);
   /// Puts the changed definition into the draft.
@@ -76,7 +76,7 @@ class TableAlteration {
 
   /// 42703 `column "x" of relation "t" does not exist`.
   sql::ColumnDef& column(const std::string& name);
-  /// What rows of before mean by the absent field: the default's value. 23502 where that is NULL and must not be.
+  /// Sets the value of an absent field in older rows: the default's value. 23502 if it is NULL and must not be.
   void set_missing(sql::ColumnDef& column, const ColumnDraft& written);
   void add_key(const KeyDraft& key);
   /// 42P16: there is a primary key.

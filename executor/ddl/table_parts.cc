@@ -68,7 +68,7 @@ bool constraint_name_is_taken(const CatalogDraft& draft, std::string_view schema
 
 namespace {
 
-/// The sequence whose next value the expression is, whatever integer type it is cast to; 0: it is something else.
+/// Returns the sequence whose next value the expression is, through casts to any integer type; 0: another expression.
 sql::Oid sequence_of(const sql::Expression& expression) {
   if (const auto* cast = std::get_if<sql::CastCall>(&expression.node)) return sequence_of(*cast->operand);
   const auto* call = std::get_if<sql::FunctionCall>(&expression.node);

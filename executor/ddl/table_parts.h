@@ -45,7 +45,7 @@ sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& k
 /// CHECK: binds and names it. `duplicate_wording`: of CREATE TABLE or ALTER TABLE.
 void add_check(CatalogDraft& draft, sql::TableDef& table, const CheckDraft& check, bool in_create_table);
 
-/// Runs what PostgreSQL does without the statement's text at hand (ALTER TABLE, domains): errors in expressions tell no place.
+/// Runs work that PostgreSQL does without the statement's text (ALTER TABLE, domains): its errors have no position.
 template <class Body>
 void without_positions(const Body& body) {
   try {

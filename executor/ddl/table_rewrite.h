@@ -7,10 +7,10 @@
 
 namespace redquel::executor {
 
-/// ALTER TABLE of a table whose rows must be written anew: another key, another type, values for a new column. The rows are copied
-/// under another key prefix, in bounded pieces, while the old ones stay readable; the definition changes in one step when they are
-/// all there and nobody has written meanwhile. False: somebody has, or has changed the definition; nothing has happened. Throws
-/// 23502, 23505, 23514 for rows that do not fit, and what converting them throws.
+/// Alters a table whose rows must be written anew: another key, another type, values for a new column. Copies the rows under another key
+/// prefix, in bounded pieces, while the old ones stay readable. The definition changes in one step when all rows are there and no other
+/// session has written meanwhile. Returns false, without effect, if one has written or changed the definition. Throws 23502, 23505, 23514
+/// for rows that do not fit, and conversion errors.
 asio::awaitable<bool> try_rewrite_table(DdlContext& context, const parser::ast::AlterTable& statement, TablePtr before);
 
 /// The definition of a table whose rows are all written anew under the prefix.

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kAlias = "pg_temp";
 
-/// The part of the name that tells whose the schema is.
+/// Returns the part of the name that identifies the owner of the schema.
 std::string process_of(std::string_view schema) {
   schema.remove_prefix(sql::kTemporarySchemaPrefix.size());
   return std::string(schema.substr(0, schema.find('_')));
@@ -72,7 +72,7 @@ asio::awaitable<void> TemporarySchemas::close(DdlContext& context) {
     const MakeDraft make = [&](CatalogDraft& draft) { drop_contents(draft, schema); };
     co_return co_await drop_with_key_columns(context, make);
   }
-  // Whatever happens now: a schema that stays is abandoned, and dropped later.
+  // If a schema cannot be dropped now, it is abandoned, and dropped later.
   session.temporary_schema.clear();
   std::ranges::replace(session.search_path, schema, std::string(kAlias));
   live_.erase(schema);

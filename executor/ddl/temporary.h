@@ -31,11 +31,11 @@ class TemporarySchemas {
 
 /// The session's tables with ON COMMIT DROP go: a statement outside of a transaction has made one.
 asio::awaitable<void> end_temporary(DdlContext& context);
-/// What ON COMMIT says of the session's tables, as part of the transaction that is about to commit. Rows that others could see never
-/// were in those that are emptied: each transaction's rows are still its own.
+/// Applies ON COMMIT to the session's tables, as part of the transaction that is about to commit. Emptied tables never had rows that other
+/// transactions could see.
 void apply_on_commit(const SessionState& session, const sql::CatalogSnapshot& catalog, Transaction& transaction);
 
-/// Does the statement ask for a temporary relation?
+/// Returns true if the statement creates a temporary relation.
 bool makes_temporary(const parser::ast::Statement& statement);
 
 }  // namespace redquel::executor

@@ -20,7 +20,7 @@ using sql::SqlError;
 
 namespace {
 
-/// Do rows of the table wait for the commit to have their foreign keys checked?
+/// Returns true if foreign keys of the table's rows are to be checked at commit.
 bool has_pending_checks(const Transaction& transaction, const sql::CatalogSnapshot& catalog, const sql::TableDef& table) {
   const TableChangesPtr changes = transaction.buffer().changes(table.oid);
   if (!changes) return false;

@@ -22,13 +22,13 @@ using sql::SqlError;
 
 namespace {
 
-// A table of at most so many rows is emptied by the committing script itself. A larger one gets another prefix at once, and the keys
-// under the old one are deleted afterwards; when they are gone and nobody has written yet, it gets its old prefix back.
+// The most rows that the committing script itself deletes. A larger table gets another prefix at once, and the keys under the old one are
+// deleted afterwards. When they are gone and no session has written yet, the table gets its old prefix back.
 constexpr std::int64_t kRowsDeletedAtOnce = 10'000;
 
 constexpr int kTruncateAttempts = 20;
 
-/// What must go for a table to be empty, at one value of its counter of changes.
+/// The keys to delete for a table to be empty, at one value of its counter of changes.
 struct Contents {
   bool is_large = false;
   std::string change_counter;
@@ -156,8 +156,7 @@ asio::awaitable<void> return_prefix(DdlContext& context, sql::Oid oid, std::stri
 
 namespace {
 
-/// In a transaction the table gets another prefix, where it is empty for the transaction, and keeps it. Counters that start again do so
-/// there, where nobody else looks; the others follow with the commit.
+/// In a transaction the table gets another, empty prefix and keeps it. Its counters start again there; the others follow with the commit.
 asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Truncate& statement) {
   CommandBatch batch;
   SequenceRestarts restarts;

@@ -26,7 +26,7 @@ void check_new_type_name(const CatalogDraft& draft, const std::string& schema, c
 /// ALTER TYPE and ALTER DOMAIN … RENAME TO, RENAME CONSTRAINT.
 void rename_type(CatalogDraft& draft, const parser::ast::Rename& statement);
 void rename_domain_constraint(CatalogDraft& draft, const parser::ast::Rename& statement);
-/// What ALTER TYPE or ALTER DOMAIN … SET SCHEMA is about; 42809 for a table's row type.
+/// Finds the type of ALTER TYPE or ALTER DOMAIN … SET SCHEMA; 42809 for a table's row type.
 sql::UserTypePtr require_movable_type(const CatalogDraft& draft, const parser::ast::SetSchema& statement);
 /// To a schema that is there. 42710; 0A000 where stored expressions name the type, and for range types.
 void move_type(CatalogDraft& draft, const sql::UserType& type, const std::string& schema);

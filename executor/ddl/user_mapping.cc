@@ -162,7 +162,7 @@ void change_mapping(CatalogDraft& draft, const ast::UserMapping& statement, cons
   alter_mapping(draft, statement, index, with_password.contains(found->oid), password);
 }
 
-/// How long a password waits at most: longer than a transaction that makes its mapping.
+/// The time after which a staged password expires: longer than a transaction that makes its mapping.
 constexpr std::int64_t kStagedMilliseconds = 24 * 3600 * 1000;
 
 asio::awaitable<void> stage_password(RedisClient& redis, std::string key, std::string password) {

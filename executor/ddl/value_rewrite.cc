@@ -86,7 +86,7 @@ asio::awaitable<TablePtr> make_shadow(DdlContext& context, TablePtr before) {
   co_return std::make_shared<const sql::TableDef>(relocated(*before, prefix));
 }
 
-/// One try. False: somebody was faster.
+/// Tries once. False: another session was faster.
 asio::awaitable<bool> try_change_type(DdlContext& context, const std::function<TypeChange(CatalogDraft&)>& make) {
   const LoadedCatalog loaded = co_await load_definitions(context);
   CatalogDraft trial(loaded, context.session);

@@ -11,7 +11,7 @@
 
 namespace redquel::executor {
 
-/// What becomes of the values of a type that changes (sql/functions/changed_values.h).
+/// The change of a type's values (sql/functions/changed_values.h).
 struct TypeChange {
   sql::Oid type = 0;
   std::string from, to;

@@ -21,7 +21,7 @@ namespace {
 constexpr int kInheritedDescriptor = 3;  // where the child finds spec.inherited
 constexpr int kReportDescriptor = 4;     // closed by a successful exec, else errno is written to it
 
-/// What the child does between fork and exec: only calls that are safe there.
+/// The child's work between fork and exec: only calls that are safe there.
 struct ChildStart {
   char* const* arguments;
   const char* working_directory;

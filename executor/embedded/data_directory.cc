@@ -91,7 +91,7 @@ std::optional<pid_t> DataDirectory::server_left_behind() const {
   pid_t pid = 0;
   std::from_chars(word.data(), word.data() + word.size(), pid);
   if (pid <= 1) return std::nullopt;
-  // The number may belong to somebody else by now: only a process that works in this directory is meant.
+  // The number may belong to another process by now: only one that works in this directory counts.
   std::error_code error;
   const auto directory = std::filesystem::read_symlink("/proc/" + word + "/cwd", error);
   if (error || directory != path_) return std::nullopt;

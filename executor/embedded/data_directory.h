@@ -13,7 +13,7 @@ namespace redquel::executor {
 /// A lock on a file (flock): held until the last descriptor of it is closed, in whichever process, or its holders die.
 class FileLock {
  public:
-  /// Nullopt while somebody else holds it. Throws std::runtime_error when the file cannot be opened for writing.
+  /// Returns nullopt while another process holds it. Throws std::runtime_error if the file cannot be opened for writing.
   static std::optional<FileLock> try_lock(const std::filesystem::path& file);
 
   int descriptor() const { return descriptor_.get(); }

@@ -29,10 +29,10 @@ constexpr milliseconds kFirstRestartPause(100);
 constexpr milliseconds kLongestRestartPause(10'000);
 constexpr std::chrono::seconds kLongLife(30);  // a server that lived so long is restarted without a pause
 
-/// Why each setting is as it is; the rest are Redis's defaults.
+/// The reason for each setting; the rest are Redis's defaults.
 std::vector<std::pair<std::string, std::string>> chosen_settings() {
   return {
-      {"port", "0"},                 // the unix socket only: nobody but us and redis-cli on this machine
+      {"port", "0"},                 // the unix socket only: for redquel and redis-cli on this machine
       {"unixsocket", "redis.sock"},  // relative to the working directory: a long path would be refused
       {"unixsocketperm", "700"},
       {"daemonize", "no"},
@@ -162,7 +162,7 @@ class EmbeddedRedis::Supervisor {
     return std::string(std::istreambuf_iterator<char>(stream), {});
   }
 
-  /// Of server_, which has ended.
+  /// Records the end of server_.
   void note_end() {
     if (server_->ended_well()) directory_.mark_clean();
     pid_ = 0;
@@ -207,7 +207,7 @@ class EmbeddedRedis::Supervisor {
   Descriptor stop_event_;
   std::atomic<bool> stopping_ = false;
   std::atomic<pid_t> pid_ = 0;
-  // Of the thread that watches, once there is one.
+  // Owned by the thread that watches, once there is one.
   std::optional<ChildProcess> server_;
   std::chrono::steady_clock::time_point started_at_;
   std::thread watcher_;

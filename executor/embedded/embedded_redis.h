@@ -19,7 +19,7 @@ struct EmbeddedRedisOptions {
   std::string check_program = "redis-check-aof";
   /// Further settings of redis.conf, e.g. {"maxmemory", "2gb"}; they win over those redquel chooses.
   std::vector<std::pair<std::string, std::string>> settings;
-  /// How long the child may take to end by itself before it is killed.
+  /// The time that the child has to end by itself before it is killed.
   std::chrono::milliseconds shutdown_timeout{30000};
 };
 
@@ -43,7 +43,7 @@ class EmbeddedRedis {
   void stop();
 
   RedisUrl url() const;
-  /// Of the running server; 0 between its death and the restart.
+  /// Returns the pid of the running server; 0 between its death and the restart.
   pid_t pid() const;
 
  private:

@@ -28,7 +28,7 @@ Descriptor ServerProbe::connect(pid_t pid) const {
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   if (::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return {};
 
-  // Is it our child, not something else that took the socket?
+  // Checks that the peer is our child, not another process that took the socket.
   ucred peer{};
   socklen_t peer_size = sizeof peer;
   if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) != 0 || peer.pid != pid) return {};

@@ -19,7 +19,7 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// A column of a statement's result, as RowDescription tells it.
+/// A column of a statement's result, for RowDescription.
 struct OutputColumn {
   std::string name;
   sql::Type type;
@@ -53,18 +53,18 @@ class Execution {
   virtual asio::awaitable<std::optional<sql::Batch>> next() = 0;
   /// Before the first `next`, for cursors: the rights of the session's role are checked now, and those rows are read whose rights it had.
   virtual asio::awaitable<void> open() { co_return; }
-  /// Before the first `next`: nobody has been told what columns the rows have, so they may be others than were planned.
+  /// Called before the first `next`: the client has not seen the columns, so replanning may change them.
   virtual void describe_later() {}
-  /// What was run instead, because definitions had changed since the statement was planned; null: nothing else.
+  /// Returns the statement that ran instead, because definitions had changed since the planning; null: none.
   virtual PreparedPtr replanned() const { return nullptr; }
   /// A column of the result as text format shows it: names in place of oids where the type is regclass or its like.
   virtual sql::ColumnPtr named(const sql::ColumnPtr& column) const { return column; }
-  /// Of CommandComplete, once `next` has said the end: "INSERT 0 3", "SELECT 2", "CREATE TABLE".
+  /// Returns the tag of CommandComplete, after `next` has returned the end: "INSERT 0 3", "SELECT 2", "CREATE TABLE".
   virtual std::string command_tag() const = 0;
 };
 
-/// What Parse declared of $1, $2, …: kUnknown or missing ones are inferred. None at all: the statement may hold no parameter, as in the
-/// simple protocol (42P02).
+/// The types that Parse declared for $1, $2, …: kUnknown or missing ones are inferred. nullopt: the statement may hold no parameter, as in
+/// the simple protocol (42P02).
 using DeclaredParameters = std::optional<std::vector<sql::Type>>;
 
 struct EngineLimits {
@@ -110,7 +110,7 @@ class Engine {
   virtual void set_savepoint(SessionState& session) = 0;
   /// This one and the later ones are forgotten; what was done since stays.
   virtual void release_savepoint(SessionState& session, std::size_t number) = 0;
-  /// What was done since then is undone; later savepoints are forgotten.
+  /// Undoes the changes since then, and forgets later savepoints.
   virtual asio::awaitable<void> roll_back_to(SessionState& session, std::size_t number) = 0;
   /// A statement that stands for itself is complete: its notifications go out, what it listens to is listened to. Throws SqlError.
   virtual asio::awaitable<void> finish_statement(SessionState&) { co_return; }

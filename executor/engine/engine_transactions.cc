@@ -101,7 +101,7 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   commit_slots_.give_back(token);
   const bool held = co_await release(session, *transaction);
   if (failure) {
-    // What was written ahead; its claim is there only if the commit did not take place.
+    // Removes rows that were written ahead; their claim exists only if the commit failed.
     co_await clear_places_of_failure(*transaction);
   }
   if (failure) std::rethrow_exception(failure);
@@ -276,7 +276,7 @@ asio::awaitable<void> RedisEngine::release_session_locks(SessionState& session) 
   co_await asio::this_coro::reset_cancellation_state();
 }
 
-/// Gives locks back whatever cancels the statement. After a failure what remains lapses with the lease.
+/// Releases locks even if the statement is cancelled. After a failure the rest lapses with the lease.
 asio::awaitable<bool> RedisEngine::unlock_advisory(AdvisoryLocks& locks, AdvisoryLocks::Lock lock, bool all) {
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   bool is_held = true;

@@ -22,7 +22,7 @@ struct FunctionPlan {
   std::vector<PreparedPtr> statements;
 };
 using FunctionPlanPtr = std::shared_ptr<const FunctionPlan>;
-/// By what decides them: oid, types, search path.
+/// By oid, types and search path.
 using FunctionPlans = std::map<std::string, FunctionPlanPtr>;
 
 /// 0A000 for statements that no function may have, or none of its volatility.

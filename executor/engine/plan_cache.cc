@@ -9,7 +9,7 @@ namespace redquel::executor {
 
 namespace {
 
-/// So long a plan for tables of some size is used without another look at them.
+/// The time for which a plan is used without another look at the tables' sizes.
 constexpr std::chrono::seconds kSizesHold{60};
 
 /// Longer texts are hardly sent twice, and their plans are large.
@@ -29,7 +29,7 @@ bool may_have_moment(std::string_view text) {
   });
 }
 
-/// Is the whole text the query, and not a PREPARE, DECLARE or CREATE that holds one?
+/// Returns true if the whole text is the query, and not a PREPARE, DECLARE or CREATE that holds one.
 bool begins_as_query(std::string_view text) {
   static constexpr std::array<std::string_view, 8> kWords = {"select", "with",   "values", "table",
                                                              "insert", "update", "delete", "merge"};

@@ -14,14 +14,14 @@ namespace redquel::executor {
 /// parsing nor for its planning. The least recently used goes first. Of one thread.
 class PlanCache {
  public:
-  /// What a plan depends on besides the text; the definitions are told by their version.
+  /// The dependencies of a plan besides the text; the definitions are identified by their version.
   struct Conditions {
     DeclaredParameters parameters;
     planner::BindSettings settings;
     std::string catalog_version;
     bool depends_on_role = false;
 
-    /// Are these those of the session? (Compared where they stand: every statement asks.)
+    /// Returns true if these are the session's conditions. (Compared in place: every statement asks.)
     bool hold(const DeclaredParameters& declared, const SessionState& session, std::string_view version) const;
   };
 

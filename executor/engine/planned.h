@@ -11,18 +11,18 @@
 
 namespace redquel::executor {
 
-/// What the engine knows of a prepared statement beside its face to the server.
+/// The engine's part of a prepared statement.
 class PreparedPlan {
  public:
   enum class Kind : std::uint8_t { kQuery, kExplain, kDefinition, kCopy };
   Kind kind = Kind::kQuery;
   planner::PlannedStatement planned;          // kQuery, kExplain
   bool writes = false, needs_snapshot = false;  // of `planned`
-  bool reads_plainly = false;                 // `planned` holds whatever the transaction has changed
+  bool reads_plainly = false;                 // `planned` holds regardless of the transaction's changes
   planner::PlannedCopy copy;                  // kCopy, without `rows`: they are `planned`
   planner::ExplainOptions explain;            // kExplain
   const parser::ast::Statement* statement = nullptr;  // kQuery, kExplain, kCopy: what was planned (EXPLAIN's inner statement)
-  /// What stands for the statement where it is not planned as it was written: CALL as a query over the procedure.
+  /// The statement that is planned instead: CALL as a query over the procedure.
   std::shared_ptr<const parser::ast::Statement> rewritten;
   std::string command_tag;                    // empty: that of the plan
   std::string catalog_version;
@@ -35,7 +35,7 @@ class PreparedPlan {
   planner::TableSizes sizes;                  // of its tables, where they were looked at
   bool depends_on_sizes = false;
   std::chrono::steady_clock::time_point planned_at = std::chrono::steady_clock::now();
-  /// The same statement for transactions that have changed rows of these tables; made when first needed.
+  /// Plans of the statement for transactions that have changed rows of these tables; made when first needed.
   mutable std::map<std::set<sql::Oid>, planner::PhysicalPlan> over_changes;
   double planning_milliseconds = 0;
 };

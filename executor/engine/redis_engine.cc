@@ -55,7 +55,7 @@ asio::awaitable<sql::CatalogPtr> RedisEngine::newest_catalog(const SessionState&
   }
   const sql::CatalogPtr known = co_await catalog(session);
   CommandBatch batch;
-  batch.add("EXISTS", sql::kVersionKey);  // every turn tells the version
+  batch.add("EXISTS", sql::kVersionKey);  // every turn returns the version
   const RepliesPtr replies = co_await shared_.execute(std::move(batch));
   if (replies->catalog_version().value_or("") == known->version) co_return known;
   co_await reload_catalog();
@@ -64,7 +64,7 @@ asio::awaitable<sql::CatalogPtr> RedisEngine::newest_catalog(const SessionState&
 
 asio::awaitable<bool> RedisEngine::reload_catalog() {
   LoadedCatalog loaded = co_await load_catalog(shared_);
-  // Read later than the definitions: whatever begins or ends in between moves the version, which every read compares.
+  // Read later than the definitions: a unit that begins or ends in between moves the version, which every read compares.
   exclusive_ = co_await load_exclusive_tables(shared_);
   bool moved = !catalog_ || catalog_->version != loaded.snapshot->version;
   generation_ = shared_.generation();
@@ -95,10 +95,10 @@ asio::awaitable<void> RedisEngine::begin_session() {
   CommandBatch batch;
   const std::string process = lease_.process();
   const bool was_taken = lease_.is_taken();
-  batch.add("EXISTS", process_key(process));  // every turn tells the version, too
+  batch.add("EXISTS", process_key(process));  // every turn returns the version, too
   try {
     const RepliesPtr replies = co_await shared_.execute(std::move(batch));
-    // Where the database was dropped and made anew, the lease has gone with it. What is taken is not taken again under its name.
+    // If the database was dropped and created again, the lease is gone. Its name must not be taken again.
     if (was_taken && replies->integer(0) == 0) lease_.renounce(process);
     if (replies->catalog_version().value_or("") == known->version) co_return;
   } catch (const sql::SqlError&) {  // the first statement will say so
@@ -310,7 +310,7 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
                                                   DeclaredParameters parameters, SessionState& session) {
   sql::CatalogPtr known = catalog_at_hand(session);
   if (!known) known = co_await catalog(session);
-  // Definitions of an open transaction are nobody else's.
+  // Definitions of an open transaction are not shared.
   const bool has_own = has_own_definitions(session);
   follow_search_path(session, *known, has_own);
   PreparedPtr prepared;

@@ -51,17 +51,17 @@ class RedisEngine : public Engine {
   // ---- for its executions ----
   /// The definitions as last loaded, at first use as they are now; the transaction's own, if it has any.
   asio::awaitable<sql::CatalogPtr> catalog(const SessionState& session);
-  /// The same without waiting; null: they must be loaded.
+  /// Like catalog(), but does not wait; null: they must be loaded.
   sql::CatalogPtr catalog_at_hand(const SessionState& session) const;
-  /// The same as they are now.
+  /// Like catalog(), at the newest version.
   asio::awaitable<sql::CatalogPtr> newest_catalog(const SessionState& session);
   /// Those that another unit had for itself when the definitions were loaded.
   const ExclusiveTables& exclusive_tables() const { return exclusive_; }
   /// Loads the definitions again; true if they had moved.
   asio::awaitable<bool> reload_catalog();
-  /// Loads them and tells whether these tables are as they were, and nobody's alone.
+  /// Loads the definitions and returns true if these tables are unchanged, and not exclusive to another unit.
   asio::awaitable<bool> still_defines(std::vector<std::shared_ptr<const sql::TableDef>> tables);
-  /// The same statement planned with the catalog of now. 0A000 when the result's columns are not the same any more and must be.
+  /// Plans the statement with the current catalog. 0A000 if the result's columns have changed and must not.
   asio::awaitable<PreparedPtr> replan(const Prepared& prepared, SessionState& session, bool may_change_columns = false);
   /// The body of a function, planned for arguments of these types.
   asio::awaitable<FunctionPlanPtr> plan_function(sql::Oid function, const std::vector<sql::Type>& types, SessionState& session);
@@ -76,7 +76,7 @@ class RedisEngine : public Engine {
   void note_start(const PreparedPlan& plan, SessionState& session) const;
   /// A transaction of one statement, which no session knows of.
   std::shared_ptr<Transaction> begin_transaction() const;
-  /// As `commit`; the session is the one that it was begun for.
+  /// Like commit(), for the session in which the transaction began.
   asio::awaitable<void> commit_transaction(std::shared_ptr<Transaction> transaction, SessionState& session);
   /// A statement of the transaction has failed: a call without a reply may have locked something.
   void note_failure(const Transaction& transaction, std::exception_ptr failure);
@@ -104,7 +104,7 @@ class RedisEngine : public Engine {
   PreparedPtr plan(std::string text, std::shared_ptr<const parser::ast::Statement> statement, DeclaredParameters parameters,
                    const sql::CatalogSnapshot& catalog, const SessionState& session,
                    std::shared_ptr<const sql::FunctionDef> function = nullptr, const planner::TableSizes& sizes = {}) const;
-  /// The same for the sizes that large tables have now, if it might be another then.
+  /// Plans the statement again for the current sizes of large tables, if the plan might differ.
   asio::awaitable<PreparedPtr> plan_by_sizes(PreparedPtr prepared, DeclaredParameters parameters, sql::CatalogPtr catalog, const SessionState& session);
 
   asio::awaitable<std::exception_ptr> settle_lost_commit(CommitToken token, std::uint64_t generation, sql::SqlError error);

@@ -112,8 +112,8 @@ class AdaptiveJoinOperator final : public Operator {
 
   bool finds_several() const { return lookup_.by == By::kSet || lookup_.by == By::kKeyStart; }
 
-  /// Do the keys that the outer rows name find no more rows than so many, together? What many outer rows find must not be paired with
-  /// each of them too often either: a hash join knows more of them by the join's other equalities.
+  /// Returns true if the keys of the outer rows find at most so many rows in total. Rows that many outer rows find must not form too many
+  /// pairs either: a hash join also uses the join's other equalities.
   asio::awaitable<bool> find_at_most(std::size_t most_rows, const std::vector<sql::Batch>& outer) {
     const sql::TableKeys keys(*lookup_.read.table);
     CommandBatch sizes;

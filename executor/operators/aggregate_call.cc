@@ -16,7 +16,7 @@ std::vector<sql::ExpressionPtr> values_of(const planner::AggregateCall& call) {
   return values;
 }
 
-/// What DISTINCT or ORDER BY keep goes to disk when it is at least this part of the limit.
+/// DISTINCT and ORDER BY move their values to disk when these are at least this part of the limit.
 constexpr std::size_t kLargePart = 4;
 
 /// PostgreSQL finds distinct values by sorting them; where their order shows in the result, it must be that order.

@@ -42,7 +42,7 @@ class AggregateCallRun {
   /// Rows that `new_rows` found no room for, part after part.
   asio::awaitable<void> add_waiting(RowPartitions waiting, unsigned level, std::size_t group_count,
                                     const sql::EvaluationContext& context);
-  /// Column of group numbers, the first of the keys that tell groups apart.
+  /// Returns the column of group numbers, the first of the grouping keys.
   static sql::ColumnPtr group_column(std::span<const RowNumber> groups);
   void make_order();
 

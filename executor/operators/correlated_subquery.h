@@ -33,11 +33,11 @@ class CorrelatedSubquery {
   std::vector<sql::ColumnPtr> values_;  // parallel to the correlations
 };
 
-/// Whether the node's operator, asked again after its end, begins anew. Not where statistics count how often each begins.
+/// Returns true if the node's operator, asked again after its end, begins anew. False if statistics count how often each begins.
 bool begins_anew(const planner::PhysicalNode& node, const ExecutionContext& context);
 
-/// Columns that tell values apart even where = does not (1.0 and 1.00, -0 and 0, 'a' and 'a ' of type char): keys under
-/// which results are remembered. `columns` are decoded.
+/// Returns columns that distinguish values even if = does not (1.0 and 1.00, -0 and 0, 'a' and 'a ' of type char): keys under which
+/// results are remembered. `columns` are decoded.
 std::vector<sql::ColumnPtr> identity_columns(const std::vector<sql::ColumnPtr>& columns,
                                              const sql::EvaluationContext& context);
 /// The types of those columns.

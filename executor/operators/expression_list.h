@@ -26,7 +26,7 @@ class ExpressionList {
   std::vector<sql::Type> types() const { return types_of(expressions_); }
   /// Decoded columns, as `sql::evaluate` gives them.
   std::vector<sql::ColumnPtr> evaluate(const sql::Batch& batch, const sql::EvaluationContext& context) const;
-  /// As `sql::evaluate_for_output` gives them: bare columns as they are.
+  /// Evaluates like `sql::evaluate_for_output`: bare columns stay as they are.
   std::vector<sql::ColumnPtr> evaluate_for_output(const sql::Batch& batch, const sql::EvaluationContext& context) const;
 
  private:

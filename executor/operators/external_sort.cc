@@ -57,7 +57,7 @@ class ExternalSort::Merge {
     std::size_t row;
   };
 
-  /// Is the row of cursor `a` given after that of `b`?
+  /// Returns true if the row of cursor `a` comes after that of `b`.
   struct Later {
     const Merge& merge;
     bool operator()(std::size_t a, std::size_t b) const {

@@ -115,7 +115,7 @@ class FunctionScanOperator final : public Operator {
   }
 
  private:
-  /// As many rows as the longest function has.
+  /// Returns as many rows as the longest function has.
   sql::Batch side_by_side() {
     std::vector<RowStore> parts;
     sql::Batch batch;

@@ -33,7 +33,7 @@ class QuantifiedTest {
 /// The rows of a subquery as a hash table, for tests by equality: (a, b) IN (…), a <> ALL (…).
 class SubquerySet {
  public:
-  /// Of a comparison over input then subquery columns; nullopt where it is not made of equalities between the two.
+  /// Matches a comparison over input then subquery columns; nullopt unless it consists of equalities between the two.
   static std::optional<SubquerySet> match(const planner::PhysicalApply& plan, const sql::EvaluationContext& context);
 
   /// Takes a batch of the subquery.
@@ -44,7 +44,7 @@ class SubquerySet {
 
  private:
   SubquerySet(std::vector<sql::ExpressionPtr> input, std::vector<sql::ExpressionPtr> subquery, bool negated);
-  /// Whether a row that equals none may, for its NULLs or those of the subquery's rows, equal one.
+  /// Returns true if a row without an equal one may, for its NULLs or those of the subquery's rows, equal one.
   bool may_equal(const KeyViews& keys, std::size_t row) const;
 
   ExpressionList input_keys_, subquery_keys_;

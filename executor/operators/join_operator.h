@@ -22,7 +22,7 @@ struct JoinInputs {
   /// `left` and `right` are the plan's right and left input, and `kind` and `condition` are the plan's: the plan's left input is kept.
   bool is_flipped = false;
 };
-/// Of a HashJoin or a NestedLoopJoin.
+/// Opens the inputs of a HashJoin or a NestedLoopJoin.
 template <class Plan>
 JoinInputs open_join(const Plan& plan, sql::ExpressionPtr condition, const char* name, ExecutionContext& context) {
   return {plan.kind,
@@ -34,10 +34,9 @@ JoinInputs open_join(const Plan& plan, sql::ExpressionPtr condition, const char*
           name};
 }
 
-/// What all joins in the proxy share: the right input is read and kept, then for each batch of the left one the derived
-/// class names pairs of rows that may match. Here the condition is computed over the pairs, matches are noted, and rows
-/// that an outer, semi or anti join gives for having (no) match are added. The order of the left rows stays where there
-/// is no condition.
+/// The part that all joins share. The right input is read and kept. For each batch of the left input the derived class names pairs of rows
+/// that may match. This class evaluates the condition over the pairs, marks matches, and adds rows that an outer, semi or anti join gives
+/// for (missing) matches. Without a condition the order of the left rows is kept.
 class JoinOperator : public Operator {
  public:
   asio::awaitable<std::optional<sql::Batch>> next() final;

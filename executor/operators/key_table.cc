@@ -11,7 +11,7 @@ namespace redquel::executor {
 namespace {
 
 constexpr std::size_t kFirstSlots = 64;
-/// So many rows ahead their slots are fetched into the cache.
+/// The distance, in rows, at which slots are fetched into the cache.
 constexpr std::size_t kPrefetchDistance = 8;
 /// Numbers have 32 bits; memory ends long before.
 constexpr std::size_t kMostKeys = 0xFFFFFF00;

@@ -22,7 +22,7 @@ class KeyTable {
 
   /// The number of each row's key; keys that are new are added. Columns are decoded.
   void find_or_add(std::span<const sql::ColumnPtr> keys, std::size_t rows, std::vector<RowNumber>& numbers);
-  /// The same, but keys that are not in the table have kNoRow.
+  /// Like the lookup above, but keys that are not in the table have kNoRow.
   void find(std::span<const sql::ColumnPtr> keys, std::size_t rows, std::vector<RowNumber>& numbers);
 
   /// Rows of the last find_or_add whose keys were new; the i-th of them got the number size() - added().size() + i.
@@ -39,8 +39,8 @@ class KeyTable {
     RowNumber number;  // kNoRow: free
   };
 
-  /// Whether integers are so close to each other that an array over all of them takes no more than slots. Extends the range by the batch's
-  /// keys and moves the keys to where they belong.
+  /// Chooses an array over all integers if they are so dense that it takes no more than slots. Extends the range by the batch's keys and
+  /// moves the keys to their places.
   void choose_form(std::size_t rows);
   void make_direct();
   void make_slots();
@@ -59,7 +59,7 @@ class KeyTable {
   void check_count(std::size_t rows) const;
   void make_room(std::size_t rows);
   bool is_null(std::size_t row) const;
-  /// Whether the key with that number is the batch's row.
+  /// Returns true if the key with that number is the batch's row.
   bool equals(RowNumber number, std::size_t row) const;
   /// The slot of the row's key, or the free slot where it belongs.
   Slot& locate(std::size_t row);
@@ -81,7 +81,7 @@ class KeyTable {
   std::vector<const void*> dictionaries_;  // of the last keys that were codes
   std::vector<RowNumber> coded_numbers_;   // by combination of codes
 
-  // Of the batch that is looked at.
+  // For the current batch.
   KeyViews stored_, views_;
   std::vector<std::uint64_t> hashes_;
   bool has_nulls_ = false;

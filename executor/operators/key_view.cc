@@ -19,7 +19,7 @@ using Kind = KeyView::Kind;
 
 __extension__ using Unsigned128 = unsigned __int128;
 
-/// Hashes differ from process to process, so that nobody can prepare keys that collide.
+/// Hashes differ from process to process, so that clients cannot prepare keys that collide.
 std::uint64_t process_seed() {
   static const std::uint64_t seed = [] {
     std::random_device device;
@@ -140,7 +140,7 @@ int order(Integer a, Integer b) {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/// The first eight bytes as a number: the order of texts as far as they tell.
+/// Returns the first eight bytes as a number: the order of texts as far as these bytes determine it.
 std::uint64_t leading_bytes(const void* bytes, std::size_t size) {
   std::uint64_t word = 0;
   if (size > 0) std::memcpy(&word, bytes, size < 8 ? size : 8);
@@ -332,7 +332,7 @@ std::uint64_t order_bits(const KeyView& key, std::size_t row) {
       return leading_bytes(text.data(), text.size());
     }
     case Kind::kInterval: {
-      // Of 128 bits the upper ones; a quotient keeps the order.
+      // The upper of 128 bits; a quotient keeps the order.
       const sql::Int128 folded = sql::folded_microseconds(key.value<sql::Interval>(row)) >> 12;
       return signed_bits(static_cast<std::int64_t>(folded));
     }

@@ -220,7 +220,7 @@ std::vector<sql::ExpressionPtr> over_input(const std::vector<sql::ExpressionPtr>
   return result;
 }
 
-/// The same where the subquery is a function's rows: its arguments are computed for a whole batch, and a row makes no operator.
+/// Like LateralOperator, for a subquery of a function's rows: computes its arguments for a whole batch, without an operator for each row.
 class LateralFunctionOperator final : public Operator {
  public:
   LateralFunctionOperator(const planner::PhysicalApply& plan, const planner::PhysicalFunctionScan& scan, ExecutionContext& context)

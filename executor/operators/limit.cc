@@ -54,8 +54,7 @@ class LimitOperator final : public Operator {
   }
 
  private:
-  /// How many rows from `first` on belong to the result: those within the limit, and those that tie with the last of
-  /// them.
+  /// Returns how many rows from `first` on belong to the result: those within the limit, and those that tie with the last of them.
   std::size_t take_with_ties(const sql::Batch& batch, std::size_t first) {
     const std::size_t within = static_cast<std::size_t>(std::min<std::uint64_t>(batch.rows - first, *left_));
     *left_ -= within;

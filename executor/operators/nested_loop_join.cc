@@ -11,7 +11,7 @@ class NestedLoopJoinOperator final : public JoinOperator {
 
  private:
   void add_right(const sql::Batch& batch) override {
-    // Without a condition one right row tells as much as all.
+    // Without a condition one right row is enough.
     if (asks_existence() && !has_condition() && right_count_ > 0) return;
     const std::vector<RowNumber> rows = row_range(0, batch.rows);
     keep_right(batch, rows);

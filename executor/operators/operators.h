@@ -14,7 +14,7 @@ OperatorPtr make_system_scan(const planner::PhysicalNode&, const planner::Physic
 OperatorPtr make_filter(const planner::PhysicalNode&, const planner::PhysicalFilter&, ExecutionContext&);
 OperatorPtr make_project(const planner::PhysicalNode&, const planner::PhysicalProject&, ExecutionContext&);
 OperatorPtr make_hash_join(const planner::PhysicalNode&, const planner::HashJoin&, ExecutionContext&);
-/// The same over a left input of the caller's.
+/// Like make_hash_join() above, over a left input of the caller's.
 OperatorPtr make_hash_join(const planner::HashJoin&, OperatorPtr left, ExecutionContext&);
 OperatorPtr make_adaptive_join(const planner::PhysicalNode&, const planner::AdaptiveJoin&, ExecutionContext&);
 OperatorPtr make_nested_loop_join(const planner::PhysicalNode&, const planner::NestedLoopJoin&, ExecutionContext&);

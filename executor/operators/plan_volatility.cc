@@ -26,7 +26,7 @@ bool any_volatile(const planner::AggregateCall& call) {
   return any_volatile(call.arguments) || any_volatile(call.filter) || any_volatile(call.order_by);
 }
 
-/// Of the node's own expressions. Of table reads the condition says it all: keys, sets and ranges are made from it.
+/// The node's own expressions. The condition of a table read covers keys, sets and ranges, which are made from it.
 struct OwnVolatility {
   bool operator()(const planner::KeyLookup& n) const { return any_volatile(n.read.condition); }
   bool operator()(const planner::UniqueLookup& n) const { return any_volatile(n.read.condition); }

@@ -45,7 +45,7 @@ const sql::SequenceDef& sequence_of(sql::Oid oid, const ExecutionContext& contex
   return found->second;
 }
 
-/// Where the counter is: that of a mapped table may be in another logical database.
+/// Returns the client of the counter: that of a mapped table may be in another logical database.
 asio::awaitable<RedisClient*> client_of(const sql::SequenceDef& sequence, ExecutionContext& context) {
   const auto owner = context.catalog()->find_table(sequence.owner_table);
   if (owner && owner->mapping) co_return co_await client_of(*owner, context);
@@ -151,13 +151,13 @@ asio::awaitable<std::vector<sql::ColumnPtr>> evaluate_once(std::span<const sql::
   }
 }
 
-/// What a session takes at a time. More than Lua counts exactly is of no use to anybody.
+/// Returns how many values a session takes at a time. More than Lua counts exactly would be useless.
 std::size_t cache_of(const sql::SequenceDef& sequence) {
   constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 40;
   return static_cast<std::size_t>(std::min(sequence.cache, kMostAtOnce));
 }
 
-/// What the session has left of a sequence (CACHE), if that is still good.
+/// Returns the session's remaining values of a sequence (CACHE), if they are still valid.
 SequenceRuns* values_ahead(sql::SessionSequences& session, const sql::SequenceDef& sequence, const RedisClient& client) {
   const auto found = session.ahead.find(sequence.oid);
   if (found == session.ahead.end()) return nullptr;
@@ -184,7 +184,7 @@ asio::awaitable<std::vector<std::int64_t>> next_values(RedisClient& client, cons
     const auto found = own->base().sequences.find(sequence.oid);
     committed = found == own->base().sequences.end() ? nullptr : &found->second;
   }
-  // A definition that the transaction has made is nobody else's; the counter of an application lies in another place than definitions.
+  // A definition that the transaction has made is not shared; an application's counter is not stored with the definitions.
   const bool is_checked = &client == &context.redis() && committed != nullptr &&
                           (committed == &sequence || sql::encode_sequence(*committed) == sql::encode_sequence(sequence));
   const bool takes_ahead = sequence.cache > 1 && !sequence.foreign && context.sequences != nullptr;

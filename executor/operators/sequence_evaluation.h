@@ -10,15 +10,15 @@
 
 namespace redquel::executor {
 
-/// Is there a call of nextval() or its like in one of them? Null pointers are allowed.
+/// Returns true if one of them calls nextval() or a relative of it. Null pointers are allowed.
 bool calls_sequences(std::span<const sql::ExpressionPtr> expressions);
 
 /// The next values of a sequence whose counter `client` reaches, by its definition of now: StaleCatalog where the run has another one.
 boost::asio::awaitable<std::vector<std::int64_t>> next_values(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
                                                               ExecutionContext& context, ExecutionCounters* counters);
 
-/// What `sql::evaluate` gives for each expression, sequence functions included: they ask Redis. Several calls are made row by
-/// row, as PostgreSQL does; a single one is made for all rows at once.
+/// Evaluates the expressions like `sql::evaluate`, including sequence functions, which ask Redis. Several calls are made row by row, as in
+/// PostgreSQL; a single one is made for all rows at once.
 boost::asio::awaitable<std::vector<sql::ColumnPtr>> evaluate_with_sequences(std::span<const sql::ExpressionPtr> expressions,
                                                                             const sql::Batch& batch, ExecutionContext& context);
 

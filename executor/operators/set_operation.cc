@@ -98,7 +98,7 @@ class CountingOperator final : public Operator {
     for (const RowNumber number : numbers_) ++counts_[number];
   }
 
-  /// What was counted becomes rows again.
+  /// Converts counted rows to rows.
   void divide_counted() {
     limit_.check_bound(memory());
     if (options_.level == RowPartitions::kMostLevels) return;
@@ -191,7 +191,7 @@ OperatorPtr make_set_operation(const planner::PhysicalNode& node, const planner:
   OperatorPtr left = context.make_operator(*plan.left), right = context.make_operator(*plan.right);
   OperatorPtr rows =
       std::make_unique<CountingOperator>(std::move(options), std::move(left), std::move(right), context);
-  // What EXCEPT gives must be made unique; INTERSECT uses up the right rows.
+  // The result of EXCEPT must be made unique; INTERSECT uses up the right rows.
   if (plan.kind == SetKind::kIntersect || plan.all) return rows;
   return make_distinct_rows(std::move(rows), types, "EXCEPT", context);
 }

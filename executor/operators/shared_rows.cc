@@ -87,7 +87,7 @@ class ShareOperator final : public Operator {
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     std::optional<sql::Batch> batch = co_await input_->next();
-    // What writes is done to its end, whether its rows are read or not.
+    // A writing query runs to its end, whether its rows are read or not.
     if (!batch && writes_) co_await rows_.finish();
     co_return batch;
   }

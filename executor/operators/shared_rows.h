@@ -23,7 +23,7 @@ class SharedRows {
 
   /// The batch at that place, nullopt behind the last one.
   asio::awaitable<std::optional<sql::Batch>> batch(std::size_t index);
-  /// The same where it is there already, else null.
+  /// Like batch(), without waiting: null if it is not there yet.
   const sql::Batch* kept(std::size_t index) const { return index < batches_.size() ? &batches_[index] : nullptr; }
   /// Keeps the batch, texts copied.
   void add(const sql::Batch& batch, const std::vector<sql::Type>& types);

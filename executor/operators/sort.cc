@@ -25,7 +25,7 @@ std::vector<SortDirection> directions_of(const std::vector<planner::SortKey>& ke
   return directions;
 }
 
-/// What both sorts share.
+/// The common part of both sorts.
 class SortOperator : public Operator {
  protected:
   SortOperator(const planner::PhysicalSort& plan, ExecutionContext& context)
@@ -90,8 +90,7 @@ class WholeSortOperator final : public SortOperator {
   std::optional<ExternalSort> buffer_;
 };
 
-/// Whether two values look alike to the ordered index that gave the input its order: equal scores, equal member
-/// prefixes.
+/// Returns true if the ordered index that gave the input its order cannot distinguish two values: equal scores, equal member prefixes.
 bool have_same_form(const sql::Column& a, std::size_t row_a, const sql::Column& b, std::size_t row_b) {
   if (a.is_null(row_a) || b.is_null(row_b)) return a.is_null(row_a) == b.is_null(row_b);
   const sql::Type type = a.type();

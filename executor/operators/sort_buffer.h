@@ -33,7 +33,7 @@ class SortBuffer {
   void finish();
   /// After `finish`: at most `limit` rows; an empty batch is the end.
   sql::Batch next(std::size_t limit) { return rows_.gather(next_rows(limit)); }
-  /// The same, the keys behind the columns.
+  /// Like next(), with the keys behind the columns.
   sql::Batch next_with_keys(std::size_t limit);
 
   bool empty() const { return entries_.empty(); }

@@ -108,7 +108,7 @@ class WindowOperator final : public Operator {
     return true;
   }
 
-  /// So many leading keys are those of the row before.
+  /// Returns how many leading keys equal those of the row before.
   std::size_t equal_keys(const std::vector<sql::ColumnPtr>& keys, const KeyViews& views, std::size_t row) const {
     if (row == 0) return count_equal(views_of(last_keys_), last_row_, views_of(keys), 0);
     return count_equal(views, row - 1, views, row);

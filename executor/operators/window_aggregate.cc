@@ -105,7 +105,7 @@ class WindowAggregate final : public WindowCallRun {
     return result;
   }
 
-  /// So many frames from `first` on as may be computed at once.
+  /// Returns how many frames from `first` on may be computed at once.
   std::size_t affordable(const std::vector<sql::FrameRows>& frames, std::size_t first) const {
     if (sliding_ != nullptr && sliding_->removes_rows()) return frames.size() - first;
     std::size_t cost = 0, count = 0;

@@ -19,7 +19,7 @@ class WindowCallRun {
   virtual asio::awaitable<sql::ColumnPtr> next(std::size_t count, EventLoopTurn& turn) = 0;
 };
 
-/// What the functions of a window need besides the section.
+/// The data that a window's functions need besides the section.
 struct WindowCallContext {
   const planner::WindowCall& call;
   sql::Type result;

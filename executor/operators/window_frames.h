@@ -56,7 +56,7 @@ class FrameWalk {
             const planner::SortKey* key, sql::ColumnPtr order, const sql::EvaluationContext& context);
 
   const WindowPosition& position() const { return position_; }
-  /// Of the position's row, before `step`.
+  /// Returns the frame of the position's row, before `step`.
   sql::FrameRows frame();
   void step() { position_.step(); }
 

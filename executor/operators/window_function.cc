@@ -45,7 +45,7 @@ double cumulative_distribution(const WindowPosition& at) {
   return static_cast<double>(at.peers_end() - at.partition_begin()) / at.partition_size();
 }
 
-/// What the functions with arguments share: the arguments for all rows of the section.
+/// The common part of functions with arguments: the arguments for all rows of the section.
 class ArgumentFunction : public WindowCallRun {
  protected:
   ArgumentFunction(const WindowCallContext& context, const WindowSection& section)

@@ -25,7 +25,7 @@ RowNumber RangeEdge::find(RowNumber row, RowNumber partition_begin, RowNumber pa
   for (; found_ < partition_end; ++found_) {
     const bool found_null = values_->is_null(found_);
     if (null || found_null) {
-      // Where the NULLs stand decides alone.
+      // Only the place of the NULLs decides.
       const bool stop = is_end_ ? (nulls_first_ ? !found_null : !null)
                                 : (nulls_first_ ? !found_null || null : found_null || !null);
       if (stop) break;

@@ -26,7 +26,7 @@ using sql::SqlError;
 
 namespace {
 
-/// Has the role what the owner that a definition names may do?
+/// Returns true if the role has the rights of the owner that a definition names.
 bool has_rights_of(const SessionState& session, const std::string& owner) {
   const sql::RoleSet& roles = *sql::known_roles();
   const Oid role = current_role(roles, session);
@@ -157,7 +157,7 @@ void check_redis_functions(const planner::PhysicalNode& node) {
   for (const planner::PhysicalPlan& input : planner::inputs_of(node)) check_redis_functions(*input);
 }
 
-/// Has the role USAGE on the schema, if there is one of that name?
+/// Returns true if the role has USAGE on the schema, or there is no schema of that name.
 bool may_use_schema(const SessionState& session, const CatalogSnapshot& catalog, const std::string& schema) {
   if (sql::is_temporary_schema(schema) && schema == session.temporary_schema) return true;
   if (sql::is_temporary_schema(schema)) return sql::known_roles()->is_superuser(session.role);

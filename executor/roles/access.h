@@ -18,7 +18,7 @@ sql::Oid current_role(const sql::RoleSet& roles, const SessionState& session);
 /// The role of SESSION_USER.
 sql::Oid session_role(const sql::RoleSet& roles, const SessionState& session);
 bool is_superuser(const sql::RoleSet& roles, const SessionState& session);
-/// Of an expression's surroundings.
+/// Returns true if the role of an expression's context is a superuser.
 bool is_superuser(const sql::EvaluationContext& context);
 
 /// A run of a plan begins: 42501 "permission denied for table t" unless the roles have what it requires. Functions of redquel that look into
@@ -29,15 +29,15 @@ bool has_access(const planner::PlannedStatement& planned, const SessionState& se
 /// Throws 42501 unless the session's role has all of the rights on the object as a whole; of a sequence one of them. `kind`: kTable (any
 /// relation), kSequence, kFunction, kType, kSchema, kForeignServer.
 void require_rights(const SessionState& session, const sql::CatalogSnapshot& catalog, sql::AclKind kind, sql::Oid object, sql::Rights rights);
-/// The same for the role of an expression's surroundings.
+/// Like require_rights() above, for the role of an expression's context.
 void require_rights(const sql::EvaluationContext& context, sql::AclKind kind, sql::Oid object, sql::Rights rights);
 /// Throws 42501 unless the role has one of the rights on the object as a whole.
 void require_any_right(sql::Oid role, std::string_view database, const sql::CatalogSnapshot& catalog, sql::AclKind kind, sql::Oid object,
                        sql::Rights rights);
 /// Returns true if the role has one of the rights on the object as a whole.
 bool has_any_right(sql::Oid role, std::string_view database, const sql::CatalogSnapshot& catalog, sql::AclKind kind, sql::Oid object, sql::Rights rights);
-/// Throws 42501 "permission denied for schema s" unless the session's role has USAGE on the schema, as it is written. Other sessions'
-/// temporary schemas are nobody's. Nothing where there is no such schema.
+/// Throws 42501 "permission denied for schema s" unless the session's role has USAGE on the schema, as it is written. Temporary schemas of
+/// other sessions are always refused. Does nothing if there is no such schema.
 void require_schema_usage(const SessionState& session, const sql::CatalogSnapshot& catalog, const std::string& schema);
 /// Leaves schemas out of the session's search path that its role may not use. `has_own_definitions`: the catalog is that of a transaction,
 /// whose definitions change without another version.

@@ -24,7 +24,7 @@ TablePtr table_of(const SqlError& error, const sql::CatalogSnapshot& catalog) {
   return nullptr;
 }
 
-/// What a role may read of a table.
+/// The readable parts of a table for a role.
 class Readable {
  public:
   Readable(const sql::CatalogSnapshot& catalog, const sql::TableDef& table, sql::Oid role, std::string_view database)

@@ -17,7 +17,8 @@ namespace redquel::executor {
 std::optional<sql::SqlError> without_hidden_values(const sql::SqlError& error, const sql::CatalogSnapshot& catalog, const sql::TableDef* written,
                                                    sql::Oid role, std::string_view database);
 
-/// The same as the exception that ends a statement: the error that is being handled, or another one. `catalog`, `plan`: may be null.
+/// Like without_hidden_values(), as the exception that ends a statement: the current error, or another one. `catalog`, `plan`: may be
+/// null.
 std::exception_ptr shown_failure(const sql::SqlError& error, const sql::CatalogSnapshot* catalog, const planner::PhysicalPlan& plan,
                                  sql::Oid role, std::string_view database);
 

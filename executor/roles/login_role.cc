@@ -43,7 +43,7 @@ asio::awaitable<LoginFacts> read_login_role(RedisClient& home, std::string name,
   sql::set_known_roles(roles);
   facts.database = roles->facts_of(database);
   const sql::RoleDef* role = roles->is_stored ? roles->find(name) : nullptr;
-  // The same work for a name without a role.
+  // Does the same work for a name without a role.
   CommandBatch second;
   second.add("HGET", sql::kVerifiersKey, std::to_string(role == nullptr ? 0 : role->oid));
   const RepliesPtr verifier = co_await home.execute(std::move(second));

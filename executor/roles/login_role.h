@@ -28,7 +28,7 @@ struct LoginRole {
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
-/// What the home database says to a login.
+/// The home database's answer to a login.
 struct LoginFacts {
   bool has_roles = false;      // false: Redis was emptied, or is another one; every login is refused until `redquel init`
   bool has_verifiers = false;  // some role has a password: protected mode is over

@@ -33,7 +33,7 @@ class BackgroundPause {
     boost::asio::steady_timer*& place;
   };
 
-  boost::asio::steady_timer* timer_ = nullptr;  // null: nobody waits
+  boost::asio::steady_timer* timer_ = nullptr;  // null: no coroutine waits
 };
 
 }  // namespace redquel::executor

@@ -7,10 +7,9 @@
 
 namespace redquel::executor {
 
-/// How long an operator may compute before the other sessions of the thread get their turn. A long loop asks between
-/// its steps:
+/// The time that an operator may compute before the other sessions of the thread get their turn. A long loop asks between its steps:
 ///
-///   if (turn_.is_over()) co_await turn_.yield();
+/// if (turn_.is_over()) co_await turn_.yield();
 ///
 /// A statement that was cancelled ends at the yield.
 class EventLoopTurn {

@@ -21,7 +21,7 @@ using Action = SessionNotifications::Action;
 namespace {
 
 constexpr std::size_t kChannelBytes = 64, kPayloadBytes = 8000;  // NAMEDATALEN, NOTIFY_PAYLOAD_MAX_LENGTH
-/// Of one transaction, and of what waits for a session that is in a transaction.
+/// The limit of one transaction, and of notifications that wait for a session in a transaction.
 constexpr std::size_t kMostNotificationBytes = std::size_t{64} << 20;
 /// Notifications that go out in one message to Redis.
 constexpr std::size_t kMessageBytes = std::size_t{256} << 10;
@@ -130,7 +130,7 @@ asio::awaitable<void> NotificationExchange::prepare(SessionState& session) {
   using Kind = Action::Kind;
   const auto has = [&](Kind kind) { return std::ranges::any_of(own->pending(), [=](const Action& action) { return action.kind == kind; }); };
   const bool listens = has(Kind::kListen);
-  // What others have committed before UNLISTEN may still be on its way from Redis.
+  // Notifications that were committed before UNLISTEN may still be on their way from Redis.
   if (subscription_ && !own->channels().empty() && (has(Kind::kUnlisten) || has(Kind::kUnlistenAll))) co_await subscription_->catch_up();
   if (!listens) co_return;
   std::erase_if(sessions_, [](const auto& other) { return other.expired(); });
@@ -161,7 +161,7 @@ asio::awaitable<void> NotificationExchange::commit(SessionState& session) {
     if (own->listens_to(action.channel)) own->arrive({session.backend_pid, action.channel, action.payload});
   }
   if (messages.empty()) co_return;
-  // It has happened: whoever cancels the statement now is too late.
+  // The notification is sent: a cancellation comes too late.
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   CommandBatch batch;
   for (const std::string& message : messages) batch.add("PUBLISH", redis_channel_, message);
@@ -176,7 +176,7 @@ asio::awaitable<void> NotificationExchange::commit(SessionState& session) {
   co_await asio::this_coro::reset_cancellation_state();
 }
 
-/// What another session, of this process or another one, has sent. Whoever else publishes there is not understood, and ignored.
+/// Delivers a notification of another session, of this process or another one. Ignores messages of other publishers.
 void NotificationExchange::deliver(std::string_view message) {
   std::string_view sender, process, channel, payload;
   if (!take_netstring(message, sender) || !take_netstring(message, process)) return;

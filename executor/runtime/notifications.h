@@ -15,7 +15,7 @@
 
 namespace redquel::executor {
 
-/// What NOTIFY sends: NotificationResponse has these three.
+/// A notification of NOTIFY: NotificationResponse has these three fields.
 struct Notification {
   std::int32_t process_id = 0;
   std::string channel, payload;
@@ -31,7 +31,7 @@ class SessionNotifications {
 
   /// Done when the transaction commits.
   void add(Action action);
-  /// As pg_notify() does; the same notification twice in a transaction is one. 22023; 54000 where they are too many.
+  /// Adds a notification, for pg_notify() too; duplicates in a transaction are sent once. 22023; 54000 if there are too many.
   void notify(std::string channel, std::string payload);
 
   bool has_pending() const { return !pending_.empty(); }

@@ -6,13 +6,13 @@
 
 namespace redquel::executor {
 
-/// What expressions may ask of a session: names, settings, notifications. The statement's own parts are still missing.
+/// Returns the session's part of an expression's context: names, settings, notifications. The statement's own parts are still missing.
 sql::EvaluationContext session_context(const SessionState& session, const sql::CatalogSnapshot* catalog);
 
-/// The same for the expressions of a definition over the rows that are there; now is when it is called.
+/// Like session_context(), for the expressions of a definition over existing rows; now is the time of the call.
 sql::EvaluationContext definition_context(const SessionState& session, const sql::CatalogSnapshot& catalog);
-/// What names and literals of a statement mean in a session. `parameters`: may $1… appear? Those of definitions have none.
-/// The role of an expression's CURRENT_USER; 0: it has been dropped.
+/// bind_settings(): the settings that give names and literals of a statement their meaning. `parameters`: $1… may appear; definitions have
+/// none. role_of(): the role of CURRENT_USER in an expression; 0: it has been dropped.
 sql::Oid role_of(const sql::EvaluationContext& evaluation);
 planner::BindSettings bind_settings(const SessionState& session, bool parameters = false);
 planner::BindSettings bind_settings(const sql::EvaluationContext& evaluation, bool parameters = false);

@@ -35,13 +35,13 @@ class Transaction;
 
 enum class IsolationLevel : std::uint8_t { kReadCommitted, kRepeatableRead, kSerializable };
 
-/// How the statements of a transaction see and change data.
+/// The visibility and change rules of a transaction's statements.
 struct TransactionModes {
   IsolationLevel isolation = IsolationLevel::kReadCommitted;
   bool read_only = false, deferrable = false;
 };
 
-/// What statements of one session share. The server's session owns it and hands it to every call; it outlives them.
+/// The state that the statements of one session share. The server's session owns it and passes it to every call; it outlives them.
 struct SessionState {
   sql::SessionSettings settings;
   std::string user = "postgres";  // CURRENT_USER
@@ -65,13 +65,13 @@ struct SessionState {
     search_path = written_path = std::move(path);
     path_version.clear();
   }
-  /// Where the session's temporary tables lie; empty: it has had none.
+  /// The schema of the session's temporary tables; empty: it has had none.
   std::string temporary_schema;
   std::int32_t backend_pid = 0;
   std::size_t work_mem = 64u << 20;  // bytes that sorts, hashes and held results of one statement may use
   std::shared_ptr<sql::SessionMemory> account;  // of its memory; null: nothing is counted
   TemporarySpacePtr temporary_space = std::make_shared<TemporarySpace>();
-  /// What the configuration allows SET work_mem and SET temp_file_limit to give, in bytes; none: any number.
+  /// The configuration's limits of SET work_mem and SET temp_file_limit, in bytes; none: any number.
   std::optional<std::uint64_t> work_mem_limit, temporary_space_limit;
   /// Called with NOTICE and WARNING messages (SqlError as a plain carrier of code and texts).
   std::function<void(std::string_view severity, const sql::SqlError&)> notice;
@@ -86,7 +86,7 @@ struct SessionState {
   std::shared_ptr<AdvisoryLocks> advisory_locks;
   /// LISTEN and NOTIFY; null: there are none (0A000).
   std::shared_ptr<SessionNotifications> notifications;
-  /// Of the transaction, or of the next one while none is open.
+  /// The modes of the transaction, or of the next one while none is open.
   TransactionModes modes;
   /// While a statement that may commit stands for itself: the ticket of the first write of commits that may be its own (UnreplicatedCommits).
   std::optional<std::uint64_t> commits_since;
@@ -105,7 +105,7 @@ struct SessionState {
   bool only_looks = false;
   /// No statement of the session writes, and its transactions cannot become read-write.
   bool only_reads = false;
-  /// What all statements of the session have asked of Redis.
+  /// The traffic with Redis of all statements of the session.
   ExecutionCounters counters;
   /// Plans of slow statements for the log (auto_explain.…).
   struct AutoExplain {
@@ -113,9 +113,9 @@ struct SessionState {
     bool analyze = false, verbose = false, json = false;
     std::function<void(double milliseconds, const std::string& query, const std::string& plan)> log;
   } auto_explain = {};
-  /// Where scans and written rows of tables are counted; null: nowhere.
+  /// Counts scans and written rows of tables; null: they are not counted.
   sql::RelationCounts* relation_counts = nullptr;
-  /// Where long work is shown to other sessions; null: nowhere. Removing temporary tables at the end is such work, too.
+  /// Shows long work to other sessions; null: not shown. Removing temporary tables at the end is such work, too.
   std::shared_ptr<sql::Progress> progress;
   /// Prepared statements and cursors, for pg_prepared_statements and pg_cursors.
   std::function<sql::SessionNames()> names;

@@ -5,7 +5,7 @@
 
 namespace redquel::executor {
 
-/// What the literal 'now' means: the begin of the transaction; absent outside of one.
+/// Returns the meaning of the literal 'now': the begin of the transaction; absent outside of one.
 inline sql::Now transaction_moment(const SessionState& session) {
   return session.transaction || session.function_depth > 0 ? sql::Now(session.transaction_time) : std::nullopt;
 }

@@ -171,7 +171,7 @@ class CreateTableAsExecution final : public Execution {
     return oid;
   }
 
-  /// What a materialized view remembers of its query.
+  /// Returns the definition that a materialized view stores of its query.
   sql::ViewDef view_of(const Parts& parts, std::size_t columns, const sql::CatalogSnapshot& catalog) const {
     if (parts.into->columns.size() > columns) throw SqlError(sqlstate::kSyntaxError, "too many column names were specified");
     sql::ViewDef view = planner::make_view_query(*parts.query, parts.into->columns, catalog, bind_settings(session_));

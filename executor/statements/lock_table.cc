@@ -26,7 +26,7 @@ class LockTableExecution final : public Execution {
     const auto& statement = std::get<ast::LockTable>(prepared_->statement->node);
     const std::shared_ptr<Transaction> transaction = session_.transaction;
     if (!transaction) throw sql::SqlError(sqlstate::kNoActiveTransaction, "LOCK TABLE can only be used in transaction blocks");
-    // What was waited for may have been a definition: the names must still mean what was locked.
+    // The lock may have waited for a change of definitions: the names must still refer to the locked tables.
     std::set<sql::Oid> locked;
     while (true) {
       const sql::CatalogPtr catalog = co_await engine_.newest_catalog(session_);

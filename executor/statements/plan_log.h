@@ -14,7 +14,7 @@ class PlanLog {
   /// `options`: the session's.
   explicit PlanLog(const SessionState::AutoExplain& options) : options_(options) {}
 
-  /// Where the run counts; null: its plan is logged without counts.
+  /// The run's counts; null: its plan is logged without counts.
   planner::RunStatistics* statistics() { return options_.analyze ? &statistics_ : nullptr; }
   void add(std::chrono::nanoseconds taken) { taken_ += taken; }
   /// The run is complete: logs the plan if it took as long as the options say.

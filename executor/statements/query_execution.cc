@@ -80,7 +80,7 @@ class QueryRun {
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());  // nothing could be awaited after a cancellation
     co_await abandon();
     co_await asio::this_coro::reset_cancellation_state();
-    // Whoever looked before inserting, and has been overtaken, shall try again: so says the manual of SERIALIZABLE.
+    // A statement that looked before inserting, and was overtaken, shall be tried again, by the manual of SERIALIZABLE.
     if (is_duplicate && is_strict_ && transaction_->keeps_reads()) {
       ReadChecks none;
       const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), transaction_->reads(), none);
@@ -113,7 +113,7 @@ class QueryRun {
   std::uint64_t affected_rows() const { return affected_rows_; }
   planner::RunStatistics* statistics = nullptr;
   bool describes_later = false;
-  /// Of the last run; what was planned before the first.
+  /// Returns the plan of the last run; the original plan before the first.
   const planner::PhysicalPlan& plan() const { return plan_ ? plan_ : prepared_->plan->planned.plan; }
 
   /// Ends the run, so that all operators have told their statistics.
@@ -126,7 +126,7 @@ class QueryRun {
  private:
   enum class Outcome { kGood, kStale, kConflict, kLocked };
 
-  /// As `next`, when nothing is held.
+  /// Like next(), if no rows are held.
   asio::awaitable<std::optional<sql::Batch>> run() {
     while (true) {
       Outcome outcome = Outcome::kGood;
@@ -273,7 +273,7 @@ class QueryRun {
       co_await reads_.take_counters(engine_.shared(), *catalog, transaction_->reads(), transaction_->read_moment());
       context_->set_reads(&reads_);
     }
-    // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
+    // A statement that writes changes its tables' counters, and must not run twice: the write unit checks the replaced rows.
     const bool needs_snapshot = plan_ == planned.plan ? prepared_->plan->needs_snapshot : planner::needs_snapshot(plan_);
     compares_counters_ = !is_strict_ && !writes_ && needs_snapshot;
     // A query that has to wait for a row's lock may be run again.
@@ -296,12 +296,13 @@ class QueryRun {
     }
   }
 
-  /// May the run go on in a catalog that has moved? Before its rows go out, or a client's come in, it begins again instead.
+  /// Returns true if the run may continue although the catalog has moved. Before its rows go out, or a client's rows come in, it begins
+  /// again instead.
   asio::awaitable<bool> tables_hold() {
     if (!rows_sent_ && !(copy_ && copy_->started)) co_return false;
     auto tables = planner::tables_of(plan_);
     const TransactionCatalog* own = transaction_ ? transaction_->catalog() : nullptr;
-    if (own != nullptr) std::erase_if(tables, [&](const auto& table) { return !own->is_committed(*table); });  // nobody else changes these
+    if (own != nullptr) std::erase_if(tables, [&](const auto& table) { return !own->is_committed(*table); });
     co_return co_await engine_.still_defines(std::move(tables));
   }
 
@@ -321,7 +322,7 @@ class QueryRun {
     co_return co_await run_sql_function(engine_, session_, std::move(invocation));
   }
 
-  /// Does the plan add to one row, in a transaction that sees what others commit meanwhile?
+  /// Returns true if the plan adds to one row, in a transaction that sees other commits.
   bool adds_in_transaction() const {
     if (is_compound_ || !context_->allows_increments) return false;
     const planner::PhysicalNode* write = planner::main_write(*plan_);
@@ -329,7 +330,7 @@ class QueryRun {
     return update != nullptr && update->may_write_unread && !update->added.empty();
   }
 
-  /// What was added to rows of the plan's tables becomes visible to it.
+  /// Makes increments of the plan's tables visible to it.
   asio::awaitable<void> settle(Transaction& transaction) {
     std::set<sql::Oid> tables;
     for (const auto& table : planner::tables_of(plan_)) tables.insert(table->oid);
@@ -365,7 +366,7 @@ class QueryRun {
       }
     }
     if (is_strict_ && !co_await reads_hold()) {
-      // Nobody has seen anything of this statement; what it wrote belongs to the transaction already.
+      // No effect of this statement is visible yet; its writes belong to the transaction already.
       if (++snapshot_attempts_ >= kMaxAttempts || writes_) throw serialization_failure("update");
       drop_run();
       co_await start();
@@ -401,8 +402,8 @@ class QueryRun {
     }
   }
 
-  /// Was everything that this statement and those before it have read so at one moment: now, or, at REPEATABLE READ and where a transaction
-  /// only reads, at an earlier one? Then it counts as read. Throws 40001 where the transaction is lost.
+  /// Returns true if all that this statement and earlier ones have read held at one moment: now, or, at REPEATABLE READ and in a read-only
+  /// transaction, at an earlier one. It then counts as read. Throws 40001 if the transaction is lost.
   asio::awaitable<bool> reads_hold() {
     ReadMoment& moment = transaction_->read_moment();
     ReadChecks none;
@@ -436,7 +437,7 @@ class QueryRun {
     return batch;
   }
 
-  /// Of the tables' change counters.
+  /// Returns the commands that read the tables' change counters.
   CommandBatch counter_commands() const {
     CommandBatch batch;
     std::vector<std::string> keys;
@@ -489,7 +490,7 @@ class QueryRun {
   std::optional<ExecutionContext> context_;
   OperatorPtr root_;
   std::list<sql::Batch> held_;
-  std::unique_ptr<RedisRequest> counters_request_;  // for them, where nobody has waited for it yet
+  std::unique_ptr<RedisRequest> counters_request_;  // for them, if no reply has been awaited yet
   std::vector<std::string> counters_before_;
   sql::CatalogPtr catalog_;  // of the last run: rows are shown after it has ended, too
   ReadChecks reads_;         // of the last run

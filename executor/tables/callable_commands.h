@@ -42,7 +42,7 @@ class CallableCommands {
   bool is_unrestricted_;
   std::uint64_t generation_ = 0;
   std::unordered_map<std::string, Command> commands_;  // by name, and "name|subcommand" where there is one
-  /// Of redquel's tables and sequences, at this version of the definitions.
+  /// The prefixes of redquel's tables and sequences, at this version of the definitions.
   std::set<std::string, std::less<>> prefixes_;
   std::optional<std::optional<std::string>> version_;
 };

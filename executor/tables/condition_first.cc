@@ -8,7 +8,7 @@ namespace redquel::executor {
 
 namespace {
 
-// What a row costs, in fields: of a scan, and by a command of its own.
+// The cost of a row, in fields: in a scan, and by a command of its own.
 constexpr double kScannedRow = 2, kFetchedRow = 5;
 /// Guesses may err: what is read twice must be worth it.
 constexpr double kClearGain = 0.7;

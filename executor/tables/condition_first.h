@@ -14,7 +14,7 @@ class ConditionReader {
   RowReader& rows() { return reader_; }
   /// The members of the rows read so far that satisfy the condition. Starts anew.
   std::vector<std::string> take_members(const sql::EvaluationContext& context);
-  /// Is reading so cheaper than reading all of each row, if this share of the rows satisfies the condition?
+  /// Returns true if reading so is cheaper than reading all of each row, for this share of rows that satisfy the condition.
   bool is_cheaper(const RowReader& whole, double share) const;
 
  private:

@@ -23,7 +23,7 @@ class IndexAnswer : public Operator {
  protected:
   IndexAnswer(const planner::PhysicalNode& node, planner::PhysicalPlan fallback, ExecutionContext& context)
       : context_(context), fallback_plan_(std::move(fallback)), counters_(node, context) {}
-  /// nullopt: indexes cannot tell, the fallback must run.
+  /// Returns nullopt if indexes cannot answer and the fallback must run.
   virtual asio::awaitable<std::optional<sql::Batch>> answer() = 0;
 
   ExecutionCounters* counters() { return counters_.get(); }

@@ -13,7 +13,7 @@ namespace redquel::executor {
 
 namespace {
 
-/// Where one row stands in the zset.
+/// The place of one row in the zset.
 struct Place {
   std::string zset, member;
   std::string score;  // empty: NULL
@@ -84,7 +84,7 @@ class IndexRanksOperator final : public Operator {
     return values;
   }
 
-  /// Returns the row's place; nullopt: its score does not tell its order.
+  /// Returns the row's place; nullopt: its score does not determine its order.
   std::optional<Place> place_of(const Values& values, std::size_t row) const {
     const sql::Type type = plan_.table->find_column(plan_.column)->type;
     const auto value = [&](std::int16_t column) { return values.at(column).datum(row); };

@@ -8,12 +8,12 @@
 
 namespace redquel::executor {
 
-/// The keys of a mapped table, found by SCAN in bounded steps. Whoever needs it is told (a notice), or refused where
+/// The keys of a mapped table, found by SCAN in bounded steps. The client gets a notice, or the scan is refused if
 /// redquel.allow_keyspace_scan is off (55000).
 class KeyspaceWalk {
  public:
-  /// `fixed`: known values of slots, and of the member or field that alone is wanted of each key. Keys without these slots are not looked for.
-  /// `fence`: the walk is for a copy in memory, and tells the database that answers (XX001: another one).
+  /// `fixed`: known values of slots, and of the member or field that alone is wanted of each key. Keys without these slots are skipped.
+  /// `fence`: the walk is for a copy in memory, and checks which database answers (XX001: another one).
   KeyspaceWalk(const MappedReader& reader, ExecutionContext& context, const MappedKey& fixed, const FenceMark* fence = nullptr);
 
   bool is_over() const { return is_over_; }

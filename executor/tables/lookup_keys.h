@@ -13,7 +13,7 @@
 
 namespace redquel::executor {
 
-/// What a batch of outer rows looks up: a row's member, what members start with, a field of the uniques hash or the key of a set, each
+/// The lookups of a batch of outer rows: a row's member, a prefix of members, a field of the uniques hash or the key of a set, each
 /// distinct one once.
 struct LookupKeys {
   std::vector<std::string> names;
@@ -23,7 +23,7 @@ struct LookupKeys {
 
 LookupKeys lookup_keys(const planner::LookupJoin& join, const sql::TableKeys& keys, const sql::Batch& outer, const sql::EvaluationContext& context);
 
-/// Where the members end that begin so, for ZRANGE … BYLEX; the last byte of `start` is a ':'.
+/// Returns the end of the members with this prefix, for ZRANGE … BYLEX; the last byte of `start` is a ':'.
 std::string end_of_start(std::string start);
 
 }  // namespace redquel::executor

@@ -14,8 +14,8 @@ asio::awaitable<RedisUserPtr> redis_user_of(const sql::TableDef& table, Executio
 /// Returns the way to the table's keys for short commands. It is valid as long as the context.
 asio::awaitable<RedisClient*> client_of(const sql::TableDef& table, ExecutionContext& context);
 
-// As ExecutionContext::ask_unchecked, ask_bulk and ask_script, as the table's Redis user in its database. Replies from another database or for
-// another user say nothing of the catalog: before the first of them the run asks whether its plan is still valid.
+// Like ExecutionContext::ask_unchecked, ask_bulk and ask_script, as the table's Redis user in its database. Replies from another database
+// or for another user carry no catalog version: before the first of them the run checks that its plan is still valid.
 asio::awaitable<RepliesPtr> ask_mapped(const sql::TableDef& table, CommandBatch batch, bool atomic, ExecutionContext& context,
                                        ExecutionCounters* counters);
 asio::awaitable<RepliesPtr> ask_mapped_bulk(const sql::TableDef& table, CommandBatch batch, ExecutionContext& context, ExecutionCounters* counters);

@@ -32,7 +32,7 @@ class MappedCountOperator final : public IndexAnswer {
         continue;
       }
       const double score = sql::score_of(type, value);
-      // Beyond these numbers scores do not tell all values apart.
+      // Beyond these numbers scores do not distinguish all values.
       constexpr double kExactScore = 9007199254740992.0;
       if (!(score > -kExactScore && score < kExactScore)) co_return std::nullopt;
       (bound == &count_.lower ? low : high) = ((*bound)->inclusive ? "" : "(") + sql::ordered_score(type, value);

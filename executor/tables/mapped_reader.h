@@ -16,7 +16,7 @@
 
 namespace redquel::executor {
 
-/// Values of the slots, and of what tells the rows of one key apart where only one of them is wanted, by column number.
+/// Values of the slots, and of the column that identifies a row within its key if only one row is wanted, by column number.
 using MappedKey = std::map<std::int16_t, sql::Datum>;
 
 /// The elements of a list that are wanted, by position.
@@ -33,7 +33,7 @@ struct MappedTarget {
   ListRange range = {};
 };
 
-/// The fence's key (memory/keeper.h) that tells which logical database answers, and its value.
+/// The fence's key (memory/keeper.h), which identifies the logical database that answers, and its value.
 struct FenceMark {
   std::string key, value;
 };
@@ -45,8 +45,8 @@ class MappedReader {
  public:
   /// `read` outlives the reader.
   MappedReader(const planner::TableRead& read, ExecutionContext& context) : MappedReader(read, context, nullptr) {}
-  /// A reader for a copy in memory. It gives what is stored, whatever the session has set or changed. Keys of another kind have no rows.
-  /// XX001 if another logical database answers.
+  /// A reader for a copy in memory. It returns the stored rows, regardless of the session's settings and changes. Keys of another kind
+  /// have no rows. XX001 if another logical database answers.
   MappedReader(const planner::TableRead& read, ExecutionContext& context, const FenceMark* fence);
 
   /// When the keys of each tag expire, in milliseconds since 1970; absent: never. Only of readers for copies.
@@ -59,7 +59,7 @@ class MappedReader {
   void add(MappedTarget target);
   /// A row of a set whose member is known to be there.
   void add_member_row(MappedKey slots, std::string_view member);
-  /// The same of a zset.
+  /// Like add_row() for a member, for a member of a zset.
   void add_scored_row(MappedKey slots, std::string_view member, std::string_view score);
   bool is_idle() const { return waiting_.empty(); }
   /// Says that about so many rows will be enough: the first steps read no more.
@@ -112,7 +112,7 @@ class MappedReader {
   bool take_members(Waiting& waiting, const Reply& reply);
   bool take_list(Waiting& waiting, std::span<const Reply> replies);
   bool take_stream(Waiting& waiting, const Reply& reply);
-  /// `part`: the member or field that tells the rows of one key apart.
+  /// `part`: the member or field that identifies a row within its key.
   void add_row(const Waiting& waiting, const std::vector<std::optional<std::string_view>>& texts, std::string_view part = {});
   bool is_changed(const Waiting& waiting, std::string_view part) const;
   /// Returns false for a member or a field's name that its value is not written as ("007" for 7): it is no row, as with keys.

@@ -89,7 +89,7 @@ class MappedScanOperator final : public Operator {
     return bound.inclusive ? position : position + step;
   }
 
-  /// Which elements of a list the scan asks for; nullopt: none.
+  /// Returns the elements of a list that the scan reads; nullopt: none.
   std::optional<ListRange> list_range() const {
     ListRange range;
     if (scan_.lower) {
@@ -237,7 +237,7 @@ class MappedScanOperator final : public Operator {
     }
   }
 
-  /// The values of the columns that tell rows apart and that members do not say.
+  /// Returns the values of the identity columns that members do not have.
   std::vector<MappedKey> keys_beside_member() const {
     std::vector<planner::MappedScan::Fixed> fixed;
     for (const planner::MappedScan::Fixed& column : scan_.fixed) {

@@ -124,7 +124,7 @@ class SetReader {
   ExecutionCounters* counters_;
 };
 
-/// Of the columns that tell rows apart those that are slots of a structure's key.
+/// Returns the values of identity columns that are slots of a structure's key.
 MappedKey beside_member(const sql::TableDef& table, const sql::KeyTemplate& key, const MappedKey& values) {
   MappedKey beside;
   for (const auto& [column, value] : values) {

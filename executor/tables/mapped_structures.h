@@ -10,12 +10,12 @@
 
 namespace redquel::executor {
 
-/// What a structure gives for a row, and the columns that its key says already.
+/// A structure's member for a row, and the columns that its key has.
 struct StructureMember {
   std::string text;
   MappedKey beside;
 };
-/// What lookups give for the scan's values: members that stand for rows.
+/// Returns the members that lookups give for the scan's values.
 asio::awaitable<std::vector<StructureMember>> look_up_members(const planner::MappedScan& scan, const MappedReader& reader, ExecutionContext& context,
                                                               ExecutionCounters* counters);
 /// Returns the members that a declared lookup or set has for each of these values of its columns, parallel to them. One pipeline per some of them, and per

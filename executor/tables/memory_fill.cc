@@ -22,7 +22,7 @@ constexpr std::size_t kGuessedValue = 6, kGuessedRow = 12;
 /// Members that one command of a walk gives: about a millisecond of Redis.
 constexpr std::size_t kWalkedMembers = 8000;
 
-/// Where a walk along the zset of all rows stands.
+/// A walk along the zset of all rows.
 class MemberWalk {
  public:
   explicit MemberWalk(const TableCopy& copy) : key_(copy.keys().all_rows()), by_score_(copy.table().has_hidden_key() || is_integer_key(copy)) {}

@@ -14,7 +14,7 @@ namespace redquel::executor {
 /// The copies that one run of a statement reads, all as of one fence.
 class MemoryRun {
  public:
-  /// What a scan gets of a table.
+  /// A table's state for a scan.
   struct Table {
     TableVersionPtr version;      // null: the scan reads Redis
     std::int64_t milliseconds = 0;  // Redis's time at the fence

@@ -123,7 +123,7 @@ class MemoryScanOperator final : public Operator {
     const bool is_allowed = is_on(context_, "redquel.cache") && (!scans_keyspace() || is_on(context_, "redquel.allow_keyspace_scan"));
     if (memory != nullptr && is_allowed) reason = memory->part_refusal(scan_.read.table->oid, context_);
     if (memory != nullptr && is_allowed && reason.empty()) {
-      // The connections of the keys that the plan reads tell whether its definitions hold; the fence's does not.
+      // The connections of the keys that the plan reads detect changed definitions; the fence's does not.
       co_await context_.confirm_catalog(nullptr);
       const MemoryRun::Table& state = *co_await memory->state_of(scan_.read.table->oid, context_);
       version_ = state.version;

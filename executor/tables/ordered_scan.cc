@@ -42,7 +42,7 @@ class OrderedScanOperator final : public SourceOperator {
       if (walk_options_) co_await place_offset();
     }
     if (scan_.nulls != Nulls::kNone && walk_ && !first_chunk_ && !places_offset_) {
-      // How many NULLs there are comes with the first chunk: mostly none.
+      // The number of NULLs comes with the first chunk: mostly none.
       co_await walk_->read_chunk();
       first_chunk_ = take();
       if (walk_->null_count() == 0) nulls_done_ = true;
@@ -215,7 +215,7 @@ class FullScanOperator final : public SourceOperator {
     walk_.emplace(std::move(options), reader_, context_, counters());
   }
 
-  /// Of each row first what the condition asks for, from now on or no more: `found` of `rows` satisfied it.
+  /// Decides whether to read the condition's columns of each row first: `found` of `rows` satisfied it.
   void consider(std::size_t rows, std::size_t found) {
     if (walk_->at_end()) return;
     if (!condition_) condition_ = std::make_unique<ConditionReader>(scan_.read, context_.changes(scan_.read.table->oid));

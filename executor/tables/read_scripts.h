@@ -16,7 +16,7 @@ namespace redquel::executor {
 // trip. They know no schema; all of it is arguments. A script that would hold Redis too long, or needs a key that Lua cannot make (a
 // hashed one), refuses with a nil reply, and its caller uses bounded commands instead.
 
-/// How a script makes row keys and which fields it reads of them.
+/// The way a script makes row keys, and the fields that it reads of them.
 struct RowArguments {
   std::string prefix;                      // "emp:"
   bool escape = false;                     // members need escaping to become keys
@@ -26,7 +26,7 @@ RowArguments row_arguments(const RowReader& reader);
 void append_row_arguments(CommandBatch& batch, const RowArguments& rows);
 
 struct ZsetRange {
-  std::string low, high;  // as ZRANGE takes them, low end first whatever the direction
+  std::string low, high;  // as ZRANGE takes them, low end first in either direction
   enum class By : std::uint8_t { kScore, kLex } by = By::kScore;
   bool descending = false;
   std::size_t offset = 0, count = 0;
@@ -44,7 +44,7 @@ class RangeRows {
  public:
   /// Views into the reply. `fields`: of each row.
   RangeRows(const Reply& reply, std::size_t fields);
-  /// Of `append_range`'s reply: elements without rows.
+  /// Takes `append_range`'s reply: elements without rows.
   RangeRows(std::span<const Reply> elements, ZsetRange::By by) : elements_(elements), step_(by == ZsetRange::By::kScore ? 2 : 1) {}
 
   std::size_t size() const { return elements_.size() / step_; }
@@ -64,7 +64,7 @@ class RangeRows {
 /// Reply: flat (member, field…) of the values that are there; nil: a key that Lua cannot make.
 void append_unique_rows(CommandBatch& batch, std::string_view uniques, std::span<const std::string> values, const RowArguments& rows);
 
-/// Of the rows that are in all sets `among` (none: of all rows). Reply: nil (too many values), or flat (value, cardinality)…; the NULL
+/// Counts the rows that are in all sets `among` (none: of all rows). Reply: nil (too many values), or flat (value, cardinality)…; the NULL
 /// set's cardinality first, under nil.
 void append_group_counts(CommandBatch& batch, std::string_view values, std::string_view null_set, std::span<const std::string> among,
                          const ReadLimits& limits, bool counts);

@@ -13,7 +13,7 @@
 
 namespace redquel::executor {
 
-/// What Redis says is any bytes; a text is UTF-8 without zero bytes: others are shown as \xHH.
+/// Returns a text of UTF-8 without zero bytes: other bytes of Redis are shown as \xHH.
 std::string readable(std::string_view bytes);
 
 /// Collects rows of a table of the schema redis: only the columns that the plan wants, in its order.
@@ -38,7 +38,7 @@ std::string timestamp_text(std::int64_t seconds);
 /// The text form of a text[].
 std::string array_text(const std::vector<std::string>& elements);
 
-/// What the tables show that are read by one command each.
+/// Returns the command of a table that one command reads.
 CommandBatch report_command(std::string_view table, const std::optional<std::string>& name);
 /// Its reply as rows. `hides_arguments`: those of commands in the slow log are NULL. Throws the SqlError of an error reply.
 void add_report(std::string_view table, const Replies& replies, bool hides_arguments, RedisRows& rows);

@@ -65,7 +65,7 @@ sql::Oid relation_of(const planner::PhysicalSystemScan& plan) {
 
 bool is_denied(const Reply& reply) { return reply.is_error() && reply.text.starts_with("NOPERM"); }
 
-/// What all tables of the schema share: their rows and the bounds.
+/// The common part of all tables of the schema: their rows and the bounds.
 class RedisScanOperator : public Operator {
  public:
   RedisScanOperator(const planner::PhysicalNode& node, const planner::PhysicalSystemScan& plan, ExecutionContext& context)
@@ -114,7 +114,7 @@ class RedisScanOperator : public Operator {
   bool hides_arguments_ = false;  // of commands: they hold keys and values
 };
 
-/// One command tells all: CLIENT LIST, INFO and so on.
+/// A table that one command reads: CLIENT LIST, INFO and so on.
 class ReportScanOperator final : public RedisScanOperator {
  public:
   using RedisScanOperator::RedisScanOperator;

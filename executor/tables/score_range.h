@@ -17,7 +17,7 @@ std::optional<ZsetRange> evaluate_range(const sql::TableDef& table, const planne
                                         const std::optional<planner::RangeBound>& lower, const std::optional<planner::RangeBound>& upper,
                                         const sql::EvaluationContext& context);
 
-/// Is a score, as Redis prints it, between two ends, as ZCOUNT takes them?
+/// Returns true if a score, as Redis prints it, is between two ends, in ZCOUNT's form.
 bool is_between(std::string_view score, const std::string& low, const std::string& high);
 
 }  // namespace redquel::executor

@@ -75,7 +75,7 @@ std::optional<EvaluatedSets> without(EvaluatedSets sets, const EvaluatedSets& re
   return sets;
 }
 
-/// Have they surely no member in common? A row has one value, so sets of other values of the same columns have none.
+/// Returns true if they certainly have no common member. A row has one value, so sets of other values of the same columns have none.
 bool are_disjoint(const EvaluatedSets& sets, const EvaluatedSets& leaf) {
   if (sets.is_leaf()) return !sets.columns.empty() && sets.columns == leaf.columns && sets.key != leaf.key;
   const auto is_disjoint = [&](const EvaluatedSets& operand) { return are_disjoint(operand, leaf); };

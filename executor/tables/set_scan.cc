@@ -109,7 +109,7 @@ class SetScanOperator final : public SourceOperator {
     }
     if (parts.size() < 3) {
       context_.note_turns(reader_.table());
-      // So many members of ranges are read fastest with all other rows.
+      // So many members of ranges are read fastest by a scan of all rows.
       if (!choose_drivers(*sets_)) walk_ = make_full_scan(node_, whole_, context_);
       co_return sql::Batch{};
     }

@@ -34,7 +34,7 @@ void append_rows_of_sets(CommandBatch& batch, const SetProgram& program, const R
 /// Reply: nil (too large), or { number of ids }.
 void append_count_of_sets(CommandBatch& batch, const SetProgram& program, std::size_t max_members);
 
-/// Which rows of sets come first in a zset's order.
+/// The first rows of sets in a zset's order.
 struct FirstRows {
   std::string key;          // of the zset
   ZsetRange range;          // only members between its ends; offset and count mean nothing

@@ -6,7 +6,7 @@
 
 namespace redquel::executor {
 
-/// What operators that read a table from Redis share: the reader, and where their commands are counted.
+/// The common part of operators that read a table from Redis: the reader, and the counts of their commands.
 class SourceOperator : public Operator {
  protected:
   SourceOperator(const planner::PhysicalNode& node, const planner::TableRead& read, ExecutionContext& context)

@@ -11,7 +11,7 @@
 
 namespace redquel::executor {
 
-// What stands in a declared structure for a row: asked for, and compared with what should be there.
+// The entry of a row in a declared structure: read, and compared with the expected one.
 
 /// Returns "set", "lookup", "zset" or "list".
 std::string_view method_name(sql::IndexMethod method);

@@ -9,7 +9,7 @@ namespace redquel::executor {
 
 namespace {
 
-/// So many rows come faster with their range by one script than by a round trip for its ranks and a chunk.
+/// A range with at most so many rows is read faster by one script than by a round trip for its ranks and a chunk.
 constexpr std::size_t kFewRows = 100;
 /// Elements cost Redis a fraction of what rows cost it.
 constexpr std::size_t kElementsPerRow = 4;
@@ -26,7 +26,7 @@ std::size_t count_of(const Replies& replies, std::size_t index) {
 ZsetWalk::ZsetWalk(Options options, RowReader& reader, ExecutionContext& context, ExecutionCounters* counters)
     : options_(std::move(options)), reader_(reader), context_(context), counters_(counters), rank_(options_.offset) {
   const bool has_rows = options_.index_only || reader.keys().sort_get_is_safe();
-  // Who wants a few rows of a range only is served best by the script.
+  // A few rows of a range are read best by the script.
   const bool has_ranks = options_.whole || (options_.by_score && options_.offset == 0 && !options_.wanted);
   ranked_ = has_rows && has_ranks && options_.source.encoding != planner::OrderedSource::Encoding::kMember;
   options_.range.by = options_.by_score ? ZsetRange::By::kScore : ZsetRange::By::kLex;
@@ -59,7 +59,7 @@ std::size_t ZsetWalk::chunk_rows() const {
   std::size_t most = context_.limits.chunk_rows * (options_.index_only ? kElementsPerRow : 1);
   if (ranks_) most = std::min(most, std::max(ranks_->end, rank_ + 1) - rank_);
   if (!options_.wanted) return most;
-  // What a condition rejects, or what expired, must not cost a round trip each.
+  // Rows that a condition rejects, or that expired, must not cost a round trip each.
   std::size_t slack = reader_.read().condition ? 100 : 0;
   return std::clamp<std::size_t>(*options_.wanted + slack, 1, most);
 }
@@ -204,7 +204,7 @@ asio::awaitable<void> ZsetWalk::read_ranked() {
   if (last.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of ZRANGE");
   last_ = Element{std::string(last[0].text), std::string(last[1].text)};
   ties_ = 1;
-  // Who knows how many rows are wanted gets no more.
+  // If the number of wanted rows is known, no further chunk is read ahead.
   first_ = false;
   if (!options_.wanted) coming_ = context_.start_bulk(chunk_commands(), counters_);
 }
@@ -220,7 +220,7 @@ CommandBatch ZsetWalk::chunk_commands() const {
   std::size_t overlap = last_ ? 1 : 0, count = chunk_rows(), end = rank_ + count - 1;
   CommandBatch batch;
   append_ranked(batch, rank_ - overlap, count + overlap);
-  // Where the chunk ends, and how long the whole is, as of the same moment.
+  // Asks for the end of the chunk, and the length of the whole, at the same moment.
   batch.begin(options_.range.descending ? 6 : 5).arg("ZRANGE").arg(options_.source.key).arg(end).arg(end);
   if (options_.range.descending) batch.arg("REV");
   batch.arg("WITHSCORES");

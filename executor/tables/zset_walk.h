@@ -10,16 +10,16 @@
 
 namespace redquel::executor {
 
-/// Walks a zset, or a range of it, in order and reads the rows of its members, chunk by chunk. Between chunks other clients change
-/// the zset: the cursor is the last (score, member) seen, never an offset alone, so that nothing that stays is skipped or doubled.
+/// Walks a zset, or a range of it, in order and reads the rows of its members, chunk by chunk. Other clients change the zset between
+/// chunks. The cursor is the last (score, member) seen, never an offset alone, so that rows that stay are neither skipped nor doubled.
 ///
-/// Where Redis can make the row keys itself, a chunk is SORT_RO … LIMIT rank count GET …, the fastest way to rows. A range of scores is
-/// asked first where it begins (one that has few rows comes at once, by a script); each chunk tells where it ends now. The chunk begins
-/// with the last element of the one before, the first one with a count of what precedes it; where these are not what they were, a range
-/// by score or member finds the place again. While the caller works on a chunk, Redis reads the next one. Everything else is a range,
-/// read with its rows by one script a chunk.
+/// If Redis can make the row keys itself, a chunk is SORT_RO … LIMIT rank count GET …, the fastest way to rows. The rank of a range of
+/// scores is asked first (a range of few rows comes at once, by a script); each chunk also reads the current end. A chunk begins with the
+/// last element of the one before, the first one with a count of the elements before it. If these have changed, a range by score or member
+/// finds the place again. While the caller works on a chunk, Redis reads the next one. All other cases are a range, read with its rows by
+/// one script a chunk.
 ///
-/// Where elements tell all that is asked for, no row is read: ZRANGE takes the place of SORT_RO and of the script.
+/// If elements have all requested columns, no row is read: ZRANGE replaces SORT_RO and the script.
 class ZsetWalk {
  public:
   struct Options {
@@ -39,7 +39,7 @@ class ZsetWalk {
   ZsetWalk(const ZsetWalk& walk, RowReader& reader);
 
   bool at_end() const { return at_end_; }
-  /// Of `null_set`, after the first chunk; nullopt: not known.
+  /// Returns the cardinality of `null_set`, after the first chunk; nullopt: not known.
   std::optional<std::int64_t> null_count() const { return null_count_; }
   /// Adds the next chunk's rows to the reader.
   asio::awaitable<void> read_chunk();
@@ -66,7 +66,7 @@ class ZsetWalk {
   asio::awaitable<void> go_on_without_ranks();
   asio::awaitable<void> find_score();
   void append_ranked(CommandBatch& batch, std::size_t rank, std::size_t count) const;
-  /// Of ZCOUNT: the elements before the range, and those up to its end.
+  /// Add the ZCOUNTs of the elements before the range, and of those up to its end.
   void append_count_before(CommandBatch& batch) const;
   void append_count_to_end(CommandBatch& batch) const;
   /// Adds the rows of a chunk's elements from `first` on, before `end`.

@@ -12,7 +12,7 @@ struct ssl_st;
 
 namespace redquel::executor {
 
-/// What the files and words of a TLS configuration lack. `setting` is the member of the settings that is wrong ("certificate").
+/// A fault in the files and words of a TLS configuration. `setting` is the wrong member of the settings ("certificate").
 class TlsConfigurationError : public std::runtime_error {
  public:
   TlsConfigurationError(std::string_view setting, const std::string& reason) : std::runtime_error(reason), setting_(setting) {}
@@ -54,9 +54,9 @@ class TlsContext {
   ~TlsContext();
 
   bool is_server() const { return is_server_; }
-  /// Of a client: the name of the server that it wants.
+  /// For a client: the name of the wanted server.
   const std::string& server_name() const { return server_name_; }
-  /// Of a server: channel binding data of the type tls-server-end-point (RFC 5929), the hash of its certificate. Empty: the certificate's
+  /// For a server: channel binding data of the type tls-server-end-point (RFC 5929), the hash of its certificate. Empty: the certificate's
   /// signature names no digest.
   const std::string& server_end_point() const { return server_end_point_; }
   ssl_ctx_st* native() const { return context_; }

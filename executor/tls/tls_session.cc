@@ -17,7 +17,7 @@
 
 namespace redquel::executor {
 
-/// What OpenSSL reads from and writes to: the session's strings, as a BIO.
+/// The session's strings, as a BIO that OpenSSL reads and writes.
 struct TlsBytes {
   static int read(BIO* bio, char* room, int size) {
     auto& session = *static_cast<TlsSession*>(BIO_get_data(bio));

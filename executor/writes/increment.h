@@ -9,9 +9,9 @@ namespace redquel::executor {
 /// An integer far from the ends of its type, where an overflow is to be told as it would be without increments.
 bool is_far_from_bounds(const sql::Datum& value);
 
-/// What the update's lookup by key would give of a row.
+/// Returns the row in the form of the update's lookup by key.
 sql::Batch looked_up(const planner::PhysicalUpdate& update, const std::vector<sql::Datum>& row);
-/// Does the row pass the condition that the lookup has besides the key?
+/// Returns true if the row satisfies the lookup's condition besides the key.
 bool is_selected(const planner::PhysicalUpdate& update, const sql::Batch& row, const sql::EvaluationContext& evaluation);
 
 /// `UPDATE t SET n = n + c WHERE <key>` in a transaction, as a note in its buffer. Where queries of such transactions look at the row

@@ -84,7 +84,7 @@ class InsertOperator final : public WriteOperator {
     batches_.push_back({std::move(batch), first, count});
   }
 
-  /// Where one column asks what a sequence has given this row, those that ask sequences are computed row by row; else none are.
+  /// If a column reads the value that a sequence gave this row, columns that ask sequences are computed row by row; otherwise none are.
   asio::awaitable<std::map<const planner::InsertColumn*, sql::ColumnPtr>> evaluate_in_order(const sql::Batch& source) {
     std::vector<const planner::InsertColumn*> columns;
     std::vector<sql::ExpressionPtr> expressions;

@@ -1,5 +1,5 @@
-// SELECT … FOR UPDATE and its kin. A row that is not any more what was read when its lock comes makes the whole statement run again,
-// its locks kept: so it sees the newest version, whatever it was joined with.
+// SELECT … FOR UPDATE and its relatives. If a row has changed between its read and its lock, the whole statement runs again and keeps its
+// locks: it then sees the newest version, in joins too.
 
 #include <fmt/format.h>
 
@@ -67,7 +67,7 @@ class LockRowsOperator final : public Operator {
     return count;
   }
 
-  /// Of the pending rows, as many as one script takes: those that are locked now.
+  /// Locks as many of the pending rows as one script takes.
   asio::awaitable<std::vector<RowNumber>> lock_some() {
     std::size_t count = std::min(pending_->rows - first_, context_.limits.script_rows);
     // Only locked rows are passed over: without SKIP LOCKED no more are looked at than are wanted.

@@ -22,7 +22,7 @@ std::int64_t integer(const sql::Datum& value) {
   return std::get<std::int64_t>(value);
 }
 
-/// What stands where a new row or one of Redis is one of its thing's versions.
+/// The place of one version of a thing, of a new row or one in Redis.
 struct Version {
   std::int64_t number = 0;
   std::string identity;
@@ -69,7 +69,7 @@ class Versions {
     for (const auto& [name, row] : groups) result.push_back(row);
     return result;
   }
-  /// What the row is a version of.
+  /// Returns the thing of which the row is a version.
   MappedKey thing(const Row& row) const {
     MappedKey key;
     for (const std::int16_t slot : slots_) key[slot] = row[table_.position(slot)];

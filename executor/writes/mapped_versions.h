@@ -5,8 +5,8 @@
 
 namespace redquel::executor {
 
-/// Of a table that keeps so many versions: adds to the unit the removal of those that its new rows make too many. Which versions there are
-/// nothing says: the keyspace is scanned. 55000 where that is forbidden.
+/// For a table that keeps a number of versions: adds to the unit the removal of the versions that its new rows exceed. No structure lists
+/// the versions: the keyspace is scanned. 55000 if that is forbidden.
 asio::awaitable<void> drop_old_versions(MappedUnit& unit, ExecutionContext& context, ExecutionCounters* counters);
 
 }  // namespace redquel::executor

@@ -19,16 +19,16 @@
 
 namespace redquel::executor {
 
-/// What an UPDATE or DELETE brings about in the tables that refer to its own: ON DELETE and ON UPDATE CASCADE, SET NULL and
-/// SET DEFAULT, over any number of levels. The statement's changes are collected here first, because an action may meet a row that the
-/// statement itself changes; then all of them go into one unit, whose checks see rows that came meanwhile. All but the newest megabytes
-/// wait in temporary files (ChangeLog).
+/// The effects of an UPDATE or DELETE on tables that refer to its own: ON DELETE and ON UPDATE CASCADE, SET NULL and SET DEFAULT, over any
+/// number of levels. The statement's changes are collected here first, because an action may reach a row that the statement itself
+/// changes. Then all of them go into one unit, whose checks see rows that came meanwhile. All but the newest megabytes wait in temporary
+/// files (ChangeLog).
 class ReferentialActions {
  public:
   using TablePtr = ForeignKey::TablePtr;
   using Row = std::vector<sql::Datum>;
 
-  /// Can a change of the table set off an action?
+  /// Returns true if a change of the table can cause an action.
   static bool concern(const sql::CatalogSnapshot& catalog, const TablePtr& table);
 
   explicit ReferentialActions(ExecutionContext& context) : context_(context) {}
@@ -50,9 +50,9 @@ class ReferentialActions {
   const std::vector<NewRow>& new_rows() const { return new_rows_; }
   /// Table by table, each row as it was (`stored`) and as it becomes (`current`).
   std::vector<TableChangesPtr> changes() const;
-  /// The same for parts that are checked one by one: each table before those that it refers to. Nullopt where the order of rows may
-  /// matter: a change refers to a row that another one brings, takes a value that another one leaves, or tables refer to each other
-  /// in a circle.
+  /// Like changes(), in parts that are checked one by one: each table before those that it refers to. Nullopt if the order of rows may
+  /// matter: a change refers to a row that another one brings, takes a value that another one leaves, or tables refer to each other in a
+  /// circle.
   std::optional<std::vector<TableChangesPtr>> changes_in_parts() const;
 
  private:
@@ -83,7 +83,7 @@ class ReferentialActions {
 
   Changed& changed(const TablePtr& table);
   static TableChangesPtr changes_of(const Changed& of);
-  /// Does the row, which stays, give up values and take no others?
+  /// Returns true if the row, which stays, gives up values and takes no others.
   bool only_gives_up(const TablePtr& table, const Row& before, const Row& after);
   const std::vector<ForeignKeyPtr>& keys_to(const TablePtr& table);
   /// Some of the events that are not handled yet, of the table.
@@ -109,7 +109,7 @@ class ReferentialActions {
   ExecutionContext& context_;
   std::map<sql::Oid, Changed> changed_;
   std::map<sql::Oid, std::vector<ForeignKeyPtr>> keys_, own_keys_;
-  bool only_gives_up_ = true;  // in whatever order its parts are written, a row meets none that is yet to change
+  bool only_gives_up_ = true;  // in any order of its parts, a row conflicts with none that is yet to change
   /// A row that the statement has put into a set of references: its number among the table's changes, and member.
   struct Put {
     ChangeLog::Position at;

@@ -10,8 +10,8 @@
 
 namespace redquel::executor {
 
-/// What RETURNING has made of a statement's rows, kept until all of them are written; rows that a locking clause has locked, until all are.
-/// Beyond some thousand they are in a temporary file.
+/// The RETURNING rows of a statement, kept until all of its rows are written; for a locking clause, until all are locked. Beyond some
+/// thousand they are in a temporary file.
 class ReturnedRows {
  public:
   /// `space`: where the temporary file is counted.

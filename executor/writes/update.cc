@@ -12,7 +12,8 @@ namespace redquel::executor {
 
 namespace {
 
-/// Of a mapped table: the integer columns to which it adds. What was read is checked again, so anything may depend on them.
+/// Returns the integer columns of a mapped table to which the update adds. The read values are checked again, so other columns may depend
+/// on them.
 std::vector<std::size_t> mapped_increments(const planner::PhysicalUpdate& update) {
   std::vector<std::size_t> added;
   for (const planner::Assignment& assignment : update.assignments) {
@@ -25,7 +26,7 @@ std::vector<std::size_t> mapped_increments(const planner::PhysicalUpdate& update
   return added;
 }
 
-/// May it change a primary key or a unique value?
+/// Returns true if the update may change a primary key or a unique value.
 bool changes_keys(const planner::PhysicalUpdate& update) {
   const sql::TableDef& table = *update.table;
   std::vector<bool> is_key(table.columns.size());

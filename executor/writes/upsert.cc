@@ -95,7 +95,7 @@ class UpsertOperator final : public WriteOperator {
   };
   using Changes = std::unordered_map<std::size_t, Change>;  // by row of the batch
 
-  /// What the rows that meet an existing one and pass WHERE become.
+  /// Computes the new values of existing rows that conflict and pass WHERE.
   asio::awaitable<Changes> evaluate_update(const sql::Batch& source) {
     const sql::TableDef& table = *insert_.table;
     std::vector<std::uint32_t> met;
@@ -155,7 +155,7 @@ class UpsertOperator final : public WriteOperator {
     }
   }
 
-  /// What makes two rows conflict; nullopt: nothing does.
+  /// Returns the key under which two rows conflict; nullopt: there is none.
   std::optional<std::string> key_of(const Row& row) const {
     std::vector<sql::Datum> values;
     if (key_ != nullptr) {

@@ -28,10 +28,10 @@ namespace {
 
 /// Changes of one statement that wait in memory because its source must be read first. Of more of them the rows wait in a file.
 constexpr std::size_t kWaitingRows = 10'000;
-/// Where foreign keys demand to see all changes of a statement together.
+/// The limit of rows if foreign keys must see all changes of a statement together.
 constexpr std::size_t kMostWaitingRows = 1'000'000;
 
-/// May the source give a row of the table more than once? Joins may; a walk over one table does not.
+/// Returns true if the source may give a row of the table more than once. Joins may; a walk over one table does not.
 bool may_repeat_rows(planner::PhysicalPlan source) {
   while (std::holds_alternative<planner::PhysicalFilter>(source->node) || std::holds_alternative<planner::PhysicalProject>(source->node)) {
     source = planner::inputs_of(*source)[0];
@@ -185,7 +185,7 @@ asio::awaitable<void> WriteOperator::collect_actions(const std::vector<TableChan
   }
 }
 
-/// What foreign keys demand, and which rows were met, is noted when the rows come again.
+/// The demands of foreign keys, and the conflicting rows, are recorded when the rows come again.
 WriteOptions WriteOperator::options_of_leaving(const WriteOptions& options) {
   WriteOptions leaving = options;
   leaving.foreign_keys.reset();
@@ -327,8 +327,8 @@ asio::awaitable<void> WriteOperator::execute(WriteUnit& unit) {
 }
 
 std::size_t WriteOperator::chunk_rows() const {
-  // Whether rows exchange keys, and what foreign keys demand where rows of the statement refer to each other, is seen from all of them
-  // together; what a journaled unit has written is looked at when it is complete, but here nothing is written.
+  // Exchanged keys, and references between rows of the statement, are only seen from all of them together. A journaled unit is checked
+  // when it is complete, but here nothing is written.
   const bool needs_whole = exchanges_keys_ || actions_ || passes_on_references_ || refers_to_itself(*table_);
   return is_buffered() && needs_whole ? std::numeric_limits<std::size_t>::max() : context_.max_written_rows;
 }

@@ -37,13 +37,12 @@ class WriteOperator : public Operator {
   void insert_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict = {});
   /// A new row of a mapped table; false: the table is managed.
   bool insert_mapped_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict = {});
-  /// Where the old rows' columns stand in the source: a transaction asks for those of a mapped table that are not there.
+  /// Records the old rows' columns in the source: a transaction reads the missing ones of a mapped table.
   void note_read_columns(const std::vector<std::size_t>& positions);
-  /// Of the next change, and whether the insert of an ordinal gave way to a row that was there.
+  /// Returns the ordinal of the next change, and whether the insert of an ordinal yielded to an existing row.
   std::size_t next_ordinal() const;
   bool was_skipped(const WriteUnit& unit, std::size_t ordinal) const;
-  /// What is to be done once the unit with all that was collected so far is applied: RETURNING rows, in order, and the number of rows
-  /// that count.
+  /// The work after the unit with all collected changes is applied: RETURNING rows, in order, and the number of counted rows.
   using Finish = std::function<void(const WriteUnit& applied)>;
   virtual Finish take_collected() = 0;
 
@@ -51,7 +50,7 @@ class WriteOperator : public Operator {
   void may_exchange_keys() { exchanges_keys_ = true; }
   /// Rows of others may refer to keys that one row of the statement gives up and another takes.
   void may_pass_on_references() { passes_on_references_ = !table_->referencing.empty(); }
-  /// For statements that only add rows, and many: they go to Redis before the transaction's commit, where nobody else can see them.
+  /// For statements that add many rows and do nothing else: they go to Redis before the transaction's commit, invisible to other sessions.
   void write_ahead_if_possible();
 
   /// Puts the generated columns into new rows. `batch` is what they are bound over; its first columns are the table's.
@@ -80,14 +79,14 @@ class WriteOperator : public Operator {
   asio::awaitable<void> collect_in_chunks(const sql::Batch& batch, std::size_t limit);
   /// The unit is full: it becomes a chunk of a journaled one.
   asio::awaitable<void> put_aside();
-  /// May rows of the source wait in a file, while their changes are made chunk by chunk?
+  /// Returns true if rows of the source may wait in a file, while their changes are made chunk by chunk.
   bool may_spill() const { return !streams_ && !actions_ && !mapped_; }
   /// The chunks, and those that are made of the rows in the file.
   asio::awaitable<void> write_spilled(std::size_t limit);
-  /// Of rows that may exchange keys: first all of them go, then they come again.
+  /// For rows that may exchange keys: first all of them go, then they come again.
   enum class Exchange { kNone, kLeave, kArrive };
   asio::awaitable<void> write_chunks_as(Exchange step);
-  /// What the changes bring about in other tables, and all of it into the unit.
+  /// Adds the effects of the changes on other tables, and all of it, to the unit.
   asio::awaitable<void> take_actions(std::size_t limit);
   asio::awaitable<void> collect_actions(const std::vector<TableChangesPtr>& changes, std::size_t limit);
   static WriteOptions options_of_leaving(const WriteOptions& options);
@@ -97,7 +96,7 @@ class WriteOperator : public Operator {
   asio::awaitable<void> buffer_mapped(MappedUnit& unit, bool bad_is_null);
   asio::awaitable<void> lock_mapped_rows(const MappedUnit& unit);
   asio::awaitable<void> begin_journal();
-  /// Nobody else has the place from now on. StaleCatalog where definitions of others have to be followed first.
+  /// Claims the place. Throws StaleCatalog if changed definitions of other sessions have to be followed first.
   asio::awaitable<void> claim_place_ahead();
   asio::awaitable<void> write_ahead(WriteUnit unit, Finish finish);
   asio::awaitable<void> write_chunks();
