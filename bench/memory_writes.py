@@ -14,7 +14,7 @@ UPDATE = next(workload for workload in workloads.WORKLOADS if workload.name == "
 
 @contextlib.contextmanager
 def redquel(world, memory):
-    """A redquel of this world of its own, so that nobody else keeps tables: `memory` bytes of them."""
+    """A redquel and Redis of its own, so that no other redquel keeps tables: `memory` bytes of them."""
     config = f"{temporary_folder()}/redquel.toml"
     with open(config, "w") as file:
         file.write(f"[cache]\nmemory = {memory}\nfirst_scan = 1\n")

@@ -120,7 +120,7 @@ class Null:
 
 @dataclasses.dataclass(frozen=True)
 class RedisAddress:
-    """A Redis that somebody else started, as a redquel is told of it."""
+    """A Redis that was started elsewhere."""
     url: str
 
 

@@ -44,7 +44,7 @@ EXPLAIN SELECT t.name, count(p.id) AS products, string_agg(p.name, ', ' ORDER BY
 SELECT t.name, count(p.id) AS products, string_agg(p.name, ', ' ORDER BY p.name) AS names
   FROM theme t LEFT JOIN product p ON p.theme_id = t.id GROUP BY t.name ORDER BY t.name;
 
-\echo '-- somebody signs in'
+\echo '-- a user signs in'
 EXPLAIN UPDATE login SET login_times = login_times + 1, last_login_time = '2024-03-06 08:00:00' WHERE name = 'ken thompson';
 UPDATE login SET login_times = login_times + 1, last_login_time = '2024-03-06 08:00:00' WHERE name = 'ken thompson';
 SELECT name, login_times FROM login ORDER BY login_times DESC LIMIT 3;

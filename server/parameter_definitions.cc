@@ -352,7 +352,7 @@ constexpr ParameterDefinition kParameters[] = {
     {"redquel.max_scanned_keys", kInteger, kUser, "0",
      "Sets the number of keys that a statement may scan; 0 sets no limit.", {.minimum = 0, .maximum = 2147483647}},
     {"redquel.on_bad_value", kEnumeration, kUser, "error",
-     "Sets what becomes of a value of a foreign table that is none of its column's type.", {.choices = "error,null,skip"}},
+     "Sets the treatment of a value of a foreign table that is not valid for its column's type.", {.choices = "error,null,skip"}},
     {"redquel.progress", kBoolean, kUser, "off", "Reports the progress of scans of the keyspace each second."},
     {"role", kString, kUser, "none", "Sets the current role.", {.hidden = true, .check = check_role}},
     {"row_security", kBoolean, kUser, "on", "Enable row security.", {.apply = apply_row_security}},

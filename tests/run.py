@@ -33,7 +33,7 @@ from harness.servers import Postgres  # noqa: E402
 
 KINDS = ("unit", "model", "plan", "sql", "random", "wire", "clients", "faults")
 SUFFIXES = {"plan": ".plan", "sql": ".test"}
-# Those that take tens of seconds say so in a line of their own, and go first: nobody shall wait for one of them at the end.
+# Tests that take tens of seconds are marked by a line of their own, and start first, so that the run does not end with them.
 SLOW = re.compile(r"^# slow\b|^SLOW = True", re.M)
 FIRST_KINDS = ("unit", "model", "faults", "wire", "random", "clients", "plan", "sql")
 

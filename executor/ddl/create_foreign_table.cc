@@ -78,7 +78,7 @@ sql::Oid parent_of(const CatalogDraft& draft, const sql::TableDef& table, const 
   const bool has_key = parent->mapping && parent->oid != table.oid && parent->primary_key.size() == 1;
   if (!has_key) {
     throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("\"{}\" cannot be the parent of column \"{}\"", name, column.name))
-        .detail("A parent is another foreign table whose rows one column tells apart.");
+        .detail("A parent is another foreign table whose rows are identified by one column.");
   }
   const sql::Type key = parent->find_column(parent->primary_key.front())->type;
   if (key.oid != column.type.oid && !(sql::is_integer_type(key.oid) && sql::is_integer_type(column.type.oid))) {

@@ -136,7 +136,7 @@ class MappedAlteration {
     const std::int16_t number = column(written.column).number;
     if (table_.in_primary_key(number)) {
       throw SqlError(sqlstate::kInvalidTableDefinition,
-                     fmt::format("column \"{}\" cannot be dropped: it tells the rows of foreign table \"{}\" apart", written.column, table_.name));
+                     fmt::format("column \"{}\" cannot be dropped: it identifies the rows of foreign table \"{}\"", written.column, table_.name));
     }
     for (const sql::IndexDef& index : table_.indexes) {
       const bool uses = std::any_of(index.parts.begin(), index.parts.end(), [&](const auto& part) { return part.column == number; });
@@ -256,7 +256,7 @@ void refuse_structure(const ast::CreateIndex& statement, sql::Mapping::Layout la
   const std::string_view why = layout == Layout::kList ? "positions of a list change" : "Redis makes the ids of a stream";
   throw SqlError(sqlstate::kFeatureNotSupported,
                  fmt::format("an index on a foreign table with layout {} is not supported", sql::layout_name(layout)))
-      .detail(fmt::format("What stands in a structure is what tells rows apart, and {}.", why));
+      .detail(fmt::format("The members of a structure identify rows, and {}.", why));
 }
 
 /// WITH (…): what stands in templates, as it is written.
@@ -362,12 +362,12 @@ sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::Ta
     }
     if (!has_same_columns(written.slots(), rest)) {
       throw SqlError(sqlstate::kInvalidTableDefinition,
-                     fmt::format("the slots of member \"{}\" are not the columns that tell apart the rows of one key \"{}\"", *member, *key));
+                     fmt::format("the slots of member \"{}\" are not the columns that identify the rows of one key \"{}\"", *member, *key));
     }
     index.member = written.stored_text();
   } else if (sql::natural_member(table, parsed).empty()) {
     throw SqlError(sqlstate::kInvalidTableDefinition,
-                   fmt::format("key \"{}\" of the structure names rows already: nothing is left that could stand in it", *key));
+                   fmt::format("key \"{}\" of the structure already identifies rows: no column is left for its members", *key));
   }
   if (index.method == sql::IndexMethod::kZset) check_score(table, index);
   return index;

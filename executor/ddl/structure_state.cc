@@ -67,7 +67,7 @@ void warn(const StructureContext& context, const std::string& message, const std
 void warn_of(const StructureContext& context, const sql::TableDef& table, const sql::IndexDef& index, const std::string& reason) {
   const bool is_list = index.method == sql::IndexMethod::kList;
   warn(context, fmt::format("structure \"{}\" of foreign table \"{}\" is not used by queries: {}", index.name, table.name, reason),
-       is_list ? "REINDEX compares it with the rows again." : fmt::format("REINDEX INDEX {} makes it what the rows say.", index.name));
+       is_list ? "REINDEX compares it with the rows again." : fmt::format("REINDEX INDEX {} makes its entries match the rows.", index.name));
 }
 
 /// Fills a structure that has no key yet. Why it could not be filled; empty: it is.

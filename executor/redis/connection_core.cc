@@ -469,7 +469,7 @@ void SharedConnection::Core::take_replies(std::string_view bytes) {
     while (take_reply()) {
     }
     if (turns_.empty() && (decoder_->has_pending() || !bytes.empty()))
-      throw ProtocolError("a reply that nobody asked for");
+      throw ProtocolError("a reply without a request");
   }
 }
 

@@ -90,9 +90,9 @@ std::string MappedRow::key(Row row, std::string_view field) const {
       const std::string value = required(row, mapping_.column(piece.column));
       if (!mapping_.key.may_hold(part, value)) {
         throw SqlError(sqlstate::kInvalidParameterValue,
-                       fmt::format("value \"{}\" of column \"{}\" cannot stand in key \"{}\"", value, table_.find_column(piece.column)->name,
+                       fmt::format("value \"{}\" of column \"{}\" cannot be part of key \"{}\"", value, table_.find_column(piece.column)->name,
                                    sql::template_text(mapping_.key, table_)))
-            .detail("The key could not be taken apart again.");
+            .detail("The key would not be parsed back to this value.");
       }
     }
     ++part;
@@ -318,7 +318,7 @@ void MappedRow::write_fields(MappedWriteCall& call) {
   if (all_null && !mapping_.ohm && !repeats_key) {
     throw SqlError(sqlstate::kInvalidParameterValue,
                    fmt::format("a row of foreign table \"{}\" needs a value that is not null in a column outside of its key", table_.name))
-        .detail("Redis has no empty values that could stand for it.");
+        .detail("Redis has no empty value for it.");
   }
   if (moves_ && mapping_.ohm) throw sql::not_supported("another id for a row of layout ohm");
   if (moves_ && is_hash) call.command({"RENAME", key(*change_.before), key(after)});
@@ -347,7 +347,7 @@ void MappedRow::write_fields(MappedWriteCall& call) {
     if (!value && column->absent == Mapping::Absent::kDefault) {
       throw SqlError(sqlstate::kInvalidParameterValue,
                      fmt::format("column \"{}\" of foreign table \"{}\" cannot be null", table_.columns[at].name, table_.name))
-          .detail("An absent field stands for the column's default.");
+          .detail("An absent field means the column's default.");
     }
     if (!value && is_hash) {
       removed.push_back(column->field);

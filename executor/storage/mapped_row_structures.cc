@@ -19,9 +19,9 @@ std::string MappedRow::filled(const sql::KeyTemplate& content, Row row) const {
     if (parts[i].column == 0) continue;
     const std::string value = required(row, mapping_.column(parts[i].column));
     if (parts.size() > 1 && !content.may_hold(i, value)) {
-      throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("value \"{}\" of column \"{}\" cannot stand in \"{}\"", value,
+      throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("value \"{}\" of column \"{}\" cannot be part of \"{}\"", value,
                                                                    table_.find_column(parts[i].column)->name, sql::template_text(content, table_)))
-          .detail("It could not be taken apart again.");
+          .detail("It would not be parsed back to this value.");
     }
   }
   return content.render([&](std::int16_t column) { return text(row, column); }).value_or("");

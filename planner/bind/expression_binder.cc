@@ -221,7 +221,7 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
   const bool has_table = std::ranges::any_of(level_.range_table, [](const RelationPtr& relation) { return relation->table != nullptr; });
   if (std::ranges::find(kSystemColumns, name.column) != kSystemColumns.end() && has_table) {
     throw sql::not_supported(fmt::format("system column {}", name.column), offset)
-        .hint("Rows have no versions. xmin, which is made of a row's values, tells whether it has changed.");
+        .hint("Rows have no versions. xmin is computed from the values of a row and shows whether it has changed.");
   }
   throw_missing_column(level_, name.relation, name.column, offset);
 }

@@ -474,7 +474,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLockRows& locks,
   for (const LogicalLockRows::Mark& mark : locks.marks) {
     refuse_nullable_sides(*locks.input, mark);
     if (mark.table->mapping && mark.table->primary_key.empty()) {
-      throw sql::not_supported(std::string(lock_clause(mark.lock.strength)) + " of a foreign table without a column that tells its rows apart");
+      throw sql::not_supported(std::string(lock_clause(mark.lock.strength)) + " of a foreign table without a column that identifies its rows");
     }
     skips = skips || mark.lock.wait == RowLock::Wait::kSkipLocked;
   }

@@ -81,9 +81,9 @@ KeyTemplate KeyTemplate::parse(std::string_view text, const ColumnOfName& column
       end_literal();
       Part part = read_slot(text, text.substr(i + 1, end - i - 1), column);
       if (!result.parts_.empty() && result.parts_.back().column != 0) {
-        throw invalid(text, "two slots side by side could be taken apart in more than one way");
+        throw invalid(text, "two adjacent slots could be parsed in more than one way");
       }
-      if (result.has_slot(part.column)) throw invalid(text, fmt::format("slot {} stands there twice", text.substr(i, end - i + 1)));
+      if (result.has_slot(part.column)) throw invalid(text, fmt::format("slot {} appears twice", text.substr(i, end - i + 1)));
       result.parts_.push_back(std::move(part));
       i = end;
     } else {

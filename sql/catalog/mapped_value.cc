@@ -98,7 +98,7 @@ std::string print_list(const Mapping::Column& column, Type type, const Datum& va
     const bool is_unclear = element->find(column.delimiter) != std::string_view::npos || (element->empty() && array.elements.size() == 1);
     if (is_unclear) {
       throw SqlError(sqlstate::kInvalidParameterValue,
-                     fmt::format("element \"{}\" cannot stand in a list delimited by \"{}\"", *element, column.delimiter));
+                     fmt::format("element \"{}\" cannot be part of a list delimited by \"{}\"", *element, column.delimiter));
     }
     if (!std::exchange(is_first, false)) text += column.delimiter;
     text += *element;

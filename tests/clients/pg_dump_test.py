@@ -86,7 +86,7 @@ def test_a_dump_restores_everywhere(fresh_server, postgres):
     database = postgres.create_database()
     psql(postgres, everything, "-d", database)
     assert (contents(postgres, database), definitions(postgres, database)) == before
-    # What PostgreSQL's own dump says, redquel takes.
+    # redquel accepts PostgreSQL's own dump.
     psql(fresh_server, "DROP DATABASE copy;\nCREATE DATABASE copy;")
     psql(fresh_server, dump(postgres, database), "-d", "copy")
     assert (contents(fresh_server, "copy"), definitions(fresh_server, "copy")) == before

@@ -1,4 +1,4 @@
-"""Rows of a table that its transaction has made or emptied go to Redis before the commit: nobody sees them until then, and without
+"""Rows of a table that its transaction has made or emptied go to Redis before the commit: other sessions do not see them until then, and without
 a commit none of them stays."""
 import signal
 

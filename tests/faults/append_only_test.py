@@ -1,4 +1,4 @@
-"""A Redis of somebody else's, whose append-only file was torn: it cuts the file inside of a block and writes on behind that, so what it
+"""A Redis of another owner, whose append-only file was torn: it cuts the file inside of a block and writes on behind that, so what it
 acknowledges then is lost at its next start (before valkey#4342). redquel has the file rewritten before it writes."""
 import glob
 import os

@@ -16,7 +16,7 @@ BEFORE = [
     ("SET", "user:rowid", "x"),
     ("SET", "user", "whole"),
 ]
-# What an application may write beside a table that has the prefix already.
+# The keys that an application may write beside a table that has the prefix already.
 AFTER = [
     ("HSET", "user:1", "id", "1", "name", "app", "mail", "m1"),
     ("HSET", "user:2", "note", "app2"),

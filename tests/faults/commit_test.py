@@ -14,7 +14,7 @@ MARK = b"\r\nredquel:commits:"  # the token that a commit leaves, in the call of
 class Wire:
     """Stands between a redquel and its Redis, and breaks the connection at the first commit.
 
-    lost answer: the commit reaches Redis, its answer nobody; never sent: it does not; late: it does, but only when it is released.
+    lost answer: the commit reaches Redis, its answer is lost; never sent: the commit is lost; late: it arrives when it is released.
     """
 
     def __init__(self, target):

@@ -183,7 +183,7 @@ def test_values_taken_ahead_by_sessions_of_two_redquels(make_server, make_redis)
         one.kill()
         one.start()
         with one.connect() as anew:
-            assert next_of(anew) == "324"  # what a killed one had left is given to nobody
+            assert next_of(anew) == "324"  # no sequence gets the values that a killed process had left
 
 
 def test_ddl_beside_writers_of_another_redquel(make_server, make_redis):

@@ -28,7 +28,7 @@ def test_reads_end_while_redis_is_held(make_redis, make_server):
             assert error["C"] == "57P03", error
             result = first.results()[-1]
             assert result.sqlstate == "57P03", result.error
-            # What was not sent may be refused, too: nothing of it takes place.
+            # A batch that was not sent may be refused, too: none of it takes place.
             error = second.run_error("UPDATE t SET v = 3 WHERE id = 1")
             assert error["C"] == "57P03", error
             assert not writer.has_input()

@@ -209,5 +209,5 @@ def test_what_the_checker_finds():
     # A lost update; write skew.
     assert found_at({0: ",1,2"}, made(done, 1, [{0: ""}], [(0, 1)]), made(done, 2, [{0: ""}], [(0, 2)])) == stricter
     assert found_at({0: ",1", 1: ",2"}, made(done, 1, [{0: "", 1: ""}], [(0, 1)]), made(done, 2, [{0: "", 1: ""}], [(1, 2)])) == ["SERIALIZABLE"]
-    # What had been acknowledged is not seen.
+    # A read that misses acknowledged writes is found.
     assert found_at({0: ",1"}, made(done, 1, [], [(0, 1)], (0, 1)), made(done, 2, [{0: ""}], [], (2, 3))) == everywhere

@@ -94,7 +94,7 @@ def forget_owner(redis):
 
 
 def check(server, redis, possible):
-    """The table has one of these numbers of rows, nothing else is wrong, and nobody is waited for."""
+    """The table has one of these numbers of rows, nothing else is wrong, and no lock blocks."""
     with server.connect() as connection:
         count = int(run_when_it_is_back(connection, "SELECT count(*) FROM bulk")[0][0])
         assert count in possible, f"{count} rows, not one of {possible}"
@@ -220,7 +220,7 @@ def test_update_and_delete_killed(make_server, make_redis):
         running.join()
         server.start()
         forget_owner(redis)
-        # Killed at the last moment, it has taken place and nobody was told.
+        # Killed at the last moment, the unit is complete but unacknowledged.
         count = check(server, redis, (left,) if running.outcome == "done" else (left, 10_000))
         with server.connect() as connection:
             changed = connection.run("SELECT count(*) FROM bulk WHERE a >= 1000 OR word LIKE '%x' OR amount < 0 OR id >= 1000000")
@@ -258,7 +258,7 @@ def test_statements_of_many_rows_are_killed_again_and_again(make_server, make_re
                                ("UPDATE bulk SET a = a + 1, word = word || 'x', amount = -amount", full, updated),
                                ("DELETE FROM bulk", updated, empty)):
         for attempt in range(4):
-            if attempt == 3:  # nobody disturbs it any more
+            if attempt == 3:  # no kill any more
                 with server.connect(timeout=300) as connection:
                     run_when_it_is_back(connection, sql)
                 outcome = "done"

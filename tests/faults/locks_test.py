@@ -6,7 +6,7 @@ from harness.pgwire import ServerError
 from harness.servers import sharing_redis
 
 SLOW = True
-LEASE = 6_000  # milliseconds, where somebody waits for its end; else it is as long as nobody stands still
+LEASE = 6_000  # milliseconds, where a client waits for its end; else as long as no process stands still
 
 
 def servers(make_redis, make_server, **limits):
@@ -142,7 +142,7 @@ def test_locks_of_a_killed_process_lapse(make_redis, make_server):
 
 
 def test_advisory_locks_end_with_their_connection(make_redis, make_server):
-    redis, first, second = servers(make_redis, make_server, lock_lease=3_600_000)  # longer than anybody waits here
+    redis, first, second = servers(make_redis, make_server, lock_lease=3_600_000)  # longer than any wait here
     with second.connect() as other:
         holder = first.connect()
         holder.run("SELECT pg_advisory_lock(5)")

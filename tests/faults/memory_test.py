@@ -18,7 +18,7 @@ LIMIT = 3600 * 3
 SECONDS = float(os.environ.get("MEMORY_SECONDS", "8"))
 WITNESSES = int(os.environ.get("MEMORY_WITNESSES", "4"))
 ROWS = 12  # of each witness
-FILL = 3000  # rows that nobody changes
+FILL = 3000  # rows that never change
 SET_A = "redis.call('HSET', KEYS[1], 'a', ARGV[1]) return 1"
 
 

@@ -1,4 +1,4 @@
-"""A transaction that gives a table with rows another form writes them to a place of its own: nobody sees it before the commit, and
+"""A transaction that gives a table with rows another form writes them to a place of its own: no other session sees it before the commit, and
 without one nothing of it stays. Writers of others wait for it, as they do for ALTER TABLE in PostgreSQL."""
 import threading
 

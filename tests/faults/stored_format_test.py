@@ -78,7 +78,7 @@ def test_older_data_is_opened(make_redis, make_server):
         assert raw("GET", "redquel:format") == str(NEWEST)
 
 
-# Of the tables that formats 1 and 2 store in other forms.
+# The tables that formats 1 and 2 store in other forms.
 PARTS = ["tag", "loan", "visit", "half"]
 PART_ANSWERS = [
     ("SELECT book_id FROM tag WHERE tagname = 'ruby' ORDER BY book_id", [["1"], ["2"], ["4"], ["5"], ["7"], ["8"], ["10"], ["11"]]),

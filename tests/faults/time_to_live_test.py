@@ -1,11 +1,11 @@
-"""Rows that expire, over two processes: nobody sees an entry without its row, whoever removes what is left, and whoever is killed."""
+"""Rows that expire, over two processes: no session sees an entry without its row, whichever process removes the entries or is killed."""
 from harness.pgwire import ServerError
 from harness.waiting import wait_for
 
 CONCURRENT = True
 SLOW = True
 ROWS = 6_000
-# Long enough for what must be seen alive, on a machine where anybody may stand still for seconds.
+# Long enough to see a row alive, on a machine where any process may stand still for seconds.
 LIFE = 8  # seconds
 TABLE = """
     CREATE TABLE visit (id integer PRIMARY KEY, page integer NOT NULL, mail text UNIQUE, seen timestamptz, until timestamptz)
@@ -38,7 +38,7 @@ def test_a_killed_sweeper_leaves_the_rest_to_another(make_server, make_redis):
         assert due(raw) == ROWS, due(raw)
         kills = 0
         while kills < 3:
-            wait_for(lambda: due(raw) < ROWS, pause=0.002)  # somebody is at it
+            wait_for(lambda: due(raw) < ROWS, pause=0.002)  # a sweeper is at work
             if due(raw) == 0:
                 break
             first.kill()

@@ -72,7 +72,7 @@ def prepare(place):
 
 def cancel(place, client):
     client.cancel()
-    # Where the statement has come too far to be cancelled, it waits for its reply.
+    # A statement that cannot be cancelled any more waits for its reply.
     client.has_input(0.3)
 
 

@@ -36,7 +36,7 @@ class _Teller(ast.NodeTransformer):
         elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             test.operand = self._kept(test.operand, node, names)
         elif isinstance(test, ast.Compare):
-            # What is behind the second sign is not looked at where the first is wrong.
+            # The right side of the second sign is not evaluated if the first comparison fails.
             test.left, test.comparators[0] = self._named(test.left, node, names), self._named(test.comparators[0], node, names)
         else:
             return self._named(test, node, names)

@@ -1,4 +1,4 @@
-"""A bank: clients that move money, readers that look at the whole of it, and somebody who kills what it runs on (faults/bank_test.py)."""
+"""A bank: clients that move money, readers that look at the whole of it, and a thread that kills the servers (faults/bank_test.py)."""
 import glob
 import signal
 import time
@@ -163,7 +163,7 @@ class Killer:
         self.redis.start()
 
     def tear(self):
-        """What a kill in the middle of a write leaves: a script's block, of which only the beginning has reached the file. Nobody was told
+        """What a kill in the middle of a write leaves: a script's block, of which only the beginning has reached the file. No client was told
         that it took place. (Bytes that are cut off might be acknowledged ones.)"""
         changes = [f"*4\r\n$4\r\nHSET\r\n${len(key)}\r\n{key}\r\n$7\r\nbalance\r\n$6\r\n999999\r\n"
                    for key in (f"bank:{self.random.randrange(ACCOUNTS)}" for _ in range(5))]

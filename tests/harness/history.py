@@ -1,7 +1,7 @@
 """Histories of transactions that append to lists and read them, and what each isolation level forbids in them (after Adya, and Elle by
 Kingsbury and Alvaro).
 
-A list is text, ",7,12,9": what a transaction reads tells which appends it has seen, in which order. From that follows who precedes whom:
+A list is text, ",7,12,9": a read shows the appends that the transaction has seen, and their order. From that follows who precedes whom:
 ww (the next to append), wr (read what the other appended), rw (read what was there before the other's append), rt (acknowledged before the
 other began). A cycle of those is an anomaly, and which edges it has says at which levels."""
 import bisect
@@ -176,7 +176,7 @@ class History:
             if place in self.undone:
                 self._problem(f"taken back by ROLLBACK TO and there: {place} of {self.undone[place]}")
             elif place not in self.writers:
-                self._problem(f"nobody has appended {place}")
+                self._problem(f"no transaction has appended {place}")
         for transaction in self.transactions:
             places = {(key, element) for key, element, _ in transaction.appends}
             found = places & there

@@ -193,7 +193,7 @@ class Client(Visitor):
         sql = form.format(k=key, e=element, t=tag)
         began = time.monotonic()
         if not self.in_block:
-            # Of a statement alone it is not known what it did until it has answered.
+            # The effect of a lone statement is unknown until it has answered.
             self.appended(key, element, form, tag)
             if self.ask(sql)[1] == 0:
                 self.transaction.appends.pop()
@@ -209,7 +209,7 @@ class Client(Visitor):
         key, element, tag = self.key(), self.element(), self.random.randrange(TAGS)
         form = self.random.choice(MULTIPLE_APPENDS)
         if not self.in_block:
-            # Until it has answered, nobody knows which rows it meets.
+            # The rows that it finds are unknown until it has answered.
             self.transaction.appends = [(k, element, None) for k in range(KEYS)]
             self.transaction.guessed = True
         rows, _ = self.ask(form.format(k=key, e=element, t=tag))

@@ -15,8 +15,8 @@ from harness.pgwire import query
 from harness.servers import Postgres
 
 AT_ONCE, AFTER_WAITING = "at once", "after waiting"
-PATIENCE = 60  # seconds, for whoever waits for nobody
-LOOKS, LEAST_SECONDS = 60, 0.2  # at redquel's other sessions, before somebody is said to wait
+PATIENCE = 60  # seconds, for a step that does not wait for a lock
+LOOKS, LEAST_SECONDS = 60, 0.2  # at redquel's other sessions, before a step counts as waiting
 
 
 class Session:
@@ -126,7 +126,7 @@ def play(server, setup_sql, read, steps, database=None, guide=None):
                 is_answered = sessions[name].is_answered(PATIENCE) if ends_by_itself else not view.waits(sessions[name])
                 if is_answered:
                     take(name, AT_ONCE)
-                # Who has waited for what this step did has its turn before the next one.
+                # A session that waited for this step has its turn before the next one.
                 for other in [other for other in waiting if other != name]:
                     if not view.waits(sessions[other]):
                         take(other, AFTER_WAITING)

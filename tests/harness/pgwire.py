@@ -200,7 +200,7 @@ class Connection:
         try:
             self.socket.sendall(data)
         except (BrokenPipeError, ConnectionResetError) as error:
-            # What the server said before it closed may still be waiting to be read.
+            # Bytes that the server sent before it closed may still wait to be read.
             if not self.buffer and not self._has_input():
                 raise ConnectionClosed(str(error)) from None
 

@@ -15,7 +15,7 @@ from harness.resp import RedisError
 from harness.sql_files import cache_of
 
 HEADINGS = ("schema", "plan", "commands")
-# What every turn of a connection sends besides the statement's own commands is part of the count on purpose.
+# The commands that every turn of a connection sends are part of the count on purpose.
 
 
 class PlanFile:

@@ -102,7 +102,7 @@ class Process:
         _tell_guardian("+", self.pid)
 
     def _next_lines(self):
-        """The whole lines that nobody has asked for yet."""
+        """The whole lines that were not read yet."""
         with open(self.log_path, "rb") as log:
             log.seek(self._followed)
             for line in log:

@@ -10,17 +10,17 @@ from harness import pgwire
 from harness.processes import Process, guard_process, temporary_folder
 from harness.resp import RedisConnection
 
-# What both servers are told at connection, so that a difference is never one of settings.
+# The settings of both servers' connections, so that a difference is never one of settings.
 SESSION = {"client_encoding": "UTF8", "DateStyle": "ISO, MDY", "TimeZone": "UTC", "application_name": "tests"}
 
 
-# What databases have besides schemas, where somebody made it (OIDs from 16384 on).
+# The objects of a database besides schemas that a test made (OIDs from 16384 on).
 LEFT_OVER = "SELECT " + " + ".join(f"(SELECT count(*) FROM {table} WHERE oid >= 16384)" for table in (
     "pg_cast", "pg_language", "pg_extension", "pg_foreign_data_wrapper", "pg_foreign_server", "pg_event_trigger", "pg_publication",
     "pg_largeobject_metadata", "pg_default_acl", "pg_transform")) + " + (SELECT count(*) FROM pg_db_role_setting WHERE setdatabase > 0)"
 
 
-# Of one emptied database.
+# The uses of one emptied database.
 USES = 50
 
 
@@ -88,7 +88,7 @@ class Postgres:
 
     def emptied_database(self, side="oracle"):
         """A database that this process uses again and again for one side of a comparison, without sessions, and with an empty schema
-        public: a new one takes twenty times as long. Where more than schemas is left of its last use, or much that nobody has vacuumed,
+        public: a new one takes twenty times as long. Where more than schemas is left of its last use, or much that was not vacuumed,
         it is a new one all the same."""
         use = (os.getpid(), side)
         name = self._emptied[use] = self._emptied.get(use) or self.create_database()
@@ -288,7 +288,7 @@ def sharing_redis(make_redis, make_server, count=1, redis_options=(), **limits):
     return [redis, *(make_server("--config", f"{folder}/redquel.toml", redis=redis) for _ in range(count))]
 
 
-# What redquel answers while its Redis is away, or has just come back.
+# The errors of redquel while its Redis is away, or has just come back.
 AWAY = ("08006", "57P03")
 
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 SERVERS = ("postgresql", "redquel")
-# What `ignore` may name, and which fields of an ErrorResponse that is.
+# The words of `ignore`, and the fields of an ErrorResponse that they mean.
 ERROR_PARTS = {"message": "M", "detail": "D", "hint": "H", "position": "P", "objects": "stcdn", "severity": "SV"}
 ANSWER_PARTS = ("names", "types", "rows", "tag", "notices", "context")
 

@@ -55,7 +55,7 @@ def load(raw, path):
 
 
 def begin_copy(server, raw, table, lines):
-    """Leaves a COPY half done: some chunks are written, and the journal tells how to undo them."""
+    """Leaves a COPY half done: some chunks are written, and the journal has their undo."""
     connection = server.connect()
     connection.send(query(f"COPY {table} FROM STDIN"))
     connection.read_until(b"G")

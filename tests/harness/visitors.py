@@ -34,7 +34,7 @@ class Visitor(threading.Thread):
                 if error.sqlstate not in LOST + RETRIED:
                     self.trouble = error
                     return
-            except Exception as error:  # a thread's errors are seen by nobody else
+            except Exception as error:  # an error in a thread would be lost
                 self.trouble = error
                 return
             self.stopped.wait(0.1)
@@ -46,7 +46,7 @@ def end(visitors, patience):
         visitor.stopped.set()
     for visitor in visitors:
         visitor.join(patience)
-        assert not visitor.is_alive(), "somebody waits for ever"
+        assert not visitor.is_alive(), "a visitor waits for ever"
     for visitor in visitors:
         if visitor.trouble is not None:
             raise visitor.trouble

@@ -6,7 +6,7 @@ import collections
 
 EXCLUSIVE, SHARED = "exclusive", "shared"
 
-# What a commit does in one bucket. locks: row -> mode. checks: (kind, key, expected value). changes: (kind, key, value).
+# The part of a commit in one bucket. locks: row -> mode. checks: (kind, key, expected value). changes: (kind, key, value).
 Part = collections.namedtuple("Part", "locks checks changes")
 # A prepared commit in one bucket: `buckets` are all buckets of the commit, `expiries` those of the rows that it keeps from expiring.
 Record = collections.namedtuple("Record", "buckets part expiries")

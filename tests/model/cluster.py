@@ -75,7 +75,7 @@ class Cluster:
         for _, action in due:
             action()
 
-    # What one server answers.
+    # The answers of one server.
     def serves(self, server, bucket):
         """Returns false where the server answers MOVED. A deposed master that has not heard of its successor still serves."""
         return server.master is None and bucket in server.slots

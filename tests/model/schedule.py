@@ -8,8 +8,8 @@ from model.protocol import LATER, LOST
 
 PATIENCE = 40  # tries of a script that is refused for want of replicas
 
-# What may go wrong in a run: how many of each at most; the chance of a lost message; how often a replica catches up without a WAIT; for how
-# long a replica is cut off.
+# The faults of a run: the most of each; the chance of a lost message; how often a replica catches up without a WAIT; for how long a
+# replica is cut off.
 Faults = collections.namedtuple("Faults", "kills pauses cuts moves crashes stalls loss replicas min_replicas cut_steps replication",
                                 defaults=[0, 0, 0, 0, 2, 0, .03, 1, 0, 100, .05])
 

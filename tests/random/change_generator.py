@@ -221,7 +221,7 @@ class ChangeGenerator:
             text += " ON CONFLICT DO NOTHING"
         elif kind < 0.5 and targets and not table.is_deferrable:
             target = self.pick(targets)
-            # Of several rows one may be given a unique value that another gives up: whether it may depends on their order.
+            # One of several rows may be given a unique value that another gives up: the outcome depends on their order.
             plain = [c for c in table.columns if not c.generated and c.name not in target and (self.violates_once or not table.is_unique(c.name))]
             if plain:
                 column = self.pick(plain)

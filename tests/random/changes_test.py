@@ -52,7 +52,7 @@ class Changes(World):
         if self.postgres.status != self.redquel.status:
             return f"status {self.postgres.status} against {self.redquel.status}: {expected.error or expected.tag} against {got.error or got.tag}", False
         if expected.error and got.error:
-            # Of several violations each server tells the one that it meets first.
+            # Of several violations each server reports the first that it finds.
             both_violate = all(r.sqlstate.startswith(VIOLATIONS) for r in (expected, got))
             same = all(expected.error.get(f) == got.error.get(f) for f in ERROR_FIELDS) or (both_violate and not generator.violates_once)
         else:

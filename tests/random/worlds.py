@@ -8,7 +8,7 @@ WORKERS = 4
 SHOWN = 5
 TIMEOUT, NOT_BUILT = "57014", "0A000"
 MOST_NOT_BUILT = 0.02  # of all statements
-# Queries that take longer are left out. Few are, and far from these limits, but on a busy machine anybody may stand still for seconds.
+# Queries that take longer are left out. Few are, and far from these limits, but on a busy machine any process may stand still for seconds.
 PATIENCE = {"PostgreSQL": "5s", "redquel": "120s"}
 MOST_LEFT_OUT = 0.01  # of all statements: those that redquel alone does not answer in its time
 

@@ -16,7 +16,7 @@ SETUP = """
     INSERT INTO parent SELECT g, g FROM generate_series(1, 5) g; INSERT INTO apart SELECT g, g FROM generate_series(1, 5) g;
     CREATE TYPE mood AS ENUM ('good', 'bad');
 """
-# What is there at the end: relations, columns, rows.
+# Reads the final state: relations, columns, rows.
 READ = """
     SELECT n.nspname, c.relname, c.relkind::text, coalesce((SELECT string_agg(a.attname, ',' ORDER BY a.attnum) FROM pg_attribute a
         WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '')

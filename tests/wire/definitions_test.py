@@ -1,4 +1,4 @@
-"""Reads whose first rows have gone out while somebody else changes definitions: they go on unless it is their own table."""
+"""Reads whose first rows have gone out while another session changes definitions: they go on unless it is their own table."""
 import os
 
 from harness.pgwire import SYNC, bind, describe, execute, parse
@@ -98,7 +98,7 @@ def test_nextval_has_the_newest_definition(server):
         for session in sessions:
             assert session.run_error("SELECT nextval('bounded')")["C"] == "2200H"
             assert session.run_error("INSERT INTO numbered (n) VALUES (1)")["C"] == "2200H"
-    # As much where the definitions are those of an open transaction.
+    # The wait is as long if an open transaction has the definitions.
     sessions[1].run("BEGIN; ALTER SEQUENCE bounded MAXVALUE 70")
     for session in sessions[2:]:
         assert session.run_error("SELECT nextval('bounded')")["C"] == "2200H"

@@ -1,4 +1,4 @@
-"""Foreign keys between sessions: a parent that goes and a child that comes never both stay, whoever is first."""
+"""Foreign keys between sessions: a deleted parent and a new child never both commit, in either order."""
 
 from harness.crew import all_at_once
 from harness.interleaving import same

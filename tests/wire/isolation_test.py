@@ -155,7 +155,7 @@ def test_lock_timeout(server, postgres):
                             "b!: UPDATE iso SET value = 1 WHERE id = 1", "a: COMMIT", "b: UPDATE iso SET value = value + 1 WHERE id = 1"])
 
 
-# What PostgreSQL's snapshot would still show, redquel refuses with 40001 (docs/transactions.md); what it shows is never wrong.
+# redquel refuses with 40001 where PostgreSQL's snapshot would still show old rows (docs/transactions.md); an answer is never wrong.
 
 def outcome(server, steps):
     return {step: answer for step, _, answer in play(server, steps)}
@@ -256,7 +256,7 @@ def test_who_only_reads_keeps_its_moment(server, postgres):
             level, "a: SELECT sum(value) FROM iso", "b: UPDATE iso SET value = value + 1 WHERE id = 1", "b: UPDATE iso_other SET n = 2", "b: COMMIT",
             "a: SELECT n FROM iso_other", "a: ROLLBACK"), "c: DROP TABLE iso_other"])}
         assert log["a: SELECT n FROM iso_other"] == "40001", log
-        # What has changed before anything else did is read as it is now, and that is the moment from then on.
+        # A change before any read is seen, and the snapshot's moment is that read.
         log = {step: answer for step, _, answer in play(server, [other, *both(
             level, "a: SELECT sum(value) FROM iso", "b: UPDATE iso_other SET n = 2", "b: COMMIT", "a: SELECT n FROM iso_other",
             "c: UPDATE iso SET value = 0 WHERE id = 2", "a: SELECT n + 1 FROM iso_other", "a: COMMIT"), "c: DROP TABLE iso_other"])}

@@ -99,7 +99,7 @@ def test_table_locks_look_at_many_row_locks(server, postgres):
         same(server, postgres, ["a: BEGIN", f"a!: {many}", "b: BEGIN", f"b: LOCK TABLE iso IN {lock} MODE NOWAIT", "b: ROLLBACK",
                                 "c: UPDATE iso SET value = 3 WHERE id = 1", "b: BEGIN", f"b: LOCK TABLE iso IN {lock} MODE", "a!: COMMIT",
                                 "b: SELECT count(*) FROM iso", "b: COMMIT", "c: UPDATE iso SET value = 4 WHERE id = 1"])
-    # One's own are in nobody's way.
+    # A session's own locks never block it.
     same(server, postgres, ["a: BEGIN", f"a!: {many}", "a!: LOCK TABLE iso IN SHARE MODE", "a!: LOCK TABLE iso", "b: SET lock_timeout = '200ms'",
                             "b!: UPDATE iso SET value = 5 WHERE id = 1", "a!: ROLLBACK", "b: UPDATE iso SET value = 5 WHERE id = 1"])
 
@@ -118,7 +118,7 @@ def test_writers_wait_for_definitions(server, postgres):
     for change in ("ALTER TABLE iso ADD COLUMN more integer DEFAULT 3", "ALTER TABLE iso DROP COLUMN word", "CREATE INDEX ON iso (value)"):
         for end in ("COMMIT", "ROLLBACK"):
             same(server, postgres, ["b: BEGIN", f"b: {change}", "a: UPDATE iso SET value = 7 WHERE id = 1", f"b: {end}", "a: INSERT INTO iso VALUES (3, 30)"])
-    # The transaction's own rows are in nobody's way.
+    # The transaction's own rows never block it.
     same(server, postgres, ["a: BEGIN", "a: UPDATE iso SET value = 7 WHERE id = 1", "a: ALTER TABLE iso ADD COLUMN more integer DEFAULT 3",
                             "b: UPDATE iso SET value = value + 1 WHERE id = 1", "a: COMMIT"])
     timeouts = ["a: SET deadlock_timeout = '100ms'", "b: SET deadlock_timeout = '10min'"]
@@ -215,7 +215,7 @@ def test_key_share_and_unique_columns(server, postgres):
 
 
 def test_increments(server, postgres):
-    """Where they conflict with nothing, and where somebody looks."""
+    """Locks that conflict with none, and those that a session looks for."""
     add = "UPDATE iso SET value = value + 1 WHERE id = 1"
     look = "SELECT value FROM iso WHERE id = 1"
     same(server, postgres, both(RC, f"a: {add}", f"a: {look}", f"a: {add}", f"a: {look}", "a: COMMIT", f"b: {look}", f"b: {add}", "b: COMMIT"))
@@ -247,7 +247,7 @@ def test_an_increment_and_its_row_deleted(server):
 
 
 def test_many_add_to_one_row(server):
-    """Autocommit and transactions, 8 clients: nothing is lost, nobody fails."""
+    """Autocommit and transactions, 8 clients: no update is lost, no client fails."""
     with server.connect() as client:
         client.run("DROP TABLE IF EXISTS hot; CREATE TABLE hot (id integer PRIMARY KEY, n bigint NOT NULL, m integer)")
         client.run("INSERT INTO hot VALUES (1, 0, 0)")
@@ -286,7 +286,7 @@ def test_pg_locks(server):
                         ["transactionid", None, None, None, None, "ExclusiveLock", "t"]], mine
         waiter.send(query("BEGIN; SELECT id FROM shown WHERE id = 2 FOR SHARE; UPDATE shown SET n = 6 WHERE id = 1"))
         blocked = wait_for(lambda: watcher.run("SELECT w.pid, h.pid FROM pg_locks w JOIN pg_locks h USING (locktype, transactionid) "
-                                               "WHERE NOT w.granted AND h.granted"), what="somebody who is shown to wait")
+                                               "WHERE NOT w.granted AND h.granted"), what="a session that is shown to wait")
         assert blocked == [[str(waiter.process_id), str(holder.process_id)]], blocked
         holder.run("COMMIT; SELECT pg_advisory_unlock_all()")
         waiter.results()
@@ -313,7 +313,7 @@ def test_details_of_a_deadlock(server):
 
 
 def test_waits_of_killed_processes_are_removed(server, redis):
-    """By whoever looks for deadlocks."""
+    """The process that looks for deadlocks removes the entries."""
     killed = [f"{number:016x}.7" for number in range(30)]
     with server.connect() as holder, server.connect() as waiter, redis.connect() as raw:
         holder.run("DROP TABLE IF EXISTS waited; CREATE TABLE waited (id integer PRIMARY KEY, n integer); INSERT INTO waited VALUES (1, 1)")
@@ -322,7 +322,7 @@ def test_waits_of_killed_processes_are_removed(server, redis):
             raw("HSET", "redquel:waits", session, f"{session[:16]}.1.7 {session[:16]}.2.8")
         waiter.run("SET deadlock_timeout = '10ms'; BEGIN")
         waiter.send(query("UPDATE waited SET n = 3"))
-        wait_for(lambda: not any(raw("HMGET", "redquel:waits", *killed)), what="an end of what nobody waits for")
+        wait_for(lambda: not any(raw("HMGET", "redquel:waits", *killed)), what="an end of waits without a waiter")
         holder.run("COMMIT")
         assert waiter.results()[-1].tag == "UPDATE 1"
         waiter.run("ROLLBACK")

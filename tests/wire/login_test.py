@@ -208,7 +208,7 @@ def test_clients_do_not_learn_which_roles_exist(make_redis, make_server):
 
 
 def test_the_salt_of_a_name_without_a_role_stays_the_same(make_redis, make_server):
-    """Also for other processes: a salt that changes tells that there is no role."""
+    """Also for other processes: a changing salt would reveal that there is no role."""
     redis = make_redis()
     servers = [configured(make_server, redis, SCRAM_RULES) for _ in range(2)]
     salts = {name: set() for name in ("ghost", "other")}

@@ -38,7 +38,7 @@ def test_deleting_a_row_deletes_the_rows_that_belong_to_it(fresh_server):
         same(redis.keys("theme:1*"), ["theme:1:other"])
         same(redis("ZRANGE", "theme:zset", 0, -1), ["2", "3"])
         same(redis("EXISTS", "theme:2:product", "theme:2:log", "product:1"), 3)
-        assert connection.run_error("DELETE FROM product WHERE id = 2")["C"] == "55000"  # which sets have it only a scan tells
+        assert connection.run_error("DELETE FROM product WHERE id = 2")["C"] == "55000"  # only a scan finds the sets that have it
         same(redis("EXISTS", "product:2"), 1)
         connection.run("RESET redquel.allow_keyspace_scan")
         connection.run("DELETE FROM product WHERE id IN (2, 3)")

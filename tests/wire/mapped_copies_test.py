@@ -138,7 +138,7 @@ def test_relational_mapping(fresh_server, postgres):
                     "UPDATE emp SET email = 'moved@x' WHERE id = 8")
         copies.same_rows()
         copies.same(*RELATIONAL)
-        # What the application's own structures then say.
+        # The application's own structures must agree.
         for number, manager, dept, email in connection.run("SELECT id, mgr_id, dept, email FROM emp"):
             if manager:
                 assert redis("SISMEMBER", f"emp:indices:mgr_id:{manager}", number) == 1

@@ -82,7 +82,7 @@ def test_one_transaction_over_all_of_them(fresh_server, postgres):
         copies.both("BEGIN", *statements)
         copies.same("SELECT * FROM own", *QUERIES)
         redis("SELECT", "5")
-        assert redis("EXISTS", "tag:blue") == 1  # nobody else sees anything of it
+        assert redis("EXISTS", "tag:blue") == 1  # no other client sees a change
         copies.both("ROLLBACK")
         copies.same_rows()
         redis("SELECT", "0")

@@ -118,11 +118,11 @@ def test_settings_of_roles_and_databases_begin_sessions(make_redis, make_server)
     assert shown("work_mem", "postgres", "postgres") == "3MB"
     home.run("ALTER DATABASE rs_shop RENAME TO rs_store")
     assert shown("statement_timeout", "rs_store", "rs_alice") == "7s"
-    # What the client asks for wins; RESET goes back to it.
+    # The client's setting wins; RESET returns to it.
     named = server.connect(user="rs_alice", lock_timeout="8s")
     named.run("SET lock_timeout = '9s'; RESET lock_timeout")
     assert named.run("SHOW lock_timeout") == [["8s"]]
-    # A value that nothing takes any more keeps nobody out.
+    # A stored value that became invalid refuses no login.
     with redis.connect() as stored:
         stored("HSET", ROLES, "setting::16384", '["work_mem=much","lock_timeout=4s"]', "version", "x")
     assert shown("lock_timeout", "postgres", "rs_alice") == "4s"

@@ -85,7 +85,7 @@ def test_sockets_of_dead_servers_are_taken_over(make_server, make_redis):
 def test_sockets_of_living_servers_are_refused(make_server, make_redis, build):
     redis = make_redis()
     server, folder = with_unix_socket(make_server, redis)
-    # The same port on another address: only the unix socket is in the way.
+    # The port is free on another address: only the unix socket conflicts.
     done = subprocess.run([f"{build}/redquel", "--config", server.options[1], "--listen", f"127.0.0.2:{server.port}", "--redis", redis.url],
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and f'another server uses "{socket_path(server, folder)}"' in done.stderr, done.stderr

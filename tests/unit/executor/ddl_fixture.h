@@ -53,7 +53,7 @@ class DdlTest : public StorageTest {
     for (const auto& row : rows) unit.insert_row(target, row);
     return await(unit.execute(connection_));
   }
-  /// What the index checker finds, a line each.
+  /// Returns the index checker's findings, a line each.
   std::vector<std::string> check(const std::string& name) {
     const LoadedCatalog loaded = load();
     std::vector<std::string> lines;

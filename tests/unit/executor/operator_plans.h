@@ -71,7 +71,7 @@ inline std::vector<sql::Type> types_of(const planner::PhysicalPlan& left, const 
 
 using Rows = std::vector<std::string>;
 
-/// What runs of plans need.
+/// The common part of tests that run plans.
 class OperatorTest : public ::testing::Test {
  protected:
   OperatorTest() : context_(redis_, redis_, nullptr, evaluation(), make_operator) {}

@@ -78,7 +78,7 @@ TEST(CommandBatch, IsBinarySafe) {
   EXPECT_THAT(batch.texts(), ElementsAre("SET \"a\\x00\\r\\n\" \"\""));
 }
 
-/// A value of so many bytes that nobody has written to, so that it takes no memory.
+/// A value of so many bytes that were never written, so that it takes no memory.
 class UntouchedValue {
  public:
   explicit UntouchedValue(std::size_t bytes) : bytes_(bytes), start_(mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}

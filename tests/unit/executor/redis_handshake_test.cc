@@ -89,7 +89,7 @@ TEST(Handshake, FindsOutWhatAReadOnlyUserMayDo) {
   ASSERT_FALSE(result.error);
   EXPECT_FALSE(result.server.may_multi || result.server.may_info || result.server.may_script_read ||
                result.server.may_sort_get);
-  EXPECT_TRUE(result.server.is_another_server_than(result.server));  // nobody can tell
+  EXPECT_TRUE(result.server.is_another_server_than(result.server));  // unknown counts as another server
 }
 
 TEST(Handshake, RefusesOldServersWrongPasswordsAndDatabases) {

@@ -37,7 +37,7 @@ ConnectionOptions impatient(RedisUrl url) {
   return options;
 }
 
-/// Nobody stands still for so long.
+/// Longer than any process stands still.
 ConnectionOptions patient(RedisUrl url) {
   ConnectionOptions options;
   options.url = std::move(url);
@@ -145,7 +145,7 @@ TEST(RedisReconnect, ReachesASocketWithALongPath) {
 }
 
 TEST(RedisReconnect, SpeaksTcp) {
-  // Redis takes no port 0 for "any", so one is looked for; somebody else may take it before Redis does.
+  // Redis takes no port 0 for "any", so a free one is looked for; another process may take it before Redis does.
   boost::asio::io_context loop;
   std::unique_ptr<RedisTestServer> server;
   std::string port;

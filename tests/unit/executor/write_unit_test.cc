@@ -213,7 +213,7 @@ TEST_F(WriteUnitTest, AChangedRowIsAConflict) {
   EXPECT_EQ(remove(ann_), WriteStatus::kConflict);
   EXPECT_EQ(remove(bob_), WriteStatus::kConflict);  // no such row
   EXPECT_EQ(dump("*"), before);
-  // What the statement did not look at may change, unless an index entry depends on it.
+  // Columns that the statement did not read may change, unless an index entry depends on them.
   WriteUnit unit;
   std::vector<bool> relied(5);
   relied[1] = true;
@@ -264,7 +264,7 @@ TEST_F(WriteUnitTest, UniqueValuesOfVanishedRowsAreTakenOver) {
   EXPECT_EQ(ask({"HGET", "emp:uniques:email", "bob@x"}), "5");
   // Its own entry is no obstacle to a row that comes back.
   EXPECT_EQ(insert({employee(1, "ann", Datum(), text("second@x"), Datum())}), WriteStatus::kApplied);
-  // A delete does not take what somebody else owns by now.
+  // A delete leaves the entry of a new owner.
   Row robert = bob_;
   robert[3] = text("robert@x");
   call({"HSET", "emp:uniques:email", "robert@x", "77"});

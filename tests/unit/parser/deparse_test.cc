@@ -279,7 +279,7 @@ const std::vector<std::string> kExpressions = {
 
 class RoundTrip : public testing::TestWithParam<std::string> {};
 
-/// What went through our tree and back to SQL is the same to PostgreSQL's grammar.
+/// PostgreSQL's grammar reads a statement and its deparsed text as one tree.
 TEST_P(RoundTrip, KeepsTheTree) {
   const std::string text = GetParam();
   const std::string expected = raw_tree("SELECT " + text);

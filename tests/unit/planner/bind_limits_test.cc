@@ -5,7 +5,7 @@
 namespace redquel::planner {
 namespace {
 
-/// What a hostile statement can repeat must end in an error, or in a plan that later stages can walk.
+/// Repetition in a hostile statement must end in an error, or in a plan that later stages can walk.
 std::string repeated(std::size_t count, const std::function<std::string(std::size_t)>& piece,
                      std::string_view separator = ", ") {
   std::string text;

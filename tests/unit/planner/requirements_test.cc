@@ -8,7 +8,7 @@
 namespace redquel::planner {
 namespace {
 
-/// What the statement requires, one entry a line: "t: SELECT(1,2) UPDATE(2) as 10".
+/// Returns the statement's requirements, one entry a line: "t: SELECT(1,2) UPDATE(2) as 10".
 std::string required(const std::string& text) {
   const sql::CatalogSnapshot catalog = test_catalog();
   StatementRights rights;

@@ -40,7 +40,7 @@ TEST_F(ExtendedQuery, AfterAnErrorEverythingIsSkippedUpToSync) {
   EXPECT_EQ(
       client->ask(parse("", "SELECT rows(1)") + bind("", "") + execute("") + execute("x") + describe('P', "") + kSync),
       (Lines{"1", "2", "D 1", "C SELECT 1", "E 34000 portal \"x\" does not exist", "Z I"}));
-  // The error leaves at once, although nobody has said Sync.
+  // The error leaves at once, before a Sync.
   client->send(bind("", "nix"));
   EXPECT_EQ(client->next().type, 'E');
   EXPECT_EQ(client->ask(kSync), (Lines{"Z I"}));

@@ -8,7 +8,7 @@
 
 namespace redquel::server {
 
-/// What the fake engines of a server did, seen from the test's thread.
+/// The activity of a server's fake engines, read by the test's thread.
 struct FakeCounters {
   std::atomic<int> prepared{0};
   std::atomic<int> running{0};  // executions alive

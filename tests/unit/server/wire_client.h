@@ -76,7 +76,7 @@ struct Answer {
     }
     return "";
   }
-  /// What a human would write down: "E 22012 division by zero", "C SELECT 1", "D 1|NULL", "Z I".
+  /// Returns the message in short: "E 22012 division by zero", "C SELECT 1", "D 1|NULL", "Z I".
   std::string brief() const {
     switch (type) {
       case 0:

@@ -1,4 +1,4 @@
-// What discovery makes of a keyspace: shapes, types, layouts, structures; and the statements that it proposes.
+// Discovery of a keyspace: shapes, types, layouts, structures; and the statements that it proposes.
 
 #include <gtest/gtest.h>
 

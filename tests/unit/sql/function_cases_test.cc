@@ -70,7 +70,7 @@ ExpressionPtr argument(Type type, const std::string& text, const SessionSettings
   return make_constant(type, parse_value(type, without_escapes(text), settings));
 }
 
-/// What SELECT (…)::text shows.
+/// Returns the text of SELECT (…)::text.
 std::string answer(const Case& test) {
   const SessionSettings settings;
   EvaluationContext context;

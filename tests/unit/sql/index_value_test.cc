@@ -145,7 +145,7 @@ TEST_P(OrderedForms, KeepTheOrderOfTheType) {
       } else {
         const std::string &prefix_a = ordered[i], &prefix_b = ordered[j];
         ASSERT_LE(prefix_a.size(), kMaxOrderedPrefix);
-        // As in a zset: the prefix, 0x00, the primary key.
+        // The form in a zset: the prefix, 0x00, the primary key.
         const std::string zero(1, '\0');
         const int member_order = sign((prefix_a + zero + "5").compare(prefix_b + zero + "5"));
         if (ordered_prefix_may_be_cut(prefix_a) || ordered_prefix_may_be_cut(prefix_b)) {

@@ -151,7 +151,7 @@ TEST(Structures, DependOnMethodTypeAndNulls) {
   table.indexes.clear();
   add_index(table, {"a", "n"}, true);
   EXPECT_EQ(kinds(), (std::vector{Kind::kUnique, Kind::kNulls}));
-  // The same structure of two indexes is one, readable as soon as one of them is complete.
+  // A structure that two indexes share is one, readable as soon as one of them is complete.
   table.indexes.clear();
   add_index(table, {"a"}).state = IndexState::kBuilding;
   EXPECT_FALSE(structures_of(table)[0].readable);

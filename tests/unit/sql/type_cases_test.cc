@@ -291,7 +291,7 @@ std::string hex(std::string_view bytes) {
   return text;
 }
 
-/// What PostgreSQL's answer must be equal to.
+/// Returns the text that PostgreSQL's answer must equal.
 std::string answer(Functions& functions, const std::string& name, const Arguments& arguments,
                    const SessionSettings& settings) {
   try {
@@ -299,7 +299,7 @@ std::string answer(Functions& functions, const std::string& name, const Argument
       const Type type = type_named(name.substr(3));
       const Datum value = apply_modifier(type, parse_value(type, arguments[0], settings), true);
       const std::string printed = format_value(type, value, settings);
-      // The same value must come back from its text and from its binary form.
+      // The value must come back from its text and from its binary form.
       const Datum again = parse_value(type, format_value(type, value, {}), {});
       EXPECT_EQ(compare(type, value, again), 0) << name << ' ' << arguments[0];
       EXPECT_EQ(hash(type, value), hash(type, again)) << name << ' ' << arguments[0];

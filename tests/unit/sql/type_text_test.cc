@@ -7,7 +7,7 @@
 #include "sql/types/number_text.h"
 #include "sql/types/text_io.h"
 
-// What the case files cannot say: the clock, zones, invalid bytes, broken binary values, type names.
+// Cases beyond the case files: the clock, zones, invalid bytes, broken binary values, type names.
 namespace redquel::sql {
 namespace {
 
