@@ -50,8 +50,8 @@ def test_every_command_of_the_page_works(make_server):
     assert len(pages) >= 7, list(pages)
     for title, lines in pages.items():
         before = pages["Themes and products"] if title == "Several logical databases" else []
-        if title == "What is there beside the rows":  # of a table of another section
-            before = ["    CREATE FOREIGN TABLE theme (id bigint, author text) SERVER redis OPTIONS (layout 'hash', key 'theme:{id}');"]
+        if title in ("Structures beside the rows", "The table"):  # of a table of the first section
+            before = ["    CREATE FOREIGN TABLE theme (id bigint, title text, author text) SERVER redis OPTIONS (layout 'hash', key 'theme:{id}');"]
         server = make_server()
         with server.connect() as connection:
             redis = server.redis_connection()
