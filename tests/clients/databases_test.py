@@ -39,7 +39,7 @@ def test_errors(server, postgres):
     assert "database \"nowhere\" does not exist" in in_database(server, "nowhere", "SELECT 1", check=False).stderr
 
 
-def test_redis_has_only_so_many(server):
+def test_create_database_fails_when_all_logical_databases_are_used(server):
     made = 0
     while made < 100:
         done = run(["psql", "-X", *connection_options(server), "-c", f"CREATE DATABASE many_{made}"], check=False)

@@ -24,7 +24,7 @@ def wait_for(connection, count, seconds=90):
     return found
 
 
-def test_a_listener_is_told(server):
+def test_a_listener_gets_the_notification(server):
     listener, sender = connect(server), connect(server)
     pid = sender.get_backend_pid()
     listener.cursor().execute('LISTEN jobs; LISTEN "Other"')

@@ -137,7 +137,7 @@ def not_run(server, words):
     return error.fields["C"] == "42501" and "redis.call() does not run" in error.fields["M"]
 
 
-def test_call_refuses_what_harms(server):
+def test_call_refuses_harmful_commands(server):
     for command in ("'MULTI'", "'subscribe', 'x'", "'SHUTDOWN'", "'BLPOP', 'a', '0'", "'XREAD', 'BLOCK', '0', 'STREAMS', 'a', '$'", "'KEYS', '*'",
                     "'SELECT', '1'", "'CLIENT', 'KILL', 'x'", "'CLIENT', 'PAUSE', '1000'", "'WAIT', '1', '0'", "'FLUSHALL'", "'MONITOR'",
                     "'BZPOPMIN', 'a', '0'", "'DEBUG', 'SLEEP', '1'", "'WATCH', 'a'", "'PUBLISH', 'redquel:1', 'x'"):
@@ -155,7 +155,7 @@ def test_call_refuses_what_harms(server):
             connection.run("ROLLBACK TO s")
 
 
-def test_call_runs_no_scripts_and_administers_nothing(server, redis):
+def test_call_refuses_scripts_and_administration(server, redis):
     with redis.connect() as raw:
         raw("SET", "kept", "1")
         users = raw("ACL", "LIST")
@@ -170,7 +170,7 @@ def test_call_runs_no_scripts_and_administers_nothing(server, redis):
         assert raw("GET", "kept") == "1" and raw("ACL", "LIST") == users
 
 
-def test_call_of_a_container_without_its_subcommand_opens_nothing(server):
+def test_call_of_a_container_needs_its_subcommand(server):
     for command in ("'CLIENT'", "'CONFIG'", "'XGROUP'", "'OBJECT'"):
         assert refused(server, f"SELECT redis.call({command}, 'nothing')").fields["C"] in ("XX000", "42501"), command
     assert not_run(server, "'CLIENT', 'KILL', 'x'") and not_run(server, "'CONFIG', 'SET', 'save', ''")
@@ -232,7 +232,7 @@ def test_secrets_of_the_configuration_are_hidden(make_redis, make_server):
     assert rows(server, "SELECT value FROM redis.config WHERE name = 'port'") == [("0",)]
 
 
-def test_pg_monitor_reads_what_shows_no_keys_and_values(server):
+def test_pg_monitor_reads_tables_without_keys_and_values(server):
     psql(server, "CREATE ROLE rs_watcher; GRANT pg_monitor TO rs_watcher; CREATE ROLE rs_other;")
     try:
         for query in ("redis.info", "redis.clients", "redis.commandstats", "(SELECT id, at, microseconds, command, client_addr FROM redis.slowlog) s"):

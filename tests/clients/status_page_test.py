@@ -58,7 +58,7 @@ def make_rows(connection):
     connection.run("INSERT INTO emp SELECT n, 'name <b>' || n, n % 20, n FROM generate_series(1, 2000) n")
 
 
-def test_the_page_shows_what_the_views_say(make_server, make_redis):
+def test_the_page_shows_the_figures_of_the_views(make_server, make_redis):
     page = Page(make_server, make_redis)
     with page.server.connect() as connection, page.server.connect() as holder, page.server.connect() as waiting, Browser() as browser:
         make_rows(connection)
@@ -130,7 +130,7 @@ def test_the_console_runs_explains_and_exports(make_server, make_redis):
         assert [error for error in browser.errors() if "favicon" not in error] == []
 
 
-def test_without_a_token_there_is_the_shell_alone(make_server, make_redis):
+def test_without_a_token_the_page_is_empty(make_server, make_redis):
     page = Page(make_server, make_redis)
     assert stat.S_IMODE(os.stat(f"{page.folder}/token").st_mode) == 0o600
     status, shell = page.call("", method="GET")

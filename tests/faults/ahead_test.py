@@ -28,7 +28,7 @@ def check(connection, count, table="ahead"):
     assert connection.run(f"SELECT * FROM redquel.check_indexes('{table}')") == []
 
 
-def test_nobody_sees_them_before_the_commit(make_redis, make_server):
+def test_no_session_sees_rows_before_the_commit(make_redis, make_server):
     redis, server = make(make_redis, make_server)
     with server.connect() as writer, server.connect() as reader:
         writer.run("BEGIN; " + PLAIN)
@@ -45,7 +45,7 @@ def test_nobody_sees_them_before_the_commit(make_redis, make_server):
     assert keys(redis)[1] == 0
 
 
-def test_a_rollback_leaves_nothing(make_redis, make_server):
+def test_a_rollback_leaves_no_keys(make_redis, make_server):
     redis, server = make(make_redis, make_server)
     before = keys(redis)
     with server.connect() as writer:
@@ -93,7 +93,7 @@ def test_truncate_and_fill(make_redis, make_server):
         assert keys(redis)[1] == 0
 
 
-def test_dropped_again(make_redis, make_server):
+def test_a_table_dropped_in_its_transaction_leaves_no_keys(make_redis, make_server):
     redis, server = make(make_redis, make_server)
     before = keys(redis)
     with server.connect() as writer:
@@ -164,7 +164,7 @@ def test_a_killed_process(make_redis, make_server):
         check(other, 50)
 
 
-def test_a_paused_process_commits_nothing_that_was_cleared(make_redis, make_server):
+def test_a_paused_process_does_not_commit_rows_that_were_cleared(make_redis, make_server):
     redis, server, other_server = make(make_redis, make_server, 2)
     with server.connect() as writer, other_server.connect() as other:
         before = keys(redis)

@@ -176,7 +176,7 @@ def test_rows_of_new_places_do_not_take_keys_of_another_program(make_server, mak
         assert application.others() == [], application.others()
 
 
-def test_create_table_as_that_fails_leaves_the_keys(make_server, make_redis):
+def test_a_failed_create_table_as_leaves_existing_keys(make_server, make_redis):
     redis = make_redis()
     application = Application(redis, BEFORE)
     with make_server(redis=redis).connect() as connection:

@@ -203,7 +203,7 @@ def refusal(call):
         return str(error)
 
 
-def test_a_refused_prepare_leaves_nothing(make_redis, build):
+def test_a_refused_prepare_leaves_no_part(make_redis, build):
     cluster = prepared_bucket(make_redis, build)
     redis = cluster.redis(0)
     before = sorted(redis("KEYS", "*"))

@@ -7,7 +7,7 @@ COLUMNS = {"d": ("integer", "7", "22P02"), "s": ("smallint", "7", "22P02"), "l":
            "u": ("uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "22P02"), "i": ("interval", "1 day", "22007"), "o": ("oid", "7", "22P02")}
 
 
-def test_a_value_that_is_none_of_its_type_is_named(make_server, make_redis):
+def test_an_invalid_value_of_a_type_is_named(make_server, make_redis):
     redis = make_redis()
     with make_server(redis=redis).connect() as connection, redis.connect() as raw:
         connection.run("CREATE TABLE emp (id integer PRIMARY KEY, " + ", ".join(f"{name} {kind}" for name, (kind, _, _) in COLUMNS.items()) + ", t text)")
@@ -48,7 +48,7 @@ USES = {
 JUNK = ("", "{", '"', "[", "{1", "{1,{2", "(", "[1", "(1,", "{[1,", b"\xff\xfe", '{"a"', '{"a":', '"\\u12', "junk", "\\x0", '{"', "{a\\", "<(1", "0x", "xxxxxxx")
 
 
-def test_texts_that_functions_take_apart(make_server, make_redis):
+def test_texts_that_functions_parse(make_server, make_redis):
     redis = make_redis()
     with make_server(redis=redis).connect() as connection, redis.connect() as raw:
         connection.run("CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TYPE pair AS (x int, y text)")

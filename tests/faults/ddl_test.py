@@ -59,7 +59,7 @@ def test_rows_that_are_called_by_their_new_key_stay(make_server, make_redis):
         assert connection.run("SELECT * FROM redquel.check_indexes('cut')") == []
 
 
-def test_drop_table_leaves_nothing(make_server, make_redis):
+def test_drop_table_deletes_all_keys(make_server, make_redis):
     redis = make_redis()
     server = make_server(redis=redis)
     with server.connect() as connection:
@@ -216,7 +216,7 @@ def test_ddl_beside_writers_of_another_redquel(make_server, make_redis):
         assert found[0] == found[1], found
 
 
-def test_rows_without_a_key_meet_another_definition(server):
+def test_rows_without_a_key_conflict_with_a_changed_definition(server):
     """An INSERT into a table without a key locks nothing: what waits for the commit must not be read as the new definition has it."""
     alterations = ("ADD COLUMN e text", "ALTER COLUMN d TYPE integer USING 1", "DROP COLUMN d", "RENAME d TO e")
     looks = ("SELECT * FROM keyless", "UPDATE keyless SET c = 2", "INSERT INTO keyless VALUES (2)", "DELETE FROM keyless", "COMMIT")

@@ -28,7 +28,7 @@ MAKES_ROOM = ("DELETE FROM plain WHERE id = 1", "DELETE FROM plain WHERE id IN (
               "DROP TABLE large", "DROP FOREIGN TABLE mapped", "DROP SCHEMA public CASCADE")
 
 
-def test_what_makes_room_runs_while_the_memory_is_full(make_server, make_redis):
+def test_statements_that_free_memory_run_while_it_is_full(make_server, make_redis):
     redis = make_redis()
     server = make_server(redis=redis)
     with server.connect() as connection, redis.connect() as raw:

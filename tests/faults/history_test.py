@@ -183,7 +183,7 @@ def found_at(final, *transactions):
     return [level for level in LEVELS if History(transactions, final, {key: 0 for key in final}).check(level)]
 
 
-def test_what_the_checker_finds():
+def test_the_checker_finds_every_kind_of_difference():
     everywhere, stricter = list(LEVELS), list(LEVELS[1:])
     done, gone = "committed", "aborted"
     both = made(done, 1, [], [(0, 1), (1, 1)])

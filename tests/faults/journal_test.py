@@ -275,7 +275,7 @@ def test_statements_of_many_rows_are_killed_again_and_again(make_server, make_re
                 break
 
 
-def test_what_foreign_keys_act_on_is_killed_along(make_server, make_redis):
+def test_kills_during_foreign_key_actions(make_server, make_redis):
     """Two tables in one unit: the rows that were named, and those that refer to them."""
     for sql, left in (("DELETE FROM owner", 0), ("UPDATE owner SET id = id + 1000000", 97)):
         for chunks in (1, 3):
@@ -336,7 +336,7 @@ def test_errors_and_cancels_are_undone(make_server, make_redis):
         assert check(server, redis, (100,))
 
 
-def test_nobody_sees_a_part(make_server, make_redis):
+def test_no_session_sees_a_part(make_server, make_redis):
     """Readers and writers on two redquels, while rows come and go in thousands."""
     redis, server = start(make_server, make_redis)
     other = make_server(redis=redis)

@@ -45,7 +45,7 @@ TAKES = {"UPDATE": "UPDATE account SET balance = balance - 10 WHERE id = 1 RETUR
          "LOCK TABLE": "LOCK TABLE account IN EXCLUSIVE MODE"}
 
 
-def test_a_paused_process_commits_nothing_over_what_others_wrote(make_redis, make_server):
+def test_a_paused_process_does_not_overwrite_later_commits(make_redis, make_server):
     redis, first, second = servers(make_redis, make_server, lock_lease=LEASE)
     for name, take in TAKES.items():
         with first.connect() as paused, second.connect() as other:
@@ -69,7 +69,7 @@ def test_a_paused_process_commits_nothing_over_what_others_wrote(make_redis, mak
             assert found == [["107"], ["100"]], (name, found)
 
 
-def test_a_lapsed_lock_is_noticed_where_nothing_was_written(make_redis, make_server):
+def test_a_lapsed_lock_ends_a_transaction_that_wrote_no_row(make_redis, make_server):
     redis, first, second = servers(make_redis, make_server)
     with first.connect() as paused, second.connect() as other:
         prepare(other)
@@ -86,7 +86,7 @@ def test_a_lapsed_lock_is_noticed_where_nothing_was_written(make_redis, make_ser
         paused.run("COMMIT")
 
 
-def test_a_lapsed_lock_takes_definitions_along(make_redis, make_server):
+def test_a_lapsed_lock_ends_a_transaction_with_definitions(make_redis, make_server):
     redis, first, second = servers(make_redis, make_server)
     with first.connect() as paused, second.connect() as other:
         prepare(other)

@@ -192,7 +192,7 @@ def test_rows_of_every_layout_beside_lost_connections(make_redis, make_server, r
         run(redis, servers, random, SECONDS / 2, disturb)
 
 
-def test_bad_values_are_reported_as_redis_is_read(make_redis, make_server):
+def test_bad_values_in_memory_are_reported_like_bad_values_in_redis(make_redis, make_server):
     redis, (server,) = start(make_redis, make_server, 1)
     with server.connect() as connection, redis.connect() as raw:
         connection.run("CREATE FOREIGN TABLE h (id int, n bigint) SERVER redis OPTIONS (layout 'hash', key 'h:{id}')")

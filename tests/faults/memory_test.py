@@ -300,7 +300,7 @@ def test_parts_that_are_read_often_fill_columns_that_the_copy_lacks(make_redis, 
         assert hits(server) == before + 2 and "Reads Redis" not in plan, plan
 
 
-def test_a_redis_with_a_limit_of_memory_and_none_for_clients_is_read_without_copies(make_redis, make_server):
+def test_no_table_is_kept_with_maxmemory_and_without_maxmemory_clients(make_redis, make_server):
     redis, (server,) = start(make_redis, make_server, 1, redis_options=("--maxmemory", "200mb", "--maxmemory-policy", "noeviction"))
     make_table(server)
     with server.connect() as connection, redis.connect() as raw:

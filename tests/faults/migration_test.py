@@ -31,7 +31,7 @@ def check_new(connection):
     assert connection.run("SELECT * FROM redquel.check_indexes('item')") == []
 
 
-def test_a_rollback_leaves_nothing(make_redis, make_server):
+def test_a_rollback_leaves_no_keys(make_redis, make_server):
     redis, server = make(make_redis, make_server)
     with server.connect() as connection:
         fill(connection)
@@ -80,7 +80,7 @@ def test_writers_wait(make_redis, make_server):
         assert other.run("SELECT * FROM redquel.check_indexes('item')") == []
 
 
-def test_a_writer_before_it(make_redis, make_server):
+def test_a_writer_before_the_statement(make_redis, make_server):
     """Rows that others have not committed yet are waited for, and seen."""
     _, server, other_server = make(make_redis, make_server, 2)
     with server.connect() as connection, other_server.connect() as other:

@@ -30,7 +30,7 @@ def refusal(binary, *options):
     return end.stderr
 
 
-def test_a_redis_that_will_not_do(make_redis, build):
+def test_a_start_over_an_unsuitable_redis_is_refused(make_redis, build):
     redis, binary = make_redis(), os.path.join(build, "redquel")
     assert "has no database 99" in refusal(binary, "--redis", f"{redis.url}?db=99")
     assert "WRONGPASS" in refusal(binary, "--redis", redis.url.replace("unix://", "unix://nobody:wrong@"))
@@ -126,7 +126,7 @@ def test_a_torn_append_only_file(make_server):
             connection.run("DELETE FROM torn WHERE v = 'half'")
 
 
-def test_graceful_end_finishes_what_runs(make_server, make_redis):
+def test_graceful_end_finishes_running_statements(make_server, make_redis):
     server = make_server(redis=make_redis())
     with server.connect() as connection, server.connect() as idle:
         connection.run("CREATE TABLE ending (id integer PRIMARY KEY)")
@@ -162,7 +162,7 @@ def test_graceful_end_finishes_what_runs(make_server, make_redis):
         assert found in (acknowledged, acknowledged + 1), (found, acknowledged)
 
 
-def test_interrupt_ends_it_too(make_server):
+def test_sigint_stops_the_server(make_server):
     server = make_server()
     child = server.embedded_redis
     process, server.process = server.process, None

@@ -161,7 +161,7 @@ def test_unix_sockets_and_several_sockets_are_passed(make_redis, make_server):
         assert os.path.exists(path), "the socket's file belongs to the service manager"
 
 
-def test_a_transaction_whose_client_goes_on_is_ended_by_its_client(make_redis, make_server):
+def test_a_transaction_of_an_active_client_outlives_the_drain(make_redis, make_server):
     server = make_server(redis=make_redis())
     make_accounts(server)
     with server.connect() as active, server.connect() as silent, server.connect() as idle:
@@ -189,7 +189,7 @@ def test_a_transaction_whose_client_goes_on_is_ended_by_its_client(make_redis, m
         assert connection.run("SELECT id, balance FROM accounts WHERE id < 3 ORDER BY id") == [["1", "8"], ["2", "0"]]
 
 
-def test_a_second_signal_cancels_what_runs(make_redis, make_server):
+def test_a_second_signal_cancels_running_statements(make_redis, make_server):
     server = make_server(redis=make_redis())
     with server.connect() as connection:
         connection.send(pgwire.query("SELECT pg_sleep(600)"))

@@ -21,7 +21,7 @@ def run_redquel(build, *words, **options):
     return subprocess.run([os.path.join(build, "redquel"), *words], capture_output=True, text=True, timeout=300, **options)
 
 
-def test_statements_go_on_after_failovers(make_redis, make_server):
+def test_statements_run_after_failovers(make_redis, make_server):
     """By SENTINEL FAILOVER and by SIGKILL of the master; the old master comes back as a replica and is not written."""
     with Group(make_redis) as group:
         server = make_server(redis=group)
@@ -48,7 +48,7 @@ def test_statements_go_on_after_failovers(make_redis, make_server):
                 assert raw("EXISTS", "t:3") == 1
 
 
-def test_a_deposed_master_that_goes_on_is_not_believed(make_redis, make_server):
+def test_answers_of_a_deposed_master_are_not_used(make_redis, make_server):
     with Group(make_redis) as group:
         first, second = make_server("--threads", "1", redis=group), make_server("--threads", "1", redis=group)
         with first.connect() as connection, second.connect() as other:

@@ -147,7 +147,7 @@ def test_reindex_gives_older_sets_the_new_form(make_redis, make_server):
         check_tables(connection, PARTS)
 
 
-def test_reindex_goes_on_with_what_a_killed_one_left(make_redis, make_server):
+def test_reindex_completes_a_killed_reindex(make_redis, make_server):
     redis = make_redis()
     with redis.connect() as raw:
         load(raw, f"{DATA}/format_1.jsonl")

@@ -80,7 +80,7 @@ def test_keys_and_values_of_expired_rows_are_free(make_server, make_redis):
         wait_for(lambda: not check_indexes(a, "visit"))
 
 
-def test_somebody_else_changes_the_expiry(make_server, make_redis):
+def test_another_program_changes_the_expiry(make_server, make_redis):
     redis = make_redis()
     server = make_server(redis=redis)
     with server.connect() as connection, redis.connect() as raw:

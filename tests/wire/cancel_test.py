@@ -43,14 +43,14 @@ def test_cancel_ends_a_statement_whose_answer_is_not_read(server):
         assert result.sqlstate == "57014", (result.tag, len(result.rows))
 
 
-def test_cancel_of_an_idle_session_does_nothing(server):
+def test_cancel_of_an_idle_session_has_no_effect(server):
     with server.connect() as connection:
         connection.cancel()
         for number in range(20):
             assert connection.run(f"SELECT {number}") == [[str(number)]]
 
 
-def test_cancel_with_a_wrong_key_does_nothing(server):
+def test_cancel_with_a_wrong_key_has_no_effect(server):
     with server.connect() as connection:
         for pid, secret in ((connection.process_id, connection.secret ^ 1), (connection.process_id ^ 1, connection.secret), (0, 0)):
             other = server.socket()
@@ -88,7 +88,7 @@ def test_pg_cancel_backend_ends_the_statement_of_another_session(server):
         assert connection.run("SELECT 'still here'") == [["still here"]]
 
 
-def test_pg_cancel_backend_of_nobody(server):
+def test_pg_cancel_backend_of_an_unknown_process(server):
     with server.connect() as connection:
         assert connection.run("SELECT pg_cancel_backend(2000000001), pg_terminate_backend(0)") == [["f", "f"]]
 
@@ -118,7 +118,7 @@ def test_connections_know_where_they_come_from(server):
         assert rows[0][4].startswith("SELECT inet_client_addr()"), rows
 
 
-def test_pg_blocking_pids_names_who_holds_the_lock(server):
+def test_pg_blocking_pids_names_the_lock_holder(server):
     with server.connect() as holder, server.connect() as other:
         other.run("CREATE TABLE blocked (id int PRIMARY KEY, v int)")
         other.run("INSERT INTO blocked VALUES (1, 1)")

@@ -51,7 +51,7 @@ def test_definitions_of_other_objects_do_not_disturb(server, postgres):
         same(server, postgres, ["a: BEGIN", f"a!: {mine}", *[f"b!: {part}" for part in theirs.split("; ")], "a!: COMMIT"])
 
 
-def test_what_others_define_is_seen(server, postgres):
+def test_definitions_of_other_sessions_are_seen(server, postgres):
     same(server, postgres, ["a: BEGIN", "a!: CREATE TABLE made (id integer PRIMARY KEY, n integer)", "b!: CREATE TABLE other (id integer PRIMARY KEY, word text)",
                             "b!: INSERT INTO other VALUES (1, 'x')", "a!: SELECT * FROM other", "a!: INSERT INTO other VALUES (2, 'y')",
                             "a!: CREATE VIEW seen AS SELECT word FROM other", "b!: CREATE TABLE another (id integer)", "a!: SELECT * FROM seen", "a!: COMMIT",
@@ -72,7 +72,7 @@ def test_savepoints_go_back_to_their_own_definitions_only(server, postgres):
                             "a!: SELECT id FROM parent WHERE n = 3", "a!: SELECT id FROM parent WHERE id = 3", "a!: INSERT INTO parent VALUES (3, 3)"])
 
 
-def test_both_define_things_of_one_table(server):
+def test_two_transactions_define_objects_of_one_table(server):
     """PostgreSQL makes the second wait. Here it may wait, too, or go on and lose: whole, either way."""
     index, child, made = ["public", "parent_n_idx", "i", "n"], ["public", "child", "r", "p"], ["public", "made", "r", "p"]
     for mine, is_mine, theirs, is_theirs in (
@@ -98,7 +98,7 @@ def parent_columns(rows):
     return {name for _, relation, kind, names in rows if (relation, kind) == ("parent", "r") for name in names.split(",")}
 
 
-def test_what_depends_on_what_others_change_conflicts(server):
+def test_definitions_that_depend_on_changed_objects_conflict(server):
     """PostgreSQL makes the others wait."""
     for mine, theirs in (("CREATE VIEW seen AS SELECT n FROM parent", "ALTER TABLE parent RENAME COLUMN n TO m"),
                          ("CREATE VIEW seen AS SELECT n FROM parent", "DROP TABLE parent"),

@@ -97,7 +97,7 @@ def test_binary_out(server, postgres):
          query("COPY (SELECT g, 'row ' || g FROM generate_series(1, 3) g) TO STDOUT (FORMAT binary)"))
 
 
-def test_out(server, postgres):
+def test_copy_out(server, postgres):
     same(server, postgres, query("COPY c_out TO STDOUT"), query("COPY c_out (b) TO STDOUT (FORMAT csv, HEADER)"),
          query("COPY c_out TO STDOUT (HEADER)"), query("COPY (SELECT 1 / (1 - a) FROM c_out) TO STDOUT"),
          setup=table("c_out") + "; INSERT INTO c_out VALUES (1, 'x'), (2, NULL)")

@@ -50,7 +50,7 @@ def test_definitions_of_others_do_not_end_a_walk(server):
             other.run("DROP TABLE apart")
 
 
-def test_definitions_of_its_own_table_end_it(server):
+def test_definitions_of_its_own_table_end_a_read(server):
     ended = []
     with server.connect() as reader, server.connect() as other:
         for walk in WALKS:
@@ -74,7 +74,7 @@ def connect_to_all_threads(server):
     return [server.connect() for _ in range(2 * len(os.sched_getaffinity(0)))]
 
 
-def test_what_has_just_been_defined_can_be_locked(server):
+def test_a_new_table_can_be_locked_in_its_transaction(server):
     sessions = connect_to_all_threads(server)
     for made in range(2):  # another table of the same name, too
         sessions[0].run("DROP TABLE IF EXISTS lockable; CREATE TABLE lockable (id integer)")

@@ -139,7 +139,7 @@ def test_target_lists_are_as_long_as_in_postgresql(server, postgres):
         assert answer(server, sql) == answer(postgres, sql), (sql[:60], answer(server, sql), answer(postgres, sql))
 
 
-def test_silent_connections_lock_nobody_out(make_redis, make_server):
+def test_silent_connections_leave_places_for_others(make_redis, make_server):
     server = configured(make_server, make_redis(), "[limits]\nmax_connections = 20\nmax_startups = 20\n")
     silent = [server.socket() for _ in range(150)]
     half = [server.socket() for _ in range(20)]
@@ -336,7 +336,7 @@ def test_data_directory_is_private(build, make_server):
     assert stat.S_IMODE(os.stat(shared).st_mode) == 0o755
 
 
-def test_indexes_that_keep_nothing_say_so(server):
+def test_indexes_without_a_structure_give_a_notice(server):
     with server.connect() as connection:
         connection.run("CREATE TABLE remembered (id int PRIMARY KEY, tags text[], place point)")
         for method, column in (("gin", "tags"), ("gist", "place"), ("brin", "id")):
@@ -350,7 +350,7 @@ def test_work_mem_is_the_one_of_the_commented_configuration(server):
         assert connection.run("SHOW work_mem") == [["64MB"]]
 
 
-def test_the_end_says_what_it_waits_for(make_redis, make_server):
+def test_the_log_names_the_sessions_that_delay_the_end(make_redis, make_server):
     server = make_server(redis=make_redis())
     with server.connect() as connection:
         connection.run("SELECT 1")

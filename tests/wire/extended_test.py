@@ -95,7 +95,7 @@ def test_names_that_exist_already(server, postgres):
          bind("", "twice") + execute() + SYNC, bind("p", "twice") + bind("p", "twice") + SYNC)
 
 
-def test_unnamed_ones_are_replaced(server, postgres):
+def test_unnamed_portals_are_replaced(server, postgres):
     same(server, postgres, parse("SELECT 1") + parse("SELECT 2") + bind() + bind() + execute() + SYNC)
 
 

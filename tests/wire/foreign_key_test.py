@@ -33,7 +33,7 @@ def test_other_columns_of_the_parent_do_not_wait(server, postgres):
     check(server, postgres, "a: BEGIN", "a: INSERT INTO child (id, pid) VALUES (5, 3)", "b: INSERT INTO child (id, pid) VALUES (6, 3)", "a: COMMIT")
 
 
-def test_deferred_check_sees_what_was_committed(server, postgres):
+def test_deferred_check_sees_committed_rows(server, postgres):
     check(server, postgres, "a: BEGIN", "a: INSERT INTO child (id, late) VALUES (5, 9)", "b: INSERT INTO parent VALUES (9)", "a: COMMIT")
     check(server, postgres, "a: BEGIN", "a: INSERT INTO child (id, late) VALUES (5, 3)", "b: DELETE FROM parent WHERE id = 3", "a: COMMIT")
 

@@ -30,7 +30,7 @@ def test_intermediate_read_at_stricter_levels(server, postgres):
                                     f"b: {READ}", "b: COMMIT", "a: COMMIT"))
 
 
-def test_lost_update_of_what_a_client_computed(server, postgres):
+def test_lost_update_of_a_value_computed_by_the_client(server, postgres):
     """As PostgreSQL's own READ COMMITTED does not prevent it."""
     same(server, postgres, both("READ COMMITTED", "a: SELECT value FROM iso WHERE id = 1", "b: SELECT value FROM iso WHERE id = 1",
                                 "a: UPDATE iso SET value = 11 WHERE id = 1", "a: COMMIT", "b: UPDATE iso SET value = 12 WHERE id = 1", "b: COMMIT"))
@@ -128,7 +128,7 @@ def test_a_row_that_an_upsert_refuses_is_locked(server, postgres):
                                     "a: ROLLBACK"))
 
 
-def test_whoever_looked_before_inserting_shall_try_again(server, postgres):
+def test_an_insert_after_a_stale_read_is_a_serialization_failure(server, postgres):
     """A key that another has brought meanwhile: at SERIALIZABLE a serialization failure, if the transaction had looked for it."""
     for level in LEVELS:
         same(server, postgres, both(level, "a: SELECT max(id) FROM iso", "b: SELECT max(id) FROM iso", "a: INSERT INTO iso VALUES (3, 1, 'x')",
@@ -207,7 +207,7 @@ def test_repeatable_read_is_a_snapshot(server, postgres):
         same(server, postgres, both("REPEATABLE READ", *steps))
 
 
-def test_what_was_read_may_change_at_repeatable_read(server, postgres):
+def test_rows_that_were_read_may_change_at_repeatable_read(server, postgres):
     """A transaction goes on in tables that have not changed, and commits what it has made of its snapshot."""
     other = "c: DROP TABLE IF EXISTS iso_other; CREATE TABLE iso_other (id integer PRIMARY KEY, n integer); INSERT INTO iso_other VALUES (1, 1), (2, 2)"
     read, changed = "a: SELECT sum(value) FROM iso", ["b: UPDATE iso SET value = value + 1 WHERE id = 1", "b: COMMIT"]
@@ -224,7 +224,7 @@ def test_what_was_read_may_change_at_repeatable_read(server, postgres):
         same(server, postgres, [other, *both("REPEATABLE READ", *steps), "c: SELECT * FROM iso_other ORDER BY id", "c: DROP TABLE iso_other"])
 
 
-def test_who_has_read_nothing_begins_when_it_has_waited(server):
+def test_a_snapshot_begins_after_the_first_wait(server):
     """PostgreSQL's snapshot is older than the wait, so it answers 40001; one that begins after it is as good."""
     for level in STRICTER:
         log = outcome(server, both(level, "a: UPDATE iso SET value = value + 1 WHERE id = 1", "b: UPDATE iso SET value = value * 2 WHERE id = 1 RETURNING value",
@@ -244,7 +244,7 @@ def test_reads_of_other_rows_do_not_conflict(server):
     assert log["a: COMMIT"] == [], log
 
 
-def test_who_only_reads_keeps_its_moment(server, postgres):
+def test_a_reading_transaction_keeps_its_snapshot(server, postgres):
     """What it has read may change: tables that have not changed since are read as of then."""
     other = "c: DROP TABLE IF EXISTS iso_other; CREATE TABLE iso_other (n integer); INSERT INTO iso_other VALUES (1)"
     for level in STRICTER:

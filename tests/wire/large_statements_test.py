@@ -39,7 +39,7 @@ def test_a_statement_beyond_the_limit(fresh_server):
         assert connection.run("SELECT 1") == [["1"]]
 
 
-def test_a_value_beyond_what_redis_takes(fresh_server):
+def test_a_value_larger_than_redis_allows(fresh_server):
     if not LONG_FORM:
         return
     with fresh_server.connect(timeout=600) as connection:

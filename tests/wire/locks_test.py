@@ -155,7 +155,7 @@ def test_deadlocks_across_kinds_of_locks(server, postgres):
                             "c: UPDATE iso SET value = 5 WHERE id = 1", "b!: UPDATE iso SET value = 2 WHERE id = 2", "b: ROLLBACK", "a: COMMIT", "c: COMMIT"])
 
 
-def test_who_has_given_up_waiting_is_in_no_circle(server):
+def test_a_waiter_that_gave_up_is_in_no_deadlock(server):
     with server.connect() as a, server.connect() as b:
         a.run("DROP TABLE IF EXISTS given; CREATE TABLE given (id integer PRIMARY KEY, n integer); INSERT INTO given VALUES (1, 1)")
         a.run("SELECT pg_advisory_lock(11)")
@@ -328,7 +328,7 @@ def test_waits_of_killed_processes_are_removed(server, redis):
         waiter.run("ROLLBACK")
 
 
-def test_row_locks_wait_for_whoever_has_the_table(server, redis):
+def test_row_locks_wait_for_the_table_lock(server, redis):
     """A statement of many rows has a table for itself. Here it begins when the table was read, but its rows are not locked yet."""
     with server.connect() as client, redis.connect() as hold:
         client.run("DROP TABLE IF EXISTS held; CREATE TABLE held (id integer PRIMARY KEY, n integer); INSERT INTO held VALUES (1, 1), (2, 2)")

@@ -144,7 +144,7 @@ def test_a_first_password_without_one_for_a_superuser_is_a_warning(make_redis, m
         assert 'role "bob" gets' not in log_of(server) and 'role "postgres" gets' not in log_of(server)
 
 
-def test_an_emptied_redis_lets_nobody_in(make_redis, make_server):
+def test_an_emptied_redis_refuses_all_logins(make_redis, make_server):
     for authentication in ("", SCRAM_RULES, 'rules = "host all all 127.0.0.1/32 trust"'):
         redis = make_redis()
         server = configured(make_server, redis, authentication)
@@ -419,7 +419,7 @@ ANSWERS = [
 ]
 
 
-def test_mistakes_of_scram_clients_are_told_as_postgresql_tells_them(make_redis, make_server):
+def test_mistakes_of_scram_clients_have_postgresqls_errors(make_redis, make_server):
     redis = make_redis()
     server = configured(make_server, redis, SCRAM_RULES)
     oracle = Postgres()

@@ -236,7 +236,7 @@ def test_definitions_stay_in_the_file(make_redis, make_look):
     assert state_of(redis) == before
 
 
-def test_what_discover_prints_is_a_catalog(build, make_redis, make_look):
+def test_the_output_of_discover_is_a_catalog(build, make_redis, make_look):
     redis = make_redis()
     fill(redis)
     file = os.path.join(temporary_folder(), "catalog.sql")

@@ -46,7 +46,7 @@ QUERIES = [
 ]
 
 
-def test_joins_answer_as_copies_do(fresh_server, postgres):
+def test_joins_give_the_rows_of_copies_in_postgresql(fresh_server, postgres):
     with MappedKeys(fresh_server, load, TABLES) as (connection, redis), Copies(connection, postgres, OWN) as copies:
         copies.same(*QUERIES)
         copies.both("UPDATE there SET price = price + 1, here_id = 2 WHERE id = 7 RETURNING *",
@@ -66,7 +66,7 @@ def test_joins_answer_as_copies_do(fresh_server, postgres):
         assert redis("EXISTS", "p:40", "p:price", "tag:dear") == 0 and redis("HGET", "p:112", "name") == "was"
 
 
-def test_counters_are_there_too(fresh_server):
+def test_counters_lie_in_the_database_of_the_table(fresh_server):
     with MappedKeys(fresh_server, load, TABLES) as (connection, redis):
         same(connection.run("INSERT INTO there (here_id) VALUES (1), (2) RETURNING id"), [["21"], ["22"]])
         same(connection.run("SELECT nextval(pg_get_serial_sequence('there', 'id'))"), [["23"]])

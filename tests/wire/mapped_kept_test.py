@@ -23,7 +23,7 @@ def differences(connection, table):
     return sorted((tuple(row) for row in rows), key=lambda row: [text or "" for text in row])
 
 
-def test_an_import_keeps_what_it_has_found(fresh_server):
+def test_an_import_maintains_the_discovered_structures(fresh_server):
     with MappedKeys(fresh_server, load_emp, 'IMPORT FOREIGN SCHEMA "emp:*" FROM SERVER redis INTO public') as (connection, redis):
         assert connection.run("SELECT count(*) FROM pg_indexes WHERE indexdef LIKE '%maintained=redquel%'") == [["3"]]
         connection.run("UPDATE emp SET mgr = 7 WHERE id = 1")
@@ -66,7 +66,7 @@ def test_rows_that_redquel_wrote_are_found_where_the_application_keeps_a_structu
         assert redis.keys("redquel:unkept:*") == []
 
 
-def test_alter_index_says_who_keeps_it(fresh_server):
+def test_alter_index_changes_the_maintainer(fresh_server):
     definitions = EMP.strip() + ";\nCREATE INDEX emp_mgr ON emp USING set (mgr) WITH (key = 'emp:indices:mgr:{mgr}')"
     with MappedKeys(fresh_server, load_emp, definitions) as (connection, redis):
         connection.run("ALTER INDEX emp_mgr SET (maintained = 'application')")
@@ -89,7 +89,7 @@ def test_alter_index_says_who_keeps_it(fresh_server):
         assert connection.run_error("ALTER INDEX emp_mgr SET (fillfactor = 70)")["C"] == "HV00D"
 
 
-def test_a_declared_structure_is_filled_or_not_believed(fresh_server):
+def test_a_declared_structure_is_filled_or_not_used(fresh_server):
     with MappedKeys(fresh_server, load_emp, EMP) as (connection, redis):
         connection.run("CREATE INDEX ON emp USING set (name) WITH (key = 'emp:named:{name}')")  # there is none: filled
         assert redis("SMEMBERS", "emp:named:ann") == ["1"] and not is_scan(connection, "SELECT id FROM emp WHERE name = 'ann'")
@@ -202,7 +202,7 @@ def test_other_options_of_the_table_are_compared_again(fresh_server):
         same(connection.run("SELECT id FROM emp WHERE mgr = 5"), [["1"]])
 
 
-def test_a_list_that_contradicts_the_rows_is_not_believed(fresh_server):
+def test_a_list_that_contradicts_the_rows_is_not_used(fresh_server):
     def load(redis):
         load_emp(redis)
         redis("RPUSH", "emp:newest", "2", "1")

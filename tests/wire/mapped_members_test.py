@@ -24,7 +24,7 @@ CREATE INDEX ON theme USING set (title) WITH (key = 'title:{title}', member = '{
 """
 
 
-def test_a_member_that_its_value_is_not_written_as_is_no_row(fresh_server):
+def test_a_member_in_another_form_than_its_value_is_no_row(fresh_server):
     with MappedKeys(fresh_server, load, PLAIN) as (connection, redis):
         for condition in ("theme_id = 1", "theme_id + 0 = 1"):
             same(connection.run(f"SELECT theme_id FROM rank WHERE {condition}"), [])
@@ -55,7 +55,7 @@ def test_members_filled_up_with_zeros(fresh_server):
         assert redis.hash("visits") == {"001": "6", "2": "6"}
 
 
-def test_structures_hold_members_as_they_are_declared(fresh_server):
+def test_structures_hold_members_in_their_declared_form(fresh_server):
     with MappedKeys(fresh_server, load, PADDED) as (connection, redis):
         assert redis("SMEMBERS", "title:t001") == ["001"] and redis("SMEMBERS", "score:1") == ["001"]  # filled
         connection.run("SET redquel.allow_keyspace_scan = off")
@@ -65,7 +65,7 @@ def test_structures_hold_members_as_they_are_declared(fresh_server):
         assert redis("EXISTS", "title:t001") == 0 and redis("SMEMBERS", "title:new") == ["001"]
 
 
-def test_an_import_reads_back_what_it_finds(fresh_server):
+def test_imported_tables_read_the_sampled_values(fresh_server):
     def fill(redis):
         load(redis)
         redis("ZREM", "theme:zset", "3")

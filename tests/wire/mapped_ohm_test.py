@@ -70,7 +70,7 @@ def test_reading(fresh_server, postgres):
         same(connection.run("SELECT count(*) FROM users WHERE id = 77"), [["0"]])
 
 
-def test_writing_is_what_ohm_does(fresh_server, make_redis):
+def test_writes_leave_the_keys_of_ohm(fresh_server, make_redis):
     with MappedKeys(fresh_server, load, TABLES) as (connection, redis), make_redis().connect() as ohm:
         load(ohm)
         same(connection.run("INSERT INTO users (name, email, age) VALUES ('cid', 'cid@x', 5) RETURNING id"), [["5"]])
@@ -108,7 +108,7 @@ def test_uniques(fresh_server):
         assert redis.hash("User:uniques:email") == {"bob@x": "1", "ann@x": "2"}
 
 
-def test_discovery_finds_it(fresh_server):
+def test_discovery_finds_ohm_models(fresh_server):
     with MappedKeys(fresh_server, load, "CREATE SCHEMA app") as (connection, redis):
         connection.run('IMPORT FOREIGN SCHEMA "User:*" FROM SERVER redis INTO app')
         options = connection.run("SELECT ftoptions FROM pg_foreign_table WHERE ftrelid = 'app.user'::regclass")[0][0]

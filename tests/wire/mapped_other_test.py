@@ -119,7 +119,7 @@ def test_relational_mapping(fresh_server):
     redis.close()
 
 
-def test_plain_writers_lose_nothing(fresh_server):
+def test_autocommit_writers_lose_no_update(fresh_server):
     """An application increments the same counter with plain commands: no increment of either is lost."""
     redis = fresh_server.redis_connection()
     redis("SET", "hit:1:n", "0")

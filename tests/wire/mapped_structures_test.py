@@ -52,7 +52,7 @@ def test_keys_with_several_slots(fresh_server):
         same(connection.run("SELECT id FROM staff WHERE dept = 'it' AND salary BETWEEN 5 AND 25 ORDER BY id"), [["1"], ["2"]])
 
 
-def test_they_are_maintained(fresh_server):
+def test_structures_are_maintained(fresh_server):
     with MappedKeys(fresh_server, no_keys, STAFF) as (connection, redis):
         hire(connection)
         error = connection.run_error("INSERT INTO staff VALUES ('it', 4, 'bob', 1, NULL, NULL)")
@@ -218,7 +218,7 @@ def test_streams_take_no_old_ids(fresh_server):
         assert [entry[0] for entry in redis("XRANGE", "log:a", "-", "+")][:3] == ["50-5", "50-6", "51-0"]
 
 
-def test_what_redis_reads_as_no_number_is_not_added_to(fresh_server):
+def test_increments_refuse_texts_that_redis_cannot_add_to(fresh_server):
     definitions = """
 CREATE FOREIGN TABLE c (id int, n int, m int) SERVER redis OPTIONS (layout 'hash', key 'c:{id}');
 CREATE FOREIGN TABLE d (id int, n int) SERVER redis OPTIONS (layout 'string', key 'd:{id}')

@@ -20,7 +20,7 @@ WRITES = ["UPDATE login SET name = 'KEN', login_times = 100 WHERE id = 1",
           "INSERT INTO login VALUES (1, 'x', 1, '2020-01-01 00:00:00+00')"]
 
 
-def test_reads_see_what_was_written(fresh_server, postgres):
+def test_reads_see_earlier_writes(fresh_server, postgres):
     with MappedKeys(fresh_server, LOGIN.load, LOGIN.LOGIN) as (connection, _), Copies(connection, postgres, OWN) as copies:
         copies.copy.run("ALTER TABLE login ADD PRIMARY KEY (id)")
         copies.both("BEGIN")
@@ -85,7 +85,7 @@ def test_moves_and_lookups(fresh_server):
         assert redis("GET", "login:Joe Armstrong:id") == "30" and redis("ZSCORE", "login:login_times", "3") is None
 
 
-def test_a_hash_that_moves_keeps_what_has_no_column(fresh_server):
+def test_a_moved_hash_keeps_fields_without_a_column(fresh_server):
     with MappedKeys(fresh_server, THEMES.load, THEMES.TABLES) as (connection, redis):
         connection.run("BEGIN")
         connection.run("UPDATE theme SET id = 20, title = 'moved' WHERE id = 2")

@@ -45,7 +45,7 @@ def test_every_layout(fresh_server):
             assert len(shown[0]) == (3 if table in ("h", "s", "zsets", "lists", "fields", "streams") else 2), (table, shown)
 
 
-def test_inserts_name_it(fresh_server):
+def test_inserts_give_the_time_to_live(fresh_server):
     with MappedKeys(fresh_server, load, TABLES) as (connection, redis):
         connection.run("INSERT INTO h (id, a, ttl) VALUES (1, 'x', 100), (2, 'y', NULL)")
         assert near(redis("TTL", "h:1"), 100) and redis("TTL", "h:2") == -1
@@ -72,7 +72,7 @@ def test_inserts_name_it(fresh_server):
         assert redis("TTL", "h:2") == -1
 
 
-def test_writes_keep_it(fresh_server):
+def test_writes_keep_the_time_to_live(fresh_server):
     with MappedKeys(fresh_server, load, TABLES) as (connection, redis):
         connection.run("INSERT INTO h (id, a, ttl) VALUES (1, 'x', 100)")
         connection.run("UPDATE h SET a = NULL, b = 'y'")
@@ -90,7 +90,7 @@ def test_writes_keep_it(fresh_server):
         assert near(redis("TTL", "set:a"), 100) and redis("SMEMBERS", "set:a") == ["2"]
 
 
-def test_in_transactions(fresh_server):
+def test_changes_in_transactions(fresh_server):
     with MappedKeys(fresh_server, load, TABLES) as (connection, redis):
         connection.run("INSERT INTO h (id, a, ttl) VALUES (1, 'x', 100), (2, 'y', NULL)")
         connection.run("BEGIN")
@@ -145,7 +145,7 @@ def test_names_and_catalogs(fresh_server):
         assert connection.run_error("SELECT ttl FROM seen")["C"] == "42703"
 
 
-def test_nobody_asks_for_it_unasked(fresh_server):
+def test_a_hidden_column_is_not_read_unless_named(fresh_server):
     with MappedKeys(fresh_server, load, TABLES) as (connection, redis):
         connection.run("INSERT INTO h (id, a, ttl) VALUES (1, 'x', 100)")
         redis("CONFIG", "RESETSTAT")

@@ -6,7 +6,7 @@ def nothing(_):
     pass
 
 
-def test_absent_fields_that_stand_for_a_default(fresh_server):
+def test_absent_fields_that_mean_a_default(fresh_server):
     with MappedKeys(fresh_server, nothing, """
 CREATE FOREIGN TABLE u (id int, name text, role text OPTIONS (absent 'default') DEFAULT 'guest', n int OPTIONS (absent 'default', field 'count') DEFAULT 1 + 1,
   on_ boolean OPTIONS (absent 'default', format 'bool01') DEFAULT true) SERVER redis OPTIONS (layout 'hash', key 'u:{id}')

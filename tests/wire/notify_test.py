@@ -19,7 +19,7 @@ def notifications(connection, seconds=0.0, count=None):
     return found
 
 
-def test_another_session_is_told(server):
+def test_another_session_gets_the_notification(server):
     with server.connect() as listener, server.connect() as sender:
         listener.run("LISTEN news")
         assert listener.run("SELECT * FROM pg_listening_channels()") == [["news"]]
@@ -30,7 +30,7 @@ def test_another_session_is_told(server):
         assert notifications(sender) == []
 
 
-def test_an_idle_session_is_told_at_once(server):
+def test_an_idle_session_gets_notifications_at_once(server):
     with server.connect() as listener, server.connect() as sender:
         listener.run("LISTEN news")
         sender.run("NOTIFY news, 'idle'")
@@ -39,7 +39,7 @@ def test_an_idle_session_is_told_at_once(server):
         assert struct.unpack("!i", payload[:4])[0] == sender.process_id and payload[4:] == b"news\0idle\0", payload
 
 
-def test_its_own_come_before_ready_for_query(server, postgres):
+def test_own_notifications_come_before_ready_for_query(server, postgres):
     for target in (server, postgres):
         with target.connect() as connection:
             connection.send(pgwire.query("LISTEN own; NOTIFY own, 'a'; NOTIFY own, 'b'; NOTIFY own, 'a'"))
@@ -49,7 +49,7 @@ def test_its_own_come_before_ready_for_query(server, postgres):
             assert kinds == [b"C", b"C", b"C", b"C", b"A", b"A", b"Z"], kinds
 
 
-def test_a_transaction_tells_at_commit(server):
+def test_a_transaction_sends_notifications_at_commit(server):
     with server.connect() as listener, server.connect() as sender:
         listener.run("LISTEN news")
         sender.run("BEGIN")
@@ -89,7 +89,7 @@ def test_listen_is_undone_by_rollback(server):
         assert notifications(connection) == []
 
 
-def test_in_a_transaction_nothing_is_told(server):
+def test_a_session_in_a_transaction_gets_no_notification(server):
     with server.connect() as listener, server.connect() as sender:
         listener.run("LISTEN news")
         listener.run("BEGIN")
@@ -100,7 +100,7 @@ def test_in_a_transaction_nothing_is_told(server):
         assert [payload for _, payload in notifications(listener, 60, 1)] == ["waits"]
 
 
-def test_what_is_refused(server, postgres):
+def test_refused_statements(server, postgres):
     for target in (server, postgres):
         with target.connect() as connection:
             assert connection.run_error("SELECT pg_notify('', 'x')")["C"] == "22023"
@@ -113,7 +113,7 @@ def test_what_is_refused(server, postgres):
             assert [len(payload) for _, payload in notifications(connection)] == [7999, 0]
 
 
-def test_a_failed_statement_tells_nothing(server):
+def test_a_failed_statement_sends_no_notification(server):
     with server.connect() as connection:
         connection.run("LISTEN a")
         connection.run_error("SELECT pg_notify('a', 'x'), 1 / (SELECT 0)")
@@ -139,7 +139,7 @@ def test_two_processes_over_one_redis(make_redis, make_server):
         assert [payload for _, payload in notifications(listener, 60, 1)] == ["across"]
 
 
-def test_what_was_committed_before_unlisten_arrives(server):
+def test_notifications_committed_before_unlisten_arrive(server):
     with server.connect() as listener, server.connect() as sender:
         for statement in ("UNLISTEN news", "UNLISTEN *", "DISCARD ALL"):
             for number in range(20):
@@ -150,7 +150,7 @@ def test_what_was_committed_before_unlisten_arrives(server):
                 listener.notifications.clear()
 
 
-def test_a_session_of_another_database_is_not_told(server):
+def test_a_session_of_another_database_gets_no_notification(server):
     with server.connect() as sender:
         sender.run("CREATE DATABASE quiet")
         with server.connect("quiet") as other, server.connect() as listener:
@@ -166,7 +166,7 @@ def netstrings(*texts):
     return b"".join(b"%d:%b" % (len(text), text) for text in texts)
 
 
-def test_what_other_redis_users_publish_is_a_hint_at_most(server, redis):
+def test_forged_messages_have_no_effect_on_commits(server, redis):
     """A message decides nothing: what NOTIFY cannot have sent is dropped, the rest reaches the listeners of its database."""
     with server.connect() as listener, server.connect() as sender, redis.connect() as publisher:
         listener.run("LISTEN news")

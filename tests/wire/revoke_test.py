@@ -107,7 +107,7 @@ def test_plans_of_other_processes_are_checked_again(make_redis, make_server):
     assert error_of(alice.run, "SELECT b FROM rv_t WHERE a = 1") == "42501"
 
 
-def test_a_role_that_is_made_again_gives_old_sessions_nothing(make_redis, make_server):
+def test_a_recreated_role_gives_old_sessions_no_rights(make_redis, make_server):
     redis = make_redis()
     server = start(make_server, redis)
     owner = server.connect()

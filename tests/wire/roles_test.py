@@ -128,7 +128,7 @@ def test_settings_of_roles_and_databases_begin_sessions(make_redis, make_server)
     assert shown("lock_timeout", "postgres", "rs_alice") == "4s"
 
 
-def test_damaged_roles_let_nobody_in_and_lock_nobody_out(make_redis, make_server, build):
+def test_damaged_roles_refuse_their_own_logins_only(make_redis, make_server, build):
     redis = make_redis()
     server = start(make_server, redis)
     home = server.connect()
@@ -155,7 +155,7 @@ def test_damaged_roles_let_nobody_in_and_lock_nobody_out(make_redis, make_server
     assert checked.returncode == 0 and checked.stdout.endswith("0 errors, 1 warning\n"), checked.stdout
 
 
-def test_an_emptied_redis_lets_nobody_in_until_init(make_redis, make_server, build):
+def test_an_emptied_redis_refuses_all_logins_until_init(make_redis, make_server, build):
     redis = make_redis()
     server = start(make_server, redis)
     inside = server.connect()
@@ -243,7 +243,7 @@ def test_tables_from_before_roles_belong_to_the_role_of_their_owners_name(make_r
     assert alice.run("SELECT a FROM br_old ORDER BY a") == [["1"], ["2"]]
 
 
-def test_what_superusers_alone_may(make_redis, make_server):
+def test_statements_for_superusers_only(make_redis, make_server):
     redis = make_redis()
     server = start(make_server, redis)
     home = server.connect()

@@ -91,7 +91,7 @@ def servers(build, redis):
     return postgres, redquel, folder
 
 
-def test_rule_files_are_read_as_postgresql_reads_them(build, make_redis, random):
+def test_rule_files_have_postgresqls_rows(build, make_redis, random):
     postgres, redquel, folder = servers(build, make_redis())
     try:
         with postgres.connect() as oracle, redquel.connect() as subject:

@@ -31,7 +31,7 @@ def test_row_limits_before_an_error(server, postgres):
     same(server, postgres, sql + bind() + execute("", 1) + execute("", 5) + SYNC, query("SELECT 10 / (3 - g) FROM generate_series(1, 5) g LIMIT 2"))
 
 
-def test_the_first_of_several_errors_is_told(server, postgres):
+def test_the_first_of_several_errors_is_reported(server, postgres):
     same(server, postgres, query("SELECT 10 / (4 - g), sqrt(2.0 - g) FROM generate_series(1, 5) g"),
          query("SELECT sqrt(3.0 - g), 10 / (3 - g) FROM generate_series(1, 5) g"))
 

@@ -46,7 +46,7 @@ CREATE MATERIALIZED VIEW kept AS SELECT id, kind FROM beside
 """
 
 
-def test_what_depends_on_temporary_objects_goes_with_them(fresh_server):
+def test_dependents_of_temporary_objects_are_dropped_with_them(fresh_server):
     with fresh_server.connect() as connection:
         connection.run(DEPENDENTS)
     with fresh_server.connect() as connection:

@@ -217,7 +217,7 @@ def test_negotiation(make_server, make_redis):
     assert kind == b"E" and pgwire.decode_fields(payload)["C"] == "0A000"
 
 
-def test_bytes_before_tls_are_not_taken_as_the_clients(make_server, make_redis):
+def test_bytes_before_tls_are_not_read_as_the_clients(make_server, make_redis):
     """CVE-2021-23214: a man in the middle sends a startup packet in the client's name, behind its SSLRequest."""
     server = secure_server(make_server, make_redis)
     connection = server.socket()

@@ -44,7 +44,7 @@ def test_definitions_in_a_string_go_with_it(server, postgres):
          query("SELECT * FROM t_made"))
 
 
-def test_an_error_takes_the_pipeline_back(server, postgres):
+def test_an_error_rolls_the_pipeline_back(server, postgres):
     same(server, postgres,
          run("INSERT INTO t_pipe VALUES (4, 40)") + run("INSERT INTO t_pipe VALUES (5, 50)") + SYNC,
          run("INSERT INTO t_pipe VALUES (6, 60)") + run("INSERT INTO t_pipe VALUES (1, 0)") + run("INSERT INTO t_pipe VALUES (7, 70)") + SYNC,
@@ -63,7 +63,7 @@ def test_portals_live_as_long_as_the_block(server, postgres):
          bind("p", "s") + execute("p", 1) + SYNC + execute("p", 1) + SYNC, setup=table("t_portal"))
 
 
-def test_parameters_are_told_when_they_return(server, postgres):
+def test_changed_parameters_are_reported_after_rollback(server, postgres):
     same(server, postgres, query("BEGIN; SET datestyle = german"), query("ROLLBACK"), query("BEGIN; SET LOCAL timezone = 'CET'"),
          query("COMMIT"), query("BEGIN"), query("SAVEPOINT a; SET application_name = 'x'"), query("ROLLBACK TO a"), query("COMMIT"))
 

@@ -37,7 +37,7 @@ def test_values_that_an_open_transaction_gives_up(server, postgres):
             all_ends(server, postgres, UNIQUE, READ, take, want)
 
 
-def test_values_that_nobody_gives_up(server, postgres):
+def test_values_that_no_transaction_gives_up(server, postgres):
     """PostgreSQL waits for the row's new version, which has the value, too; redquel need not."""
     for take in ("UPDATE u SET a = 9 WHERE id = 1", "SELECT FROM u WHERE id = 1 FOR NO KEY UPDATE", "UPDATE u SET v = v WHERE id = 1"):
         all_ends(server, postgres, UNIQUE, READ, take, WANT["INSERT of the value"], waits=False)

@@ -63,7 +63,7 @@ def test_reads_and_writes_are_the_redis_users(fresh_server):
         assert commands(redis, "alice")
 
 
-def test_a_write_that_is_refused_in_the_middle_changes_nothing(fresh_server):
+def test_a_write_that_is_refused_in_the_middle_has_no_effect(fresh_server):
     prepare(fresh_server)
     with fresh_server.connect() as connection, fresh_server.redis.connect() as redis:
         redis("ACL", "SETUSER", "alice", "-del")

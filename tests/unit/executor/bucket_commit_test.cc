@@ -112,7 +112,7 @@ TEST(BucketCommit, RecoversWhereAnAnswerIsLost) {
   EXPECT_TRUE(sender.is_done());
 }
 
-TEST(BucketCommit, DecidesNothingBeforeReplicasConfirm) {
+TEST(BucketCommit, DecidesAfterReplicasConfirm) {
   ExpectingSender sender;
   sender.expect({{"prepare_commit 3 wait", "prepared"}, {"prepare_commit 5 wait", "prepared unconfirmed"}});
   sender.expect({{"fence_prepared 3 wait", "prepared"}, {"fence_prepared 5 wait", "prepared unconfirmed"}});

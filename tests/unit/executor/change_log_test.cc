@@ -67,7 +67,7 @@ TEST(ChangeLog, KeepsVersionsOfRowsInOrder) {
   EXPECT_EQ(log.rows(), 0U);
 }
 
-TEST(ChangeLog, GivesBackWhatWentToTheFile) {
+TEST(ChangeLog, ReturnsVersionsFromTheFile) {
   ChangeLog log(emp());
   constexpr int kRows = 20'000;
   for (int id = 0; id < kRows; ++id) log.append(std::to_string(id), {row(id, "old", -id), row(id, long_name(id), id), {2}});
@@ -99,7 +99,7 @@ std::string field_of(const sql::TableDef& table, const std::string& name) {
 }
 
 /// The buffer against a map, with savepoints.
-TEST(RowBuffer, IsWhatAMapWouldBe) {
+TEST(RowBuffer, MatchesAMap) {
   const auto table = emp();
   RowBuffer buffer;
   struct State {
@@ -149,7 +149,7 @@ TEST(RowBuffer, IsWhatAMapWouldBe) {
   }
 }
 
-TEST(RowBuffer, KeepsWhatAReaderHasBegunWith) {
+TEST(RowBuffer, KeepsTheVersionsOfAReader) {
   const auto table = emp();
   RowBuffer buffer;
   buffer.set(table, "1", {nullptr, row(1, "a", 1)});

@@ -93,7 +93,7 @@ TEST_F(DdlTest, DropTableLeavesNoKey) {
   EXPECT_EQ(ask({"HKEYS", "redquel:catalog"}), "next_oid");
 }
 
-TEST_F(DdlTest, DropsSayWhatPostgresSays) {
+TEST_F(DdlTest, DropsHavePostgresMessages) {
   run_sql("create table t(a int primary key, b int unique, d serial); create index t_b_idx on t(b)");
   const std::vector<std::pair<std::string, std::string>> cases{
       {"drop table nope", "42P01 table \"nope\" does not exist"},
@@ -364,7 +364,7 @@ TEST_F(DdlTest, CommentsAreKept) {
   for (const auto& [sql, expected] : cases) EXPECT_EQ(error(sql), expected) << sql;
 }
 
-TEST_F(DdlTest, WhatKilledProcessesLeftIsFinished) {
+TEST_F(DdlTest, WorkOfKilledProcessesIsCompleted) {
   run_sql("create table t(id int primary key, a int); create index i on t(a)");
   insert("t", {Row{Datum(1), Datum(1)}, Row{Datum(2), Datum(2)}});
   // The definition is gone, the keys are not: killed after the commit of DROP TABLE.

@@ -300,7 +300,7 @@ TEST_F(TornFile, IsNoticedWithoutTheMark) {
   EXPECT_EQ(start_twice(), 0);
 }
 
-TEST_F(TornFile, WhatCannotBeRepairedIsSaid) {
+TEST_F(TornFile, UnrepairableFilesAreReported) {
   const auto base = directory_.path() / "appendonlydir" / "appendonly.aof.1.base.rdb";
   const std::string bytes = read_file(base);
   write_file(base, std::string_view(bytes).substr(0, bytes.size() / 2));

@@ -132,19 +132,19 @@ const std::string kEveryKind =
     resp::array({resp::texts({"x", "y"}), resp::array({}), resp::integer(1),
                  resp::array({resp::array({resp::nil(), resp::error("E")}), resp::text("z")})});
 
-TEST(ReplyDecoder, DecodesEveryKindWhateverThePortions) {
+TEST(ReplyDecoder, DecodesEveryKindFromPiecesOfAnySize) {
   const auto expected =
       ElementsAre("+OK", "-7", "nil", "nil", "''", "'a\r\nb'", "-ERR no", "[]", "[['x' 'y'] [] 1 [[nil -E] 'z']]");
   for (std::size_t portion = 1; portion <= kEveryKind.size(); ++portion)
     EXPECT_THAT(decode(kEveryKind, portion), expected);
 }
 
-TEST(ReplyDecoder, WaitsForWhatIsCutOff) {
+TEST(ReplyDecoder, WaitsForTheRestOfAReply) {
   for (std::size_t length = 0; length < kEveryKind.size(); ++length)
     EXPECT_LT(decode(kEveryKind.substr(0, length)).size(), 9u);
 }
 
-TEST(ReplyDecoder, RefusesWhatIsNotResp) {
+TEST(ReplyDecoder, RefusesBytesThatAreNotResp) {
   for (const char* bytes : {"hello\r\n", "$abc\r\n", "$-2\r\nx\r\n", "*-2\r\n", "*4294967296\r\n", "$3\r\nabcdef\r\n",
                             "$99999999999999999999\r\n", "%1\r\n+a\r\n+b\r\n", "$ 3\r\nabc\r\n"})
     EXPECT_NE(error_of(bytes), "") << bytes;

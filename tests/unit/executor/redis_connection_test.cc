@@ -52,7 +52,7 @@ TEST_F(RedisConnection, GivesOneReplyPerCommand) {
   EXPECT_EQ(replies->integer(4), 1);
 }
 
-TEST_F(RedisConnection, AnEmptyBatchAsksNothing) {
+TEST_F(RedisConnection, AnEmptyBatchSendsNothing) {
   const auto turns = connection_.statistics().turns;
   EXPECT_TRUE(execute(CommandBatch())->empty());
   EXPECT_EQ(connection_.statistics().turns, turns);
@@ -167,7 +167,7 @@ TEST_F(RedisConnection, AnAtomicBatchGivesTheCommandsReplies) {
   EXPECT_EQ(counters.round_trips, 1u);
 }
 
-TEST_F(RedisConnection, AnAtomicBatchThatCannotBeQueuedDoesNothing) {
+TEST_F(RedisConnection, AnAtomicBatchThatCannotBeQueuedHasNoEffect) {
   CommandBatch batch;
   batch.add("SET", "k", "v").add("NOSUCHCOMMAND");
   try {
@@ -303,7 +303,7 @@ boost::asio::awaitable<void> run_cancellable(RedisClient& redis, CommandBatch ba
   }
 }
 
-TEST_F(RedisConnection, ACancelledCallerHarmsNobody) {
+TEST_F(RedisConnection, ACancelledCallerDoesNotAffectOthers) {
   for (const auto type : {boost::asio::cancellation_type::total, boost::asio::cancellation_type::partial,
                           boost::asio::cancellation_type::terminal}) {
     RedisTestServer::shared().pause();
@@ -325,7 +325,7 @@ TEST_F(RedisConnection, ACancelledCallerHarmsNobody) {
   EXPECT_EQ(connection_.statistics().connects, 1u);
 }
 
-TEST_F(RedisConnection, WhatIsCancelledBeforeItWasSentIsNotSent) {
+TEST_F(RedisConnection, ABatchThatIsCancelledBeforeSendingIsNotSent) {
   boost::asio::cancellation_signal signal;
   std::string outcome;
   boost::asio::co_spawn(loop_, run_cancellable(connection_, one({"SET", "k", "v"}), outcome),
@@ -336,7 +336,7 @@ TEST_F(RedisConnection, WhatIsCancelledBeforeItWasSentIsNotSent) {
   EXPECT_EQ(outcome, "cancelled");
 }
 
-TEST_F(RedisConnection, StopEndsWhatWaits) {
+TEST_F(RedisConnection, StopEndsWaitingCallers) {
   RedisTestServer::shared().pause();
   std::string outcome;
   boost::asio::co_spawn(loop_, run_cancellable(connection_, one({"PING"}), outcome), boost::asio::detached);

@@ -52,7 +52,7 @@ TEST(Handshake, ReadsTheServersIdentity) {
               result.server.may_sort_get);
 }
 
-TEST(Handshake, TellsWhetherTheAppendOnlyFileWasRewrittenSinceTheStart) {
+TEST(Handshake, DetectsARewriteOfTheAppendOnlyFileSinceTheStart) {
   const auto server = [](const std::string& more) {
     return read(parse_redis_url("redis://h"), answers_with(kInfo + more)).server;
   };
@@ -65,7 +65,7 @@ TEST(Handshake, TellsWhetherTheAppendOnlyFileWasRewrittenSinceTheStart) {
   EXPECT_FALSE(server("role:slave\r\n").may_append_to_torn_file());
 }
 
-TEST(Handshake, TellsWhetherRowsMayBeEvicted) {
+TEST(Handshake, DetectsEviction) {
   const auto evicts = [](const std::string& policy) {
     return read(parse_redis_url("redis://h"), answers_with(kInfo + "maxmemory_policy:" + policy + "\r\n")).server.may_evict_rows();
   };
@@ -74,7 +74,7 @@ TEST(Handshake, TellsWhetherRowsMayBeEvicted) {
   EXPECT_FALSE(evicts("noeviction"));
 }
 
-TEST(Handshake, KnowsWhatOnlyReads) {
+TEST(Handshake, RecognisesReadOnlyCommands) {
   CommandBatch batch;
   batch.add("MULTI").add("HMGET", "emp:1", "ename").add("EVALSHA_RO", "sha", "0").add("EXEC").add("GET", "redquel:version");
   EXPECT_TRUE(only_reads(batch));
@@ -82,7 +82,7 @@ TEST(Handshake, KnowsWhatOnlyReads) {
   EXPECT_FALSE(only_reads(CommandBatch(batch).add("NEW.COMMAND", "key")));
 }
 
-TEST(Handshake, FindsOutWhatAReadOnlyUserMayDo) {
+TEST(Handshake, FindsTheRightsOfAReadOnlyUser) {
   const std::string refused = resp::error("NOPERM this user has no permissions");
   const HandshakeResult result =
       read(parse_redis_url("redis://h"), {resp::ok(), refused, refused, refused, refused, refused});
@@ -120,7 +120,7 @@ TEST(Handshake, WaitsWhileRedisLoads) {
   EXPECT_FALSE(loading.is_lasting);
 }
 
-TEST(Handshake, BelievesNothingThatIsMissing) { EXPECT_FALSE(read(parse_redis_url("redis://h"), {}).error); }
+TEST(Handshake, TakesMissingFieldsAsUnknown) { EXPECT_FALSE(read(parse_redis_url("redis://h"), {}).error); }
 
 TEST(ServerInfo, KnowsSupportedVersions) {
   EXPECT_TRUE(is_supported_version("7.0.0"));
@@ -179,7 +179,7 @@ TEST(RedisUrl, ParsesSentinels) {
   EXPECT_EQ(url.sentinels->places.size(), 1U);
 }
 
-TEST(RedisUrl, SaysWhatIsWrong) {
+TEST(RedisUrl, NamesTheFault) {
   const auto error_of = [](std::string_view text) -> std::string {
     try {
       parse_redis_url(text);

@@ -285,7 +285,7 @@ TEST(RedisReconnect, RepliesWaitForTheVersionOfTheirTurn) {
   connection.stop();
 }
 
-TEST(RedisReconnect, WhatDoesNotSpeakRedisIsNamed) {
+TEST(RedisReconnect, AServerThatIsNoRedisIsNamed) {
   boost::asio::io_context loop;
   TemporaryDirectory directory;
   const std::string path = (directory.path() / "s").string();

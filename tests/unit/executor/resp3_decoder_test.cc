@@ -45,7 +45,7 @@ TEST(Resp3Decoder, GivesTheSameValuesFromPiecesOfAnySize) {
   }
 }
 
-TEST(Resp3Decoder, RefusesWhatIsNoResp3) {
+TEST(Resp3Decoder, RefusesBytesThatAreNotResp3) {
   for (const std::string_view bytes : {"?\r\n", "\r\n", ":x\r\n", "$x\r\n", "$-2\r\n", "$3\r\nabcd\r\n", "*-2\r\n", "*?\r\n", "*1\r\n>0\r\n", "|1\r\n+a\r\n+b\r\n"}) {
     EXPECT_THROW(decode_resp3(bytes, 100), ProtocolError) << bytes;
   }

@@ -35,7 +35,7 @@ TEST(Sentinel, AnswerNamesThePlaceAndTheTimes) {
   EXPECT_EQ(answer.down_after, milliseconds(2000));
 }
 
-TEST(Sentinel, UnusableAnswersNameNothing) {
+TEST(Sentinel, UnusableAnswersNameNoMaster) {
   const std::string facts = "*0\r\n";
   for (const std::string address : {"*-1\r\n", "$1\r\nx\r\n", "*1\r\n$1\r\nh\r\n", "*2\r\n$1\r\nh\r\n$1\r\n0\r\n", "*2\r\n$1\r\nh\r\n$5\r\n65536\r\n",
                                     "*2\r\n$3\r\na\nb\r\n$1\r\n1\r\n", "*2\r\n$0\r\n\r\n$1\r\n1\r\n", "-ERR no\r\n"}) {

@@ -30,7 +30,7 @@ TEST(StoredFormat, RefusesNewerData) {
   EXPECT_EQ(sqlstate_of("99999999999999999999"), "0A000");
 }
 
-TEST(StoredFormat, RefusesWhatIsNoNumber) {
+TEST(StoredFormat, RefusesTextsThatAreNoNumbers) {
   for (const char* text : {"", "x", "-1", "1 ", "1.5"}) EXPECT_EQ(sqlstate_of(text), "XX001") << text;
 }
 

@@ -253,7 +253,7 @@ TEST_F(WriteEncodingTest, DeleteOfOneRow) {
                                      {"journal", "''"}}));
 }
 
-TEST_F(WriteEncodingTest, PlainIncrementComparesNothing) {
+TEST_F(WriteEncodingTest, PlainIncrementHasNoComparisons) {
   const auto table = std::make_shared<const sql::TableDef>([] {
     sql::TableDef counter = sql::make_table("hit", {{"page", kText}, {"n", kInt4}}, {"page"});
     counter.columns[1].not_null = true;
@@ -301,7 +301,7 @@ TEST_F(WriteEncodingTest, ChunkOfAJournaledUnitSaysHowToUndoIt) {
   EXPECT_TRUE(found.arguments.ends_with("do 5:163841:3-")) << found.arguments;
 }
 
-TEST_F(WriteEncodingTest, VerifyAppliesNothing) {
+TEST_F(WriteEncodingTest, VerifyHasNoEffect) {
   WriteUnit unit;
   unit.insert_row(emp_, cid_);
   EXPECT_EQ(call(unit, true).arguments, joined({{"mode", "verify"},

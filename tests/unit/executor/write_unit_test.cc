@@ -90,7 +90,7 @@ TEST_F(WriteUnitTest, InsertsRowsWithAllTheirEntries) {
   EXPECT_EQ(ask({"GET", "redquel:changes:16384"}), "1");
 }
 
-TEST_F(WriteUnitTest, DeletesLeaveNothing) {
+TEST_F(WriteUnitTest, DeletesRemoveAllEntries) {
   insert({ann_, bob_, cid_});
   WriteUnit unit;
   for (const Row& row : {ann_, bob_, cid_}) EXPECT_TRUE(unit.delete_row(emp_, row));
@@ -156,7 +156,7 @@ TEST_F(WriteUnitTest, ReportsTheFirstViolationInOrderOfRows) {
   EXPECT_EQ(error_of([&] { insert({employee(1, "x", Datum(), text("bob@x"), Datum())}); }).constraint(), "emp_pkey");
 }
 
-TEST_F(WriteUnitTest, SkipsConflictingRowsWhenTold) {
+TEST_F(WriteUnitTest, SkipsConflictingRowsWithDoNothing) {
   insert({ann_, bob_});
   WriteUnit unit;
   const InsertConflict skip{.skip = true, .columns = {}};
@@ -222,7 +222,7 @@ TEST_F(WriteUnitTest, AChangedRowIsAConflict) {
   EXPECT_EQ(ask({"HMGET", "emp:1", "ename", "dept"}), "new 9");
 }
 
-TEST_F(WriteUnitTest, AnotherSpellingOfTheSameValueIsNone) {
+TEST_F(WriteUnitTest, AnotherSpellingIsNoChange) {
   insert({ann_});
   call({"HSET", "emp:1", "dept", "007", "salary", "1.005e2"});
   EXPECT_EQ(update({{ann_, employee(1, "ann", Datum(8), text("ann@x"), Datum(1.0))}}), WriteStatus::kApplied);
@@ -272,7 +272,7 @@ TEST_F(WriteUnitTest, UniqueValuesOfVanishedRowsAreTakenOver) {
   EXPECT_EQ(ask({"HGET", "emp:uniques:email", "robert@x"}), "77");
 }
 
-TEST_F(WriteUnitTest, WrongTypesChangeNothing) {
+TEST_F(WriteUnitTest, WrongTypesHaveNoEffect) {
   insert({ann_});
   const std::vector<std::vector<std::string>> spoilers{{"SET", "emp:indices:dept:8", "x"},  {"SET", "emp:zset:dept", "x"},
                                                        {"SET", "emp:indices:dept", "x"},    {"SET", "emp:uniques:email", "x"},

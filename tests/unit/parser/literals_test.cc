@@ -12,7 +12,7 @@ struct Case {
 
 std::string shown(const Literal& literal) { return literal.is_string ? "'" + literal.text + "'" : std::to_string(literal.number); }
 
-TEST(TakeLiterals, TakesWhatAParameterCanStandFor) {
+TEST(TakeLiterals, TakesLiteralsThatParametersCanReplace) {
   const Case cases[] = {
       {"SELECT * FROM t WHERE a = 5", "SELECT * FROM t WHERE a = $1\n--i", {"5"}},
       {"select a from t where b='x''y' and c<>-3;", "select a from t where b=$1 and c<>$2\n--si", {"'x'y'", "-3"}},
@@ -33,7 +33,7 @@ TEST(TakeLiterals, TakesWhatAParameterCanStandFor) {
   }
 }
 
-TEST(TakeLiterals, LeavesWhatIsPartOfTheMeaning) {
+TEST(TakeLiterals, LeavesLiteralsThatChangeTheMeaning) {
   for (const char* text : {
            "SELECT 1", "SELECT * FROM t ORDER BY 1 LIMIT 5", "SELECT 'x' FROM t", "SELECT * FROM t WHERE a LIKE 'x%'",
            "SELECT * FROM t WHERE a = 5::smallint", "SELECT * FROM t WHERE a = 5 * b", "SELECT * FROM t WHERE a = 1.5",

@@ -8,7 +8,7 @@ namespace {
 
 /// Columns, parameter types and errors of a few hundred statements, as PostgreSQL 15 has them:
 /// data/generate_bind_cases.py.
-TEST(BindCases, MeanWhatPostgresSays) {
+TEST(BindCases, MatchPostgres) {
   std::ifstream file("tests/unit/planner/data/bind_cases.txt");  // run from the root of the tree
   ASSERT_TRUE(file);
   std::string statement, expected;

@@ -11,7 +11,7 @@ class ExtendedQuery : public testing::Test {
   std::unique_ptr<WireClient> client = server.client();
 };
 
-TEST_F(ExtendedQuery, TheWholeWay) {
+TEST_F(ExtendedQuery, RunsAllSteps) {
   EXPECT_EQ(client->ask(parse("", "SELECT rows(2)") + bind("", "") + describe('P', "") + execute("") + kSync),
             (Lines{"1", "2", "T", "D 1", "D 2", "C SELECT 2", "Z I"}));
   EXPECT_EQ(

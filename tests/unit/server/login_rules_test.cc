@@ -72,7 +72,7 @@ std::string error_of(std::string_view text, bool tls = false) {
   return parse_host_rules(split_rule_lines(text, "/etc/hba", no_file), tls).at(0).error;
 }
 
-TEST(HostRules, RefusesWhatPostgresqlTakesAndIsUnsafe) {
+TEST(HostRules, RefusesUnsafeRulesThatPostgresqlTakes) {
   EXPECT_EQ(error_of("host all all 127.0.0.0/8 trust"), "");
   EXPECT_EQ(error_of("host all all ::1/128 trust"), "");
   EXPECT_EQ(error_of("local all all trust"), "");

@@ -86,7 +86,7 @@ TEST(MessageDecoder, RefusesLengthsOutOfBounds) {
   EXPECT_THROW(unknown.next(), ProtocolViolation);
 }
 
-TEST(MessageDecoder, GrowsWithWhatCameNotWithWhatIsAnnounced) {
+TEST(MessageDecoder, GrowsWithReceivedBytesNotWithTheAnnouncedLength) {
   MessageDecoder decoder(std::size_t{1} << 30);
   feed(decoder, "Q" + int32(1 << 29));
   EXPECT_FALSE(decoder.next());

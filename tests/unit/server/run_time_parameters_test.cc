@@ -127,7 +127,7 @@ TEST_F(RunTimeParametersTest, Names) {
             "55P02 parameter \"max_connections\" cannot be changed without restarting the server");
 }
 
-TEST_F(RunTimeParametersTest, WhatIsNotHonouredIsRefused) {
+TEST_F(RunTimeParametersTest, UnsupportedValuesAreRefused) {
   EXPECT_EQ(set("standard_conforming_strings", "off"),
             "0A000 standard_conforming_strings = off is not supported by redquel");
 }

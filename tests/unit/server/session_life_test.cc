@@ -187,7 +187,7 @@ TEST(SessionLife, TooManyClients) {
   }));
 }
 
-TEST(SessionLife, ShutdownLetsStatementsFinishAndTellsTheOthers) {
+TEST(SessionLife, ShutdownLetsStatementsFinishAndEndsIdleSessions) {
   RunningServer server;
   auto idle = server.client();
   auto busy = server.client();

@@ -8,7 +8,7 @@
 namespace redquel::sql {
 namespace {
 
-TEST(CatalogJson, ReadsBackWhatItWrote) {
+TEST(CatalogJson, RoundTrips) {
   TableDef table = make_table("emp", {{"id", kInt4}, {"naïve \"name\"", Type{oid::kVarchar, 24}}}, {"id"}, "emp~2");
   table.row_type = 17;
   table.columns[1].default_sql = "'it''s'";
@@ -52,7 +52,7 @@ TEST(CatalogJson, ReadsBackWhatItWrote) {
   EXPECT_EQ(read_sequence.increment, -1);
 }
 
-TEST(CatalogJson, RefusesWhatIsNoDefinition) {
+TEST(CatalogJson, RefusesInvalidDefinitions) {
   for (const char* text : {"", "{", "[]", "{}", R"({"prefix":7})", R"({"prefix":"a","primary_key":[1]})",
                            R"({"prefix":"a","columns":[{"number":1,"type":{"oid":4294967295}}]})"}) {
     EXPECT_THROW(decode_table(text), SqlError) << text;

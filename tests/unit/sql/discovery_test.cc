@@ -341,7 +341,7 @@ TEST(Discovery, ZerosInFrontAndBraces) {
             ") SERVER redis OPTIONS (layout 'hash', key 'theme:{id:3}');\n");
 }
 
-TEST(Discovery, SaysWhatItIsUnsureOf) {
+TEST(Discovery, ReportsItsDoubts) {
   Keyspace keys;
   keys.hash("a:1", {{"n", "1700000000"}}).hash("a:2", {{"n", "1600000000"}});
   const std::string text = proposal_text(keys.propose(), "app");

@@ -121,7 +121,7 @@ TEST_F(Evaluate, LongInListIsHashedWhenFolded) {
   EXPECT_EQ(texts(folded), texts(test));
 }
 
-TEST_F(Evaluate, FoldingKeepsWhatFails) {
+TEST_F(Evaluate, FoldingKeepsFailingExpressions) {
   const ExpressionPtr division = call("/", number(1), number(0));
   EXPECT_EQ(fold_constants(division, context_), division);
   const ExpressionPtr sum = fold_constants(call("+", number(1), number(2)), context_);

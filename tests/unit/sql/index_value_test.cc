@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(, OrderedForms,
                                          kInt8, kFloat4, kFloat8, kDate, kTimestamptz),
                          [](const auto& info) { return std::string(type_info(info.param.oid).name); });
 
-TEST(CanonicalText, FoldsWhatIsEqual) {
+TEST(CanonicalText, IsOneTextForEqualValues) {
   EXPECT_EQ(canonical_text(kNumeric, value_of(kNumeric, "1.00")), "1");
   EXPECT_EQ(canonical_text(kNumeric, value_of(kNumeric, "100")), "100");
   EXPECT_EQ(canonical_text(kFloat8, value_of(kFloat8, "-0")), "0");
@@ -175,7 +175,7 @@ TEST(CanonicalText, FoldsWhatIsEqual) {
   EXPECT_TRUE(canonical_text_is_output(kText));
 }
 
-TEST(OrderedScore, IsWhatZaddTakes) {
+TEST(OrderedScore, IsValidForZadd) {
   EXPECT_EQ(ordered_score(kInt4, 7), "7");
   EXPECT_EQ(ordered_score(kFloat8, std::nan("")), "+inf");
   EXPECT_EQ(ordered_score(kFloat8, -0.0), "0");

@@ -50,7 +50,7 @@ TEST(KeyTemplate, TakesKeysApart) {
   }
 }
 
-TEST(KeyTemplate, GivesBackWhatASlotMayHold) {
+TEST(KeyTemplate, RoundTripsTheValuesOfSlots) {
   const KeyTemplate key = parse("user:{id}-{name}");
   for (const std::string_view text : {"a", "ken thompson", "{", "*", "é"}) {
     ASSERT_TRUE(key.may_hold(3, text)) << text;
@@ -78,7 +78,7 @@ TEST(KeyTemplate, MakesGlobs) {
   EXPECT_EQ(pattern(parse("a*:{id:2}"), {{1, "5"}}), "a\\*:05");
 }
 
-TEST(KeyTemplate, RefusesWhatIsUnclear) {
+TEST(KeyTemplate, RefusesAmbiguousTemplates) {
   for (const std::string_view text : {"", "a:{id", "a:id}", "a:{}", "a:{other}", "a:{id}{name}", "a:{id}:{id}", "a:{id:0}", "a:{id:99}", "{*}{*}"}) {
     try {
       parse(text);

@@ -72,7 +72,7 @@ TEST(MemberForm, EndsMakeShortMembersWhole) {
   EXPECT_EQ(last.whole("7"), member);
 }
 
-TEST(MemberForm, ShortensWhatIsNoMember) {
+TEST(MemberForm, ShortensTextsThatAreNoMembers) {
   for (const std::string_view text : {"", "a", ":", "::", "a:"}) {
     EXPECT_LE(short_member(text, {2, 0}).size(), text.size());
     EXPECT_LE(short_member(text, {0, 2}).size(), text.size());

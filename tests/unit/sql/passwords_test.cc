@@ -23,7 +23,7 @@ TEST(Saslprep, LeavesAsciiAsItIsControlCharactersToo) {
   EXPECT_EQ(saslprep(""), "");
 }
 
-TEST(Saslprep, RefusesWhatIsNoText) {
+TEST(Saslprep, RefusesInvalidText) {
   EXPECT_EQ(saslprep("\xff\xfe"), std::nullopt);
   EXPECT_EQ(saslprep("\u00AD"), std::nullopt);  // nothing is left
   EXPECT_EQ(saslprep("\u00e9\x01"), std::nullopt);
@@ -82,14 +82,14 @@ TEST(ScramVerifier, RefusesTextsThatAreNone) {
   }
 }
 
-TEST(ScramVerifier, WithTooManyRoundsMatchesNothing) {
+TEST(ScramVerifier, WithTooManyRoundsNeverMatches) {
   ScramVerifier verifier = make_scram_verifier("x", "salt", 1);
   EXPECT_TRUE(matches_password(verifier, "x"));
   verifier.iterations = kMaxScramIterations + 1;
   EXPECT_FALSE(matches_password(verifier, "x"));
 }
 
-TEST(ScramVerifier, OfAnUnknownNameIsAlwaysTheSame) {
+TEST(ScramVerifier, IsStableForAnUnknownName) {
   const ScramVerifier mock = mock_scram_verifier("alice", "nonce");
   EXPECT_EQ(mock, mock_scram_verifier("alice", "nonce"));
   EXPECT_NE(mock.salt, mock_scram_verifier("bob", "nonce").salt);

@@ -55,7 +55,7 @@ TEST(RoleSet, AppliesSettingsFromTheGeneralToTheSpecial) {
   EXPECT_EQ(values[3].second, "both");
 }
 
-TEST(RoleJson, ReadsBackWhatItWrote) {
+TEST(RoleJson, RoundTrips) {
   RoleDef role = make_role(16400, "a \"b\"");
   role.superuser = role.can_login = true;
   role.inherit = false;
@@ -75,7 +75,7 @@ TEST(RoleJson, ReadsBackWhatItWrote) {
   EXPECT_EQ(read.next_oid, 16401U);
 }
 
-TEST(RoleJson, LeavesOutWhatItCannotRead) {
+TEST(RoleJson, SkipsUnreadableFields) {
   const std::string postgres = encode(*RoleSet().find(kPostgresRole));
   const Fields fields{{"role:10", postgres},
                       {"role:16384", "{\"name\":\"alice\",\"superuser\":1}"},
@@ -94,7 +94,7 @@ TEST(RoleJson, LeavesOutWhatItCannotRead) {
   EXPECT_EQ(roles.damaged.size(), 7U);
 }
 
-TEST(RoleJson, GivesNobodyTheRightsOfALostSuperuser) {
+TEST(RoleJson, DoesNotRestoreALostSuperuser) {
   const Fields fields{{"role:10", "not JSON"}, {"version", "x"}};
   const RoleSet roles = decode_roles(fields);
   EXPECT_FALSE(roles.is_superuser(kPostgresRole));

@@ -101,7 +101,7 @@ TEST_F(ShownPrivileges, OfSystemObjectsAreThoseOfTheGrantsOfThisDatabase) {
   EXPECT_EQ(rows("pg_catalog", "pg_init_privs", {"initprivs", "privtype"}, "objoid", "1260"), Rows{"{postgres=arwdDxt/postgres} i"});
 }
 
-TEST_F(ShownPrivileges, DecideWhatInformationSchemaShows) {
+TEST_F(ShownPrivileges, FilterInformationSchema) {
   const std::string t = "t";
   EXPECT_EQ(rows("information_schema", "tables", {"table_type"}, "table_name", t), Rows{});
   EXPECT_EQ(rows("information_schema", "table_constraints", {"constraint_type"}, "table_name", t), Rows{});

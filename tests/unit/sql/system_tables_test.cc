@@ -225,7 +225,7 @@ TEST_F(SystemTables, InformationSchemaColumns) {
 }
 
 /// The schema's owner is a name of the time before roles: it means the role that has this name now.
-TEST_F(SystemTables, RolesOwnWhatNamesThem) {
+TEST_F(SystemTables, RolesOwnDefinitionsThatNameThem) {
   RoleDef anna;
   anna.oid = 16500;
   anna.name = anna.owner_name = "anna";
@@ -282,7 +282,7 @@ TEST_F(SystemTables, ObjectNames) {
   EXPECT_EQ(round_trip(regrole, "anna"), "anna");
 }
 
-TEST_F(SystemTables, NamesOfNothing) {
+TEST_F(SystemTables, UnknownNamesHaveNoOids) {
   const auto state = [&](Oid type, std::string_view text) {
     try {
       parse_object_name(Type{type}, text, context);

@@ -50,7 +50,7 @@ TEST(TextEncoding, RoundTrips) {
   EXPECT_EQ(there_and_back("GBK", longer + "中" + longer), longer + "中" + longer);
 }
 
-TEST(TextEncoding, WhatCannotBe) {
+TEST(TextEncoding, RefusesCharactersThatCannotBeConverted) {
   EXPECT_EQ(error_of("LATIN1", "中", true),
             "22P05 character with byte sequence 0xe4 0xb8 0xad in encoding \"UTF8\" has no equivalent in encoding "
             "\"LATIN1\"");
