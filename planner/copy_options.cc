@@ -54,7 +54,7 @@ SqlError one_byte(std::string_view what) {
   return SqlError(sqlstate::kFeatureNotSupported, fmt::format("COPY {} must be a single one-byte character", what));
 }
 
-/// What was given for the characters, before it is known to be one character each.
+/// The given values of the options, before each is checked to be one character.
 struct Written {
   std::optional<std::string> delimiter, null_text, quote, escape;
 };

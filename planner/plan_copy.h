@@ -5,7 +5,7 @@
 
 namespace redquel::planner {
 
-/// What a COPY becomes.
+/// The plan of a COPY.
 struct PlannedCopy {
   /// TO: the rows that go out, with the columns of the data. FROM: an insert whose source stands for the data: it has their columns
   /// and no rows.
@@ -17,8 +17,7 @@ struct PlannedCopy {
 };
 
 /// Throws what INSERT and SELECT throw, `check_copy_options`, 42701 and 42P10 for column lists, 42501 for files and programs: redquel
-/// reads and writes no files of its machine, whoever asks.
-/// `changed_tables`: as of `plan`.
+/// reads and writes no files of its machine, not even for superusers. `changed_tables`: see `plan`.
 PlannedCopy plan_copy(const parser::ast::Copy& copy, const sql::CatalogSnapshot& catalog, const BindSettings& settings,
                       const std::set<sql::Oid>& changed_tables = {});
 

@@ -376,7 +376,7 @@ void ColumnPacker::append_parsed(std::string_view text) {
       integers_.push_back(*unscaled);
     } else {
       integers_.push_back(0);
-      canonical.clear();  // an exception, whatever its text
+      canonical.clear();  // an exception, regardless of its text
     }
   } else {
     integers_.push_back(std::visit(

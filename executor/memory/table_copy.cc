@@ -112,7 +112,7 @@ void TableCopy::key_changed(std::string_view key) {
   }
   const std::vector<std::string_view> segments = sql::split_segments(rest);
   if (segments.size() != keys_.key_size()) return;
-  // The hash of a long value does not tell which row it is.
+  // The hash of a long value does not identify the row.
   const bool is_hashed = std::ranges::any_of(segments, sql::is_hashed_segment);
   if (is_hashed) lose("a row with a long key has changed");
   else note_change(member_of(rest, keys_.key_size()));
@@ -212,7 +212,7 @@ void TableCopy::unlock() {
   {
     const std::lock_guard guard(mutex_);
     if (std::exchange(filling_, false)) tracking_ = false;  // a fill, or changes of rows, were interrupted
-    // What was not read again is still to be read.
+    // The rows that were not read again remain pending.
     if (tracking_) changes_.insert(taken_.begin(), taken_.end());
     taken_.clear();
     if (!tracking_) clear_rows();

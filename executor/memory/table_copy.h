@@ -44,7 +44,7 @@ class ChunkPacker {
   void add(const Chunk& chunk, std::size_t row);
   /// The rows so far. The packer is empty afterwards.
   ChunkPtr finish();
-  /// As finish(), in steps: packs the next column. Null: there are more of them.
+  /// Like finish(), in steps: packs the next column. Null: more columns follow.
   ChunkPtr finish_next_column();
 
  private:
@@ -71,7 +71,7 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   const sql::TableDef& table() const { return *table_; }
   const std::shared_ptr<const sql::TableDef>& definition() const { return table_; }
   const sql::TableKeys& keys() const { return keys_; }
-  /// What the keeper observes: `emp:`; what all keys of a foreign table begin with.
+  /// Returns the prefix that the keeper observes: `emp:`; the common beginning of a foreign table's keys.
   std::string prefix() const;
   FencedTable fenced() const;
 
@@ -91,7 +91,7 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   /// Takes what a fence has shown that began after `seen`. Returns the state of the table at the fence; null: rows must be read again, or
   /// all of them.
   TableVersionPtr judge(const FencedState& fenced, const Seen& seen);
-  /// Why the copy does not serve; empty: it may.
+  /// Returns the reason why the copy does not serve; empty: it may.
   std::string refusal() const;
 
   // ---- with the maintenance lock ----
@@ -116,7 +116,7 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   /// The table's counter of changes as it was when the fill began.
   void set_counter(std::string counter);
   void add_chunk(ChunkPtr chunk);
-  /// As add_chunk(), in steps: a chunk is added, then its rows are entered in pieces, first to last.
+  /// Like add_chunk(), in steps: adds a chunk, then enters its rows in pieces, first to last.
   std::size_t begin_chunk(ChunkPtr chunk);
   void place(std::size_t slot, std::size_t first, std::size_t end);
   void end_chunk(std::size_t slot);
@@ -221,7 +221,7 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   Clock::time_point worth_at_ = Clock::now();
   std::size_t scans_ = 0;
 
-  // Of the lock's owner.
+  // Belongs to the lock's owner.
   std::vector<TableVersion::Slice> working_;
   struct Slot {
     std::shared_ptr<GoneRows> gone;  // that of `working_`; null: none, or readers have it

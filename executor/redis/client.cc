@@ -9,7 +9,7 @@ namespace redquel::executor {
 
 namespace {
 
-/// Of MULTI, the queued commands and EXEC: the error to report, if it did not come to an array of results.
+/// Checks the replies of MULTI, the queued commands and EXEC; throws their error if there is no array of results.
 void check_transaction(const Replies& replies) {
   const std::size_t last = replies.size() - 1;
   if (replies[last].is_array()) return;

@@ -19,7 +19,7 @@ class CommandNames {
  public:
   void append(std::string_view name);
   void append_all(const CommandNames& others);
-  /// Of the command with this index; "?" past the end.
+  /// Returns the name of the command with this index; "?" past the end.
   std::string_view operator[](std::size_t index) const;
 
  private:
@@ -31,7 +31,7 @@ class CommandNames {
   std::vector<Run> runs_;
 };
 
-/// What an argument of `CommandBatch::add` may be: text, an integer, or a range of either (one argument per element).
+/// The types of arguments of `CommandBatch::add`: text, an integer, or a range of either (one argument per element).
 template <typename T>
 concept CommandText = std::convertible_to<const T&, std::string_view>;
 template <typename T>

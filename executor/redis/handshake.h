@@ -11,12 +11,12 @@
 
 namespace redquel::executor {
 
-/// What a new connection says first, in one pipeline: login, database, name, INFO and the trial calls that find out
-/// what the user may do (redquel needs no right that it does not use: a read-only ACL user serves reads).
-/// `only_looks`: HELLO instead of INFO and the trial calls, which are not of @connection.
+/// Returns the first commands of a new connection, in one pipeline: login, database, name, INFO and the trial calls that find out the
+/// user's rights (redquel needs no right that it does not use: a read-only ACL user serves reads). `only_looks`: HELLO instead of INFO and
+/// the trial calls, which are not of @connection.
 CommandBatch handshake_commands(const RedisUrl& url, const RedisLogin& login, std::string_view client_name, bool only_looks = false);
 
-/// What came of it. Pure: bytes in, value out.
+/// The result of the handshake. Pure: bytes in, value out.
 struct HandshakeResult {
   ServerInfo server;
   std::optional<sql::SqlError> error;

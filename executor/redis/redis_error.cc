@@ -36,7 +36,7 @@ bool has_code(std::string_view text, std::string_view code) {
   return text.starts_with(code) && (text.size() == code.size() || text[code.size()] == ' ');
 }
 
-/// Messages of ours must be valid UTF-8 on the client's side, whatever a script or a proxy between wrote.
+/// Messages must be valid UTF-8 on the client's side, even if a script or a proxy wrote other bytes.
 std::string printable(std::string_view text) {
   constexpr std::size_t kLongest = 500;
   std::string shown(text.substr(0, kLongest));

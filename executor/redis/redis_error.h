@@ -8,10 +8,9 @@ namespace redquel::executor {
 
 // Every error that Redis, or the way to it, can give becomes an SQLSTATE here and nowhere else.
 
-/// Of an error reply, e.g. "WRONGTYPE Operation against a key holding the wrong kind of value". `command` is the name
-/// of the command that failed; the message names it.
-///   OOM 53200, READONLY 25006, WRONGTYPE XX001, NOAUTH and WRONGPASS 28000, NOPERM 42501, LOADING, BUSY, MASTERDOWN
-///   and CLUSTERDOWN 57P03, MISCONF 58030, NOREPLICAS 57P03, anything else XX000.
+/// Maps an error reply, e.g. "WRONGTYPE Operation against a key holding the wrong kind of value". `command` is the name of the command
+/// that failed; the message names it. OOM 53200, READONLY 25006, WRONGTYPE XX001, NOAUTH and WRONGPASS 28000, NOPERM 42501, LOADING, BUSY,
+/// MASTERDOWN and CLUSTERDOWN 57P03, MISCONF 58030, NOREPLICAS 57P03, anything else XX000.
 sql::SqlError redis_error(std::string_view error_text, std::string_view command);
 
 /// 08006, "connection to Redis lost: <reason>": it is unknown whether the commands on their way have run.

@@ -6,7 +6,7 @@
 
 namespace redquel::executor {
 
-/// What a connection to Redis needs besides its address. A reload of the configuration may change it for connections to come.
+/// The login of a connection to Redis. A reload of the configuration may change it for later connections.
 struct RedisLogin {
   std::string user;      // empty: the default user
   std::string password;  // empty: no AUTH

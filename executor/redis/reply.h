@@ -59,18 +59,18 @@ class Replies {
   const Replies& or_throw() const;
   /// The reply with this index, or the SqlError of its error.
   const Reply& checked(std::size_t index) const;
-  /// As `checked`; and XX000 if it is not an integer (text, status, array): the server answered what it never should.
+  /// Like checked(); XX000 if it is not an integer (text, status, array): the server broke its protocol.
   std::int64_t integer(std::size_t index) const;
-  /// As `checked`; nullopt for nil, XX000 if it is neither text nor nil.
+  /// Like checked(); nullopt for nil, XX000 if it is neither text nor nil.
   std::optional<std::string_view> text(std::size_t index) const;
-  /// As `checked`; XX000 if it is not an array (nil counts as an empty one).
+  /// Like checked(); XX000 if it is not an array (nil counts as an empty one).
   std::span<const Reply> array(std::size_t index) const;
 
   /// Value of the catalog's version key, read by Redis after every command of the batch; nullopt when it is absent
   /// (no catalog yet) or the connection was told not to read it. Compare it with the version of the plan: equal means
   /// that no DDL moved it before or while the batch ran.
   const std::optional<std::string>& catalog_version() const { return catalog_version_; }
-  /// Which Redis answered: moves when a connection finds another run_id or master_replid (restart, failover). Data
+  /// The generation of the Redis that answered: moves when a connection finds another run_id or master_replid (restart, failover). Data
   /// that was read under another generation may be gone.
   std::uint64_t generation() const { return generation_; }
   /// Bytes of the replies on the wire.

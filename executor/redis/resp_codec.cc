@@ -118,7 +118,7 @@ class ReplyDecoder::Assembly {
     std::size_t depth = depth_of(task);
     (depth == 0 ? root_ : levels_[depth].emplace_back()) = reply;
     if (open) return;
-    // Was it the last element of its array, and that of its own…?
+    // Completes arrays whose last element this was, and their parents likewise.
     while (depth > 0 && task->idx == task->parent->elements - 1) {
       std::vector<Reply>& level = levels_[depth];
       Reply& array = depth == 1 ? root_ : levels_[depth - 1].back();

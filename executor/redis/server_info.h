@@ -7,7 +7,8 @@
 
 namespace redquel::executor {
 
-/// What a Redis tells about itself (INFO) and allows us (trial calls at connection; a read-only ACL user has less).
+/// The facts that a Redis reports about itself (INFO) and the rights that it gives us (trial calls at connection; a read-only ACL user has
+/// fewer).
 struct ServerInfo {
   std::string version;  // "7.0.15"
   std::string run_id;
@@ -28,10 +29,11 @@ struct ServerInfo {
   bool may_script_read = true;  // EVAL_RO, hence EVALSHA_RO
   bool may_sort_get = true;     // SORT_RO … GET: needs read permission on every key
 
-  /// True when `other` may hold other data than this one did: restart, failover, or nobody can tell.
+  /// Returns true if `other` may hold other data than this one did: restart, failover, or unknown.
   bool is_another_server_than(const ServerInfo& other) const;
-  /// Redis before valkey#4342 cuts a torn append-only file inside of a MULTI block and writes on behind it: what it acknowledges then is
-  /// lost at its next start, unless the file is rewritten first. Nothing tells that the file was torn, only that it was not rewritten yet.
+  /// Redis before valkey#4342 cuts a torn append-only file inside of a MULTI block and writes on behind it: writes that it then
+  /// acknowledges are lost at its next start, unless the file is rewritten first. Redis does not report that the file was torn, only that
+  /// it was not rewritten yet.
   bool may_append_to_torn_file() const { return aof_enabled && role == "master" && !aof_rewritten; }
   /// Redis may throw away any key: rows vanish, and with entries of unique indexes the rows that they keep out come in.
   bool may_evict_rows() const { return maxmemory_policy.starts_with("allkeys-"); }
@@ -43,7 +45,7 @@ void parse_info(std::string_view info_text, ServerInfo& info);
 /// Returns the number of a field in the text of INFO; nullopt: it has none.
 std::optional<std::uint64_t> info_number(std::string_view info_text, std::string_view field);
 
-/// Is "major.minor.patch" at least 7.0?
+/// Returns true if "major.minor.patch" is at least 7.0.
 bool is_supported_version(std::string_view version);
 
 }  // namespace redquel::executor

@@ -1,5 +1,5 @@
 -- Gives a new database the first logical database that is empty.
--- No command tells which logical database a script is in: the caller's own is the one where the mark stands that the script leaves.
+-- Redis does not report a script's logical database: the script leaves a mark, and the database with the mark is the caller's own.
 -- KEYS: redquel:databases.
 -- ARGV: name; a random mark.
 -- Replies: "created"; "exists"; "full" if no logical database is empty.

@@ -23,7 +23,7 @@ local unbounded = (low == '-inf' and high == '+inf') or (low == '-' and high == 
 local function walk(missing)
   local expected = total * missing / math.max(root.size, 1)
   local ids, offset, last = {}, 0, nil
-  -- As many as should do, then little by little: each element costs as much again to be asked for.
+  -- Reads the expected number of elements, then a few at a time: each element costs another command.
   local count = math.floor(math.min(math.max(expected, 32), chunk_size))
   local more = math.max(math.floor(count / 5), 32)
   local with_scores = scored and ties

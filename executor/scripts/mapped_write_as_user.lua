@@ -10,7 +10,7 @@ local is_guarded = ARGV[1] == ''
 if is_guarded and redis.acl_check_cmd('SET', kVersionKey, '') then return {'own'} end
 local answer = (is_guarded and mapped.locks or mapped.guard)(ARGV) or mapped.compare(ARGV)
 if answer then return answer end
--- What is refused in the middle of the commands would leave them half done.
+-- A command that is refused in the middle would leave the change half done.
 local position = mapped.position
 while position <= #ARGV do
   local words

@@ -76,7 +76,7 @@ if max_rows == 0 then
   end
   return reply
 end
--- Many rows are read faster by HMGETs of their own; the counter tells whether they are still those of this moment.
+-- Many rows are read faster by separate HMGETs; the counter shows whether they still are those of this moment.
 if few_rows < #ids and #ids <= max_rows and #KEYS > 0 then return {#ids, {}, ids, redis.call('GET', KEYS[#KEYS]) or ''} end
 for i = 1, #ids do
   local key = i <= max_rows and row_key(prefix, escape, ids[i])

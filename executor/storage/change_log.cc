@@ -14,7 +14,7 @@ namespace redquel::executor {
 namespace {
 
 constexpr std::size_t kRecentBytes = 8 << 20;
-/// Of one read of the file.
+/// The sizes of one read of the file.
 constexpr std::size_t kVersionsPerBlock = 64;
 constexpr std::size_t kBytesPerBlock = 64 * 1024;
 std::uint64_t hash_of_member(std::string_view member) { return std::hash<std::string_view>()(member); }

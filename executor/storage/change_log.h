@@ -44,16 +44,16 @@ class ChangeLog {
   explicit ChangeLog(std::shared_ptr<const sql::TableDef> table) : table_(std::move(table)) {}
 
   const std::shared_ptr<const sql::TableDef>& table() const { return table_; }
-  /// How many versions there are.
+  /// Returns the number of versions.
   Position size() const { return first_in_memory_ + static_cast<Position>(recent_.size()); }
-  /// How many rows they are of.
+  /// Returns the number of their rows.
   std::size_t rows() const { return rows_.size(); }
 
   /// Throws 58030 where the temporary file cannot be read.
   VersionPtr at(Position position) const;
   /// The row's newest version of the first `length` ones.
   std::optional<Position> find(std::string_view member, Position length) const;
-  /// Is the version at the place its row's newest of the first `length` ones?
+  /// Returns true if the version at the place is its row's newest of the first `length` ones.
   bool is_newest(Position position, const Version& version, Position length) const;
 
   /// Gives its place. Throws 53100 and 58030 where the temporary file takes no more, 54000 beyond four thousand million versions.

@@ -16,7 +16,7 @@ using sql::SqlError;
 
 namespace {
 
-/// What PostgreSQL shows of a value in "Failing row contains".
+/// The bytes of a value that PostgreSQL shows in "Failing row contains".
 constexpr std::size_t kShownBytes = 64;
 
 /// At most `limit` bytes, not cutting a UTF-8 character.

@@ -12,7 +12,7 @@
 
 namespace redquel::executor {
 
-// PostgreSQL's constraint violations: message, detail, and the fields that tell clients which constraint it was.
+// PostgreSQL's constraint violations: message, detail, and the fields that name the constraint for clients.
 
 /// The name that a violation of the table's unique structure over these columns (its primary key) reports: of the oldest such index, those
 /// that are looked at behind the last row after all others.

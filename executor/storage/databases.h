@@ -24,8 +24,8 @@ asio::awaitable<std::optional<int>> find_database(RedisClient& home, const std::
 /// All names, `postgres` first, the others in order.
 asio::awaitable<std::vector<std::string>> list_databases(RedisClient& home);
 
-/// Gives the name the first logical database that is empty and nobody's. Throws 42P04 when the name is taken, 53100 when no logical
-/// database is left.
+/// Gives the name the first logical database that is empty and unassigned. Throws 42P04 if the name is taken, 53100 if no logical database
+/// is left.
 asio::awaitable<void> create_database(RedisClient& home, const std::string& name);
 
 /// Deletes the keys below `redquel:` of a logical database in bounded steps. Gives the number of keys that stay: other programs' own.

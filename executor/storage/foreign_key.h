@@ -15,7 +15,7 @@
 
 namespace redquel::executor {
 
-/// Where Redis tells that a referenced row exists: its hash, or a field of a hash of unique values.
+/// The proof in Redis that a referenced row exists: its hash, or a field of a hash of unique values.
 struct ReferencedPlace {
   std::string key;
   std::optional<std::string> field;  // nullopt: the key itself is the row
@@ -59,9 +59,9 @@ class ForeignKey {
   /// The referenced row's values as the referencing columns' types have them.
   std::optional<std::vector<sql::Datum>> values_for_references(Row referenced_row) const;
 
-  /// Does a referenced row that goes take its references along, or change them?
+  /// Returns true if removing a referenced row deletes or changes its references.
   bool acts() const { return acts_on(false) || acts_on(true); }
-  /// When it is deleted, or when (`is_update`) its key becomes another?
+  /// Returns true for the action of a deletion, or (`is_update`) of a change of the key.
   bool acts_on(bool is_update) const;
   /// RESTRICT of the same event, whose check waits for no commit, even where the constraint is deferred.
   bool restricts(bool is_update) const;

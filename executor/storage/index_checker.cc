@@ -342,7 +342,7 @@ class IndexChecker {
     }
   }
 
-  /// What the row expects under this element of this key: score, owner, or "1"; nullopt: nothing.
+  /// Returns the value that the row expects under this element of this key: score, owner, or "1"; nullopt: none.
   std::optional<std::string> expected_of(const std::vector<sql::Datum>& row, const std::string& key, const std::string& name,
                                          std::optional<std::size_t> number) const {
     Words words;
@@ -528,7 +528,7 @@ class IndexChecker {
   StoredRows rows_;
   RowEncoder encoder_;
   std::vector<Structure> structures_;
-  /// Of one structure: entries in all of its keys; kSets: its keys, and the values that are listed.
+  /// The counts of one structure: entries in all of its keys; kSets: its keys, and the listed values.
   struct Counted {
     std::size_t entries = 0, sets = 0, values = 0;
   };

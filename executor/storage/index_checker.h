@@ -33,7 +33,7 @@ asio::awaitable<std::vector<IndexDifference>> check_indexes(RedisClient& client,
                                                             std::shared_ptr<const sql::TableDef> table,
                                                             std::size_t limit = 1000);
 
-/// The same without a limit: `take` gets them as they are found.
+/// Like check_indexes() above, without a limit: passes each difference to `take`.
 asio::awaitable<void> check_indexes(RedisClient& client, sql::CatalogPtr catalog, std::shared_ptr<const sql::TableDef> table,
                                     TakeDifferences take);
 

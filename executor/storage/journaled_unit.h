@@ -13,9 +13,9 @@
 
 namespace redquel::executor {
 
-/// Row changes that are too many for one script, and still one unit: their tables are made exclusive, chunk after chunk is written
-/// together with its undo, and the end is one script that gives the tables free. Nobody sees a part, and whatever happens in
-/// between — an error, a cancelled statement, a killed process, a lease that is over — the chunks are undone before the tables are free.
+/// Row changes that are too many for one script, and still one unit. Their tables are made exclusive, chunk after chunk is written
+/// together with its undo, and one script at the end releases the tables. No other session sees a part. After an error, a cancelled
+/// statement, a killed process or an expired lease, the chunks are undone before the tables are released.
 ///
 /// Lives on one io_context, with its RedisClient, which outlives it and the undo that it may leave behind.
 class JournaledUnit {
@@ -23,17 +23,17 @@ class JournaledUnit {
   using TablePtr = std::shared_ptr<const sql::TableDef>;
 
   JournaledUnit(asio::any_io_executor executor, RedisClient& client);
-  /// Where neither `commit` nor `undo` has ended the unit, it is undone after this returns.
+  /// If neither `commit` nor `undo` has ended the unit, it is undone after this returns.
   ~JournaledUnit();
   JournaledUnit(const JournaledUnit&) = delete;
   JournaledUnit& operator=(const JournaledUnit&) = delete;
 
   /// Waits while another unit has the tables. False: a definition is not the given one any more. 55P03 past the deadline.
   asio::awaitable<bool> begin(std::vector<TablePtr> tables, LockDeadline deadline = {});
-  /// Of `redquel:version` while the unit lasts, if no definitions change.
+  /// Returns the value of `redquel:version` while the unit lasts, if no definitions change.
   const std::string& token() const;
 
-  /// What the chunks' WriteUnits are made with.
+  /// Returns the step for the chunks' WriteUnits.
   JournalStep step() const;
   /// Sends a chunk; `applied` is called once it is in Redis, in the order of the calls. Several chunks are on their way at a time; waits
   /// while they are many. Throws for a chunk before: RowError 23505 and what Redis says; WriteConflict; LockedByOther; 40001 for lost tables and locks.

@@ -134,7 +134,7 @@ void MappedRow::add_reads() {
           if (!is_new) reads_.push_back({"HGET", name, column->field});
         }
         if (mapping_.ohm) reads_.push_back({"SISMEMBER", sql::ohm_key(mapping_, "all"), ohm_id(row)});
-        else reads_.push_back({is_new ? "HLEN" : "EXISTS", name});  // HLEN tells a key of another type
+        else reads_.push_back({is_new ? "HLEN" : "EXISTS", name});  // HLEN detects a key of another type
         break;
       }
       case Layout::kStrings:
@@ -324,7 +324,8 @@ void MappedRow::write_fields(MappedWriteCall& call) {
   if (moves_ && is_hash) call.command({"RENAME", key(*change_.before), key(after)});
   std::vector<std::string> keys;
   if (is_hash) keys.push_back(key(after));
-  // What was read says that the keys are absent or of the right type. A hash that loses its last field is gone, and its time to live with it: fields go last.
+  // The reads have shown that the keys are absent or of the right type. A hash that loses its last field is deleted, and its time to live
+  // with it: fields are removed last.
   Words set{"HSET"}, removed{"HDEL"};
   if (is_hash) {
     set.push_back(keys.front());

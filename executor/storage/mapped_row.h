@@ -37,7 +37,7 @@ class MappedRow {
   enum class Found { kAsRead, kChanged, kTaken };
   Found take_reads(std::span<const Reply> replies, bool bad_values_are_null, MappedLookups& lookups);
   const sql::SqlError& violation() const { return *violation_; }
-  /// Is it the row's key that is taken, not a value of a lookup?
+  /// Returns true if the row's key is taken, not a value of a lookup.
   bool violates_key() const { return violates_key_; }
   void add_released(MappedLookups& lookups) const;
   void add_taken(MappedLookups& lookups) const;
@@ -57,7 +57,7 @@ class MappedRow {
   const sql::Mapping::Column* with_role(sql::Mapping::Role role) const { return mapping_.with_role(role); }
   std::size_t position(std::int16_t column) const;
   bool is_increment(std::int16_t column) const;
-  /// What Redis holds of a column, where it adds to that; nullptr: it does not.
+  /// Returns the column's text in Redis, if the change adds to the column; nullptr: it does not.
   const std::optional<std::string>* found_text(std::int16_t column) const;
   std::string delta(std::int16_t column) const;
   /// The text of a column that must not be NULL.
@@ -79,21 +79,21 @@ class MappedRow {
   void write_ohm(MappedWriteCall& call);
   void note_for_ohm(MappedWriteCall& call, const sql::IndexDef& index, const std::optional<std::string>& old_key,
                     const std::optional<std::string>& new_key);
-  /// Is there a row with the new key?
+  /// Returns true if there is a row with the new key.
   bool is_key_taken(std::size_t own, std::size_t row_reads) const;
   bool is_as_read(std::size_t own, bool bad_values_are_null) const;
   std::string lookup_entry(const sql::IndexDef& index, Row row) const;
   void write_structure(MappedWriteCall& call, const sql::IndexDef& index);
   /// Notes the row if a structure that is not maintained may lack it from now on.
   void note_unkept(MappedWriteCall& call) const;
-  /// The same of a zset or list.
+  /// Writes the entry in a zset or list.
   void write_ordered(MappedWriteCall& call, const sql::IndexDef& index, const std::optional<std::string>& old_key,
                      const std::optional<std::string>& new_key);
   void put(MappedWriteCall& call, const std::string& key, std::string_view type, const Words& words);
   std::optional<std::string> structure_key(const sql::IndexDef& index, Row row) const;
   /// A template of a structure's content with the row's values.
   std::string filled(const sql::KeyTemplate& content, Row row) const;
-  /// What stands for the row in a structure.
+  /// Returns the member of the row in a structure.
   std::string member(const sql::IndexDef& index, Row row) const;
   /// The row's id in a model of Ohm.
   std::string ohm_id(Row row) const;

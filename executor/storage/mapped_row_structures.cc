@@ -74,7 +74,7 @@ void MappedRow::write_ohm(MappedWriteCall& call) {
   call.command({"DEL", own + ":counters", own + ":_indices", own + ":_uniques"});
 }
 
-/// Which keys of structures a row is in, beside the row.
+/// Records the structures' keys that hold a row, beside the row.
 void MappedRow::note_for_ohm(MappedWriteCall& call, const sql::IndexDef& index, const std::optional<std::string>& old_key,
                              const std::optional<std::string>& new_key) {
   if (!mapping_.ohm || !change_.after) return;

@@ -15,8 +15,8 @@
 
 namespace redquel::executor {
 
-/// The set of a foreign table's rows that redquel has written where a declared structure is not maintained by it. It lies beside the
-/// catalog, whatever the logical database of the rows.
+/// Returns the key of the set of rows that redquel has written and that a declared structure, kept by the application, may lack. It lies
+/// beside the catalog, for any logical database of the rows.
 std::string unkept_key(sql::Oid table);
 
 /// Arguments of mapped_write.lua, which describes them.
@@ -28,7 +28,7 @@ class MappedWriteCall {
       : version_(std::move(catalog_version)), home_(database), token_(std::move(token)) {}
 
   using Words = std::vector<std::string>;
-  /// What follows is about this logical database.
+  /// Selects the logical database of the next parts.
   void select(int database);
   /// The command must give this text, or nil.
   void expect(const Words& command, std::string text);
@@ -46,7 +46,7 @@ class MappedWriteCall {
   void last_command(const Words& words);
   /// After all commands: so many seconds are left to the key; nullopt: it stays. Throws 22023 where the call says two things of one key.
   void expire(const std::string& key, std::optional<std::int64_t> seconds);
-  /// Nobody else may have a lock on the row (see mapped_identity) that conflicts with this one.
+  /// Refuses if another owner has a lock on the row (see mapped_identity) that conflicts with this one.
   void respect_lock(sql::Oid table, const std::string& row, LockMode mode);
   /// Notes that structures which writes leave alone may lack the row (unkept_row), or that they have it again.
   void note_unkept(sql::Oid table, const std::string& row);
@@ -58,7 +58,7 @@ class MappedWriteCall {
   bool empty() const { return checks_.words.empty() && early_commands_.words.empty() && commands_.words.empty() && forgotten_.empty(); }
   std::vector<std::string> arguments() const;
 
-  // The same for a Redis user who may not read redquel's own keys.
+  // Like the guard above, for a Redis user who may not read redquel's own keys.
   /// The keys whose change makes the guard's answer wrong.
   std::vector<std::string> watched_keys() const;
   /// Arguments of guard_mapped_write.lua.

@@ -26,7 +26,7 @@ struct MappedChange {
   InsertConflict conflict = {};                          // of an insert
 };
 
-/// What tells the row apart from the others of its table.
+/// Returns the text that identifies the row within its table.
 std::string mapped_identity(const sql::TableDef& table, std::span<const sql::Datum> row);
 /// Returns the columns' values that such a text names; nullopt: it was made of another definition of the table.
 std::optional<std::map<std::int16_t, sql::Datum>> values_of_identity(const sql::TableDef& table, std::string_view identity);
@@ -58,7 +58,7 @@ class MappedUnit {
   /// Reads what is there now, at the table's database. False: a row is not what the statement has read, or one has come that it should have
   /// met. `before`: of the transaction. Throws 23505, XX001.
   asio::awaitable<bool> read(RedisClient& redis, bool bad_values_are_null, ExecutionCounters* counters, const MappedLookups& before = {});
-  /// After `read`: did the insert give way to a row that was there?
+  /// After `read`: returns true if the insert yielded to an existing row.
   bool was_skipped(std::size_t change) const { return skipped_.contains(change); }
   void skip(std::size_t change) { skipped_.insert(change); }
   /// After `read`: what the script is to do. `database`: of the table.
@@ -81,10 +81,10 @@ struct MappedWriteResult {
 /// Writes units that were read, all or nothing, in one script. kApplied, kStale, kLocked, kLostLock, or kConflict where something changed
 /// since. XX001 for keys of the wrong type.
 asio::awaitable<MappedWriteResult> write_mapped(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters);
-/// The same as another Redis user, who may not read redquel's own keys. `database`: the session's logical one. Throws 42501 where he may not run
-/// one of the commands, 08001 for a refused login; then nothing was written.
+/// Like write_mapped(), as another Redis user, who may not read redquel's own keys. `database`: the session's logical one. Throws 42501 if
+/// the user may not run one of the commands, 08001 for a refused login; then nothing was written.
 asio::awaitable<MappedWriteResult> write_mapped_as(RedisUserPtr user, int database, MappedWriteCall call, ExecutionCounters* counters);
-/// What an answer of the script's first half means; throws XX001.
+/// Decodes an answer of the script's first half; throws XX001.
 MappedWriteResult refused_mapped_write(std::span<const Reply> answer);
 
 }  // namespace redquel::executor

@@ -7,8 +7,8 @@
 
 namespace redquel::executor {
 
-/// Places in a list, found by the hash of what stands there. It keeps 32 bits of each hash and not the things themselves, so that a
-/// million of them need 16 MB; whoever asks looks whether a place is the right one. Several places may have one hash.
+/// Places in a list, found by the hash of their contents. It keeps 32 bits of each hash and not the contents, so that a million of them
+/// need 16 MB; the caller checks each place. Several places may have one hash.
 class PositionIndex {
  public:
   using Position = std::uint32_t;
@@ -24,7 +24,7 @@ class PositionIndex {
   /// It must be there.
   void erase(std::uint64_t hash, Position position) {
     std::size_t hole = *slot_of(hash, position);
-    // Whoever stands behind the hole, and would be looked for before it, moves up.
+    // Entries behind the hole that would be looked for before it move up.
     for (std::size_t at = next(hole); slots_[at].position != kFree; at = next(at)) {
       if (distance(home(slots_[at].tag), at) < distance(hole, at)) continue;
       slots_[hole] = slots_[at];
@@ -57,7 +57,7 @@ class PositionIndex {
   };
 
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
-  /// Where a tag is looked for first: by its upper bits, so that a larger table needs nothing but the tags.
+  /// The first slot of a tag: by its upper bits, so that a larger table needs nothing but the tags.
   std::size_t home(std::uint32_t tag) const { return tag >> (32 - bits_); }
   std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
   std::size_t distance(std::size_t from, std::size_t to) const { return (to - from) & (slots_.size() - 1); }

@@ -11,7 +11,7 @@ namespace {
 /// More rows of one table are not listed: then the whole table counts as read.
 constexpr std::size_t kMaxKnownRows = 10'000;
 
-/// Of a database with more tables nobody asks for all counters at once.
+/// In a database with more tables, all counters are not read at once.
 constexpr std::size_t kMaxCounters = 500;
 
 std::optional<std::string> text_reply(const Reply& reply) {

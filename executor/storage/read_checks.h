@@ -16,8 +16,8 @@ namespace asio = boost::asio;
 
 class ReadMoment;
 
-/// What REPEATABLE READ and SERIALIZABLE have read: rows found by key with their values, anything else by the table's counter of
-/// changes. As long as it is still so in Redis, every statement sees what one snapshot would have shown.
+/// The reads of REPEATABLE READ and SERIALIZABLE: rows found by key with their values, other reads by the table's counter of changes.
+/// While these hold in Redis, every statement sees one snapshot.
 class ReadChecks {
  public:
   struct Row {
@@ -34,7 +34,7 @@ class ReadChecks {
   bool empty() const { return tables_.empty(); }
   const std::map<sql::Oid, Table>& tables() const { return tables_; }
 
-  /// Have the tables these counters, by key?
+  /// Returns true if the tables have these counters, by key.
   bool agree_with(const std::map<std::string, std::string>& counters) const;
 
   /// Before a statement reads the table. `whole`: not only by key.
@@ -44,11 +44,11 @@ class ReadChecks {
   /// The counters of now, for tables that were just added. Where no moment is known yet, and what the transaction has read `earlier` is
   /// still so, it is now.
   asio::awaitable<void> take_counters(RedisClient& redis, const sql::CatalogSnapshot& catalog, const ReadChecks& earlier, ReadMoment& moment);
-  /// All of this is so now? Then that is the moment.
+  /// Checks that all of this holds now; then that is the moment.
   asio::awaitable<void> take_moment(RedisClient& redis, const sql::CatalogSnapshot& catalog, ReadMoment& moment) const;
   void merge(ReadChecks other);
 
-  /// Are both lists still so? One moment for both; counters move on where only other rows changed.
+  /// The answer for both lists at one moment; counters move on if only other rows changed.
   struct Answer {
     bool first = true, second = true;
   };
@@ -58,15 +58,15 @@ class ReadChecks {
   std::map<sql::Oid, Table> tables_;
 };
 
-/// A moment at which all that a transaction has read was so: the change counters of all tables then. A table that has not changed since
-/// can be read as of that moment, whatever became of the others.
+/// A moment at which all reads of a transaction held: the change counters of all tables then. A table that has not changed since can be
+/// read as of that moment, regardless of the others.
 class ReadMoment {
  public:
   bool is_known() const { return !counters_.empty(); }
   /// By counter's key.
   void set(std::map<std::string, std::string> counters) { counters_ = std::move(counters); }
   void forget() { counters_.clear(); }
-  /// Were these read when their tables had not changed since?
+  /// Returns true if the tables of these reads had not changed since.
   bool covers(const ReadChecks& reads) const;
 
   /// Something that was read has changed since: what follows is read as of the moment, and nothing can be written.

@@ -26,9 +26,9 @@ struct Removal {
     friend bool operator==(const Part&, const Part&) = default;
   };
   std::vector<Part> parts;  // structures of indexes
-  /// Process (see locks.h) whose open transaction has the prefix: nothing is to be deleted while it lives. Empty: nobody has it.
+  /// Process (see locks.h) whose open transaction has the prefix: no key may be deleted while it lives. Empty: no owner.
   std::string owner = {};
-  bool composite_key = false;              // of a whole table: are row keys made of several columns?
+  bool composite_key = false;              // of a whole table: true if row keys consist of several columns
   std::vector<std::string> counters = {};  // of a whole table: keys of its counters
   /// Written by an older build, which deleted every key under the prefix: the parts are to be found by the form of their names.
   bool names_nothing = false;
@@ -44,7 +44,7 @@ std::string encode_removal(const Removal&);
 /// Throws SqlError XX001.
 Removal decode_removal(std::string_view id, std::string_view json);
 
-/// Does the transaction that has the prefix still have its process?
+/// Returns true if the process of the prefix's transaction still lives.
 asio::awaitable<bool> has_living_owner(RedisClient& client, const Removal& removal);
 
 /// Deletes the keys in bounded steps and then the entry. Harmless when another process does the same, or has done.

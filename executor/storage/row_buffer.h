@@ -59,14 +59,14 @@ struct TableChanges {
 };
 using TableChangesPtr = std::shared_ptr<const TableChanges>;
 
-/// Row changes of one transaction that are not in Redis yet. A statement that reads keeps the changes of its start
-/// (`changes`), whatever comes later.
+/// Row changes of one transaction that are not in Redis yet. A reading statement keeps the changes of its start (`changes`), regardless of
+/// later ones.
 class RowBuffer {
  public:
   using TablePtr = std::shared_ptr<const sql::TableDef>;
 
   bool empty() const { return tables_.empty(); }
-  /// As they are now; they will not change, unless a savepoint of before is rolled back to. Null: there are none.
+  /// Returns the current changes. They stay as they are, unless an earlier savepoint is rolled back to. Null: there are none.
   TableChangesPtr changes(sql::Oid table) const;
   std::vector<TableChangesPtr> all_changes() const;
   std::set<sql::Oid> changed_tables() const;
@@ -80,8 +80,8 @@ class RowBuffer {
   /// The row that has this unique value in Redis and has it no more for the transaction.
   std::optional<std::string> former_owner(std::string_view uniques_key, std::string_view field) const;
 
-  /// Of a set of rows that refer to a value (a foreign key's): members that it has for the transaction and not in Redis, and the
-  /// other way round.
+  /// The changes to a set of rows that refer to a value (a foreign key's): members that only the transaction has, and members that only
+  /// Redis has.
   struct References {
     std::set<std::string> arrived, left;
   };
@@ -109,7 +109,7 @@ class RowBuffer {
     std::shared_ptr<ChangeLog> log;
     std::shared_ptr<const RowEncoder> uniques;     // over the unique structures; null: the table has none
     std::shared_ptr<const RowEncoder> references;  // over the sets of its foreign keys; null: the table has none
-    /// Of unique values (key, zero byte, field): newest versions that have them, and those whose rows have them in Redis alone.
+    /// Owners of unique values (key, zero byte, field): newest versions that have them, and those whose rows have them in Redis alone.
     PositionIndex owners, former_owners;
     std::unordered_map<std::string, References> referring;  // by key of the set
     std::set<std::string> growing;                          // members of rows with increments
@@ -132,9 +132,9 @@ class RowBuffer {
   static std::vector<std::size_t> stricter_uniques(const Table& before, const Table& after);
   static void check_unique(const Table& table, std::span<const std::size_t> structures, const std::string& member,
                            const std::vector<sql::Datum>& row, const sql::SessionSettings& settings);
-  /// Does another changed row of the table have the unique value?
+  /// Returns true if another changed row of the table has the unique value.
   static bool has_other_owner(const Table& table, const std::string& value, const std::string& member);
-  /// What `undo_` takes back as one change.
+  /// Replaces a table's changes as one step of `undo_`.
   void replace_table(sql::Oid oid, Table table);
 
   std::map<sql::Oid, Table> tables_;

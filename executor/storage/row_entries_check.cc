@@ -14,7 +14,7 @@ bool same_score(std::string_view a, std::string_view b) {
   return a == b || std::strtod(std::string(a).c_str(), nullptr) == std::strtod(std::string(b).c_str(), nullptr);
 }
 
-/// What is asked of each key, for several rows together.
+/// The questions about each key, for several rows together.
 class RowEntriesCheck::Questions {
  public:
   enum class Kind { kMembers, kScores, kFields };

@@ -4,7 +4,7 @@
 
 namespace redquel::executor {
 
-/// An error of one of the new rows that a statement brings, which COPY tells the line of. Rows count from 0.
+/// An error of one of a statement's new rows, for which COPY reports the line. Rows count from 0.
 class RowError : public sql::SqlError {
  public:
   RowError(sql::SqlError error, std::size_t row) : SqlError(std::move(error)), row_(row) {}

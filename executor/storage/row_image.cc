@@ -105,7 +105,7 @@ std::vector<sql::Datum> RowEncoder::primary_key(std::span<const sql::Datum> row)
 
 namespace {
 
-/// Surely the same text? Equal numbers, for one, may be written in several ways.
+/// Returns true if both certainly have the same text. Equal numbers, for example, may have several texts.
 bool is_written_alike(const sql::Datum& a, const sql::Datum& b) {
   const bool has_one_form = sql::is_null(a) || std::holds_alternative<std::int32_t>(a) || std::holds_alternative<std::int64_t>(a) ||
                             std::holds_alternative<std::string>(a);

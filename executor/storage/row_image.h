@@ -75,7 +75,7 @@ class RowEncoder {
 
   /// No other row can have the key or a unique value of a new one.
   bool is_free_to_insert() const;
-  /// How many values a row has: the table's columns, and the hidden key.
+  /// Returns the number of values of a row: the table's columns, and the hidden key.
   std::size_t width() const { return table_->columns.size() + (table_->has_hidden_key() ? 1 : 0); }
   /// Field of column `position` in the row's hash; nullptr for key columns that are only in the key.
   const std::string* field(std::size_t position) const {
@@ -89,7 +89,7 @@ class RowEncoder {
     if (position < table_->columns.size()) return table_->columns[position].type;
     return position < width() ? sql::kInt8 : table_->computed[position - width()].type;
   }
-  /// What a row has in the structure's columns. Throws what computing an expression throws.
+  /// Returns a row's values in the structure's columns. Throws the errors of computing an expression.
   std::vector<sql::Datum> values(const StructureKeys& structure, std::span<const sql::Datum> row) const;
 
   RowImage encode(std::span<const sql::Datum> row, Words& words) const;

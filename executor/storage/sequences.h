@@ -18,19 +18,19 @@ namespace asio = boost::asio;
 /// Values of a sequence in their order.
 using SequenceRuns = std::deque<sql::SessionSequences::Run>;
 
-/// The next `count` values of a sequence (nextval), in order. Throws SqlError 2200H at its end. Values that were given are
-/// gone, whatever becomes of the statement.
+/// Returns the next `count` values of a sequence (nextval), in order. Throws SqlError 2200H at its end. Returned values are used up, even
+/// if the statement fails.
 asio::awaitable<std::vector<std::int64_t>> allocate(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count);
 
-/// The same, with up to `ahead` more behind them: fewer at the sequence's end. With `checked`, nothing where the definition in Redis is
-/// written otherwise.
+/// Like allocate(), with up to `ahead` more behind them: fewer at the sequence's end. With `checked`, returns nullopt if the definition in
+/// Redis differs.
 asio::awaitable<std::optional<SequenceRuns>> allocate_runs(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
                                                            std::size_t ahead, bool checked, ExecutionCounters* counters);
 
 /// Takes the first `count` of them, or all.
 std::vector<std::int64_t> take_values(SequenceRuns& runs, const sql::SequenceDef& sequence, std::size_t count);
 
-/// Whether the definition in Redis is still this one, as this redquel writes it.
+/// Returns true if the definition in Redis still is this one, as this redquel writes it.
 asio::awaitable<bool> is_defined_so(RedisClient& client, const sql::SequenceDef& sequence, ExecutionCounters* counters);
 
 /// setval(sequence, value, is_called). Throws 22003 outside of the bounds.

@@ -96,7 +96,7 @@ bool is_text(sql::Type, std::string_view text) {
   return (high_bits & kNotAscii) == 0 || sql::is_valid_utf8(text);
 }
 
-/// What functions on json and jsonb rely on: text that is no JSON would lead them beyond its end.
+/// Functions on json and jsonb rely on this check: text that is no JSON would lead them beyond its end.
 bool is_json(sql::Type, std::string_view text) {
   try {
     sql::check_utf8(text);

@@ -14,7 +14,7 @@ void append_stored_text(sql::Type type, const sql::Datum& value, std::string& ou
 
 /// Returns whether a text of a row's hash is a value of the type: a few nanoseconds for texts as append_stored_text() writes them.
 using StoredTextCheck = bool (*)(sql::Type type, std::string_view text);
-/// The check for columns of the type. Null for types whose texts only a full parse can tell: json, arrays, ranges and their like.
+/// Returns the check for columns of the type. Null for types whose texts need a full parse: json, arrays, ranges and the like.
 StoredTextCheck stored_text_check(sql::Type type);
 
 /// The value of a stored text, char(n) padded again. Throws SqlError where it is no value of the type.

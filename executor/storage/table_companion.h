@@ -8,8 +8,7 @@
 
 namespace redquel::executor {
 
-/// What is computed once for a table's definition and serves many statements: a Companion made of the definition, which it keeps alive. Of
-/// this thread.
+/// Returns the companion of a table's definition: computed once for many statements, of this thread. It keeps the definition alive.
 template <class Companion>
 std::shared_ptr<const Companion> companion_of(const std::shared_ptr<const sql::TableDef>& table) {
   // They keep their definitions alive: an address means the same one for as long as it is here.

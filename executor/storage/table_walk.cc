@@ -41,7 +41,7 @@ void TableWalk::repeat() {
   at_end_ = false;
 }
 
-/// Of the rows behind the last one; of keys that may share a score with it, that one again.
+/// Adds the range of the rows behind the last one; for keys that may share a score with it, that one again.
 void TableWalk::append_range(CommandBatch& batch, std::size_t count) const {
   const std::string key = sql::TableKeys(*table_).all_rows();
   if (is_scored()) {

@@ -15,8 +15,8 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// All rows of a table, page by page, for work that must see every row but no snapshot: index builds, checks of constraints. The
-/// cursor is the last (score, member): rows that stay throughout are seen exactly once, whatever else changes.
+/// All rows of a table, page by page, for work that must see every row but no snapshot: index builds, checks of constraints. The cursor is
+/// the last (score, member): rows that stay throughout are seen exactly once, regardless of other changes.
 class TableWalk {
  public:
   using TablePtr = std::shared_ptr<const sql::TableDef>;
@@ -34,9 +34,9 @@ class TableWalk {
   /// The last page comes again, as its rows are then.
   void repeat();
 
-  /// As `next`, always with one client: Redis reads the following page while its caller works on this one.
+  /// Like next(), always with one client: Redis reads the following page while the caller works on this one.
   asio::awaitable<std::optional<sql::Batch>> next_of_many(RedisClient& client);
-  /// What the next page's rows are called; they are not read. Empty: the end.
+  /// Returns the members of the next page's rows, which are not read. Empty: the end.
   asio::awaitable<std::vector<std::string>> next_members(RedisClient& client);
 
  private:
@@ -62,7 +62,7 @@ class TableWalk {
 /// The rows of a batch as TableWalk gives it, value by value.
 std::vector<std::vector<sql::Datum>> decode_rows(const sql::Batch& batch);
 
-/// Does the table have no rows, and which value has its counter of changes? One snapshot.
+/// The emptiness of the table and its counter of changes, in one snapshot.
 struct TableState {
   bool is_empty = false;
   std::string change_counter;

@@ -10,10 +10,10 @@
 
 namespace redquel::executor {
 
-/// New rows for a place in Redis that nobody looks at yet: of a table that its transaction has made, or that is being written anew.
-/// They take no script: plain commands, whose replies tell which keys and unique values were there before. A violation leaves the place
-/// as it is by then, which is for its owner to clear. Units are on their way while the next one is made. Each is sent when Redis has
-/// answered that none of its keys is another program's.
+/// New rows for a place in Redis that is not visible yet: of a table that its transaction has made, or that is being written anew. They
+/// need no script: replies of plain commands show which keys and unique values existed before. After a violation the place stays as it is,
+/// for its owner to clear. Units are on their way while the next one is made. Each is sent when Redis has answered that none of its keys
+/// is another program's.
 class UnseenRows {
  public:
   /// `counters` may be null; it outlives this.
@@ -31,7 +31,7 @@ class UnseenRows {
   asio::awaitable<void> write(std::unique_ptr<WriteUnit> unit, Written written);
   /// Everything is in Redis. Throws as `write`.
   asio::awaitable<void> flush();
-  /// Nothing is on its way any more, whatever became of it.
+  /// Waits until no unit is on its way, successful or not.
   asio::awaitable<void> settle();
 
  private:

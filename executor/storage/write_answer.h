@@ -19,8 +19,7 @@ enum class WriteStatus : std::uint8_t {
   kFenced,    // it was decided that the commit does not take place
 };
 
-// What a check of write_rows.lua has found. Changes are numbers of the unit's changes, parents and children those of its
-// ForeignKeyDemands.
+// A finding of write_rows.lua. Changes are numbers of the unit's changes, parents and children those of its ForeignKeyDemands.
 
 /// The key of a new row is there.
 struct TakenKey {
@@ -43,18 +42,18 @@ struct FailedIncrement {};
 struct MissingParent {
   std::size_t parent;
 };
-/// So many rows still refer to a row that goes.
+/// The number of rows that still refer to a row that is deleted.
 struct RemainingChildren {
   std::size_t children, count;
 };
-/// So many of the rows that refer to a row that goes will go, too; another call looks at the others.
+/// The number of rows that refer to a deleted row and are deleted, too; another call checks the others.
 struct LeavingChildren {
   std::size_t children, count;
 };
 using WriteFinding =
     std::variant<TakenKey, TakenValue, ChangedRow, ChangedGuard, FailedIncrement, MissingParent, RemainingChildren, LeavingChildren>;
 
-/// What a call of write_rows.lua answers. WriteEncoding::decode makes it.
+/// The answer of a call of write_rows.lua. WriteEncoding::decode makes it.
 struct WriteAnswer {
   /// kApplied also if the call was only to verify, and if there are findings: then nothing was applied.
   WriteStatus status = WriteStatus::kApplied;

@@ -36,7 +36,7 @@ bool WriteEncoding::claim_uniques(std::size_t number) {
   }
   for (const auto& [index, value] : values) {
     claimed_values_.emplace(value, number);
-    // What ON CONFLICT names counts even where it belongs to the row that has the same primary key.
+    // The constraint that ON CONFLICT names counts even if it belongs to the row with the same primary key.
     const bool is_arbiter = change.kind == WriteUnit::Kind::kInsert && change.skip_if_exists && unit_.conflicts_[change.conflict].columns &&
                             unit_.is_expected(change, unit_.violation_of(number, index));
     Word allowed = is_arbiter ? Word() : change.new_image.member;

@@ -25,8 +25,8 @@ class AdvisoryLocks {
   explicit AdvisoryLocks(std::string token) : token_(std::move(token)) {}
   const std::string& token() const { return token_; }
 
-  /// Takes the lock, once more if the session has it. Without `limits` it does not wait: false where somebody else's is in the way.
-  /// Throws as wait_for_lock does.
+  /// Takes the lock, once more if the session has it. Without `limits` it does not wait: returns false if another owner's lock conflicts.
+  /// Throws like wait_for_lock().
   asio::awaitable<bool> take(RedisClient& redis, Lock lock, std::optional<LockWaitLimits> limits, std::minstd_rand& random);
   /// Gives a session-level lock back as often as it is called; false: the session does not have it.
   asio::awaitable<bool> unlock(RedisClient& redis, Lock lock);
@@ -38,7 +38,7 @@ class AdvisoryLocks {
   asio::awaitable<void> end_transaction(RedisClient& redis);
 
  private:
-  /// How often a lock is held.
+  /// The number of times a lock is held.
   struct Counts {
     std::size_t session[2] = {}, transaction[2] = {};  // exclusive, shared
     int mode() const;                                  // in Redis; 0: not held

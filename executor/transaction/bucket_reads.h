@@ -12,7 +12,7 @@
 
 namespace redquel::executor {
 
-/// What look_at_commits.lua shows of one bucket, of the same moment as the rows that were read with it.
+/// The answer of look_at_commits.lua for one bucket, at the moment of the rows that were read with it.
 struct BucketLook {
   std::int64_t number = 0;   // of the last applied commit
   std::int64_t trimmed = 0;  // the highest number that is forgotten

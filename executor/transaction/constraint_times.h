@@ -21,7 +21,7 @@ class ConstraintTimes {
   void set(sql::Oid constraint, bool deferred) { single_[constraint] = deferred; }
 
   bool is_deferred(const sql::ForeignKeyDef& key) const { return key.deferrable && is_deferred(key.oid, key.initially_deferred); }
-  /// Does whatever makes values of these columns unique wait?
+  /// Returns true if every constraint that makes values of these columns unique is checked at commit.
   bool is_deferred(const sql::TableDef& table, std::span<const std::int16_t> columns) const {
     const std::vector<const sql::IndexDef*> indexes = sql::unique_indexes_over(table, columns);
     return !indexes.empty() && std::ranges::all_of(indexes, [&](const sql::IndexDef* index) {

@@ -11,9 +11,9 @@
 
 namespace redquel::executor {
 
-/// `UPDATE t SET n = n + c WHERE key` in a transaction takes no lock, so that it waits for nobody: at the commit Redis adds c to what
-/// is there then. That is over as soon as a statement looks at the table again: before it, such rows of these tables are locked, and
-/// become changes like any other. Throws what wait_for_lock throws, 22003 where a sum has left its type's range.
+/// `UPDATE t SET n = n + c WHERE key` in a transaction takes no lock and waits for no other session: at the commit Redis adds c to the
+/// current value. That ends when a statement reads the table again: before it, such rows of these tables are locked, and become changes
+/// like any other. Throws the errors of wait_for_lock(), 22003 if a sum has left its type's range.
 asio::awaitable<void> settle_increments(RedisClient& redis, Transaction& transaction, std::set<sql::Oid> tables, LockWaitLimits limits,
                                         std::minstd_rand& random);
 
@@ -26,7 +26,8 @@ class IncrementHabits {
   /// A query has looked at increments of the table. (Another UPDATE of it is none: two transfers between the same rows would meet in
   /// a deadlock.)
   void note_look(sql::Oid table);
-  /// Shall the next increment of the table lock its row? Now and then it shall not, to see whether somebody still looks.
+  /// Returns true if the next increment of the table shall lock its row. Sometimes it is false, to find out whether statements still read
+  /// the table.
   bool locks_at_once(sql::Oid table);
 
  private:

@@ -33,15 +33,15 @@ class LockLease {
   bool suspects(const std::string& token) const;
   /// Removes locks of tokens that have been given back. A failure leaves them to the renewals.
   asio::awaitable<void> sweep();
-  /// By what name the lease is known in Redis: `redquel:process:<process>`. A token begins with it.
+  /// Returns the lease's name in Redis: `redquel:process:<process>`. A token begins with it.
   const std::string& process() const;
-  /// Was the key there when Redis was asked last?
+  /// Returns true if the key existed when Redis was last asked.
   bool is_taken() const;
   /// Takes another name, if the token belongs to the current one: locks that could not be released lapse with the old name.
   void renounce(std::string_view token);
   /// The lease is there. After a standstill that was too long it is another one, and tokens of before hold nothing any more.
   asio::awaitable<void> hold();
-  /// Is it a token of the lease of now?
+  /// Returns true if the token belongs to the current lease.
   bool covers(std::string_view token) const;
 
  private:

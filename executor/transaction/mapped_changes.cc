@@ -22,7 +22,7 @@ bool has_identity(const sql::TableDef& table) {
 
 std::optional<Row> values_of(const RowValues& row) { return row ? std::optional(*row) : std::nullopt; }
 
-/// Did the row of this identity get another one?
+/// Returns true if the row of this identity got another one.
 bool is_moved(const sql::TableDef& table, const std::string& identity, const TableChanges& changes) {
   TableChanges::Walk walk(changes);
   while (const ChangeLog::VersionPtr other = walk.next()) {

@@ -16,9 +16,9 @@ namespace redquel::executor {
 /// A statement's change as a change of what Redis holds; nullopt: Redis has nothing to do with it. Throws 23505 for a new row that the
 /// transaction has already, 0A000 for a row that takes the key of one which the transaction has moved.
 std::optional<MappedChange> over_buffer(const sql::TableDef& table, const MappedChange& change, const RowBuffer& buffer);
-/// Does the transaction have a row with the key of this new one?
+/// Returns true if the transaction has a row with the key of this new one.
 bool is_in_buffer(const sql::TableDef& table, const MappedChange& change, const RowBuffer& buffer);
-/// The change becomes the transaction's. New rows of lists and streams have no identity of their own: `number` tells them apart.
+/// Adds the change to the transaction. New rows of lists and streams have no identity of their own: `number` identifies them.
 void absorb(RowBuffer& buffer, const std::shared_ptr<const sql::TableDef>& table, const MappedChange& change, std::size_t number);
 /// All that the transaction has changed of mapped tables.
 std::vector<std::shared_ptr<MappedUnit>> mapped_units(const RowBuffer& buffer);

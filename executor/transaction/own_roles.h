@@ -6,8 +6,8 @@
 
 namespace redquel::executor {
 
-/// Returns the coroutine so that whatever it runs knows the roles as the session's transaction has made them (sql::RoleScope). Without such
-/// changes that is the coroutine itself.
+/// Returns a coroutine in which the work sees the roles with the changes of the session's transaction (sql::RoleScope). Without such
+/// changes that is the work itself.
 boost::asio::awaitable<void> with_own_roles(const SessionState& session, boost::asio::awaitable<void> work);
 
 }  // namespace redquel::executor

@@ -23,23 +23,23 @@ class TransactionCatalog {
 
   TransactionCatalog(LoadedCatalog base, const SessionState& session);
 
-  /// What its changes are changes of: the committed definitions, as far as it knows them.
+  /// Returns the base of its changes: the committed definitions that it knows.
   const sql::CatalogSnapshot& base() const { return *state_.base->snapshot; }
   /// For plans. Its version is like no committed one.
   const sql::CatalogPtr& snapshot() const { return state_.snapshot; }
-  /// As a statement would load it.
+  /// Returns the definitions as a statement would load them.
   LoadedCatalog view() const;
 
   /// One statement's changes: all of them, or none when `make` throws. Gives its notices.
   std::vector<sql::SqlError> change(const MakeDraft& make);
   /// Oids for drafts that take as many as `lacking`, made from `state().draft`, has: it can be made again then.
   asio::awaitable<void> reserve_oids(RedisClient& redis, const CatalogDraft& lacking);
-  /// As `change`, of a draft that was made from `state().draft`.
+  /// Like change(), for a draft that was made from `state().draft`.
   std::vector<sql::SqlError> adopt(CatalogDraft draft);
   /// From now on its changes are changes of `now`. False, and nothing has changed: others have been at what it has changed, what its
   /// changes depend on, or a table in `relied_on`.
   bool rebase(LoadedCatalog now, const std::set<sql::Oid>& relied_on);
-  /// Is the table as it was committed?
+  /// Returns true if the table is unchanged since it was committed.
   bool is_committed(const sql::TableDef& table) const;
   void add_sequel(Sequel sequel) { state_.sequels.push_back(std::move(sequel)); }
 
@@ -50,8 +50,8 @@ class TransactionCatalog {
 
   CatalogChange take_change() const;
 
-  // A new place is a prefix that nobody has without this transaction: of a table that it has made or truncated. Rows that are written
-  // there before the commit are seen by nobody else, but it must be claimed first.
+  // A new place is a prefix that no other session has: of a table that this transaction has made or truncated. Rows that are written there
+  // before the commit are not visible to other sessions, but the place must be claimed first.
   bool is_new_place(const std::string& prefix) const { return is_claimed(prefix) || !state_.base->prefixes.contains(prefix); }
   /// From now on the table's prefix is taken, for as long as the process lives whose token `owner` is, or until the commit. Rows may be
   /// written there with the structures that this definition has. False: definitions have been changed by others; the transaction must
@@ -59,7 +59,7 @@ class TransactionCatalog {
   asio::awaitable<bool> claim(RedisClient& redis, sql::CatalogSnapshot::TablePtr table, std::string owner);
   const std::vector<Removal>& claims() const { return claims_; }
   const std::vector<Sequel>& sequels() const { return state_.sequels; }
-  /// Counters that statements may have made under prefixes that nobody has without this transaction: (prefix, key).
+  /// Returns the counters that statements may have made under prefixes of new places: (prefix, key).
   std::vector<std::pair<std::string, std::string>> new_counters() const;
 
   /// For savepoints.
@@ -72,7 +72,7 @@ class TransactionCatalog {
     int database = 0;
   };
   const State& state() const { return state_; }
-  /// As the transaction found the definitions.
+  /// Returns the definitions at the start of the transaction.
   const State& initial() const { return initial_; }
   void restore(State state);
 

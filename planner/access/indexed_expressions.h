@@ -10,9 +10,8 @@
 
 namespace redquel::planner {
 
-/// Which expressions over one scan its indexes on expressions and partial indexes stand for: the numbers (below 0) of computed columns
-/// of the table, which conditions and orders may name like others. A partial index counts where the scan's conditions imply its
-/// predicate.
+/// The indexed expressions of one scan (of indexes on expressions and partial indexes): the numbers (below 0) of the table's computed
+/// columns, which conditions and orders may name like others. A partial index counts if the scan's conditions imply its predicate.
 class IndexedExpressions {
  public:
   IndexedExpressions(const LogicalScan& scan, const std::vector<LogicalColumn>& columns,

@@ -24,7 +24,7 @@ struct OrderedSource {
 /// primary key. nullopt: there is none.
 std::optional<OrderedSource> ordered_source(const sql::TableDef& table, std::int16_t column);
 
-/// Are the column's values, where they are not NULL, the scores of its zset, digit for digit (int2, int4)?
+/// Returns true if the column's values, unless NULL, are the scores of its zset, digit for digit (int2, int4).
 bool scores_are_values(const sql::TableDef& table, std::int16_t column);
 
 }  // namespace redquel::planner

@@ -5,7 +5,8 @@
 
 namespace redquel::planner {
 
-/// What a condition over the columns of a table of the schema redis says of the rows to ask for: at least those that satisfy it.
+/// Returns the bounds of the rows to ask for, from a condition over the columns of a table of the schema redis: at least the rows that
+/// satisfy it.
 RowBounds row_bounds(const Logical& node, const LogicalSystemScan& scan, const sql::Expression& condition);
 
 }  // namespace redquel::planner

@@ -29,7 +29,7 @@ class SetAlgebra {
   /// Returns true if members of one of the sets leave out parts of the key (sql::omitted_parts): Redis cannot combine it with other sets.
   static bool has_short_members(const sql::TableDef& table, const SetExpression& sets);
 
-  /// Is the algebra better than a walk along one index? It is not where it only consists of ranges that all must hold.
+  /// Returns true if the algebra is better than a walk along one index. Returns false if it only consists of ranges that all must hold.
   static bool is_worthwhile(const SetExpression&);
 
  private:

@@ -33,7 +33,7 @@ std::string word(const std::string& text) {
   return is_plain ? text : '"' + text + '"';
 }
 
-/// What stands for the columns that are fixed; `<id>` for the others.
+/// The texts of columns that are fixed; `<id>` for the others.
 class Texts {
  public:
   Texts(const sql::TableDef& table, std::size_t choice) : table_(table), choice_(choice) {}
@@ -72,7 +72,7 @@ bool wants_value(const TableRead& read) {
   });
 }
 
-/// How the rows of one key are read, so many elements at first.
+/// Adds the commands that read the rows of one key; `page` is the number of elements of the first command.
 void add_reads(const TableRead& read, const Texts& texts, std::vector<std::string>& commands, const std::string& page = "1000") {
   const Mapping& mapping = *read.table->mapping;
   const auto part = [&](Role role) -> std::optional<std::string> {
@@ -141,13 +141,13 @@ std::optional<std::int64_t> wanted_rows(const RowGoal& goal) {
   return rows;
 }
 
-/// Where the first chunk of a walk ends that looks for so many rows, and one more.
+/// Returns the end of the first chunk of a walk that looks for the wanted rows and one more.
 std::string last_of_chunk(const RowGoal& goal) {
   const auto rows = wanted_rows(goal);
   return rows ? std::to_string(std::clamp<std::int64_t>(*rows + 1, 10, 1000) - 1) : "<limit>";
 }
 
-/// How many elements the first step of a scan reads that a LIMIT ends.
+/// Returns the number of elements that the first step of a scan with LIMIT reads.
 std::string first_page(const MappedScan& scan) {
   if (!scan.goal.limit || scan.read.condition) return "1000";
   const auto rows = wanted_rows(scan.goal);
@@ -431,7 +431,7 @@ bool is_increment(const sql::TableDef& table, const Assignment& assignment) {
 
 enum class Change { kInsert, kUpdate, kDelete };
 
-/// What a write does to a declared structure.
+/// Adds the commands with which a write changes a declared structure.
 void add_structure(const sql::TableDef& table, const sql::IndexDef& index, Change change, bool increments, std::vector<std::string>& commands) {
   const Texts texts(table, 0);
   const sql::KeyTemplate key = sql::index_key(index);

@@ -100,7 +100,7 @@ bool is_plain_change_of_one_row(const PhysicalUpdate& update) {
   return std::ranges::none_of(update.assignments, [](const Assignment& assignment) { return waits(*assignment.value); });
 }
 
-/// Can a script move the row's entry without anybody having read the row? It makes the old entry of the old field.
+/// Returns true if a script can move the row's entry without a previous read of the row. It makes the old entry from the old field.
 bool is_moved_by_script(const sql::TableDef& table, const sql::Structure& structure) {
   if (structure.columns.size() != 1) return false;
   const sql::Type type = table.columns[table.position(structure.columns[0])].type;

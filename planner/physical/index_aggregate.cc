@@ -244,7 +244,7 @@ bool scanned_mapping(const Logical& node) {
   return (filter && scanned_mapping(*filter->input)) || (project && scanned_mapping(*project->input));
 }
 
-/// Is the plan's table read in an order that lets it stop after the first rows?
+/// Returns true if the plan's table is read in an order that lets it stop after the first rows.
 bool reads_first_rows(const PhysicalNode& node) {
   if (const auto* sets = std::get_if<SetScan>(&node.node)) return sets->first.has_value();
   if (const auto* ordered = std::get_if<OrderedScan>(&node.node)) return static_cast<bool>(ordered->goal);

@@ -41,7 +41,7 @@ std::optional<std::vector<sql::ExpressionPtr>> values_of(const SetExpression& se
   return values;
 }
 
-/// Does a condition bound the column, so that a walk along its zset is short?
+/// Returns true if a condition bounds the column, so that a walk along its zset is short.
 bool is_bounded(const Condition& condition, std::int16_t column) {
   std::vector<Condition> single;
   return std::ranges::any_of(conjuncts(condition, single), [&](const Condition& conjunct) {

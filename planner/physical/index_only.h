@@ -10,10 +10,11 @@
 
 namespace redquel::planner {
 
-// Which reads need no row, because the elements of an index say all that is asked for. Rows are not checked then: it is for indexes
-// that redquel keeps, of tables whose rows do not expire.
+// Reads that need no row, because the elements of an index have all requested columns. Rows are not checked then: only for indexes that
+// redquel keeps, of tables whose rows do not expire.
 
-/// Do the elements of the zset that orders `ordered` (0: of all rows) tell these columns of a row: parts of its key, and the score?
+/// Returns true if the elements of the zset that orders `ordered` (0: of all rows) have these columns of a row: parts of its key, and the
+/// score.
 bool tells_columns(const sql::TableDef& table, std::span<const std::int16_t> numbers, std::int16_t ordered);
 
 /// The values of `column`, the only one that is read, where sets have them and the conditions are about it alone; `condition` is what

@@ -139,7 +139,7 @@ class MappedPathChooser {
     return false;
   }
 
-  /// Does the WHERE clause say all slots of a structure's key that tell rows apart? Its members do not.
+  /// Returns true if the WHERE clause fixes all slots of a structure's key that identify rows. Its members do not.
   bool says_rows_slots(const sql::IndexDef& index) {
     const std::vector<std::int16_t> slots = sql::index_key(index).slots();
     return std::all_of(slots.begin(), slots.end(), [&](std::int16_t slot) { return !table_.in_primary_key(slot) || values_of(slot) != nullptr; });
@@ -170,7 +170,7 @@ class MappedPathChooser {
     return false;
   }
 
-  /// What an AND says of the order of a column's values.
+  /// Takes the bounds that an AND puts on the order of a column's values.
   void bound(std::int16_t number) {
     scan_.ordered_by = number;
     for (const Condition& condition : conjuncts(condition_, single_)) {

@@ -23,7 +23,7 @@ struct MemberSets {
 
 std::int16_t member_of(const sql::TableDef& table) { return table.mapping->with_role(Mapping::Role::kMember)->number; }
 
-/// Are all conditions of the scan those that fix its slots?
+/// Returns true if all conditions of the scan fix its slots.
 bool has_only_slots(const MappedScan& scan) {
   const std::vector<ExpressionPtr> conditions = scan.read.condition ? sql::split_conjunction(scan.read.condition) : std::vector<ExpressionPtr>();
   return conditions.size() == scan.fixed.size() && std::all_of(scan.fixed.begin(), scan.fixed.end(), [&](const MappedScan::Fixed& fixed) {
@@ -129,7 +129,7 @@ SetExpression combine_sets(SetExpression::Kind kind, SetExpression left, SetExpr
   };
   const bool is_difference = kind == SetExpression::Kind::kDifference;
   add(std::move(left), true);
-  // What is taken away may be taken away one by one.
+  // The operands of a subtracted union may be subtracted one by one.
   if (is_difference && right.kind == SetExpression::Kind::kUnion) {
     std::move(right.operands.begin(), right.operands.end(), std::back_inserter(result.operands));
   } else {

@@ -41,7 +41,7 @@ std::vector<std::int16_t> columns_of_sets(const sql::TableDef& table, const SetE
 }
 
 std::optional<PartSets> match_keys(const IndexKeys& keys) {
-  // Of whole members only a union means the same as one of short members, but for rows that differ in the index's columns alone.
+  // For whole members, only a union is equivalent to a union of short members, except for rows that differ in the index's columns alone.
   const bool is_leaf = keys.sets.operands.empty();
   if (!keys.by_parts && !is_leaf && keys.sets.kind != SetKind::kUnion) return {};
   const std::vector<std::int16_t> columns = columns_of_sets(*keys.table, keys.sets);

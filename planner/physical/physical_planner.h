@@ -12,7 +12,7 @@ namespace redquel::planner {
 
 class Cardinality;
 
-/// What the nodes above would like: an order, and how many rows they will read. Granting it is optional.
+/// The wishes of the nodes above: an order, and how many rows they will read. Granting them is optional.
 struct Wish {
   std::vector<SortKey> order;
   RowGoal goal;
@@ -79,7 +79,7 @@ class PhysicalPlanner {
   /// A join over a join, both with sets of one index over a part of the key, as one with what Redis combines (part_sets.h): books that have
   /// two tags, as a join of `book` with an intersection. nullopt: there are no such sets.
   std::optional<Planned> plan_join_with_parts(const LogicalJoin& join, const Wish&);
-  /// Is a subquery asked for more than one row of this plan? Not of one that writes.
+  /// Returns true if a subquery may be asked for more than one row of this plan. False for a plan that writes.
   bool runs_often(const LogicalPtr& outer);
   Planned plan_apply(const Logical&, const LogicalApply&, const Wish&);
   /// A correlated EXISTS or aggregate as a join with all its answers (plan_subqueries.cc).
@@ -91,7 +91,7 @@ class PhysicalPlanner {
     LogicalPtr outer, rows;
   };
   std::optional<KeptInput> keep_outer_rows(const LogicalApply& apply, const LogicalPtr& rows, const std::vector<sql::ExpressionPtr>& conditions);
-  /// Does an index give these groups or distinct values?
+  /// Returns true if an index gives these groups or distinct values.
   bool is_index_group(const Logical& rows);
   /// A correlated subquery over tables that are read once for all outer rows.
   std::optional<Planned> plan_over_kept_rows(const Logical&, const LogicalApply&, const Wish&);

@@ -68,7 +68,7 @@ std::vector<PhysicalColumn> joined_columns(JoinKind kind, const PhysicalNode& le
 constexpr double kMaxLookupRows = 5000;
 /// A lookup, and a row that it finds, cost about so many times what a row of a scan does.
 constexpr double kLookupsForScan = 3;
-/// So few that they surely are.
+/// A number of rows that certainly counts as few.
 constexpr double kFewRows = 100;
 
 }  // namespace
@@ -274,7 +274,7 @@ Planned PhysicalPlanner::plan_hash_join(const LogicalJoin& join, Planned left, P
 
 namespace {
 
-/// How the inner table's rows are found from equalities of the join.
+/// The way to find the inner table's rows from equalities of the join.
 struct LookupKey {
   LookupJoin::By by;
   std::vector<std::int16_t> columns;
@@ -347,7 +347,7 @@ Planned distinct_rows(const Planned& input, const std::vector<LogicalColumn>& co
   return {make_physical(PhysicalDistinct{std::move(projected), {}}, physical_columns(columns)), column_ids(columns)};
 }
 
-/// The same to be planned: of members of an application's sets Redis gives the union.
+/// Like distinct_columns() above, as a logical plan: Redis gives the union of the members of an application's sets.
 LogicalPtr distinct_columns(const LogicalPtr& input, const std::vector<LogicalColumn>& columns) {
   std::vector<ExpressionPtr> expressions;
   for (const LogicalColumn& column : columns) expressions.push_back(sql::make_column(column.type, column.id, column.name));
@@ -380,7 +380,7 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   const double outer_rows = estimated_rows(*from.plan), inner_rows = estimated_rows(*whole.plan);
   const bool few = outer_rows <= kFewRows;
   const bool is_counted = cardinality.is_known();
-  // How many rows a mapped table has nobody knows.
+  // The number of rows of a mapped table is unknown.
   if (!scan->table->mapping && !is_counted && inner_rows < outer_rows) return {};
   if (!few && std::holds_alternative<IndexKeys>(whole.plan->node)) return {};
   // Nothing is cheaper than the cardinalities of sets that are known by name.
@@ -422,8 +422,8 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   std::erase_if(keys, [&](const LookupKey& key) { return !std::ranges::all_of(key.columns, [&](std::int16_t n) { return values.contains(n); }); });
   if (is_counted) std::ranges::stable_sort(keys, {}, [&](const LookupKey& key) { return share_found(key, shares); });
   for (const LookupKey& key : keys) {
-    // How many rows an outer input really has is known when it runs, and how many rows its keys find. Where a key finds several, lookups
-    // are worth a try if they are expected to find far fewer rows than the table has.
+    // The number of an outer input's rows, and of the rows that its keys find, is known only at run time. If a key finds several rows,
+    // lookups are worth a try if they are expected to find far fewer rows than the table has.
     if (finds_several(key) && is_counted) {
       const double found = cardinality.rows(*outer) * (1 + share_found(key, shares) * scan->table_rows);
       if (kLookupsForScan * found > scan->table_rows) continue;

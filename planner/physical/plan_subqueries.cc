@@ -18,7 +18,7 @@ namespace {
 /// Fewer outer rows look for theirs one by one.
 constexpr double kFewOuterRows = 100;
 
-/// What a lookup, or a row that it finds, costs in rows of a scan.
+/// The cost of a lookup, or of a row that it finds, in rows of a scan.
 constexpr double kScansPerLookup = 3;
 
 /// A correlated subquery as rows that do not depend on the outer ones, and the equalities that link them.
@@ -69,7 +69,7 @@ void add_slots(const LogicalApply& apply, CorrelationFrame& frame) {
   visit(*apply.subquery);
 }
 
-/// Does an index find the rows of a table by this column?
+/// Returns true if an index finds the rows of a table by this column.
 bool is_looked_up(const Logical& plan, ColumnId id) {
   if (const auto* scan = std::get_if<LogicalScan>(&plan.node)) {
     const auto number = number_of(*scan, plan.columns)(id);
@@ -83,7 +83,7 @@ bool is_looked_up(const Logical& plan, ColumnId id) {
   return std::ranges::any_of(inputs, [&](const LogicalPtr& input) { return is_looked_up(*input, id); });
 }
 
-/// Would lookups for all outer rows cost more than reading the whole table whose rows the link names?
+/// Returns true if lookups for all outer rows would cost more than reading the whole table that the link refers to.
 bool finds_most(const LogicalApply& apply, const Link& link) {
   Cardinality cardinality(*apply.input);
   cardinality.add(*link.rows);
@@ -144,7 +144,7 @@ std::optional<Planned> PhysicalPlanner::plan_over_kept_rows(const Logical& node,
       for (LogicalPtr& below : inputs) below = keep(below);
       return inputs.empty() ? input : with_inputs(*input, inputs);
     }
-    // What an index finds for each outer row stays as it is.
+    // A subquery that an index answers for each outer row stays unchanged.
     if (changed_tables_.contains(scan->table->oid)) return input;
     const PhysicalPlan alone = plan(input).plan;
     const auto* whole = std::get_if<FullScan>(&alone->node);
@@ -261,7 +261,7 @@ std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, c
     joined = with_value(node, left_join(kept ? kept->outer : apply.input, link->rows, *link), std::move(value));
   }
   if (kept) return plan(make_logical(LogicalShare{joined, apply.input, kept->number, "outer rows"}, joined->columns), wish);
-  // Where an index answers for all keys at once, or none finds the rows of one.
+  // Keeps the lookups unless an index answers for all keys at once, or no index finds the rows of one key.
   if (!reads_whole && !is_index_group(*link->rows) && is_by_index()) return {};
   return plan(joined, wish);
 }

@@ -27,7 +27,7 @@ struct Requirement {
   std::size_t depth = 0;
 };
 
-/// What a statement needs of roles.
+/// The rights that a statement needs of roles.
 struct StatementRights {
   std::vector<Requirement> requirements;  // in the order in which they are checked
   bool depends_on_role = false;           // for another role the plan might be another one

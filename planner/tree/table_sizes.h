@@ -6,7 +6,7 @@
 
 namespace redquel::planner {
 
-/// How many rows tables had a while ago.
+/// The number of rows of tables a while ago.
 using TableSizes = std::map<sql::Oid, double>;
 
 /// Tables with fewer rows are read so fast that no order of joins is worth a thought: they are joined as they are written.
