@@ -16,7 +16,7 @@ namespace redquel::server {
 class TransactionBlock {
  public:
   enum class State : std::uint8_t {
-    kNone,      // each statement stands for itself
+    kNone,      // each statement is a transaction of its own
     kString,    // implicit: the statements of one Query that has several
     kPipeline,  // implicit: what was executed since the last Sync, or a single statement that needs a transaction
     kOpen,      // a block

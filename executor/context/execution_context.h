@@ -129,7 +129,7 @@ class ExecutionContext {
   /// Returns the changes of the statement's transaction to a table; null: no changes, or no transaction.
   std::shared_ptr<const TableChanges> changes(sql::Oid table) const;
 
-  /// Null: the statement stands for itself.
+  /// Null: the statement is a transaction of its own.
   const std::shared_ptr<Transaction>& transaction() const { return transaction_; }
   void set_transaction(std::shared_ptr<Transaction> transaction) { transaction_ = std::move(transaction); }
   /// From now on `changes` gives what the transaction has changed so far: for a statement that writes in several places, none of which
@@ -157,7 +157,7 @@ class ExecutionContext {
   ReadLimits limits;
   std::size_t max_written_rows = 100'000;
   bool allows_increments = false;                // READ COMMITTED: what is added to need not be what was read
-  bool allows_unread_increments = false;         // the first attempt of a statement that stands for itself
+  bool allows_unread_increments = false;         // the first attempt of a statement outside of a block
   ScanProgress scan_progress;                    // over the keyspace
   std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE, MERGE
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE

@@ -38,7 +38,7 @@ struct Prepared {
   bool returns_rows = false;                           // SELECT with zero columns returns rows too
   std::shared_ptr<const sql::FunctionDef> function;    // in whose body it stands; null: none
   std::shared_ptr<const parser::ast::Statement> executed;  // CREATE TABLE AS EXECUTE: the query that EXECUTE means
-  bool needs_transaction = false;                      // its row locks last until it is complete, also where it stands for itself
+  bool needs_transaction = false;                      // its row locks last until it is complete, also outside of a block
   bool depends_on_constants = false;                   // with a parameter in a constant's place the plan might be a worse one
   std::shared_ptr<const PreparedPlan> plan;
 };
@@ -112,7 +112,7 @@ class Engine {
   virtual void release_savepoint(SessionState& session, std::size_t number) = 0;
   /// Undoes the changes since then, and forgets later savepoints.
   virtual asio::awaitable<void> roll_back_to(SessionState& session, std::size_t number) = 0;
-  /// A statement that stands for itself is complete: its notifications go out, what it listens to is listened to. Throws SqlError.
+  /// Completes a statement outside of a block: sends its notifications and starts to listen to its channels. Throws SqlError.
   virtual asio::awaitable<void> finish_statement(SessionState&) { co_return; }
   /// SET CONSTRAINTS, for the rest of the transaction; outside of one only the names are looked at. 42704, 42809; 23503 of what has waited.
   virtual asio::awaitable<void> set_constraints(const parser::ast::SetConstraints&, SessionState&) { co_return; }

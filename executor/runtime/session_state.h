@@ -88,9 +88,9 @@ struct SessionState {
   std::shared_ptr<SessionNotifications> notifications;
   /// The modes of the transaction, or of the next one while none is open.
   TransactionModes modes;
-  /// While a statement that may commit stands for itself: the ticket of the first write of commits that may be its own (UnreplicatedCommits).
+  /// For a statement outside of a block that may commit: the ticket of the first write of commits that may be its own (UnreplicatedCommits).
   std::optional<std::uint64_t> commits_since;
-  /// The open transaction, block or implicit; null: each statement stands for itself. Set by Engine::begin.
+  /// The open transaction, block or implicit; null: each statement is a transaction of its own. Set by Engine::begin.
   std::shared_ptr<Transaction> transaction;
   /// The transaction has run a statement of the engine: its isolation level is fixed.
   bool has_queried = false;

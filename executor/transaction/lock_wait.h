@@ -59,7 +59,7 @@ struct LockWaitLimits {
 /// 40001: the process stood still for longer than its lease, and others may have had the lock since.
 sql::SqlError lapsed_lock();
 
-/// Waits until the lock is gone. `token`: of the waiting transaction, empty for a statement that stands for itself. Throws SqlError 55P03
+/// Waits until the lock is gone. `token`: of the waiting transaction, empty for a statement outside of a block. Throws SqlError 55P03
 /// after lock_timeout, 40P01 when the transactions wait in a circle: then this one is the victim.
 asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, std::string token, LockWaitLimits limits,
                                     std::minstd_rand& random);

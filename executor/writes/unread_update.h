@@ -6,7 +6,7 @@
 
 namespace redquel::executor {
 
-/// `UPDATE t SET a = c, … WHERE <key>` that stands for itself, where the new values depend on nothing in the row, or `SET n = n + c, …`:
+/// `UPDATE t SET a = c, … WHERE <key>` outside of a block, if the new values do not depend on the row, or `SET n = n + c, …`:
 /// one script reads, verifies and writes. What it does not know how to do (a sum beyond the type) is done as other statements do it,
 /// after WriteConflict. Null: not such a statement.
 OperatorPtr make_unread_update(const planner::PhysicalNode&, const planner::PhysicalUpdate&, ExecutionContext&);

@@ -9,7 +9,7 @@ namespace redquel::executor {
 /// Redis the RETURNING rows are given. Throws SqlError 23502, 23505, 23514, 54000; WriteConflict and StaleCatalog for the engine.
 /// `source`: gives the rows in place of the plan's source.
 OperatorPtr make_insert(const planner::PhysicalNode&, const planner::PhysicalInsert&, ExecutionContext&, OperatorPtr source = nullptr);
-/// INSERT … ON CONFLICT DO UPDATE; 21000 for a row that is met twice.
+/// INSERT … ON CONFLICT DO UPDATE; 21000 for a row that conflicts twice.
 OperatorPtr make_upsert(const planner::PhysicalNode&, const planner::PhysicalInsert&, ExecutionContext&);
 OperatorPtr make_update(const planner::PhysicalNode&, const planner::PhysicalUpdate&, ExecutionContext&);
 OperatorPtr make_delete(const planner::PhysicalNode&, const planner::PhysicalDelete&, ExecutionContext&);

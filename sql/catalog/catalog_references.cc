@@ -153,7 +153,7 @@ class ReferenceCheck {
     require(function.result_relation == 0 || has_relation(function.result_relation), "a relation");
   }
 
-  /// Visits the types that a type is made of. A type that is met while it is being visited contains itself.
+  /// Visits the types that a type is made of. A type that is found again while it is being visited contains itself.
   void check_depth(Oid oid) {
     if (oid < kFirstUserOid) return;
     const auto [state, is_new] = visited_.try_emplace(oid, false);

@@ -155,7 +155,7 @@ std::uint32_t JsonPathLexer::hex_digits(std::size_t least, std::size_t most, std
   return code;
 }
 
-/// \b \f \n \r \t \v, \xHH, \uHHHH, \u{H…}; any other character stands for itself.
+/// \b \f \n \r \t \v, \xHH, \uHHHH, \u{H…}; any other character is itself.
 void JsonPathLexer::escape(std::string& out, std::uint32_t& high_surrogate) {
   const std::size_t start = at_++;
   if (at_end()) throw jsonpath_error("unexpected end after backslash", "");

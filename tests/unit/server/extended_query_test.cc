@@ -58,7 +58,7 @@ TEST_F(ExtendedQuery, PortalsStopAndGoOn) {
   }
   EXPECT_EQ(shape, "122DsDsDsDCDCCZ");
   EXPECT_EQ(tags, "C SELECT 24;C SELECT 1;C SELECT 0;");
-  // A limit that is met exactly suspends, too.
+  // A limit that is reached exactly suspends, too.
   EXPECT_EQ(client->ask(parse("", "SELECT rows(2)") + bind("", "") + execute("", 2) + execute("", 2) + kSync),
             (Lines{"1", "2", "D 1", "D 2", "s", "C SELECT 0", "Z I"}));
 }
