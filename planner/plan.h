@@ -11,7 +11,7 @@
 
 namespace redquel::planner {
 
-/// What a query or a writing statement becomes.
+/// The plan of a query or a writing statement.
 struct PlannedStatement {
   PhysicalPlan plan;
   std::vector<sql::Type> parameter_types;
@@ -21,9 +21,9 @@ struct PlannedStatement {
   sql::SizesAsked sizes_asked = sql::SizesAsked::kNone;
 };
 
-/// bind → rewrite → choose paths. Pure: asks nobody. Throws what `bind` throws. `changed_tables`: an open transaction has changed rows
-/// of these, so that index answers, orders and limits of Redis are not the transaction's: only whole rows are read of them. `sizes`
-/// decide in which order large tables are joined, and how.
+/// Binds, rewrites and chooses paths. Pure: no I/O. Throws what `bind` throws. `changed_tables`: an open transaction has changed rows of
+/// these, so that index answers, orders and limits of Redis are not the transaction's: only whole rows are read from them. `sizes` decide
+/// in which order large tables are joined, and how.
 PlannedStatement plan(const parser::ast::Statement& statement, const sql::CatalogSnapshot& catalog,
                       std::vector<sql::Type> declared_parameter_types, const BindSettings& settings,
                       const std::set<sql::Oid>& changed_tables = {}, const TableSizes& sizes = {});

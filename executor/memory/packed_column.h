@@ -88,7 +88,7 @@ using PackedColumnPtr = std::shared_ptr<const PackedColumn>;
 /// Collects the texts of one column, row by row, and packs them.
 class ColumnPacker {
  public:
-  /// `as_text`: texts are kept as they are, whatever the type.
+  /// `as_text`: texts are kept as they are, for any type.
   explicit ColumnPacker(sql::Type type, bool as_text = false);
 
   /// Adds the next row. Throws SqlError if the text is not a value of the type.

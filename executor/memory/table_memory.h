@@ -16,7 +16,7 @@
 
 namespace redquel::executor {
 
-/// What the configuration says of the copies.
+/// The configuration of the copies.
 struct MemoryOptions {
   std::size_t bytes = 0;        // of all copies; 0: there are none
   std::size_t least_rows = 1000;  // a smaller table is kept only WITH (cache = on)

@@ -176,7 +176,7 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
     std::vector<FencedTable> tables;
     std::shared_ptr<Passed> passed;
   };
-  /// What a reply is to.
+  /// The request that a reply answers.
   enum class Expected : std::uint8_t { kNothing, kTracking, kFence };
   struct Sent {
     Expected kind = Expected::kNothing;

@@ -14,8 +14,8 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// What statements did to Redis, for EXPLAIN ANALYZE and metrics. The GET of the catalog version that ends every turn
-/// belongs to no statement and is not counted; MULTI and EXEC are.
+/// The traffic of statements with Redis, for EXPLAIN ANALYZE and metrics. The GET of the catalog version that ends every turn belongs to
+/// no statement and is not counted; MULTI and EXEC are.
 struct ExecutionCounters {
   std::uint64_t round_trips = 0;
   std::uint64_t commands = 0;
@@ -51,24 +51,24 @@ class RedisClient {
  public:
   virtual ~RedisClient() = default;
 
-  /// Runs the commands in order and gives one reply per command; error replies are values. An empty batch gives no
-  /// replies without a round trip. `counters`, if not null, must outlive the call.
-  /// Throws SqlError 08006 when the connection is lost while the batch is on its way (then it is unknown how many of
-  /// its commands ran) or cannot be made in time, 57P03 while Redis loads its data, 28000 when Redis refuses the login.
-  /// Cancellation of the waiting coroutine (any type) throws system_error(operation_aborted) and harms nobody else:
-  /// commands already sent run, their replies are read and dropped.
+  /// Runs the commands in order and returns one reply per command; error replies are values. An empty batch gives no replies without a
+  /// round trip. `counters`, if not null, must outlive the call.
+  /// Throws SqlError 08006 if the connection is lost while the batch is on its way (then it is unknown how many of its commands ran) or
+  /// cannot be made in time, 57P03 while Redis loads its data, 28000 if Redis refuses the login.
+  /// Cancellation of the waiting coroutine (any type) throws system_error(operation_aborted) and does not affect other callers: commands
+  /// already sent run, their replies are read and dropped.
   virtual asio::awaitable<RepliesPtr> execute(CommandBatch batch, ExecutionCounters* counters = nullptr) = 0;
 
-  /// As `execute`, the commands as one snapshot (MULTI/EXEC; a single command needs none): for reads whose replies are
-  /// combined. Gives the replies of the commands alone. A command that Redis refuses to queue throws its SqlError
-  /// and nothing has run. No EVALSHA in here (a NOSCRIPT in the middle would not stop the rest).
-  /// A client that only looks has no MULTI: other clients may write between its commands.
+  /// Like `execute`, with the commands as one snapshot (MULTI/EXEC; a single command needs none): for reads whose replies are combined.
+  /// Returns the replies of the commands alone. If Redis refuses to queue a command, throws its SqlError, and no command has run. No
+  /// EVALSHA in here (a NOSCRIPT in the middle would not stop the rest). A client that only looks has no MULTI: other clients may write
+  /// between its commands.
   virtual asio::awaitable<RepliesPtr> execute_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr);
 
   /// Sends the commands as `execute` does; the replies are taken later. A client that cannot do two things at a time
   /// sends them then. `counters` must outlive the request.
   virtual std::unique_ptr<RedisRequest> start(CommandBatch batch, ExecutionCounters* counters = nullptr);
-  /// The same as one snapshot, as `execute_atomic` does.
+  /// Like start(), as one snapshot (execute_atomic).
   virtual std::unique_ptr<RedisRequest> start_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr);
 
   /// Moves when Redis turns out to be another one than before (see Replies::generation).

@@ -25,7 +25,7 @@ namespace redquel::executor {
 /// at any time.
 class SharedConnection::Core : public MasterFollower, public std::enable_shared_from_this<Core> {
  public:
-  /// What the connections to one Redis know of it together.
+  /// The state that the connections to one Redis share.
   struct ServerState {
     std::uint64_t generation = 0;
     bool has_replicas = false;  // or has had, since it became the server
@@ -54,10 +54,11 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
 
  private:
   enum class State { idle, connecting, ready, stopped };
-  /// What becomes of commands that may write, on a connection that is ready (write_admission.h).
+  /// The treatment of commands that may write, on a connection that is ready (write_admission.h).
   enum class Writes { pass, wait, refused };
 
-  /// What left in one write: batches whose replies are still expected, in order, and the version behind them. Or a WAIT for what is before it.
+  /// The contents of one write: batches whose replies are still expected, in order, and the version behind them; or a WAIT for the writes
+  /// before it.
   struct Turn {
     std::vector<std::shared_ptr<PendingBatch>> batches;
     std::size_t current = 0;

@@ -41,7 +41,7 @@ class ExecutorCounts {
   std::map<std::string, std::uint64_t> errors_;
 };
 
-/// Returns the counts of this thread; those of a thread that nobody has named counts for are thrown away with it.
+/// Returns the counts of this thread. Without set_counts_of_thread() they are discarded with the thread.
 ExecutorCounts& counts_of_thread();
 /// Names the counts of this thread, which outlive what it runs.
 void set_counts_of_thread(ExecutorCounts& counts);

@@ -51,7 +51,7 @@ struct Split {
   std::string answers;            // RESP: those of all commands, nil for the ones that are sent
   std::size_t own = 0;            // commands that are answered here
   std::size_t keys = 0;           // that SCAN looks at
-  std::size_t elements = 0;       // that the commands look at, as far as their words tell
+  std::size_t elements = 0;       // elements that the commands read, as far as their arguments show
 };
 
 bool is_own(std::span<const std::string_view> words) {
@@ -69,7 +69,7 @@ std::size_t scanned_keys(std::span<const std::string_view> words) {
   return keys;
 }
 
-/// What a command without a count looks at, if it reads a structure whole.
+/// The assumed elements of a command without a count that reads a whole structure.
 constexpr std::size_t kElementsOfWhole = 1000;
 /// Batches that look at no more are no bulk reads.
 constexpr std::size_t kFewElements = 100;
@@ -88,7 +88,7 @@ std::optional<std::size_t> count_after(std::span<const std::string_view> words, 
   return count && *count >= 0 ? std::optional(static_cast<std::size_t>(*count)) : std::nullopt;
 }
 
-/// Returns the number of keys and elements that the command makes Redis look at, as far as its words tell.
+/// Returns the number of keys and elements that Redis reads for the command, as far as its arguments show.
 std::size_t elements_of(std::span<const std::string_view> words) {
   static constexpr std::string_view kWhole[] = {"HGETALL", "HKEYS", "HVALS", "SDIFF", "SINTER", "SINTERCARD", "SMEMBERS", "SORT_RO", "SUNION", "ZDIFF", "ZINTER", "ZUNION"};
   static constexpr std::string_view kSeveral[] = {"HMGET", "MGET", "SMISMEMBER", "ZMSCORE"};

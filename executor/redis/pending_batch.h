@@ -40,7 +40,7 @@ class PendingBatch : public std::enable_shared_from_this<PendingBatch> {
         [](auto handler, PendingBatch* self) { self->start_waiting(std::move(handler)); }, asio::use_awaitable, this);
   }
 
-  /// Somebody will wait, though not yet.
+  /// A waiter is expected, though there is none yet.
   void expect_waiter() { waiter_expected_ = true; }
   void abandon() { waiter_expected_ = false; }
   bool is_abandoned() const { return waiter_ == nullptr && !waiter_expected_; }

@@ -15,7 +15,7 @@ namespace redquel::executor {
 
 namespace {
 
-// Of the script "return 1".
+// The script "return 1".
 constexpr std::string_view kTrialScript = "return 1", kTrialSha1 = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
 
 /// The commands that redquel and its scripts send for its own tables, for foreign tables, for NOTIFY, and for the schema redis.

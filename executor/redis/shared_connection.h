@@ -37,18 +37,18 @@ struct ConnectionOptions {
   std::function<std::string()> own_version;
   /// The connection sends nothing but commands of @read and @connection.
   bool only_looks = false;
-  /// What CLIENT LIST shows.
+  /// The name in CLIENT LIST.
   std::string client_name = "redquel";
   /// A single reply larger than this ends the connection: a server that sends it is broken or hostile.
   std::size_t max_reply_bytes = std::size_t{1} << 30;
   /// After each start of a Redis with an append-only file, writes wait until the file has been rewritten (BGREWRITEAOF), see
   /// ServerInfo::may_append_to_torn_file.
   bool repairs_append_only_file = false;
-  /// So many replicas must confirm each commit (WAIT); 0: none; nullopt: one, once the server has a replica.
+  /// The number of replicas that must confirm each commit (WAIT); 0: none; nullopt: one, once the server has a replica.
   std::optional<int> synchronous_replicas;
   /// A commit that waits longer for replicas is given up (08007); 0: it waits without a limit.
   std::chrono::milliseconds replica_timeout{0};
-  /// What replicas have not confirmed yet; of all connections of a thread. Null: of this connection alone.
+  /// The commits that replicas have not confirmed yet; of all connections of a thread. Null: of this connection alone.
   std::shared_ptr<UnreplicatedCommits> unreplicated;
   /// Writes are refused (25006) while Redis may evict rows.
   bool refuses_eviction = false;
@@ -90,7 +90,7 @@ class SharedConnection final : public RedisClient {
 
   /// Waits until the connection is usable; throws as `execute` does.
   asio::awaitable<void> ready();
-  /// What the server said at the last connect; empty fields before the first.
+  /// Returns the server's facts of the last connect; empty fields before the first.
   const ServerInfo& server() const;
   ConnectionStatistics statistics() const;
   /// Closes the connection and fails what waits with 57P01; no reconnect afterwards.

@@ -29,7 +29,7 @@ struct LoadedCatalog {
 /// One atomic read. Throws SqlError XX001 for definitions that cannot be read, and Redis's errors.
 asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounters* counters = nullptr);
 
-/// What one statement does to the definitions. `commit` sets the tables' versions.
+/// The changes of one statement to the definitions. `commit` sets the tables' versions.
 struct CatalogChange {
   std::vector<sql::TableDef> tables;  // made, or as they are from now on
   std::vector<sql::Oid> dropped_tables;
@@ -80,7 +80,7 @@ CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange chan
 /// So many oids that nobody else gets, whatever becomes of them: the first. A change that would take them on its own is stale from now on.
 asio::awaitable<sql::Oid> reserve_oids(RedisClient& client, sql::Oid count);
 
-/// How long a build without a sign of life counts as alive.
+/// The time for which a build without a sign of life counts as alive.
 inline constexpr std::size_t kBuildLeaseMilliseconds = 60'000;
 std::string building_key(sql::Oid index);
 

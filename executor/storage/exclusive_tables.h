@@ -16,8 +16,9 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-// Tables that a journaled unit (journaled_unit.h) has for itself: sql::kExclusiveKey, kUnitLeasePrefix and kJournalPrefix. While a table is exclusive its version in `redquel:versions` is the owner's name, and `redquel:version` has moved: whoever reads or
-// writes it finds that out, and waits.
+// Tables that a journaled unit (journaled_unit.h) has for itself: sql::kExclusiveKey, kUnitLeasePrefix and kJournalPrefix. While a table
+// is exclusive its version in `redquel:versions` is the owner's name, and `redquel:version` has moved: readers and writers detect that,
+// and wait.
 
 struct ExclusiveTable {
   std::string unit;             // random; names lease and journal

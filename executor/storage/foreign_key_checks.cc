@@ -19,14 +19,14 @@ std::string id_of(const ForeignKey& key, const std::string& place) { return std:
 
 std::vector<sql::Datum> copy_of(ForeignKey::Row row) { return {row.begin(), row.end()}; }
 
-/// Does the row, of a table that refers to itself, leave the place itself?
+/// Returns true if the row, of a table that refers to itself, leaves the place itself.
 bool gives_up(const ForeignKey& key, const std::string& place, ForeignKey::Row before, ForeignKey::Row after) {
   if (key.referencing()->oid != key.referenced()->oid || before.empty()) return false;
   const std::optional<ReferencedPlace> old_place = key.own_place(before), new_place = key.own_place(after);
   return old_place && old_place->id() == place && !(new_place && new_place->id() == place);
 }
 
-/// Of a journaled unit so much is noted in memory.
+/// The records of a journaled unit that are kept in memory.
 constexpr std::size_t kNotedInMemory = 5000;
 
 }  // namespace
@@ -249,7 +249,7 @@ asio::awaitable<bool> ForeignKeyChecks::verify_written(RedisClient& redis, sql::
   co_return true;
 }
 
-/// ON CONFLICT: is the row not one of those that refer to its place?
+/// ON CONFLICT: returns true if the row is not one of those that refer to its place.
 asio::awaitable<bool> ForeignKeyChecks::has_given_way(RedisClient& redis, const Need& need, ExecutionCounters* counters) {
   if (!need.may_give_way) co_return false;
   const std::optional<std::string> set = need.key->own_set(need.row);

@@ -22,8 +22,8 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// What must be true in Redis so that a unit breaks no foreign key, apart from what the unit itself and the transaction's buffer
-/// show. write_rows.lua looks, in the order of these lists.
+/// The conditions on Redis under which a unit breaks no foreign key, apart from those that the unit itself and the transaction's buffer
+/// satisfy. write_rows.lua checks them in the order of these lists.
 struct ForeignKeyDemands {
   struct Parent {
     ReferencedPlace place;  // must exist
@@ -67,12 +67,12 @@ class ForeignKeyChecks {
   /// `may_give_way`: it is an insert with ON CONFLICT.
   void add(const TablePtr& table, std::size_t change, Row before, Row after, bool may_give_way = false);
 
-  /// `is_active`: has the change of that number taken place, or did it give way (ON CONFLICT)?
+  /// `is_active`: returns false if the change of that number yielded to an existing row (ON CONFLICT).
   using IsActive = std::function<bool(std::size_t)>;
   ForeignKeyDemands demands(const RowBuffer* buffer, const IsActive& is_active, const sql::SessionSettings& settings) const;
 
-  /// The rows are those of a journaled unit: nobody asks for demands, what is to be looked at when they are in Redis may wait in a temporary
-  /// file. Before or after the first of them.
+  /// The rows are those of a journaled unit: demands() is not used, and the rows to check once they are in Redis may wait in a temporary
+  /// file. Call it before or after the first of them.
   void expect_written();
   /// For a journaled unit, whose rows are in Redis: throws 23503 where they break a foreign key. False: a table that the checks rely on has
   /// another definition.

@@ -78,7 +78,7 @@ class Undo {
  public:
   Undo(RedisClient& client, sql::CatalogPtr catalog, JournalStep step) : client_(client), catalog_(std::move(catalog)), step_(std::move(step)) {}
 
-  /// One chunk. False: the tables are somebody else's.
+  /// Undoes one chunk. False: another owner has the tables.
   asio::awaitable<bool> run(const std::vector<JournalRecord>& records) {
     for (int attempt = 0; attempt < kUndoAttempts; ++attempt) {
       WriteOptions options;

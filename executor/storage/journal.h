@@ -14,7 +14,7 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// How to undo one change: the row that it left is replaced by the row that it found.
+/// The undo of one change: the row that it left is replaced by the row that it found.
 struct JournalRecord {
   sql::Oid table = 0;
   std::optional<std::string> member;  // of the row that is there since; nullopt: deleted

@@ -58,7 +58,7 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
   Clock::time_point last_sign;  // nobody else can have the tables before its lease is over
   std::deque<std::shared_ptr<Chunk>> chunks;
   std::size_t running = 0;
-  asio::steady_timer finished;  // wakes whoever waits for a chunk
+  asio::steady_timer finished;  // wakes waiters for a chunk
   asio::steady_timer heartbeat;
 
   static asio::awaitable<void> run(std::shared_ptr<State> self, std::shared_ptr<Chunk> chunk) {
@@ -80,7 +80,7 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
         const Clock::time_point now = Clock::now();
         if (self->active && co_await extend_lease(self->client, self->unit, self->unit, self->tables.front())) self->last_sign = now;
       } catch (const std::exception&) {
-        // Cancelled at the unit's end; or Redis is away, and the next beat tells.
+        // Cancelled at the unit's end; or Redis is away, and the next beat shows it.
       }
     }
   }
@@ -122,7 +122,7 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
     self->stop();
   }
 
-  /// Nobody waits for this one.
+  /// No caller waits for this one.
   static asio::awaitable<void> undo_alone(std::shared_ptr<State> self) {
     try {
       co_await undo(self);

@@ -58,7 +58,7 @@ class LockSet {
   /// The locks, part by part. Throws 58030 where the temporary file cannot be read.
   std::size_t parts() const { return 2 + blocks_.size(); }
   Fields part(std::size_t number) const;
-  /// May one lock be in several parts?
+  /// Returns true if one lock may be in several parts.
   bool may_repeat() const { return !blocks_.empty(); }
 
  private:
@@ -72,16 +72,16 @@ class LockSet {
   std::vector<SpillFile::Block> blocks_;
 };
 
-/// What a token says of whoever has it.
+/// The owner of a token.
 struct LockOwner {
   std::int64_t number = 0, pid = 0;
 };
 LockOwner owner_of(std::string_view token);
-/// Who waits, one thing at a time: a session, which may have a token for its transaction and one for its advisory locks; without a pid
-/// the token itself.
+/// Returns the waiting session, which waits for one thing at a time: it may have a token for its transaction and one for its advisory
+/// locks. Without a pid, returns the token itself.
 std::string session_of(std::string_view token);
 
-/// Somebody else's lock is in the way; or, with sql::kExclusiveKey and a table's oid as field, a unit has the table for itself.
+/// A lock of another owner that blocks; or, with sql::kExclusiveKey and a table's oid as field, a unit that has the table for itself.
 struct LockConflict {
   std::string holder, key, field;
 };

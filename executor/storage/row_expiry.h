@@ -13,15 +13,14 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-// Rows of tables with a time to live. Redis itself lets the row's hash expire (PEXPIRE); nobody tells that it did. So every such
-// row has a member in the table's `expiries`, by the time when it is due, and a field in its `entries` that lists where the row has
-// index entries: what is due is looked up, and the entries of rows that are gone are removed. The list is also taken when the key of
-// a row that is gone is used again.
+// Rows of tables with a time to live. Redis itself lets the row's hash expire (PEXPIRE), without a message. So every such row has a member
+// in the table's `expiries`, by the time when it is due, and a field in its `entries` that lists the places of its index entries. redquel
+// looks up due rows and removes the entries of expired ones. The list is also used when the key of an expired row is used again.
 
 /// PEXPIRE's argument for a row that is written: milliseconds from now on (of this process's clock: only the distance counts for
 /// Redis), "never". "": as it is.
 std::string_view time_to_live(const RowEncoder& encoder, const RowImage& image, Words& words);
-/// Does the update change when the row expires?
+/// Returns true if the update changes the row's expiry.
 bool changes_expiry(const RowEncoder& encoder, const RowImage& before, const RowImage& after, const Words& words);
 
 /// The row's field in `entries`: words with their lengths, first the row's key, then four for each entry. `with_row`: else only

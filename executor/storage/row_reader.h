@@ -45,7 +45,7 @@ class RowReader {
   std::vector<std::string_view> take_members() { return std::exchange(members_, {}); }
   /// The rows added so far that satisfy the read's condition; may be empty. Starts anew.
   sql::Batch take(const sql::EvaluationContext& context);
-  /// The same without the condition.
+  /// Like take(), without the condition.
   sql::Batch take_all();
 
  private:

@@ -31,7 +31,7 @@ std::int64_t parse(std::string_view text, const sql::SequenceDef& sequence) {
   return value;
 }
 
-/// Where the definition is in the catalog.
+/// Returns the field of the definition in the catalog.
 std::string definition_field(const sql::SequenceDef& sequence) { return "sequence:" + std::to_string(sequence.oid); }
 
 SqlError exhausted(const sql::SequenceDef& sequence) {
@@ -134,13 +134,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long keys that were asked for ahead are good for, and how many statements of that time make a table one that gets row after row.
-/// Whoever inserts now and then asks for each row, so that rows of several sessions lie in the order of their inserts.
+/// The lifetime of keys that were taken ahead, and the number of statements within it from which on a table counts as one that gets row
+/// after row. Slower inserters ask for each row, so that rows of several sessions lie in the order of their inserts.
 constexpr auto kKeysAheadLast = std::chrono::milliseconds(100);
 constexpr std::size_t kFewStatements = 8, kMostKeysAhead = 100;
 constexpr std::size_t kMostTables = 1000;
 
-/// What one thread knows of the hidden keys of a table.
+/// The hidden keys of a table that one thread has taken.
 struct KeysAhead {
   std::string version;  // of the table's definition: under another one the counter may be another
   std::uint64_t generation = 0;  // of the Redis that gave them
@@ -193,7 +193,7 @@ asio::awaitable<std::vector<std::int64_t>> allocate_row_keys(RedisClient& client
   const std::int64_t last = replies->integer(0), first = last - static_cast<std::int64_t>(asked) + 1;
   KeysAhead& ahead = keys_ahead(client, table);
   if (replies->generation() != ahead.generation) co_return numbers_from(first, count);
-  // Keys that were there before are smaller than those of this statement: nobody gets them.
+  // Earlier keys taken ahead are smaller than those of this statement: they are dropped.
   ahead.next = first + static_cast<std::int64_t>(count);
   ahead.last = last;
   co_return numbers_from(first, count);

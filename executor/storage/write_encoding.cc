@@ -178,7 +178,7 @@ void WriteEncoding::collect_entries(const WriteUnit::Change& change) {
         if (!is_null(after.first)) set_additions_.push_back({sets_.number(structure.key), new_member, {}});
         break;
       case Structure::Kind::kZset:
-        // The same member with another score is overwritten.
+        // A member with another score is overwritten.
         if (!is_null(before.first) && !are_same(before.first, after.first)) {
           zset_removals_.push_back({zsets_.number(structure.key), before.first, {}});
         }
@@ -226,7 +226,7 @@ void WriteEncoding::order_emptied() {
                  emptied_.end());
 }
 
-/// Nothing of the row as it was is compared: the field that is added to tells that it is there.
+/// Returns true if no old value of the row is compared: the field that is added to shows that the row exists.
 bool WriteEncoding::only_adds(const WriteUnit::Change& change) const {
   const WriteUnit::Shape& shape = unit_.tables_[change.table].shapes[change.shape];
   return !change.increments.empty() && std::ranges::find(shape.columns, true) == shape.columns.end();

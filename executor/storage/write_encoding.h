@@ -61,7 +61,7 @@ class WriteEncoding {
     bool is_last = false;  // with the guards
     std::vector<Word> keys, arguments;
   };
-  /// Of the rows that refer to one that goes, some that go as well.
+  /// Some of the rows that refer to a deleted row and are deleted as well.
   struct ChildrenPart {
     std::size_t children;  // of the demands
     Range gone;
@@ -85,7 +85,7 @@ class WriteEncoding {
 
   WriteFinding finding(const Call& call, std::string_view kind, std::size_t index, const Reply& detail) const;
 
-  // What the changes mean (write_encoding.cc, write_encoding_uniques.cc, write_encoding_locks.cc).
+  // The effects of the changes (write_encoding.cc, write_encoding_uniques.cc, write_encoding_locks.cc).
   void release_old_entries();
   void claim_new_rows();
   bool claim_uniques(std::size_t number);
@@ -148,7 +148,7 @@ class WriteEncoding {
   void write_increment(Word row, const WriteUnit::Change& change, std::size_t position);
   void put(Word word) { arguments_.push_back(word); }
   void put(std::size_t number) { arguments_.push_back(unit_.words_.number(number)); }
-  /// Is the unique structure of that number looked at by the commit alone?
+  /// Returns true if only the commit checks the unique structure of that number.
   bool is_deferred(std::uint32_t table, std::size_t structure);
   bool only_adds(const WriteUnit::Change& change) const;
   bool is_active(std::size_t number) const { return !skipped_here_[number] && !unit_.changes_[number].skipped; }

@@ -9,7 +9,7 @@ namespace redquel::executor {
 
 using sql::Structure;
 
-/// Of a row that stays: nothing that another table could refer to changes.
+/// Returns true for a row that stays if no value that another table could refer to changes.
 bool WriteEncoding::keeps_unique_values(const WriteUnit::Change& change) const {
   const RowEncoder& encoder = unit_.tables_[change.table].encoder;
   for (std::size_t index = 0; index < encoder.structures().size(); ++index) {

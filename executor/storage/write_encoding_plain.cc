@@ -13,12 +13,12 @@ namespace {
 
 /// More rows than these, and the script's own loops cost less than the words of the commands.
 constexpr std::size_t kPlainRows = 16;
-/// Of a unit of four rows; only a guess.
+/// The words of a unit of four rows; only a guess.
 constexpr std::size_t kUsualWords = 128;
 
 }  // namespace
 
-/// Does the unit only need what the script can do?
+/// Returns true if the script can do all that the unit needs.
 bool WriteEncoding::is_plain() const {
   const WriteOptions& options = unit_.options_;
   if (verify_only_ || options.ahead_of_commit || options.buffer != nullptr) return false;
@@ -35,7 +35,7 @@ bool WriteEncoding::is_plain() const {
   return true;
 }
 
-/// How many words, and the words.
+/// Writes the number of words, and the words.
 void WriteEncoding::write_words(std::initializer_list<Word> first, std::span<const Word> others) {
   put(first.size() + others.size());
   for (const Word word : first) put(word);

@@ -106,7 +106,7 @@ void WriteEncoding::write_locks(const Range& range) {
   written.fill(tables);
 }
 
-/// What a stricter transaction has read, table by table: the counter and, unless the whole table counts, the rows.
+/// Writes the reads of a stricter transaction, table by table: the counter and, unless the whole table counts, the rows.
 void WriteEncoding::write_reads() {
   if (unit_.options_.reads == nullptr) return put(std::size_t{0});
   put(unit_.options_.reads->tables().size());

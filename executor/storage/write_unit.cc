@@ -71,7 +71,7 @@ std::size_t WriteUnit::add_insert(const TablePtr& table, std::span<const sql::Da
     change.conflict = static_cast<std::uint32_t>(conflicts_.size() - 1);
   }
   if (options_.buffer) {
-    // Nobody else can have its key or a value of it: the commit is soon enough to look.
+    // Other sessions cannot have its key or a value of it: the check at commit is soon enough.
     const bool is_free = tables_[change.table].encoder.is_free_to_insert() && !conflict.skip && !conflict.run_again;
     buffer_insert(change, row);
     if (is_free) {
@@ -166,7 +166,7 @@ std::uint32_t WriteUnit::shape_number(Table& table, std::vector<bool> columns) {
   std::optional<std::size_t> presence;
   for (std::size_t position = 0; position < columns.size(); ++position) {
     if (!columns[position]) continue;
-    // What is only in the key cannot change; a field that older rows lack is in the key too.
+    // A value that is only in the key cannot change; a field that older rows lack is in the key too.
     const sql::ColumnDef& column = encoder.table().columns[position];
     const bool in_key = encoder.table().in_primary_key(column.number);
     if (in_key && !encoder.keys().stores_key_column(column)) continue;
@@ -202,7 +202,7 @@ void WriteUnit::set_expected(Change& change, const std::vector<bool>& columns) {
     const std::string_view text = words_[change.old_image.texts + position];
     const std::string& marker = table.encoder.null_marker(position);
     const bool is_compared = position < shape.columns.size() && shape.columns[position];
-    if (!is_compared) {  // only tells that the row is there
+    if (!is_compared) {  // only shows that the row exists
       words_.push(kAnyValue);
     } else if (marker.empty()) {
       words_.push(text);
@@ -238,7 +238,7 @@ SqlError WriteUnit::violation_error(const Violation& violation) const {
   const Table& table = tables_[change.table];
   const sql::TableDef& definition = table.encoder.table();
   if (!violation.structure && definition.has_hidden_key()) {
-    // The counter of hidden keys stands behind its rows: somebody else changed it.
+    // The counter of hidden keys is behind its rows: another program changed it.
     return SqlError(sqlstate::kDataCorrupted, fmt::format("row key {} of table \"{}\" is taken", change.new_image.member, definition.name));
   }
   std::vector<std::int16_t> columns = definition.primary_key;
@@ -269,7 +269,7 @@ bool WriteUnit::may_skip(const Change& change, const Violation& violation) const
   return change.skip_if_exists && is_expected(change, violation);
 }
 
-/// Is it the conflict that the insert's ON CONFLICT names?
+/// Returns true for the conflict that the insert's ON CONFLICT names.
 bool WriteUnit::is_expected(const Change& change, const Violation& violation) const {
   const auto& wanted = conflicts_[change.conflict].columns;
   if (!wanted) return true;

@@ -49,15 +49,15 @@ struct CommitToken {
 struct WriteOptions {
   /// More rows in one unit are 54000: the script stops Redis for about 20 µs a row.
   std::size_t max_rows = 100'000;
-  /// How values are printed in the details of errors.
+  /// The settings that print values in the details of errors.
   sql::SessionSettings settings;
-  /// What an open transaction has changed so far. With it the unit is checked against Redis and these changes together, nothing is
+  /// The changes of an open transaction so far. With it the unit is checked against Redis and these changes together, without being
   /// applied, and `absorb_into` hands the changes over.
   const RowBuffer* buffer = nullptr;
   /// Locks of the transaction. With a buffer the unit takes those that it needs and notes them here; without, it commits: they must
   /// still be held, and are given back.
   LockSet* locks = nullptr;
-  /// What a stricter transaction has read and must still be so, or the unit is kConflict.
+  /// The reads of a stricter transaction that must still hold, or the unit is kConflict.
   const ReadChecks* reads = nullptr;
   /// Definitions that change together with the rows.
   std::optional<CatalogCommit> catalog;
@@ -66,7 +66,7 @@ struct WriteOptions {
   std::optional<CommitToken> token;
   /// The unit is one chunk of a journaled unit (journaled_unit.h), or undoes one.
   std::optional<JournalStep> journal;
-  /// What foreign keys the changes must leave intact; a chunk of a journaled unit only notes its rows. Null: nobody asks.
+  /// The foreign keys that the changes must keep; a chunk of a journaled unit only records its rows. Null: no checks.
   std::shared_ptr<ForeignKeyChecks> foreign_keys;
   /// Do unique values of these columns wait for the commit? Null: none does.
   std::function<bool(const sql::TableDef&, std::span<const std::int16_t>)> defers_unique;
@@ -80,7 +80,7 @@ struct WriteOptions {
   std::shared_ptr<KnownKeys> changed_rows;
 };
 
-/// What an insert does when a row with the same key or unique value exists.
+/// The behaviour of an insert when a row with the same key or unique value exists.
 struct InsertConflict {
   bool skip = false;  // ON CONFLICT DO NOTHING
   /// Instead of skipping, the unit ends in kConflict: the row came after the statement had looked for it (ON CONFLICT DO UPDATE).
@@ -91,7 +91,7 @@ struct InsertConflict {
 
 class WriteEncoding;
 
-/// What is expected of a field that must be there, whatever it holds.
+/// The expectation of a field that must exist, with any value.
 inline constexpr std::string_view kAnyValue("\0+", 2);
 
 /// Integers beyond this are not added to as increments: the script computes with doubles.
@@ -119,9 +119,9 @@ class WriteUnit {
   /// Gives the row's ordinal in the unit, under which `was_skipped` answers. Throws SqlError 54000.
   std::size_t insert_row(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict = {});
   /// `relied`: per column, whether the statement's result depends on its old value (WHERE, SET expressions, RETURNING); empty: all.
-  /// Columns whose index entries change are always compared. False: the row was changed before in this unit.
-  /// `increments`: the only columns that differ, integers without index entries, to which the difference is added whatever they hold
-  /// by now (kConflict where that is NULL or leaves the type's range); with a buffer the row is neither verified nor locked.
+  /// Columns whose index entries change are always compared. Returns false if the row was changed before in this unit. `increments`: the
+  /// only columns that differ, integers without index entries; the difference is added to the current value (kConflict if it is NULL or
+  /// leaves the type's range). With a buffer the row is neither verified nor locked.
   bool update_row(const TablePtr& table, std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,
                   const std::vector<bool>& relied = {}, const std::vector<std::size_t>& increments = {});
   bool delete_row(const TablePtr& table, std::span<const sql::Datum> old_row, const std::vector<bool>& relied = {});
@@ -146,7 +146,7 @@ class WriteUnit {
   asio::awaitable<WriteStatus> execute(RedisClient& client, ExecutionCounters* counters = nullptr);
   /// After kLocked.
   const LockConflict& blocker() const { return blocker_; }
-  /// After kApplied: did the insert with this ordinal give way to an existing row?
+  /// After kApplied: returns true if the insert with this ordinal yielded to an existing row.
   bool was_skipped(std::size_t ordinal) const { return changes_[ordinal].skipped; }
   /// After kApplied of a unit with a buffer: its changes become the transaction's.
   void absorb_into(RowBuffer& buffer) const;
@@ -168,7 +168,7 @@ class WriteUnit {
     std::vector<std::size_t> increments = {};
     RowImage old_image, new_image;
   };
-  /// Which columns of a table are compared, and the hash fields that takes.
+  /// The columns of a table that are compared, and their hash fields.
   struct Shape {
     std::vector<bool> columns;
     std::vector<std::string> fields;
@@ -208,7 +208,7 @@ class WriteUnit {
   bool is_taken_in_buffer(const Change& change, std::size_t structure, std::string_view field) const;
   std::vector<sql::Datum> new_row(const Change& change, std::span<const std::size_t> positions) const;
   sql::SqlError violation_error(const Violation& violation) const;
-  /// As an error of its row; of a deferrable constraint, which PostgreSQL looks at behind the last row, of none.
+  /// Throws a violation as an error of its row; for a deferrable constraint, which PostgreSQL checks after the last row, without a row.
   [[noreturn]] void throw_violation(const Violation& violation) const;
   bool is_expected(const Change& change, const Violation& violation) const;
   bool may_skip(const Change& change, const Violation& violation) const;
@@ -217,7 +217,7 @@ class WriteUnit {
   std::size_t add_insert(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict);
   void note_foreign_keys(const TablePtr& table, std::span<const sql::Datum> before, std::span<const sql::Datum> after,
                          bool may_give_way = false);
-  /// Of rows that seem to refer to what goes: are they gone, is one of them there, or even unknown to the statement?
+  /// The state of rows that seem to refer to a deleted one: gone, existing, or unknown to the statement.
   enum class ReferenceState { kGone, kThere, kNew };
   asio::awaitable<ReferenceState> examine_references(RedisClient& client, const ForeignKeyDemands::Children& children,
                                                      ExecutionCounters* counters);
@@ -238,7 +238,7 @@ class WriteUnit {
   std::vector<Change> changes_;
   std::vector<InsertConflict> conflicts_;
   std::vector<Guard> guards_;
-  /// What the changes mean to the transaction's buffer.
+  /// The effects of the changes on the transaction's buffer.
   struct Record {
     std::uint32_t table;
     std::optional<std::size_t> change;  // without effect if it was skipped; nullopt: nothing to check in Redis

@@ -48,7 +48,7 @@ asio::awaitable<bool> write_plainly(RedisClient& client, WriteEncoding& encoding
 
 }  // namespace
 
-/// What the calls of one attempt have found not to be as the unit expects.
+/// The expectations of the unit that the calls of one attempt found broken.
 struct WriteUnit::Findings {
   std::vector<std::size_t> changed_rows;
   std::vector<Violation> violations;
@@ -181,7 +181,7 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (changes_.empty() && !options_.foreign_keys) co_return WriteStatus::kApplied;
     WriteEncoding encoding(*this, changes_.size(), options_.buffer != nullptr || options_.verify_only);
-    // Increments, and new rows that nobody else can have, wait for the commit alone.
+    // Increments, and new rows that other sessions cannot have, wait for the commit alone.
     if (options_.buffer && changes_.empty() && encoding.foreign_keys().empty()) co_return WriteStatus::kApplied;
     std::optional<WriteEncoding> earlier;
     const WriteEncoding* sent = &encoding;

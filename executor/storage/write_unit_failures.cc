@@ -14,12 +14,12 @@ namespace redquel::executor {
 
 using sql::SqlError;
 
-// What the proxy looks at when the script's checks failed: whether a row has really changed, and whether a unique value is really
+// The proxy's examination after a failed check of the script: whether a row has really changed, and whether a unique value is really
 // taken.
 
 namespace {
 
-/// Do both texts (absent: null) stand for the same value of the column? Texts that other programs wrote may be spelled otherwise.
+/// Returns true if both texts (absent: null) are the same value of the column. Texts of other programs may have another spelling.
 bool same_value(sql::Type type, std::string_view expected, std::optional<std::string_view> found) {
   if (is_null(expected) || !found) return is_null(expected) == !found;
   if (expected == *found) return true;
@@ -121,7 +121,7 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
     Guard guard;
     try {
       guard.key = encoder.keys().row_of_member(failure.owner);
-    } catch (const SqlError&) {  // not a member of this table: nobody's entry
+    } catch (const SqlError&) {  // not a member of this table: an orphaned entry
     }
     const bool names_key = change.kind == Kind::kInsert && change.skip_if_exists && conflicts_[change.conflict].columns;
     if (guard.key.empty() || (failure.owner == change.new_image.member && !names_key)) {
@@ -225,7 +225,7 @@ asio::awaitable<std::optional<LockConflict>> lock_of_all(RedisClient& client, sq
 
 }  // namespace
 
-/// Where all rows that refer to it are about to go, or are locked, `blocker_` is the lock to be waited for.
+/// If all rows that refer to it are about to be deleted, or are locked, `blocker_` is the lock to wait for.
 asio::awaitable<WriteUnit::ReferenceState> WriteUnit::examine_references(RedisClient& client,
                                                                          const ForeignKeyDemands::Children& children,
                                                                          ExecutionCounters* counters) {

@@ -117,7 +117,7 @@ sql::SqlError outcome_unknown(const sql::SqlError& error) {
 /// Locks that the committing script verifies and gives back: each about two microseconds of Redis.
 constexpr std::size_t kLocksPerScript = 10'000;
 
-/// May the update take a unique value from another row, or give its own to one?
+/// Returns true if the update may take a unique value from another row, or give its own to one.
 bool may_exchange_values(const sql::TableDef& table, const BufferedRow& row) {
   for (const sql::IndexDef& index : table.indexes) {
     if (!index.unique) continue;
@@ -179,7 +179,7 @@ class ChunkedCommit {
       throw;
     }
     if (!held) throw lapsed_lock();
-    // What others lock from now on waits for the end of the unit: it is in nobody's way.
+    // Locks that other sessions take from now on wait for the end of the unit.
     options_.locks = &transaction.locks();
     unit_ = WriteUnit(options_);
     for (const Phase phase : kPhases) {
@@ -257,7 +257,8 @@ asio::awaitable<void> commit_in_chunks(RedisClient& redis, Transaction& transact
 
 namespace {
 
-/// Can rows of the table be written before the commit? Nobody else looks at its place, and only its own rows decide whether they fit.
+/// Returns true if rows of the table can be written before the commit: no other session reads its place, and only its own rows decide
+/// whether they fit.
 bool is_unseen(const TransactionCatalog& catalog, const sql::TableDef& table) {
   return !table.mapping && catalog.is_new_place(table.prefix) && !table.has_foreign_keys() &&
          table.on_commit == sql::TableDef::OnCommit::kPreserveRows;
@@ -292,7 +293,7 @@ asio::awaitable<void> write_ahead_of_commit(RedisClient& redis, Transaction& tra
   }
 }
 
-/// What a commit does to mapped tables.
+/// The changes of a commit to mapped tables.
 struct MappedCommit {
   std::shared_ptr<const MappedWriteCall> call;  // null: nothing
   RedisUserPtr user;                            // null: redquel's own login
@@ -310,7 +311,7 @@ asio::awaitable<MappedCommit> mapped_changes(RedisClient& redis, Transaction& tr
     user = writer;
     const int database = unit->table().mapping->database.value_or(place.database);
     RedisClient& client = user ? user->shared(database) : database == place.database ? redis : place.access.shared(database);
-    // What the statements took for NULL was told then.
+    // Values that were read as NULL were reported at that time.
     if (!co_await unit->read(client, true, nullptr)) throw serialization_failure("update");
     unit->append_writes(*call, database);
   }
@@ -388,7 +389,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
       co_await settle_increments(redis, transaction, std::move(tables), limits, random);
     }
     WriteOptions chunk_options = options;
-    chunk_options.token.reset();  // it is the journal that tells what became of the unit
+    chunk_options.token.reset();  // the journal records the outcome of the unit
     chunk_options.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
     chunk_options.foreign_keys->expect_written();
     const LockDeadline deadline = lock_deadline(limits.lock_timeout);

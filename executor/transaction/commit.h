@@ -12,18 +12,18 @@
 
 namespace redquel::executor {
 
-/// Where mapped tables are.
+/// The access to mapped tables.
 struct MappedPlace {
   RedisAccess& access;
   int database;  // the session's logical one
   std::string catalog_version;
 };
 
-/// Brings all changes of the transaction, rows and definitions, to Redis or none of them. Throws SqlError 40001 where a row that it changed
-/// is not any more what it saw, and what a write unit throws; 08007 where the connection broke and nothing can tell what became of it.
-/// Changes of mapped tables go along in the same script; 40001 where an application was faster. More than `script_rows` rows, where
-/// neither definitions nor mapped tables change with them, are a journaled unit. It waits for locks of others where the
-/// transaction only added to rows (increments.h).
+/// Writes all changes of the transaction, rows and definitions, to Redis or none of them. Throws SqlError 40001 if a row that it changed
+/// differs from the one it saw, and the errors of a write unit; 08007 if the connection broke and the outcome is unknown. Changes of
+/// mapped tables are part of the same script; 40001 if an application was faster. More than `script_rows` rows, unless definitions or
+/// mapped tables change with them, are a journaled unit. It waits for conflicting locks if the transaction only added to rows
+/// (increments.h).
 asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
                                      LockWaitLimits limits, std::minstd_rand& random, MappedPlace place);
 
@@ -37,7 +37,7 @@ asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& trans
 /// After it: keys of what was dropped, indexes over rows of before. The session has no transaction any more.
 asio::awaitable<void> finish_commit(DdlContext& context, const Transaction& transaction);
 
-/// After a rollback: rows and counters of tables that never came to be, unless somebody else has them by now.
+/// After a rollback: deletes rows and counters of tables that were never committed, unless another session has their places by now.
 asio::awaitable<void> clear_new_places(RedisClient& redis, const Transaction& transaction);
 /// Deletes counters, (prefix, key), of sequences and tables that never came to be, unless others have their prefix by now. An empty prefix:
 /// no others can have it.

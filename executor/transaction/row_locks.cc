@@ -93,7 +93,7 @@ LockedTable::LockedTable(std::shared_ptr<const sql::TableDef> table, const plann
   for (const std::int16_t number : numbers) {
     const std::size_t position = number == 0 ? table->columns.size() : table->position(number);
     places_.push_back(position);
-    // What is only in the key cannot change; a field that older rows lack is in the key too.
+    // A value that is only in the key cannot change; a field that older rows lack is in the key too.
     const bool in_key = number == 0 || (table->in_primary_key(number) && !encoder_.keys().stores_key_column(*table->find_column(number)));
     if (in_key || encoder_.field(position) == nullptr) continue;
     compared_.push_back(position);

@@ -31,14 +31,14 @@ class RowLockRequest {
 
   RowLockRequest(std::vector<Table> tables, std::string token) : tables_(std::move(tables)), token_(std::move(token)) {}
 
-  /// The next row of the current group; the groups' rows come in the tables' order. `expected` is parallel to the fields; empty: the
-  /// row is not looked at, because nobody else can have changed it.
+  /// Adds the next row of the current group; the groups' rows come in the tables' order. `expected` is parallel to the fields; empty: the
+  /// row is not read, because other sessions cannot have changed it.
   void add_row(std::string_view member, std::string_view key, std::vector<std::string> expected);
   /// Locks as a statement that writes does, and reads what it has locked: the rows' fields come with the answer.
   void read_to_write() { writes_ = true; }
   std::size_t groups() const { return tables_.empty() ? 0 : keys_.size() / tables_.size(); }
 
-  /// What a field must hold.
+  /// The expected value of a field.
   static std::string holds(std::string_view text) { return "=" + std::string(text); }
   static std::string holds_or_is_absent(std::string_view text) { return "?" + std::string(text); }
   static std::string is_absent() { return "-"; }
@@ -47,7 +47,7 @@ class RowLockRequest {
   struct Answer {
     /// By group, as far as they were looked at: 'l' is locked, 's' was skipped, 'c' is locked but is not any more what was read, 'g' is gone.
     std::string states;
-    std::optional<LockConflict> conflict;           // somebody else's lock is in the way of the next group, or a table is somebody's alone
+    std::optional<LockConflict> conflict;           // a lock of another owner blocks the next group, or a table is exclusive
     std::optional<std::size_t> not_waited_for;      // … and this table's clause says NOWAIT
     RepliesPtr replies;                              // what Redis said
 

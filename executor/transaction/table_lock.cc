@@ -20,7 +20,7 @@ namespace {
 /// Row locks that one script looks at, each about a microsecond of Redis.
 constexpr std::size_t kLocksLookedAt = 2000;
 
-/// What lock_table.lua and look_at_locks.lua answer.
+/// The answer of lock_table.lua and look_at_locks.lua.
 struct TableLockAnswer {
   enum class Outcome { kDone, kLook, kNext, kLocked, kExclusive, kLost } outcome = Outcome::kLost;
   std::string cursor;         // of kNext: "0" at the end

@@ -33,7 +33,7 @@ class Transaction {
   /// Must what it has read still be so when it commits? SERIALIZABLE.
   bool keeps_reads() const { return keeps_reads_; }
   void set_keeps_reads(bool keeps) { keeps_reads_ = keeps; }
-  /// What it has locked. Without a token it has locked nothing.
+  /// The transaction's locks. Without a token it has none.
   LockSet& locks() { return locks_; }
   const LockSet& locks() const { return locks_; }
 
@@ -47,9 +47,10 @@ class Transaction {
   /// After a definition statement: buffered rows take the form of the new definitions. Throws what the rows do not allow.
   void follow_definitions(const sql::SessionSettings& settings);
 
-  /// May rows of this table go to Redis before the commit? Nobody sees them there, and no ROLLBACK TO could take them back alone.
+  /// Returns true if rows of this table may go to Redis before the commit: no other session sees them there, and no ROLLBACK TO could undo
+  /// them alone.
   bool may_write_ahead(const sql::TableDef& table) const;
-  /// Has it claimed a place for such rows?
+  /// Returns true if the transaction has claimed a place for such rows.
   bool writes_ahead() const { return catalog_ && !catalog_->claims().empty(); }
 
   /// Notes the Redis user as whom the commit writes a foreign table; null: redquel's own login. 0A000 if it is another one than before.

@@ -17,7 +17,7 @@ namespace {
 
 bool is_text(sql::Oid type) { return type == sql::oid::kText || type == sql::oid::kVarchar; }
 
-/// May a value of this type stand for one of the column's type in an index, as the operator compares them?
+/// Returns true if an index of the column's type can be asked with a value of this type, compared by the operator.
 bool comparable(sql::Oid column, sql::Oid value) {
   return column == value || (sql::is_integer_type(column) && sql::is_integer_type(value)) || (is_text(column) && (is_text(value) || value == sql::oid::kName));
 }

@@ -20,7 +20,7 @@ namespace {
 using sql::ExpressionPtr;
 using SetKind = SetExpression::Kind;
 
-/// As redis-cli needs it: quoted where blanks, quotes or control bytes would be misread.
+/// Returns the word for redis-cli: quoted if blanks, quotes or control bytes would be misread.
 std::string word(std::string_view text) {
   bool plain = !text.empty();
   for (char c : text) plain = plain && static_cast<unsigned char>(c) > 0x20 && c != '"' && c != '\'' && c != '\\' && c != 0x7f && c != '\xff';

@@ -9,7 +9,7 @@
 
 namespace redquel::planner {
 
-/// What really happened in one node of a run, its inputs included in time but not in the counts of Redis.
+/// The figures of one node in a run. Its time includes its inputs, its counts of Redis do not.
 struct NodeRun {
   std::uint64_t rows = 0;
   std::uint64_t loops = 0;

@@ -59,7 +59,7 @@ class AccessPathChooser {
     return std::move(planned_);
   }
 
-  /// Are only key columns needed, or those and scores, of rows that sets know exactly?
+  /// Returns true if only key columns are needed, or those and scores, of rows that sets know exactly.
   bool prepare_index_keys() {
     if (!wish_.needed || wish_.needed->empty() || (wish_.goal && !wish_.order.empty()) || table_.primary_key.empty()) return false;
     bool needs_scores = false;
@@ -301,7 +301,7 @@ class AccessPathChooser {
     return best;
   }
 
-  /// All rows where a zset tells all that is read of them: its elements cost less than rows.
+  /// Returns the scan of all rows by a zset that has all columns that are read: its elements are cheaper than rows.
   std::optional<OrderedScan> scored_scan() {
     if (!by_indexes_alone_ || wish_.goal) return {};
     for (const std::int16_t number : read_.numbers) {
@@ -325,7 +325,7 @@ class AccessPathChooser {
     return !wish_.order.empty() && order_number() == number;
   }
 
-  /// What leads the wanted order: a column of the table or a computed one.
+  /// Returns the first column of the wanted order: a column of the table or a computed one.
   std::optional<std::int16_t> order_number() const {
     const sql::Expression& expression = *wish_.order[0].expression;
     if (const auto number = indexed_.number_of(expression)) return number;
@@ -428,7 +428,7 @@ class AccessPathChooser {
   std::vector<ColumnId> ids_;
   Condition condition_;
   std::vector<LogicalColumn> columns_;
-  std::vector<LogicalColumn> key_columns_;     // the needed ones, where members and scores tell them
+  std::vector<LogicalColumn> key_columns_;     // the needed ones, if members and scores have them
   bool by_indexes_alone_ = false;
   std::optional<SetExpression> exact_sets_;
   TableRead read_;

@@ -218,7 +218,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalProject& pr
 
 namespace {
 
-/// Does the node give exactly one row?
+/// Returns true if the node gives exactly one row.
 bool is_one_row(const Logical& node) {
   if (const auto* values = std::get_if<LogicalValues>(&node.node)) return values->rows.size() == 1;
   if (const auto* project = std::get_if<LogicalProject>(&node.node)) return is_one_row(*project->input);
@@ -250,7 +250,7 @@ bool PhysicalPlanner::runs_often(const LogicalPtr& outer) {
   if (project) return runs_often(project->input);
   if (sort) return runs_often(sort->input);
   if (aggregate) return !aggregate->scalar;
-  // What RETURNING asks is asked for the rows that were written.
+  // Subqueries of RETURNING are evaluated for the rows that were written.
   const bool writes = std::holds_alternative<LogicalInsert>(outer->node) || std::holds_alternative<LogicalUpdate>(outer->node) ||
                       std::holds_alternative<LogicalDelete>(outer->node) || std::holds_alternative<LogicalMerge>(outer->node);
   return !writes;
@@ -410,7 +410,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalWindow& win
 
 namespace {
 
-/// So many leading keys of the wish are keys of the order that there is.
+/// Returns how many leading keys of the wanted order the given order has.
 std::size_t granted(const std::vector<SortKey>& wanted, const std::vector<SortKey>& given) {
   std::size_t count = 0;
   while (count < wanted.size() && count < given.size() && sql::equal(*wanted[count].expression, *given[count].expression) &&
@@ -480,7 +480,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLockRows& locks,
   }
   Wish below{wish.order, wish.goal};
   below.goal.exact = false;
-  if (skips) below.goal = {};  // nobody knows how many rows are locked
+  if (skips) below.goal = {};  // the number of locked rows is unknown
   Planned input = plan(locks.input, below);
   PhysicalLockRows physical{input.plan, {}, wish.goal};
   for (const LogicalLockRows::Mark& mark : locks.marks) {

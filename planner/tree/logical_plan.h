@@ -23,7 +23,7 @@ struct Logical;
 /// Immutable; rules build new trees that share what did not change.
 using LogicalPtr = std::shared_ptr<const Logical>;
 
-/// What a node gives: its columns in order.
+/// A column of a node's output, in order.
 struct LogicalColumn {
   ColumnId id;
   std::string name;

@@ -27,7 +27,7 @@ bool is_write(const PhysicalNode& node) {
 const PhysicalNode* main_write(const PhysicalNode& plan) {
   const PhysicalNode* node = &plan;
   while (!is_write(*node)) {
-    // What may stand above it: WITH queries; RETURNING with subqueries.
+    // Nodes that may be above it: WITH queries; RETURNING with subqueries.
     if (const auto* share = std::get_if<PhysicalShare>(&node->node)) {
       node = share->input.get();
     } else if (const auto* project = std::get_if<PhysicalProject>(&node->node)) {

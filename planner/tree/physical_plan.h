@@ -20,15 +20,15 @@ using PhysicalPlan = std::shared_ptr<const PhysicalNode>;
 
 // ---- Reading a table from Redis -------------------------------------------------------------------------------------------
 
-/// What every access path to a table has: which columns are fetched, and the whole WHERE clause, which is checked again on the
-/// fetched rows because index entries only promise a superset.
+/// The common part of all access paths to a table: the fetched columns and the whole WHERE clause. The clause is checked again on the
+/// fetched rows, because index entries only promise a superset.
 struct TableRead {
   std::shared_ptr<const sql::TableDef> table;
   std::string alias;
   std::vector<std::int16_t> numbers;  // fetched columns; 0 is the hidden row key
   sql::ExpressionPtr condition;       // over the fetched columns; null: every row
   std::vector<std::int16_t> outputs;  // the node's columns: positions in `numbers`
-  /// Of `numbers`, where a run reads so little that looking them up again would count; else null.
+  /// The fields of `numbers`, if a run reads so little that looking them up again would count; otherwise null.
   std::shared_ptr<const sql::RowFields> fields = nullptr;
 };
 
@@ -53,7 +53,7 @@ struct PrefixBound {
   std::string prefix;
 };
 
-/// How many rows are wanted of a node, as LIMIT and OFFSET say it (int8, over parameters alone; null: not given).
+/// The number of wanted rows of a node from LIMIT and OFFSET (int8, over parameters alone; null: not given).
 struct RowGoal {
   sql::ExpressionPtr limit, offset;
   /// True: the node itself leaves out the offset and stops at the limit. False: no more than offset + limit rows will be asked for.
@@ -145,7 +145,7 @@ struct MappedScan {
               // layout list: elements between two positions, or as many of the first or last ones as `goal` says
   } path = Path::kScan;
   sql::Oid index = 0;
-  /// What members of sets and structures say of a row, stored form; empty: they are the member of layout set itself.
+  /// The form of members of sets and structures, stored form; empty: they are the member of layout set itself.
   std::string member;
   std::int16_t ordered_by = 0;             // kOrder, kRange, kScores
   std::optional<RangeBound> lower, upper;  // of it; kOrder, kRange, kScores

@@ -137,8 +137,8 @@ def test_health(make_server, make_redis, build):
     assert json.loads(get(port, "/health/ready")[1]) == {"ready": False, "reasons": ["redis does not answer"]}
     assert health() == (0, {"live": True}) and health("--ready")[0] == 1
     server.stop()
-    nobody = subprocess.run([os.path.join(build, "redquel"), "health", "--status", f"127.0.0.1:{port}"], capture_output=True, text=True, timeout=60)
-    assert nobody.returncode == 1 and nobody.stderr.startswith("redquel health: no answer: "), nobody
+    unanswered = subprocess.run([os.path.join(build, "redquel"), "health", "--status", f"127.0.0.1:{port}"], capture_output=True, text=True, timeout=60)
+    assert unanswered.returncode == 1 and unanswered.stderr.startswith("redquel health: no answer: "), unanswered
 
 
 ACTIVITY = ("SELECT datname, usename, application_name, state, wait_event_type, wait_event, query, backend_type, backend_start <= state_change, "
