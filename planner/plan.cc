@@ -106,7 +106,7 @@ std::vector<std::shared_ptr<const sql::TableDef>> tables_whose_sizes_count(const
 }
 
 bool needs_snapshot(const PhysicalPlan& plan) {
-  // What has been written must not be written again.
+  // A plan that writes must not run twice.
   if (main_write(*plan) != nullptr) return false;
   Reads reads;
   count_reads(*plan, reads);

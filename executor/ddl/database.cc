@@ -69,8 +69,8 @@ namespace {
 /// Deletes what tables, sequences and redquel itself have in the logical database. Gives the number of keys that are not redquel's.
 asio::awaitable<std::size_t> empty_database(DdlContext& context, int number) {
   RedisClient& redis = context.access->bulk(number);
-  SessionState nobody;
-  DdlContext inside{redis, redis, nobody, context.home, number, context.access};
+  SessionState other;
+  DdlContext inside{redis, redis, other, context.home, number, context.access};
   const MakeDraft drop_all = [](CatalogDraft& draft) {
     const DependentChanges owned_by_all;
     const sql::CatalogSnapshot all = draft.catalog();

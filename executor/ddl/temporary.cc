@@ -101,8 +101,8 @@ asio::awaitable<void> TemporarySchemas::drop_abandoned(DdlContext& context) {
     if (!is_alive || process_of(schemas[i]) == lease_.process()) abandoned.push_back(schemas[i]);
   }
   if (abandoned.empty()) co_return;
-  SessionState nobody;  // no part of the session's transaction
-  DdlContext own{context.redis, context.bulk, nobody, context.home, context.database};
+  SessionState outside;  // no part of the session's transaction
+  DdlContext own{context.redis, context.bulk, outside, context.home, context.database};
   for (const std::string& schema : abandoned) {
     const MakeDraft make = [&](CatalogDraft& draft) { drop_schema(draft, schema); };
     try {

@@ -149,7 +149,7 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::connect() 
     master_ = found.place;
     proof_time_ = found.down_after / 2;
   }
-  // The timer closes the socket, which ends whatever the attempt waits for.
+  // The timer closes the socket, which ends every wait of the attempt.
   attempt_timer_.expires_after(options_.connect_timeout);
   attempt_timer_.async_wait([self = shared_from_this()](error_code cancelled) {
     if (!cancelled && self->state_ == State::connecting) self->close_socket();

@@ -10,7 +10,7 @@
 
 namespace redquel::executor {
 
-/// What the engines and the connections of one thread count, for /metrics. The thread writes, any thread reads. Durations: nanoseconds.
+/// The counts of the engines and connections of one thread, for /metrics. The thread writes, any thread reads. Durations: nanoseconds.
 class ExecutorCounts {
  public:
   sql::Count plan_cache_hits, plan_cache_misses;

@@ -16,7 +16,7 @@ namespace redquel::executor {
 /// of the process: those of a client for them, and batches of other clients that look at many keys or elements.
 class LookClient final : public RedisClient {
  public:
-  /// Which batches keep the pace.
+  /// The batches that keep the pace.
   enum class Paced : std::uint8_t { kLarge, kAll };
   /// `share`: the pace of bulk reads.
   /// `own`: null: redquel's own keys are read from Redis, too.

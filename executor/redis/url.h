@@ -29,7 +29,7 @@ struct SentinelGroup {
   std::string user, password;    // of the login to the sentinels; empty: none
 };
 
-/// Where a Redis is and how to log in.
+/// The address of a Redis and the login.
 struct RedisUrl {
   std::variant<TcpPlace, UnixPlace> place;  // unused if there are sentinels
   std::optional<SentinelGroup> sentinels;

@@ -35,7 +35,7 @@ static_assert(std::ranges::is_sorted(kReads));
 
 bool is_read(std::string_view command) { return std::ranges::binary_search(kReads, command); }
 
-/// The user may not, or nobody may: a Redis whose owner has taken the command away.
+/// Returns true if the user may not run the command, or no user may: the owner of the Redis has removed it.
 bool is_refused_for_ever(const Reply& reply) {
   return reply.is_error() && (reply.text.starts_with("NOPERM") || reply.text.starts_with("ERR unknown command"));
 }

@@ -10,9 +10,9 @@ namespace redquel::executor {
 
 // A Redis that has just started, or that may evict rows, is only read (ServerInfo says why).
 
-/// Do all commands only read? What is not known to is taken for a write.
+/// Returns true if all commands only read. An unknown command counts as a write.
 bool only_reads(const CommandBatch& batch);
-/// As above, of a batch of so many commands whose replies are awaited.
+/// Like only_reads() above, for a batch of so many commands whose replies are awaited.
 bool only_reads(const Replies& awaited, std::size_t commands);
 
 /// 25006, naming Redis's policy.

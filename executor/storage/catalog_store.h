@@ -70,14 +70,15 @@ struct CatalogChange {
 asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, const sql::CatalogSnapshot& base,
                                                            CatalogChange change);
 
-/// The same as a part of write_rows_and_catalog.lua: the keys and arguments of commit_catalog.lua.
+/// A change as a part of write_rows_and_catalog.lua: the keys and arguments of commit_catalog.lua.
 struct CatalogCommit {
   std::string new_version;
   std::vector<std::string> keys, arguments;
 };
 CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange change);
 
-/// So many oids that nobody else gets, whatever becomes of them: the first. A change that would take them on its own is stale from now on.
+/// Reserves so many oids, even if they are never used: returns the first. A change that would take them without a reservation becomes
+/// stale.
 asio::awaitable<sql::Oid> reserve_oids(RedisClient& client, sql::Oid count);
 
 /// The time for which a build without a sign of life counts as alive.

@@ -45,7 +45,7 @@ std::vector<std::string> words_of(std::string_view text) {
   }
 }
 
-/// Undoes a unit whose owner is gone. False: it lives, or somebody else is at it.
+/// Undoes a unit whose owner is gone. Returns false if the owner lives, or another process already undoes it.
 asio::awaitable<bool> recover(RedisClient& client, const ExclusiveTables& all, const ExclusiveTable& dead) {
   std::vector<sql::Oid> tables;
   for (const auto& [oid, state] : all) {

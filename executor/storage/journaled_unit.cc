@@ -55,7 +55,7 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
   std::vector<sql::Oid> tables;
   bool active = false;
   std::uint64_t generation = 0;  // of Redis: after a restart chunks may be lost
-  Clock::time_point last_sign;  // nobody else can have the tables before its lease is over
+  Clock::time_point last_sign;  // other owners cannot have the tables before the lease is over
   std::deque<std::shared_ptr<Chunk>> chunks;
   std::size_t running = 0;
   asio::steady_timer finished;  // wakes waiters for a chunk

@@ -30,7 +30,7 @@ inline std::string value_lock_field(std::string_view uniques_key, std::string_vi
   return text;
 }
 
-/// What one transaction holds. Of the locks of its rows more than some thousand wait in a temporary file.
+/// The locks of one transaction. Row locks beyond some thousand wait in a temporary file.
 class LockSet {
  public:
   using Fields = std::map<sql::Oid, std::set<std::string>>;
@@ -39,7 +39,7 @@ class LockSet {
 
   std::string process() const { return token.substr(0, token.find('.')); }
   bool empty() const { return size() == 0; }
-  /// How many there are; one that was taken again after it had gone to the file counts twice.
+  /// Returns the number of locks; one that was taken again after it had gone to the file counts twice.
   std::size_t size() const { return kept_size_ + recent_size_ + filed_; }
   /// Of those of one table that `add` has noted.
   std::size_t count_kept(sql::Oid table) const;

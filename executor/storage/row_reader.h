@@ -36,7 +36,7 @@ class RowReader {
   /// Adds a row unless its presence field is absent or the transaction has changed it; `values` are the fields' answers. Both must stay alive by `keep_alive`.
   /// False: there is no such row.
   bool add(std::string_view member, std::span<const Reply> values);
-  /// The same of a row that an element of an index tells whole (planner/physical/index_only.h): `value` is that of its only field.
+  /// Adds a row that an element of an index has completely (planner/physical/index_only.h): `value` is that of its only field.
   bool add_entry(std::string_view member, const Reply& value);
   void keep_alive(std::shared_ptr<const void> owner) { owners_.push_back(std::move(owner)); }
   std::size_t rows() const { return rows_; }

@@ -33,13 +33,13 @@ class WriteEncoding {
   /// Makes the calls of `script()`.
   void divide();
   std::size_t calls() const { return calls_.size(); }
-  /// Which script `command` calls.
+  /// Returns the script that `command` calls.
   const Script& script() const;
   CommandBatch command(std::size_t call) const;
   /// Did the insert give way to an earlier one of this unit?
   bool was_skipped(std::size_t change) const { return skipped_here_[change]; }
 
-  /// What foreign keys demand of Redis.
+  /// Returns the demands of foreign keys on Redis.
   const ForeignKeyDemands& foreign_keys() const { return foreign_keys_; }
   /// Table, mode and field of each lock that the call takes.
   std::span<const std::pair<sql::Oid, std::string_view>> locks(std::size_t call) const {

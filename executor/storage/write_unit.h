@@ -41,7 +41,7 @@ struct JournalStep {
 
 class MappedWriteCall;
 
-/// Where Redis notes that a commit took place, so that it can be asked when the connection was lost meanwhile (transaction/commit_fence.h).
+/// The record of a commit in Redis, so that its outcome can be found if the connection was lost meanwhile (transaction/commit_fence.h).
 struct CommitToken {
   std::string key, slot, number;
 };
@@ -68,7 +68,7 @@ struct WriteOptions {
   std::optional<JournalStep> journal;
   /// The foreign keys that the changes must keep; a chunk of a journaled unit only records its rows. Null: no checks.
   std::shared_ptr<ForeignKeyChecks> foreign_keys;
-  /// Do unique values of these columns wait for the commit? Null: none does.
+  /// Returns true if unique values of these columns are checked at commit. Null: none are.
   std::function<bool(const sql::TableDef&, std::span<const std::int16_t>)> defers_unique;
   /// The rows' tables are at places that only their transaction knows (TransactionCatalog::claim): no definition there to compare, no locks.
   bool ahead_of_commit = false;

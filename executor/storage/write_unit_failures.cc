@@ -193,7 +193,7 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
   co_return violations;
 }
 
-/// Where all of them are gone, the next attempt relies on that.
+/// If all of them are gone, the next attempt relies on that.
 namespace {
 
 /// Returns a lock if each of the rows has one of another transaction that deletes it, changes its key, or has locked it FOR UPDATE.

@@ -42,7 +42,7 @@ void add_changes(WriteUnit& unit, const TableChanges& changes) {
   while (const ChangeLog::VersionPtr changed = walk.next()) add_change(unit, changes.table, changed->row);
 }
 
-/// Looks at definitions again where nobody seems to have the tables for himself: that may just have ended.
+/// Reads the definitions again if no owner seems to have the tables exclusively: that may just have ended.
 constexpr int kStaleLooks = 2;
 
 /// Tables whose definitions the unit relies on or changes.
@@ -61,7 +61,7 @@ std::vector<sql::Oid> tables_of(const Transaction& transaction) {
   return tables;
 }
 
-/// What the commit does to the definitions; others may have changed some meanwhile. Nothing: it changes none.
+/// Returns the commit's changes to the definitions; other sessions may have changed some meanwhile. nullopt: no changes.
 std::optional<CatalogCommit> definitions_of(const Transaction& transaction) {
   if (transaction.catalog() == nullptr) return {};
   CatalogChange change = transaction.catalog()->take_change();
@@ -150,13 +150,12 @@ bool add_in_phase(WriteUnit& unit, Phase phase, const WriteUnit::TablePtr& table
   return true;
 }
 
-/// Is there a row that was there before, or will be?
+/// Returns true if a row existed before, or will exist.
 bool writes_rows(const TableChanges& changes) {
   return changes.any_row([](const BufferedRow& row) { return row.stored || row.current; });
 }
 
-/// Sends the transaction's rows chunk by chunk. Reads are verified by the first one, locks before it, when the tables are nobody else's
-/// already.
+/// Sends the transaction's rows chunk by chunk. The first one verifies reads, and the tables become exclusive before it verifies locks.
 class ChunkedCommit {
  public:
   ChunkedCommit(asio::any_io_executor executor, RedisClient& redis, WriteOptions options, std::size_t script_rows)

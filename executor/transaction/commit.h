@@ -27,8 +27,8 @@ struct MappedPlace {
 asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
                                      LockWaitLimits limits, std::minstd_rand& random, MappedPlace place);
 
-/// Of a transaction that changes definitions: tables with more changed rows than the committing script shall write, and which `commit_changes`
-/// cannot write before it.
+/// For a transaction that changes definitions: returns the tables with more changed rows than the committing script shall write, and which
+/// `commit_changes` cannot write before it.
 std::vector<sql::Oid> tables_too_large_for_commit(const Transaction& transaction, std::size_t script_rows);
 
 /// SET CONSTRAINTS … IMMEDIATE: throws what the unit of all changes would, of the constraints that `options` ask for.

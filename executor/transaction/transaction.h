@@ -27,10 +27,10 @@ class Transaction {
   /// Tables whose rows in Redis are not what the transaction sees.
   std::set<sql::Oid> changed_tables() const { return buffer_.changed_tables(); }
 
-  /// What it has read, at the stricter levels.
+  /// The transaction's reads, at the stricter levels.
   ReadChecks& reads() { return reads_; }
   ReadMoment& read_moment() { return read_moment_; }
-  /// Must what it has read still be so when it commits? SERIALIZABLE.
+  /// SERIALIZABLE: the reads must still hold at commit.
   bool keeps_reads() const { return keeps_reads_; }
   void set_keeps_reads(bool keeps) { keeps_reads_ = keeps; }
   /// The transaction's locks. Without a token it has none.

@@ -129,7 +129,7 @@ struct LogicalWindow {
   std::vector<SortKey> order_by;
   std::vector<WindowCall> functions;
 };
-/// How a locking clause locks the rows of a table: FOR UPDATE and its weaker kin.
+/// The lock of a locking clause on the rows of a table: FOR UPDATE and its weaker relatives.
 struct RowLock {
   enum class Strength : std::uint8_t { kKeyShare = 1, kShare, kNoKeyUpdate, kUpdate } strength = Strength::kUpdate;
   enum class Wait : std::uint8_t { kBlock, kSkipLocked, kNoWait } wait = Wait::kBlock;
@@ -183,7 +183,7 @@ struct LogicalRecursiveUnion {
   bool all = false;  // UNION ALL: rows that were there before come again
 };
 
-/// How a column of the target gets its value in INSERT.
+/// The source of a target column's value in INSERT.
 struct InsertColumn {
   std::int16_t number;
   /// Over the source's columns, in the column's type (assignment cast applied). Null: from `sequence`.

@@ -156,7 +156,7 @@ struct MappedScan {
   RowGoal goal;
 };
 
-/// Stands for the place of a column of the old row that the source does not give: a hidden one that nobody looks at.
+/// Marks the place of a column of the old row that the source does not give: a hidden and unused one.
 inline constexpr std::size_t kNotRead = static_cast<std::size_t>(-1);
 
 // ---- Answers from cardinalities alone ---------------------------------------------------------------------------------------
@@ -252,7 +252,8 @@ struct PhysicalFunctionScan {
   std::vector<TableFunctionCall> calls;
   bool with_ordinality = false;
 };
-/// What the condition above a table of the schema redis says of its rows before they are asked for: texts, over parameters alone.
+/// The bounds on rows of a table of the schema redis, from the condition above it, before they are asked for: texts, over parameters
+/// alone.
 struct RowBounds {
   std::vector<sql::ExpressionPtr> names;  // the first column is one of these; empty: anything
   sql::ExpressionPtr pattern;             // the first column is LIKE this; null: anything
