@@ -55,6 +55,12 @@ void check_interrupts() {
   if (current != nullptr) current->check();
 }
 
+void note_analysis() {
+  constexpr std::size_t kStepBytes = 256;  // WorkMeter counts bytes: a step of the analysis takes as long as so many
+  thread_local WorkMeter steps;
+  steps.add(kStepBytes);
+}
+
 void check_allocation(std::size_t bytes) {
   check_interrupts();
   if (scopes == 0) return;

@@ -106,6 +106,7 @@ ColumnPtr call_sequence(std::span<const ColumnPtr> arguments, std::size_t rows, 
 SequenceCalls::Answer ask_evaluator(SequenceCall call, const EvaluationContext& context) {
   if (current_calls == nullptr) {
     if (call.kind == Kind::kTimeToLive) throw not_supported("redquel.ttl in this place");
+    if (call.kind == Kind::kSignal) throw not_supported("a signal to a session of another process in this place");
     throw not_supported(call.kind == Kind::kAdvisory ? "an advisory lock function in this place" : "a sequence function in this place");
   }
   return current_calls->ask(std::move(call), context);
@@ -157,7 +158,7 @@ bool is_sequence_function(const ScalarFunction& function) {
                                                   call_sequence<Kind::kCurrval>, call_sequence<Kind::kLastval>,
                                                   call_sequence<Kind::kLastValue>};
   return std::find(kKernels.begin(), kKernels.end(), function.kernel) != kKernels.end() || is_advisory_lock_function(function) ||
-         is_redis_function(function) || is_time_to_live(function) || &function == &user_function_call();
+         is_redis_function(function) || is_time_to_live(function) || is_signal_function(function) || &function == &user_function_call();
 }
 
 const ScalarFunction& identity_value() {
