@@ -4,7 +4,8 @@
     bench/hostile.py [--build build/release] [--memory 1GB] [--clients 16] [--seconds 60]
 
 Four clients of pgbench read and update single rows, first alone, then beside the hostile ones (tests/harness/hostile_clients.py). Prints the
-median and the 99th percentile of both, and the largest resident memory of the process beside `limits.memory`.
+median and the 99th percentile of both, and the largest resident memory of the process beside `limits.memory`. With --each, one hostile
+client at a time has one work, on a server with one thread; printed is the longest time that `SELECT 1` of another client took meanwhile.
 """
 import argparse
 import collections
@@ -25,6 +26,11 @@ from harness.servers import Redis, Redquel  # noqa: E402
 LIGHT = "CREATE TABLE light (id int PRIMARY KEY, n int NOT NULL, t text); INSERT INTO light SELECT g, g, 'row' FROM generate_series(1, 1000) g"
 SCRIPTS = {"read": "\\set id random(1, 1000)\nSELECT t FROM light WHERE id = :id;\n",
            "update": "\\set id random(1, 1000)\nUPDATE light SET n = n + 1 WHERE id = :id;\n"}
+
+
+def resident_megabytes(pid):
+    with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * 4096 >> 20
 
 
 def peak_megabytes(pid):
@@ -48,6 +54,22 @@ def latencies(server, folder, kind, seconds):
     return sorted(found)
 
 
+def longest_wait(server, name, work):
+    """Milliseconds."""
+    hostile = HostileClients(server, 1, {name: work})
+    longest = 0
+    with server.connect(timeout=600) as connection:
+        hostile.start()
+        until = time.monotonic() + 6
+        while time.monotonic() < until:
+            began = time.monotonic()
+            connection.run("SELECT 1")
+            longest = max(longest, time.monotonic() - began)
+            time.sleep(0.005)
+        hostile.stop()
+    return longest * 1000
+
+
 def percentile(sorted_values, part):
     return sorted_values[min(len(sorted_values) - 1, int(len(sorted_values) * part))]
 
@@ -58,6 +80,7 @@ def main():
     parser.add_argument("--memory", default="1GB")
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--each", action="store_true", help="the longest wait of a light client beside each work")
     parser.add_argument("--only", help="hostile works whose name has this text")
     options = parser.parse_args()
     processes.start_guardian()
@@ -66,11 +89,18 @@ def main():
         file.write(f"[limits]\nmemory = '{options.memory}'\n")
     redis = Redis()
     redis.start()
-    server = Redquel(os.path.abspath(options.build), redis, "--config", f"{folder}/redquel.toml")
+    threads = ("--threads", "1") if options.each else ()
+    server = Redquel(os.path.abspath(options.build), redis, "--config", f"{folder}/redquel.toml", *threads)
     server.start()
     with server.connect() as connection:
         connection.run(SETUP + LIGHT)
     works = {name: work for name, work in WORKS.items() if not options.only or options.only in name}
+    if options.each:
+        for name in works:
+            print(f"{name:30} {longest_wait(server, name, works[name]):8.0f} ms, resident {resident_megabytes(server.process.pid)} MB", flush=True)
+        server.stop()
+        redis.stop()
+        return
     part = max(1, options.seconds // 2)
     alone = {kind: latencies(server, folder, kind, min(part, 10)) for kind in SCRIPTS}
     hostile = HostileClients(server, options.clients, works)

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "sql/computation_pause.h"
 #include "sql/catalog/catalog.h"
 #include "sql/error.h"
 #include "sql/functions/identity_value.h"
@@ -121,6 +122,8 @@ SequenceCalls::Values ask_evaluator_for_values(SequenceCall call) {
   if (current_calls == nullptr) throw not_supported("a function in LANGUAGE sql of several statements, or that calls itself, in this place");
   return current_calls->ask_values(std::move(call));
 }
+
+SequenceCalls* exchange_sequence_calls(SequenceCalls* calls) { return std::exchange(current_calls, calls); }
 
 SequenceCalls::Evaluation::Evaluation(SequenceCalls& calls) : outer_(std::exchange(current_calls, &calls)) {
   calls.next_ = calls.next_document_ = calls.next_values_ = 0;
