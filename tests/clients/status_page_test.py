@@ -79,6 +79,11 @@ def test_the_page_shows_what_the_views_say(make_server, make_redis):
         line = wait_for(lambda: browser.run("return [...document.querySelectorAll('#statements tbody tr')].map(row => [...row.cells].map(cell => cell.innerText))"
                                             ".find(row => row[0].startsWith('SELECT count(*) FROM emp WHERE salary')) || null"))
         assert line[1:3] == [calls, rows], line
+        browser.run("[...document.querySelectorAll('#statements button')].find(one => one.innerText.startsWith('SELECT count(*) FROM emp WHERE salary')).click()")
+        wait_for(lambda: "Redis" in (browser.text("#plan") or ""), what="the plan of a statement")
+        assert "salary > $1" in browser.text("#plan-text")
+        trips = connection.run("SELECT round_trips, commands FROM pg_stat_statements_redis JOIN pg_stat_statements USING (userid, dbid, queryid) WHERE query LIKE 'SELECT count(*) FROM emp WHERE salary%'")[0]
+        assert int(trips[0]) >= 1 and int(trips[1]) >= int(trips[0]), trips
         version = connection.run("SELECT value FROM redis.info WHERE name IN ('redis_version', 'valkey_version') ORDER BY name DESC LIMIT 1")[0][0]
         assert version in browser.text("#redis") and "noeviction" in browser.text("#redis")
         assert browser.text("#state") == "ready"
