@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Between two measurements; the shorter one from half of the limit on.
-constexpr auto kPause = 250ms, kShortPause = 20ms;
+constexpr auto kMeasurePause = 250ms, kShortMeasurePause = 20ms;
 
 void measure(sql::ProcessMemory& memory, ServerCounts& figures) {
   return_free_memory(memory.limits().process);
@@ -30,7 +30,7 @@ void MemoryWatch::run(sql::ProcessMemory& memory, ServerCounts& figures, const s
   while (!stop.stop_requested()) {
     measure(memory, figures);
     const bool is_near = memory.used() + memory.unaccounted() > memory.limits().process / 2;
-    pause_.wait_for(lock, stop, is_near ? kShortPause : kPause, [] { return false; });
+    pause_.wait_for(lock, stop, is_near ? kShortMeasurePause : kMeasurePause, [] { return false; });
   }
 }
 
