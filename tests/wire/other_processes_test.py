@@ -105,7 +105,7 @@ def test_a_process_that_stands_still_is_left_out(make_server, make_redis):
         assert watcher.run(count) == [["2"]]
         os.kill(two.process.pid, signal.SIGSTOP)
         try:
-            assert watcher.run(count) == [["1"]]
+            wait_for(lambda: watcher.run(count) == [["1"]])
         finally:
             os.kill(two.process.pid, signal.SIGCONT)
         wait_for(lambda: watcher.run(count) == [["2"]])
