@@ -23,6 +23,8 @@ namespace {
 
 /// Trees up to this depth are parsed on the caller's stack: a level costs libpg_query and protobuf 1 to 3 kB of it.
 constexpr std::uint32_t kDepthOnCallersStack = 150;
+/// What a token costs at most while its tree is made, see TextShape::tokens.
+constexpr std::size_t kTokenBytes = 350;
 /// The bytes to which `SET (a, b, …) = source` may expand the tree.
 constexpr std::size_t kRowSetBytes = std::size_t{128} << 20;
 
@@ -143,6 +145,8 @@ std::vector<ParsedStatement> parse(std::string_view text, const ParseLimits& lim
   run_on_deep_stack([&] { statements = parse_text(terminated); });
   return statements;
 }
+
+std::size_t parse_memory(std::string_view text) { return measure_shape(text).tokens * kTokenBytes + 3 * text.size(); }
 
 std::shared_ptr<const ast::Statement> parse_statement(std::string_view text) { return std::move(parse(text).at(0).statement); }
 

@@ -33,6 +33,9 @@ struct ParsedStatement {
 /// position, 0A000 for XML expressions, 54000 and 54001 for the limits. Safe to call from any number of threads.
 std::vector<ParsedStatement> parse(std::string_view text, const ParseLimits& limits = {});
 
+/// Returns the bytes that parse() needs at most while it makes the tree of a text.
+std::size_t parse_memory(std::string_view text);
+
 /// The only statement of a text that redquel wrote itself or has parsed before. Throws like parse().
 std::shared_ptr<const ast::Statement> parse_statement(std::string_view text);
 

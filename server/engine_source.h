@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,9 +21,10 @@ namespace redquel::server {
 
 namespace asio = boost::asio;
 
-/// Bytes that Redis uses, and may use; 0: without a limit.
+/// Bytes that Redis uses, and may use; 0: without a limit. And its replicas.
 struct RedisMemory {
   std::uint64_t used = 0, most = 0;
+  std::optional<std::uint64_t> replicas = {};  // connected to it; nullopt: Redis does not say
 };
 
 /// The engines of one thread, one per database, shared by the sessions there. Used from its io_context only.
@@ -43,6 +45,9 @@ class EngineSource {
   virtual sql::MemoryReserve* memory_reserve() { return nullptr; }
   /// Connections to Redis that are made from now on log in so.
   virtual void change_login(const executor::RedisLogin& login) { static_cast<void>(login); }
+  /// Answers what other processes over the same Redis ask about sessions, and takes a number for the process that none of them has. For one thread
+  /// of the process. Returns 0 without Redis.
+  virtual asio::awaitable<std::int32_t> join_processes() { co_return 0; }
   /// The sessions are gone: lets go of connections, so that the io_context runs dry.
   virtual void stop() {}
 };

@@ -73,7 +73,7 @@ asio::awaitable<void> Session::on(const ParseMessage& message) {
   meter_.begin_statement(*text);
   std::shared_ptr<const parser::ast::Statement> statement = known_statement(*text);
   if (!statement) {
-    std::vector<parser::ParsedStatement> parsed = parser::parse(*text, {.text_bytes = host_.limits().statement_bytes});
+    std::vector<parser::ParsedStatement> parsed = co_await parse_text(text);
     if (parsed.size() > 1) throw sql::SqlError(sqlstate::kSyntaxError, "cannot insert multiple commands into a prepared statement");
     if (!parsed.empty()) statement = std::move(parsed[0].statement);
     if (statement) host_.transaction_texts().remember(*text, statement);

@@ -3,11 +3,15 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "executor/make_engine.h"
 #include "executor/memory/tracking_keeper.h"
 #include "executor/redis/look_client.h"
 #include "executor/redis/redis_pool.h"
+#include "executor/runtime/process_exchange.h"
+#include "executor/runtime/random_version.h"
+#include "executor/runtime/session_exchange.h"
 #include "executor/ddl/role_setting.h"
 #include "executor/storage/databases.h"
 #include "executor/storage/role_store.h"
@@ -24,13 +28,15 @@ class RedisEngines final : public EngineSource {
  public:
   /// `own`: the keyspace of a redquel that only looks at Redis; null: redquel's keys are in Redis.
   RedisEngines(asio::io_context& context, executor::ConnectionOptions redis, executor::EngineLimits limits, std::shared_ptr<executor::OwnKeyspace> own,
-               std::shared_ptr<executor::TableMemory> memory)
+               std::shared_ptr<executor::TableMemory> memory, const std::string& identity)
       : pool_(context.get_executor(), std::move(redis)), own_(std::move(own)), limits_(limits), memory_(std::move(memory)) {
     if (own_) look_.emplace(pool_, *own_);
+    else questions_.emplace(pool_, pool_.shared(pool_.default_database()), identity);
   }
 
   asio::awaitable<std::shared_ptr<executor::Engine>> open(std::string name) override {
     executor::RedisClient& home = this->home();
+    if (questions_) executor::other_processes() = &*questions_;
     std::optional<int> number = pool_.default_database();
     if (name != executor::kHomeDatabase) number = co_await executor::find_database(home, name);
     if (!number && name == executor::kTemplateDatabase) number = co_await make_template(home);
@@ -54,16 +60,37 @@ class RedisEngines final : public EngineSource {
     if (own_) co_return std::nullopt;  // INFO is more than reading
     executor::CommandBatch batch;
     batch.add("INFO", "memory");
+    batch.add("INFO", "replication");
     const executor::RepliesPtr replies = co_await pool_.shared(pool_.default_database()).execute(std::move(batch));
     const executor::Reply& text = (*replies)[0];
     if (!text.is_text()) co_return std::nullopt;
-    co_return RedisMemory{executor::info_number(text.text, "used_memory").value_or(0), executor::info_number(text.text, "maxmemory").value_or(0)};
+    const executor::Reply& replication = (*replies)[1];
+    const auto replicas = replication.is_text() ? executor::info_number(replication.text, "connected_slaves") : std::nullopt;
+    co_return RedisMemory{executor::info_number(text.text, "used_memory").value_or(0), executor::info_number(text.text, "maxmemory").value_or(0), replicas};
   }
   executor::ConnectionStatistics redis_statistics() const override { return pool_.statistics(); }
   sql::MemoryReserve* memory_reserve() override { return memory_.get(); }
   void change_login(const executor::RedisLogin& login) override { pool_.change_login(login); }
 
+  asio::awaitable<std::int32_t> join_processes() override {
+    if (!questions_) co_return 0;
+    executor::other_processes() = &*questions_;
+    executor::RedisClient& home = pool_.shared(pool_.default_database());
+    try {
+      listener_.emplace(pool_, home, questions_->identity(), [this](std::string_view question) { return executor::answer_about_sessions(question, number_); });
+      co_await listener_->ready();
+      if (!questions_) co_return 0;  // the end came first
+      number_ = co_await executor::take_process_number(home, questions_->identity());
+    } catch (const sql::SqlError& error) {
+      spdlog::warn("other redquel processes over this Redis do not see the sessions of this one: {}", error.message());
+    }
+    co_return number_;
+  }
+
   void stop() override {
+    executor::other_processes() = nullptr;
+    listener_.reset();
+    questions_.reset();
     executor::home_database() = {};
     engines_.clear();  // what they do by themselves ends
     pool_.stop();
@@ -98,6 +125,9 @@ class RedisEngines final : public EngineSource {
   executor::EngineLimits limits_;
   std::shared_ptr<executor::TableMemory> memory_;  // of all threads; null: no table is kept
   std::map<std::pair<std::string, int>, std::shared_ptr<executor::Engine>> engines_;
+  std::optional<executor::ProcessQuestions> questions_;  // none: redquel only looks at Redis
+  std::optional<executor::ProcessListener> listener_;    // of one thread of the process
+  std::int32_t number_ = 0;                              // of the process
 };
 
 /// Returns the copies of the process, and a thread for their tracking connections. Null: no table is kept.
@@ -117,8 +147,8 @@ EngineSourceFactory redis_engines(executor::ConnectionOptions redis, executor::E
                                   executor::MemoryOptions memory) {
   executor::set_setting_check(checked_setting);
   std::shared_ptr<executor::TableMemory> copies = make_memory(redis, memory);
-  return [redis = std::move(redis), limits, own = std::move(own), copies = std::move(copies)](asio::io_context& context) {
-    return std::make_unique<RedisEngines>(context, redis, limits, own, copies);
+  return [redis = std::move(redis), limits, own = std::move(own), copies = std::move(copies), identity = executor::random_version()](asio::io_context& context) {
+    return std::make_unique<RedisEngines>(context, redis, limits, own, copies, identity);
   };
 }
 

@@ -80,9 +80,10 @@ SessionLimits session_limits(const Configuration& configuration) {
   return limits;
 }
 
-executor::TlsContextPtr client_tls(const Configuration& configuration) {
+/// `protocol`: of ALPN.
+executor::TlsContextPtr client_tls(const Configuration& configuration, const std::string& protocol) {
   executor::TlsServerSettings settings = configuration.tls;
-  settings.application_protocol = "postgresql";
+  settings.application_protocol = protocol;
   if (settings.certificate.empty() != settings.key.empty()) {
     const std::string key = settings.key.empty() ? "tls.certificate" : "tls.key";
     throw key_error(configuration, key, "tls.certificate and tls.key need each other");
@@ -124,7 +125,8 @@ Reloadable make_reloadable(const Configuration& configuration) {
     throw ConfigurationError(error.what());
   }
   reloadable.limits = session_limits(configuration);
-  reloadable.tls = client_tls(configuration);
+  reloadable.tls = client_tls(configuration, "postgresql");
+  if (!configuration.status_listen.empty()) reloadable.status_tls = client_tls(configuration, "http/1.1");
   if (!configuration.embedded) reloadable.redis = redis_login(configuration);
   return reloadable;
 }

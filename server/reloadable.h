@@ -15,7 +15,8 @@ namespace redquel::server {
 struct Reloadable {
   SessionLimits limits;
   RuleSetPtr rules;           // of logins; null: the built-in ones
-  executor::TlsContextPtr tls;  // towards clients; null: none
+  executor::TlsContextPtr tls;         // towards clients; null: none
+  executor::TlsContextPtr status_tls;  // of the status page, with the same certificate; null: none
   std::optional<executor::RedisLogin> redis;  // of the next connections; none: as it is
   /// Run-time parameters whose value in the file has changed since the start, where only a restart takes it over.
   std::vector<std::string> pending_restart;

@@ -14,6 +14,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
+#include <future>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -22,9 +23,11 @@
 #include <fmt/format.h>
 
 #include "server/client_socket.h"
+#include "server/memory_watch.h"
 #include "server/status/readiness.h"
 #include "server/status/status_server.h"
 #include "server/worker.h"
+#include "sql/connection_hooks.h"
 
 namespace redquel::server {
 
@@ -49,6 +52,8 @@ constexpr std::size_t kReservedDescriptors = 128;
 /// While the server ends, the log says so often which sessions it waits for, and names so many of them.
 constexpr auto kReportInterval = 2s;
 constexpr std::size_t kNamedSessions = 10;
+/// How long the start waits for the numbers of other processes.
+constexpr auto kJoinTime = 2s;
 /// The port of unix sockets if there is no TCP address.
 constexpr std::uint16_t kDefaultPort = 5433;
 
@@ -85,7 +90,8 @@ class Server::Listener {
       StatusServer::Options status{.listen = options_.status_listen, .hosts = options_.status_hosts, .max_sessions = options_.max_connections,
                                    .token_file = options_.status_token_file,
                                    .shows_page = options_.shows_page,
-                                   .open_inside = [this](ClientOrigin origin) { return open_inside(origin); }};
+                                   .open_inside = [this](ClientOrigin origin) { return open_inside(origin); },
+                                   .tls = options_.status_tls};
       status_ = std::make_unique<StatusServer>(std::move(status), counts_.figures);
     }
     for (std::size_t i = 0; i < threads; ++i) {
@@ -99,7 +105,8 @@ class Server::Listener {
                              .forward_signal = [this](std::int32_t process_id, bool ends_session) {
                                return forward_signal(process_id, ends_session);
                              },
-                             .ask_reload = [this] { asio::post(context_, [this] { reload(); }); }};
+                             .ask_reload = [this] { asio::post(context_, [this] { reload(); }); },
+                             .joined = [this] { joined_.set_value(); }};
       workers_.push_back(std::make_unique<Worker>(std::move(worker), counts_, engines));
     }
   }
@@ -107,6 +114,7 @@ class Server::Listener {
   const Listeners& listeners() const { return listeners_; }
 
   bool run(const std::function<void()>& ready) {
+    const MemoryWatch memory(counts_.memory, counts_.figures);
     std::vector<std::thread> threads;
     std::atomic<bool> clean = true;
     std::atomic<std::size_t> running = workers_.size();
@@ -116,6 +124,8 @@ class Server::Listener {
         if (--running == 0) asio::post(context_, [this] { end(); });
       });
     }
+    // The process ids of sessions have the number of the process in them.
+    joined_.get_future().wait_for(kJoinTime);
     for (Listeners::Listener& listener : listeners_.all()) asio::co_spawn(context_, accept_forever(listener), asio::detached);
     if (options_.handle_signals) {
       for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
@@ -249,6 +259,7 @@ class Server::Listener {
     if (!reloadable) return;
     add_server_values(*reloadable);
     if (reloadable->rules) options_.logins->replace_rules(reloadable->rules);
+    if (status_) status_->set_tls(reloadable->status_tls);
     const auto shared = std::make_shared<const Reloadable>(*std::move(reloadable));
     for (const auto& worker : workers_) worker->post_reload(shared);
   }
@@ -338,13 +349,22 @@ class Server::Listener {
     }
   }
 
+  /// Returns the worker that gave out a process id of this process.
+  Worker& worker_of(std::int32_t process_id) {
+    return *workers_[static_cast<std::size_t>(std::max(process_id, 0) % sql::kSessionsOfProcess) % workers_.size()];
+  }
+
   void forward_cancel(CancelKey key, const std::string& address) {
-    workers_[static_cast<std::size_t>(std::max(key.process_id, 0)) % workers_.size()]->post_cancel(key, address);
+    if (std::max(key.process_id, 0) / sql::kSessionsOfProcess == counts_.process_number) return worker_of(key.process_id).post_cancel(key, address);
+    // This process does not learn whether the secret is right.
+    if (!counts_.addresses.may_cancel(address)) return;
+    counts_.addresses.note_wrong_cancel(address);
+    workers_.front()->post_cancel_elsewhere(key);
   }
 
   bool forward_signal(std::int32_t process_id, bool ends_session) {
     if (!counts_.processes.contains(process_id)) return false;
-    workers_[static_cast<std::size_t>(process_id) % workers_.size()]->post_signal(process_id, ends_session);
+    worker_of(process_id).post_signal(process_id, ends_session);
     return true;
   }
 
@@ -368,6 +388,7 @@ class Server::Listener {
                         .threads = thread_count(options_),
                         .memory = memory_limits(options_)}};
   asio::io_context context_{1};
+  std::promise<void> joined_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<StatusServer> status_;  // null: none
   Listeners listeners_;

@@ -15,6 +15,7 @@
 #include "executor/ddl/stands_alone.h"
 #include "executor/engine/engine.h"
 #include "parser/literals.h"
+#include "parser/parse.h"
 #include "server/connection.h"
 #include "server/engine_source.h"
 #include "server/message_decoder.h"
@@ -176,8 +177,12 @@ class Session : public std::enable_shared_from_this<Session> {
   static void take(Portal& portal, std::optional<sql::Batch> batch);
   asio::awaitable<void> hold_all_rows(Portal& portal);
 
+  /// Parses what the client sent. A long text is parsed on a thread of its own: it holds up no other session, and `cancel` and
+  /// statement_timeout end the wait for it. Throws as parser::parse does, and 53200.
+  asio::awaitable<std::vector<parser::ParsedStatement>> parse_text(std::shared_ptr<const std::string> text);
+
   // --- simple_query.cc
-  void log_texts(const std::string& text);
+  asio::awaitable<void> log_texts(std::shared_ptr<const std::string> text);
   asio::awaitable<void> on(const QueryMessage& message);
   /// Returns the statement that this text was parsed to before; null: unknown.
   std::shared_ptr<const parser::ast::Statement> known_statement(const std::string& text) const;

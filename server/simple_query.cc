@@ -40,7 +40,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
   current_source_ = {text, 0};
   current_text_ = text;
   meter_.begin_statement(*text);
-  if (log_.wants_statements()) log_texts(*text);
+  if (log_.wants_statements()) co_await log_texts(text);
   if (auto known = known_statement(*text)) {
     transactions_.block().admit(*known);
     if (is_strict(*known)) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
@@ -54,8 +54,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
     co_await run_cancellable(std::move(run));
     if (is_done) co_return;
   }
-  const parser::ParseLimits limits{.text_bytes = host_.limits().statement_bytes};
-  std::vector<parser::ParsedStatement> parsed = parser::parse(*text, limits);
+  std::vector<parser::ParsedStatement> parsed = co_await parse_text(text);
   if (parsed.empty()) {
     encoder_.empty_query_response();
     co_return;
@@ -70,7 +69,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
       // neighbours.
       own = text->substr(one.offset, one.length);
       source.base = one.offset;
-      std::vector<parser::ParsedStatement> alone = parser::parse(own, limits);
+      std::vector<parser::ParsedStatement> alone = co_await parse_text(std::make_shared<const std::string>(own));
       if (alone.size() != 1) throw sql::SqlError(sqlstate::kInternalError, "a statement changed when it was parsed alone");
       one = std::move(alone.front());
     }
@@ -87,18 +86,20 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
   }
 }
 
-void Session::log_texts(const std::string& text) {
+asio::awaitable<void> Session::log_texts(std::shared_ptr<const std::string> text) {
   std::vector<parser::ParsedStatement> parsed;
   try {
-    parsed = parser::parse(text, {.text_bytes = host_.limits().statement_bytes});
-  } catch (const sql::SqlError&) {  // reported when it is run
+    parsed = co_await parse_text(text);
+  } catch (const sql::SqlError& error) {
+    if (error.sqlstate() == sqlstate::kQueryCanceled) throw;
+    // Another one is reported when it is run.
   }
   // The text is logged once, as the statement of it that most parameters admit.
   const parser::ast::Statement* noted = nullptr;
   for (const parser::ParsedStatement& one : parsed) {
     if (noted == nullptr || SessionLog::kind(*one.statement) < SessionLog::kind(*noted)) noted = one.statement.get();
   }
-  log_.note_statement("statement", noted, text);
+  log_.note_statement("statement", noted, *text);
 }
 
 asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals shared, bool& is_done) {

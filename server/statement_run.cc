@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "executor/roles/background_thread.h"
 #include "executor/runtime/notifications.h"
 #include "executor/transaction/own_roles.h"
+#include "parser/parse.h"
 #include "server/row_encoder.h"
 #include "server/session.h"
 #include "sql/sqlstate.h"
@@ -64,6 +66,21 @@ asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) 
   // A cancelled chain of coroutines throws at every wait until its cancellation state is reset.
   co_await asio::this_coro::reset_cancellation_state();
   if (failure) std::rethrow_exception(failure);
+}
+
+asio::awaitable<std::vector<parser::ParsedStatement>> Session::parse_text(std::shared_ptr<const std::string> text) {
+  constexpr std::size_t kLongText = std::size_t{32} << 10;
+  const parser::ParseLimits limits{.text_bytes = host_.limits().statement_bytes};
+  if (text->size() < kLongText) co_return parser::parse(*text, limits);
+  std::vector<parser::ParsedStatement> parsed;
+  const auto parse_aside = [&]() -> asio::awaitable<void> {
+    const sql::HeldBytes tree(*memory_, parser::parse_memory(*text), sql::MemoryPart::kStatements);
+    auto work = [text, limits] { return parser::parse(*text, limits); };
+    parsed = co_await executor::BackgroundThread::parser().run_cancellable(std::move(work));
+  };
+  auto run = parse_aside();
+  co_await run_cancellable(std::move(run));
+  co_return parsed;
 }
 
 asio::awaitable<PreparedStatementPtr> Session::prepare(SourceText source, std::string text,

@@ -1,7 +1,5 @@
 #include "server/worker.h"
 
-#include "server/machine_memory.h"
-
 #include <spdlog/spdlog.h>
 #include <sys/random.h>
 
@@ -12,10 +10,10 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 
 #include "executor/redis/executor_counts.h"
+#include "executor/runtime/session_exchange.h"
 #include "sql/sqlstate.h"
 #include "sql/statistics.h"
 
@@ -46,11 +44,11 @@ Worker::Worker(Options options, SharedCounts& counts, const EngineSourceFactory&
       engines_(engines(context_)),
       tick_timer_(context_),
       drain_timer_(context_) {
-  if (measures_memory()) counts_.memory.set_reserve(engines_->memory_reserve());
+  if (owns_reserve()) counts_.memory.set_reserve(engines_->memory_reserve());
 }
 
 Worker::~Worker() {
-  if (measures_memory()) counts_.memory.set_reserve(nullptr);
+  if (owns_reserve()) counts_.memory.set_reserve(nullptr);
 }
 
 namespace {
@@ -89,6 +87,10 @@ void Worker::name_connection_hooks() {
       .signal = [](std::int32_t process_id, bool ends_session) {
         return this_thread != nullptr && this_thread->options_.forward_signal && this_thread->options_.forward_signal(process_id, ends_session);
       },
+      .cancel = [](std::int32_t process_id, std::int32_t secret) {
+        const bool is_here = this_thread != nullptr && process_id / sql::kSessionsOfProcess == this_thread->counts_.process_number;
+        if (is_here) this_thread->options_.forward_cancel({process_id, secret}, "[another process]");
+      },
       .reload = [] {
         if (this_thread == nullptr || !this_thread->options_.ask_reload) return false;
         this_thread->options_.ask_reload();
@@ -105,8 +107,14 @@ bool Worker::run() {
   executor::set_counts_of_thread(thread_counts().executor);
   thread_counts().last_turn.set(steady_nanoseconds());
   asio::co_spawn(context_, tick_forever(), asio::detached);
+  if (options_.index == 0) asio::co_spawn(context_, join_processes(), asio::detached);
   context_.run();
   return !gave_up_;
+}
+
+asio::awaitable<void> Worker::join_processes() {
+  counts_.process_number = co_await engines_->join_processes();
+  if (options_.joined) options_.joined();
 }
 
 void Worker::post_reload(std::shared_ptr<const Reloadable> reloadable) {
@@ -185,6 +193,10 @@ void Worker::post_signal(std::int32_t process_id, bool ends_session) {
   });
 }
 
+void Worker::post_cancel_elsewhere(CancelKey key) {
+  asio::co_spawn(context_, executor::cancel_elsewhere(key.process_id, key.secret), asio::detached);
+}
+
 void Worker::post_drain() { asio::co_spawn(context_, drain(), asio::detached); }
 
 void Worker::post_hurry() {
@@ -201,12 +213,13 @@ void Worker::take_place(const SessionPlaces::Place& place) {
 void Worker::give_place_back(const SessionPlaces::Place& place) { counts_.places.give_back(place); }
 
 CancelKey Worker::make_key() {
-  constexpr auto kLargest = static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max());
+  constexpr auto kLargest = static_cast<std::uint32_t>(sql::kSessionsOfProcess);
+  const std::int32_t first = counts_.process_number * sql::kSessionsOfProcess;
   const auto count = static_cast<std::uint32_t>(options_.count);
   while (true) {
     if (next_sequence_ >= kLargest / count - 1) next_sequence_ = 0;
     ++next_sequence_;
-    const auto process_id = static_cast<std::int32_t>(next_sequence_ * count + options_.index);
+    const auto process_id = first + static_cast<std::int32_t>(next_sequence_ * count + options_.index);
     if (!sessions_.contains(process_id)) return {process_id, random_secret()};
   }
 }
@@ -247,7 +260,6 @@ asio::awaitable<void> Worker::tick_forever() {
     tick_timer_.expires_at(due);
     co_await tick_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
     const auto now = std::chrono::steady_clock::now();
-    if (measures_memory()) measure_memory();
     publish_figures(std::max(now - due, std::chrono::steady_clock::duration::zero()));
     for (const auto& session : all_sessions()) session->tick(now);
   }
@@ -265,16 +277,6 @@ void Worker::publish_figures(std::chrono::nanoseconds delay) {
   }
 }
 
-void Worker::measure_memory() {
-  sql::ProcessMemory& memory = counts_.memory;
-  return_free_memory(memory.limits().process);
-  if (const std::optional<std::size_t> bytes = allocated_memory()) memory.note_measured(*bytes);
-  if (memory.is_full()) memory.end_largest();
-  for (std::size_t part = 0; part < sql::kMemoryParts; ++part) counts_.figures.memory_parts[part] = memory.used(static_cast<sql::MemoryPart>(part));
-  counts_.figures.memory_unaccounted = memory.unaccounted();
-  counts_.figures.memory_limit = memory.limits().process;
-}
-
 asio::awaitable<void> Worker::ping_redis() {
   try {
     co_await engines_->ping();
@@ -282,6 +284,7 @@ asio::awaitable<void> Worker::ping_redis() {
     if (const std::optional<RedisMemory> memory = co_await engines_->redis_memory()) {
       counts_.figures.redis_memory_used = memory->used;
       counts_.figures.redis_memory_most = memory->most;
+      if (memory->replicas) counts_.figures.redis_replicas = static_cast<std::int64_t>(*memory->replicas);
     }
   } catch (const std::exception& error) {
     spdlog::debug("Redis does not answer: {}", error.what());

@@ -39,6 +39,8 @@ struct SharedCounts {
   AddressWatch addresses;
   sql::ProcessMemory memory;
   ServerCounts figures;
+  /// Of this process among those over the same Redis, see sql::kSessionsOfProcess.
+  std::atomic<std::int32_t> process_number = 0;
 };
 
 /// One thread's event loop with the sessions, engines and Redis connections that live on it. Everything but `post_*`,
@@ -58,6 +60,8 @@ class Worker final : public SessionHost {
     std::function<bool(std::int32_t process_id, bool ends_session)> forward_signal;
     /// pg_reload_conf(): the server reads its configuration soon.
     std::function<void()> ask_reload;
+    /// Called once the process is known to others, or cannot be, by the first worker.
+    std::function<void()> joined;
   };
 
   Worker(Options options, SharedCounts& counts, const EngineSourceFactory& engines);
@@ -74,6 +78,8 @@ class Worker final : public SessionHost {
   void post_refusal(std::uint64_t number);
   void post_cancel(CancelKey key, const std::string& address);
   void post_signal(std::int32_t process_id, bool ends_session);
+  /// A cancel request for a session of another process.
+  void post_cancel_elsewhere(CancelKey key);
   /// New sessions and connections to Redis follow this configuration.
   void post_reload(std::shared_ptr<const Reloadable> reloadable);
   /// Lets functions ask for the sessions of the worker whose thread they run on. Before any worker runs.
@@ -111,13 +117,13 @@ class Worker final : public SessionHost {
   /// Interrupts a session's computation at once, where a posted handler would wait for its end. Without a secret
   /// any session is interrupted. Returns false if there is no such session or the secret is wrong. Any thread may call.
   bool interrupt(std::int32_t process_id, std::optional<std::int32_t> secret);
+  /// Makes the sessions of the process known to other processes over the same Redis.
+  asio::awaitable<void> join_processes();
   asio::awaitable<void> tick_forever();
   /// Notes the event loop's delay and what the thread's connections to Redis have done.
   void publish_figures(std::chrono::nanoseconds delay);
-  /// Compares the memory of the process with its account. Makes the largest statement fail if the process is full.
-  /// One worker measures for all.
-  bool measures_memory() const { return options_.index == 0; }
-  void measure_memory();
+  /// The reserve of all threads is registered by one.
+  bool owns_reserve() const { return options_.index == 0; }
   /// Asks Redis for a sign of life, for /health/ready.
   asio::awaitable<void> ping_redis();
   asio::awaitable<void> drain();

@@ -7,6 +7,12 @@
 
 namespace redquel::sql {
 
+/// A session's process id is the number of its process times this, plus the session's own number: no two processes over one Redis give the
+/// same.
+inline constexpr std::int32_t kSessionsOfProcess = 1 << 21;
+/// How many processes have numbers of their own.
+inline constexpr std::int32_t kMostProcesses = 1 << 10;
+
 /// TLS of a client's connection, as pg_stat_ssl shows it.
 struct EncryptionFacts {
   std::string version, cipher;
@@ -28,6 +34,8 @@ struct ConnectionHooks {
   std::optional<ConnectionFacts> (*facts)(std::int32_t process_id) = nullptr;
   /// Ends the statement that a session runs, or the session itself. False: there is none of that number.
   bool (*signal)(std::int32_t process_id, bool ends_session) = nullptr;
+  /// Ends the statement that a session runs, if the secret is that of its cancel requests.
+  void (*cancel)(std::int32_t process_id, std::int32_t secret) = nullptr;
   /// Makes the server read its configuration again soon. Returns false if it cannot.
   bool (*reload)() = nullptr;
   /// Returns true if a run-time parameter has another value in the configuration file by now, which only a restart takes over.

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <unordered_map>
+#include <utility>
 
+#include "sql/computation_pause.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 #include "sql/value_errors.h"
@@ -18,8 +21,29 @@ thread_local std::unordered_map<std::int32_t, const Interrupts*> sessions;
 thread_local const Interrupts* current = nullptr;
 thread_local std::size_t scopes = 0;     // that live
 thread_local std::size_t allocated = 0;  // in the innermost scope
+thread_local ComputationPause* current_pause = nullptr;
+
+/// The state of this thread is that of other computations meanwhile.
+void pause_computation() {
+  const Interrupts* const own = std::exchange(current, nullptr);
+  const std::size_t own_scopes = std::exchange(scopes, 0), own_allocated = std::exchange(allocated, 0);
+  SequenceCalls* const own_calls = exchange_sequence_calls(nullptr);
+  std::exception_ptr end;
+  try {
+    current_pause->pause();
+  } catch (...) {
+    end = std::current_exception();
+  }
+  current = own;
+  scopes = own_scopes;
+  allocated = own_allocated;
+  exchange_sequence_calls(own_calls);
+  if (end) std::rethrow_exception(end);
+}
 
 }  // namespace
+
+ComputationPause* exchange_pause(ComputationPause* pause) { return std::exchange(current_pause, pause); }
 
 void Interrupts::check() const {
   if (cancel_requested_.load(std::memory_order_relaxed)) throw SqlError(sqlstate::kQueryCanceled, "canceling statement due to user request");
@@ -52,7 +76,14 @@ InterruptScope::~InterruptScope() {
 }
 
 void check_interrupts() {
+  if (current_pause != nullptr && current_pause->is_turn_over()) pause_computation();
   if (current != nullptr) current->check();
+}
+
+void note_analysis() {
+  constexpr std::size_t kStepBytes = 256;  // WorkMeter counts bytes: a step of the analysis takes as long as so many
+  thread_local WorkMeter steps;
+  steps.add(kStepBytes);
 }
 
 void check_allocation(std::size_t bytes) {

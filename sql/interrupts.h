@@ -73,6 +73,9 @@ void check_interrupts();
 /// larger than the largest value.
 void check_allocation(std::size_t bytes);
 
+/// Counts a step of the analysis of a statement, such as an expression that is bound. Checks the interrupts about once a millisecond.
+void note_analysis();
+
 /// Counts the work of a loop, in bytes walked or made, and checks the interrupts about once a millisecond.
 class WorkMeter {
  public:

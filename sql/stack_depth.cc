@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
+#include "sql/computation_pause.h"
 #include "sql/error.h"
 #include "sql/value_errors.h"
 
@@ -26,11 +28,17 @@ std::uintptr_t lowest_address() {
   return reinterpret_cast<std::uintptr_t>(lowest) + std::min(kReserve, size / 2);
 }
 
+std::uintptr_t& limit_of_thread() {
+  thread_local std::uintptr_t lowest = lowest_address();
+  return lowest;
+}
+
 }  // namespace
 
+std::uintptr_t exchange_stack_limit(std::uintptr_t lowest) { return std::exchange(limit_of_thread(), lowest); }
+
 void check_stack_depth() {
-  thread_local const std::uintptr_t lowest = lowest_address();
-  if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) >= lowest) return;
+  if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) >= limit_of_thread()) return;
   throw stack_depth_exceeded()
       .hint(
           "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the platform's "

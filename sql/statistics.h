@@ -62,6 +62,7 @@ struct StatementStatistics {
   std::int64_t query_id = 0;
   std::string text;
   std::uint64_t calls = 0, rows = 0;
+  std::uint64_t round_trips = 0, commands = 0;  // with Redis
   double total_time = 0, least_time = 0, most_time = 0, mean_time = 0, squares = 0;  // squares: the sum of squared differences from the mean
 };
 

@@ -35,7 +35,7 @@ bool has_schema(const CatalogDraft& draft, const RelationName& name) {
 }  // namespace
 
 bool is_system_schema(std::string_view schema) {
-  return schema == "pg_catalog" || schema == "information_schema" || schema == sql::kRedisSchema;
+  return schema == "pg_catalog" || schema == "information_schema" || schema == sql::kRedisSchema || schema == "redquel";
 }
 
 bool is_system_index(std::string_view name) {

@@ -4,9 +4,12 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include "executor/engine/redis_engine.h"
+#include "executor/redis/executor_counts.h"
 #include "executor/redis/unreplicated_commits.h"
 #include "executor/runtime/failure.h"
 #include "sql/interrupts.h"
@@ -61,6 +64,7 @@ asio::awaitable<std::optional<sql::SqlError>> RedisEngine::wait_for_replicas(Ses
   const std::string mode = session.show ? session.show("synchronous_commit").value_or("on") : "on";
   if (mode == "off" || mode == "local") co_return std::nullopt;
   const ShownWait shown(session.backend_pid);
+  const auto began = std::chrono::steady_clock::now();
   bool is_cancelled = is_interrupted(session.backend_pid);
   std::optional<sql::SqlError> failure;
   try {
@@ -70,6 +74,8 @@ asio::awaitable<std::optional<sql::SqlError>> RedisEngine::wait_for_replicas(Ses
   } catch (const boost::system::system_error&) {
     is_cancelled = true;
   }
+  counts_of_thread().replica_waits.note(static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count()));
+  if (failure) counts_of_thread().replica_failures.add();
   co_await asio::this_coro::reset_cancellation_state();
   if (is_cancelled && session.notice) {
     const auto warning = sql::SqlError(sqlstate::kWarning, "canceling wait for synchronous replication due to user request")

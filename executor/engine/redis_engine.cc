@@ -9,6 +9,7 @@
 #include "executor/redis/executor_counts.h"
 #include "executor/redis/seen_version.h"
 #include "executor/roles/access.h"
+#include "executor/runtime/computation.h"
 #include "executor/runtime/session_context.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/transaction/transaction.h"
@@ -303,7 +304,8 @@ asio::awaitable<PreparedPtr> RedisEngine::plan_by_sizes(PreparedPtr prepared, De
     any_large = any_large || rows >= planner::kSmallTable;
   }
   if (!any_large) co_return prepared;
-  co_return plan(prepared->text, prepared->statement, std::move(parameters), *catalog, session, prepared->function, sizes);
+  auto work = [&] { return plan(prepared->text, prepared->statement, parameters, *catalog, session, prepared->function, sizes); };
+  co_return co_await compute_in_turns(std::move(work));
 }
 
 asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_ptr<const ast::Statement> statement,
@@ -322,7 +324,8 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
   // A name that this process does not know may be another's newest table: an error counts only with the catalog of now.
   std::exception_ptr error;
   try {
-    prepared = plan(text, statement, parameters, *known, session);
+    auto work = [&] { return plan(text, statement, parameters, *known, session); };
+    prepared = co_await compute_in_turns(std::move(work));
   } catch (const sql::SqlError&) {
     error = std::current_exception();
   }
@@ -332,7 +335,8 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
     const sql::CatalogPtr now = co_await catalog(session);
     if (now->version == known->version) std::rethrow_exception(error);
     follow_search_path(session, *now, has_own_definitions(session));
-    prepared = plan(std::move(text), std::move(statement), parameters, *now, session);
+    auto work = [&] { return plan(text, statement, parameters, *now, session); };
+    prepared = co_await compute_in_turns(std::move(work));
     known = now;
   }
   prepared = co_await plan_by_sizes(prepared, std::move(parameters), known, session);
@@ -348,7 +352,8 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
   if (has_own_definitions(session)) co_await follow_definitions_of_others(shared_, *session.transaction);
   sql::CatalogPtr now = co_await catalog(session);
   follow_search_path(session, *now, has_own_definitions(session));
-  PreparedPtr again = plan(prepared.text, prepared.statement, prepared.parameter_types, *now, session, prepared.function);
+  auto work = [&] { return plan(prepared.text, prepared.statement, prepared.parameter_types, *now, session, prepared.function); };
+  PreparedPtr again = co_await compute_in_turns(std::move(work));
   again = co_await plan_by_sizes(again, prepared.parameter_types, now, session);
   if (may_change_columns) co_return again;
   bool same = again->columns.size() == prepared.columns.size();

@@ -9,6 +9,7 @@
 #include "executor/operators/key_table.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/spill_file.h"
+#include "executor/runtime/computation.h"
 
 namespace redquel::executor {
 
@@ -33,6 +34,11 @@ std::vector<std::uint32_t> shared_columns(const planner::PhysicalAggregate& plan
   return columns;
 }
 
+bool calls_may_take_long(const planner::PhysicalAggregate& plan) {
+  return may_take_long(plan.group_by) ||
+         std::ranges::any_of(plan.calls, [](const planner::AggregateCall& call) { return may_take_long(call.arguments) || may_take_long({&call.filter, 1}); });
+}
+
 /// Groups by hashing: a batch's rows get the numbers of their groups, then each call takes the batch as a whole. When
 /// there is no room for more groups, rows of others wait on disk, by hash, until those in memory have been given.
 class AggregateOperator final : public Operator {
@@ -48,6 +54,7 @@ class AggregateOperator final : public Operator {
         group_by_(plan.group_by),
         groups_(group_by_.types(), KeyTable::Nulls::kEqual),
         keeps_input_(plan.scalar && begins_anew(*plan.input, context)),
+        may_take_long_(calls_may_take_long(plan)),
         limit_(context, "hash aggregate") {}
 
   /// Without groups it begins anew when it is asked again after the end, if its input does.
@@ -86,7 +93,9 @@ class AggregateOperator final : public Operator {
     while (true) {
       std::optional<sql::Batch> batch = co_await input_->next();
       if (!batch) break;
-      update(with_decoded(*batch, shared_));
+      auto take = [&] { return update(with_decoded(*batch, shared_)), true; };
+      if (may_take_long_) co_await compute_in_turns(std::move(take));
+      else take();
       // Asking the calls costs time in proportion to the groups.
       rows_since_check_ += batch->rows;
       if (rows_since_check_ >= std::max<std::size_t>(kCheckRows, group_count_)) co_await check_memory();
@@ -176,6 +185,7 @@ class AggregateOperator final : public Operator {
   ExpressionList group_by_;
   KeyTable groups_;
   const bool keeps_input_;  // it may be asked again
+  const bool may_take_long_;
   MemoryLimit limit_;
   std::deque<AggregateCallRun> calls_;
   EventLoopTurn turn_;

@@ -1,6 +1,7 @@
 #include "executor/operators/operators.h"
 #include "executor/operators/rows_before_error.h"
 #include "executor/operators/sequence_evaluation.h"
+#include "executor/runtime/computation.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -12,6 +13,7 @@ class FilterOperator final : public Operator {
   FilterOperator(const planner::PhysicalFilter& plan, ExecutionContext& context)
       : condition_(plan.condition),
         calls_sequences_(calls_sequences({&plan.condition, 1})),
+        may_take_long_(may_take_long({&plan.condition, 1})),
         is_constant_(has_one_value(*plan.condition)),
         before_error_({&plan.condition, 1}),
         input_(context.make_operator(*plan.input)),
@@ -30,7 +32,11 @@ class FilterOperator final : public Operator {
           if (!passes[0]->is_null(row) && passes[0]->get<bool>(row)) rows.push_back(row);
         }
       } else {
-        rows = before_error_(*batch, [&](const sql::Batch& some) { return sql::select_rows(*condition_, some, context_.evaluation()); });
+        auto select = [&] {
+          return before_error_(*batch, [&](const sql::Batch& some) { return sql::select_rows(*condition_, some, context_.evaluation()); });
+        };
+        if (may_take_long_) rows = co_await compute_in_turns(std::move(select));
+        else rows = select();
       }
       if (rows.size() == batch->rows) co_return batch;
       if (rows.empty()) continue;
@@ -54,7 +60,9 @@ class FilterOperator final : public Operator {
     if (!has_begun_) {
       sql::Batch one;
       one.rows = 1;
-      if (sql::select_rows(*condition_, one, context_.evaluation()).empty()) co_return std::nullopt;
+      auto select = [&] { return sql::select_rows(*condition_, one, context_.evaluation()); };
+      const std::vector<std::uint32_t> rows = co_await compute_in_turns(std::move(select));
+      if (rows.empty()) co_return std::nullopt;
     }
     std::optional<sql::Batch> batch = co_await input_->next();
     has_begun_ = batch.has_value();
@@ -62,7 +70,7 @@ class FilterOperator final : public Operator {
   }
 
   const sql::ExpressionPtr& condition_;
-  bool calls_sequences_;
+  bool calls_sequences_, may_take_long_;
   bool is_constant_;
   bool has_begun_ = false;
   RowsBeforeError before_error_;

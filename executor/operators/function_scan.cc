@@ -3,11 +3,13 @@
 #include "executor/operators/operators.h"
 #include "executor/operators/sequence_evaluation.h"
 #include "executor/operators/user_function.h"
+#include "executor/runtime/computation.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/runtime/row_store.h"
 #include "executor/tables/engine_functions.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/user_function_call.h"
+#include "sql/interrupts.h"
 
 namespace redquel::executor {
 
@@ -28,15 +30,19 @@ class FunctionRows {
       for (const sql::ColumnPtr& value : values) arguments.push_back(value->datum(0));
     } else {
       for (const sql::ExpressionPtr& argument : call_.arguments) {
-        arguments.push_back(sql::evaluate_scalar(*argument, context_.evaluation()));
+        auto value = [&] { return sql::evaluate_scalar(*argument, context_.evaluation()); };
+        if (may_take_long({&argument, 1})) arguments.push_back(co_await compute_in_turns(std::move(value)));
+        else arguments.push_back(value());
       }
     }
     if (call_.function == &sql::user_function_rows()) {
       rows_ = co_await run_user_function(call_, types_, std::move(arguments), context_);
     } else if (call_.function != nullptr && call_.function->open_record != nullptr) {
-      rows_ = call_.function->open_record(arguments, call_.columns, context_.evaluation());
+      auto open = [&] { return in_scope([&] { return call_.function->open_record(arguments, call_.columns, context_.evaluation()); }); };
+      rows_ = co_await compute_in_turns(std::move(open));
     } else if (call_.function != nullptr) {
-      rows_ = call_.function->open(arguments, context_.evaluation());
+      auto open = [&] { return in_scope([&] { return call_.function->open(arguments, context_.evaluation()); }); };
+      rows_ = co_await compute_in_turns(std::move(open));
     } else {
       value_.rows = 1;
       value_.columns.push_back(std::make_shared<const sql::Column>(sql::Column::constant(types_[0], arguments[0], 1)));
@@ -69,6 +75,12 @@ class FunctionRows {
   const std::vector<sql::Type>& types() const { return types_; }
 
  private:
+  template <class Open>
+  std::unique_ptr<sql::RowSource> in_scope(const Open& open) {
+    const sql::InterruptScope interrupts(context_.evaluation().backend_pid);
+    return open();
+  }
+
   const planner::TableFunctionCall& call_;
   std::vector<sql::Type> types_;
   ExecutionContext& context_;

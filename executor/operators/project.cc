@@ -2,6 +2,7 @@
 #include "executor/operators/operators.h"
 #include "executor/operators/rows_before_error.h"
 #include "executor/operators/sequence_evaluation.h"
+#include "executor/runtime/computation.h"
 
 namespace redquel::executor {
 
@@ -12,6 +13,7 @@ class ProjectOperator final : public Operator {
   ProjectOperator(const planner::PhysicalProject& plan, ExecutionContext& context)
       : plan_(plan),
         calls_sequences_(calls_sequences(plan.expressions)),
+        may_take_long_(may_take_long(plan.expressions)),
         expressions_(plan.expressions),
         before_error_(plan.expressions),
         input_(context.make_operator(*plan.input)),
@@ -25,9 +27,13 @@ class ProjectOperator final : public Operator {
       batch->columns = co_await evaluate_with_sequences(plan_.expressions, *batch, context_);
       co_return batch;
     }
-    co_return before_error_(*batch, [&](const sql::Batch& rows) {
-      return sql::Batch{.rows = rows.rows, .columns = expressions_.evaluate_for_output(rows, context_.evaluation())};
-    });
+    auto project = [&] {
+      return before_error_(*batch, [&](const sql::Batch& rows) {
+        return sql::Batch{.rows = rows.rows, .columns = expressions_.evaluate_for_output(rows, context_.evaluation())};
+      });
+    };
+    if (may_take_long_) co_return co_await compute_in_turns(std::move(project));
+    co_return project();
   }
 
   void leave_out(std::size_t column, const KeyFilterPtr& filter) override {
@@ -37,7 +43,7 @@ class ProjectOperator final : public Operator {
 
  private:
   const planner::PhysicalProject& plan_;
-  bool calls_sequences_;
+  bool calls_sequences_, may_take_long_;
   ExpressionList expressions_;
   RowsBeforeError before_error_;
   OperatorPtr input_;

@@ -29,8 +29,8 @@ class RowsBeforeError {
   auto operator()(const sql::Batch& batch, const Evaluate& evaluate) {
     try {
       return evaluate(batch);
-    } catch (const sql::SqlError&) {
-      if (!is_repeatable_ || batch.rows <= 1) throw;
+    } catch (const sql::SqlError& error) {
+      if (!is_repeatable_ || batch.rows <= 1 || !is_of_row(error)) throw;
     }
     std::size_t good = 0, bad = batch.rows;  // the first `good` rows are known to succeed, the first `bad` rows to fail
     while (bad - good > 1) {
@@ -43,11 +43,15 @@ class RowsBeforeError {
   }
 
  private:
+  /// Returns false for a statement that was cancelled, or has no memory left.
+  static bool is_of_row(const sql::SqlError& error) { return !error.sqlstate().starts_with("53") && !error.sqlstate().starts_with("57"); }
+
   template <class Evaluate>
   bool fails(const sql::Batch& rows, const Evaluate& evaluate) {
     try {
       evaluate(rows);
     } catch (const sql::SqlError& error) {
+      if (!is_of_row(error)) throw;
       pending_ = error;
       return true;
     }

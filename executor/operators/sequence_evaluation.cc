@@ -7,6 +7,7 @@
 #include "executor/context/setting.h"
 #include "executor/operators/user_function.h"
 #include "executor/roles/access.h"
+#include "executor/runtime/session_exchange.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/storage/sequences.h"
 #include "executor/tables/mapped_access.h"
@@ -17,6 +18,7 @@
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/identity_value.h"
 #include "sql/functions/sequence_calls.h"
+#include "sql/functions/signal_rights.h"
 
 namespace redquel::executor {
 
@@ -74,6 +76,17 @@ asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::Ses
     for (std::size_t row = 0; row < call.row_keys.size(); ++row) {
       const std::int64_t left = replies->integer(row);  // -1: does not expire, -2: no such row
       answer.push_back(left < 0 ? std::nullopt : std::optional(left));
+    }
+    co_return answer;
+  }
+  if (call.kind == SequenceCall::Kind::kSignal) {
+    const std::vector<sql::SessionStatistics> sessions = co_await sessions_elsewhere();
+    for (const SequenceCall::Row& row : call.rows) {
+      const auto process_id = static_cast<std::int32_t>(row.value);
+      const auto session = std::ranges::find(sessions, process_id, &sql::SessionStatistics::process_id);
+      if (session != sessions.end()) sql::check_may_signal(context.evaluation(), session->role, row.is_called);
+      const bool is_there = session != sessions.end() && co_await signal_elsewhere(process_id, row.is_called);
+      answer.emplace_back(is_there ? 1 : 0);
     }
     co_return answer;
   }

@@ -5,6 +5,7 @@
 #include "executor/roles/user_mappings.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/runtime/row_store.h"
+#include "executor/runtime/session_exchange.h"
 #include "executor/storage/databases.h"
 #include "executor/storage/role_store.h"
 #include "executor/tables/held_locks.h"
@@ -15,6 +16,7 @@
 #include "sql/system_tables.h"
 #include "sql/system_tables/shown_mapping_passwords.h"
 #include "sql/system_tables/shown_row_counts.h"
+#include "sql/system_tables/shown_sessions.h"
 #include "sql/system_tables/shown_verifiers.h"
 
 namespace redquel::executor {
@@ -50,6 +52,10 @@ class SystemScanOperator final : public Operator {
           if (!(*replies)[i + 1].is_error()) counts[counted[i]] = replies->integer(i + 1);  // Redis may refuse the login the key
         }
         const sql::ShownRowCounts shown(counts);
+        read();
+      } else if (sql::ShownSessions::are_wanted_by(plan_.name)) {
+        const std::vector<sql::SessionStatistics> sessions = co_await sessions_elsewhere();
+        const sql::ShownSessions shown(sessions);
         read();
       } else if (plan_.name == "pg_locks") {
         keep(co_await read_locks(context_));

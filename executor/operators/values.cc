@@ -2,6 +2,7 @@
 
 #include "executor/operators/operators.h"
 #include "executor/operators/sequence_evaluation.h"
+#include "executor/runtime/computation.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "sql/expressions/evaluate.h"
 
@@ -36,7 +37,9 @@ class ValuesOperator final : public Operator {
         if (const auto* constant = std::get_if<sql::Constant>(&row[i]->node)) {
           columns[i].append_datum(constant->value);
         } else {
-          columns[i].append_datum(sql::evaluate_scalar(*row[i], context_.evaluation()));
+          auto value = [&] { return sql::evaluate_scalar(*row[i], context_.evaluation()); };
+          if (may_take_long({&row[i], 1})) columns[i].append_datum(co_await compute_in_turns(std::move(value)));
+          else columns[i].append_datum(value());
         }
       }
     }

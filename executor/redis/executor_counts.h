@@ -14,10 +14,12 @@ namespace redquel::executor {
 class ExecutorCounts {
  public:
   sql::Count plan_cache_hits, plan_cache_misses;
-  sql::DurationHistogram planning, lock_waits;
+  sql::DurationHistogram planning, lock_waits, replica_waits;
   /// From the write of commands to the last of their replies: of statements, and of the connection for bulk reads and loads.
   sql::DurationHistogram round_trips, bulk_round_trips;
   sql::Count temporary_bytes, swept_rows, undone_units;
+  sql::Count replica_failures;  // commits that replicas have not confirmed in time
+  sql::Count master_changes;    // that sentinels have reported
 
   /// Notes a round trip that ran scripts of one kind; `name` lives as long as the process.
   void note_script(std::string_view name, std::uint64_t duration);

@@ -8,6 +8,8 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "executor/redis/executor_counts.h"
+
 namespace redquel::executor {
 
 namespace {
@@ -84,6 +86,8 @@ asio::awaitable<void> MasterWatch::run(std::shared_ptr<MasterWatch> self) {
 }
 
 void MasterWatch::report(const TcpPlace& place) {
+  if (reported_ && *reported_ != place) counts_of_thread().master_changes.add();
+  reported_ = place;
   const std::vector<std::weak_ptr<MasterFollower>> all = followers_;
   for (const auto& weak : all) {
     if (const std::shared_ptr<MasterFollower> follower = weak.lock()) follower->master_is_at(place);

@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "executor/redis/sentinel.h"
@@ -44,6 +45,7 @@ class MasterWatch : public std::enable_shared_from_this<MasterWatch> {
   asio::steady_timer timer_;
   std::vector<std::weak_ptr<MasterFollower>> followers_;
   std::vector<std::unique_ptr<Subscription>> subscriptions_;
+  std::optional<TcpPlace> reported_;  // the master of the last report
   bool must_look_ = false, is_asking_ = false, stopped_ = false;
 };
 

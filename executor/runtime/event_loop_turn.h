@@ -1,9 +1,9 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
+
+#include "executor/runtime/turn_queue.h"
 
 namespace redquel::executor {
 
@@ -16,7 +16,7 @@ class EventLoopTurn {
  public:
   bool is_over() const { return Clock::now() - began_ > kLength; }
   boost::asio::awaitable<void> yield() {
-    co_await boost::asio::post(boost::asio::use_awaitable);
+    co_await TurnQueue::wait();
     began_ = Clock::now();
   }
 

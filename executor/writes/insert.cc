@@ -8,6 +8,7 @@
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
 #include "planner/tree/logical_walk.h"
+#include "executor/runtime/computation.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/value_errors.h"
@@ -60,7 +61,9 @@ class InsertOperator final : public WriteOperator {
         std::vector<sql::ColumnPtr> evaluated = co_await evaluate_with_sequences({&column.value, 1}, source, context_);
         values = std::move(evaluated[0]);
       } else if (column.value) {
-        values = sql::evaluate(*column.value, source, context_.evaluation());
+        auto value = [&] { return sql::evaluate(*column.value, source, context_.evaluation()); };
+        if (may_take_long({&column.value, 1})) values = co_await compute_in_turns(std::move(value));
+        else values = value();
       } else {
         values = co_await next_values(column, source.rows);
       }

@@ -6,6 +6,7 @@
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
 #include "planner/physical/increment.h"
+#include "executor/runtime/computation.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -65,7 +66,9 @@ class UpdateOperator final : public WriteOperator {
         std::vector<sql::ColumnPtr> evaluated = co_await evaluate_with_sequences({&assignment.value, 1}, source, context_);
         target = std::move(evaluated[0]);
       } else {
-        target = sql::evaluate(*assignment.value, source, context_.evaluation());
+        auto value = [&] { return sql::evaluate(*assignment.value, source, context_.evaluation()); };
+        if (may_take_long({&assignment.value, 1})) target = co_await compute_in_turns(std::move(value));
+        else target = value();
       }
     }
     if (!update_.generated.empty()) {

@@ -17,6 +17,7 @@
 #include "planner/bind/row_shape.h"
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
+#include "sql/interrupts.h"
 #include "sql/functions/polymorphic.h"
 #include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
@@ -58,6 +59,7 @@ bool is_collatable(sql::Type type) {
 
 ExpressionPtr ExpressionBinder::bind(const ast::Expression& expression) {
   sql::check_stack_depth();
+  sql::note_analysis();
   if (known_ != nullptr && !known_->empty()) {
     const auto found = std::ranges::find(*known_, parser::to_sql(expression), [](const auto& known) { return known.first; });
     if (found != known_->end()) return found->second;

@@ -97,7 +97,7 @@ std::string function_name(const BindState& state, const ast::QualifiedName& name
   const std::string& schema = name[name.size() - 2];
   std::string joined = schema + "." + name.back();
   if (sql::function_name_exists(joined)) return joined;
-  if (!state.catalog.schemas.contains(schema) && schema != "information_schema" && schema != "pg_temp" && schema != sql::kRedisSchema) {
+  if (!state.catalog.schemas.contains(schema) && schema != "information_schema" && schema != "pg_temp" && schema != sql::kRedisSchema && schema != "redquel") {
     throw sql::undefined_schema(schema).at(offset);
   }
   return joined;

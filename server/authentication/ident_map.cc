@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "sql/error.h"
 #include "sql/functions/regular_expression.h"
 
@@ -12,13 +14,13 @@ namespace {
 enum class MapAnswer { kOther, kFits, kBroken };
 
 /// The expression of a rule; null: its system name is none.
-const sql::RegularExpression* expression_of(const IdentRule& rule) {
+std::shared_ptr<const sql::RegularExpression> expression_of(const IdentRule& rule) {
   if (rule.system_name.empty() || rule.system_name[0] != '/') return nullptr;
-  return &sql::RegularExpression::compiled(std::string_view(rule.system_name).substr(1), {});
+  return sql::RegularExpression::compiled(std::string_view(rule.system_name).substr(1), {});
 }
 
 MapAnswer ask(const IdentRule& rule, std::string_view system_name, std::string_view role, std::string& log) {
-  const sql::RegularExpression* expression = expression_of(rule);
+  const std::shared_ptr<const sql::RegularExpression> expression = expression_of(rule);
   if (expression == nullptr) return rule.system_name == system_name && rule.role == role ? MapAnswer::kFits : MapAnswer::kOther;
   std::vector<sql::RegexSpan> groups;
   if (!expression->search({*expression, system_name}, 0, groups)) return MapAnswer::kOther;

@@ -40,6 +40,8 @@ void merge(sql::StatementStatistics& into, const sql::StatementStatistics& other
   into.most_time = std::max(into.most_time, other.most_time);
   into.calls += other.calls;
   into.rows += other.rows;
+  into.round_trips += other.round_trips;
+  into.commands += other.commands;
 }
 
 }  // namespace

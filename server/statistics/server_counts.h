@@ -40,6 +40,7 @@ class ServerCounts {
   std::atomic<bool> is_accepting = false, is_draining = false;
   /// Bytes; 0: not known yet, or without a limit.
   std::atomic<std::uint64_t> redis_memory_used = 0, redis_memory_most = 0;
+  std::atomic<std::int64_t> redis_replicas = -1;  // -1: not known
   /// Bytes by sql::MemoryPart, what the process holds beyond them, and limits.memory.
   std::array<std::atomic<std::uint64_t>, sql::kMemoryParts> memory_parts{};
   std::atomic<std::uint64_t> memory_unaccounted = 0, memory_limit = 0;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "executor/redis/client.h"
 #include "server/statistics/server_counts.h"
 #include "server/transaction_block.h"
 
@@ -18,8 +19,8 @@ class SessionMeter {
   SessionMeter(const SessionMeter&) = delete;
   SessionMeter& operator=(const SessionMeter&) = delete;
 
-  /// The client has logged in.
-  void log_in(sql::SessionStatistics facts);
+  /// The client has logged in. `redis`: what the statements of the session have asked of Redis; it outlives the meter.
+  void log_in(sql::SessionStatistics facts, const executor::ExecutionCounters& redis);
   void rename(const std::string& application_name);
   /// Returns the counts of the tables of the session's database. After `log_in`.
   sql::RelationCounts& relations() { return counts_->relations; }
@@ -59,6 +60,8 @@ class SessionMeter {
   std::shared_ptr<ListedSession> listed_;  // null before the login
   std::int64_t statement_started_ = 0;  // µs since 2000-01-01 UTC, of `message_began_`
   DatabaseCounts* counts_ = nullptr;
+  const executor::ExecutionCounters* redis_ = nullptr;  // null before the login
+  std::uint64_t round_trips_ = 0, commands_ = 0;        // of `redis_`, when the statement began
   std::string database_;
   std::uint64_t measured_from_ = 0, message_began_ = 0, began_ = 0, rested_ = 0, logged_in_ = 0;  // nanoseconds of the steady clock
   std::uint64_t last_duration_ = 0;

@@ -28,13 +28,15 @@ std::string_view cut_text(std::string_view text) {
 /// The figures of one statement; the owner writes, others read.
 struct StatementCounts::Entry {
   std::int64_t query_id = 0;
-  Count calls, rows;
+  Count calls, rows, round_trips, commands;
   std::atomic<double> total = 0, least = 0, most = 0, mean = 0, squares = 0;  // milliseconds
 
   void add(const Run& run) {
     const double time = static_cast<double>(run.nanoseconds) / 1e6;
     calls.add();
     rows.add(run.rows);
+    round_trips.add(run.round_trips);
+    commands.add(run.commands);
     const auto count = static_cast<double>(calls.get());
     total.store(total.load(std::memory_order_relaxed) + time, std::memory_order_relaxed);
     if (count == 1 || time < least.load(std::memory_order_relaxed)) least.store(time, std::memory_order_relaxed);
@@ -124,6 +126,8 @@ void StatementCounts::append_to(std::vector<sql::StatementStatistics>& all) cons
                    .text = key.text,
                    .calls = entry->calls.get(),
                    .rows = entry->rows.get(),
+                   .round_trips = entry->round_trips.get(),
+                   .commands = entry->commands.get(),
                    .total_time = entry->total.load(std::memory_order_relaxed),
                    .least_time = entry->least.load(std::memory_order_relaxed),
                    .most_time = entry->most.load(std::memory_order_relaxed),

@@ -30,6 +30,7 @@ class StatementCounts {
   };
   struct Run {
     std::uint64_t nanoseconds = 0, rows = 0;
+    std::uint64_t round_trips = 0, commands = 0;  // with Redis
   };
 
   /// Adds a run of a statement, whose text may hold constants. Returns the statement's query id.

@@ -95,6 +95,15 @@ void add_sessions(Families& out, const ServerCounts& counts, std::size_t max_ses
   add("timeout", connections.timed_out);
 }
 
+/// Returns the numbers of sessions that wait, by wait_event.
+std::map<std::string, std::size_t> waits_of(const ServerCounts& counts) {
+  std::map<std::string, std::size_t> waits{{"transactionid", 0}, {"relation", 0}, {"advisory", 0}, {std::string(sql::kReplicationWait), 0}};
+  for (const sql::SessionStatistics& one : counts.sessions()) {
+    if (!one.awaited_event.empty()) ++waits[std::string(one.awaited_event)];
+  }
+  return waits;
+}
+
 void add_authentications(Families& out, const ServerCounts& counts) {
   out.begin("redquel_authentications_total", "Logins by the method of their rule; none: no rule allows the connection.", MetricType::Counter);
   for (const auto& [method, results] : counts.authentications()) {
@@ -126,6 +135,14 @@ void add_engines(Families& out, const ServerCounts& counts) {
   out.counter("redquel_plan_cache_misses_total", "Statements that had to be planned.", executor_total<&ExecutorCounts::plan_cache_misses>(counts));
   out.begin("redquel_lock_wait_seconds", "Time that statements waited for a lock.", MetricType::Histogram);
   out.add({}, parts_of<&ExecutorCounts::lock_waits>(counts));
+  out.begin("redquel_sessions_waiting", "Sessions that wait for a lock, or for replicas (SyncRep), by wait_event.", MetricType::Gauge);
+  for (const auto& [event, count] : waits_of(counts)) out.add({{"event", event}}, static_cast<double>(count));
+  out.begin("redquel_replica_wait_seconds", "Time that commits waited for replicas (redis.synchronous_replicas).", MetricType::Histogram);
+  out.add({}, parts_of<&ExecutorCounts::replica_waits>(counts));
+  out.counter("redquel_replica_failures_total", "Commits that replicas have not confirmed in time.", executor_total<&ExecutorCounts::replica_failures>(counts));
+  // Each thread notes the same changes.
+  const auto& first = counts.threads().front()->executor;
+  out.counter("redquel_redis_master_changes_total", "Masters that sentinels have reported after the first.", static_cast<double>(first.master_changes.get()));
   out.counter("redquel_temporary_bytes_total", "Bytes written to temporary files.", executor_total<&ExecutorCounts::temporary_bytes>(counts));
   out.counter("redquel_swept_rows_total", "Expired rows whose entries were removed.", executor_total<&ExecutorCounts::swept_rows>(counts));
   out.counter("redquel_undone_units_total", "Unfinished statements of many rows that were undone.", executor_total<&ExecutorCounts::undone_units>(counts));
@@ -210,6 +227,7 @@ void add_redis(Families& out, const ServerCounts& counts, const Readiness& readi
   out.add({{"direction", "sent"}}, total<&ThreadCounts::redis_bytes_sent>(counts));
   out.add({{"direction", "received"}}, total<&ThreadCounts::redis_bytes_received>(counts));
   out.gauge("redquel_redis_writes_held", "Batches of writes that wait until Redis may be written.", total<&ThreadCounts::redis_writes_held>(counts));
+  if (counts.redis_replicas >= 0) out.gauge("redquel_redis_replicas", "Replicas that are connected to Redis.", static_cast<double>(counts.redis_replicas));
   if (counts.redis_memory_used == 0) return;
   out.gauge("redquel_redis_memory_used_bytes", "Memory that Redis uses.", counts.redis_memory_used.load());
   out.gauge("redquel_redis_memory_max_bytes", "Memory that Redis may use (maxmemory); 0: no limit.", counts.redis_memory_most.load());

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <openssl/rand.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/this_coro.hpp>
 #include <boost/json.hpp>
+#include <charconv>
 #include <utility>
 
 #include "server/status/metrics.h"
@@ -77,6 +79,20 @@ asio::awaitable<json::object> read_parts(InsideClient& client, std::span<const P
   co_return object;
 }
 
+/// Returns statements that explain a text without constants: its parameters are NULL.
+std::string explanation_of(const std::string& text) {
+  constexpr std::size_t kMostParameters = 1000;
+  std::size_t parameters = 0;
+  for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
+    std::size_t number = 0;
+    std::from_chars(text.data() + at + 1, text.data() + text.size(), number);
+    if (number <= kMostParameters) parameters = std::max(parameters, number);
+  }
+  std::string values;
+  for (std::size_t i = 0; i < parameters; ++i) values += i == 0 ? "NULL" : ", NULL";
+  return fmt::format("PREPARE redquel_page_plan AS {}; EXPLAIN (FORMAT JSON) EXECUTE redquel_page_plan{}", text, values.empty() ? "" : "(" + values + ")");
+}
+
 std::string random_name() {
   std::array<unsigned char, 16> bytes;
   if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) throw std::runtime_error("no random numbers");
@@ -118,6 +134,7 @@ asio::awaitable<std::string> PageApi::Stream::next() {
 asio::awaitable<json::value> PageApi::answer(const std::string& name, const json::object& request, PageTokens::Right right) {
   forget_idle();
   if (name == "tables") co_return co_await tables(request);
+  if (name == "plan") co_return co_await plan(request);
   if (name == "open") co_return co_await open_console(request, right);
   if (name == "run") co_return co_await run(request, right);
   if (name == "cancel") co_return cancel(request, right);
@@ -131,6 +148,21 @@ asio::awaitable<json::value> PageApi::tables(const json::object& request) {
   const std::unique_ptr<InsideClient> client = co_await open_reader(database);
   try {
     co_return co_await read_parts(*client, table_parts());
+  } catch (const InsideClient::Gone&) {
+    throw Failure{503, "the server ends"};
+  }
+}
+
+asio::awaitable<json::value> PageApi::plan(const json::object& request) {
+  const std::string id = text_of(request, "id"), database = text_of(request, "database");
+  const std::vector<sql::StatementStatistics> statements = counts_.statements();
+  const auto statement = std::ranges::find_if(statements, [&](const sql::StatementStatistics& one) { return std::to_string(one.query_id) == id && one.database == database; });
+  if (statement == statements.end()) throw Failure{404, "there is no such statement"};
+  const std::unique_ptr<InsideClient> client = co_await open_reader(database);
+  try {
+    const std::string sql = explanation_of(statement->text);
+    const std::vector<InsideClient::Result> results = co_await client->run(sql, kMostRows);
+    co_return json_of(results.back());
   } catch (const InsideClient::Gone&) {
     throw Failure{503, "the server ends"};
   }

@@ -59,6 +59,8 @@ class PageApi {
   };
 
   asio::awaitable<boost::json::value> tables(const boost::json::object& request);
+  /// The plan of a statement that pg_stat_statements shows, with NULL for its constants.
+  asio::awaitable<boost::json::value> plan(const boost::json::object& request);
   asio::awaitable<boost::json::value> open_console(const boost::json::object& request, PageTokens::Right right);
   asio::awaitable<boost::json::value> run(const boost::json::object& request, PageTokens::Right right);
   boost::json::value cancel(const boost::json::object& request, PageTokens::Right right);

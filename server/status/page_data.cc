@@ -11,8 +11,9 @@ const PagePart kLiveParts[] = {
      "round(extract(epoch FROM clock_timestamp() - coalesce(CASE WHEN state = 'active' THEN query_start ELSE state_change END, backend_start))::numeric, 1) AS seconds, "
      "query FROM pg_stat_activity WHERE application_name <> 'redquel status page' ORDER BY state <> 'active', seconds DESC LIMIT 200"},
     {"statements",
-     "/* status page */ SELECT query, calls, rows, round(total_exec_time::numeric, 1) AS total_ms, round(mean_exec_time::numeric, 3) AS mean_ms, "
-     "round(max_exec_time::numeric, 1) AS max_ms, r.rolname AS role, d.datname AS database FROM pg_stat_statements s "
+     "/* status page */ SELECT query, s.calls, rows, round(r2.round_trips::numeric / greatest(s.calls, 1), 1) AS trips, round(r2.commands::numeric / greatest(s.calls, 1), 1) AS commands, round(total_exec_time::numeric, 1) AS total_ms, round(mean_exec_time::numeric, 3) AS mean_ms, "
+     "round(max_exec_time::numeric, 1) AS max_ms, r.rolname AS role, d.datname AS database, s.queryid::text AS id FROM pg_stat_statements s "
+     "LEFT JOIN pg_stat_statements_redis r2 USING (userid, dbid, queryid) "
      "LEFT JOIN pg_roles r ON r.oid = s.userid LEFT JOIN pg_database d ON d.oid = s.dbid WHERE query NOT LIKE '/* status page */%' ORDER BY total_exec_time DESC LIMIT 30"},
     {"databases",
      "/* status page */ SELECT datname AS database, numbackends AS sessions, xact_commit AS commits, xact_rollback AS rollbacks, tup_returned AS rows_read, "

@@ -4,22 +4,26 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/json.hpp>
 #include <chrono>
+#include <memory>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
+#include "server/connection.h"
 #include "server/status/metrics.h"
 #include "server/status/page_files.h"
 #include "server/status/readiness.h"
@@ -59,12 +63,80 @@ std::vector<tcp::endpoint> endpoints_of(asio::io_context& context, const ListenA
   return endpoints;
 }
 
+std::string text_of(const Response& response) {
+  std::ostringstream text;
+  text << response;
+  return std::move(text).str();
+}
+
+/// One client and its requests. It is closed when the time of a step is over.
+class Visitor {
+ public:
+  Visitor(asio::io_context& context, ClientSocket socket) : connection_(std::make_shared<Connection>(std::move(socket))), timer_(context) {}
+  Visitor(const Visitor&) = delete;
+  Visitor& operator=(const Visitor&) = delete;
+
+  /// Reads the first bytes, and shakes hands if they begin TLS. Throws Disconnected and TlsRefusal.
+  asio::awaitable<void> begin(executor::TlsContextPtr tls) {
+    expires_after(kRequestTime);
+    co_await read_more();
+    constexpr char kHandshakeRecord = 0x16;
+    if (!tls || input_.empty() || input_[0] != kHandshakeRecord) co_return;
+    connection_->begin_tls(std::move(tls), std::exchange(input_, {}));
+    bool is_done = false;
+    while (!is_done) is_done = co_await connection_->shake_hands();
+  }
+
+  /// Returns the next request; nullopt: it is none, or too long, and the connection ends. Throws Disconnected.
+  asio::awaitable<std::optional<Request>> read() {
+    http::request_parser<http::string_body> parser;
+    parser.header_limit(kHeaderBytes);
+    parser.body_limit(kBodyBytes);
+    parser.eager(true);
+    while (!parser.is_done()) {
+      boost::system::error_code failure;
+      const std::size_t taken = parser.put(asio::buffer(input_), failure);
+      input_.erase(0, taken);
+      if (failure && failure != http::error::need_more) co_return std::nullopt;
+      if (parser.is_done()) break;
+      if (input_.size() > kHeaderBytes) co_return std::nullopt;
+      co_await read_more();
+    }
+    co_return parser.release();
+  }
+  asio::awaitable<void> write(std::string_view bytes) { co_await connection_->write(bytes); }
+  void end() { connection_->shut_down(); }
+
+  void expires_after(std::chrono::seconds time) {
+    timer_.expires_after(time);
+    timer_.async_wait([weak = std::weak_ptr(connection_)](const boost::system::error_code& failure) {
+      const auto connection = weak.lock();
+      if (!failure && connection) connection->close();
+    });
+  }
+  void expires_never() { timer_.cancel(); }
+
+  bool is_encrypted() const { return connection_->is_encrypted(); }
+  bool is_of_this_machine() const { return connection_->security().client_address.is_loopback(); }
+
+ private:
+  asio::awaitable<void> read_more() {
+    std::array<char, 4096> room;
+    const std::size_t count = co_await connection_->read_some(room);
+    input_.append(room.data(), count);
+  }
+
+  const std::shared_ptr<Connection> connection_;
+  asio::steady_timer timer_;
+  std::string input_;
+};
+
 }  // namespace
 
 class StatusServer::Acceptor {
  public:
   Acceptor(Options options, const ServerCounts& counts)
-      : options_(std::move(options)), counts_(counts), api_(options_.open_inside, counts, options_.max_sessions) {
+      : options_(std::move(options)), counts_(counts), tls_(options_.tls), api_(options_.open_inside, counts, options_.max_sessions) {
     if (options_.shows_page) tokens_ = new_page_tokens();
     else if (!options_.token_file.empty()) tokens_ = page_tokens(options_.token_file);
     for (const ListenAddress& address : options_.listen) {
@@ -87,6 +159,9 @@ class StatusServer::Acceptor {
     if (!tokens_) spdlog::info("there is no status page: status.token_file is empty");
     else if (!options_.shows_page) spdlog::info("the status page's tokens are in \"{}\"", options_.token_file.string());
     thread_ = std::thread([this] { context_.run(); });
+  }
+  void set_tls(executor::TlsContextPtr tls) {
+    asio::post(context_, [this, tls = std::move(tls)]() mutable { tls_ = std::move(tls); });
   }
   void stop() {
     context_.stop();
@@ -117,40 +192,40 @@ class StatusServer::Acceptor {
         co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
         continue;
       }
-      asio::co_spawn(context_, serve(std::move(socket)), asio::detached);
+      asio::co_spawn(context_, serve(ClientSocket(std::move(socket))), asio::detached);
     }
   }
 
-  asio::awaitable<void> serve(tcp::socket socket) {
+  asio::awaitable<void> serve(ClientSocket socket) {
     ++open_;
     try {
-      boost::beast::tcp_stream stream(std::move(socket));
-      boost::beast::flat_buffer buffer(kHeaderBytes);
+      Visitor visitor(context_, std::move(socket));
+      co_await visitor.begin(tls_);
       while (true) {
-        stream.expires_after(kRequestTime);
-        http::request_parser<http::string_body> parser;
-        parser.header_limit(kHeaderBytes);
-        parser.body_limit(kBodyBytes);
-        co_await http::async_read(stream, buffer, parser, asio::use_awaitable);
-        const Request& request = parser.get();
-        if (request.target() == "/api/stream" && may_call(request, stream)) {
-          co_await serve_stream(stream);
+        visitor.expires_after(kRequestTime);
+        const std::optional<Request> request = co_await visitor.read();
+        if (!request) break;
+        if (request->target() == "/api/stream" && may_call(*request, visitor)) {
+          co_await serve_stream(visitor);
           break;
         }
-        Response response = answer(request);
-        if (request.target().starts_with("/api/")) {
-          stream.expires_never();
-          co_await answer_call(request, stream, response);
-          stream.expires_after(kRequestTime);
+        Response response = answer(*request);
+        if (request->target().starts_with("/api/")) {
+          visitor.expires_never();
+          co_await answer_call(*request, visitor, response);
+          visitor.expires_after(kRequestTime);
         }
         response.content_length(response.body().size());
-        if (request.method() == http::verb::head) response.body().clear();
+        if (request->method() == http::verb::head) response.body().clear();
         const bool stays = response.keep_alive();
-        co_await http::async_write(stream, response, asio::use_awaitable);
+        co_await visitor.write(text_of(response));
         if (!stays) break;
       }
-      boost::system::error_code ignored;
-      stream.socket().shutdown(tcp::socket::shutdown_both, ignored);
+      visitor.end();
+    } catch (const Disconnected&) {
+      spdlog::debug("status: a client has gone, or was too slow");
+    } catch (const TlsRefusal& refusal) {
+      spdlog::debug("status: TLS handshake failed: {}", refusal.reason);
     } catch (const std::exception& error) {
       spdlog::debug("status: {}", error.what());
     }
@@ -165,31 +240,30 @@ class StatusServer::Acceptor {
     return !failure || name == "localhost" || std::ranges::any_of(options_.hosts, [&](const std::string& known) { return sql::lower_case(known) == name; });
   }
 
-  /// Returns the right of a request's token; nullopt: it bears none, comes from another page, or not from this machine.
-  std::optional<PageTokens::Right> right_of(const Request& request, boost::beast::tcp_stream& stream) const {
-    boost::system::error_code failure;
-    const tcp::endpoint peer = stream.socket().remote_endpoint(failure);
-    if (failure || !peer.address().is_loopback() || !tokens_) return std::nullopt;
+  /// Returns the right of a request's token; nullopt: it bears none, comes from another page, or neither from this
+  /// machine nor by TLS.
+  std::optional<PageTokens::Right> right_of(const Request& request, const Visitor& visitor) const {
+    if ((!visitor.is_of_this_machine() && !visitor.is_encrypted()) || !tokens_) return std::nullopt;
     const std::string_view host(request[http::field::host].data(), request[http::field::host].size());
     const std::string_view origin(request[http::field::origin].data(), request[http::field::origin].size());
-    if (!is_known_host(host) || (!origin.empty() && origin != fmt::format("http://{}", host))) return std::nullopt;
+    if (!is_known_host(host) || (!origin.empty() && origin != fmt::format("{}://{}", visitor.is_encrypted() ? "https" : "http", host))) return std::nullopt;
     const std::string_view given(request[http::field::authorization].data(), request[http::field::authorization].size());
     constexpr std::string_view kBearer = "Bearer ";
     return given.starts_with(kBearer) ? tokens_->right_of(given.substr(kBearer.size())) : std::nullopt;
   }
-  bool may_call(const Request& request, boost::beast::tcp_stream& stream) const {
-    return request.method() == http::verb::get && right_of(request, stream).has_value();
+  bool may_call(const Request& request, const Visitor& visitor) const {
+    return request.method() == http::verb::get && right_of(request, visitor).has_value();
   }
 
   /// Sends the figures each second, as server-sent events, until the client closes the connection.
-  asio::awaitable<void> serve_stream(boost::beast::tcp_stream& stream) {
+  asio::awaitable<void> serve_stream(Visitor& visitor) {
     static constexpr std::string_view kHead =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n";
-    co_await asio::async_write(stream, asio::buffer(kHead), asio::use_awaitable);
+    co_await visitor.write(kHead);
     PageApi::Stream figures = api_.stream();
     asio::steady_timer pause(context_);
     while (true) {
-      stream.expires_never();
+      visitor.expires_never();
       std::string event;
       bool is_over = false;
       try {
@@ -199,8 +273,8 @@ class StatusServer::Acceptor {
         event = "event: end\ndata: " + boost::json::serialize(boost::json::value(failure.message)) + "\n\n";
         is_over = true;
       }
-      stream.expires_after(kRequestTime);
-      co_await asio::async_write(stream, asio::buffer(event), asio::use_awaitable);
+      visitor.expires_after(kRequestTime);
+      co_await visitor.write(event);
       if (is_over) co_return;
       pause.expires_after(kStreamPause);
       co_await pause.async_wait(asio::use_awaitable);
@@ -208,11 +282,11 @@ class StatusServer::Acceptor {
   }
 
   /// Answers /api/<name>.
-  asio::awaitable<void> answer_call(const Request& request, boost::beast::tcp_stream& stream, Response& response) {
+  asio::awaitable<void> answer_call(const Request& request, const Visitor& visitor, Response& response) {
     const auto refuse = [&](unsigned status, const std::string& message) {
       fill(response, static_cast<http::status>(status), "application/json", boost::json::serialize(boost::json::object{{"message", message}}));
     };
-    const std::optional<PageTokens::Right> right = right_of(request, stream);
+    const std::optional<PageTokens::Right> right = right_of(request, visitor);
     if (!right) co_return refuse(401, "a token is missing, or it is not the one of status.token_file");
     if (request.method() != http::verb::post) co_return refuse(405, "only POST");
     boost::system::error_code failure;
@@ -275,6 +349,7 @@ class StatusServer::Acceptor {
 
   Options options_;
   const ServerCounts& counts_;
+  executor::TlsContextPtr tls_;       // null: none
   std::optional<PageTokens> tokens_;  // none: there is no page
   asio::io_context context_{1};
   PageApi api_;  // its sockets belong to the context
@@ -287,5 +362,6 @@ StatusServer::StatusServer(Options options, const ServerCounts& counts) : accept
 StatusServer::~StatusServer() = default;
 void StatusServer::start() { acceptor_->start(); }
 void StatusServer::stop() { acceptor_->stop(); }
+void StatusServer::set_tls(executor::TlsContextPtr tls) { acceptor_->set_tls(std::move(tls)); }
 
 }  // namespace redquel::server

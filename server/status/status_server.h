@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/tls/tls_context.h"
 #include "server/listeners.h"
 #include "server/statistics/server_counts.h"
 #include "server/status/page_api.h"
@@ -13,8 +14,8 @@
 namespace redquel::server {
 
 /// HTTP on a thread of its own: /metrics, /health/live, /health/ready, and the status page with its console. Requests have at most 8 kB of
-/// header, 1 MB of body and five seconds to come, and at most 32 connections are open. The page's figures and its console are for requests
-/// of this machine that bear a token (page_token.h).
+/// header, 1 MB of body and five seconds to come, and at most 32 connections are open. A connection whose first byte begins a TLS handshake is
+/// encrypted. The page's figures and its console are for requests that bear a token (page_token.h) and come from this machine or by TLS.
 class StatusServer {
  public:
   struct Options {
@@ -24,6 +25,7 @@ class StatusServer {
     std::filesystem::path token_file;  // empty: there is no page, unless it is shown
     bool shows_page = false;  // with tokens of this process, in an address that the log names: for a start at a terminal
     OpenInside open_inside;
+    executor::TlsContextPtr tls;  // null: connections are not encrypted
   };
 
   /// Binds and listens, and makes the file of the tokens. Throws std::runtime_error for the person at the keyboard.
@@ -34,6 +36,8 @@ class StatusServer {
 
   void start();
   void stop();
+  /// The next connections use this context. Any thread may call.
+  void set_tls(executor::TlsContextPtr tls);
 
  private:
   class Acceptor;

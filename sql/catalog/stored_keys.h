@@ -104,6 +104,13 @@ inline constexpr std::string_view kTrialKey = "redquel:trial";
 inline constexpr std::string_view kTrialPrefix = "redquel:trial:";
 /// Channel <number of the logical database> of NOTIFY.
 inline constexpr std::string_view kNotifyPrefix = "redquel:notify:";
+/// STRING in the logical database of the URL: 32 random bytes, the key of what the processes tell each other (runtime/process_exchange.h).
+inline constexpr std::string_view kExchangeKey = "redquel:exchange_key";
+/// STRING <number>: identity of the process that has taken the number for its sessions' process ids; expires soon.
+inline constexpr std::string_view kProcessNumberPrefix = "redquel:process_number:";
+/// Channel of questions to all processes, and channel <asker> of their answers.
+inline constexpr std::string_view kQuestionsChannel = "redquel:questions";
+inline constexpr std::string_view kAnswersPrefix = "redquel:answers:";
 /// The prefix of all of these.
 inline constexpr std::string_view kOwnPrefix = "redquel:";
 

@@ -151,6 +151,7 @@ bool is_too_large(const Datum& value) {
 
 ExpressionPtr fold_constants(const ExpressionPtr& expression, const EvaluationContext& context) {
   if (constant_of(expression) != nullptr) return expression;
+  note_analysis();
   const ExpressionPtr folded =
       simplify(map_children(expression, [&](const ExpressionPtr& child) { return fold_constants(child, context); }));
   if (constant_of(folded) != nullptr || !has_constant_children(folded) || !is_foldable(*folded)) return folded;

@@ -1,4 +1,4 @@
-// Functions about connections: where the client is, what it sent, and how others are ended (manual 9.26.1, 9.27.2), and its TLS (F.40, sslinfo).
+// Functions about connections: where the client is, and what it sent (manual 9.26.1), and its TLS (F.40, sslinfo).
 
 #include "sql/catalog/role_set.h"
 #include "sql/connection_hooks.h"
@@ -6,7 +6,6 @@
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
 #include "sql/privileges/permission_errors.h"
-#include "sql/sqlstate.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type_oids.h"
 
@@ -46,27 +45,6 @@ bool current_query(Context context, std::string& out) {
 bool is_superuser(Context context) {
   const RoleDef* role = known_roles()->find(context.user);
   return role != nullptr && role->superuser;
-}
-
-/// While sessions do not report their roles, a role that is no superuser may end only its own session.
-void check_may_signal(Context context, std::int32_t process, std::string_view what) {
-  if (process == context.backend_pid || is_superuser(context)) return;
-  throw SqlError(sqlstate::kInsufficientPrivilege, "must be a member of the role whose " + std::string(what) + " or member of pg_signal_backend");
-}
-
-bool cancel_backend(Context context, std::int32_t process) {
-  check_may_signal(context, process, "query is being canceled");
-  if (process == context.backend_pid) throw SqlError(sqlstate::kQueryCanceled, "canceling statement due to user request");
-  return server().signal(process, false);
-}
-
-/// Does not wait for the session, regardless of the timeout: it ends after its statement.
-bool terminate_backend(Context context, std::int32_t process, std::int64_t timeout) {
-  if (timeout < 0) throw SqlError(sqlstate::kNumericValueOutOfRange, "\"timeout\" must not be negative");
-  check_may_signal(context, process, "process is being terminated");
-  const bool is_there = server().signal(process, true);
-  if (process == context.backend_pid) throw SqlError(sqlstate::kAdminShutdown, "terminating connection due to administrator command");
-  return is_there;
 }
 
 /// Returns true once the server is asked; it reads its files afterwards.
@@ -115,10 +93,6 @@ std::vector<ScalarFunction> connection_functions() {
       scalar<address_of<&ConnectionFacts::server_address>>("inet_server_addr", {}, kInet, kStable),
       scalar<port_of<&ConnectionFacts::server_port>>("inet_server_port", {}, kInt4, kStable),
       scalar<current_query>("current_query", {}, kText, kVolatile),
-      scalar<cancel_backend>("pg_cancel_backend", {kInt4}, kBool, kVolatile),
-      scalar<[](Context context, std::int32_t process) { return terminate_backend(context, process, 0); }>("pg_terminate_backend", {kInt4},
-                                                                                                      kBool, kVolatile),
-      scalar<terminate_backend>("pg_terminate_backend", {kInt4, kInt8}, kBool, kVolatile),
       scalar<reload_configuration>("pg_reload_conf", {}, kBool, kVolatile),
       scalar<[](Context context) { return encryption(context).has_value(); }>("ssl_is_used", {}, kBool, kStable),
       scalar<tls_text<&EncryptionFacts::version>>("ssl_version", {}, kText, kStable),

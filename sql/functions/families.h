@@ -49,6 +49,7 @@ std::vector<ScalarFunction> money_functions();
 std::vector<ScalarFunction> statistics_functions();
 std::vector<ScalarFunction> object_information_functions();
 std::vector<ScalarFunction> connection_functions();
+std::vector<ScalarFunction> signal_functions();
 /// The functions that have names beside their operators, over the rows of those.
 std::vector<ScalarFunction> operator_functions(const std::vector<ScalarFunction>& functions);
 

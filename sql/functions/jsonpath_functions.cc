@@ -100,15 +100,14 @@ class FoundRows final : public RowSource {
 };
 
 /// The path of a call; a lateral call has mostly that of the row before.
-const JsonPath& path_of(const std::string& text) {
+std::shared_ptr<const JsonPath> path_of(const std::string& text) {
   thread_local std::string known;
-  thread_local std::optional<JsonPath> path;
-  if (!path || known != text) {
-    path.reset();
-    path = parse_jsonpath(text);
-    known = text;
-  }
-  return *path;
+  thread_local std::shared_ptr<const JsonPath> path;
+  if (path && known == text) return path;
+  auto made = std::make_shared<const JsonPath>(parse_jsonpath(text));  // other computations of the thread may have their turn here
+  path = made;
+  known = text;
+  return made;
 }
 
 template <bool with_zone>
@@ -116,10 +115,10 @@ std::unique_ptr<RowSource> open_query(std::span<const Datum> arguments, const Ev
   for (const Datum& argument : arguments) {
     if (is_null(argument)) return std::make_unique<FoundRows>(std::vector<std::string>());
   }
-  const JsonPath& path = path_of(std::get<std::string>(arguments[1]));
+  const std::shared_ptr<const JsonPath> path = path_of(std::get<std::string>(arguments[1]));
   const std::string variables = arguments.size() > 2 ? std::get<std::string>(arguments[2]) : "{}";
   const bool silent = arguments.size() > 3 && std::get<bool>(arguments[3]);
-  auto found = run_jsonpath({path, std::get<std::string>(arguments[0]), variables, silent, with_zone, context});
+  auto found = run_jsonpath({*path, std::get<std::string>(arguments[0]), variables, silent, with_zone, context});
   return std::make_unique<FoundRows>(found ? *std::move(found) : std::vector<std::string>());
 }
 

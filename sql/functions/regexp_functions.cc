@@ -15,17 +15,17 @@ namespace {
 
 using Spans = std::vector<RegexSpan>;
 
-const RegularExpression& with_case(Text pattern) { return RegularExpression::compiled(pattern, {}); }
-const RegularExpression& without_case(Text pattern) {
+std::shared_ptr<const RegularExpression> with_case(Text pattern) { return RegularExpression::compiled(pattern, {}); }
+std::shared_ptr<const RegularExpression> without_case(Text pattern) {
   RegexFlags flags;
   flags.ignore_case = true;
   return RegularExpression::compiled(pattern, flags);
 }
 
-bool matches(Text text, Text pattern) { return with_case(pattern).matches(text); }
-bool differs(Text text, Text pattern) { return !with_case(pattern).matches(text); }
-bool matches_any_case(Text text, Text pattern) { return without_case(pattern).matches(text); }
-bool differs_any_case(Text text, Text pattern) { return !without_case(pattern).matches(text); }
+bool matches(Text text, Text pattern) { return with_case(pattern)->matches(text); }
+bool differs(Text text, Text pattern) { return !with_case(pattern)->matches(text); }
+bool matches_any_case(Text text, Text pattern) { return without_case(pattern)->matches(text); }
+bool differs_any_case(Text text, Text pattern) { return !without_case(pattern)->matches(text); }
 
 // ---- arguments of the regexp_… functions
 // --------------------------------------------------------------------------------
@@ -103,7 +103,8 @@ void append_replacement(Text text, const Spans& groups, Text replacement, std::s
 void replace_matches(Text text, Text pattern, Text replacement, Int start, Int n, const RegexFlags& flags,
                      std::string& out) {
   const std::size_t from = start_byte(text, start);
-  const RegularExpression& expression = RegularExpression::compiled(pattern, flags);
+  const auto compiled = RegularExpression::compiled(pattern, flags);
+  const RegularExpression& expression = *compiled;
   std::size_t copied = 0;
   Int number = 0;
   if (!is_past_end(text, start)) {
@@ -155,8 +156,8 @@ void replace_extended(Text text, Text pattern, Text replacement, Int start, Int 
 
 Int count(Text text, Text pattern, Int start, Text letters) {
   const std::size_t from = start_byte(text, start);
-  const RegularExpression& expression =
-      RegularExpression::compiled(pattern, flags_without_global(letters, "regexp_count"));
+  const auto compiled = RegularExpression::compiled(pattern, flags_without_global(letters, "regexp_count"));
+  const RegularExpression& expression = *compiled;
   Int number = 0;
   if (is_past_end(text, start)) return 0;
   for_each_match(expression, text, from, [&](const Spans&) { return ++number, true; });
@@ -164,7 +165,7 @@ Int count(Text text, Text pattern, Int start, Text letters) {
 }
 
 bool like(Text text, Text pattern, Text letters) {
-  return RegularExpression::compiled(pattern, flags_without_global(letters, "regexp_like")).matches(text);
+  return RegularExpression::compiled(pattern, flags_without_global(letters, "regexp_like"))->matches(text);
 }
 
 Int position(Text text, Text pattern, Int start, Int n, Int end_option, Text letters, Int group) {
@@ -173,7 +174,8 @@ Int position(Text text, Text pattern, Int start, Int n, Int end_option, Text let
   if (end_option != 0 && end_option != 1) throw_parameter("endoption", end_option);
   if (group < 0) throw_parameter("subexpr", group);
   const RegexFlags flags = flags_without_global(letters, "regexp_instr");
-  const RegularExpression& expression = RegularExpression::compiled(pattern, flags);
+  const auto compiled = RegularExpression::compiled(pattern, flags);
+  const RegularExpression& expression = *compiled;
   const Spans groups = nth_match(expression, text, start, n);
   const auto index = static_cast<std::size_t>(group);
   if (index >= groups.size() || !groups[index].matched()) return 0;
@@ -186,7 +188,8 @@ std::optional<Text> part(Text text, Text pattern, Int start, Int n, Text letters
   if (n <= 0) throw_parameter("n", n);
   if (group < 0) throw_parameter("subexpr", group);
   const RegexFlags flags = flags_without_global(letters, "regexp_substr");
-  const RegularExpression& expression = RegularExpression::compiled(pattern, flags);
+  const auto compiled = RegularExpression::compiled(pattern, flags);
+  const RegularExpression& expression = *compiled;
   const Spans groups = nth_match(expression, text, start, n);
   const auto index = static_cast<std::size_t>(group);
   if (index >= groups.size() || !groups[index].matched()) return std::nullopt;
@@ -195,7 +198,8 @@ std::optional<Text> part(Text text, Text pattern, Int start, Int n, Text letters
 
 /// substring(text from pattern): the first group, or all that matched where there is none.
 std::optional<Text> substring(Text text, Text pattern) {
-  const RegularExpression& expression = with_case(pattern);
+  const auto compiled = with_case(pattern);
+  const RegularExpression& expression = *compiled;
   const Spans groups = nth_match(expression, text, 1, 1);
   if (groups.empty()) return std::nullopt;
   const RegexSpan& wanted = groups[groups.size() > 1 ? 1 : 0];

@@ -107,6 +107,7 @@ const NamedTable<ScalarFunction>& functions() {
       statistics_functions(),
       object_information_functions(),
       connection_functions(),
+      signal_functions(),
       index_properties(),
   }));
   return table;

@@ -408,11 +408,11 @@ RegularExpression::RegularExpression(std::string_view pattern, RegexFlags flags)
 
 RegularExpression::~RegularExpression() = default;
 
-const RegularExpression& RegularExpression::compiled(std::string_view pattern, RegexFlags flags) {
+std::shared_ptr<const RegularExpression> RegularExpression::compiled(std::string_view pattern, RegexFlags flags) {
   struct Entry {
     std::string pattern;
     RegexFlags flags;
-    std::unique_ptr<RegularExpression> expression;
+    std::shared_ptr<const RegularExpression> expression;
   };
   constexpr std::size_t kRemembered = 32;
   // The engine's objects belong to the thread that made them. Most recently used first.
@@ -422,15 +422,27 @@ const RegularExpression& RegularExpression::compiled(std::string_view pattern, R
       std::ranges::find_if(cache, [&](const Entry& entry) { return entry.flags == flags && entry.pattern == pattern; });
   if (found != cache.end()) {
     cache.splice(cache.begin(), cache, found);
-    return *cache.front().expression;
+    return cache.front().expression;
   }
-  std::unique_ptr<RegularExpression> expression(new RegularExpression(pattern, flags));
-  cache.push_front({std::string(pattern), flags, std::move(expression)});
+  std::shared_ptr<const RegularExpression> expression(new RegularExpression(pattern, flags));
+  cache.push_front({std::string(pattern), flags, expression});
   if (cache.size() > kRemembered) cache.pop_back();
-  return *cache.front().expression;
+  return expression;
 }
 
+namespace {
+
+/// Checks the interrupts now and then: the engine itself cannot be interrupted.
+void note_search(std::string_view text) {
+  constexpr std::size_t kSearchBytes = 1000, kSlowness = 16;  // of a search, and of each byte beside one that is copied
+  thread_local WorkMeter meter;
+  meter.add(kSearchBytes + kSlowness * text.size());
+}
+
+}  // namespace
+
 bool RegularExpression::matches(std::string_view text) const {
+  note_search(text);
   const Subject subject(*this, text);
   if (!compiled_->look_behinds.empty()) {
     std::vector<RegexSpan> groups;

@@ -43,7 +43,7 @@ class RegularExpression {
 
   /// Compiled, or from the thread's cache: valid until the thread compiles some dozens of others. 2201B "invalid
   /// regular expression: …".
-  static const RegularExpression& compiled(std::string_view pattern, RegexFlags flags);
+  static std::shared_ptr<const RegularExpression> compiled(std::string_view pattern, RegexFlags flags);
 
   std::size_t group_count() const { return group_count_; }
   bool matches(std::string_view text) const;

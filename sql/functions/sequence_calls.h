@@ -37,11 +37,11 @@ struct SessionSequences {
 
 /// One evaluated call of nextval() or the like: what it asks for each row, in order.
 struct SequenceCall {
-  enum class Kind : std::uint8_t { kNextval, kSetval, kCurrval, kLastval, kLastValue, kAdvisory, kRedis, kTimeToLive, kUserFunction };
+  enum class Kind : std::uint8_t { kNextval, kSetval, kCurrval, kLastval, kLastValue, kAdvisory, kRedis, kTimeToLive, kUserFunction, kSignal };
   struct Row {
     Oid sequence = 0;
-    std::int64_t value = 0;  // kSetval; kAdvisory: the key, or both halves of it
-    bool is_called = true;   // kSetval
+    std::int64_t value = 0;  // kSetval; kAdvisory: the key, or both halves of it; kSignal: the process id
+    bool is_called = true;   // kSetval; kSignal: the session ends, too
   };
   Kind kind;
   std::vector<Row> rows;
@@ -126,8 +126,10 @@ bool is_redis_function(const ScalarFunction& function);
 /// redquel.ttl.
 std::vector<ScalarFunction> time_to_live_functions();
 bool is_time_to_live(const ScalarFunction& function);
-/// nextval, setval, currval, lastval, pg_sequence_last_value, those for advisory locks, redis.call, redquel.ttl, calls of
-/// functions in LANGUAGE sql (user_function_call.h).
+/// pg_cancel_backend and pg_terminate_backend. The answer of kSignal is 1 if there is such a session, else 0.
+bool is_signal_function(const ScalarFunction& function);
+/// nextval, setval, currval, lastval, pg_sequence_last_value, those for advisory locks, redis.call, redquel.ttl,
+/// pg_cancel_backend, pg_terminate_backend, calls of functions in LANGUAGE sql (user_function_call.h).
 bool is_sequence_function(const ScalarFunction& function);
 
 }  // namespace redquel::sql

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "sql/computation_pause.h"
 #include "sql/catalog/catalog.h"
 #include "sql/error.h"
 #include "sql/functions/identity_value.h"
@@ -106,6 +107,7 @@ ColumnPtr call_sequence(std::span<const ColumnPtr> arguments, std::size_t rows, 
 SequenceCalls::Answer ask_evaluator(SequenceCall call, const EvaluationContext& context) {
   if (current_calls == nullptr) {
     if (call.kind == Kind::kTimeToLive) throw not_supported("redquel.ttl in this place");
+    if (call.kind == Kind::kSignal) throw not_supported("a signal to a session of another process in this place");
     throw not_supported(call.kind == Kind::kAdvisory ? "an advisory lock function in this place" : "a sequence function in this place");
   }
   return current_calls->ask(std::move(call), context);
@@ -120,6 +122,8 @@ SequenceCalls::Values ask_evaluator_for_values(SequenceCall call) {
   if (current_calls == nullptr) throw not_supported("a function in LANGUAGE sql of several statements, or that calls itself, in this place");
   return current_calls->ask_values(std::move(call));
 }
+
+SequenceCalls* exchange_sequence_calls(SequenceCalls* calls) { return std::exchange(current_calls, calls); }
 
 SequenceCalls::Evaluation::Evaluation(SequenceCalls& calls) : outer_(std::exchange(current_calls, &calls)) {
   calls.next_ = calls.next_document_ = calls.next_values_ = 0;
@@ -157,7 +161,7 @@ bool is_sequence_function(const ScalarFunction& function) {
                                                   call_sequence<Kind::kCurrval>, call_sequence<Kind::kLastval>,
                                                   call_sequence<Kind::kLastValue>};
   return std::find(kKernels.begin(), kKernels.end(), function.kernel) != kKernels.end() || is_advisory_lock_function(function) ||
-         is_redis_function(function) || is_time_to_live(function) || &function == &user_function_call();
+         is_redis_function(function) || is_time_to_live(function) || is_signal_function(function) || &function == &user_function_call();
 }
 
 const ScalarFunction& identity_value() {

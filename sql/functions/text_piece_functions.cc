@@ -25,7 +25,8 @@ using Spans = std::vector<RegexSpan>;
 /// ends of the text and right behind another match: nothing can be cut there.
 void for_each_match(Text text, Text pattern, const RegexFlags& flags, bool all, bool solid,
                     const std::function<void(const Spans&)>& use) {
-  const RegularExpression& expression = RegularExpression::compiled(pattern, flags);
+  const auto compiled = RegularExpression::compiled(pattern, flags);
+  const RegularExpression& expression = *compiled;
   const RegularExpression::Subject subject(expression, text);
   Spans groups;
   std::size_t from = 0, previous_end = 0;

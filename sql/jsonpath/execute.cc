@@ -494,7 +494,7 @@ class Run {
   Truth test_pair(const Item& item, const Value& a, const Value& b) {
     if (item.kind == Kind::kLikeRegex) {
       if (!a.is(JsonKind::kString)) return Truth::kUnknown;
-      return truth(RegularExpression::compiled(item.text, jsonpath_regex_flags(item.flags)).matches(json_string(a.text)));
+      return truth(RegularExpression::compiled(item.text, jsonpath_regex_flags(item.flags))->matches(json_string(a.text)));
     }
     if (item.kind == Kind::kStartsWith) {
       if (!a.is(JsonKind::kString) || !b.is(JsonKind::kString)) return Truth::kUnknown;

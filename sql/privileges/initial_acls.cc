@@ -76,7 +76,7 @@ OptionalAcl initial_function_acl(Oid function, std::string_view name) {
 
 OptionalAcl initial_schema_acl(std::string_view name) {
   if (name == "public") return with_owner(AclKind::kSchema, kPublic, right::kUsage, kDatabaseOwnerRole);
-  if (name == "pg_catalog" || name == "information_schema") return with_owner(AclKind::kSchema, kPublic, right::kUsage);
+  if (name == "pg_catalog" || name == "information_schema" || name == "redquel") return with_owner(AclKind::kSchema, kPublic, right::kUsage);
   // Keys and streams show what rows hide: PUBLIC has nothing.
   if (name == "redis") return with_owner(AclKind::kSchema, kMonitorRole, right::kUsage);
   return std::nullopt;

@@ -115,13 +115,13 @@ void add_view(RowWriter& out, const CatalogSnapshot& catalog, const ViewDef& vie
   add_rule(out, catalog, view, view.oid);
 }
 
-/// The schema redis is what an extension that came with the server would have made: pg_dump leaves it where it is.
+/// The schemas redis and redquel are those of an extension that comes with the server, for pg_dump, which leaves them out.
 void extensions(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
   out.add(kRedquelExtension, "redquel", kPostgresRole, oid::kRedisSchema, false, "1.0", kNull, kNull);
 }
 
 void add_extension(RowWriter& out) {
-  out.add(kNamespace, oid::kRedisSchema, 0, kExtension, kRedquelExtension, 0, 'e');
+  for (const Oid schema : {oid::kRedisSchema, oid::kRedquelSchema}) out.add(kNamespace, schema, 0, kExtension, kRedquelExtension, 0, 'e');
   out.add(kForeignDataWrapper, kRedisWrapper, 0, kExtension, kRedquelExtension, 0, 'e');
   out.add(kForeignServer, kRedisServer, 0, kExtension, kRedquelExtension, 0, 'e');
   for (const SystemTable& table : all_system_tables()) {

@@ -16,6 +16,14 @@
 namespace redquel::sql {
 namespace {
 
+/// Returns the schema in front of a name of redquel's own; empty: it is another name.
+std::string_view schema_of_own(std::string_view name) {
+  for (const std::string_view schema : {std::string_view("redis"), std::string_view("redquel")}) {
+    if (name.starts_with(schema) && name.substr(schema.size()).starts_with('.')) return schema;
+  }
+  return {};
+}
+
 constexpr TypeFunctions kArrayFunctions{750, 751, 2400, 2401};
 
 constexpr Oid kFirstOwnFunction = 14000;
@@ -130,7 +138,7 @@ class Collector {
 
   /// Functions in a schema of redquel's. The others that PostgreSQL does not know are words of SQL (current_date), or one of its
   /// functions for each type.
-  static bool is_own(std::string_view name) { return name.starts_with("redis.") || name.starts_with("redquel."); }
+  static bool is_own(std::string_view name) { return !schema_of_own(name).empty(); }
 
   void add_scalar(const ScalarFunction& function) {
     if (!is_own(function.name)) return;
@@ -269,6 +277,11 @@ class ArgumentWriter {
 };
 
 }  // namespace
+
+std::pair<std::string_view, std::string_view> own_schema_and_name(const CatalogFunction& function) {
+  const std::string_view name = function.name, schema = schema_of_own(name);
+  return schema.empty() ? std::pair(std::string_view("pg_catalog"), name) : std::pair(schema, name.substr(schema.size() + 1));
+}
 
 std::span<const CatalogFunction> all_catalog_functions() { return functions().rows; }
 

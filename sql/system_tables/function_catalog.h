@@ -26,6 +26,8 @@ struct CatalogFunction {
 };
 
 std::span<const CatalogFunction> all_catalog_functions();
+/// Returns the schema of a function and its name there. Functions of redquel's own are in `redis` and `redquel`.
+std::pair<std::string_view, std::string_view> own_schema_and_name(const CatalogFunction& function);
 const CatalogFunction* find_catalog_function(Oid function);
 /// All overloads.
 std::vector<const CatalogFunction*> find_catalog_functions(std::string_view name);

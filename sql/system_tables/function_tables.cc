@@ -43,8 +43,8 @@ void add_function(RowWriter& out, const CatalogSnapshot& catalog, const CatalogF
     modes = "{" + letters + "}";
     names = "{" + words + "}";
   }
-  const bool is_of_redis = function.name.starts_with("redis.");
-  out.add(function.oid, is_of_redis ? function.name.substr(6) : function.name, is_of_redis ? schema_oid(catalog, kRedisSchema) : oid::kPgCatalogSchema,
+  const auto [schema, name] = own_schema_and_name(function);
+  out.add(function.oid, name, schema_oid(catalog, schema),
           kPostgresRole, kInternalLanguage, 1.0,
           function.returns_set ? 1000.0 : 0.0, function.variadic, 0, function.kind, false, false, function.strict,
           function.returns_set, static_cast<char>(function.volatility), 's', function.arguments.size(), 0, function.result,

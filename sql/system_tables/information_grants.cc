@@ -123,11 +123,9 @@ void routine_privileges(RowWriter& out, const CatalogSnapshot& catalog, const Ev
     });
   };
   for (const CatalogFunction& function : all_catalog_functions()) {
-    constexpr std::string_view kOfRedis = "redis.";
-    const bool is_of_redis = function.name.starts_with(kOfRedis);
+    const auto [schema, name] = own_schema_and_name(function);
     const std::optional<ObjectAcl> acl = acl_of(catalog, catalog_class::kFunctions, function.oid);
-    const std::string_view name = is_of_redis ? std::string_view(function.name).substr(kOfRedis.size()) : std::string_view(function.name);
-    if (acl) add(*acl, is_of_redis ? kRedisSchema : "pg_catalog", name, function.oid);
+    if (acl) add(*acl, schema, name, function.oid);
   }
   for (const auto& [oid, function] : catalog.functions) add(acl_of(*function), function->schema, function->name, oid);
 }

@@ -75,7 +75,7 @@ void schemata(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
   const auto add = [&](std::string_view name, std::string_view owner) {
     if (shown.shows_schema(schema_oid(catalog, name))) out.add(context.database, name, owner, kNull, kNull, kNull, kNull);
   };
-  for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema", "redis"}) add(name, "postgres");
+  for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema", "redis", "redquel"}) add(name, "postgres");
   for (const auto& [name, schema] : catalog.schemas) add(name, owner_name(schema.owner));
 }
 

@@ -29,7 +29,7 @@ void initial_acls(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
   for (const CatalogFunction& function : all_catalog_functions()) {
     add(function.oid, catalog_class::kFunctions, 0, initial_function_acl(function.oid, function.name));
   }
-  for (const std::string_view name : {"pg_catalog", "information_schema", "redis"}) {
+  for (const std::string_view name : {"pg_catalog", "information_schema", "redis", "redquel"}) {
     add(schema_oid(catalog, name), catalog_class::kSchemas, 0, initial_schema_acl(name));
   }
 }

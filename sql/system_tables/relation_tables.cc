@@ -22,7 +22,7 @@ namespace redquel::sql {
 namespace {
 
 void namespaces(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
-  for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema", "redis"}) {
+  for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema", "redis", "redquel"}) {
     const Oid oid = schema_oid(catalog, name);
     const std::optional<ObjectAcl> acl = acl_of(catalog, catalog_class::kSchemas, oid);
     out.add(oid, name, kPostgresRole, acl ? acl_text(acl->acl) : std::nullopt);

@@ -52,7 +52,8 @@ struct FixedSchema {
 constexpr FixedSchema kFixedSchemas[] = {{"pg_catalog", oid::kPgCatalogSchema},
                                          {"pg_toast", oid::kToastSchema},
                                          {"information_schema", oid::kInformationSchema},
-                                         {"redis", oid::kRedisSchema}};
+                                         {"redis", oid::kRedisSchema},
+                                         {"redquel", oid::kRedquelSchema}};
 
 /// Relations of the snapshot by their exact schema and name.
 std::optional<Relation> find_in_schema(const CatalogSnapshot& catalog, std::string_view schema, std::string_view name) {

@@ -14,7 +14,7 @@ namespace redquel::sql {
 // The catalog snapshot as PostgreSQL's catalogs look at it: relations of all kinds in one list, each with its attributes.
 
 namespace oid {
-inline constexpr Oid kPgCatalogSchema = 11, kToastSchema = 99, kInformationSchema = 13207, kRedisSchema = 15899, kDefaultTablespace = 1663,
+inline constexpr Oid kPgCatalogSchema = 11, kToastSchema = 99, kInformationSchema = 13207, kRedisSchema = 15899, kRedquelSchema = 15898, kDefaultTablespace = 1663,
                      kGlobalTablespace = 1664, kHeapMethod = 2, kBtreeMethod = 403, kHashMethod = 405,
                      kGistMethod = 783, kGinMethod = 2742, kBrinMethod = 3580, kSpgistMethod = 4000,
                      kZsetMethod = 8100,  // redquel's own, as the next

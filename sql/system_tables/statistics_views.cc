@@ -9,6 +9,7 @@
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
+#include "sql/system_tables/shown_sessions.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type_oids.h"
 
@@ -26,8 +27,12 @@ bool may_see(const EvaluationContext& context, Oid role) {
          known_roles()->has_privileges_of(current->oid, role, context.database);
 }
 
+/// Returns the sessions of this process and, where they are shown, of the others.
 std::vector<SessionStatistics> sessions() {
-  return statistics_hooks().sessions == nullptr ? std::vector<SessionStatistics>{} : statistics_hooks().sessions();
+  std::vector<SessionStatistics> all;
+  if (statistics_hooks().sessions != nullptr) all = statistics_hooks().sessions();
+  if (const auto* others = ShownSessions::current()) all.insert(all.end(), others->begin(), others->end());
+  return all;
 }
 
 /// NULL where there is no such moment.
@@ -156,6 +161,15 @@ void statements(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&
   }
 }
 
+/// What statements have asked of Redis: beside pg_stat_statements, whose columns are PostgreSQL's.
+void statements_redis(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
+  if (statistics_hooks().statements == nullptr) return;
+  for (const StatementStatistics& one : statistics_hooks().statements()) {
+    const bool is_shown = may_see(context, one.role);
+    out.add(one.role, database_oid(one.database), is_shown ? std::optional(one.query_id) : std::nullopt, one.calls, one.round_trips, one.commands);
+  }
+}
+
 void statements_info(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
   if (statistics_hooks().statements_since == nullptr) return;
   out.add(statistics_hooks().forgotten_statements(), statistics_hooks().statements_since());
@@ -200,6 +214,8 @@ const SystemTableDefinition kStatisticsViews[] = {
      "temp_blk_read_time float8, temp_blk_write_time float8, wal_records int8, wal_fpi int8, wal_bytes numeric, jit_functions int8, "
      "jit_generation_time float8, jit_inlining_count int8, jit_inlining_time float8, jit_optimization_count int8, "
      "jit_optimization_time float8, jit_emission_count int8, jit_emission_time float8", statements},
+    {"pg_catalog", "pg_stat_statements_redis", 15892, 'v', "userid oid, dbid oid, queryid int8, calls int8, round_trips int8, commands int8",
+     statements_redis},
     {"pg_catalog", "pg_stat_statements_info", 15891, 'v', "dealloc int8, stats_reset timestamptz", statements_info},
 };
 

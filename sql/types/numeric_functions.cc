@@ -80,8 +80,12 @@ cpp_int fixed_ln2(unsigned bits) {
   thread_local cpp_int kept;
   thread_local unsigned kept_bits = 0;
   if (kept_bits < bits + kGuard) {
-    kept_bits = bits + 4 * kGuard;
-    kept = atanh_of_inverse(26, kept_bits) * 18 - atanh_of_inverse(4801, kept_bits) * 2 + atanh_of_inverse(8749, kept_bits) * 8;
+    // It may be cancelled, and other computations of the thread may have their turn meanwhile.
+    const unsigned made_bits = bits + 4 * kGuard;
+    cpp_int made = atanh_of_inverse(26, made_bits) * 18 - atanh_of_inverse(4801, made_bits) * 2 + atanh_of_inverse(8749, made_bits) * 8;
+    if (made_bits <= kept_bits) return kept >> (kept_bits - bits);
+    kept = std::move(made);
+    kept_bits = made_bits;
   }
   return kept >> (kept_bits - bits);
 }

@@ -59,7 +59,7 @@ COMMANDS = [
 def test_backslash_commands(server, postgres):
     database = postgres.create_database()
     options = {server: [], postgres: ["-d", database]}
-    psql(postgres, "CREATE SCHEMA redis; GRANT USAGE ON SCHEMA redis TO pg_monitor;", *options[postgres])  # redquel has it
+    psql(postgres, "CREATE SCHEMA redis; GRANT USAGE ON SCHEMA redis TO pg_monitor; CREATE SCHEMA redquel; GRANT USAGE ON SCHEMA redquel TO PUBLIC;", *options[postgres])  # redquel has them
     for who in (postgres, server):
         psql(who, SCHEMA, *options[who])
     differences = []

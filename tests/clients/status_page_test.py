@@ -1,14 +1,16 @@
 """The status page and its console in headless Chromium: what it shows equals the system views, and who may not see it does not."""
 import json
-import socket
-import stat
 import os
+import socket
+import ssl
+import stat
 import time
 import urllib.error
 import urllib.request
 
 from harness import pgwire
 from harness.browser import Browser
+from harness.certificates import Authority
 from harness.processes import temporary_folder
 from harness.waiting import wait_for
 
@@ -22,11 +24,11 @@ def free_port():
 
 
 class Page:
-    def __init__(self, make_server, make_redis, more=""):
+    def __init__(self, make_server, make_redis, more="", listen="127.0.0.1"):
         self.folder = temporary_folder()
         self.port = free_port()
         with open(f"{self.folder}/redquel.toml", "w") as file:
-            file.write(f'[status]\nlisten = "127.0.0.1:{self.port}"\ntoken_file = "{self.folder}/token"\n{more}')
+            file.write(f'[status]\nlisten = "{listen}:{self.port}"\ntoken_file = "{self.folder}/token"\n{more}')
         self.redis = make_redis()
         self.server = make_server("--config", f"{self.folder}/redquel.toml", redis=self.redis)
         with open(f"{self.folder}/token") as file:
@@ -77,6 +79,11 @@ def test_the_page_shows_the_figures_of_the_views(make_server, make_redis):
         line = wait_for(lambda: browser.run("return [...document.querySelectorAll('#statements tbody tr')].map(row => [...row.cells].map(cell => cell.innerText))"
                                             ".find(row => row[0].startsWith('SELECT count(*) FROM emp WHERE salary')) || null"))
         assert line[1:3] == [calls, rows], line
+        browser.run("[...document.querySelectorAll('#statements button')].find(one => one.innerText.startsWith('SELECT count(*) FROM emp WHERE salary')).click()")
+        wait_for(lambda: "Redis" in (browser.text("#plan") or ""), what="the plan of a statement")
+        assert "salary > $1" in browser.text("#plan-text")
+        trips = connection.run("SELECT round_trips, commands FROM pg_stat_statements_redis JOIN pg_stat_statements USING (userid, dbid, queryid) WHERE query LIKE 'SELECT count(*) FROM emp WHERE salary%'")[0]
+        assert int(trips[0]) >= 1 and int(trips[1]) >= int(trips[0]), trips
         version = connection.run("SELECT value FROM redis.info WHERE name IN ('redis_version', 'valkey_version') ORDER BY name DESC LIMIT 1")[0][0]
         assert version in browser.text("#redis") and "noeviction" in browser.text("#redis")
         assert browser.text("#state") == "ready"
@@ -220,3 +227,51 @@ def test_a_large_result_is_cut_and_a_token_file_of_others_is_refused(make_server
     os.chmod(f"{page.folder}/token", 0o600)
     page.server.start()
     assert page.call("api/tables", token=token)[0] == 200, "a restart changes the tokens"
+
+
+def own_address():
+    """An address of this machine beside loopback; None: it has none. Nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.99", 9))
+        except OSError:
+            return None
+        return probe.getsockname()[0]
+
+
+def test_beyond_loopback_the_page_needs_tls(make_server, make_redis):
+    authority = Authority()
+    address = own_address()
+    names = "DNS:localhost,IP:127.0.0.1" + (f",IP:{address}" if address else "")
+    issued = authority.issue(names=names)
+    page = Page(make_server, make_redis, f'[tls]\ncertificate = "{issued.certificate}"\nkey = "{issued.key}"\n', listen="*")
+    context = ssl.create_default_context(cafile=authority.certificate)
+
+    def call(url, token, origin=None):
+        headers = {"Content-Type": "application/json", "Authorization": "Bearer " + token, **({"Origin": origin} if origin else {})}
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, b"{}", headers), timeout=30, context=context if url.startswith("https") else None) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    token = page.tokens["write"]
+    for host in filter(None, ("127.0.0.1", address)):
+        plain, encrypted = f"http://{host}:{page.port}", f"https://{host}:{page.port}"
+        assert call(plain + "/api/tables", token) == (200 if host == "127.0.0.1" else 401), host
+        assert call(encrypted + "/api/tables", token) == 200, host
+        assert call(encrypted + "/api/tables", token[:-1]) == 401
+        assert call(encrypted + "/api/tables", token, origin=encrypted) == 200
+        assert call(encrypted + "/api/tables", token, origin=plain) == 401
+        with urllib.request.urlopen(encrypted + "/metrics", timeout=30, context=context) as answer:
+            assert b"redquel_ready 1" in answer.read()
+        with urllib.request.urlopen(plain + "/health/live", timeout=30) as answer:
+            assert answer.status == 200
+    with socket.create_connection(("127.0.0.1", page.port), timeout=30) as client:
+        client.sendall(b"\x16\x03\x01\x00\x05hello")
+        try:
+            while client.recv(1000):
+                pass
+        except ConnectionResetError:
+            pass
+    assert call(f"https://127.0.0.1:{page.port}/api/tables", token) == 200

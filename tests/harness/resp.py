@@ -66,6 +66,10 @@ class RedisConnection:
             return None if int(rest) < 0 else [self._reply() for _ in range(int(rest))]
         raise ValueError(f"reply {line!r}")
 
+    def next_message(self):
+        """The next message of a channel, after a command that subscribes."""
+        return self._reply()
+
     def hash(self, key):
         flat = self("HGETALL", key)
         return dict(zip(flat[::2], flat[1::2]))

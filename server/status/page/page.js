@@ -49,13 +49,14 @@ function bytes(value) {
 }
 const objects = (result) => (result.rows || []).map((row) => Object.fromEntries(row.map((value, i) => [result.columns[i], value])));
 
-/// A table of a result. `show`: for a column, what stands in its cells.
-function table(result, none, show = {}) {
+/// A table of a result. `show`: for a column, what stands in its cells. `hidden`: the last column, if it is not shown.
+function table(result, none, show = {}, hidden = "") {
+  const shown = (_, i) => result.columns[i] !== hidden;
   if (result.error) return make("p", { className: "error", textContent: result.error.message });
   if (!result.rows || result.rows.length === 0) return make("p", { className: "none", textContent: none });
   const isNumber = result.types.map((type) => NUMBERS.has(type));
-  const head = make("tr", {}, ...result.columns.map((name, i) => make("th", { textContent: name.replaceAll("_", " "), className: isNumber[i] ? "number" : "" })));
-  const body = result.rows.map((row) => make("tr", {}, ...row.map((value, i) => {
+  const head = make("tr", {}, ...result.columns.filter(shown).map((name, i) => make("th", { textContent: name.replaceAll("_", " "), className: isNumber[i] ? "number" : "" })));
+  const body = result.rows.map((row) => make("tr", {}, ...row.filter(shown).map((value, i) => {
     const name = result.columns[i];
     if (show[name]) return make("td", { className: isNumber[i] ? "number" : "" }, show[name](value, row));
     if (value === null) return make("td", { className: "null", textContent: "" });
@@ -165,7 +166,9 @@ function showStatus(event) {
   const waits = (value) => make("span", { className: (value || "").startsWith("Lock") ? "waiting" : "", textContent: value || "" });
   $("sessions").replaceChildren(table(event.sessions, "No session is open.", { state, waits }));
   $("locks").replaceChildren(table(event.locks, "No lock is held.", { granted: (value) => make("span", { className: value === "t" ? "" : "waiting", textContent: value === "t" ? "held" : "waits" }) }));
-  $("statements").replaceChildren(table(event.statements, "No statement has run."));
+  const last = (event.statements.columns || []).indexOf("id"), database = (event.statements.columns || []).indexOf("database");
+  const planButton = (value, row) => make("button", { type: "button", className: "statement", title: "Show its plan", textContent: value, onclick: () => showPlan(value, row[last], row[database]) });
+  $("statements").replaceChildren(table(event.statements, "No statement has run.", { query: planButton }, "id"));
   $("databases").replaceChildren(table(event.databases, "There is no database."));
   $("memory").replaceChildren(table(event.memory, "No table is kept in memory.", { bytes: (value) => bytes(value || 0) }));
   $("redis").replaceChildren(table({ columns: ["name", "value"], types: [25, 25], rows: redisRows(redis) }, "Redis does not say."));
@@ -359,6 +362,17 @@ function planResult(result) {
   return box;
 }
 
+async function showPlan(query, id, database) {
+  $("plan-part").hidden = false;
+  $("plan-text").textContent = query;
+  $("plan").replaceChildren(make("p", { className: "none", textContent: "…" }));
+  try {
+    const result = await call("plan", { id, database });
+    $("plan").replaceChildren(result.error ? make("p", { className: "error", textContent: result.error.message }) : planResult(result));
+  } catch (error) { $("plan").replaceChildren(make("p", { className: "error", textContent: error.message })); }
+  $("plan-part").scrollIntoView({ block: "nearest" });
+}
+
 function download(name, type, text) {
   const link = make("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
   link.click();
@@ -454,6 +468,7 @@ $("as-chart").onclick = chartResult;
 $("sql").oninput = complete;
 $("sql").onkeydown = keyInEditor;
 $("sql").onblur = () => { $("completions").hidden = true; };
+$("plan-close").onclick = () => { $("plan-part").hidden = true; };
 $("theme").onclick = () => {
   const dark = getComputedStyle(document.documentElement).getPropertyValue("--back").trim() === "#151413";
   document.documentElement.dataset.theme = dark ? "light" : "dark";

@@ -1,0 +1,59 @@
+#include "executor/runtime/turn_queue.h"
+
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "executor/runtime/event_loop_turn.h"
+
+namespace redquel::executor {
+
+asio::execution_context::id TurnQueue::id;
+
+asio::awaitable<void> TurnQueue::wait() {
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  const auto* const of_loop = executor.target<asio::io_context::executor_type>();
+  if (of_loop == nullptr) co_return co_await asio::post(asio::use_awaitable);
+  asio::io_context* const loop = &of_loop->context();
+  co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
+      [](auto handler, asio::io_context* of) {
+        auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+        asio::use_service<TurnQueue>(*of).add(*of, [shared = std::move(shared)] {
+          const auto own = asio::get_associated_executor(*shared);
+          asio::dispatch(own, std::move(*shared));
+        });
+      },
+      asio::use_awaitable, loop);
+}
+
+void TurnQueue::add(asio::io_context& loop, std::function<void()> resume) {
+  waiting_.push_back(std::move(resume));
+  if (!is_scheduled_) schedule(loop);
+}
+
+void TurnQueue::schedule(asio::io_context& loop) {
+  is_scheduled_ = true;
+  asio::post(loop, [this, &loop] { run_one(loop); });
+}
+
+void TurnQueue::run_one(asio::io_context& loop) {
+  const EventLoopTurn others;
+  while (!others.is_over() && loop.poll_one() > 0) {
+  }
+  if (waiting_.empty()) {
+    is_scheduled_ = false;
+    return;
+  }
+  const std::function<void()> resume = std::move(waiting_.front());
+  waiting_.pop_front();
+  if (waiting_.empty()) is_scheduled_ = false;
+  else schedule(loop);
+  resume();
+}
+
+}  // namespace redquel::executor
