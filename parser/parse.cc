@@ -23,7 +23,7 @@ namespace {
 
 /// Trees up to this depth are parsed on the caller's stack: a level costs libpg_query and protobuf 1 to 3 kB of it.
 constexpr std::uint32_t kDepthOnCallersStack = 150;
-/// What a token costs at most while its tree is made, see TextShape::tokens.
+/// The most memory of a token while its tree is made, see TextShape::tokens.
 constexpr std::size_t kTokenBytes = 350;
 /// The bytes to which `SET (a, b, …) = source` may expand the tree.
 constexpr std::size_t kRowSetBytes = std::size_t{128} << 20;

@@ -39,7 +39,7 @@ struct SharedCounts {
   AddressWatch addresses;
   sql::ProcessMemory memory;
   ServerCounts figures;
-  /// Of this process among those over the same Redis, see sql::kSessionsOfProcess.
+  /// The number of this process among those over one Redis, see sql::kSessionsOfProcess.
   std::atomic<std::int32_t> process_number = 0;
 };
 

@@ -27,7 +27,7 @@ namespace redquel::executor {
 
 namespace {
 
-/// As large as that of a thread. Pages that nothing has touched take no memory.
+/// The size of a thread's stack. Pages that nothing has touched take no memory.
 constexpr std::size_t kStackBytes = std::size_t{8} << 20, kGuardBytes = std::size_t{64} << 10;
 /// Left for what the innermost level of a recursion still calls, see check_stack_depth().
 constexpr std::size_t kReserve = std::size_t{512} << 10;
@@ -56,7 +56,7 @@ std::vector<std::unique_ptr<Stack>>& kept_stacks() {
   return kept;
 }
 
-/// What the C++ runtime knows of exceptions that the thread handles.
+/// The C++ runtime's state of exceptions that the thread handles.
 class HandledExceptions {
  public:
   /// Makes these the thread's, and takes those of the thread.

@@ -22,7 +22,7 @@ class ShownSessions {
   static const std::vector<SessionStatistics>* current();
 };
 
-/// Returns sessions as JSON: the form in which one process tells them another.
+/// Returns sessions as JSON: the form in which processes exchange them.
 std::string encode_sessions(const std::vector<SessionStatistics>& sessions);
 /// Returns the sessions of such a text. Throws std::exception for another text.
 std::vector<SessionStatistics> decode_sessions(std::string_view json);

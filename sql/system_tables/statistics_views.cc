@@ -161,7 +161,7 @@ void statements(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&
   }
 }
 
-/// What statements have asked of Redis: beside pg_stat_statements, whose columns are PostgreSQL's.
+/// The traffic of statements with Redis: beside pg_stat_statements, whose columns are PostgreSQL's.
 void statements_redis(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
   if (statistics_hooks().statements == nullptr) return;
   for (const StatementStatistics& one : statistics_hooks().statements()) {
