@@ -36,9 +36,9 @@ class Request final : public RedisRequest {
  private:
   asio::awaitable<RepliesPtr> run_special(const std::vector<std::string>& words) {
     if (words[0] == "SCAN") co_return co_await scans_->scan(words, counters_);
-    if (words[0] == "DBSIZE") co_return co_await scans_->database_size(counters_);
     if (words[0] == "RANDOMKEY") co_return co_await scans_->random_key(counters_);
-    co_return co_await run_set_algebra(client_, words, counters_);
+    if (words[0].starts_with('S') && words[0] != "SLOWLOG") co_return co_await run_set_algebra(client_, words, counters_);
+    co_return co_await scans_->gather(words, counters_);
   }
 
   /// A version that is read behind all replies says as much as one in the same write.

@@ -18,7 +18,7 @@ class ClusterScans;
 /// whose connection was lost, until `move_timeout` is over: then 57P03. Writes whose connection was lost fail with 08006.
 ///
 /// Commands over keys of several slots: MGET, EXISTS, DEL, UNLINK and TOUCH run slot by slot, SINTER, SINTERCARD, SUNION and SDIFF are computed
-/// here. SCAN and DBSIZE visit all masters, RANDOMKEY one of them. Any other command, or a script, with keys in several slots throws 0A000.
+/// here. SCAN, DBSIZE, CLIENT LIST, SLOWLOG GET and LATENCY LATEST visit all masters; other commands without keys go to one. Any other command, or a script, with keys in several slots throws 0A000.
 /// SCAN's cursors are texts that this client alone understands.
 ///
 /// Replies::catalog_version is that of all nodes that were asked; if they differ, a text that equals none.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <random>
 #include <utility>
 
 #include "executor/redis/redis_error.h"
@@ -58,8 +57,10 @@ TcpPlace ClusterRequest::any_place(const SlotMap& map) const {
     if (!unit.slot) continue;
     if (const TcpPlace* place = map.place_of(*unit.slot)) return *place;
   }
-  thread_local std::minstd_rand random{std::random_device{}()};
-  return map.masters()[random() % map.masters().size()].place;
+  // INFO and its like are those of the first master, always.
+  std::size_t slot = 0;
+  while (slot < kSlotCount && !map.owner(static_cast<Slot>(slot))) ++slot;
+  return slot < kSlotCount ? *map.place_of(static_cast<Slot>(slot)) : map.masters()[0].place;
 }
 
 void ClusterRequest::send(std::span<const std::size_t> units) {

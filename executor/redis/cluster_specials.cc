@@ -290,29 +290,35 @@ asio::awaitable<RepliesPtr> ClusterScans::scan(std::span<const std::string> word
   co_return reply.array(parts);
 }
 
-asio::awaitable<RepliesPtr> ClusterScans::database_size(ExecutionCounters* counters) {
+asio::awaitable<RepliesPtr> ClusterScans::gather(std::span<const std::string> words, ExecutionCounters* counters) {
   const std::shared_ptr<ClusterScans> self = shared_from_this();
   Patience patience(executor_, move_timeout_);
-  OneReply reply("DBSIZE");
   for (;;) {
     co_await nodes_->known();
     const std::shared_ptr<const SlotMap> map = nodes_->map();
+    OneReply reply(words[0]);
     std::int64_t sum = 0;
-    bool is_complete = true;
+    std::string text;
+    std::vector<Reply> elements;
+    bool is_complete = true, is_text = false, is_array = false;
     for (const ClusterMaster& master : map->masters()) {
       CommandBatch command;
-      command.add("DBSIZE");
+      command.begin(words.size());
+      for (const std::string& word : words) command.arg(word);
       const RepliesPtr replies = co_await ask(master.place, std::move(command), patience, counters);
       is_complete = is_complete && replies != nullptr;
       if (!replies) break;
-      if ((*replies)[0].is_error()) {
-        reply.keep_alive(replies);
-        co_return reply.error((*replies)[0]);
-      }
-      sum += replies->integer(0);
-      reply.note_version(*replies);
+      reply.keep_alive(replies);
+      const Reply& one = (*replies)[0];
+      if (one.is_error()) co_return reply.error(one);
+      is_text = is_text || one.is_text();
+      is_array = is_array || one.is_array();
+      if (one.kind == Reply::Kind::integer) sum += one.integer;
+      text += one.text;
+      elements.insert(elements.end(), one.children().begin(), one.children().end());
     }
-    if (is_complete) co_return reply.integer(sum);
+    if (is_complete && is_text) co_return reply.give(reply.stored_text(text));
+    if (is_complete) co_return is_array ? reply.array(elements) : reply.integer(sum);
     co_await patience.wait("a master was replaced");
   }
 }

@@ -27,8 +27,8 @@ class ClusterScans : public std::enable_shared_from_this<ClusterScans> {
 
   /// One page of SCAN. Throws 57P03 if a master does not answer for `move_timeout`, 54000 if the scan of the cursor was forgotten for others.
   asio::awaitable<RepliesPtr> scan(std::span<const std::string> words, ExecutionCounters* counters);
-  /// The sum over all masters.
-  asio::awaitable<RepliesPtr> database_size(ExecutionCounters* counters);
+  /// A command at all masters: the sum of integers, texts and arrays one behind the other (DBSIZE, CLIENT LIST, SLOWLOG GET, LATENCY LATEST).
+  asio::awaitable<RepliesPtr> gather(std::span<const std::string> words, ExecutionCounters* counters);
   /// A key of any master; nil if there is none.
   asio::awaitable<RepliesPtr> random_key(ExecutionCounters* counters);
 

@@ -28,20 +28,28 @@ RedisClient& RedisPool::switching(int database) {
 
 asio::awaitable<void> RedisPool::ready() {
   if (!options_.topology) co_return co_await connection(default_database(), Purpose::statements).ready();
+  CommandBatch ping;
+  ping.add("PING");
+  for (const NodeReplies& node : co_await ask_each(std::move(ping))) node.replies->or_throw();
+}
+
+asio::awaitable<std::vector<RedisPool::NodeReplies>> RedisPool::ask_each(CommandBatch batch) {
+  std::vector<NodeReplies> all;
+  if (!options_.topology) {
+    all.push_back({options_.url.address(), co_await connection(default_database(), Purpose::statements).execute(std::move(batch))});
+    co_return all;
+  }
   cluster(default_database(), Purpose::statements);
   const std::shared_ptr<NodeConnections> nodes = cluster_ways_.at(Purpose::statements).nodes;
   const std::shared_ptr<const SlotMap> map = co_await nodes->known();
   std::vector<std::unique_ptr<NodeRequest>> requests;
-  for (const ClusterMaster& master : map->masters()) {
-    CommandBatch ping;
-    ping.add("PING");
-    requests.push_back(nodes->send(master.place, std::move(ping)));
-  }
-  for (const std::unique_ptr<NodeRequest>& request : requests) {
-    const NodeOutcome outcome = co_await request->outcome();
+  for (const ClusterMaster& master : map->masters()) requests.push_back(nodes->send(master.place, batch));
+  for (std::size_t index = 0; index < requests.size(); ++index) {
+    const NodeOutcome outcome = co_await requests[index]->outcome();
     if (outcome.error) throw sql::SqlError(*outcome.error);
-    outcome.replies->or_throw();
+    all.push_back({map->masters()[index].place.address(), outcome.replies});
   }
+  co_return all;
 }
 
 RedisPool::ClusterWay RedisPool::make_cluster_way(ConnectionOptions options) const {

@@ -2,8 +2,10 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "executor/redis/client.h"
 #include "executor/redis/cluster_client.h"
@@ -35,6 +37,16 @@ class RedisPool final : public RedisAccess, public RedisLogins {
   int default_database() const { return options_.url.database; }
   /// Waits until Redis, or each master of the cluster, can be used by statements. Throws as RedisClient::execute does.
   asio::awaitable<void> ready();
+
+  /// The replies of one server, for examinations of Redis itself.
+  struct NodeReplies {
+    std::string address;
+    RepliesPtr replies;
+  };
+  /// Runs the commands at Redis, or at each master of the cluster. Throws as RedisClient::execute does.
+  asio::awaitable<std::vector<NodeReplies>> ask_each(CommandBatch batch);
+  /// Returns the slots of the cluster. Null: Redis is none, or has not answered yet.
+  std::shared_ptr<const SlotMap> slots() const { return options_.topology ? options_.topology->map() : nullptr; }
 
   /// Sum over all connections.
   ConnectionStatistics statistics() const;

@@ -119,14 +119,14 @@ void SlotMap::assign(Slot first, Slot last, ClusterMaster master) {
   }
 }
 
-CommandBatch topology_questions(const std::string& user, const std::string& password) {
+CommandBatch topology_questions(const std::string& user, const std::string& password, bool only_looks) {
   CommandBatch batch;
   if (!user.empty()) {
     batch.add("AUTH", user, password);
   } else if (!password.empty()) {
     batch.add("AUTH", password);
   }
-  batch.add("CONFIG", "GET", "cluster-node-timeout");
+  if (!only_looks) batch.add("CONFIG", "GET", "cluster-node-timeout");
   batch.add("CLUSTER", "SLOTS");
   return batch;
 }

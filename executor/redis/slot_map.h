@@ -59,8 +59,8 @@ struct TopologyAnswer {
   bool is_lasting = false;                   // asking again is pointless: login, rights, not a cluster
 };
 
-/// Returns the login and the questions for one node.
-CommandBatch topology_questions(const std::string& user, const std::string& password);
+/// Returns the login and the questions for one node. `only_looks`: nothing of @admin, so that the timeout stays unknown.
+CommandBatch topology_questions(const std::string& user, const std::string& password, bool only_looks = false);
 /// Takes the replies to topology_questions(), which may be fewer, from the node at `asked`.
 TopologyAnswer read_topology(const Replies& replies, const TcpPlace& asked);
 

@@ -168,6 +168,7 @@ Topology::Topology(asio::any_io_executor executor, const ConnectionOptions& redi
     : executor_(executor),
       url_(redis.url),
       login_(redis.login ? redis.login : std::make_shared<RedisLogin>(current_login(redis))),
+      only_looks_(redis.only_looks),
       state_(redis.url.cluster),
       timer_(executor) {}
 
@@ -199,7 +200,7 @@ asio::awaitable<void> Topology::refresh() {
   std::optional<TopologyAnswer> refused;
   for (std::size_t first = 0; first < places.size() && !stopped_; first += kAskedAtOnce) {
     const auto some = std::span(places).subspan(first, std::min(kAskedAtOnce, places.size() - first));
-    const auto inquiry = std::make_shared<Inquiry>(executor_, login_->tls, topology_questions(login_->user, login_->password), some);
+    const auto inquiry = std::make_shared<Inquiry>(executor_, login_->tls, topology_questions(login_->user, login_->password, only_looks_), some);
     std::optional<TopologyAnswer> found;
     const auto look = [&] {
       // In the order of asking: the first places know most.
@@ -277,7 +278,7 @@ asio::awaitable<std::string> Topology::objection(TcpPlace place) {
   const std::shared_ptr<Topology> self = shared_from_this();
   const TopologyState::Witnesses witnesses = state_.witnesses(place, random_);
   if (witnesses.places.empty()) co_return "";
-  const auto inquiry = std::make_shared<Inquiry>(executor_, login_->tls, topology_questions(login_->user, login_->password), witnesses.places);
+  const auto inquiry = std::make_shared<Inquiry>(executor_, login_->tls, topology_questions(login_->user, login_->password, only_looks_), witnesses.places);
   const bool had_slots = map()->find(place).has_value();
   std::size_t agree = 0;
   std::string objection;

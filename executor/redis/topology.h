@@ -108,6 +108,7 @@ class Topology : public std::enable_shared_from_this<Topology> {
   asio::any_io_executor executor_;
   RedisUrl url_;
   std::shared_ptr<RedisLogin> login_;
+  bool only_looks_;
   TopologyState state_;
   std::optional<sql::SqlError> error_;
   bool is_lasting_error_ = false;
