@@ -237,7 +237,10 @@ asio::awaitable<RepliesPtr> ClusterScans::ask(TcpPlace place, CommandBatch comma
     const bool may_pass = !outcome.error || outcome.error->sqlstate() == sqlstate::kConnectionFailure || outcome.error->sqlstate() == sqlstate::kCannotConnectNow;
     if (!may_pass) throw sql::SqlError(*outcome.error);
     nodes_->look();
-    co_await patience.wait(outcome.error ? outcome.error->message() : std::string((*outcome.replies)[0].text));
+    std::string reason;
+    if (outcome.error) reason = outcome.error->message();
+    else reason = (*outcome.replies)[0].text;
+    co_await patience.wait(std::move(reason));
   }
 }
 
@@ -319,7 +322,8 @@ asio::awaitable<RepliesPtr> ClusterScans::gather(std::span<const std::string> wo
     }
     if (is_complete && is_text) co_return reply.give(reply.stored_text(text));
     if (is_complete) co_return is_array ? reply.array(elements) : reply.integer(sum);
-    co_await patience.wait("a master was replaced");
+    std::string reason = "a master was replaced";
+    co_await patience.wait(std::move(reason));
   }
 }
 

@@ -45,7 +45,7 @@ def questions(rows=ROWS):
         ("SELECT id FROM item WHERE kind = 'k1' AND shop = 's2' ORDER BY id", [[str(number)] for number in both]),
         ("SELECT count(*), sum(price) FROM item WHERE kind = 'k1' OR shop = 's2'", [[str(len(either)), str(sum(either))]]),
         ("SELECT count(*) FROM item WHERE kind = 'k1' AND shop <> 's2'", [[str(len([n for n in numbers if n % 3 == 1 and n % 5 != 2]))]]),
-        ("SELECT id FROM item WHERE id IN (1, 7, 100, 9999) ORDER BY id", [["1"], ["7"], ["100"]]),
+        ("SELECT id FROM item WHERE id IN (1, 7, 100, 9999) ORDER BY id", [[str(number)] for number in (1, 7, 100) if number <= rows]),
         ("SELECT max(price) FROM item", [[str(rows)]]),
         ("SELECT id FROM item ORDER BY price DESC LIMIT 3", [[str(rows - i)] for i in range(3)]),
     ]
@@ -228,7 +228,7 @@ def test_a_slot_without_a_node_ends_in_57P03(make_redis, make_look):
             connection.run("SELECT kind FROM item WHERE id = 1")
             assert False, "no node has the slot"
         except ServerError as error:
-            assert error.sqlstate == "57P03" and f"slot {slot}" in error.message, error
+            assert error.sqlstate == "57P03" and f"slot {slot}" in str(error), error
         assert time.monotonic() - begun < 30
         assert connection.run("SELECT kind FROM item WHERE id = 2") == [["k2"]]  # the other slots are served
 
@@ -254,8 +254,8 @@ def test_discover_and_check(make_redis, build):
     found = run_redquel(build, "discover", "--redis", cluster.url)
     assert found.returncode == 0 and "item" in found.stdout and "60" in found.stdout, (found.stdout, found.stderr)
     checked = run_redquel(build, "check", "--redis", cluster.url, "--json")
-    findings = json.loads(checked.stdout)["findings"]
-    assert sum("has no replica" in finding["message"] for finding in findings) == 3, findings
+    warnings = json.loads(checked.stdout)["warnings"]
+    assert sum("has no replica" in warning["message"] for warning in warnings) == 3, warnings
     for node in cluster.nodes:
         node("CLUSTER", "DELSLOTS", 5)
     wait_for(lambda: "1 slots of the cluster have no node" in run_redquel(build, "check", "--redis", cluster.url).stdout, what="the finding")
