@@ -91,6 +91,7 @@ std::unique_ptr<RedisClient> RedisPool::log_in(const RedisLogin& login, int data
   options.client_name += purpose;
   if (options.topology) {
     options.node_version_keys.clear();
+    options.bucket_key = nullptr;
     return std::move(make_cluster_way(std::move(options)).client);
   }
   return std::make_unique<SharedConnection>(executor_, std::move(options));

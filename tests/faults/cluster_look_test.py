@@ -12,6 +12,7 @@ from harness.processes import temporary_folder
 from harness.sentinels import free_port
 from harness.waiting import wait_for
 from wire.look_test import Monitor, check_reads, fill
+from wire.redis_tls_test import authority, configuration
 
 SLOW = True
 LIMIT = 600
@@ -246,6 +247,25 @@ def test_the_right_url_is_named(make_redis, build):
     assert alone.connect()("PING") == "PONG"
     refused = run_redquel(build, "look", f"cluster://127.0.0.1:{free_port()}", "--listen", "127.0.0.1:0")
     assert refused.returncode == 1 and "could not connect to Redis at cluster" in refused.stderr, refused.stderr
+
+
+def test_tls_and_a_password(make_redis, make_look, build):
+    issued = authority().issue()
+    tls = ("--tls-cert-file", issued.certificate, "--tls-key-file", issued.key, "--tls-ca-cert-file", authority().certificate, "--tls-auth-clients", "no")
+    cluster = Cluster(make_redis, masters=2, replicas=0, tls=tls)
+    fill_rows(cluster, 50)
+    cluster.on_all("ACL", "SETUSER", "ann", "on", ">secret", "~*", "+@all")
+    cluster.on_all("ACL", "SETUSER", "default", "resetpass", ">other")
+    refused = run_redquel(build, "look", cluster.url, "--listen", "127.0.0.1:0", "--config", configuration(ca=authority().certificate))
+    assert refused.returncode == 1 and "NOAUTH" in refused.stderr, refused.stderr
+    cluster.login = "ann:wrong@"
+    refused = run_redquel(build, "look", cluster.url, "--listen", "127.0.0.1:0", "--config", configuration(ca=authority().certificate))
+    assert refused.returncode == 1 and "WRONGPASS" in refused.stderr, refused.stderr
+    cluster.login = "ann:secret@"
+    refused = run_redquel(build, "look", cluster.url, "--listen", "127.0.0.1:0")
+    assert refused.returncode == 1 and "certificate" in refused.stderr, refused.stderr
+    with make_look(cluster, "--config", configuration(ca=authority().certificate)).connect() as connection:
+        ask_all(connection, 50)
 
 
 def test_discover_and_check(make_redis, build):
