@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "executor/redis/atomic_reads.h"
 #include "executor/redis/cluster_buckets.h"
 #include "executor/redis/cluster_client.h"
 #include "executor/redis/cluster_plan.h"
@@ -179,6 +180,11 @@ TEST(TopologyState, CountsMastersThatAreNoneAnyLonger) {
   EXPECT_EQ(state.failovers(), 0U);  // slots moved
   state.take(answer_of(resp::array({range(0, 4, {kC}), range(5, 19, {kB})})));
   EXPECT_EQ(state.failovers(), 1U);
+  // Before a node has answered.
+  state.take(Redirect{0, kB});
+  EXPECT_EQ(state.failovers(), 1U);
+  state.take(Redirect{0, {"d", 4}});
+  EXPECT_EQ(state.failovers(), 2U);
 }
 
 TEST(TopologyState, NamesWitnesses) {
@@ -452,6 +458,16 @@ TEST_F(ClusterClientTest, SnapshotsAreOfOneSlot) {
   EXPECT_EQ(replies->text(0), "1");
   EXPECT_EQ(replies->text(1), "3");
   EXPECT_EQ(replies->text(2), "2");
+}
+
+TEST_F(ClusterClientTest, SnapshotsOfAFullRedisAreTakenByScripts) {
+  const std::string oom = resp::error("OOM command not allowed when used memory > 'maxmemory'.");
+  nodes_->expect(kA, {"MULTI", "GET {a}1", "GET {a}2", "EXEC"}, {resp::ok(), oom, oom, resp::error("EXECABORT x")});
+  CommandBatch reads, script;
+  reads.add("GET", "{a}1").add("GET", "{a}2");
+  script.add("EVAL_RO", kAtomicReadsScript.text(), 1, "{a}1", reads.bytes());
+  nodes_->expect(kA, script.texts(), {resp::texts({"1", "2"})});
+  EXPECT_EQ(run_atomic(batch_of({{"GET", "{a}1"}, {"GET", "{a}2"}}))->text(1), "2");
 }
 
 TEST_F(ClusterClientTest, ASnapshotWhoseSlotMovesIsTakenAgain) {
