@@ -266,9 +266,14 @@ asio::awaitable<RepliesPtr> ClusterScans::scan(std::span<const std::string> word
   while (true) {
     const std::optional<ClusterScan::Page> page = scan->next();
     if (!page) {
-      if (!scan->finish(co_await placement())) continue;
-      scans_.erase(number);
-      break;
+      const std::vector<NodeSlots> now = co_await placement();
+      if (scan->finish(now)) {
+        scans_.erase(number);
+        break;
+      }
+      std::string reason = "slots are between two masters";
+      if (!scan->next()) co_await patience.wait(std::move(reason));
+      continue;
     }
     CommandBatch command;
     command.begin(words.size()).arg("SCAN").arg(page->cursor);

@@ -629,6 +629,23 @@ TEST(ClusterScan, VisitsTheSourceBeforeTheTargetOfAMove) {
   EXPECT_TRUE(scan.finish(moving));
 }
 
+TEST(ClusterScan, WaitsForASlotThatIsBetweenTwoMasters) {
+  const Slot slot = slot_of("x");
+  ClusterScan scan(placement_of({{kA, {slot}}, {kB, {1}}}));
+  visit_all(scan);
+  EXPECT_FALSE(scan.finish(placement_of({{kA, {}}, {kB, {1}}})));  // the nodes were asked one after the other
+  EXPECT_FALSE(scan.next());
+  const auto moved = placement_of({{kA, {}}, {kB, {1, slot}}});
+  EXPECT_FALSE(scan.finish(moved));
+  EXPECT_THAT(visit_all(scan), ElementsAre("b"));
+  EXPECT_TRUE(scan.finish(moved));
+  // A slot that no node has any longer is no reason to wait.
+  ClusterScan other(placement_of({{kA, {slot}}}));
+  visit_all(other);
+  EXPECT_FALSE(other.finish(placement_of({{kA, {}}})));
+  EXPECT_TRUE(other.finish(placement_of({{kA, {}}})));
+}
+
 TEST(ClusterScan, BeginsAnewWhereAMasterWasReplaced) {
   ClusterScan scan(placement_of({{kA, {1}}, {kB, {2}}}));
   scan.advance("17");
