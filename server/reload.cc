@@ -37,6 +37,7 @@ const StartKey kStartKeys[] = {
     {"redis.url", is_same<&Configuration::redis_url>},
     {"redis.synchronous_replicas", is_same<&Configuration::synchronous_replicas>},
     {"redis.replica_timeout", is_same<&Configuration::replica_timeout>},
+    {"redis.move_timeout", is_same<&Configuration::move_timeout>},
     {"redis.aof_repair", is_same<&Configuration::aof_repair>},
     {"redis.allow_eviction", is_same<&Configuration::allow_eviction>},
     {"redis.unrestricted_call", is_same<&Configuration::unrestricted_call>},
@@ -103,7 +104,7 @@ executor::RedisLogin redis_login(const Configuration& configuration) {
   if (!url.tls) return login;
   executor::TlsClientSettings settings = configuration.redis_tls;
   // Behind sentinels each connection compares the host that it connects to.
-  if (settings.server_name.empty() && !url.sentinels) settings.server_name = std::get<executor::TcpPlace>(url.place).host;
+  if (settings.server_name.empty() && !url.sentinels && url.cluster.empty()) settings.server_name = std::get<executor::TcpPlace>(url.place).host;
   try {
     login.tls = executor::TlsContext::for_client(settings);
   } catch (const executor::TlsConfigurationError& error) {
@@ -138,6 +139,7 @@ executor::ConnectionOptions redis_connection(const Configuration& configuration)
   options.repairs_append_only_file = configuration.aof_repair;
   options.synchronous_replicas = configuration.synchronous_replicas;
   options.replica_timeout = configuration.replica_timeout;
+  options.move_timeout = configuration.move_timeout;
   options.refuses_eviction = !configuration.allow_eviction;
   return options;
 }

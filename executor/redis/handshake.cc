@@ -93,11 +93,14 @@ HandshakeResult read_handshake(const RedisUrl& url, const Replies& replies) {
                                 "Redis at " + url.address() + " is version " + result.server.version + ", redquel needs 7.0 or later"),
                   true);
   }
-  if (result.server.cluster_enabled) {
-    return refuse(
-        sql::SqlError(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is a node of a cluster, which redquel does not support")
-            .hint("Use the URL of a single Redis (redis://host:6379), or of its sentinels (sentinel://host:26379/master)."),
-        true);
+  if (result.server.cluster_enabled && !url.is_node) {
+    const bool is_local = std::holds_alternative<UnixPlace>(url.place);
+    const std::string right = is_local ? "cluster://host:port with the address of a node" : (url.tls ? "rediss+cluster://" : "cluster://") + url.address();
+    return refuse(sql::SqlError(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is a node of a cluster: use " + right), true);
+  }
+  if (url.is_node && is_informed && !result.server.cluster_enabled) {
+    return refuse(sql::SqlError(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is no node of a cluster")
+                      .hint(std::string("Use ") + (url.tls ? "rediss" : "redis") + "://" + url.address() + "."), true);
   }
   if (result.server.is_sentinel && !url.is_sentinel) {
     return refuse(sql::SqlError(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is a sentinel: use sentinel://" + url.address() + "/MASTER"),
