@@ -1,5 +1,6 @@
 """Queries that read every row, with the tables kept in memory, beside PostgreSQL with one process for each query."""
 import whole
+from stopwatch import seconds
 from harness.processes import temporary_folder
 from harness.programs import psql
 from harness.servers import Redquel
@@ -32,6 +33,11 @@ def server(world):
     return world.redquel_memory
 
 
+def servers_of(world):
+    """The processes that answer for redquel."""
+    return server(world), world.redis
+
+
 def connections(world):
     oracle, subject = world.postgres.connect(), server(world).connect()
     for connection in (oracle, subject):
@@ -48,8 +54,8 @@ def query(name, text, target):
             assert sorted(oracle.run(text)) == sorted(subject.run(text)), name
             times = {"postgres": [], "redquel": []}
             for _ in range(max(5, options.rounds)):
-                times["postgres"].append(whole.seconds(lambda: oracle.query(text)))
-                times["redquel"].append(whole.seconds(lambda: subject.query(text)))
+                times["postgres"].append(seconds(lambda: oracle.query(text), world.postgres))
+                times["redquel"].append(seconds(lambda: subject.query(text), *servers_of(world)))
         return whole.result(f"memory: {name}", world, "seconds", times, target=(target, 0))
     return run
 
@@ -58,8 +64,8 @@ def copy_out(world, options):
     times = {"postgres": [], "redquel": []}
     psql(server(world), "\\copy emp TO '/dev/null'", timeout=300)
     for _ in range(options.rounds):
-        for name, one in (("postgres", world.postgres), ("redquel", server(world))):
-            times[name].append(whole.seconds(lambda: psql(one, "\\copy emp TO '/dev/null'", timeout=300)))
+        times["postgres"].append(seconds(lambda: psql(world.postgres, "\\copy emp TO '/dev/null'", timeout=300), world.postgres))
+        times["redquel"].append(seconds(lambda: psql(server(world), "\\copy emp TO '/dev/null'", timeout=300), *servers_of(world)))
     return whole.result("memory: COPY out", world, "seconds", times, target=(0.8, 0))
 
 
@@ -75,9 +81,9 @@ def first_scan(world, options):
             scan = "SELECT count(ename), sum(dept), sum(city), sum(salary), max(hired), sum(manager) FROM scanned"
             connection.run("SET redquel.cache = off")
             connection.query(scan)
-            times["raw"].append(whole.seconds(lambda: connection.query(scan)))
+            times["raw"].append(seconds(lambda: connection.query(scan), *servers_of(world)))
             connection.run("SET redquel.cache = on")
-            times["redquel"].append(whole.seconds(lambda: connection.query(scan)))
+            times["redquel"].append(seconds(lambda: connection.query(scan), *servers_of(world)))
             rows, size = map(int, connection.run("SELECT rows, bytes FROM redquel.cached_tables() WHERE \"table\" = 'scanned'")[0])
             note = f"{size / max(rows, 1):.1f} bytes a row of seven columns"
         connection.run("DROP TABLE scanned")

@@ -159,6 +159,7 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
 
   void fence(std::vector<FencedTable> tables, std::shared_ptr<Passed> passed) {
     if (!is_connected_) return Passed::give(passed, failed("there is no tracking connection"));
+    if (is_left_out("fence") && last_) return Passed::give(passed, *last_);
     fences_.push_back({std::move(tables), std::move(passed)});
     if (!sent_) send_fence();
   }
@@ -466,6 +467,7 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
 
   void pass() {
     has_reply_ = sent_ = false;
+    if (is_left_out("fence")) last_ = results_.front();
     for (std::size_t i = 0; i < passing_.size(); ++i) Passed::give(passing_[i].passed, std::move(results_[i]));
     passing_.clear();
     if (!fences_.empty()) send_fence();
@@ -490,6 +492,7 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
   std::vector<Asked> fences_;   // that come next
   std::vector<Asked> passing_;  // that are on their way
   std::vector<Fence> results_;  // parallel to `passing_`, once there is a reply
+  std::optional<Fence> last_;   // for tests that leave the fence out
   bool sent_ = false, has_reply_ = false;
   std::size_t queued_ = 0;      // replies of MULTI and of the commands in it that are still to come
 };
