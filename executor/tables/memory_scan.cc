@@ -191,7 +191,7 @@ class MemoryScanOperator final : public Operator {
     if (!chunk_->expiries.empty() && !is_left_out("expiry")) std::erase_if(rows_, has_expired);
     if (changes_) std::erase_if(rows_, [&](std::uint32_t row) { return changes_->contains(*chunk_->members->text(row)); });
     counters_->add_rows(rows_.size());
-    const bool is_checked = filter_->filter(*chunk_, rows_);
+    const bool is_checked = filter_->filter(chunk_, rows_);
     for (ScanKeyFilter& keys : key_filters_) keys.apply(*chunk_, rows_);
     if (first_) first_->prune(*chunk_, rows_);
     if (!is_checked) std::swap(rows_, unchecked_);
@@ -204,7 +204,7 @@ class MemoryScanOperator final : public Operator {
     const auto first = unchecked_.begin() + static_cast<std::ptrdiff_t>(next_unchecked_);
     const std::size_t count = std::min(kCheckedRows, unchecked_.size() - next_unchecked_);
     next_unchecked_ += count;
-    rows_ = filter_->evaluate(chunk_, {first, first + static_cast<std::ptrdiff_t>(count)});
+    rows_ = filter_->evaluate(chunk_, {first, count});
     row_ = 0;
     if (first_) first_->take(*chunk_, rows_);
   }
