@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "executor/context/thread_safety.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -67,6 +68,14 @@ void AggregateCallRun::make_order() {
 sql::ColumnPtr AggregateCallRun::group_column(std::span<const RowNumber> groups) {
   std::vector<std::int32_t> numbers(groups.begin(), groups.end());
   return std::make_shared<const sql::Column>(sql::Column::from_values(sql::kInt4, std::move(numbers)));
+}
+
+bool AggregateCallRun::can_merge() const {
+  return !distinct_ && !sorted_ && aggregator_->can_merge() && are_thread_safe(call_.arguments) && are_thread_safe({&call_.filter, 1});
+}
+
+void AggregateCallRun::merge(const AggregateCallRun& other, std::span<const RowNumber> groups, std::size_t group_count) {
+  aggregator_->merge(*other.aggregator_, groups, group_count);
 }
 
 void AggregateCallRun::update(const sql::Batch& batch, std::span<const RowNumber> groups, std::size_t group_count,

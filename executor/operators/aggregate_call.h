@@ -25,6 +25,10 @@ class AggregateCallRun {
   /// Row i of the batch belongs to groups[i], below `group_count`.
   void update(const sql::Batch& batch, std::span<const RowNumber> groups, std::size_t group_count,
               const sql::EvaluationContext& context);
+  /// Returns true if update() may be called on several runs of one call in several threads, and merge() adds them up.
+  bool can_merge() const;
+  /// Adds what another run of the same call has been given: its group i is groups[i] here.
+  void merge(const AggregateCallRun& other, std::span<const RowNumber> groups, std::size_t group_count);
   /// Makes room where much is kept for DISTINCT or ORDER BY; the states of groups stay.
   asio::awaitable<void> spill();
   /// One value per group. Called once.

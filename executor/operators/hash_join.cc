@@ -130,13 +130,6 @@ class HashJoinOperator final : public JoinOperator {
   std::size_t left_row_ = 0, match_ = 0;
 };
 
-/// Returns the scan of a copy that gives the plan's rows, or more. Null: there is none.
-const planner::MemoryScan* memory_scan_of(const planner::PhysicalNode& plan) {
-  if (const auto* project = std::get_if<planner::PhysicalProject>(&plan.node)) return memory_scan_of(*project->input);
-  if (const auto* filter = std::get_if<planner::PhysicalFilter>(&plan.node)) return memory_scan_of(*filter->input);
-  return std::get_if<planner::MemoryScan>(&plan.node);
-}
-
 /// Reads the right input. When it fits, a HashJoinOperator does the work; else both inputs are divided by their keys'
 /// hashes and joined part by part. Where the right input is a copy, and the left one has far fewer rows, the left one is kept instead.
 class SpillingHashJoin final : public Operator {

@@ -1,3 +1,4 @@
+#include "executor/context/thread_safety.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/rows_before_error.h"
@@ -6,6 +7,23 @@
 namespace redquel::executor {
 
 namespace {
+
+class ProjectedMorsels final : public Morsels {
+ public:
+  ProjectedMorsels(std::unique_ptr<Morsels> input, const ExpressionList& expressions, const sql::EvaluationContext& evaluation)
+      : input_(std::move(input)), expressions_(expressions), evaluation_(evaluation) {}
+
+  std::optional<sql::Batch> next(std::size_t worker) override {
+    std::optional<sql::Batch> batch = input_->next(worker);
+    if (!batch || batch->rows == 0) return batch;
+    return sql::Batch{.rows = batch->rows, .columns = expressions_.evaluate_for_output(*batch, evaluation_)};
+  }
+
+ private:
+  const std::unique_ptr<Morsels> input_;
+  const ExpressionList& expressions_;
+  const sql::EvaluationContext& evaluation_;
+};
 
 class ProjectOperator final : public Operator {
  public:
@@ -28,6 +46,13 @@ class ProjectOperator final : public Operator {
     co_return before_error_(*batch, [&](const sql::Batch& rows) {
       return sql::Batch{.rows = rows.rows, .columns = expressions_.evaluate_for_output(rows, context_.evaluation())};
     });
+  }
+
+  asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t workers) override {
+    if (calls_sequences_ || !are_thread_safe(plan_.expressions)) co_return nullptr;
+    std::unique_ptr<Morsels> input = co_await input_->share(workers);
+    if (!input) co_return nullptr;
+    co_return std::make_unique<ProjectedMorsels>(std::move(input), expressions_, context_.evaluation());
   }
 
   void leave_out(std::size_t column, const KeyFilterPtr& filter) override {

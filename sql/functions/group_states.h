@@ -107,7 +107,8 @@ class StatesByGroup : public Aggregator, public SlidingAggregator {
 };
 
 /// An aggregate made from the state of one group: rows with a NULL among the arguments are skipped, one loop per batch and no call
-/// through a pointer per row. State has `void add(const T&...)`; where rows can be taken out again exactly, `remove` and a `kRemoves`.
+/// through a pointer per row. State has `void add(const T&...)`; where rows can be taken out again exactly, `remove` and a `kRemoves`; where the order of
+/// rows does not matter, `merge(const State&)`.
 template <class State, class... T>
 class GroupStates final : public StatesByGroup<State> {
   using StatesByGroup<State>::result_, StatesByGroup<State>::states_, StatesByGroup<State>::sliding_;
@@ -151,7 +152,18 @@ class GroupStates final : public StatesByGroup<State> {
   }
   bool removes_rows() const override { return SlidingState<State>::kRemoves; }
 
+  bool can_merge() const override { return kMerges; }
+  void merge(const Aggregator& other, std::span<const std::uint32_t> groups, std::size_t group_count) override {
+    states_.resize(group_count);
+    if constexpr (kMerges) {
+      const std::vector<State>& states = static_cast<const GroupStates&>(other).states_;
+      for (std::size_t group = 0; group < states.size(); ++group) states_[groups[group]].merge(states[group]);
+    }
+  }
+
  private:
+  static constexpr bool kMerges = requires(State& state, const State& other) { state.merge(other); };
+
   /// The rows of the arguments, of which those with a NULL are passed over.
   class WholeRows {
    public:
