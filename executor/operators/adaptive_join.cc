@@ -41,6 +41,11 @@ class AdaptiveJoinOperator final : public Operator {
     co_return co_await run_->next();
   }
 
+  asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t workers) override {
+    if (!run_) co_await choose();
+    co_return co_await run_->share(workers);
+  }
+
   void leave_out(std::size_t column, const KeyFilterPtr& filter) override {
     if (run_) return run_->leave_out(column, filter);
     if (column < plan_.outer->columns.size()) outer_->leave_out(column, filter);

@@ -8,7 +8,7 @@ def start(make_redis, make_server, count=2, memory="64MB", redis_options=(), thr
     the Redis."""
     path = f"{temporary_folder()}/redquel.toml"
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f'[cache]\nmemory = "{memory}"\nleast_rows = 1\nfirst_scan = 1\n')
+        file.write(f'[cache]\nmemory = "{memory}"\nleast_rows = 1\nfirst_scan = 1\nthreads = 2\n')
     redis = make_redis("--enable-debug-command", "yes", *redis_options)
     if through:
         redis = through(redis)
