@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "executor/context/key_filter.h"
-#include "executor/context/morsels.h"
 #include "sql/column.h"
 #include "sql/error.h"
 
@@ -21,8 +20,6 @@ class Operator {
   virtual asio::awaitable<std::optional<sql::Batch>> next() = 0;
   /// Says that rows with another value in this column of the output are of no use. The operator may leave them out from now on.
   virtual void leave_out(std::size_t, const KeyFilterPtr&) {}
-  /// Instead of next(): lets so many workers make the rows side by side, in any order. Null: it cannot, and next() goes on.
-  virtual asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t) { co_return nullptr; }
 };
 
 using OperatorPtr = std::unique_ptr<Operator>;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "executor/context/memory_limit.h"
+#include "executor/context/morsels.h"
 #include "executor/context/thread_safety.h"
 #include "executor/memory/table_memory.h"
 #include "executor/operators/aggregate_call.h"
@@ -110,7 +111,7 @@ class AggregateOperator final : public Operator {
     WorkerPool& pool = context_.table_memory->workers();
     const std::size_t workers = pool.workers();
     if (workers == 1) co_return;
-    std::unique_ptr<Morsels> morsels = co_await input_->share(workers);
+    std::unique_ptr<Morsels> morsels = co_await share(*input_, workers);
     if (!morsels) co_return;
     if (const std::unique_ptr<WorkerPool::Lease> lease = pool.take()) {
       std::deque<SharedAggregation::Part> parts;

@@ -13,6 +13,7 @@
 #include "executor/operators/spill_file.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "planner/tree/physical_plan.h"
+#include "sql/functions/merging_aggregator.h"
 
 namespace redquel::executor {
 
@@ -54,6 +55,7 @@ class AggregateCallRun {
   ExpressionList values_;                   // the arguments, then what ORDER BY names
   std::vector<std::uint32_t> needed_;       // columns that `values_` reads
   std::unique_ptr<sql::Aggregator> aggregator_;
+  sql::MergingAggregator* merging_;         // the same, or null
   MemoryLimit limit_;
   std::vector<sql::Type> row_types_;        // of (group, values)
   std::unique_ptr<KeyTable> distinct_;      // of (group, arguments)

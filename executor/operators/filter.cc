@@ -1,3 +1,4 @@
+#include "executor/context/morsels.h"
 #include "executor/context/thread_safety.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/rows_before_error.h"
@@ -27,7 +28,7 @@ class FilteredMorsels final : public Morsels {
   const sql::EvaluationContext& evaluation_;
 };
 
-class FilterOperator final : public Operator {
+class FilterOperator final : public Operator, public SharedOperator {
  public:
   FilterOperator(const planner::PhysicalFilter& plan, ExecutionContext& context)
       : condition_(plan.condition),
@@ -60,7 +61,7 @@ class FilterOperator final : public Operator {
 
   asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t workers) override {
     if (is_constant_ || calls_sequences_ || !is_thread_safe(*condition_)) co_return nullptr;
-    std::unique_ptr<Morsels> input = co_await input_->share(workers);
+    std::unique_ptr<Morsels> input = co_await executor::share(*input_, workers);
     if (!input) co_return nullptr;
     co_return std::make_unique<FilteredMorsels>(std::move(input), *condition_, context_.evaluation());
   }

@@ -134,7 +134,7 @@ class HashJoinOperator final : public JoinOperator {
 
 /// Reads the right input. When it fits, a HashJoinOperator does the work; else both inputs are divided by their keys'
 /// hashes and joined part by part. Where the right input is a copy, and the left one has far fewer rows, the left one is kept instead.
-class SpillingHashJoin final : public Operator {
+class SpillingHashJoin final : public Operator, public SharedOperator {
  public:
   SpillingHashJoin(const planner::HashJoin& plan, OperatorPtr left, OperatorPtr right, ExecutionContext& context,
                    unsigned level)
@@ -165,7 +165,7 @@ class SpillingHashJoin final : public Operator {
     if (right_ && level_ == 0) co_await start_from_left();
     if (right_) co_await start();
     if (!run_ || left_parts_) co_return nullptr;
-    co_return co_await run_->share(workers);
+    co_return co_await executor::share(*run_, workers);
   }
 
   void leave_out(std::size_t column, const KeyFilterPtr& filter) override {

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <vector>
 
+#include "executor/context/morsels.h"
 #include "executor/operators/operators.h"
 
 namespace redquel::executor {
@@ -40,7 +41,7 @@ class InstrumentedMorsels final : public Morsels {
 };
 
 /// EXPLAIN ANALYZE: what a node gave and how long it took, its inputs included.
-class InstrumentedOperator final : public Operator {
+class InstrumentedOperator final : public Operator, public SharedOperator {
  public:
   InstrumentedOperator(OperatorPtr inner, planner::NodeRun& run) : inner_(std::move(inner)), run_(run) {}
 
@@ -55,7 +56,7 @@ class InstrumentedOperator final : public Operator {
   }
 
   asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t workers) override {
-    std::unique_ptr<Morsels> inner = co_await inner_->share(workers);
+    std::unique_ptr<Morsels> inner = co_await executor::share(*inner_, workers);
     if (!inner) co_return nullptr;
     ++run_.loops;
     co_return std::make_unique<InstrumentedMorsels>(std::move(inner), run_, workers);

@@ -124,7 +124,7 @@ asio::awaitable<std::unique_ptr<Morsels>> JoinOperator::share(std::size_t worker
   // Matches of right rows are noted in one thread.
   const bool is_shared = !at_end_of_left_ && !keeps_right() && !gives_right() && is_thread_safe() && are_thread_safe({&condition_, 1});
   std::unique_ptr<Morsels> input;
-  if (is_shared) input = co_await left_->share(workers);
+  if (is_shared) input = co_await executor::share(*left_, workers);
   if (!input) co_return nullptr;
   co_return std::make_unique<SharedJoin>(*this, std::move(input), workers);
 }

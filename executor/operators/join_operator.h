@@ -5,6 +5,7 @@
 
 #include "executor/context/execution_context.h"
 #include "executor/context/memory_limit.h"
+#include "executor/context/morsels.h"
 #include "executor/context/operator.h"
 #include "executor/operators/column_types.h"
 #include "executor/operators/key_table.h"
@@ -39,7 +40,7 @@ JoinInputs open_join(const Plan& plan, sql::ExpressionPtr condition, const char*
 /// class names pairs of rows that may match. Here the condition is computed over the pairs, matches are noted, and rows
 /// that an outer, semi or anti join gives for having (no) match are added. The order of the left rows stays where there
 /// is no condition.
-class JoinOperator : public Operator {
+class JoinOperator : public Operator, public SharedOperator {
  public:
   asio::awaitable<std::optional<sql::Batch>> next() final;
   asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t workers) final;

@@ -1,3 +1,4 @@
+#include "executor/context/morsels.h"
 #include "executor/context/thread_safety.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/operators.h"
@@ -25,7 +26,7 @@ class ProjectedMorsels final : public Morsels {
   const sql::EvaluationContext& evaluation_;
 };
 
-class ProjectOperator final : public Operator {
+class ProjectOperator final : public Operator, public SharedOperator {
  public:
   ProjectOperator(const planner::PhysicalProject& plan, ExecutionContext& context)
       : plan_(plan),
@@ -50,7 +51,7 @@ class ProjectOperator final : public Operator {
 
   asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t workers) override {
     if (calls_sequences_ || !are_thread_safe(plan_.expressions)) co_return nullptr;
-    std::unique_ptr<Morsels> input = co_await input_->share(workers);
+    std::unique_ptr<Morsels> input = co_await executor::share(*input_, workers);
     if (!input) co_return nullptr;
     co_return std::make_unique<ProjectedMorsels>(std::move(input), expressions_, context_.evaluation());
   }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <optional>
 
+#include "executor/context/morsels.h"
 #include "executor/context/setting.h"
 #include "executor/context/thread_safety.h"
 #include "executor/runtime/event_loop_turn.h"
@@ -41,7 +42,7 @@ class ScanMorsels final : public Morsels {
 /// A copy with fewer rows is read by one thread.
 constexpr std::size_t kSharedRows = 100'000;
 
-class MemoryScanOperator final : public Operator {
+class MemoryScanOperator final : public Operator, public SharedOperator {
  public:
   MemoryScanOperator(const planner::PhysicalNode& node, const planner::MemoryScan& scan, ExecutionContext& context)
       : node_(node), scan_(scan), context_(context) {

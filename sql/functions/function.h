@@ -41,11 +41,6 @@ class Aggregator {
   /// One value per group. Called once.
   virtual ColumnPtr finish(std::size_t group_count, const EvaluationContext&) = 0;
   virtual std::size_t memory() const = 0;
-
-  /// Returns true if the order of the rows does not matter, and `merge` adds up the states of rows that were taken in parts.
-  virtual bool can_merge() const { return false; }
-  /// Adds the states of an aggregator of the same function: its group i is groups[i] here.
-  virtual void merge(const Aggregator&, std::span<const std::uint32_t>, std::size_t) {}
 };
 
 struct AggregateFunction {

@@ -13,7 +13,7 @@ namespace redquel::sql {
 namespace {
 
 /// count(*) and count(x).
-class Counter final : public Aggregator, public SlidingAggregator {
+class Counter final : public Aggregator, public SlidingAggregator, public MergingAggregator {
  public:
   void update(std::span<const ColumnPtr> arguments, std::span<const std::uint32_t> groups, std::size_t group_count,
               const EvaluationContext&) override {
@@ -29,7 +29,6 @@ class Counter final : public Aggregator, public SlidingAggregator {
   }
   std::size_t memory() const override { return counts_.capacity() * sizeof(std::int64_t); }
 
-  bool can_merge() const override { return true; }
   void merge(const Aggregator& other, std::span<const std::uint32_t> groups, std::size_t group_count) override {
     counts_.resize(group_count);
     const std::vector<std::int64_t>& counts = static_cast<const Counter&>(other).counts_;
