@@ -12,11 +12,11 @@
 
 namespace redquel::executor {
 
-/// One piece of shared work in the pool's threads. Its destructor waits for them.
+/// Shared work in the pool's threads. Its destructor waits for them.
 class WorkerPool::Run {
  public:
-  Run(WorkerPool& pool, SharedWork& work, const asio::any_io_executor& executor) : state_(std::make_shared<State>(executor)) {
-    state_->running = pool.thread_count_;
+  Run(WorkerPool& pool, SharedWork& work, const asio::any_io_executor& executor)
+      : timer_(executor, asio::steady_timer::time_point::max()), state_(std::make_shared<State>(executor, timer_, pool.thread_count_)) {
     for (std::size_t worker = 0; worker < pool.thread_count_; ++worker) {
       pool.add([state = state_, &work, worker] { state->work(work, worker); });
     }
@@ -24,6 +24,7 @@ class WorkerPool::Run {
   ~Run() {
     state_->is_stopped = true;
     std::unique_lock lock(state_->mutex);
+    state_->timer = nullptr;
     state_->ended.wait(lock, [&] { return state_->running == 0; });
   }
   Run(const Run&) = delete;
@@ -34,14 +35,14 @@ class WorkerPool::Run {
 
   /// Waits until no thread works any more. Throws what the work has thrown.
   asio::awaitable<void> wait() {
-    while (!state_->has_ended()) co_await state_->timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    while (!state_->has_ended()) co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
     if (state_->failure) std::rethrow_exception(state_->failure);
   }
 
  private:
   /// Shared with the threads, which may leave it after the run.
   struct State : std::enable_shared_from_this<State> {
-    explicit State(const asio::any_io_executor& executor) : timer(executor, asio::steady_timer::time_point::max()) {}
+    State(asio::any_io_executor statement, asio::steady_timer& waiting, std::size_t threads) : executor(std::move(statement)), timer(&waiting), running(threads) {}
 
     void work(SharedWork& work, std::size_t worker) {
       std::exception_ptr thrown;
@@ -55,22 +56,28 @@ class WorkerPool::Run {
       const std::lock_guard lock(mutex);
       if (thrown && !failure) failure = thrown;
       if (--running > 0) return;
-      asio::post(timer.get_executor(), [self = shared_from_this()] { self->timer.cancel(); });
+      if (timer != nullptr) asio::post(executor, [self = shared_from_this()] { self->wake(); });
       ended.notify_all();
+    }
+    void wake() {
+      const std::lock_guard lock(mutex);
+      if (timer != nullptr) timer->cancel();
     }
     bool has_ended() {
       const std::lock_guard lock(mutex);
       return running == 0;
     }
 
-    asio::steady_timer timer;  // of the statement's thread
+    const asio::any_io_executor executor;  // of the statement's thread
     std::atomic<bool> is_stopped = false;
     std::mutex mutex;
     std::condition_variable ended;
-    std::size_t running = 0;
+    asio::steady_timer* timer;  // of the statement's thread, which waits by it; null: it waits no more
+    std::size_t running;        // threads that have not ended their part
     std::exception_ptr failure;
   };
 
+  asio::steady_timer timer_;
   std::shared_ptr<State> state_;
 };
 
