@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "executor/context/setting.h"
-#include "executor/memory/protocol_part.h"
 #include "executor/tables/mapped_access.h"
 #include "executor/tables/memory_fill.h"
 #include "executor/tables/memory_filter.h"
@@ -192,7 +191,7 @@ asio::awaitable<void> MemoryRun::pass_fence(Keeper& keeper, ExecutionContext& co
       MemoryRun::Table& state = waiting[i]->state;
       if (!fence.passed) {
         state.reason = fence.reason;
-      } else if (fence.tables.at(i).version != waiting[i]->table->version && !is_left_out("version")) {
+      } else if (fence.tables.at(i).version != waiting[i]->table->version) {
         state.reason = "its definition changes";
       } else {
         state.version = waiting[i]->copy->judge(fence.tables[i], seen[i]);
