@@ -1,8 +1,11 @@
 """Queries that read every row, with the tables kept in memory, beside PostgreSQL with one process for each query."""
 import whole
+from stopwatch import seconds
 from harness.processes import temporary_folder
 from harness.programs import psql
 from harness.servers import Redquel
+
+threads = 0  # that compute for a statement beside its own; set by bench/run
 
 PAY = "CREATE TABLE IF NOT EXISTS pay (emp_id integer PRIMARY KEY, amount integer NOT NULL)"
 # name, query, times PostgreSQL's speed that issue 22 asks for
@@ -24,12 +27,17 @@ def server(world):
     if not hasattr(world, "redquel_memory"):
         config = f"{temporary_folder()}/redquel.toml"
         with open(config, "w") as file:
-            file.write('[cache]\nmemory = "2GB"\nfirst_scan = 1\n')
+            file.write(f'[cache]\nmemory = "2GB"\nfirst_scan = 1\nthreads = {threads}\n')
         world.redquel_memory = world._keep(Redquel(world.build, world.redis, "--config", config)).start()
         for one in (world.postgres, world.redquel_memory):
             psql(one, f"{PAY}; INSERT INTO pay SELECT i, i % 1000 FROM generate_series(1, {world.rows}) i;", timeout=600)
         psql(world.postgres, "VACUUM ANALYZE;", timeout=600)
     return world.redquel_memory
+
+
+def servers_of(world):
+    """The processes that answer for redquel."""
+    return server(world), world.redis
 
 
 def connections(world):
@@ -48,8 +56,8 @@ def query(name, text, target):
             assert sorted(oracle.run(text)) == sorted(subject.run(text)), name
             times = {"postgres": [], "redquel": []}
             for _ in range(max(5, options.rounds)):
-                times["postgres"].append(whole.seconds(lambda: oracle.query(text)))
-                times["redquel"].append(whole.seconds(lambda: subject.query(text)))
+                times["postgres"].append(seconds(lambda: oracle.query(text), world.postgres))
+                times["redquel"].append(seconds(lambda: subject.query(text), *servers_of(world)))
         return whole.result(f"memory: {name}", world, "seconds", times, target=(target, 0))
     return run
 
@@ -58,8 +66,8 @@ def copy_out(world, options):
     times = {"postgres": [], "redquel": []}
     psql(server(world), "\\copy emp TO '/dev/null'", timeout=300)
     for _ in range(options.rounds):
-        for name, one in (("postgres", world.postgres), ("redquel", server(world))):
-            times[name].append(whole.seconds(lambda: psql(one, "\\copy emp TO '/dev/null'", timeout=300)))
+        times["postgres"].append(seconds(lambda: psql(world.postgres, "\\copy emp TO '/dev/null'", timeout=300), world.postgres))
+        times["redquel"].append(seconds(lambda: psql(server(world), "\\copy emp TO '/dev/null'", timeout=300), *servers_of(world)))
     return whole.result("memory: COPY out", world, "seconds", times, target=(0.8, 0))
 
 
@@ -75,9 +83,9 @@ def first_scan(world, options):
             scan = "SELECT count(ename), sum(dept), sum(city), sum(salary), max(hired), sum(manager) FROM scanned"
             connection.run("SET redquel.cache = off")
             connection.query(scan)
-            times["raw"].append(whole.seconds(lambda: connection.query(scan)))
+            times["raw"].append(seconds(lambda: connection.query(scan), *servers_of(world)))
             connection.run("SET redquel.cache = on")
-            times["redquel"].append(whole.seconds(lambda: connection.query(scan)))
+            times["redquel"].append(seconds(lambda: connection.query(scan), *servers_of(world)))
             rows, size = map(int, connection.run("SELECT rows, bytes FROM redquel.cached_tables() WHERE \"table\" = 'scanned'")[0])
             note = f"{size / max(rows, 1):.1f} bytes a row of seven columns"
         connection.run("DROP TABLE scanned")

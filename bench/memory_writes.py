@@ -3,10 +3,11 @@ import contextlib
 import subprocess
 
 import measure
+import stopwatch
 import whole
 import workloads
 from harness.processes import temporary_folder
-from harness.programs import connection_options, psql
+from harness.programs import connection_options, psql, run
 from harness.servers import Redquel
 
 UPDATE = next(workload for workload in workloads.WORKLOADS if workload.name == "update of an indexed column")
@@ -49,12 +50,21 @@ def on_and_off(world, options, name, measured, target=0.93):
     return whole.result(name, world, "seconds", times, target=(0, target), note="'raw' is redquel without a copy")
 
 
+def transaction(world, server, script, options):
+    """Seconds of one transaction, of 16 clients at a time."""
+    if not stopwatch.counts_processors:
+        return 1 / measure.pgbench(world, server, script, "prepared", 16, options.seconds)
+    count = round(400 * options.seconds)  # of each client
+    return stopwatch.seconds(lambda: run([world.pgbench_program(), "-n", "-M", "prepared", "-f", script, "-c", 16, "-t", count, *connection_options(server)], timeout=900),
+                             server, world.redis) / (16 * count)
+
+
 def point_selects(world, options):
     script = whole.point_script(world)
 
     def measured(server):
         keep(server, "emp")
-        return 1 / measure.pgbench(world, server, script, "prepared", 16, options.seconds)
+        return transaction(world, server, script, options)
     return on_and_off(world, options, "memory: point select", measured, 0.97)
 
 
@@ -64,7 +74,7 @@ def updates(world, options):
 
     def measured(server):
         keep(server, "emp")
-        return 1 / measure.pgbench(world, server, script, "prepared", 16, options.seconds)
+        return transaction(world, server, script, options)
     return on_and_off(world, options, "memory: update of an indexed column", measured)
 
 
@@ -75,7 +85,7 @@ def copy_in(world, options):
     def measured(server):
         psql(server, whole.COPIED.format(hash="USING hash", ordered="USING zset") + "INSERT INTO copied SELECT -i, 'name', 1, 1, 1, '2020-01-01' FROM generate_series(1, 2000) i;")
         keep(server, "copied")
-        return whole.seconds(lambda: psql(server, f"\\copy copied FROM '{rows}'", timeout=900))
+        return stopwatch.seconds(lambda: psql(server, f"\\copy copied FROM '{rows}'", timeout=900), server, world.redis)
     report = on_and_off(world, options, "memory: COPY in", measured)
     psql(world.redquel, "DROP TABLE copied;", timeout=300)
     return report

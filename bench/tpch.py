@@ -5,6 +5,7 @@ import os
 import memory
 import tpch_data
 import whole
+from stopwatch import seconds
 from harness.processes import temporary_folder
 from harness.programs import psql
 from tpch_queries import QUERIES
@@ -35,8 +36,8 @@ def query(number, text):
         assert sorted(oracle.run(text)) == sorted(subject.run(text)), f"query {number}"
         times = {"postgres": [], "redquel": []}
         for _ in range(max(5, options.rounds)):
-            times["postgres"].append(whole.seconds(lambda: oracle.query(text)))
-            times["redquel"].append(whole.seconds(lambda: subject.query(text)))
+            times["postgres"].append(seconds(lambda: oracle.query(text), world.postgres))
+            times["redquel"].append(seconds(lambda: subject.query(text), *memory.servers_of(world)))
         return whole.result(f"tpch: query {number}", world, "seconds", times, target=(EACH, 0))
     return run
 
@@ -45,8 +46,8 @@ def all_queries(world, options):
     oracle, subject = connections(world)
     times = {"postgres": [], "redquel": []}
     for _ in range(options.rounds):
-        for name, connection in (("postgres", oracle), ("redquel", subject)):
-            times[name].append(whole.seconds(lambda: [connection.query(text) for text in QUERIES.values()]))
+        for name, connection, servers in (("postgres", oracle, [world.postgres]), ("redquel", subject, memory.servers_of(world))):
+            times[name].append(seconds(lambda: [connection.query(text) for text in QUERIES.values()], *servers))
     return whole.result("tpch: all queries", world, "seconds", times, target=(IN_SUM, 0), note=f"scale {SCALE:g}")
 
 

@@ -250,6 +250,7 @@ constexpr Key kKeys[] = {
                             Configuration& c) { take_number(key, node, c.cache_least_rows, 0, kLarge); }},
     {"cache.first_scan", [](const std::string& key, const toml::node& node,
                             Configuration& c) { take_number(key, node, c.cache_first_scan, 1, 1000); }},
+    {"cache.threads", [](const std::string& key, const toml::node& node, Configuration& c) { take_number(key, node, c.cache_threads, 0, 1024); }},
     {"limits.lock_lease", [](const std::string& key, const toml::node& node,
                              Configuration& c) { take_number(key, node, c.lock_lease, 1000, 3'600'000); }},
     {"limits.max_statement_bytes",

@@ -77,7 +77,8 @@ int serve(const server::Configuration& configuration, std::vector<std::string> c
                                       .unrestricted_call = configuration.unrestricted_call};
   const executor::MemoryOptions memory{.bytes = configuration.cache_memory,
                                        .least_rows = configuration.cache_least_rows,
-                                       .first_scan = configuration.cache_first_scan};
+                                       .first_scan = configuration.cache_first_scan,
+                                       .threads = configuration.cache_threads};
   server_options.logins = login_policy(server_options, redis);
   if (configuration.loopback_until_password && server_options.logins->is_protected()) {
     server_options.listen = server::loopback_of(server_options.listen);

@@ -40,6 +40,11 @@ struct PackedDictionary {
 struct PackedTexts {
   std::vector<std::uint32_t> ends;
   std::string texts;
+
+  std::string_view text(std::size_t row) const {
+    const std::size_t begin = row == 0 ? 0 : ends[row - 1];
+    return std::string_view(texts).substr(begin, ends[row] - begin);
+  }
 };
 
 /// One column of one chunk, immutable. Rows are numbered from 0.

@@ -11,6 +11,7 @@
 
 #include "executor/memory/keeper.h"
 #include "executor/memory/table_copy.h"
+#include "executor/runtime/worker_pool.h"
 #include "sql/catalog/catalog.h"
 #include "sql/memory_account.h"
 
@@ -21,15 +22,18 @@ struct MemoryOptions {
   std::size_t bytes = 0;        // of all copies; 0: there are none
   std::size_t least_rows = 1000;  // a smaller table is kept only WITH (cache = on)
   std::size_t first_scan = 2;   // the scan that fills the copy; tables WITH (cache = on): the first one
+  std::size_t threads = 0;      // that compute for a statement beside its own thread
 };
 
 /// The copies of one process, of all logical databases. Thread-safe. The first memory that the process gives back when sessions need more.
 class TableMemory final : public sql::MemoryReserve {
  public:
   using MakeKeeper = std::function<std::shared_ptr<Keeper>(int database)>;
-  TableMemory(MemoryOptions options, MakeKeeper make_keeper) : options_(options), make_keeper_(std::move(make_keeper)) {}
+  TableMemory(MemoryOptions options, MakeKeeper make_keeper) : options_(options), make_keeper_(std::move(make_keeper)), workers_(options.threads) {}
 
   const MemoryOptions& options() const { return options_; }
+  /// The threads that compute for statements over copies.
+  WorkerPool& workers() { return workers_; }
   std::shared_ptr<Keeper> keeper(int database);
   /// The copy of the table under this definition, perhaps empty. A copy under another definition is dropped.
   TableCopyPtr copy(int database, const std::shared_ptr<const sql::TableDef>& table);
@@ -54,6 +58,7 @@ class TableMemory final : public sql::MemoryReserve {
   };
   const MemoryOptions options_;
   const MakeKeeper make_keeper_;
+  WorkerPool workers_;
   std::atomic<std::size_t> room_ = std::numeric_limits<std::size_t>::max();  // in the process
   mutable std::mutex mutex_;
   std::map<int, std::shared_ptr<Keeper>> keepers_;

@@ -1,4 +1,5 @@
 #include "executor/context/memory_limit.h"
+#include "executor/context/morsels.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/replayed_source.h"
 #include "executor/tables/lookup_join.h"
@@ -25,7 +26,7 @@ constexpr double kLookup = 3, kFence = 90, kComparedRow = 0.004;
 
 /// Reads outer rows until they are all there or too many for lookups; the number of rows of the inner table says how many that is, and
 /// where each of them finds several, the sizes of their sets. A copy in memory is read faster than many rows are looked up.
-class AdaptiveJoinOperator final : public Operator {
+class AdaptiveJoinOperator final : public Operator, public SharedOperator {
  public:
   AdaptiveJoinOperator(const planner::PhysicalNode& node, const planner::AdaptiveJoin& plan, ExecutionContext& context)
       : node_(node),
@@ -39,6 +40,11 @@ class AdaptiveJoinOperator final : public Operator {
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (!run_) co_await choose();
     co_return co_await run_->next();
+  }
+
+  asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t workers) override {
+    if (!run_) co_await choose();
+    co_return co_await executor::share(*run_, workers);
   }
 
   void leave_out(std::size_t column, const KeyFilterPtr& filter) override {

@@ -3,11 +3,15 @@
 #include <map>
 
 #include "executor/context/memory_limit.h"
+#include "executor/context/morsels.h"
+#include "executor/context/thread_safety.h"
+#include "executor/memory/table_memory.h"
 #include "executor/operators/aggregate_call.h"
 #include "executor/operators/column_types.h"
 #include "executor/operators/correlated_subquery.h"
 #include "executor/operators/key_table.h"
 #include "executor/operators/operators.h"
+#include "executor/operators/shared_aggregation.h"
 #include "executor/operators/spill_file.h"
 #include "executor/runtime/computation.h"
 
@@ -87,9 +91,9 @@ class AggregateOperator final : public Operator {
   }
 
   asio::awaitable<void> read() {
-    for (std::size_t i = 0; i < plan_.calls.size(); ++i)
-      calls_.emplace_back(plan_.calls[i], node_.columns[group_by_.size() + i].type, limit_);
+    add_calls(calls_);
     if (plan_.scalar) group_count_ = 1;
+    if (!keeps_input_) co_await read_shared();
     while (true) {
       std::optional<sql::Batch> batch = co_await input_->next();
       if (!batch) break;
@@ -107,6 +111,41 @@ class AggregateOperator final : public Operator {
       sql::ColumnPtr result = co_await call.finish(group_count_, context_.evaluation());
       results_.push_back(std::move(result));
     }
+  }
+
+  /// Lets several threads read the input, if it is a copy in memory and they are free. What they leave is read as usual.
+  asio::awaitable<void> read_shared() {
+    const bool can_merge = std::ranges::all_of(calls_, [](const AggregateCallRun& call) { return call.can_merge(); });
+    if (context_.table_memory == nullptr || !context_.memory || level_ > 0 || !can_merge || !are_thread_safe(plan_.group_by)) co_return;
+    WorkerPool& pool = context_.table_memory->workers();
+    const std::size_t workers = pool.workers();
+    if (workers == 1) co_return;
+    std::unique_ptr<Morsels> morsels = co_await share(*input_, workers);
+    if (!morsels) co_return;
+    if (const std::unique_ptr<WorkerPool::Lease> lease = pool.take()) {
+      std::deque<SharedAggregation::Part> parts;
+      for (std::size_t worker = 0; worker < workers; ++worker) add_calls(parts.emplace_back(KeyTable(group_by_.types(), KeyTable::Nulls::kEqual)).calls);
+      SharedAggregation aggregation(*morsels, group_by_, shared_, context_.evaluation(), std::move(parts), limit_.bytes() / 2 / workers);
+      co_await lease->run(aggregation);
+      for (const SharedAggregation::Part& part : aggregation.parts()) co_await merge(part);
+    }
+    input_ = std::make_unique<RestOfMorsels>(std::move(input_), std::move(morsels), workers);
+  }
+
+  asio::awaitable<void> merge(const SharedAggregation::Part& part) {
+    std::vector<RowNumber> numbers(part.group_count);  // of the part's groups
+    for (std::size_t first = 0; first < part.group_count && !plan_.scalar; first += sql::kBatchRows) {
+      const std::size_t count = std::min(sql::kBatchRows, part.group_count - first);
+      groups_.find_or_add(part.groups.keys().gather(row_range(first, count)).columns, count, numbers_);
+      std::ranges::copy(numbers_, numbers.begin() + static_cast<std::ptrdiff_t>(first));
+      group_count_ = groups_.size();
+      if (turn_.is_over()) co_await turn_.yield();
+    }
+    for (std::size_t i = 0; i < calls_.size(); ++i) calls_[i].merge(part.calls[i], numbers, group_count_);
+  }
+
+  void add_calls(std::deque<AggregateCallRun>& calls) {
+    for (std::size_t i = 0; i < plan_.calls.size(); ++i) calls.emplace_back(plan_.calls[i], node_.columns[group_by_.size() + i].type, limit_);
   }
 
   void update(sql::Batch batch) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "executor/context/thread_safety.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -38,6 +39,7 @@ AggregateCallRun::AggregateCallRun(const planner::AggregateCall& call, sql::Type
   needed_ = columns_used(values);
   const std::vector<sql::Type> types = types_of(call.arguments);
   aggregator_ = call.function->make(types, result);
+  merging_ = dynamic_cast<sql::MergingAggregator*>(aggregator_.get());
   const std::vector<sql::Type> value_types = values_.types();
   row_types_.insert(row_types_.end(), value_types.begin(), value_types.end());
   if (call.distinct) {
@@ -67,6 +69,14 @@ void AggregateCallRun::make_order() {
 sql::ColumnPtr AggregateCallRun::group_column(std::span<const RowNumber> groups) {
   std::vector<std::int32_t> numbers(groups.begin(), groups.end());
   return std::make_shared<const sql::Column>(sql::Column::from_values(sql::kInt4, std::move(numbers)));
+}
+
+bool AggregateCallRun::can_merge() const {
+  return !distinct_ && !sorted_ && merging_ != nullptr && are_thread_safe(call_.arguments) && are_thread_safe({&call_.filter, 1});
+}
+
+void AggregateCallRun::merge(const AggregateCallRun& other, std::span<const RowNumber> groups, std::size_t group_count) {
+  merging_->merge(*other.aggregator_, groups, group_count);
 }
 
 void AggregateCallRun::update(const sql::Batch& batch, std::span<const RowNumber> groups, std::size_t group_count,

@@ -13,6 +13,7 @@
 #include "executor/operators/spill_file.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "planner/tree/physical_plan.h"
+#include "sql/functions/merging_aggregator.h"
 
 namespace redquel::executor {
 
@@ -25,6 +26,10 @@ class AggregateCallRun {
   /// Row i of the batch belongs to groups[i], below `group_count`.
   void update(const sql::Batch& batch, std::span<const RowNumber> groups, std::size_t group_count,
               const sql::EvaluationContext& context);
+  /// Returns true if update() may be called on several runs of one call in several threads, and merge() adds them up.
+  bool can_merge() const;
+  /// Adds what another run of the same call has been given: its group i is groups[i] here.
+  void merge(const AggregateCallRun& other, std::span<const RowNumber> groups, std::size_t group_count);
   /// Makes room where much is kept for DISTINCT or ORDER BY; the states of groups stay.
   asio::awaitable<void> spill();
   /// One value per group. Called once.
@@ -50,6 +55,7 @@ class AggregateCallRun {
   ExpressionList values_;                   // the arguments, then what ORDER BY names
   std::vector<std::uint32_t> needed_;       // columns that `values_` reads
   std::unique_ptr<sql::Aggregator> aggregator_;
+  sql::MergingAggregator* merging_;         // the same, or null
   MemoryLimit limit_;
   std::vector<sql::Type> row_types_;        // of (group, values)
   std::unique_ptr<KeyTable> distinct_;      // of (group, arguments)

@@ -1,3 +1,5 @@
+#include "executor/context/morsels.h"
+#include "executor/context/thread_safety.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/rows_before_error.h"
 #include "executor/operators/sequence_evaluation.h"
@@ -8,7 +10,26 @@ namespace redquel::executor {
 
 namespace {
 
-class FilterOperator final : public Operator {
+class FilteredMorsels final : public Morsels {
+ public:
+  FilteredMorsels(std::unique_ptr<Morsels> input, const sql::Expression& condition, const sql::EvaluationContext& evaluation)
+      : input_(std::move(input)), condition_(condition), evaluation_(evaluation) {}
+
+  std::optional<sql::Batch> next(std::size_t worker) override {
+    std::optional<sql::Batch> batch = input_->next(worker);
+    if (!batch || batch->rows == 0) return batch;
+    const std::vector<std::uint32_t> rows = sql::select_rows(condition_, *batch, evaluation_);
+    if (rows.size() == batch->rows) return batch;
+    return batch->gather(rows);
+  }
+
+ private:
+  const std::unique_ptr<Morsels> input_;
+  const sql::Expression& condition_;
+  const sql::EvaluationContext& evaluation_;
+};
+
+class FilterOperator final : public Operator, public SharedOperator {
  public:
   FilterOperator(const planner::PhysicalFilter& plan, ExecutionContext& context)
       : condition_(plan.condition),
@@ -42,6 +63,13 @@ class FilterOperator final : public Operator {
       if (rows.empty()) continue;
       co_return batch->gather(rows);
     }
+  }
+
+  asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t workers) override {
+    if (is_constant_ || calls_sequences_ || !is_thread_safe(*condition_)) co_return nullptr;
+    std::unique_ptr<Morsels> input = co_await executor::share(*input_, workers);
+    if (!input) co_return nullptr;
+    co_return std::make_unique<FilteredMorsels>(std::move(input), *condition_, context_.evaluation());
   }
 
   void leave_out(std::size_t column, const KeyFilterPtr& filter) override {

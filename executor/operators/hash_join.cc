@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "executor/context/thread_safety.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/join_operator.h"
 #include "executor/operators/key_table.h"
@@ -89,34 +90,36 @@ class HashJoinOperator final : public JoinOperator {
 
   bool right_is_empty() const override { return table_.size() == 0; }
 
-  void start_left(const sql::Batch& batch) override {
-    const std::vector<sql::ColumnPtr> keys = left_keys_.evaluate(batch, context().evaluation());
-    table_.find(keys, batch.rows, numbers_);
-    left_row_ = match_ = 0;
+  void start_left(LeftRows& left) const override {
+    const std::vector<sql::ColumnPtr> keys = left_keys_.evaluate(*left.batch, context().evaluation());
+    table_.find(keys, left.batch->rows, left.numbers, left.search);
   }
 
-  bool add_pairs(Pairs& pairs) override {
+  bool add_pairs(LeftRows& left) const override {
+    Pairs& pairs = left.pairs;
     const bool gives_nulls = keeps_left() && !has_condition();
-    for (; left_row_ < numbers_.size(); ++left_row_, match_ = 0) {
-      const RowNumber key = numbers_[left_row_];
+    for (; left.row < left.numbers.size(); ++left.row, left.match = 0) {
+      const RowNumber key = left.numbers[left.row];
       if (key == kNoRow && !gives_nulls) continue;
       if (pairs.is_full()) return true;
       if (key == kNoRow) {
-        pairs.add(left_row_, null_row());
+        pairs.add(left.row, null_row());
         continue;
       }
       if (!keeps_rows_) {
-        pairs.add(left_row_, 0);
+        pairs.add(left.row, 0);
         continue;
       }
-      if (asks_existence() && is_matched(left_row_)) continue;
-      for (const std::size_t count = rows_by_key_.count(key); match_ < count; ++match_) {
+      if (asks_existence() && left.matched[left.row] != 0) continue;
+      for (const std::size_t count = rows_by_key_.count(key); left.match < count; ++left.match) {
         if (pairs.is_full()) return true;
-        pairs.add(left_row_, rows_by_key_.row(key, match_));
+        pairs.add(left.row, rows_by_key_.row(key, left.match));
       }
     }
     return false;
   }
+
+  bool is_thread_safe() const override { return are_thread_safe(left_plan_keys_); }
 
   std::size_t memory() const override { return JoinOperator::memory() + table_.memory() + rows_by_key_.memory(); }
 
@@ -126,20 +129,12 @@ class HashJoinOperator final : public JoinOperator {
   bool keeps_rows_;
   RowsByKey rows_by_key_;
 
-  std::vector<RowNumber> numbers_;  // of the keys of the left batch (while building: of the right one)
-  std::size_t left_row_ = 0, match_ = 0;
+  std::vector<RowNumber> numbers_;  // of the keys of a right batch
 };
-
-/// Returns the scan of a copy that gives the plan's rows, or more. Null: there is none.
-const planner::MemoryScan* memory_scan_of(const planner::PhysicalNode& plan) {
-  if (const auto* project = std::get_if<planner::PhysicalProject>(&plan.node)) return memory_scan_of(*project->input);
-  if (const auto* filter = std::get_if<planner::PhysicalFilter>(&plan.node)) return memory_scan_of(*filter->input);
-  return std::get_if<planner::MemoryScan>(&plan.node);
-}
 
 /// Reads the right input. When it fits, a HashJoinOperator does the work; else both inputs are divided by their keys'
 /// hashes and joined part by part. Where the right input is a copy, and the left one has far fewer rows, the left one is kept instead.
-class SpillingHashJoin final : public Operator {
+class SpillingHashJoin final : public Operator, public SharedOperator {
  public:
   SpillingHashJoin(const planner::HashJoin& plan, OperatorPtr left, OperatorPtr right, ExecutionContext& context,
                    unsigned level)
@@ -164,6 +159,13 @@ class SpillingHashJoin final : public Operator {
       ++part_;
       run_ = std::make_unique<SpillingHashJoin>(plan_, std::move(left), std::move(right), context_, level_ + 1);
     }
+  }
+
+  asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t workers) override {
+    if (right_ && level_ == 0) co_await start_from_left();
+    if (right_) co_await start();
+    if (!run_ || left_parts_) co_return nullptr;
+    co_return co_await executor::share(*run_, workers);
   }
 
   void leave_out(std::size_t column, const KeyFilterPtr& filter) override {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/context/thread_safety.h"
 #include "executor/operators/expression_list.h"
 #include "sql/expressions/evaluate.h"
 
@@ -69,22 +70,20 @@ asio::awaitable<void> JoinOperator::build() {
 
 asio::awaitable<std::optional<sql::Batch>> JoinOperator::next() {
   if (!built_) co_await build();
+  LeftRows& left = left_rows_;
   while (true) {
-    if (!ready_.empty()) {
-      std::optional<sql::Batch> batch = std::move(ready_.front());
-      ready_.pop_front();
+    if (!left.ready.empty()) {
+      std::optional<sql::Batch> batch = std::move(left.ready.front());
+      left.ready.pop_front();
       co_return batch;
     }
     if (turn_.is_over()) co_await turn_.yield();
-    if (left_batch_) {
-      pairs_.clear();
-      const bool more = add_pairs(pairs_);
-      join_pairs();
-      if (!more) finish_left();
+    if (left.batch) {
+      advance(left);
     } else if (!at_end_of_left_) {
       std::optional<sql::Batch> batch = co_await left_->next();
       if (batch) {
-        take_left(std::move(*batch));
+        take_left(left, std::move(*batch));
       } else {
         at_end_of_left_ = true;
         left_.reset();
@@ -95,55 +94,100 @@ asio::awaitable<std::optional<sql::Batch>> JoinOperator::next() {
   }
 }
 
-void JoinOperator::take_left(sql::Batch batch) {
-  matched_left_.assign(batch.rows, 0);
-  decoded_left_ = with_decoded(batch, condition_left_).columns;
-  start_left(batch);
-  left_batch_ = std::move(batch);
+/// Rows of the left input that several threads join.
+class JoinOperator::SharedJoin final : public Morsels {
+ public:
+  SharedJoin(JoinOperator& join, std::unique_ptr<Morsels> input, std::size_t workers) : join_(join), input_(std::move(input)), lefts_(workers) {}
+
+  std::optional<sql::Batch> next(std::size_t worker) override {
+    LeftRows& left = lefts_[worker];
+    if (left.ready.empty() && !left.batch) {
+      std::optional<sql::Batch> batch = input_->next(worker);
+      if (!batch || batch->rows == 0) return batch;
+      join_.take_left(left, std::move(*batch));
+    }
+    if (left.ready.empty()) join_.advance(left);
+    if (left.ready.empty()) return sql::Batch();
+    sql::Batch batch = std::move(left.ready.front());
+    left.ready.pop_front();
+    return batch;
+  }
+
+ private:
+  JoinOperator& join_;
+  const std::unique_ptr<Morsels> input_;
+  std::vector<LeftRows> lefts_;
+};
+
+asio::awaitable<std::unique_ptr<Morsels>> JoinOperator::share(std::size_t workers) {
+  if (!built_) co_await build();
+  // Matches of right rows are noted in one thread.
+  const bool is_shared = !at_end_of_left_ && !keeps_right() && !gives_right() && is_thread_safe() && are_thread_safe({&condition_, 1});
+  std::unique_ptr<Morsels> input;
+  if (is_shared) input = co_await executor::share(*left_, workers);
+  if (!input) co_return nullptr;
+  co_return std::make_unique<SharedJoin>(*this, std::move(input), workers);
 }
 
-void JoinOperator::join_pairs() {
-  if (pairs_.left.empty()) return;
-  if (condition_) apply_condition();
-  for (const RowNumber row : pairs_.left) matched_left_[row] = 1;
+void JoinOperator::take_left(LeftRows& left, sql::Batch batch) const {
+  left.matched.assign(batch.rows, 0);
+  left.decoded = with_decoded(batch, condition_left_).columns;
+  left.batch = std::move(batch);
+  left.row = left.match = 0;
+  start_left(left);
+}
+
+void JoinOperator::advance(LeftRows& left) {
+  left.pairs.clear();
+  const bool more = add_pairs(left);
+  join_pairs(left);
+  if (!more) finish_left(left);
+}
+
+void JoinOperator::join_pairs(LeftRows& left) {
+  Pairs& pairs = left.pairs;
+  if (pairs.left.empty()) return;
+  if (condition_) apply_condition(left);
+  for (const RowNumber row : pairs.left) left.matched[row] = 1;
   if (keeps_right() || gives_right()) {
-    for (const RowNumber row : pairs_.right) {
+    for (const RowNumber row : pairs.right) {
       if (row != null_row_) matched_right_[row] = 1;
     }
   }
-  if (is_semi_or_anti() || pairs_.left.empty()) return;
-  give(pairs_.left, right_rows_.gather(pairs_.right));
+  if (is_semi_or_anti() || pairs.left.empty()) return;
+  give(left, pairs.left, right_rows_.gather(pairs.right));
 }
 
-void JoinOperator::apply_condition() {
+void JoinOperator::apply_condition(LeftRows& left) const {
   // Only the columns that the condition reads are put together for all pairs.
+  Pairs& pairs = left.pairs;
   sql::Batch joined;
-  joined.rows = pairs_.left.size();
+  joined.rows = pairs.left.size();
   const std::size_t left_count = left_types_.size(), right_count = right_rows_.columns().size();
   joined.columns.resize(left_count + right_count);
   const std::size_t first_left = is_flipped_ ? right_count : 0, first_right = is_flipped_ ? 0 : left_count;
   for (const std::uint32_t column : condition_left_) {
-    joined.columns[first_left + column] = std::make_shared<const sql::Column>(decoded_left_[column]->gather(pairs_.left));
+    joined.columns[first_left + column] = std::make_shared<const sql::Column>(left.decoded[column]->gather(pairs.left));
   }
   for (const std::uint32_t column : condition_right_) {
     joined.columns[first_right + column] =
-        std::make_shared<const sql::Column>(right_rows_.columns()[column].gather(pairs_.right));
+        std::make_shared<const sql::Column>(right_rows_.columns()[column].gather(pairs.right));
   }
   const std::vector<RowNumber> selected = sql::select_rows(*condition_, joined, context_.evaluation());
   for (std::size_t i = 0; i < selected.size(); ++i) {
-    pairs_.left[i] = pairs_.left[selected[i]];
-    pairs_.right[i] = pairs_.right[selected[i]];
+    pairs.left[i] = pairs.left[selected[i]];
+    pairs.right[i] = pairs.right[selected[i]];
   }
-  pairs_.left.resize(selected.size());
-  pairs_.right.resize(selected.size());
+  pairs.left.resize(selected.size());
+  pairs.right.resize(selected.size());
 }
 
-void JoinOperator::finish_left() {
+void JoinOperator::finish_left(LeftRows& left) const {
   std::vector<RowNumber> rows;
   const bool wanted = kind_ == JoinKind::kSemi;  // else the rows without a match
   if (keeps_left() || asks_existence()) {
-    for (std::size_t row = 0; row < left_batch_->rows; ++row) {
-      if ((matched_left_[row] != 0) == wanted) rows.push_back(static_cast<RowNumber>(row));
+    for (std::size_t row = 0; row < left.batch->rows; ++row) {
+      if ((left.matched[row] != 0) == wanted) rows.push_back(static_cast<RowNumber>(row));
     }
   }
   if (!rows.empty()) {
@@ -152,16 +196,16 @@ void JoinOperator::finish_left() {
       const std::vector<RowNumber> nulls(rows.size(), null_row_);
       right = right_rows_.gather(nulls);
     }
-    give(rows, std::move(right));
+    give(left, rows, std::move(right));
   }
-  left_batch_.reset();
-  decoded_left_.clear();
+  left.batch.reset();
+  left.decoded.clear();
 }
 
-void JoinOperator::give(std::span<const RowNumber> left_rows, sql::Batch right) {
-  bool whole = left_rows.size() == left_batch_->rows;
-  for (std::size_t i = 0; whole && i < left_rows.size(); ++i) whole = left_rows[i] == i;
-  ready_.push_back(in_order(whole ? *left_batch_ : left_batch_->gather(left_rows), right));
+void JoinOperator::give(LeftRows& left, std::span<const RowNumber> rows, sql::Batch right) const {
+  bool whole = rows.size() == left.batch->rows;
+  for (std::size_t i = 0; whole && i < rows.size(); ++i) whole = rows[i] == i;
+  left.ready.push_back(in_order(whole ? *left.batch : left.batch->gather(rows), right));
 }
 
 sql::Batch JoinOperator::in_order(sql::Batch left, const sql::Batch& right) const {

@@ -5,8 +5,10 @@
 
 #include "executor/context/execution_context.h"
 #include "executor/context/memory_limit.h"
+#include "executor/context/morsels.h"
 #include "executor/context/operator.h"
 #include "executor/operators/column_types.h"
+#include "executor/operators/key_table.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/runtime/row_store.h"
 #include "planner/tree/physical_plan.h"
@@ -37,9 +39,10 @@ JoinInputs open_join(const Plan& plan, sql::ExpressionPtr condition, const char*
 /// The part that all joins share. The right input is read and kept. For each batch of the left input the derived class names pairs of rows
 /// that may match. This class evaluates the condition over the pairs, marks matches, and adds rows that an outer, semi or anti join gives
 /// for (missing) matches. Without a condition the order of the left rows is kept.
-class JoinOperator : public Operator {
+class JoinOperator : public Operator, public SharedOperator {
  public:
   asio::awaitable<std::optional<sql::Batch>> next() final;
+  asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t workers) final;
   void leave_out(std::size_t column, const KeyFilterPtr& filter) final;
 
  protected:
@@ -59,6 +62,18 @@ class JoinOperator : public Operator {
     }
   };
 
+  /// A batch of the left input that is being joined. Each thread has one of its own.
+  struct LeftRows {
+    std::optional<sql::Batch> batch;
+    std::vector<sql::ColumnPtr> decoded;  // parallel to the batch's columns; those the condition reads are decoded
+    std::vector<std::uint8_t> matched;    // by row
+    std::size_t row = 0, match = 0;       // the next pair: a row, and which of its right rows
+    std::vector<RowNumber> numbers;       // of the rows' keys
+    KeyTable::Search search;
+    Pairs pairs;
+    std::deque<sql::Batch> ready;
+  };
+
   /// Takes a batch of the right input; calls `keep_right` for what is needed of it.
   virtual void add_right(const sql::Batch& batch) = 0;
   /// After the last batch of the right input.
@@ -67,9 +82,12 @@ class JoinOperator : public Operator {
   virtual void narrow_left(Operator&) {}
   /// Nothing on the right can match: inner and semi joins end without reading the left input.
   virtual bool right_is_empty() const = 0;
-  virtual void start_left(const sql::Batch& batch) = 0;
+  /// Begins with a left batch at its first row. Called by several threads, as add_pairs() is.
+  virtual void start_left(LeftRows&) const {}
   /// Adds pairs until they are full. False: the left batch has no more.
-  virtual bool add_pairs(Pairs& pairs) = 0;
+  virtual bool add_pairs(LeftRows& left) const = 0;
+  /// Returns true if any thread may find the right rows of left ones.
+  virtual bool is_thread_safe() const { return true; }
   virtual std::size_t memory() const { return right_rows_.memory(); }
 
   void keep_right(const sql::Batch& batch, std::span<const RowNumber> rows);
@@ -85,8 +103,7 @@ class JoinOperator : public Operator {
   /// The pair of a left row with this right row is the left row with NULLs. Only where `keeps_left()`, and in place of
   /// a match.
   RowNumber null_row() const { return null_row_; }
-  bool is_matched(std::size_t left_row) const { return matched_left_[left_row] != 0; }
-  ExecutionContext& context() { return context_; }
+  ExecutionContext& context() const { return context_; }
 
  private:
   bool is_semi_or_anti() const { return kind_ == planner::JoinKind::kSemi || kind_ == planner::JoinKind::kAnti; }
@@ -95,12 +112,16 @@ class JoinOperator : public Operator {
   /// A batch in the order of the plan's columns.
   sql::Batch in_order(sql::Batch left, const sql::Batch& right) const;
   asio::awaitable<void> build();
-  void take_left(sql::Batch batch);
-  void join_pairs();
-  void apply_condition();
-  void finish_left();
+  void take_left(LeftRows& left, sql::Batch batch) const;
+  /// Joins the next pairs of the left batch, and leaves it with its last ones.
+  void advance(LeftRows& left);
+  void join_pairs(LeftRows& left);
+  void apply_condition(LeftRows& left) const;
+  void finish_left(LeftRows& left) const;
   std::optional<sql::Batch> rest_of_right();
-  void give(std::span<const RowNumber> left_rows, sql::Batch right);
+  void give(LeftRows& left, std::span<const RowNumber> rows, sql::Batch right) const;
+
+  class SharedJoin;
 
   planner::JoinKind kind_;  // with the inputs as they are here
   bool is_flipped_;
@@ -118,11 +139,7 @@ class JoinOperator : public Operator {
   std::vector<std::uint8_t> matched_right_;
   std::size_t next_of_rest_ = 0;
 
-  std::optional<sql::Batch> left_batch_;
-  std::vector<sql::ColumnPtr> decoded_left_;  // parallel to the batch's columns; those the condition reads are decoded
-  std::vector<std::uint8_t> matched_left_;
-  Pairs pairs_;
-  std::deque<sql::Batch> ready_;
+  LeftRows left_rows_;
 };
 
 }  // namespace redquel::executor

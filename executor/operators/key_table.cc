@@ -264,23 +264,42 @@ void KeyTable::find_or_add(std::span<const sql::ColumnPtr> keys, std::size_t row
   if (!added_.empty()) keys_.append(keys, added_);
 }
 
-void KeyTable::find(std::span<const sql::ColumnPtr> keys, std::size_t rows, std::vector<RowNumber>& numbers) {
+void KeyTable::find(std::span<const sql::ColumnPtr> keys, std::size_t rows, std::vector<RowNumber>& numbers, Search& search) const {
   if (size() == 0) {
     numbers.assign(rows, kNoRow);
     return;
   }
   numbers.resize(rows);
-  start(keys);
-  if (is_direct_) return find_direct(rows, numbers, [](std::size_t, RowNumber& number, bool) { return number; });
-  make_room(0);
-  hash_rows(views_, rows, hashes_);
+  search.views = views_of(keys);
+  const bool has_nulls = std::ranges::any_of(search.views, [](const KeyView& view) { return view.has_nulls(); });
+  const auto is_null = [&](std::size_t row) { return std::ranges::any_of(search.views, [&](const KeyView& view) { return view.is_null(row); }); };
+  if (is_direct_) {
+    const KeyView& view = search.views[0];
+    with_integer(view.kind(), [&](auto type) {
+      using Value = decltype(type);
+      for (std::size_t row = 0; row < rows; ++row) {
+        const std::uint64_t place = has_nulls && view.is_null(row) ? UINT64_MAX : number_of(view.template value<Value>(row)) - first_;
+        numbers[row] = place < direct_.size() ? direct_[place] : kNoRow;
+        if (has_nulls && view.is_null(row)) numbers[row] = null_number_;
+      }
+    });
+    return;
+  }
+  search.stored.clear();
+  for (const sql::Column& column : keys_.columns()) search.stored.emplace_back(column);
+  hash_rows(search.views, rows, search.hashes);
+  const std::size_t mask = slots_.size() - 1;
   for (std::size_t row = 0; row < rows; ++row) {
-    prefetch(row + kPrefetchDistance);
-    if (has_nulls_ && (hash_is_key_ || nulls_ == Nulls::kNeverMatch) && is_null(row)) {
+    if (row + kPrefetchDistance < rows) __builtin_prefetch(&slots_[search.hashes[row + kPrefetchDistance] & mask]);
+    if (has_nulls && (hash_is_key_ || nulls_ == Nulls::kNeverMatch) && is_null(row)) {
       numbers[row] = null_number_;
       continue;
     }
-    numbers[row] = locate(row).number;
+    const std::uint64_t hash = search.hashes[row];
+    const auto is_key = [&](const Slot& slot) { return slot.hash == hash && (hash_is_key_ || equal_rows(search.stored, slot.number, search.views, row)); };
+    std::size_t at = hash & mask;
+    while (slots_[at].number != kNoRow && !is_key(slots_[at])) at = (at + 1) & mask;
+    numbers[row] = slots_[at].number;
   }
 }
 

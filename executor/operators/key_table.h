@@ -22,8 +22,14 @@ class KeyTable {
 
   /// The number of each row's key; keys that are new are added. Columns are decoded.
   void find_or_add(std::span<const sql::ColumnPtr> keys, std::size_t rows, std::vector<RowNumber>& numbers);
-  /// Like the lookup above, but keys that are not in the table have kNoRow.
-  void find(std::span<const sql::ColumnPtr> keys, std::size_t rows, std::vector<RowNumber>& numbers);
+  /// What a search needs beside the table. Kept by the caller, so that it is not allocated for each batch.
+  struct Search {
+    KeyViews stored, views;
+    std::vector<std::uint64_t> hashes;
+  };
+  /// Like the lookup above, but keys that are not in the table have kNoRow. Several threads may search at a time.
+  void find(std::span<const sql::ColumnPtr> keys, std::size_t rows, std::vector<RowNumber>& numbers, Search& search) const;
+  void find(std::span<const sql::ColumnPtr> keys, std::size_t rows, std::vector<RowNumber>& numbers) { find(keys, rows, numbers, search_); }
 
   /// Rows of the last find_or_add whose keys were new; the i-th of them got the number size() - added().size() + i.
   std::span<const RowNumber> added() const { return added_; }
@@ -85,6 +91,7 @@ class KeyTable {
   KeyViews stored_, views_;
   std::vector<std::uint64_t> hashes_;
   bool has_nulls_ = false;
+  Search search_;
 };
 
 }  // namespace redquel::executor

@@ -20,31 +20,26 @@ class NestedLoopJoinOperator final : public JoinOperator {
 
   bool right_is_empty() const override { return right_count_ == 0; }
 
-  void start_left(const sql::Batch& batch) override {
-    left_count_ = batch.rows;
-    left_row_ = right_row_ = 0;
-  }
-
-  bool add_pairs(Pairs& pairs) override {
+  bool add_pairs(LeftRows& left) const override {
+    Pairs& pairs = left.pairs;
     const std::size_t most =
         asks_existence() && !has_condition() ? std::min<std::size_t>(right_count_, 1) : right_count_;
     const bool gives_nulls = keeps_left() && !has_condition() && right_count_ == 0;
-    for (; left_row_ < left_count_; ++left_row_, right_row_ = 0) {
-      if (asks_existence() && is_matched(left_row_)) continue;
+    for (; left.row < left.batch->rows; ++left.row, left.match = 0) {
+      if (asks_existence() && left.matched[left.row] != 0) continue;
       if (gives_nulls) {
         if (pairs.is_full()) return true;
-        pairs.add(left_row_, null_row());
+        pairs.add(left.row, null_row());
       }
-      for (; right_row_ < most; ++right_row_) {
+      for (; left.match < most; ++left.match) {
         if (pairs.is_full()) return true;
-        pairs.add(left_row_, right_row_);
+        pairs.add(left.row, left.match);
       }
     }
     return false;
   }
 
   std::size_t right_count_ = 0;
-  std::size_t left_count_ = 0, left_row_ = 0, right_row_ = 0;
 };
 
 }  // namespace

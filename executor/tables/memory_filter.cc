@@ -53,6 +53,36 @@ void keep_between(const std::vector<std::uint8_t>& bytes, std::uint64_t lower, s
   rows.resize(kept);
 }
 
+/// Returns for each row whether its text contains the literal.
+std::vector<std::uint8_t> rows_containing(const PackedTexts& texts, std::string_view literal) {
+  std::vector<std::uint8_t> found(texts.ends.size());
+  const char* const begin = texts.texts.data();
+  const char* const end = begin + texts.texts.size();
+  std::size_t row = 0;
+  for (const char* at = begin; at < end;) {
+    const auto* const match = static_cast<const char*>(memmem(at, static_cast<std::size_t>(end - at), literal.data(), literal.size()));
+    if (match == nullptr) break;
+    const auto offset = static_cast<std::size_t>(match - begin);
+    while (texts.ends[row] <= offset) ++row;
+    const bool is_within = offset + literal.size() <= texts.ends[row];  // else it goes over the end of a text
+    found[row] = is_within ? 1 : 0;
+    at = is_within ? begin + texts.ends[row] : match + 1;
+  }
+  return found;
+}
+
+/// Returns the longest piece of a pattern of LIKE without % and _; empty: there is none, or the pattern has escaped characters.
+std::string longest_literal(std::string_view pattern) {
+  std::string_view longest;
+  if (pattern.find('\\') != std::string_view::npos) return "";
+  for (std::size_t begin = 0; begin < pattern.size();) {
+    const std::size_t end = std::min(pattern.find_first_of("%_", begin), pattern.size());
+    if (end - begin > longest.size()) longest = pattern.substr(begin, end - begin);
+    begin = end + 1;
+  }
+  return std::string(longest);
+}
+
 }  // namespace
 
 MemoryFilter::MemoryFilter(const planner::TableRead& read, const sql::EvaluationContext& evaluation) : read_(read), evaluation_(evaluation) {
@@ -120,8 +150,32 @@ bool MemoryFilter::take_text(const sql::ExpressionPtr& conjunct) {
   if (used.empty() || std::ranges::any_of(used, [&](std::uint32_t position) { return position != used[0]; })) return false;
   const std::int16_t number = read_.numbers[used[0]];
   if (number <= 0 || sql::storage_of(read_.table->find_column(number)->type) != sql::Storage::kText || sql::is_volatile(*conjunct)) return false;
-  texts_.push_back({number, used[0], conjunct});
+  TextCondition text{number, used[0], conjunct};
+  take_pattern(text);
+  texts_.push_back(std::move(text));
   return true;
+}
+
+void MemoryFilter::take_pattern(TextCondition& text) const {
+  const auto* call = std::get_if<sql::FunctionCall>(&text.condition->node);
+  const sql::Oid type = read_.table->find_column(text.number)->type.oid;
+  if (call == nullptr || (type != sql::oid::kText && type != sql::oid::kVarchar)) return;
+  const bool is_negated = call->function->name == "!~~";
+  if (!is_negated && call->function->name != "~~") return;
+  const sql::Expression* value = call->arguments[0].get();
+  if (const auto* cast = std::get_if<sql::CastCall>(&value->node); cast != nullptr && cast->method == sql::CastCall::Method::kRelabel) value = cast->operand.get();
+  std::vector<std::uint32_t> used;
+  sql::collect_columns(*call->arguments[1], used);
+  if (!std::holds_alternative<sql::ColumnRef>(value->node) || !used.empty()) return;
+  try {
+    const sql::Datum pattern = sql::evaluate_scalar(*call->arguments[1], evaluation_);
+    const auto* const characters = std::get_if<std::string>(&pattern);
+    if (characters == nullptr) return;
+    text.literal = longest_literal(*characters);
+    text.is_negated = is_negated;
+    text.is_contained = *characters == "%" + text.literal + "%";
+  } catch (const sql::SqlError&) {  // reported where there is a row to compare
+  }
 }
 
 bool MemoryFilter::may_match(const Chunk& chunk) const {
@@ -145,10 +199,10 @@ double MemoryFilter::share(const Chunk& chunk) const {
   return share;
 }
 
-bool MemoryFilter::filter(const Chunk& chunk, RowNumbers& rows) {
+bool MemoryFilter::filter(const ChunkPtr& chunk, RowNumbers& rows) {
   bool is_complete = is_complete_;
   for (const auto& [number, range] : ranges_) {
-    const PackedColumn& column = *chunk.columns.at(number);
+    const PackedColumn& column = *chunk->columns.at(number);
     const auto values = column.range();
     if (!values) {
       is_complete = false;
@@ -180,8 +234,9 @@ bool MemoryFilter::filter(const Chunk& chunk, RowNumbers& rows) {
   return is_complete;
 }
 
-bool MemoryFilter::filter_texts(const TextCondition& text, const Chunk& chunk, RowNumbers& rows) const {
-  const PackedColumn& column = *chunk.columns.at(text.number);
+bool MemoryFilter::filter_texts(const TextCondition& text, const ChunkPtr& chunk, RowNumbers& rows) const {
+  const PackedColumn& column = *chunk->columns.at(text.number);
+  if (!text.literal.empty() && std::holds_alternative<PackedColumn::Texts>(column.values())) return filter_pattern(text, chunk, rows);
   const auto* dictionary = std::get_if<PackedColumn::Dictionary>(&column.values());
   if (dictionary == nullptr || dictionary->ends.size() > rows.size()) return false;
   auto texts = std::make_shared<sql::Column>(column.dictionary_texts());
@@ -200,15 +255,46 @@ bool MemoryFilter::filter_texts(const TextCondition& text, const Chunk& chunk, R
   return true;
 }
 
-RowNumbers MemoryFilter::evaluate(const ChunkPtr& chunk, RowNumbers rows) const {
+bool MemoryFilter::filter_pattern(const TextCondition& text, const ChunkPtr& chunk, RowNumbers& rows) const {
+  constexpr std::size_t kMostCandidates = 8192;  // half a millisecond
+  const PackedColumn& column = *chunk->columns.at(text.number);
+  const auto& texts = std::get<PackedColumn::Texts>(column.values());
+  // Where few rows are left, the others' texts are not worth the search.
+  const bool is_searched = rows.size() * 8 > column.size();
+  const std::vector<std::uint8_t> found = is_searched ? rows_containing(texts, text.literal) : std::vector<std::uint8_t>();
+  RowNumbers kept, candidates;
+  for (const std::uint32_t row : rows) {
+    if (column.is_null(row)) continue;
+    const bool contains = is_searched ? found[row] != 0 : texts.text(row).find(text.literal) != std::string_view::npos;
+    if (contains && !text.is_contained) candidates.push_back(row);
+    else if (contains != text.is_negated) kept.push_back(row);
+  }
+  if (candidates.size() > kMostCandidates) {
+    if (!text.is_negated) rows = std::move(candidates);
+    return false;
+  }
+  const std::size_t decided = kept.size();
+  const RowNumbers matching = select(*text.condition, {&text.position, 1}, chunk, candidates);
+  kept.insert(kept.end(), matching.begin(), matching.end());
+  std::ranges::inplace_merge(kept, kept.begin() + static_cast<std::ptrdiff_t>(decided));
+  rows = std::move(kept);
+  return true;
+}
+
+RowNumbers MemoryFilter::evaluate(const ChunkPtr& chunk, std::span<const std::uint32_t> rows) const {
+  return select(*read_.condition, columns_, chunk, rows);
+}
+
+RowNumbers MemoryFilter::select(const sql::Expression& condition, std::span<const std::uint32_t> positions, const ChunkPtr& chunk,
+                                std::span<const std::uint32_t> rows) const {
   RowNumbers selected;
   for (std::size_t first = 0; first < rows.size(); first += sql::kBatchRows) {
-    const std::span<const std::uint32_t> some = std::span(rows).subspan(first, std::min(sql::kBatchRows, rows.size() - first));
+    const std::span<const std::uint32_t> some = rows.subspan(first, std::min(sql::kBatchRows, rows.size() - first));
     sql::Batch batch;
     batch.rows = some.size();
     batch.columns.resize(read_.numbers.size());
-    for (const std::uint32_t position : columns_) batch.columns[position] = chunk->columns.at(read_.numbers[position])->read(some, chunk);
-    for (const std::uint32_t row : sql::select_rows(*read_.condition, batch, evaluation_)) selected.push_back(some[row]);
+    for (const std::uint32_t position : positions) batch.columns[position] = chunk->columns.at(read_.numbers[position])->read(some, chunk);
+    for (const std::uint32_t row : sql::select_rows(condition, batch, evaluation_)) selected.push_back(some[row]);
   }
   return selected;
 }

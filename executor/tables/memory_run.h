@@ -64,4 +64,7 @@ class MemoryRun {
   bool is_prepared_ = false;
 };
 
+/// Returns the scan of a copy that gives the plan's rows, or more. Null: there is none.
+const planner::MemoryScan* memory_scan_of(const planner::PhysicalNode& plan);
+
 }  // namespace redquel::executor

@@ -109,7 +109,7 @@ class Replacement {
       is_changed = is_replaceable(scan);
       if (!is_changed) return;
       TableRead read = scan.read;
-      const bool is_part = reads_a_part(scan);
+      const bool is_part = is_fallback_ || reads_a_part(scan);
       node.node = MemoryScan{std::move(read), plan, is_part};
     };
     if (const auto* scan = std::get_if<FullScan>(&node.node)) {
@@ -138,6 +138,13 @@ class Replacement {
               replace(n.lookup);
               replace(n.hash);
             }
+            if constexpr (std::is_same_v<std::decay_t<decltype(n)>, IndexValues>) {
+              if (n.values.empty()) {  // where a copy is read faster than many values are counted
+                is_fallback_ = true;
+                replace(n.fallback);
+                is_fallback_ = false;
+              }
+            }
           },
           node.node);
       if (auto* sort = std::get_if<PhysicalSort>(&node.node); sort != nullptr && is_changed) push_down_first_rows(*sort);
@@ -148,6 +155,7 @@ class Replacement {
 
  private:
   std::map<PhysicalPlan, PhysicalPlan> known_;
+  bool is_fallback_ = false;  // the scan is another way for an answer from an index: no copy is filled for it
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "sql/functions/function.h"
 #include "sql/functions/lift.h"
+#include "sql/functions/merging_aggregator.h"
 #include "sql/functions/sliding_aggregator.h"
 
 namespace redquel::sql {
@@ -109,8 +110,11 @@ class StatesByGroup : public Aggregator, public SlidingAggregator {
 /// An aggregate made from the state of one group: rows with a NULL among the arguments are skipped, one loop per batch and no call
 /// through a pointer per row. State has `void add(const T&...)`; where rows can be taken out again exactly, `remove` and a `kRemoves`.
 template <class State, class... T>
-class GroupStates final : public StatesByGroup<State> {
-  using StatesByGroup<State>::result_, StatesByGroup<State>::states_, StatesByGroup<State>::sliding_;
+class GroupStates : public StatesByGroup<State> {
+  using StatesByGroup<State>::result_, StatesByGroup<State>::sliding_;
+
+ protected:
+  using StatesByGroup<State>::states_;
 
  public:
   using StatesByGroup<State>::StatesByGroup;
@@ -178,11 +182,30 @@ class GroupStates final : public StatesByGroup<State> {
   };
 };
 
+/// An aggregate whose states add up: State has `merge(const State&)`, too.
+template <class State, class... T>
+class MergingGroupStates final : public GroupStates<State, T...>, public MergingAggregator {
+ public:
+  using GroupStates<State, T...>::GroupStates;
+
+  void merge(const Aggregator& other, std::span<const std::uint32_t> groups, std::size_t group_count) override {
+    this->states_.resize(group_count);
+    const std::vector<State>& states = static_cast<const MergingGroupStates&>(other).states_;
+    for (std::size_t group = 0; group < states.size(); ++group) this->states_[groups[group]].merge(states[group]);
+  }
+};
+
+template <class State, class... T>
+std::unique_ptr<Aggregator> make_group_states(Type type) {
+  if constexpr (requires(State& state, const State& other) { state.merge(other); }) return std::make_unique<MergingGroupStates<State, T...>>(type);
+  else return std::make_unique<GroupStates<State, T...>>(type);
+}
+
 /// A row of the aggregate table.
 template <class T, class State>
 AggregateFunction aggregate(std::string_view name, Type argument, Type result) {
   return {name, {argument.oid}, result.oid, [](std::span<const Type>, Type type) -> std::unique_ptr<Aggregator> {
-            return std::make_unique<GroupStates<State, T>>(type);
+            return make_group_states<State, T>(type);
           }};
 }
 template <class A, class B, class State>

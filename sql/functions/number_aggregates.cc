@@ -13,7 +13,7 @@ namespace redquel::sql {
 namespace {
 
 /// count(*) and count(x).
-class Counter final : public Aggregator, public SlidingAggregator {
+class Counter final : public Aggregator, public SlidingAggregator, public MergingAggregator {
  public:
   void update(std::span<const ColumnPtr> arguments, std::span<const std::uint32_t> groups, std::size_t group_count,
               const EvaluationContext&) override {
@@ -28,6 +28,12 @@ class Counter final : public Aggregator, public SlidingAggregator {
     return std::make_shared<const Column>(Column::from_values(kInt8, std::move(counts_)));
   }
   std::size_t memory() const override { return counts_.capacity() * sizeof(std::int64_t); }
+
+  void merge(const Aggregator& other, std::span<const std::uint32_t> groups, std::size_t group_count) override {
+    counts_.resize(group_count);
+    const std::vector<std::int64_t>& counts = static_cast<const Counter&>(other).counts_;
+    for (std::size_t group = 0; group < counts.size(); ++group) counts_[groups[group]] += counts[group];
+  }
 
   ColumnPtr slide(std::span<const ColumnPtr> arguments, std::span<const FrameRows> frames) override {
     const Column* column = arguments.empty() || !arguments[0]->has_nulls() ? nullptr : arguments[0].get();
@@ -74,6 +80,10 @@ struct IntegerTotal {
     sum -= value;
     --count;
   }
+  void merge(const IntegerTotal& other) {
+    sum += other.sum;
+    count += other.count;
+  }
 };
 
 /// sum(int2), sum(int4)
@@ -118,6 +128,11 @@ struct NumericTotal {
     sum.add(value);
     ++count;
   }
+  void merge(const NumericTotal& other) {
+    if (other.count == 0) return;
+    sum.add(other.sum.total());
+    count += other.count;
+  }
   std::optional<Numeric> result() const { return count == 0 ? std::nullopt : std::optional(sum.total()); }
 };
 struct NumericAverage : NumericTotal {
@@ -146,6 +161,9 @@ struct Bits : Seen<T> {
   void add(T operand) {
     this->value = this->seen ? static_cast<T>(Operator{}(this->value, operand)) : operand;
     this->seen = true;
+  }
+  void merge(const Bits& other) {
+    if (other.seen) add(other.value);
   }
   std::optional<T> result() const { return this->seen ? std::optional(this->value) : std::nullopt; }
 };

@@ -12,7 +12,7 @@ namespace {
 
 /// The comparison of two values. kKeepsFirst: the first of equal values stays (equal values may print differently).
 struct Natural {
-  static constexpr bool kKeepsFirst = false;
+  static constexpr bool kKeepsFirst = false, kIsTotal = true;
   template <class T>
   static int order(const T& a, const T& b) {
     return a < b ? -1 : b < a ? 1 : 0;
@@ -37,7 +37,7 @@ struct Duration {
   static int order(const Interval& a, const Interval& b) { return compare_intervals(a, b); }
 };
 struct Bytes {
-  static constexpr bool kKeepsFirst = false;
+  static constexpr bool kKeepsFirst = false, kIsTotal = true;
   static int order(std::string_view a, std::string_view b) { return a.compare(b); }
 };
 struct BlankPadded {
@@ -58,6 +58,11 @@ struct Extreme {
     }
     value = Stored(candidate);
     seen = true;
+  }
+  void merge(const Extreme& other)
+    requires requires { Order::kIsTotal; }  // equal values are the same
+  {
+    if (other.seen) add(other.value);
   }
   std::optional<Stored> result() const { return seen ? std::optional(value) : std::nullopt; }
   std::size_t heap() const {

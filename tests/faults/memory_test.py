@@ -4,7 +4,7 @@ Each witness owns some rows, which it alone writes: by SQL of either of two redq
 each write it reads its rows by a condition that no index answers, so that the copy answers it, and compares them with what it wrote. Beside
 the witnesses Redis stands still for moments, loses connections, flushes and swaps databases.
 
-`MEMORY_SECONDS=3600 MEMORY_WITNESSES=16 tests/run.py --limit 7200 faults -k memory` runs for an hour, with 16 of them."""
+`MEMORY_SECONDS=3600 MEMORY_WITNESSES=16 tests/run.py --limit 7200 faults -k memory` runs for an hour, with 16 of them, and prints the number of reads."""
 import os
 import random as chance
 import threading
@@ -189,6 +189,8 @@ def run(redis, servers, random, ways, seconds=SECONDS):
         raise failures[0]
     served = sum(hits(server) for server in servers)
     reads = sum(witness.reads for witness in witnesses)
+    if "MEMORY_SECONDS" in os.environ:
+        print(f"{reads} reads in {seconds:.0f} s, copies served {served} statements", flush=True)
     assert served > reads / 20, f"of {reads} reads the copies served {served}"
 
 

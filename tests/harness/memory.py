@@ -3,12 +3,15 @@ from harness.processes import temporary_folder
 from harness.waiting import wait_for
 
 
-def start(make_redis, make_server, count=2, memory="64MB", redis_options=(), **keywords):
-    """A Redis and redquels that keep every table from its first scan on."""
+def start(make_redis, make_server, count=2, memory="64MB", redis_options=(), through=None, **keywords):
+    """A Redis and redquels that keep every table from its first scan on. `through`: makes what stands between them, such as a Proxy; it is returned for
+    the Redis."""
     path = f"{temporary_folder()}/redquel.toml"
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f'[cache]\nmemory = "{memory}"\nleast_rows = 1\nfirst_scan = 1\n')
+        file.write(f'[cache]\nmemory = "{memory}"\nleast_rows = 1\nfirst_scan = 1\nthreads = 2\n')
     redis = make_redis("--enable-debug-command", "yes", *redis_options)
+    if through:
+        redis = through(redis)
     return redis, [make_server("--config", path, redis=redis, **keywords) for _ in range(count)]
 
 

@@ -14,24 +14,25 @@ class Way:
     def __init__(self):
         self.condition = threading.Condition()
         self.left = None     # pieces that may still pass; None: all
+        self.marker = b""    # only pieces that contain it count
         self.is_held = False  # a piece has come that may not
 
-    def hold(self, after):
+    def hold(self, after, marker):
         with self.condition:
-            self.left, self.is_held = after, False
+            self.left, self.marker, self.is_held = after, marker, False
 
     def let_go(self):
         with self.condition:
             self.left = None
             self.condition.notify_all()
 
-    def pass_one(self):
-        """Returns when one more piece may pass."""
+    def pass_one(self, piece):
+        """Returns when the piece may pass."""
         with self.condition:
-            while self.left == 0:
+            while self.left == 0 and self.marker in piece:
                 self.is_held = True
                 self.condition.wait()
-            if self.left:
+            if self.left and self.marker in piece:
                 self.left -= 1
 
 
@@ -59,9 +60,9 @@ class Proxy:
         """A connection to Redis past the proxy."""
         return self.redis.connect()
 
-    def hold(self, direction, after=0):
-        """Lets so many pieces pass, and none after them."""
-        self.ways[direction].hold(after)
+    def hold(self, direction, after=0, marker=b""):
+        """Lets so many pieces pass, and none after them. Pieces without the marker always pass, but not behind one that is held on their connection."""
+        self.ways[direction].hold(after, marker)
 
     def let_go(self, direction):
         self.ways[direction].let_go()
@@ -113,7 +114,7 @@ class Proxy:
     def _pump(self, source, target, direction):
         try:
             while piece := source.recv(65536):
-                self._wait_for_way(direction)
+                self._wait_for_way(direction, piece)
                 for part in self._parts(piece):
                     target.sendall(part)
         except OSError:
@@ -125,8 +126,8 @@ class Proxy:
                 self.clients.discard(target)
             self._shut(source)
 
-    def _wait_for_way(self, direction):
-        self.ways[direction].pass_one()
+    def _wait_for_way(self, direction, piece):
+        self.ways[direction].pass_one(piece)
         if self.delays[direction] > 0:
             self.ended.wait(self.delays[direction])
 

@@ -172,7 +172,7 @@ def with_cache(options, folder, memory):
             text = file.read()
         options = (*options[:place], *options[place + 2:])
     if "[cache]" not in text:
-        text += f'\n[cache]\nmemory = "{memory}"\nleast_rows = 1\nfirst_scan = 1\n'
+        text += f'\n[cache]\nmemory = "{memory}"\nleast_rows = 1\nfirst_scan = 1\nthreads = 2\n'
     path = f"{folder}/cache.toml"
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+/// Work of one statement that several threads do side by side, in pieces of up to about a millisecond.
+class SharedWork {
+ public:
+  virtual ~SharedWork() = default;
+  /// Does a piece. Each worker has a number of its own, and is in one thread at a time. False: nothing is left to do. Throws SqlError.
+  virtual bool step(std::size_t worker) = 0;
+};
+
+/// Threads that compute for one statement at a time, beside the statement's own thread. Thread-safe.
+class WorkerPool {
+ public:
+  /// None: statements compute in their own threads only.
+  explicit WorkerPool(std::size_t threads);
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  /// Returns the number of threads that compute for a statement: the pool's and its own.
+  std::size_t workers() const { return thread_count_ + 1; }
+
+  /// The pool's threads as one statement has them.
+  class Lease {
+   public:
+    explicit Lease(WorkerPool& pool) : pool_(pool) {}
+    ~Lease() { pool_.give_back(); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+
+    /// Does the work to its end, in all threads. The own one gives other sessions their turn. Ends, also where the statement is cancelled or
+    /// the work throws, only when no thread works any more. Throws what the work throws.
+    asio::awaitable<void> run(SharedWork& work);
+
+   private:
+    WorkerPool& pool_;
+  };
+  /// Returns null if another statement has the threads.
+  std::unique_ptr<Lease> take();
+
+ private:
+  class Run;
+  void give_back();
+  void work();
+  void add(std::function<void()> task);
+
+  const std::size_t thread_count_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_taken_ = false, is_stopped_ = false;
+  std::deque<std::function<void()>> tasks_;
+  std::vector<std::thread> threads_;  // started with the first lease
+};
+
+}  // namespace redquel::executor

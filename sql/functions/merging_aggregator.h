@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace redquel::sql {
+
+class Aggregator;
+
+/// What an Aggregator is besides when the order of the rows does not matter, and they may be taken in parts.
+class MergingAggregator {
+ public:
+  virtual ~MergingAggregator() = default;
+  /// Adds the states of an aggregator of the same function and types: its group i is groups[i] here.
+  virtual void merge(const Aggregator& other, std::span<const std::uint32_t> groups, std::size_t group_count) = 0;
+};
+
+}  // namespace redquel::sql
