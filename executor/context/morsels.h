@@ -19,7 +19,7 @@ class Morsels {
   virtual std::optional<sql::Batch> next(std::size_t worker) = 0;
 };
 
-/// What an Operator is besides when several threads may make its rows.
+/// The interface of an Operator whose rows several threads may make.
 class SharedOperator {
  public:
   virtual ~SharedOperator() = default;
@@ -27,7 +27,7 @@ class SharedOperator {
   virtual asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t workers) = 0;
 };
 
-/// As SharedOperator::share(). Null for operators of other kinds.
+/// Like SharedOperator::share(). Null for operators of other kinds.
 inline asio::awaitable<std::unique_ptr<Morsels>> share(Operator& source, std::size_t workers) {
   std::unique_ptr<Morsels> morsels;
   if (auto* const shared = dynamic_cast<SharedOperator*>(&source)) morsels = co_await shared->share(workers);

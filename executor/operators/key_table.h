@@ -22,7 +22,7 @@ class KeyTable {
 
   /// The number of each row's key; keys that are new are added. Columns are decoded.
   void find_or_add(std::span<const sql::ColumnPtr> keys, std::size_t rows, std::vector<RowNumber>& numbers);
-  /// What a search needs beside the table. Kept by the caller, so that it is not allocated for each batch.
+  /// The memory that a search needs beside the table. Kept by the caller, so that it is not allocated for each batch.
   struct Search {
     KeyViews stored, views;
     std::vector<std::uint64_t> hashes;

@@ -34,7 +34,7 @@ class ClusterClient final : public RedisClient {
   ~ClusterClient() override;
 
   asio::awaitable<RepliesPtr> execute(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
-  /// As one snapshot for each slot.
+  /// Runs the commands as one snapshot for each slot.
   asio::awaitable<RepliesPtr> execute_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   std::unique_ptr<RedisRequest> start(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   std::unique_ptr<RedisRequest> start_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr) override;

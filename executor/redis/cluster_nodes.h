@@ -19,7 +19,7 @@
 
 namespace redquel::executor {
 
-/// What became of commands that were sent to one node.
+/// The outcome of commands that were sent to one node.
 struct NodeOutcome {
   RepliesPtr replies;                  // null: there is an error
   std::optional<sql::SqlError> error;  // 08006, 57P03, 57P01, 28000…

@@ -83,7 +83,7 @@ class ClusterPlan {
   CommandNames names_;
 };
 
-/// What an error reply of a node means for a command.
+/// The meaning of a node's error reply for a command.
 enum class NodeVerdict : std::uint8_t {
   kAnswer,  // it has run, or never will
   kMoved,   // it has not run: another node has the slot

@@ -68,7 +68,7 @@ class ClusterRequest {
   std::vector<Sent> sent_;
   std::vector<std::size_t> beside_;  // units of SCRIPT LOAD
   std::vector<TcpPlace> have_scripts_;
-  // What the last round brought.
+  // The replies of the last round.
   std::vector<std::size_t> moved_, waiting_;
   struct Asking {
     std::size_t unit;

@@ -93,7 +93,7 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   void watch_silence();
   void end_silence();
   void begin_silence();
-  /// Returns the longest time without a byte until somebody is asked whether the master is another one.
+  /// Returns the longest time without a byte until the sentinels or nodes are asked for the master.
   std::chrono::milliseconds first_look() const;
   void written(boost::system::error_code error, std::uint64_t connection);
 

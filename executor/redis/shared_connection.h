@@ -35,7 +35,7 @@ struct ConnectionOptions {
   std::chrono::milliseconds move_timeout{60'000};
   /// Copies of the version key in several slots: each node of a cluster is asked for one that it has. Empty: none is asked.
   std::vector<std::string> node_version_keys;
-  /// Returns a key of a bucket of the cluster, which tells the bucket's scripts their tag. Empty: nothing is kept in buckets.
+  /// Returns a key of a bucket of the cluster, from which the bucket's scripts learn their tag. Empty: nothing is kept in buckets.
   std::function<std::string(int bucket)> bucket_key;
   /// How long a statement waits for a connection that is not there (yet), and an attempt may take.
   std::chrono::milliseconds connect_timeout{5000};
@@ -110,7 +110,7 @@ class SharedConnection final : public RedisClient {
   ConnectionStatistics statistics() const;
   /// Closes the connection and fails what waits with 57P01; no reconnect afterwards.
   void stop();
-  /// As stop(), with this error.
+  /// Like stop(), with this error.
   void stop(const sql::SqlError& error);
   /// Reads another key as the version from now on; empty: none.
   void set_version_key(std::string key);

@@ -106,7 +106,7 @@ TopologyState::Clock::time_point TopologyState::next_refresh() const {
   return is_wanted_ ? begun_ + kLeastBetweenRefreshes : regular_;
 }
 
-/// The same question to several nodes at once. Kept alive by the coroutines that ask.
+/// One question to several nodes at once. Kept alive by the coroutines that ask.
 class Topology::Inquiry : public std::enable_shared_from_this<Inquiry> {
  public:
   struct Asked {

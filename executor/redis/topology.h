@@ -24,12 +24,12 @@ namespace asio = boost::asio;
 class PendingBatch;
 struct ConnectionOptions;
 
-/// What a thread knows of a cluster, and when it asks which nodes. Sans I/O.
+/// A thread's knowledge of a cluster, and its schedule of questions to nodes. Sans I/O.
 class TopologyState {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `seeds` are asked when nobody else answers; they stay known for ever.
+  /// `seeds` are asked when no other node answers; they stay known for ever.
   explicit TopologyState(std::vector<TcpPlace> seeds) : seeds_(std::move(seeds)) {}
 
   /// Null: no node has answered yet.

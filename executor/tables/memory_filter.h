@@ -52,7 +52,7 @@ class MemoryFilter {
   void take_pattern(TextCondition& text) const;
   /// Leaves the rows whose texts satisfy the condition. False: the column has no dictionary, or the condition fails on one of its texts.
   bool filter_texts(const TextCondition& text, const ChunkPtr& chunk, std::vector<std::uint32_t>& rows) const;
-  /// As filter_texts(), of a pattern over a column without a dictionary.
+  /// Like filter_texts(), of a pattern over a column without a dictionary.
   bool filter_pattern(const TextCondition& text, const ChunkPtr& chunk, std::vector<std::uint32_t>& rows) const;
   /// Returns the rows that satisfy a condition over some of the scan's columns, given by their positions in `read_.numbers`.
   std::vector<std::uint32_t> select(const sql::Expression& condition, std::span<const std::uint32_t> positions, const ChunkPtr& chunk,

@@ -7,7 +7,7 @@ namespace redquel::sql {
 
 class Aggregator;
 
-/// What an Aggregator is besides when the order of the rows does not matter, and they may be taken in parts.
+/// The interface of an Aggregator that may take rows in any order and in parts.
 class MergingAggregator {
  public:
   virtual ~MergingAggregator() = default;
