@@ -41,7 +41,7 @@ using std::chrono::milliseconds;
 
 /// A statement waits so long for a fence, then reads Redis.
 constexpr milliseconds kFencePatience{100};
-constexpr milliseconds kMessagePause{1};
+constexpr milliseconds kMessagePause{10};
 /// Each write to Redis is compared with every prefix.
 constexpr std::size_t kMostPrefixes = 16;
 
@@ -300,7 +300,7 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
     co_await asio::async_write(socket_, asio::buffer(bytes), asio::use_awaitable);
   }
 
-  /// Returns the next bytes. While nothing waits for an answer, the messages of a millisecond are read together: each wake-up costs as much as tens of
+  /// Returns the next bytes. While nothing waits for an answer, the messages of some milliseconds are read together: a wake-up costs as much as tens of
   /// them.
   asio::awaitable<std::string> receive() {
     if (is_connected_ && expected_.empty() && !sent_ && !has_more_) {
