@@ -132,9 +132,7 @@ class HashJoinOperator final : public JoinOperator {
 
 /// Returns the scan of a copy that gives the plan's rows, or more. Null: there is none.
 const planner::MemoryScan* memory_scan_of(const planner::PhysicalNode& plan) {
-  if (const auto* project = std::get_if<planner::PhysicalProject>(&plan.node)) return memory_scan_of(*project->input);
-  if (const auto* filter = std::get_if<planner::PhysicalFilter>(&plan.node)) return memory_scan_of(*filter->input);
-  return std::get_if<planner::MemoryScan>(&plan.node);
+  return std::get_if<planner::MemoryScan>(&planner::below_row_wise(plan).node);
 }
 
 /// Reads the right input. When it fits, a HashJoinOperator does the work; else both inputs are divided by their keys'

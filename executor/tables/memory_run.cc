@@ -33,9 +33,8 @@ bool MemoryRun::note_scans(const planner::PhysicalNode& plan) {
       if (place == read.numbers.end() || *place != number) read.numbers.insert(place, number);
     }
   }
-  std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
-  if (const auto* join = std::get_if<planner::AdaptiveJoin>(&plan.node)) inputs.push_back(join->hash);
-  for (const planner::PhysicalPlan& input : inputs) note_scans(*input);
+  for (const planner::PhysicalPlan& input : planner::inputs_of(plan)) note_scans(*input);
+  for (const planner::PhysicalPlan& form : planner::forms_of(plan)) note_scans(*form);
   return !reads_.empty();
 }
 
