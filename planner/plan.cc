@@ -24,68 +24,62 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
 
 namespace {
 
-struct Reads {
+/// What a plan reads, summed up over its nodes.
+struct ReadSum {
   std::size_t sources = 0;
   bool whole_table = false;
-  bool long_walk = false;  // a source that may take several commands
-  bool blocking = false;
+  bool walks = false;  // a source that may take several commands
+  bool blocks = false;
 };
 
-void count_reads(const PhysicalNode& node, Reads& reads) {
-  if (const auto* memory = std::get_if<MemoryScan>(&node.node)) return count_reads(*memory->otherwise, reads);
-  std::visit(
-      [&](const auto& n) {
-        using Node = std::decay_t<decltype(n)>;
-        // Nothing tells whether an application changed a mapped table meanwhile.
-        if constexpr (requires { n.read; } && !std::is_same_v<Node, MappedScan>) ++reads.sources;
-        // IndexRanks looks at its rows again, together with their ranks.
-        constexpr bool kIsOfOneMoment = std::is_same_v<Node, IndexRanks> || std::is_same_v<Node, MappedCount>;
-        if constexpr (requires { n.fallback; } && !kIsOfOneMoment) ++reads.sources;
-        if constexpr (std::is_same_v<Node, SetScan> || std::is_same_v<Node, OrderedScan> || std::is_same_v<Node, FullScan> ||
-                      std::is_same_v<Node, IndexCount> || std::is_same_v<Node, IndexMinMax> || std::is_same_v<Node, LookupJoin> ||
-                      std::is_same_v<Node, IndexValues> || std::is_same_v<Node, AdaptiveJoin>) {
-          reads.long_walk = true;
-        }
-        if constexpr (std::is_same_v<Node, OrderedScan>) reads.whole_table = true;
-        if constexpr (std::is_same_v<Node, FullScan>) reads.whole_table = reads.whole_table || n.key_start.empty();
-        if constexpr (std::is_same_v<Node, PhysicalAggregate> || std::is_same_v<Node, PhysicalSort> ||
-                      std::is_same_v<Node, IndexCount> || std::is_same_v<Node, IndexMinMax>) {
-          reads.blocking = true;
-        }
-      },
-      node.node);
-  for (const PhysicalPlan& input : inputs_of(node)) count_reads(*input, reads);
+bool is_source(Reads reads) {
+  switch (reads) {
+    case Reads::kByKey:
+    case Reads::kByValue:
+    case Reads::kRows:
+    case Reads::kJoined:
+    case Reads::kEntries:
+      return true;
+    case Reads::kNothing:
+    case Reads::kEntriesOfInput:
+    case Reads::kForeign:
+    case Reads::kCopy:  // its fallback is one
+      return false;
+  }
+  return false;
+}
+
+void sum_up(const PhysicalNode& node, ReadSum& sum) {
+  const NodeTraits& traits = traits_of(node);
+  if (traits.reads == Reads::kCopy) {
+    for (const PhysicalPlan& fallback : fallbacks_of(node)) sum_up(*fallback, sum);
+    return;
+  }
+  if (is_source(traits.reads)) ++sum.sources;
+  sum.walks = sum.walks || traits.walks != Walks::kNot;
+  const auto* scan = std::get_if<FullScan>(&node.node);
+  const bool begins_with_key = scan != nullptr && !scan->key_start.empty();
+  sum.whole_table = sum.whole_table || (traits.walks == Walks::kTable && !begins_with_key);
+  sum.blocks = sum.blocks || traits.blocks;
+  for (const PhysicalPlan& input : inputs_of(node)) sum_up(*input, sum);
+}
+
+bool stops_at_goal(const PhysicalNode& node) {
+  if (const auto* sets = std::get_if<SetScan>(&node.node)) return static_cast<bool>(sets->goal);
+  return static_cast<bool>(std::get<FullScan>(node.node).goal);
 }
 
 }  // namespace
 
 bool reads_changed_tables_plainly(const PhysicalPlan& plan, const std::set<sql::Oid>& changed_tables) {
-  const bool plain = std::visit(
-      [&](const auto& n) {
-        using Node = std::decay_t<decltype(n)>;
-        constexpr bool kIsPlain = std::is_same_v<Node, KeyLookup> || std::is_same_v<Node, UniqueLookup>;
-        constexpr bool kIsPlainWithoutGoal = std::is_same_v<Node, SetScan> || std::is_same_v<Node, FullScan>;
-        constexpr bool kIsCopy = std::is_same_v<Node, MemoryScan>;
-        constexpr bool kReadsIndex = requires { n.fallback; };
-        if constexpr (kIsCopy) {
-          return reads_changed_tables_plainly(n.otherwise, changed_tables);
-        } else if constexpr (kIsPlainWithoutGoal) {
-          return !n.goal || !changed_tables.contains(n.read.table->oid);
-        } else if constexpr (kReadsIndex) {
-          return !changed_tables.contains(n.table->oid);
-        } else if constexpr (std::is_same_v<Node, AdaptiveJoin>) {
-          return reads_changed_tables_plainly(n.lookup, changed_tables);
-        } else if constexpr (requires { n.read; } && !kIsPlain) {
-          return !changed_tables.contains(n.read.table->oid);
-        } else {
-          return true;
-        }
-      },
-      plan->node);
-  if (!plain) return false;
-  const std::vector<PhysicalPlan> inputs = inputs_of(*plan);
-  return std::all_of(inputs.begin(), inputs.end(),
-                     [&](const PhysicalPlan& input) { return reads_changed_tables_plainly(input, changed_tables); });
+  const OverChanges over_changes = traits_of(*plan).over_changes;
+  const auto* table = table_of(*plan);
+  const bool is_changed = table != nullptr && changed_tables.contains((*table)->oid);
+  if (is_changed && (over_changes == OverChanges::kAnew || (over_changes == OverChanges::kWithoutGoal && stops_at_goal(*plan)))) return false;
+  const auto all_plain = [&](const std::vector<PhysicalPlan>& plans) {
+    return std::ranges::all_of(plans, [&](const PhysicalPlan& part) { return reads_changed_tables_plainly(part, changed_tables); });
+  };
+  return all_plain(inputs_of(*plan)) && all_plain(fallbacks_of(*plan)) && all_plain(forms_of(*plan));
 }
 
 std::optional<RowLock> locking_clause(const PhysicalPlan& plan) {
@@ -97,9 +91,9 @@ std::optional<RowLock> locking_clause(const PhysicalPlan& plan) {
 }
 
 std::vector<std::shared_ptr<const sql::TableDef>> tables_whose_sizes_count(const PhysicalPlan& plan) {
-  Reads reads;
-  count_reads(*plan, reads);
-  if (reads.sources < 2 || !reads.whole_table) return {};
+  ReadSum sum;
+  sum_up(*plan, sum);
+  if (sum.sources < 2 || !sum.whole_table) return {};
   auto tables = tables_of(plan);
   std::erase_if(tables, [](const auto& table) { return table->mapping != nullptr; });
   return tables;
@@ -108,9 +102,9 @@ std::vector<std::shared_ptr<const sql::TableDef>> tables_whose_sizes_count(const
 bool needs_snapshot(const PhysicalPlan& plan) {
   // A plan that writes must not run twice.
   if (main_write(*plan) != nullptr) return false;
-  Reads reads;
-  count_reads(*plan, reads);
-  return reads.sources > 1 || (reads.long_walk && reads.blocking);
+  ReadSum sum;
+  sum_up(*plan, sum);
+  return sum.sources > 1 || (sum.walks && sum.blocks);
 }
 
 }  // namespace redquel::planner

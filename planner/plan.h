@@ -31,7 +31,7 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
 /// The managed tables of a plan that might be another if their sizes were known: it reads several sources, one of them whole.
 std::vector<std::shared_ptr<const sql::TableDef>> tables_whose_sizes_count(const PhysicalPlan& plan);
 
-/// Would a plan made without these changed tables do with them?
+/// Returns true if a plan that was made without these changed tables gives the transaction's rows of them, too.
 bool reads_changed_tables_plainly(const PhysicalPlan& plan, const std::set<sql::Oid>& changed_tables);
 
 /// The first of the locking clauses (FOR UPDATE …) in the plan; nullopt: it locks no rows.

@@ -134,7 +134,7 @@ PlannedStatement plan_query_out(const ast::Copy& copy, const sql::CatalogSnapsho
   if (std::holds_alternative<ast::Merge>(query.node)) throw SqlError(sqlstate::kFeatureNotSupported, "MERGE not supported in COPY");
   const bool returns = std::visit(
       []<class Node>(const Node& node) {
-        if constexpr (requires { node.returning; }) return !node.returning.empty();
+        if constexpr (OneOf<Node, ast::Insert, ast::Update, ast::Delete>) return !node.returning.empty();
         return true;
       },
       query.node);

@@ -59,10 +59,6 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::Cluster& state
 /// CHECKPOINT does nothing: Redis writes its file itself.
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Checkpoint& statement);
 
-/// A statement that one of the functions above runs.
-template <class Statement>
-concept Definition = requires(DdlContext& context, const Statement& statement) { run(context, statement); };
-
 // DROP DATABASE and ALTER DATABASE RENAME: the databases of a Redis are in no catalog.
 asio::awaitable<void> drop_database(DdlContext& context, const parser::ast::Drop& statement);
 /// DROP FUNCTION. 42883; 42725 where the name alone means several.

@@ -11,6 +11,7 @@
 #include "executor/ddl/dependents.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/transaction/transaction.h"
+#include "planner/tree/node_parts.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -166,17 +167,16 @@ bool makes_temporary(const ast::Statement& statement) {
   const auto asks = [](ast::Persistence persistence, const ast::RelationName& name) {
     return persistence == ast::Persistence::kTemporary || name.schema == kAlias;
   };
-  if (const auto* select = std::get_if<ast::Select>(&statement.node)) {
-    return select->into && asks(select->into->persistence, select->into->relation);
-  }
-  if (const auto* create = std::get_if<ast::CreateTableAs>(&statement.node)) {
-    return asks(create->into.persistence, create->into.relation);
-  }
   return std::visit(
-      [&](const auto& node) {
-        if constexpr (requires { asks(node.persistence, node.relation); }) {
+      [&]<class Node>(const Node& node) {
+        if constexpr (std::same_as<Node, ast::Select>) {
+          return node.into && asks(node.into->persistence, node.into->relation);
+        } else if constexpr (std::same_as<Node, ast::CreateTableAs>) {
+          return asks(node.into.persistence, node.into.relation);
+        } else if constexpr (planner::OneOf<Node, ast::CreateTable, ast::CreateView, ast::CreateSequence>) {
           return asks(node.persistence, node.relation);
-        } else if constexpr (requires { ast::QualifiedName(node.name); }) {
+        } else if constexpr (planner::OneOf<Node, ast::CreateEnum, ast::AlterEnum, ast::CreateDomain, ast::AlterDomain, ast::CreateRange,
+                                            ast::CreateFunction>) {
           return node.name.size() == 2 && node.name[0] == kAlias;  // a function or a type
         } else {
           return false;

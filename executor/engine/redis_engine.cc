@@ -121,7 +121,8 @@ planner::ExplainOptions::Format explain_format(const ast::Option& option) {
   if (!format) throw sql::SqlError(sqlstate::kSyntaxError, "format requires a parameter");
   if (*format == "text") return planner::ExplainOptions::Format::kText;
   if (*format == "json") return planner::ExplainOptions::Format::kJson;
-  if (*format == "xml" || *format == "yaml") throw sql::not_supported(fmt::format("EXPLAIN (FORMAT {})", *format), option.offset);
+  if (*format == "yaml") return planner::ExplainOptions::Format::kYaml;
+  if (*format == "xml") return planner::ExplainOptions::Format::kXml;
   throw sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("unrecognized value for EXPLAIN option \"format\": \"{}\"", *format))
       .at(option.offset);
 }

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <variant>
 
-#include "executor/ddl/ddl.h"
-#include "executor/ddl/role_statements.h"
-
 namespace redquel::executor {
 
 namespace ast = parser::ast;
@@ -21,16 +18,10 @@ bool writes_in_with(const ast::Select& query) {
   });
 }
 
-bool is_notification_statement(const ast::Statement& statement) {
-  return std::holds_alternative<ast::Listen>(statement.node) || std::holds_alternative<ast::Notify>(statement.node) ||
-         std::holds_alternative<ast::Unlisten>(statement.node);
-}
-
 bool is_definition(const ast::Statement& statement) {
-  const auto& node = statement.node;
-  return is_create_table_as(statement) || is_notification_statement(statement) || std::holds_alternative<ast::LockTable>(node) ||
-         std::holds_alternative<ast::RefreshMaterializedView>(node) || std::holds_alternative<ast::ImportForeignSchema>(node) ||
-         std::visit([]<class Statement>(const Statement&) { return Definition<Statement>; }, node);
+  if (is_create_table_as(statement)) return true;
+  const StatementKind kind = std::visit([]<class Statement>(const Statement&) { return statement_kind<Statement>(); }, statement.node);
+  return kind == StatementKind::kDefinition || kind == StatementKind::kComposed;
 }
 
 }  // namespace redquel::executor

@@ -34,17 +34,16 @@ void CorrelatedSubquery::close(OperatorPtr run) {
 
 bool begins_anew(const planner::PhysicalNode& node, const ExecutionContext& context) {
   if (context.statistics != nullptr) return false;
-  if (const auto* project = std::get_if<planner::PhysicalProject>(&node.node)) return begins_anew(*project->input, context);
-  if (const auto* filter = std::get_if<planner::PhysicalFilter>(&node.node)) return begins_anew(*filter->input, context);
-  const auto* aggregate = std::get_if<planner::PhysicalAggregate>(&node.node);
+  const planner::PhysicalNode& below = planner::below_row_wise(node);
+  const auto* aggregate = std::get_if<planner::PhysicalAggregate>(&below.node);
   if (aggregate != nullptr && aggregate->scalar) return begins_anew(*aggregate->input, context);
-  const auto* functions = std::get_if<planner::PhysicalFunctionScan>(&node.node);
+  const auto* functions = std::get_if<planner::PhysicalFunctionScan>(&below.node);
   if (functions != nullptr) {
     return std::ranges::all_of(functions->calls, [](const planner::TableFunctionCall& call) {
       return call.function == nullptr || call.function->open != nullptr || call.function->open_record != nullptr;
     });
   }
-  return std::holds_alternative<planner::PhysicalSharedScan>(node.node);
+  return std::holds_alternative<planner::PhysicalSharedScan>(below.node);
 }
 
 namespace {

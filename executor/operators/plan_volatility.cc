@@ -15,7 +15,7 @@ bool any_volatile(const planner::AggregateCall::Order& order) { return any_volat
 bool any_volatile(const planner::AggregateCall& call);
 bool any_volatile(const planner::WindowCall& call) {
   bool found = false;
-  visit_expressions(call, [&](const sql::ExpressionPtr& expression) { found = found || any_volatile(expression); });
+  planner::for_each_expression(call, [&](const sql::ExpressionPtr& expression) { found = found || any_volatile(expression); });
   return found;
 }
 template <class T>

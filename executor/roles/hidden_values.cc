@@ -116,10 +116,7 @@ std::optional<SqlError> without_hidden_values(const SqlError& error, const sql::
 std::exception_ptr shown_failure(const SqlError& error, const sql::CatalogSnapshot* catalog, const planner::PhysicalPlan& plan, sql::Oid role,
                                  std::string_view database) {
   const planner::PhysicalNode* write = plan ? planner::main_write(*plan) : nullptr;
-  TablePtr table;
-  if (write != nullptr) {
-    std::visit([&](const auto& node) { if constexpr (requires { node.table; node.source; }) table = node.table; }, write->node);
-  }
+  const TablePtr table = write != nullptr ? *planner::table_of(*write) : nullptr;
   const std::optional<SqlError> shown =
       catalog != nullptr ? without_hidden_values(error, *catalog, table.get(), role, database) : std::nullopt;
   if (!shown) return std::current_exception();

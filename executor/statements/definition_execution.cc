@@ -97,8 +97,8 @@ class DefinitionExecution final : public Execution {
 
   template <class Statement>
   static asio::awaitable<void> run_one(DdlContext& context, const Statement& statement) {
-    if constexpr (Definition<Statement>) return run(context, statement);
-    throw std::logic_error("no definition statement");  // see is_definition
+    if constexpr (statement_kind<Statement>() == StatementKind::kDefinition) return run(context, statement);
+    throw std::logic_error("no definition statement");  // see MakeExecution
   }
 
   RedisEngine& engine_;
@@ -106,21 +106,47 @@ class DefinitionExecution final : public Execution {
   SessionState& session_;
 };
 
+/// The execution of each kind of statement that has no plan.
+struct MakeExecution {
+  RedisEngine& engine;
+  PreparedPtr prepared;
+  SessionState& session;
+  std::vector<sql::Datum> parameters;
+
+  using Made = std::unique_ptr<Execution>;
+
+  Made operator()(const planner::OneOf<ast::Select, ast::CreateTableAs> auto&) {
+    return make_create_table_as(engine, std::move(prepared), session, std::move(parameters));
+  }
+  Made operator()(const planner::OneOf<ast::Listen, ast::Notify, ast::Unlisten> auto&) {
+    return make_notification_statement(std::move(prepared), session);
+  }
+  Made operator()(const ast::LockTable&) { return make_lock_table(engine, std::move(prepared), session); }
+  Made operator()(const ast::RefreshMaterializedView&) { return make_refresh(engine, std::move(prepared), session); }
+  Made operator()(const ast::ImportForeignSchema&) { return make_import(engine, std::move(prepared), session); }
+  Made operator()(const ast::CreateSchema& schema) {
+    return schema.elements.empty() ? plain() : make_create_schema(engine, prepared, session, plain());
+  }
+  Made operator()(const ast::Truncate&) { return make_truncate(engine, prepared, session, plain()); }
+
+  template <class Statement>
+  Made operator()(const Statement&) {
+    constexpr StatementKind kKind = statement_kind<Statement>();
+    static_assert(kKind != StatementKind::kComposed, "a composed statement without an execution");
+    if constexpr (kKind == StatementKind::kDefinition) return plain();
+    throw std::logic_error("no definition statement");  // see is_definition
+  }
+
+ private:
+  Made plain() const { return std::make_unique<DefinitionExecution>(engine, prepared, session); }
+};
+
 }  // namespace
 
 std::unique_ptr<Execution> make_definition_execution(RedisEngine& engine, PreparedPtr prepared, SessionState& session,
                                                      std::vector<sql::Datum> parameters) {
-  const ast::Statement& statement = *prepared->statement;
-  if (is_create_table_as(statement)) return make_create_table_as(engine, std::move(prepared), session, std::move(parameters));
-  if (is_notification_statement(statement)) return make_notification_statement(std::move(prepared), session);
-  if (std::holds_alternative<ast::LockTable>(statement.node)) return make_lock_table(engine, std::move(prepared), session);
-  if (std::holds_alternative<ast::RefreshMaterializedView>(statement.node)) return make_refresh(engine, std::move(prepared), session);
-  if (std::holds_alternative<ast::ImportForeignSchema>(statement.node)) return make_import(engine, std::move(prepared), session);
-  auto plain = std::make_unique<DefinitionExecution>(engine, prepared, session);
-  const auto* schema = std::get_if<ast::CreateSchema>(&statement.node);
-  if (schema != nullptr && !schema->elements.empty()) return make_create_schema(engine, std::move(prepared), session, std::move(plain));
-  if (!std::holds_alternative<ast::Truncate>(statement.node)) return plain;
-  return make_truncate(engine, std::move(prepared), session, std::move(plain));
+  const std::shared_ptr<const ast::Statement> statement = prepared->statement;
+  return std::visit(MakeExecution{engine, std::move(prepared), session, std::move(parameters)}, statement->node);
 }
 
 }  // namespace redquel::executor

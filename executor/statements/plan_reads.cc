@@ -1,24 +1,19 @@
 #include "executor/statements/plan_reads.h"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace redquel::executor {
 
 void note_tables(const planner::PhysicalNode& plan, ReadChecks& reads) {
-  std::visit(
-      [&](const auto& node) {
-        constexpr bool kIsByKey = std::is_same_v<std::decay_t<decltype(node)>, planner::KeyLookup>;
-        if constexpr (requires { node.read; }) reads.add_table(*node.read.table, !kIsByKey);
-        if constexpr (requires { node.fallback; }) reads.add_table(*node.table, true);
-      },
-      plan.node);
+  const planner::Reads how = planner::traits_of(plan).reads;
+  if (how != planner::Reads::kNothing) reads.add_table(**planner::table_of(plan), how != planner::Reads::kByKey);
   for (const planner::PhysicalPlan& input : planner::inputs_of(plan)) note_tables(*input, reads);
 }
 
 bool walks_on_bulk_connection(const planner::PhysicalNode& plan) {
-  if (std::holds_alternative<planner::FullScan>(plan.node) || std::holds_alternative<planner::OrderedScan>(plan.node)) return true;
-  if (std::holds_alternative<planner::MemoryScan>(plan.node)) return true;  // the fence has a connection of its own
+  const planner::NodeTraits& traits = planner::traits_of(plan);
+  if (traits.walks == planner::Walks::kTable) return true;
+  if (traits.reads == planner::Reads::kCopy) return true;  // the fence has a connection of its own
   const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
   return std::ranges::any_of(inputs, [](const planner::PhysicalPlan& input) { return walks_on_bulk_connection(*input); });
 }

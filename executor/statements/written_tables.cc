@@ -8,11 +8,7 @@ namespace redquel::executor {
 
 const char* command_of(const planner::PhysicalNode& plan) {
   const planner::PhysicalNode* write = planner::main_write(plan);
-  if (write == nullptr) return nullptr;
-  if (std::holds_alternative<planner::PhysicalInsert>(write->node)) return "INSERT";
-  if (std::holds_alternative<planner::PhysicalUpdate>(write->node)) return "UPDATE";
-  if (std::holds_alternative<planner::PhysicalMerge>(write->node)) return "MERGE";
-  return "DELETE";
+  return write != nullptr ? planner::traits_of(*write).command : nullptr;
 }
 
 bool empties_on_commit(const planner::PhysicalPlan& plan) {
@@ -25,12 +21,7 @@ namespace {
 
 /// Returns true if the plan writes to a table that is not temporary: temporary ones may be written to in any transaction.
 bool writes_permanent(const planner::PhysicalNode& plan) {
-  const bool here = planner::is_write(plan) && std::visit(
-      [](const auto& node) {
-        if constexpr (requires { node.table->schema; }) return !sql::is_temporary_schema(node.table->schema);
-        return false;
-      },
-      plan.node);
+  const bool here = planner::is_write(plan) && !sql::is_temporary_schema((*planner::table_of(plan))->schema);
   const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
   return here || std::ranges::any_of(inputs, [](const planner::PhysicalPlan& input) { return writes_permanent(*input); });
 }

@@ -23,9 +23,7 @@ bool has_columns(const TableVersion& version, const std::vector<std::int16_t>& n
 }  // namespace
 
 const planner::MemoryScan* memory_scan_of(const planner::PhysicalNode& plan) {
-  if (const auto* project = std::get_if<planner::PhysicalProject>(&plan.node)) return memory_scan_of(*project->input);
-  if (const auto* filter = std::get_if<planner::PhysicalFilter>(&plan.node)) return memory_scan_of(*filter->input);
-  return std::get_if<planner::MemoryScan>(&plan.node);
+  return std::get_if<planner::MemoryScan>(&planner::below_row_wise(plan).node);
 }
 
 bool MemoryRun::note_scans(const planner::PhysicalNode& plan) {
@@ -39,10 +37,10 @@ bool MemoryRun::note_scans(const planner::PhysicalNode& plan) {
       if (place == read.numbers.end() || *place != number) read.numbers.insert(place, number);
     }
   }
-  std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
-  if (const auto* join = std::get_if<planner::AdaptiveJoin>(&plan.node)) inputs.push_back(join->hash);
-  if (const auto* values = std::get_if<planner::IndexValues>(&plan.node); values != nullptr && values->fallback) inputs.push_back(values->fallback);
-  for (const planner::PhysicalPlan& input : inputs) note_scans(*input);
+  for (const planner::PhysicalPlan& input : planner::inputs_of(plan)) note_scans(*input);
+  for (const planner::PhysicalPlan& form : planner::forms_of(plan)) note_scans(*form);
+  const auto* values = std::get_if<planner::IndexValues>(&plan.node);
+  if (values != nullptr && values->fallback) note_scans(*values->fallback);
   return !reads_.empty();
 }
 

@@ -32,12 +32,8 @@ constexpr std::size_t kWaitingRows = 10'000;
 constexpr std::size_t kMostWaitingRows = 1'000'000;
 
 /// Returns true if the source may give a row of the table more than once. Joins may; a walk over one table does not.
-bool may_repeat_rows(planner::PhysicalPlan source) {
-  while (std::holds_alternative<planner::PhysicalFilter>(source->node) || std::holds_alternative<planner::PhysicalProject>(source->node)) {
-    source = planner::inputs_of(*source)[0];
-  }
-  return !std::holds_alternative<planner::FullScan>(source->node) && !std::holds_alternative<planner::OrderedScan>(source->node) &&
-         !std::holds_alternative<planner::SetScan>(source->node);
+bool may_repeat_rows(const planner::PhysicalPlan& source) {
+  return planner::traits_of(planner::below_row_wise(*source)).reads != planner::Reads::kRows;
 }
 
 bool refers_to_itself(const sql::TableDef& table) {

@@ -13,6 +13,16 @@ bool is_run_time_constant(const Expression& expression) {
   return columns.empty() && !sql::is_volatile(expression);
 }
 
+bool is_equality(ColumnCondition::Kind kind) {
+  using Kind = ColumnCondition::Kind;
+  return kind == Kind::kEqual || kind == Kind::kIn || kind == Kind::kIsNull;
+}
+
+bool is_range(ColumnCondition::Kind kind) {
+  using Kind = ColumnCondition::Kind;
+  return kind == Kind::kLess || kind == Kind::kLessEqual || kind == Kind::kGreater || kind == Kind::kGreaterEqual || kind == Kind::kPrefix;
+}
+
 namespace {
 
 bool is_text(sql::Oid type) { return type == sql::oid::kText || type == sql::oid::kVarchar; }

@@ -23,6 +23,11 @@ struct ColumnCondition {
   bool exact = true;  // false: more rows satisfy it than the original condition (LIKE 'a%b', (a, b) > (1, 2) as a >= 1)
 };
 
+/// Returns true for comparisons that the set of a value answers.
+bool is_equality(ColumnCondition::Kind kind);
+/// Returns true for comparisons that a range of an ordered index answers.
+bool is_range(ColumnCondition::Kind kind);
+
 /// A WHERE clause with negations pushed down to its leaves: what access paths are made of.
 struct Condition {
   enum class Kind : std::uint8_t { kAnd, kOr, kColumn, kNotTrue, kOpaque };  // not true: the one operand is false or NULL

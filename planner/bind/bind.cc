@@ -18,8 +18,8 @@ namespace {
 /// The statement's own WITH clause; null: it has none.
 const ast::WithClause* with_clause(const ast::Statement& statement) {
   return std::visit(
-      [](const auto& node) -> const ast::WithClause* {
-        if constexpr (requires { node.with.has_value(); }) {
+      []<class Node>(const Node& node) -> const ast::WithClause* {
+        if constexpr (OneOf<Node, ast::Select, ast::Insert, ast::Update, ast::Delete, ast::Merge>) {
           return node.with ? &*node.with : nullptr;
         } else {
           return nullptr;

@@ -236,47 +236,10 @@ bool reads_slots(const sql::Expression& expression, const CorrelationFrame& fram
 
 namespace {
 
-/// Calls `visit` with every expression of the node itself (not of its inputs).
-void for_each_expression(const Logical& node, const std::function<void(const sql::Expression&)>& visit) {
-  const auto one = [&](const ExpressionPtr& expression) {
-    if (expression) visit(*expression);
-  };
-  const auto all = [&](const std::vector<ExpressionPtr>& expressions) { std::ranges::for_each(expressions, one); };
-  std::visit(
-      [&](const auto& n) {
-        if constexpr (requires { n.with_ordinality; }) {
-          for (const TableFunctionCall& call : n.calls) all(call.arguments);
-        }
-        if constexpr (requires { n.rows; }) std::ranges::for_each(n.rows, all);
-        if constexpr (requires { n.condition; }) one(n.condition);
-        if constexpr (requires { n.comparison; }) one(n.comparison);
-        if constexpr (requires { n.expressions; }) all(n.expressions);
-        if constexpr (requires { n.group_by; }) all(n.group_by);
-        if constexpr (requires { n.group_by; }) {
-          for (const AggregateCall& call : n.calls) {
-            all(call.arguments);
-            one(call.filter);
-            for (const auto& order : call.order_by) one(order.expression);
-          }
-        }
-        if constexpr (requires { n.functions; }) {
-          all(n.partition_by);
-          for (const SortKey& key : n.order_by) one(key.expression);
-          for (const WindowCall& call : n.functions) visit_expressions(call, one);
-        }
-        if constexpr (requires { n.keys; }) {
-          for (const SortKey& key : n.keys) one(key.expression);
-        }
-        if constexpr (requires { n.limit; }) one(n.limit), one(n.offset);
-        if constexpr (requires { n.on; }) all(n.on);
-      },
-      node.node);
-}
-
 bool any_expression(const Logical& node, const std::function<bool(const sql::Expression&)>& test) {
   sql::check_stack_depth();
   bool found = false;
-  for_each_expression(node, [&](const sql::Expression& expression) { found = found || test(expression); });
+  visit_expressions(node, [&](const ExpressionPtr& expression) { found = found || test(*expression); });
   if (found) return true;
   return std::ranges::any_of(inputs_of(node), [&](const LogicalPtr& input) { return any_expression(*input, test); });
 }

@@ -1,12 +1,14 @@
+#include "planner/explain/describe_commands.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "planner/access/ordered_source.h"
 #include "planner/access/set_algebra.h"
 #include "planner/explain/describe_mapped.h"
 #include "planner/explain/describe_redis_scan.h"
-#include "planner/explain/explain.h"
 #include "planner/physical/ranked_read.h"
 #include "sql/catalog/member_form.h"
 #include "sql/catalog/row_fields.h"
@@ -65,32 +67,40 @@ class Describer {
     std::size_t shown = std::min<std::size_t>(n.keys.size(), 3);
     for (std::size_t i = 0; i < shown; ++i) hmget(n.read, keys.row_of_member(entry_text(n.keys[i])));
     if (n.keys.size() > shown) text.commands.push_back(fmt::format("… {} more", n.keys.size() - shown));
-    text.round_trips = "1";
+    text.round_trips = n.keys.size() > 1 ? "1 (MULTI/EXEC)" : "1";
   }
 
   void operator()(const UniqueLookup& n) {
     sql::TableKeys keys(*n.read.table);
+    if (in_script(n.read)) {
+      unique_row(n);
+      text.round_trips = "1 (one read-only script)";
+      return;
+    }
     std::string command = "HMGET " + word(keys.uniques(n.columns));
     for (std::size_t i = 0; i < n.values.size() && i < 10; ++i) command += " " + word(entry_text(n.values[i]));
     if (n.values.size() > 10) command += " …";
     text.commands.push_back(command);
     hmget(n.read, row_key(n.read));
-    text.round_trips = in_script(n.read) ? "1 (one read-only script)" : "2";
+    text.round_trips = "2";
   }
 
   void operator()(const SetScan& n) {
     sql::TableKeys keys(*n.read.table);
     table_of_sets = n.read.table.get();
     bool plain = n.sets.kind == SetKind::kSet || n.sets.kind == SetKind::kNullSet;
+    add_sizes(n.sets);
     if (n.first) {
       first_rows(keys, n);
       return;
     }
     if (plain && in_script(n.read)) {
       text.commands.push_back("SORT_RO " + word(set_key(keys, n.sets)) + " BY nosort" + sort_get(n.read, row_pattern(*n.read.table, n.sets)));
+      add_as_needed({"HMGET", "SSCAN"});
     } else {
       set_commands(keys, n.sets);
       hmget(n.read, row_key(n.read));
+      if (plain) add_as_needed({"SORT_RO", "SSCAN"});
     }
     text.round_trips = in_script(n.read) ? "1 (one read-only script; by cursor where a set is large)" : "2";
   }
@@ -98,10 +108,11 @@ class Describer {
   void operator()(const OrderedScan& n) {
     auto source = *ordered_source(*n.read.table, n.column);
     std::string nulls = word(sql::TableKeys(*n.read.table).null_set(n.column));
-    if (n.nulls == OrderedScan::Nulls::kFirst) text.commands.push_back("SCARD " + nulls + ", and its rows where there are any");
+    if (n.nulls == OrderedScan::Nulls::kFirst && n.goal.offset) add_as_needed({"ZCARD"});
+    if (n.nulls == OrderedScan::Nulls::kFirst) text.commands.push_back("SCARD " + nulls + ", and SSCAN and HMGET where it has rows");
     if (!n.lower && !n.upper && !n.prefix) {
       walk(n, source);
-      if (n.nulls == OrderedScan::Nulls::kLast) text.commands.push_back("SCARD " + nulls + ", and its rows if they are asked for");
+      if (n.nulls == OrderedScan::Nulls::kLast) text.commands.push_back("SCARD " + nulls + ", and SSCAN and HMGET if its rows are asked for");
       return;
     }
     std::string low = "-inf", high = "+inf";
@@ -123,12 +134,15 @@ class Describer {
                                         lexical ? "BYLEX" : "BYSCORE", n.descending ? " REV" : "", offset, count,
                                         lexical ? "" : " WITHSCORES"));
     if (n.index_only) {
+      if (!n.goal.limit) add_as_needed({"ZCOUNT"});
       text.round_trips = n.goal.limit ? "1" : fmt::format("1 per {} elements", kElements);
       return;
     }
     hmget(n.read, row_key(n.read));
     text.round_trips = in_script(n.read) ? "1 per chunk (one read-only script each)" : "2 per chunk";
+    if (!lexical) add_as_needed({"ZCOUNT"});
     if (lexical || n.goal.limit || !in_script(n.read)) return;
+    add_as_needed({n.descending ? "ZREVRANK" : "ZRANK"});
     text.commands.push_back(fmt::format("SORT_RO {} BY nosort{} LIMIT <rank> 1000{}, where there are more than 100 rows", word(source.key),
                                         n.descending ? " DESC" : "", sort_get(n.read)));
     text.round_trips = "1 (one read-only script); of more than 100 rows 1 and 1 per 1000 rows";
@@ -174,6 +188,7 @@ class Describer {
           break;
         case CountTerm::Kind::kMembers:
           table_of_sets = n.table.get();
+          add_sizes(term.sets);
           set_commands(keys, term.sets);
           text.round_trips = "1 (one read-only script)";
           return;
@@ -182,6 +197,7 @@ class Describer {
           break;
         case CountTerm::Kind::kSets:
           if (term.sets.kind == SetKind::kIntersection) {
+            add_as_needed({"SCARD"});
             command = fmt::format("SINTERCARD {}", term.sets.operands.size());
             for (const SetExpression& set : term.sets.operands) command += " " + word(set_key(keys, set));
           } else {
@@ -222,7 +238,7 @@ class Describer {
       const auto* lookup = std::get_if<KeyLookup>(&n.input->node);
       if (lookup != nullptr && lookup->keys.size() == 1) member = word(entry_text(lookup->keys.front()));
       if (is_mapped) member = mapped_member(*n.input);
-      else if (const auto* by_value = std::get_if<UniqueLookup>(&n.input->node)) (*this)(*by_value);
+      else if (const auto* by_value = std::get_if<UniqueLookup>(&n.input->node)) unique_row(*by_value);
       else if (!together->tells_columns) (*this)(*lookup);
       if (together->tells_columns && std::holds_alternative<UniqueLookup>(n.input->node)) text.commands.pop_back();
     }
@@ -242,6 +258,9 @@ class Describer {
       auto source = *ordered_source(*n.table, end.column);
       text.commands.push_back(fmt::format("ZRANGE {} 0 0{}{}", word(source.key), end.maximum ? " REV" : "",
                                           source.encoding == OrderedSource::Encoding::kScore ? " WITHSCORES" : ""));
+      if (!n.table->in_primary_key(end.column)) {
+        text.commands.push_back(fmt::format("HMGET {}:<key> {}", n.table->prefix, word(n.table->find_column(end.column)->field)));
+      }
     }
     text.round_trips = "1 (one read-only script)";
   }
@@ -255,6 +274,7 @@ class Describer {
     const std::string count = among.empty() ? "SCARD " : fmt::format("SINTERCARD {} ", n.among.size() + 1);
     if (n.counts || !among.empty()) text.commands.push_back(count + word(keys.values(columns)) + ":<value>" + among);
     if (!n.table->find_column(n.column)->not_null) text.commands.push_back(count + word(keys.null_set(n.column)) + among);
+    add_as_needed({"SCARD"});
     text.round_trips = "1 (one read-only script)";
   }
 
@@ -262,6 +282,7 @@ class Describer {
     sql::TableKeys keys(*n.table);
     table_of_sets = n.table.get();
     by_parts = n.by_parts;
+    add_sizes(n.sets);
     set_commands(keys, n.sets);
     const bool plain = n.sets.kind == SetKind::kSet || n.sets.kind == SetKind::kNullSet;
     const bool counts = n.numbers.empty() && n.by_parts;
@@ -271,6 +292,7 @@ class Describer {
     for (const std::int16_t number : n.numbers) {
       if (!n.table->in_primary_key(number)) text.commands.push_back(fmt::format("ZMSCORE {} <{}>", word(ordered_source(*n.table, number)->key), sets));
     }
+    if (plain) text.as_needed.clear();  // the cursor tells the size
     text.round_trips = plain ? "1 (by cursor where the set is large)" : "1 (one read-only script; by cursor where a set is large)";
   }
 
@@ -310,6 +332,7 @@ class Describer {
         break;
       case LookupJoin::By::kSet:
         text.commands.push_back("SMEMBERS " + word(keys.values(n.columns)) + ":" + entry);
+        add_as_needed({"SCARD", "SORT_RO"});
         break;
       case LookupJoin::By::kKeyStart:
         text.commands.push_back("ZRANGE " + word(keys.all_rows()) + " " + ends_of_start(entry + ":"));
@@ -321,35 +344,91 @@ class Describer {
 
   void operator()(const PhysicalSystemScan& n) { text = describe_redis_scan(n); }
 
-  void write_managed(const sql::TableDef& table, std::string what) {
-    text.commands.push_back(fmt::format("EVALSHA write_unit: {} {}:<key> and its index entries, all or nothing", what, table.prefix));
-    text.round_trips = "1";
+  enum class Change : std::uint8_t { kInsert, kUpdate, kDelete, kMerge };
+
+  /// The entries of a row in one structure: those of its old values go, those of its new ones come.
+  void write_entries(const sql::TableDef& table, const sql::Structure& structure, Change change) {
+    using Kind = sql::Structure::Kind;
+    const sql::TableKeys keys(table);
+    const bool adds = change != Change::kDelete, removes = change != Change::kInsert;
+    const auto both = [&](std::string_view added, std::string_view removed) {
+      return fmt::format("{}{}{} ", removes ? removed : "", adds && removes ? " and " : "", adds ? added : "");
+    };
+    std::string names;
+    for (const std::int16_t column : structure.columns) names += (names.empty() ? "<" : ":<") + table.find_column(column)->name + ">";
+    switch (structure.kind) {
+      case Kind::kSets: text.commands.push_back(both("SADD", "SREM") + word(keys.values(structure.columns) + ":" + names)); break;
+      case Kind::kNulls: text.commands.push_back(both("SADD", "SREM") + word(keys.null_set(structure.columns[0])) + " if it is NULL"); break;
+      case Kind::kZset: text.commands.push_back(both("ZADD", "ZREM") + word(keys.ordered(structure.columns[0]))); break;
+      case Kind::kUnique: text.commands.push_back(both("HSET", "HDEL") + word(keys.uniques(structure.columns)) + " " + names); break;
+    }
+  }
+
+  /// What one script does, all or nothing. `changed`: the columns that an UPDATE assigns.
+  void write_managed(const sql::TableDef& table, Change change, const std::set<std::int16_t>& changed = {}) {
+    static constexpr std::string_view kRow[] = {"HSET", "HSET", "UNLINK", "HSET or UNLINK"};
+    text.commands.push_back(fmt::format("EVALSHA plain_write of few rows or write_rows: {} {}", kRow[static_cast<std::size_t>(change)], word(table.prefix + ":<key>")));
+    if (change == Change::kUpdate && std::ranges::any_of(changed, [&](std::int16_t number) { return !table.find_column(number)->not_null; })) {
+      text.commands.back() += ", and HDEL of NULLs";
+    }
+    static constexpr std::string_view kMember[] = {"ZADD ", "", "ZREM ", "ZADD or ZREM "};
+    if (change != Change::kUpdate) text.commands.push_back(std::string(kMember[static_cast<std::size_t>(change)]) + word(sql::TableKeys(table).all_rows()));
+    for (const sql::Structure& structure : sql::structures_of(table)) {
+      const bool is_touched = change != Change::kUpdate || std::ranges::any_of(structure.columns, [&](std::int16_t column) {
+        return column < 0 || changed.contains(column) || table.in_primary_key(column);
+      });
+      if (is_touched) write_entries(table, structure, change);
+    }
+    text.round_trips = "1 (one script, all or nothing)";
   }
   template <class Write>
-  void write(const Write& n, std::string what) {
+  void write(const Write& n, Change change, const std::set<std::int16_t>& changed = {}) {
     if (n.table->mapping) text = describe_mapped(n);
-    else write_managed(*n.table, std::move(what));
+    else write_managed(*n.table, change, changed);
   }
-  void operator()(const PhysicalInsert& n) { write(n, "HSET"); }
+  void operator()(const PhysicalInsert& n) { write(n, Change::kInsert); }
   void operator()(const PhysicalUpdate& n) {
-    if (!n.may_write_unread) {
-      write(n, "HSET");
-      return;
-    }
-    const std::string key = sql::TableKeys(*n.table).row_of_member(entry_text(std::get<KeyLookup>(n.source->node).keys[0]));
-    if (n.added.empty()) text.commands.push_back(fmt::format("EVALSHA update_row: HSET {} and its index entries, all or nothing", word(key)));
+    std::set<std::int16_t> changed;
+    for (const Assignment& assignment : n.assignments) changed.insert(assignment.number);
+    for (const Assignment& assignment : n.generated) changed.insert(assignment.number);
+    if (!n.may_write_unread) return write(n, Change::kUpdate, changed);
+    const std::string key = word(sql::TableKeys(*n.table).row_of_member(entry_text(std::get<KeyLookup>(n.source->node).keys[0])));
+    if (n.added.empty()) text.commands.push_back(fmt::format("EVALSHA update_row: HSET {}, or HDEL of NULLs", key));
     for (const std::size_t position : n.added) {
-      text.commands.push_back(fmt::format("EVALSHA update_row: HINCRBY {} {}, all or nothing", word(key), word(n.table->columns[position].field)));
+      text.commands.push_back(fmt::format("EVALSHA update_row: HINCRBY {} {}", key, word(n.table->columns[position].field)));
     }
-    text.round_trips = "1";
+    for (const sql::Structure& structure : sql::structures_of(*n.table)) {
+      const bool is_touched = std::ranges::any_of(structure.columns, [&](std::int16_t column) { return changed.contains(column); });
+      if (is_touched) write_entries(*n.table, structure, Change::kUpdate);
+    }
+    text.round_trips = "1 (one script, all or nothing)";
   }
-  void operator()(const PhysicalDelete& n) { write(n, "DEL"); }
-  void operator()(const PhysicalMerge& n) { write_managed(*n.table, "HSET or DEL"); }
+  void operator()(const PhysicalDelete& n) { write(n, Change::kDelete); }
+  void operator()(const PhysicalMerge& n) { write_managed(*n.table, Change::kMerge); }
 
-  template <class Other>
-  void operator()(const Other&) {}
+  void operator()(const OneOf<PhysicalValues, PhysicalFunctionScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, PhysicalApply,
+                              PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct,
+                              PhysicalSetOperation, PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion> auto&) {}
 
  private:
+  void add_as_needed(std::initializer_list<std::string_view> names) {
+    for (const std::string_view name : names) {
+      if (std::ranges::find(text.as_needed, name) == text.as_needed.end()) text.as_needed.emplace_back(name);
+    }
+  }
+
+  /// A script asks for the sizes of sets and ranges, and combines them accordingly.
+  void add_sizes(const SetExpression& sets) {
+    if (sets.operands.empty()) {
+      add_as_needed({sets.kind == SetKind::kRange ? "ZCOUNT" : "SCARD"});
+      return;
+    }
+    for (const SetExpression& operand : sets.operands) add_sizes(operand);
+    add_as_needed({"SMEMBERS", "SMISMEMBER"});
+    const bool has_range = std::ranges::find(text.as_needed, "ZCOUNT") != text.as_needed.end();
+    if (has_range) add_as_needed({"ZRANGE", "ZMSCORE"});
+  }
+
   static constexpr const char* kElements = "4000";  // of an index that one command reads
 
   static bool in_script(const TableRead& read) { return sql::TableKeys(*read.table).sort_get_is_safe(); }
@@ -370,6 +449,15 @@ class Describer {
     if (!omitted.any()) return pattern;
     const std::string values = entry_text(set.values);
     return omitted.first > 0 ? table.prefix + ":" + values + ":*" : pattern + ":" + values;
+  }
+
+  /// A script looks unique values up one by one.
+  void unique_row(const UniqueLookup& n) {
+    const std::string uniques = word(sql::TableKeys(*n.read.table).uniques(n.columns));
+    const std::size_t shown = std::min<std::size_t>(n.values.size(), 3);
+    for (std::size_t i = 0; i < shown; ++i) text.commands.push_back("HGET " + uniques + " " + word(entry_text(n.values[i])));
+    if (n.values.size() > shown) text.commands.push_back(fmt::format("… {} more", n.values.size() - shown));
+    hmget(n.read, row_key(n.read));
   }
 
   void hmget(const TableRead& read, const std::string& key) {
@@ -399,8 +487,10 @@ class Describer {
       text.commands.push_back(fmt::format("ZRANGE {} {} {}{}{}", word(source.key), goal ? offset : "0",
                                           goal ? "<" + offset + "+" + count + "-1>" : std::to_string(std::stoul(kElements) - 1),
                                           n.descending ? " REV" : "", needs_score ? " WITHSCORES" : ""));
+      if (!goal) add_as_needed({"ZCARD"});
       text.round_trips = goal ? "1" : fmt::format("1 per {} elements", kElements);
     } else if (sorts) {
+      if (!goal.exact) add_as_needed({"ZCARD", "ZRANGE"});  // how much there is, and whether it has moved
       text.commands.push_back(fmt::format("SORT_RO {} BY nosort{} LIMIT {} {}{}", word(source.key), n.descending ? " DESC" : "", offset,
                                           count, sort_get(read)));
       text.round_trips = goal ? "1" : "1 per 1000 rows";
@@ -430,6 +520,7 @@ class Describer {
     const bool lexical = source.encoding != OrderedSource::Encoding::kScore;
     const std::string walk = fmt::format("ZRANGE {}{}", word(source.key), n.first->descending ? " REV" : "");
     text.commands.push_back(lexical ? walk + " and SMISMEMBER" : fmt::format("{} and SMISMEMBER, or ZMSCORE {} <{}>", walk, word(source.key), sets));
+    add_as_needed({"SCARD", lexical ? "ZLEXCOUNT" : "ZCOUNT"});
     hmget(n.read, row_key(n.read));
     text.round_trips = "1 (one read-only script)";
   }

@@ -277,9 +277,18 @@ std::string page_command(const MappedScan& scan, const std::string& key, bool is
   return fmt::format("ZRANGE {} {} {} BYSCORE{} LIMIT 0 {} WITHSCORES", key, low, high, scan.descending ? " REV" : "", count);
 }
 
-}  // namespace
+/// Commands that tell whether a key without the wanted fields is a row; those that choose between sets by their sizes.
+std::vector<std::string> needed_at_times(const MappedScan& scan) {
+  const Layout layout = scan.read.table->mapping->layout;
+  std::vector<std::string> names;
+  if (layout == Layout::kHash) names.emplace_back("HLEN");
+  if (layout == Layout::kStrings) names.emplace_back("EXISTS");
+  if (scan.path == Path::kSets && !scan.sets->operands.empty()) names.insert(names.end(), {"SCARD", "SSCAN", "SMISMEMBER"});
+  if (scan.path == Path::kOrder) names.emplace_back("SCAN");
+  return names;
+}
 
-CommandText describe_mapped(const MappedScan& scan) {
+CommandText commands_of_scan(const MappedScan& scan) {
   const sql::TableDef& table = *scan.read.table;
   CommandText text;
   // Rows that the application's structures may lack.
@@ -357,8 +366,6 @@ CommandText describe_mapped(const MappedScan& scan) {
   return text;
 }
 
-namespace {
-
 std::string zset_key(const sql::TableDef& table, const std::vector<MappedScan::Fixed>& fixed) {
   Texts texts(table, 0);
   for (const MappedScan::Fixed& column : fixed) {
@@ -368,6 +375,12 @@ std::string zset_key(const sql::TableDef& table, const std::vector<MappedScan::F
 }
 
 }  // namespace
+
+CommandText describe_mapped(const MappedScan& scan) {
+  CommandText text = commands_of_scan(scan);
+  text.as_needed = needed_at_times(scan);
+  return text;
+}
 
 CommandText describe_mapped(const MappedCount& count) {
   CommandText text;
@@ -412,6 +425,7 @@ CommandText describe_mapped(const MappedJoin& join) {
     text.round_trips = "2 per batch of the outer rows";
   }
   add_reads(join.inner.read, texts, text.commands);
+  text.as_needed = needed_at_times(join.inner);
   return text;
 }
 
@@ -506,6 +520,9 @@ CommandText describe_write(const sql::TableDef& table, Change change, const std:
     if (is_touched) add_structure(table, index, change, increments, text.commands);
   }
   if (!text.commands.empty()) text.commands.front() = "EVALSHA mapped_write: " + text.commands.front();
+  if (change == Change::kInsert && sql::has_unkept_structure(table)) text.commands.push_back(fmt::format("SADD redquel:unkept:{}", table.oid));
+  if (mapping.ohm && change == Change::kInsert) text.as_needed = {"SET"};                    // the counter of ids
+  if (mapping.ohm && change == Change::kDelete) text.as_needed = {"HGETALL", "SMEMBERS"};    // what Ohm keeps beside the row
   text.round_trips = "2 (old values, then one script that checks them and writes)";
   return text;
 }

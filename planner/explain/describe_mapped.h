@@ -1,6 +1,6 @@
 #pragma once
 
-#include "planner/explain/explain.h"
+#include "planner/explain/describe_commands.h"
 
 namespace redquel::planner {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "planner/explain/explain.h"
+#include "planner/explain/describe_commands.h"
 #include "planner/tree/physical_plan.h"
 
 namespace redquel::planner {

@@ -25,19 +25,13 @@ struct ExplainOptions {
   bool timing = true;
   bool summary = false;  // the closing lines: planning and execution time
   bool only_looks = false;  // reads have no MULTI and no scripts
-  enum class Format : std::uint8_t { kText, kJson } format = Format::kText;
+  enum class Format : std::uint8_t { kText, kJson, kYaml, kXml } format = Format::kText;
 };
 
-/// The operator tree with the exact Redis commands: one line per row of the result in text form, one row in all as JSON.
+/// The operator tree with its Redis commands: one line per row of the result in text form, one row in all in the other formats. No line of
+/// the text form is longer than 120 columns, unless one word of it is.
 /// `$1` stands for parameters, `<key>` for row keys that earlier commands give. `run` is null without ANALYZE.
 std::vector<std::string> explain(const PhysicalPlan&, const ExplainOptions&, const RunStatistics* run, double planning_milliseconds,
                                  double execution_milliseconds);
-
-/// The Redis commands of one node, and how many round trips they take, as far as the plan tells.
-struct CommandText {
-  std::vector<std::string> commands;
-  std::string round_trips;  // "1", "1 per 1000 rows"; empty: none
-};
-CommandText describe_commands(const PhysicalNode&);
 
 }  // namespace redquel::planner

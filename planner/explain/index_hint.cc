@@ -15,14 +15,6 @@ namespace redquel::planner {
 
 namespace {
 
-using Kind = ColumnCondition::Kind;
-
-bool is_equality(Kind kind) { return kind == Kind::kEqual || kind == Kind::kIn || kind == Kind::kIsNull; }
-
-bool is_range(Kind kind) {
-  return kind == Kind::kLess || kind == Kind::kLessEqual || kind == Kind::kGreater || kind == Kind::kGreaterEqual || kind == Kind::kPrefix;
-}
-
 /// Returns true if a default index over the column would answer the condition.
 bool could_answer(const sql::TableDef& table, const ColumnCondition& condition) {
   const sql::Type type = table.find_column(condition.column)->type;

@@ -103,57 +103,47 @@ class Replacement {
     if (!plan) return plan;
     PhysicalPlan& known = known_[plan];
     if (known) return known;
-    PhysicalNode node = *plan;
-    bool is_changed = false;
-    const auto replace_scan = [&](const auto& scan) {
-      is_changed = is_replaceable(scan);
-      if (!is_changed) return;
-      TableRead read = scan.read;
-      const bool is_part = is_fallback_ || reads_a_part(scan);
-      node.node = MemoryScan{std::move(read), plan, is_part};
-    };
-    if (const auto* scan = std::get_if<FullScan>(&node.node)) {
-      replace_scan(*scan);
-    } else if (const auto* mapped = std::get_if<MappedScan>(&node.node)) {
-      replace_scan(*mapped);
-    } else if (const auto* sets = std::get_if<SetScan>(&node.node)) {
-      replace_scan(*sets);
-    } else if (const auto* ordered = std::get_if<OrderedScan>(&node.node)) {
-      replace_scan(*ordered);
-    } else {
-      std::visit(
-          [&](auto& n) {
-            const auto replace = [&](PhysicalPlan& input) {
-              PhysicalPlan made = of(input);
-              is_changed |= made != input;
-              input = std::move(made);
-            };
-            if constexpr (requires { n.input; }) replace(n.input);
-            if constexpr (requires { n.outer; }) replace(n.outer);
-            if constexpr (requires { n.left; }) replace(n.left);
-            if constexpr (requires { n.right; }) replace(n.right);
-            if constexpr (requires { n.subquery; }) replace(n.subquery);
-            if constexpr (requires { n.source; }) replace(n.source);
-            if constexpr (requires { n.lookup; n.hash; }) {
-              replace(n.lookup);
-              replace(n.hash);
-            }
-            if constexpr (std::is_same_v<std::decay_t<decltype(n)>, IndexValues>) {
-              if (n.values.empty()) {  // where a copy is read faster than many values are counted
-                is_fallback_ = true;
-                replace(n.fallback);
-                is_fallback_ = false;
-              }
-            }
-          },
-          node.node);
-      if (auto* sort = std::get_if<PhysicalSort>(&node.node); sort != nullptr && is_changed) push_down_first_rows(*sort);
-    }
-    PhysicalPlan made = is_changed ? std::make_shared<const PhysicalNode>(std::move(node)) : plan;
+    PhysicalPlan made = std::visit([&](const auto& n) { return scan_of_copy(plan, n); }, plan->node);
+    if (!made) made = over_replaced_inputs(plan);
     return known_[plan] = std::move(made);
   }
 
  private:
+  /// Null: a copy does not give the node's rows.
+  template <class Node>
+  PhysicalPlan scan_of_copy(const PhysicalPlan& plan, const Node& node) const {
+    if constexpr (Node::kTraits.reads == Reads::kRows || std::same_as<Node, MappedScan>) {
+      if (is_replaceable(node)) return std::make_shared<const PhysicalNode>(MemoryScan{node.read, plan, is_fallback_ || reads_a_part(node)}, plan->columns);
+    }
+    return nullptr;
+  }
+
+  PhysicalPlan over_replaced_inputs(const PhysicalPlan& plan) {
+    PhysicalNode node = *plan;
+    bool is_changed = false;
+    const auto replace = [&](PhysicalPlan& part) {
+      PhysicalPlan made = of(part);
+      is_changed = is_changed || made != part;
+      part = std::move(made);
+    };
+    std::visit(
+        [&](auto& n) {
+          for_each_part<Input>(n, replace);
+          for_each_part<Form>(n, replace);
+          if constexpr (std::same_as<std::decay_t<decltype(n)>, IndexValues>) {
+            if (n.values.empty()) {  // where a copy is read faster than many values are counted
+              is_fallback_ = true;
+              replace(n.fallback);
+              is_fallback_ = false;
+            }
+          }
+        },
+        node.node);
+    if (!is_changed) return plan;
+    if (auto* sort = std::get_if<PhysicalSort>(&node.node)) push_down_first_rows(*sort);
+    return std::make_shared<const PhysicalNode>(std::move(node));
+  }
+
   std::map<PhysicalPlan, PhysicalPlan> known_;
   bool is_fallback_ = false;  // the scan is another way for an answer from an index: no copy is filled for it
 };

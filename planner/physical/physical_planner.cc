@@ -399,7 +399,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalWindow& win
   auto columns = input.plan->columns;
   const std::size_t first = node.columns.size() - window.functions.size();
   for (std::size_t i = 0; i < window.functions.size(); ++i) {
-    visit_expressions(physical.functions[i], [&](ExpressionPtr& e) { e = resolve(e, input.ids); });
+    for_each_expression(physical.functions[i], [&](ExpressionPtr& e) { e = resolve(e, input.ids); });
     const LogicalColumn& column = node.columns[first + i];
     columns.push_back({column.name, column.type, 0, 0});
     input.ids.push_back(column.id);

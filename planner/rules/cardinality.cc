@@ -188,8 +188,8 @@ struct RowsOfNode {
   double operator()(const LogicalUpdate& n) const { return of.rows(*n.source); }
   double operator()(const LogicalDelete& n) const { return of.rows(*n.source); }
   double operator()(const LogicalMerge& n) const { return of.rows(*n.source); }
-  template <class Node>
-  double operator()(const Node& n) const {  // as many as the input has, or nearly
+  /// As many as the input has, or nearly.
+  double operator()(const OneOf<LogicalProject, LogicalWindow, LogicalSort, LogicalLockRows, LogicalDistinct, LogicalShare> auto& n) const {
     return of.rows(*n.input);
   }
 };

@@ -46,15 +46,40 @@ LogicalPtr side_alone(const Logical& operation, const LogicalPtr& side) {
   return make_logical(std::move(project), operation.columns);
 }
 
-/// Takes inputs without rows out of a node: it gives no rows itself, or those of its other input.
-LogicalPtr without_empty_inputs(const LogicalPtr& node) {
-  if (const auto* project = std::get_if<LogicalProject>(&node->node)) return gives_no_rows(project->input) ? no_rows(*node) : node;
-  if (const auto* join = std::get_if<LogicalJoin>(&node->node)) return joins_no_rows(*join) ? no_rows(*node) : node;
-  const auto* operation = std::get_if<LogicalSetOperation>(&node->node);
-  if (!operation || operation->kind != LogicalSetOperation::Kind::kUnion || !operation->all) return node;
-  if (gives_no_rows(operation->left)) return gives_no_rows(operation->right) ? no_rows(*node) : side_alone(*node, operation->right);
-  return gives_no_rows(operation->right) ? side_alone(*node, operation->left) : node;
+LogicalPtr fold_filter(const LogicalPtr& node, const LogicalFilter& filter) {
+  if (gives_no_rows(filter.input)) return no_rows(*node);
+  std::vector<ExpressionPtr> left;
+  for (const ExpressionPtr& condition : sql::split_conjunction(filter.condition)) {
+    const Truth truth = truth_of(*condition);
+    if (truth == Truth::kNever) return no_rows(*node);
+    if (truth == Truth::kUnknown) left.push_back(with_date_comparison(condition));
+  }
+  if (!filter.barrier || std::holds_alternative<LogicalScan>(filter.input->node)) {
+    const LogicalPtr rows = filtered(filter.input, std::move(left));
+    return filter.barrier && rows != filter.input ? behind_barrier(rows) : rows;
+  }
+  if (left.empty()) return make_logical(LogicalFilter{filter.input, sql::make_constant(sql::kBool, true), true}, node->columns);
+  return make_logical(LogicalFilter{filter.input, sql::conjunction(std::move(left)), true}, node->columns);
 }
+
+/// What remains of a node whose expressions and inputs are folded: inputs without rows are taken out of it.
+struct Folded {
+  const LogicalPtr& node;
+
+  LogicalPtr operator()(const LogicalFilter& filter) const { return fold_filter(node, filter); }
+  LogicalPtr operator()(const LogicalProject& project) const { return gives_no_rows(project.input) ? no_rows(*node) : node; }
+  LogicalPtr operator()(const LogicalJoin& join) const { return joins_no_rows(join) ? no_rows(*node) : node; }
+  LogicalPtr operator()(const LogicalSetOperation& operation) const {
+    if (operation.kind != LogicalSetOperation::Kind::kUnion || !operation.all) return node;
+    if (gives_no_rows(operation.left)) return gives_no_rows(operation.right) ? no_rows(*node) : side_alone(*node, operation.right);
+    return gives_no_rows(operation.right) ? side_alone(*node, operation.left) : node;
+  }
+  LogicalPtr operator()(const OneOf<LogicalScan, LogicalSystemScan, LogicalSharedScan, LogicalFunctionScan, LogicalValues, LogicalApply,
+                                    LogicalAggregate, LogicalWindow, LogicalSort, LogicalLockRows, LogicalLimit, LogicalDistinct, LogicalShare,
+                                    LogicalRecursiveUnion, LogicalInsert, LogicalUpdate, LogicalDelete, LogicalMerge> auto&) const {
+    return node;
+  }
+};
 
 }  // namespace
 
@@ -66,22 +91,7 @@ LogicalPtr fold_constants(const LogicalPtr& plan) {
   for (LogicalPtr& input : inputs) input = fold_constants(input);
   LogicalPtr node = inputs.empty() ? plan : with_inputs(*plan, inputs);
   node = map_expressions(*node, [&](const ExpressionPtr& e) { return sql::fold_constants(e, context); });
-
-  const auto* filter = std::get_if<LogicalFilter>(&node->node);
-  if (!filter) return without_empty_inputs(node);
-  if (gives_no_rows(filter->input)) return no_rows(*node);
-  std::vector<ExpressionPtr> left;
-  for (const ExpressionPtr& condition : sql::split_conjunction(filter->condition)) {
-    Truth truth = truth_of(*condition);
-    if (truth == Truth::kNever) return no_rows(*node);
-    if (truth == Truth::kUnknown) left.push_back(with_date_comparison(condition));
-  }
-  if (!filter->barrier || std::holds_alternative<LogicalScan>(filter->input->node)) {
-    const LogicalPtr rows = filtered(filter->input, std::move(left));
-    return filter->barrier && rows != filter->input ? behind_barrier(rows) : rows;
-  }
-  if (left.empty()) return make_logical(LogicalFilter{filter->input, sql::make_constant(sql::kBool, true), true}, node->columns);
-  return make_logical(LogicalFilter{filter->input, sql::conjunction(std::move(left)), true}, node->columns);
+  return std::visit(Folded{node}, node->node);
 }
 
 }  // namespace redquel::planner

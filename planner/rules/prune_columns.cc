@@ -162,7 +162,7 @@ LogicalPtr prune_window(const Logical& node, LogicalWindow window, Ids needed) {
   std::vector<LogicalColumn> added;
   for (std::size_t i = 0; i < window.functions.size(); ++i) {
     if (!needed.contains(node.columns[first + i].id)) continue;
-    visit_expressions(window.functions[i], [&](const ExpressionPtr& e) { need(needed, e); });
+    for_each_expression(window.functions[i], [&](const ExpressionPtr& e) { need(needed, e); });
     functions.push_back(window.functions[i]);
     added.push_back(node.columns[first + i]);
   }
@@ -178,10 +178,7 @@ LogicalPtr prune_window(const Logical& node, LogicalWindow window, Ids needed) {
 }
 
 void note_columns(const Logical& node, Ids& used) {
-  map_expressions(node, [&](const ExpressionPtr& expression) {
-    need(used, expression);
-    return expression;
-  });
+  visit_expressions(node, [&](const ExpressionPtr& expression) { need(used, expression); });
   for (const LogicalPtr& input : inputs_of(node)) note_columns(*input, used);
 }
 
@@ -234,41 +231,46 @@ LogicalPtr prune_through(const Logical& node, const Ids& needed) {
   return make_logical(result->node, input->columns);
 }
 
-LogicalPtr prune(const LogicalPtr& node, const Ids& needed) {
-  if (const auto* scan = std::get_if<LogicalScan>(&node->node)) return prune_scan(*node, *scan, needed);
-  if (const auto* scan = std::get_if<LogicalSystemScan>(&node->node)) return prune_system_scan(*node, *scan, needed);
-  if (const auto* project = std::get_if<LogicalProject>(&node->node)) return prune_project(*node, *project, needed);
-  if (const auto* aggregate = std::get_if<LogicalAggregate>(&node->node)) return prune_aggregate(*node, *aggregate, needed);
-  if (const auto* join = std::get_if<LogicalJoin>(&node->node)) return prune_join(*node, *join, needed);
-  if (const auto* apply = std::get_if<LogicalApply>(&node->node)) return prune_apply(*node, *apply, needed);
-  if (const auto* scan = std::get_if<LogicalSharedScan>(&node->node)) return prune_shared_scan(*node, *scan, needed);
-  if (const auto* share = std::get_if<LogicalShare>(&node->node)) return prune_share(*share, needed);
-  if (const auto* window = std::get_if<LogicalWindow>(&node->node)) return prune_window(*node, *window, needed);
-  if (const auto* locks = std::get_if<LogicalLockRows>(&node->node)) return prune_lock_rows(*locks, needed);
-  if (const auto* update = std::get_if<LogicalUpdate>(&node->node)) {
-    return prune_changed_rows(*node, update->source, update->old_row, update->new_row, update->assignments);
+/// What remains of each kind of node where only `needed` columns are read.
+struct Pruned {
+  const Logical& node;
+  const Ids& needed;
+
+  LogicalPtr operator()(const LogicalScan& scan) const { return prune_scan(node, scan, needed); }
+  LogicalPtr operator()(const LogicalSystemScan& scan) const { return prune_system_scan(node, scan, needed); }
+  LogicalPtr operator()(const LogicalSharedScan& scan) const { return prune_shared_scan(node, scan, needed); }
+  LogicalPtr operator()(const LogicalProject& project) const { return prune_project(node, project, needed); }
+  LogicalPtr operator()(const LogicalJoin& join) const { return prune_join(node, join, needed); }
+  LogicalPtr operator()(const LogicalApply& apply) const { return prune_apply(node, apply, needed); }
+  LogicalPtr operator()(const LogicalAggregate& aggregate) const { return prune_aggregate(node, aggregate, needed); }
+  LogicalPtr operator()(const LogicalWindow& window) const { return prune_window(node, window, needed); }
+  LogicalPtr operator()(const LogicalLockRows& locks) const { return prune_lock_rows(locks, needed); }
+  LogicalPtr operator()(const LogicalShare& share) const { return prune_share(share, needed); }
+  LogicalPtr operator()(const OneOf<LogicalFilter, LogicalSort, LogicalLimit> auto& same) const { return through(same); }
+  LogicalPtr operator()(const LogicalDistinct& distinct) const { return distinct.on.empty() ? prune_whole(node) : through(distinct); }
+  LogicalPtr operator()(const LogicalInsert& insert) const {
+    if (!insert.conflict_update) return prune_whole(node);
+    return prune_changed_rows(node, insert.source, insert.conflict_update->old_row, insert.new_row, insert.conflict_update->assignments);
   }
-  if (const auto* removal = std::get_if<LogicalDelete>(&node->node)) return prune_changed_rows(*node, removal->source, removal->old_row, {}, {});
-  if (const auto* merge = std::get_if<LogicalMerge>(&node->node)) return prune_merge(*node, *merge);
-  if (const auto* insert = std::get_if<LogicalInsert>(&node->node); insert && insert->conflict_update) {
-    return prune_changed_rows(*node, insert->source, insert->conflict_update->old_row, insert->new_row, insert->conflict_update->assignments);
+  LogicalPtr operator()(const LogicalUpdate& update) const {
+    return prune_changed_rows(node, update.source, update.old_row, update.new_row, update.assignments);
   }
-  Ids below = needed;
-  if (const auto* filter = std::get_if<LogicalFilter>(&node->node)) {
-    need(below, filter->condition);
-    return prune_through(*node, below);
+  LogicalPtr operator()(const LogicalDelete& removal) const { return prune_changed_rows(node, removal.source, removal.old_row, {}, {}); }
+  LogicalPtr operator()(const LogicalMerge& merge) const { return prune_merge(node, merge); }
+  LogicalPtr operator()(const OneOf<LogicalValues, LogicalFunctionScan, LogicalSetOperation, LogicalRecursiveUnion> auto&) const {
+    return prune_whole(node);
   }
-  if (const auto* sort = std::get_if<LogicalSort>(&node->node)) {
-    for (const SortKey& key : sort->keys) need(below, key.expression);
-    return prune_through(*node, below);
+
+ private:
+  /// A node whose columns are its input's.
+  LogicalPtr through(const auto& same) const {
+    Ids below = needed;
+    for_each_expression(same, [&](const ExpressionPtr& expression) { need(below, expression); });
+    return prune_through(node, below);
   }
-  if (std::holds_alternative<LogicalLimit>(node->node)) return prune_through(*node, below);
-  if (const auto* distinct = std::get_if<LogicalDistinct>(&node->node); distinct && !distinct->on.empty()) {
-    for (const ExpressionPtr& key : distinct->on) need(below, key);
-    return prune_through(*node, below);
-  }
-  return prune_whole(*node);
-}
+};
+
+LogicalPtr prune(const LogicalPtr& node, const Ids& needed) { return std::visit(Pruned{*node, needed}, node->node); }
 
 }  // namespace
 

@@ -213,58 +213,78 @@ LogicalPtr push_into_set_operation(const Logical& node, const LogicalSetOperatio
   return filtered(with_inputs(node, {side(operation.left), side(operation.right)}), std::move(conditions));
 }
 
-LogicalPtr push(const LogicalPtr& node, Conditions conditions) {
-  if (const auto* filter = std::get_if<LogicalFilter>(&node->node)) {
-    Conditions own = split(filter->condition);
-    std::erase_if(own, [](const ExpressionPtr& condition) { return is_true(*condition); });
-    if (!filter->barrier) {
-      append(own, std::move(conditions));  // the inner condition is checked first
-      return push(filter->input, std::move(own));
-    }
-    const auto passes = [](const ExpressionPtr& condition) { return !sql::is_volatile(*condition) && is_leakproof(*condition); };
-    for (ExpressionPtr& condition : extract(conditions, passes)) {
-      if (!contains(own, condition)) own.push_back(std::move(condition));  // queries repeat what policies demand
-    }
-    LogicalPtr rows = push(filter->input, std::move(own));
-    if (!std::holds_alternative<LogicalScan>(rows->node)) rows = behind_barrier(std::move(rows));
-    return filtered(std::move(rows), std::move(conditions));
+LogicalPtr push_into_filter(const LogicalFilter& filter, Conditions conditions) {
+  Conditions own = split(filter.condition);
+  std::erase_if(own, [](const ExpressionPtr& condition) { return is_true(*condition); });
+  if (!filter.barrier) {
+    append(own, std::move(conditions));  // the inner condition is checked first
+    return push(filter.input, std::move(own));
   }
-  if (const auto* project = std::get_if<LogicalProject>(&node->node)) return push_into_project(*node, *project, std::move(conditions));
-  if (const auto* join = std::get_if<LogicalJoin>(&node->node)) return push_into_join(*node, *join, std::move(conditions));
-  if (const auto* aggregate = std::get_if<LogicalAggregate>(&node->node)) {
-    return push_into_aggregate(*node, *aggregate, std::move(conditions));
+  const auto passes = [](const ExpressionPtr& condition) { return !sql::is_volatile(*condition) && is_leakproof(*condition); };
+  for (ExpressionPtr& condition : extract(conditions, passes)) {
+    if (!contains(own, condition)) own.push_back(std::move(condition));  // queries repeat what policies demand
   }
-  if (const auto* window = std::get_if<LogicalWindow>(&node->node)) return push_into_window(*node, *window, std::move(conditions));
-  if (const auto* operation = std::get_if<LogicalSetOperation>(&node->node)) {
-    return push_into_set_operation(*node, *operation, std::move(conditions));
-  }
-  if (const auto* share = std::get_if<LogicalShare>(&node->node)) {
-    return with_inputs(*node, {push(share->input, std::move(conditions)), push(share->source, {})});
-  }
-  const auto* distinct = std::get_if<LogicalDistinct>(&node->node);
-  if (std::holds_alternative<LogicalSort>(node->node) || (distinct && distinct->on.empty())) {
-    Conditions below = extract(conditions, [](const ExpressionPtr& c) { return !sql::is_volatile(*c); });
-    return filtered(with_inputs(*node, {push(inputs_of(*node)[0], std::move(below))}), std::move(conditions));
-  }
-  if (const auto* apply = std::get_if<LogicalApply>(&node->node)) {
-    auto input_ids = ids_of(*apply->input);
-    Conditions below = extract(conditions, [&](const ExpressionPtr& c) {
-      return !sql::is_volatile(*c) && is_subset(columns_in(*c), input_ids);
-    });
-    Conditions inner;
-    if (apply->kind == LogicalApply::Kind::kLateral && apply->join == JoinKind::kInner) {
-      const auto subquery_ids = ids_of(*apply->subquery);
-      inner = extract(conditions, [&](const ExpressionPtr& c) {
-        return !sql::is_volatile(*c) && !columns_in(*c).empty() && is_subset(columns_in(*c), subquery_ids);
-      });
-    }
-    return filtered(with_inputs(*node, {push(apply->input, std::move(below)), push(apply->subquery, std::move(inner))}), std::move(conditions));
-  }
-  std::vector<LogicalPtr> inputs = inputs_of(*node);
-  if (inputs.empty()) return filtered(node, std::move(conditions));
-  for (LogicalPtr& input : inputs) input = push(input, {});
-  return filtered(with_inputs(*node, inputs), std::move(conditions));
+  LogicalPtr rows = push(filter.input, std::move(own));
+  if (!std::holds_alternative<LogicalScan>(rows->node)) rows = behind_barrier(std::move(rows));
+  return filtered(std::move(rows), std::move(conditions));
 }
+
+LogicalPtr push_into_apply(const Logical& node, const LogicalApply& apply, Conditions conditions) {
+  const auto is_over = [](const ExpressionPtr& condition, const std::set<ColumnId>& ids) {
+    return !sql::is_volatile(*condition) && is_subset(columns_in(*condition), ids);
+  };
+  const auto input_ids = ids_of(*apply.input);
+  Conditions below = extract(conditions, [&](const ExpressionPtr& condition) { return is_over(condition, input_ids); });
+  Conditions inner;
+  if (apply.kind == LogicalApply::Kind::kLateral && apply.join == JoinKind::kInner) {
+    const auto subquery_ids = ids_of(*apply.subquery);
+    inner = extract(conditions, [&](const ExpressionPtr& condition) { return !columns_in(*condition).empty() && is_over(condition, subquery_ids); });
+  }
+  return filtered(with_inputs(node, {push(apply.input, std::move(below)), push(apply.subquery, std::move(inner))}), std::move(conditions));
+}
+
+/// Where conditions go that stand above a node of each kind.
+struct Pushed {
+  const LogicalPtr& node;
+  Conditions& conditions;
+
+  LogicalPtr operator()(const LogicalFilter& filter) const { return push_into_filter(filter, std::move(conditions)); }
+  LogicalPtr operator()(const LogicalProject& project) const { return push_into_project(*node, project, std::move(conditions)); }
+  LogicalPtr operator()(const LogicalJoin& join) const { return push_into_join(*node, join, std::move(conditions)); }
+  LogicalPtr operator()(const LogicalApply& apply) const { return push_into_apply(*node, apply, std::move(conditions)); }
+  LogicalPtr operator()(const LogicalAggregate& aggregate) const { return push_into_aggregate(*node, aggregate, std::move(conditions)); }
+  LogicalPtr operator()(const LogicalWindow& window) const { return push_into_window(*node, window, std::move(conditions)); }
+  LogicalPtr operator()(const LogicalSetOperation& operation) const {
+    return push_into_set_operation(*node, operation, std::move(conditions));
+  }
+  LogicalPtr operator()(const LogicalShare& share) const {
+    return with_inputs(*node, {push(share.input, std::move(conditions)), push(share.source, {})});
+  }
+  LogicalPtr operator()(const LogicalSort& sort) const { return through(sort.input); }
+  LogicalPtr operator()(const LogicalDistinct& distinct) const { return distinct.on.empty() ? through(distinct.input) : above(); }
+  LogicalPtr operator()(const OneOf<LogicalScan, LogicalSystemScan, LogicalSharedScan, LogicalFunctionScan, LogicalValues> auto&) const {
+    return filtered(node, std::move(conditions));
+  }
+  LogicalPtr operator()(const OneOf<LogicalLockRows, LogicalLimit, LogicalRecursiveUnion, LogicalInsert, LogicalUpdate, LogicalDelete,
+                                    LogicalMerge> auto&) const {
+    return above();
+  }
+
+ private:
+  /// The conditions may be checked before the node.
+  LogicalPtr through(const LogicalPtr& input) const {
+    Conditions below = extract(conditions, [](const ExpressionPtr& condition) { return !sql::is_volatile(*condition); });
+    return filtered(with_inputs(*node, {push(input, std::move(below))}), std::move(conditions));
+  }
+  /// The conditions stay above the node, whose inputs have their own.
+  LogicalPtr above() const {
+    std::vector<LogicalPtr> inputs = inputs_of(*node);
+    for (LogicalPtr& input : inputs) input = push(input, {});
+    return filtered(with_inputs(*node, inputs), std::move(conditions));
+  }
+};
+
+LogicalPtr push(const LogicalPtr& node, Conditions conditions) { return std::visit(Pushed{node, conditions}, node->node); }
 
 }  // namespace
 

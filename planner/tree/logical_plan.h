@@ -5,9 +5,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 #include <vector>
 
+#include "planner/tree/node_parts.h"
 #include "planner/tree/window.h"
 #include "sql/catalog/catalog.h"
 #include "sql/expressions/expression.h"
@@ -39,11 +41,13 @@ struct LogicalScan {
   /// Parallel to `Logical::columns`: which table column each is. Number 0 is the hidden row key.
   std::vector<std::int16_t> numbers;
   double table_rows = 0;  // how many the table had a while ago; 0: nobody has asked
+  static constexpr std::tuple kParts{OfTable{&LogicalScan::table}};
 };
 struct TableFunctionCall {
   const sql::TableFunction* function = nullptr;  // null: the one argument is a value, and that is the only row
   std::vector<sql::ExpressionPtr> arguments;
   std::vector<sql::ResultColumn> columns = {};  // of a function that gives records
+  static constexpr std::tuple kParts{Expressions{&TableFunctionCall::arguments}};
 };
 /// Functions in FROM or in a select list, side by side: where one ends before the others, its columns are NULL. Columns: theirs, then
 /// the ordinality.
@@ -51,14 +55,17 @@ struct LogicalFunctionScan {
   std::vector<TableFunctionCall> calls;
   std::string alias;
   bool with_ordinality = false;
+  static constexpr std::tuple kParts{Expressions{&LogicalFunctionScan::calls}};
 };
 /// Rows of a system table (pg_catalog, information_schema) computed from the catalog snapshot.
 struct LogicalSystemScan {
   std::string schema, name;
   std::vector<std::size_t> positions;  // which columns of the system table, parallel to `Logical::columns`
+  static constexpr std::tuple kParts{};
 };
 struct LogicalValues {
   std::vector<std::vector<sql::ExpressionPtr>> rows;  // one row of no columns: SELECT without FROM
+  static constexpr std::tuple kParts{Expressions{&LogicalValues::rows}};
 };
 struct LogicalFilter {
   LogicalPtr input;
@@ -66,16 +73,19 @@ struct LogicalFilter {
   /// The rows that are left out are hidden: conditions from above see them only if they are leakproof. Of policies and security_barrier
   /// views.
   bool barrier = false;
+  static constexpr std::tuple kParts{Input{&LogicalFilter::input}, Expressions{&LogicalFilter::condition}};
 };
 struct LogicalProject {
   LogicalPtr input;
   std::vector<sql::ExpressionPtr> expressions;  // parallel to `Logical::columns`
+  static constexpr std::tuple kParts{Input{&LogicalProject::input}, Expressions{&LogicalProject::expressions}};
 };
 enum class JoinKind : std::uint8_t { kInner, kLeft, kRight, kFull, kSemi, kAnti };
 struct LogicalJoin {
   JoinKind kind;
   LogicalPtr left, right;
   sql::ExpressionPtr condition;  // null: none (cross join)
+  static constexpr std::tuple kParts{Input{&LogicalJoin::left}, Input{&LogicalJoin::right}, Expressions{&LogicalJoin::condition}};
 };
 /// Runs `subquery` for each row of `input` (once where it needs nothing of it); its parameter slots take the input's columns.
 struct LogicalApply {
@@ -95,6 +105,7 @@ struct LogicalApply {
     ColumnId column;              // column of the input that fills it
   };
   std::vector<Correlation> correlations;
+  static constexpr std::tuple kParts{Input{&LogicalApply::input}, Input{&LogicalApply::subquery}, Expressions{&LogicalApply::comparison}};
 };
 struct AggregateCall {
   const sql::AggregateFunction* function;
@@ -104,8 +115,10 @@ struct AggregateCall {
   struct Order {
     sql::ExpressionPtr expression;
     bool descending, nulls_first;
+    static constexpr std::tuple kParts{Expressions{&Order::expression}};
   };
   std::vector<Order> order_by;
+  static constexpr std::tuple kParts{Expressions{&AggregateCall::arguments}, Expressions{&AggregateCall::filter}, Expressions{&AggregateCall::order_by}};
 };
 /// Columns: the group keys, then the calls.
 struct LogicalAggregate {
@@ -113,14 +126,17 @@ struct LogicalAggregate {
   std::vector<sql::ExpressionPtr> group_by;
   std::vector<AggregateCall> calls;
   bool scalar = false;  // no GROUP BY: exactly one row, also over no rows
+  static constexpr std::tuple kParts{Input{&LogicalAggregate::input}, Expressions{&LogicalAggregate::group_by}, Expressions{&LogicalAggregate::calls}};
 };
 struct SortKey {
   sql::ExpressionPtr expression;
   bool descending = false, nulls_first = false;
+  static constexpr std::tuple kParts{Expressions{&SortKey::expression}};
 };
 struct LogicalSort {
   LogicalPtr input;
   std::vector<SortKey> keys;
+  static constexpr std::tuple kParts{Input{&LogicalSort::input}, Expressions{&LogicalSort::keys}};
 };
 /// Window functions over rows that come sorted by `partition_by`, then `order_by`. Columns: the input's, then the calls'.
 struct LogicalWindow {
@@ -128,6 +144,7 @@ struct LogicalWindow {
   std::vector<sql::ExpressionPtr> partition_by;  // columns of the input, like the keys of
   std::vector<SortKey> order_by;
   std::vector<WindowCall> functions;
+  static constexpr std::tuple kParts{Input{&LogicalWindow::input}, ColumnKeys{&LogicalWindow::partition_by}, ColumnKeys{&LogicalWindow::order_by}, Expressions{&LogicalWindow::functions}};
 };
 /// The lock of a locking clause on the rows of a table: FOR UPDATE and its weaker relatives.
 struct RowLock {
@@ -146,22 +163,26 @@ struct LogicalLockRows {
     std::vector<LogicalColumn> row;  // of the input: the table's columns whose values the query relies on, its key among them
   };
   std::vector<Mark> marks;
+  static constexpr std::tuple kParts{Input{&LogicalLockRows::input}};
 };
 struct LogicalLimit {
   LogicalPtr input;
   sql::ExpressionPtr limit, offset;  // int8 expressions without columns; null: none
   bool with_ties = false;
+  static constexpr std::tuple kParts{Input{&LogicalLimit::input}, Expressions{&LogicalLimit::limit}, Expressions{&LogicalLimit::offset}};
 };
 /// DISTINCT; with `on` DISTINCT ON (input sorted accordingly by the binder).
 struct LogicalDistinct {
   LogicalPtr input;
   std::vector<sql::ExpressionPtr> on;  // empty: all columns
+  static constexpr std::tuple kParts{Input{&LogicalDistinct::input}, Expressions{&LogicalDistinct::on}};
 };
 struct LogicalSetOperation {
   enum class Kind : std::uint8_t { kUnion, kIntersect, kExcept };
   Kind kind;
   bool all;
   LogicalPtr left, right;  // same number and types of columns
+  static constexpr std::tuple kParts{Input{&LogicalSetOperation::left}, Input{&LogicalSetOperation::right}};
 };
 
 /// Computes `source` once, as far as it is asked for; every LogicalSharedScan of this number in `input` reads it. Columns: the input's.
@@ -169,11 +190,13 @@ struct LogicalShare {
   LogicalPtr input, source;
   std::uint32_t number = 0;
   std::string name;  // for EXPLAIN: "CTE t"
+  static constexpr std::tuple kParts{Input{&LogicalShare::input}, Input{&LogicalShare::source}};
 };
 struct LogicalSharedScan {
   std::uint32_t number = 0;
   std::string name;
   std::vector<std::size_t> positions;  // columns of the source, parallel to `Logical::columns`
+  static constexpr std::tuple kParts{};
 };
 /// WITH RECURSIVE: the rows of `left`, then those that `right` makes of the rows before, which it reads as the LogicalSharedScan of
 /// this number; until there are none.
@@ -181,6 +204,7 @@ struct LogicalRecursiveUnion {
   LogicalPtr left, right;
   std::uint32_t number = 0;
   bool all = false;  // UNION ALL: rows that were there before come again
+  static constexpr std::tuple kParts{Input{&LogicalRecursiveUnion::left}, Input{&LogicalRecursiveUnion::right}};
 };
 
 /// The source of a target column's value in INSERT.
@@ -189,11 +213,13 @@ struct InsertColumn {
   /// Over the source's columns, in the column's type (assignment cast applied). Null: from `sequence`.
   sql::ExpressionPtr value;
   sql::Oid sequence = 0;
+  static constexpr std::tuple kParts{Expressions{&InsertColumn::value}};
 };
 struct BoundCheck {
   std::string name;
   sql::ExpressionPtr condition;  // over the new row: column ids are those of `new_row`
   std::string view = {};         // not empty: WITH CHECK OPTION of this view; NULL is no then
+  static constexpr std::tuple kParts{Expressions{&BoundCheck::condition}};
 };
 /// A condition of row level security. A row violates it if it is false or NULL.
 struct PolicyCheck {
@@ -204,10 +230,12 @@ struct PolicyCheck {
   } row = Row::kNew;
   std::string policy;  // a restrictive one; empty: no permissive policy allows the row
   sql::ExpressionPtr condition;
+  static constexpr std::tuple kParts{Expressions{&PolicyCheck::condition}};
 };
 struct Assignment {
   std::int16_t number;
   sql::ExpressionPtr value;  // over the source's columns, in the column's type
+  static constexpr std::tuple kParts{Expressions{&Assignment::value}};
 };
 /// ON CONFLICT DO UPDATE. The source gives the proposed row joined with the row that is there.
 template <class Column>
@@ -216,6 +244,7 @@ struct ConflictUpdate {
   std::vector<Assignment> assignments;  // over the source's columns
   sql::ExpressionPtr condition;         // WHERE, over the source's columns; null: none
   std::vector<PolicyCheck> policy_checks = {};  // of the row that is there and of what it becomes
+  static constexpr std::tuple kParts{Expressions{&ConflictUpdate::assignments}, Expressions{&ConflictUpdate::condition}, Expressions{&ConflictUpdate::policy_checks}};
 };
 struct LogicalInsert {
   std::shared_ptr<const sql::TableDef> table;
@@ -229,6 +258,7 @@ struct LogicalInsert {
   enum class OnConflict : std::uint8_t { kError, kNothing, kUpdate } on_conflict = OnConflict::kError;
   std::optional<std::vector<std::int16_t>> conflict_columns;
   std::optional<ConflictUpdate<LogicalColumn>> conflict_update;  // kUpdate
+  static constexpr std::tuple kParts{OfTable{&LogicalInsert::table}, Input{&LogicalInsert::source}, Expressions{&LogicalInsert::columns}, Expressions{&LogicalInsert::conflict_update}, Expressions{&LogicalInsert::policy_checks}, Expressions{&LogicalInsert::generated}, Expressions{&LogicalInsert::checks}, Expressions{&LogicalInsert::returning}};
 };
 struct LogicalUpdate {
   std::shared_ptr<const sql::TableDef> table;
@@ -240,12 +270,14 @@ struct LogicalUpdate {
   std::vector<BoundCheck> checks;
   std::vector<PolicyCheck> policy_checks;
   std::vector<sql::ExpressionPtr> returning;  // over `new_row` (and other columns of the source)
+  static constexpr std::tuple kParts{OfTable{&LogicalUpdate::table}, Input{&LogicalUpdate::source}, Expressions{&LogicalUpdate::assignments}, Expressions{&LogicalUpdate::policy_checks}, Expressions{&LogicalUpdate::generated}, Expressions{&LogicalUpdate::checks}, Expressions{&LogicalUpdate::returning}};
 };
 struct LogicalDelete {
   std::shared_ptr<const sql::TableDef> table;
   LogicalPtr source;
   std::vector<LogicalColumn> old_row;
   std::vector<sql::ExpressionPtr> returning;
+  static constexpr std::tuple kParts{OfTable{&LogicalDelete::table}, Input{&LogicalDelete::source}, Expressions{&LogicalDelete::returning}};
 };
 /// One WHEN of MERGE; all of it over the source's columns.
 struct MergeAction {
@@ -255,6 +287,7 @@ struct MergeAction {
   std::vector<InsertColumn> columns;    // kInsert: every live column of the table, in order
   std::vector<Assignment> assignments;  // kUpdate
   std::vector<PolicyCheck> policy_checks = {};
+  static constexpr std::tuple kParts{Expressions{&MergeAction::condition}, Expressions{&MergeAction::columns}, Expressions{&MergeAction::assignments}, Expressions{&MergeAction::policy_checks}};
 };
 /// The source gives the rows to merge joined with the target's: where there is none, the old row is all NULL.
 struct LogicalMerge {
@@ -265,6 +298,7 @@ struct LogicalMerge {
   std::vector<LogicalColumn> new_row;
   std::vector<Assignment> generated;   // over `new_row`
   std::vector<BoundCheck> checks;      // over `new_row`
+  static constexpr std::tuple kParts{OfTable{&LogicalMerge::table}, Input{&LogicalMerge::source}, Expressions{&LogicalMerge::actions}, Expressions{&LogicalMerge::generated}, Expressions{&LogicalMerge::checks}};
 };
 
 struct Logical {

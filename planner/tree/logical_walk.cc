@@ -96,15 +96,7 @@ namespace {
 /// Calls `visit` with every input of a node; a null LogicalPtr is never passed.
 template <class Node, class Visit>
 void visit_inputs(Node& node, const Visit& visit) {
-  std::visit(
-      [&](auto& n) {
-        if constexpr (requires { n.input; }) visit(n.input);
-        if constexpr (requires { n.left; }) visit(n.left);
-        if constexpr (requires { n.right; }) visit(n.right);
-        if constexpr (requires { n.subquery; }) visit(n.subquery);
-        if constexpr (requires { n.source; }) visit(n.source);
-      },
-      node);
+  std::visit([&](auto& n) { for_each_part<Input>(n, visit); }, node);
 }
 
 }  // namespace
@@ -122,103 +114,19 @@ LogicalPtr with_inputs(const Logical& node, const std::vector<LogicalPtr>& input
   return std::make_shared<const Logical>(std::move(copy));
 }
 
-namespace {
-
-/// Changes every expression of a node in place. A missing member does not compile: each kind of node is named.
-class ExpressionChanger {
- public:
-  explicit ExpressionChanger(const std::function<ExpressionPtr(const ExpressionPtr&)>& change) : change_(change) {}
-
-  void operator()(LogicalScan&) const {}
-  void operator()(LogicalSystemScan&) const {}
-  void operator()(LogicalSetOperation&) const {}
-  void operator()(LogicalShare&) const {}
-  void operator()(LogicalSharedScan&) const {}
-  void operator()(LogicalRecursiveUnion&) const {}
-  void operator()(LogicalFunctionScan& n) const {
-    for (TableFunctionCall& call : n.calls) all(call.arguments);
-  }
-  void operator()(LogicalValues& n) const {
-    for (auto& row : n.rows) all(row);
-  }
-  void operator()(LogicalFilter& n) const { one(n.condition); }
-  void operator()(LogicalProject& n) const { all(n.expressions); }
-  void operator()(LogicalJoin& n) const { one(n.condition); }
-  void operator()(LogicalApply& n) const { one(n.comparison); }
-  void operator()(LogicalAggregate& n) const {
-    all(n.group_by);
-    for (AggregateCall& call : n.calls) {
-      all(call.arguments);
-      one(call.filter);
-      for (auto& order : call.order_by) one(order.expression);
-    }
-  }
-  void operator()(LogicalWindow& n) const {
-    // Keys stay columns.
-    for (WindowCall& call : n.functions) visit_expressions(call, [this](ExpressionPtr& e) { one(e); });
-  }
-  void operator()(LogicalSort& n) const {
-    for (SortKey& key : n.keys) one(key.expression);
-  }
-  void operator()(LogicalLockRows&) const {}
-  void operator()(LogicalLimit& n) const {
-    one(n.limit);
-    one(n.offset);
-  }
-  void operator()(LogicalDistinct& n) const { all(n.on); }
-  void operator()(LogicalInsert& n) const {
-    for (InsertColumn& column : n.columns) one(column.value);
-    if (n.conflict_update) {
-      for (Assignment& assignment : n.conflict_update->assignments) one(assignment.value);
-      one(n.conflict_update->condition);
-      policies(n.conflict_update->policy_checks);
-    }
-    policies(n.policy_checks);
-    row(n);
-  }
-  void operator()(LogicalUpdate& n) const {
-    for (Assignment& assignment : n.assignments) one(assignment.value);
-    policies(n.policy_checks);
-    row(n);
-  }
-  void operator()(LogicalDelete& n) const { all(n.returning); }
-  void operator()(LogicalMerge& n) const {
-    for (MergeAction& action : n.actions) {
-      one(action.condition);
-      for (InsertColumn& column : action.columns) one(column.value);
-      for (Assignment& assignment : action.assignments) one(assignment.value);
-      policies(action.policy_checks);
-    }
-    for (Assignment& assignment : n.generated) one(assignment.value);
-    for (BoundCheck& check : n.checks) one(check.condition);
-  }
-
- private:
-  void policies(std::vector<PolicyCheck>& checks) const {
-    for (PolicyCheck& check : checks) one(check.condition);
-  }
-  void one(ExpressionPtr& expression) const {
-    if (expression) expression = change_(expression);
-  }
-  void all(std::vector<ExpressionPtr>& expressions) const {
-    for (ExpressionPtr& expression : expressions) one(expression);
-  }
-  template <class Write>
-  void row(Write& n) const {
-    for (Assignment& assignment : n.generated) one(assignment.value);
-    for (BoundCheck& check : n.checks) one(check.condition);
-    all(n.returning);
-  }
-
-  const std::function<ExpressionPtr(const ExpressionPtr&)>& change_;
-};
-
-}  // namespace
-
 LogicalPtr map_expressions(const Logical& node, const std::function<ExpressionPtr(const ExpressionPtr&)>& change) {
   Logical copy = node;
-  std::visit(ExpressionChanger(change), copy.node);
+  std::visit([&](auto& n) { for_each_expression(n, [&](ExpressionPtr& expression) { expression = change(expression); }); }, copy.node);
   return std::make_shared<const Logical>(std::move(copy));
+}
+
+void visit_expressions(const Logical& node, const std::function<void(const ExpressionPtr&)>& visit) {
+  std::visit(
+      [&](const auto& n) {
+        for_each_part<ColumnKeys>(n, [&](const auto& keys) { for_each_expression(keys, visit); });
+        for_each_expression(n, visit);
+      },
+      node.node);
 }
 
 }  // namespace redquel::planner

@@ -22,8 +22,10 @@ LogicalPtr behind_barrier(LogicalPtr input);
 bool is_true(const sql::Expression&);
 /// Returns true if the expression reveals nothing of its columns but by its value (PostgreSQL's contain_leaked_vars).
 bool is_leakproof(const sql::Expression&);
-/// A copy of the node (not of its inputs) with every expression changed.
+/// Returns a copy of the node (not of its inputs) with every expression changed. Keys of windows stay columns.
 LogicalPtr map_expressions(const Logical&, const std::function<sql::ExpressionPtr(const sql::ExpressionPtr&)>& change);
+/// Calls `visit` with every expression of the node (not of its inputs).
+void visit_expressions(const Logical&, const std::function<void(const sql::ExpressionPtr&)>& visit);
 /// Returns a copy of the node over other inputs.
 LogicalPtr with_inputs(const Logical&, const std::vector<LogicalPtr>& inputs);
 std::vector<LogicalPtr> inputs_of(const Logical&);

@@ -4,24 +4,45 @@
 
 namespace redquel::planner {
 
-std::vector<PhysicalPlan> inputs_of(const PhysicalNode& node) {
-  std::vector<PhysicalPlan> inputs;
-  std::visit(
-      [&](const auto& n) {
-        if constexpr (requires { n.input; }) inputs.push_back(n.input);
-        if constexpr (requires { n.outer; }) inputs.push_back(n.outer);
-        if constexpr (requires { n.left; }) inputs.push_back(n.left);
-        if constexpr (requires { n.right; }) inputs.push_back(n.right);
-        if constexpr (requires { n.subquery; }) inputs.push_back(n.subquery);
-        if constexpr (requires { n.source; }) inputs.push_back(n.source);
-      },
-      node.node);
-  return inputs;
+using TablePtr = std::shared_ptr<const sql::TableDef>;
+
+namespace {
+
+const TablePtr& table_in(const TablePtr& table) { return table; }
+const TablePtr& table_in(const TableRead& read) { return read.table; }
+const TablePtr& table_in(const MappedScan& scan) { return scan.read.table; }
+
+template <template <class, class> class Kind>
+std::vector<PhysicalPlan> plans_of(const PhysicalNode& node) {
+  std::vector<PhysicalPlan> plans;
+  std::visit([&](const auto& n) { for_each_part<Kind>(n, [&](const PhysicalPlan& plan) { plans.push_back(plan); }); }, node.node);
+  return plans;
 }
 
-bool is_write(const PhysicalNode& node) {
-  return std::holds_alternative<PhysicalInsert>(node.node) || std::holds_alternative<PhysicalUpdate>(node.node) ||
-         std::holds_alternative<PhysicalDelete>(node.node) || std::holds_alternative<PhysicalMerge>(node.node);
+}  // namespace
+
+std::vector<PhysicalPlan> inputs_of(const PhysicalNode& node) { return plans_of<Input>(node); }
+
+std::vector<PhysicalPlan> fallbacks_of(const PhysicalNode& node) { return plans_of<Fallback>(node); }
+
+std::vector<PhysicalPlan> forms_of(const PhysicalNode& node) { return plans_of<Form>(node); }
+
+const NodeTraits& traits_of(const PhysicalNode& node) {
+  return std::visit([]<class Node>(const Node&) -> const NodeTraits& { return Node::kTraits; }, node.node);
+}
+
+const TablePtr* table_of(const PhysicalNode& node) {
+  const TablePtr* table = nullptr;
+  std::visit([&](const auto& n) { for_each_part<OfTable>(n, [&](const auto& part) { table = &table_in(part); }); }, node.node);
+  return table;
+}
+
+bool is_write(const PhysicalNode& node) { return traits_of(node).command != nullptr; }
+
+const PhysicalNode& below_row_wise(const PhysicalNode& node) {
+  const PhysicalNode* below = &node;
+  while (traits_of(*below).is_row_wise) below = inputs_of(*below).front().get();
+  return *below;
 }
 
 const PhysicalNode* main_write(const PhysicalNode& plan) {
@@ -59,24 +80,18 @@ bool is_compound_write(const PhysicalNode& plan) {
 
 namespace {
 
-void collect_tables(const PhysicalNode& node, std::vector<std::shared_ptr<const sql::TableDef>>& tables) {
-  std::visit(
-      [&](const auto& n) {
-        std::shared_ptr<const sql::TableDef> table;
-        if constexpr (requires { n.read.table; }) table = n.read.table;
-        if constexpr (requires { n.inner.read.table; }) table = n.inner.read.table;
-        if constexpr (requires { n.table; }) table = n.table;
-        bool known = std::any_of(tables.begin(), tables.end(), [&](const auto& t) { return table && t->oid == table->oid; });
-        if (table && !known) tables.push_back(std::move(table));
-      },
-      node.node);
+void collect_tables(const PhysicalNode& node, std::vector<TablePtr>& tables) {
+  if (const TablePtr* table = table_of(node)) {
+    const bool known = std::ranges::any_of(tables, [&](const TablePtr& other) { return other->oid == (*table)->oid; });
+    if (!known) tables.push_back(*table);
+  }
   for (const PhysicalPlan& input : inputs_of(node)) collect_tables(*input, tables);
 }
 
 }  // namespace
 
-std::vector<std::shared_ptr<const sql::TableDef>> tables_of(const PhysicalPlan& plan) {
-  std::vector<std::shared_ptr<const sql::TableDef>> tables;
+std::vector<TablePtr> tables_of(const PhysicalPlan& plan) {
+  std::vector<TablePtr> tables;
   collect_tables(*plan, tables);
   return tables;
 }

@@ -4,10 +4,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
 #include "planner/tree/logical_plan.h"
+#include "planner/tree/node_parts.h"
+#include "planner/tree/node_traits.h"
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/expressions/expression.h"
@@ -65,12 +68,16 @@ struct RowGoal {
 struct KeyLookup {
   TableRead read;
   std::vector<std::vector<sql::ExpressionPtr>> keys;  // one value per key column
+  static constexpr std::tuple kParts{OfTable{&KeyLookup::read}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kByKey, .over_changes = OverChanges::kAsItIs};
 };
 /// unique = c: the row key from the uniques hash, then the row, in one read-only script.
 struct UniqueLookup {
   TableRead read;
   std::vector<std::int16_t> columns;
   std::vector<std::vector<sql::ExpressionPtr>> values;
+  static constexpr std::tuple kParts{OfTable{&UniqueLookup::read}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kByValue, .over_changes = OverChanges::kAsItIs};
 };
 /// Equality index sets combined, and their rows.
 struct SetScan {
@@ -87,6 +94,8 @@ struct SetScan {
     std::optional<RangeBound> lower, upper;  // of the column
   };
   std::optional<First> first = {};
+  static constexpr std::tuple kParts{OfTable{&SetScan::read}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kRows, .over_changes = OverChanges::kWithoutGoal, .walks = Walks::kPart};
 };
 /// A walk along an ordered index.
 struct OrderedScan {
@@ -100,6 +109,8 @@ struct OrderedScan {
   /// Nothing is fetched but columns of the primary key and the one that scores order: elements of the zset say it, no row is read.
   bool index_only = false;
   bool in_order = false;  // nodes above rely on the order
+  static constexpr std::tuple kParts{OfTable{&OrderedScan::read}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kRows, .over_changes = OverChanges::kAnew, .walks = Walks::kTable};
 };
 /// The whole table in bounded chunks, in order of the all-rows zset; or the rows with some values in the first columns of a composite key.
 struct FullScan {
@@ -108,6 +119,8 @@ struct FullScan {
   bool descending = false;
   RowGoal goal;
   bool index_only = false;  // only columns of the primary key are fetched: no row is read
+  static constexpr std::tuple kParts{OfTable{&FullScan::read}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kRows, .over_changes = OverChanges::kWithoutGoal, .walks = Walks::kTable};
 };
 
 /// Rows of a table out of redquel's copy in memory, in no order.
@@ -123,6 +136,8 @@ struct MemoryScan {
     RowGoal goal;
   };
   std::optional<First> first = {};
+  static constexpr std::tuple kParts{OfTable{&MemoryScan::read}, Fallback{&MemoryScan::otherwise}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kCopy};
 };
 
 /// Rows of a mapped table.
@@ -154,6 +169,8 @@ struct MappedScan {
   std::optional<SetExpression> sets;                     // kSets
   bool descending = false;                               // kOrder, kScores
   RowGoal goal;
+  static constexpr std::tuple kParts{OfTable{&MappedScan::read}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kForeign, .over_changes = OverChanges::kAnew};
 };
 
 /// Marks the place of a column of the old row that the source does not give: a hidden and unused one.
@@ -177,6 +194,8 @@ struct IndexCount {
   std::vector<CountTerm> terms;
   PhysicalPlan fallback;
   std::size_t outputs = 1;  // the same count, in so many columns
+  static constexpr std::tuple kParts{OfTable{&IndexCount::table}, Fallback{&IndexCount::fallback}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kEntries, .over_changes = OverChanges::kAnew, .walks = Walks::kPart, .blocks = true};
 };
 /// min and max of an ordered column: the ends of its zset. `fallback` runs where an end is not exact.
 struct IndexMinMax {
@@ -187,6 +206,8 @@ struct IndexMinMax {
   };
   std::vector<End> ends;
   PhysicalPlan fallback;
+  static constexpr std::tuple kParts{OfTable{&IndexMinMax::table}, Fallback{&IndexMinMax::fallback}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kEntries, .over_changes = OverChanges::kAnew, .walks = Walks::kPart, .blocks = true};
 };
 /// GROUP BY column with count(*) alone, or DISTINCT column: the values set, and SCARD of each.
 struct IndexGroups {
@@ -196,6 +217,8 @@ struct IndexGroups {
   std::size_t outputs = 0;  // count columns after the value
   PhysicalPlan fallback;
   std::vector<SetExpression> among = {};  // plain sets: only rows that are in all of them count (SINTERCARD)
+  static constexpr std::tuple kParts{OfTable{&IndexGroups::table}, Fallback{&IndexGroups::fallback}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kEntries, .over_changes = OverChanges::kAnew};
 };
 /// Columns of the primary key, and integers that are scores of a zset, of the rows that sets hold exactly: members and scores say it
 /// all, no row is read.
@@ -208,6 +231,8 @@ struct IndexKeys {
   /// The sets are over the same part of the key and have short members (sql/catalog/member_form.h), which are combined as they are: `numbers`
   /// are columns of the other part, and its values the rows.
   bool by_parts = false;
+  static constexpr std::tuple kParts{OfTable{&IndexKeys::table}, Fallback{&IndexKeys::fallback}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kEntries, .over_changes = OverChanges::kAnew};
 };
 /// One column that has equality sets, of all rows or of those with certain values: each value as often as its set has members, no row
 /// is read. The node's only column.
@@ -218,6 +243,8 @@ struct IndexValues {
   std::vector<sql::ExpressionPtr> values;  // over parameters alone; empty: all values that there are, and NULL
   sql::ExpressionPtr condition;            // over the column; null: none
   PhysicalPlan fallback;                   // where there are too many values
+  static constexpr std::tuple kParts{OfTable{&IndexValues::table}, Fallback{&IndexValues::fallback}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kEntries, .over_changes = OverChanges::kAnew, .walks = Walks::kPart};
 };
 
 /// Ranks of a few rows among all rows of their table, or of their zset if the table is mapped: how many scores come before theirs.
@@ -233,6 +260,8 @@ struct IndexRanks {
   bool descending = false, nulls_first = false;
   bool may_be_null = false;
   PhysicalPlan fallback;  // the same columns of at least these rows, where scores cannot tell the ranks
+  static constexpr std::tuple kParts{OfTable{&IndexRanks::table}, Input{&IndexRanks::input}, Fallback{&IndexRanks::fallback}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kEntriesOfInput, .over_changes = OverChanges::kAnew};
 };
 /// count(*) of the members of one zset of a mapped table, or of those whose scores are between two values.
 struct MappedCount {
@@ -241,16 +270,22 @@ struct MappedCount {
   std::optional<RangeBound> lower, upper;
   std::size_t outputs = 1;  // the same count, in so many columns
   PhysicalPlan fallback;    // where a bound is no score
+  static constexpr std::tuple kParts{OfTable{&MappedCount::table}, Fallback{&MappedCount::fallback}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kForeign, .over_changes = OverChanges::kAnew};
 };
 
 // ---- Operators in the proxy -------------------------------------------------------------------------------------------------
 
 struct PhysicalValues {
   std::vector<std::vector<sql::ExpressionPtr>> rows;
+  static constexpr std::tuple kParts{};
+  static constexpr NodeTraits kTraits{};
 };
 struct PhysicalFunctionScan {
   std::vector<TableFunctionCall> calls;
   bool with_ordinality = false;
+  static constexpr std::tuple kParts{};
+  static constexpr NodeTraits kTraits{};
 };
 /// The bounds on rows of a table of the schema redis, from the condition above it, before they are asked for: texts, over parameters
 /// alone.
@@ -263,14 +298,20 @@ struct PhysicalSystemScan {
   std::string schema, name;
   std::vector<std::size_t> positions;
   RowBounds bounds = {};
+  static constexpr std::tuple kParts{};
+  static constexpr NodeTraits kTraits{};
 };
 struct PhysicalFilter {
   PhysicalPlan input;
   sql::ExpressionPtr condition;
+  static constexpr std::tuple kParts{Input{&PhysicalFilter::input}};
+  static constexpr NodeTraits kTraits{.is_row_wise = true};
 };
 struct PhysicalProject {
   PhysicalPlan input;
   std::vector<sql::ExpressionPtr> expressions;
+  static constexpr std::tuple kParts{Input{&PhysicalProject::input}};
+  static constexpr NodeTraits kTraits{.is_row_wise = true};
 };
 /// Columns: the left's, then the right's (semi and anti: the left's). Builds on the right.
 struct HashJoin {
@@ -278,11 +319,15 @@ struct HashJoin {
   PhysicalPlan left, right;
   std::vector<sql::ExpressionPtr> left_keys, right_keys;  // same types, pairwise compared by =
   sql::ExpressionPtr residual;                            // over left then right columns; null: none
+  static constexpr std::tuple kParts{Input{&HashJoin::left}, Input{&HashJoin::right}};
+  static constexpr NodeTraits kTraits{};
 };
 struct NestedLoopJoin {
   JoinKind kind;
   PhysicalPlan left, right;
   sql::ExpressionPtr condition;  // over left then right columns; null: none
+  static constexpr std::tuple kParts{Input{&NestedLoopJoin::left}, Input{&NestedLoopJoin::right}};
+  static constexpr NodeTraits kTraits{};
 };
 /// For each batch of the outer input, rows of a table by key, unique or equality index, fetched in one pipeline.
 struct LookupJoin {
@@ -293,6 +338,8 @@ struct LookupJoin {
   std::vector<std::int16_t> columns;             // of the key, unique or set structure; kKeyStart: the first ones of the key
   std::vector<sql::ExpressionPtr> values;        // over the outer's columns, in the columns' types
   sql::ExpressionPtr residual;                   // over outer then inner columns; holds the whole join condition
+  static constexpr std::tuple kParts{Input{&LookupJoin::outer}, OfTable{&LookupJoin::read}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kJoined, .over_changes = OverChanges::kAnew, .walks = Walks::kPart};
 };
 /// For each batch of the outer input the rows of a mapped table whose keys it names, in one pipeline; or those that a declared structure
 /// gives for it: `inner.path` is kKeys, or kLookup or kSets with `inner.index`.
@@ -306,6 +353,8 @@ struct MappedJoin {
   };
   std::vector<Key> keys;        // of the rows' keys, or of the index
   sql::ExpressionPtr residual;  // over outer then inner columns; holds the whole join condition
+  static constexpr std::tuple kParts{Input{&MappedJoin::outer}, OfTable{&MappedJoin::inner}};
+  static constexpr NodeTraits kTraits{.reads = Reads::kForeign, .over_changes = OverChanges::kAsItIs};
 };
 /// A join whose outer rows decide how it runs: up to `most_lookups` of them are joined by `lookup`, more of them by `hash`.
 struct AdaptiveJoin {
@@ -313,6 +362,8 @@ struct AdaptiveJoin {
   PhysicalPlan lookup;        // a LookupJoin of `outer`
   PhysicalPlan hash;          // a HashJoin of `outer` and `right`; the same columns
   std::size_t most_lookups = 0;
+  static constexpr std::tuple kParts{Input{&AdaptiveJoin::outer}, Input{&AdaptiveJoin::right}, Form{&AdaptiveJoin::lookup}, Form{&AdaptiveJoin::hash}};
+  static constexpr NodeTraits kTraits{.walks = Walks::kPart};
 };
 struct PhysicalApply {
   LogicalApply::Kind kind;
@@ -325,12 +376,16 @@ struct PhysicalApply {
     std::size_t position;
   };
   std::vector<Correlation> correlations;
+  static constexpr std::tuple kParts{Input{&PhysicalApply::input}, Input{&PhysicalApply::subquery}};
+  static constexpr NodeTraits kTraits{};
 };
 struct PhysicalAggregate {
   PhysicalPlan input;
   std::vector<sql::ExpressionPtr> group_by;
   std::vector<AggregateCall> calls;
   bool scalar = false;
+  static constexpr std::tuple kParts{Input{&PhysicalAggregate::input}};
+  static constexpr NodeTraits kTraits{.blocks = true};
 };
 struct PhysicalSort {
   PhysicalPlan input;
@@ -338,12 +393,16 @@ struct PhysicalSort {
   std::size_t presorted = 0;         // the input comes ordered by so many leading keys (groups of ties are sorted)
   bool presorted_by_form = false;    // … by the ordered form of the key only (inexact scores, cut members)
   RowGoal goal;                      // never exact
+  static constexpr std::tuple kParts{Input{&PhysicalSort::input}};
+  static constexpr NodeTraits kTraits{.blocks = true};
 };
 struct PhysicalWindow {
   PhysicalPlan input;
   std::vector<sql::ExpressionPtr> partition_by;
   std::vector<SortKey> order_by;
   std::vector<WindowCall> functions;
+  static constexpr std::tuple kParts{Input{&PhysicalWindow::input}};
+  static constexpr NodeTraits kTraits{.blocks = true};
 };
 struct PhysicalLockRows {
   PhysicalPlan input;
@@ -356,37 +415,51 @@ struct PhysicalLockRows {
   };
   std::vector<Mark> marks;
   RowGoal goal;  // no more rows than offset + limit are locked
+  static constexpr std::tuple kParts{Input{&PhysicalLockRows::input}};
+  static constexpr NodeTraits kTraits{};
 };
 struct PhysicalLimit {
   PhysicalPlan input;
   sql::ExpressionPtr limit, offset;
   bool with_ties = false;
   std::vector<SortKey> tie_keys;
+  static constexpr std::tuple kParts{Input{&PhysicalLimit::input}};
+  static constexpr NodeTraits kTraits{};
 };
 struct PhysicalDistinct {
   PhysicalPlan input;
   std::vector<sql::ExpressionPtr> on;  // empty: all columns
+  static constexpr std::tuple kParts{Input{&PhysicalDistinct::input}};
+  static constexpr NodeTraits kTraits{};
 };
 struct PhysicalSetOperation {
   LogicalSetOperation::Kind kind;
   bool all;
   PhysicalPlan left, right;
+  static constexpr std::tuple kParts{Input{&PhysicalSetOperation::left}, Input{&PhysicalSetOperation::right}};
+  static constexpr NodeTraits kTraits{};
 };
 
 struct PhysicalShare {
   PhysicalPlan input, source;
   std::uint32_t number = 0;
   std::string name;
+  static constexpr std::tuple kParts{Input{&PhysicalShare::input}, Input{&PhysicalShare::source}};
+  static constexpr NodeTraits kTraits{};
 };
 struct PhysicalSharedScan {
   std::uint32_t number = 0;
   std::string name;
   std::vector<std::size_t> positions;
+  static constexpr std::tuple kParts{};
+  static constexpr NodeTraits kTraits{};
 };
 struct PhysicalRecursiveUnion {
   PhysicalPlan left, right;
   std::uint32_t number = 0;
   bool all = false;
+  static constexpr std::tuple kParts{Input{&PhysicalRecursiveUnion::left}, Input{&PhysicalRecursiveUnion::right}};
+  static constexpr NodeTraits kTraits{};
 };
 
 // ---- Writes: the logical node with positions instead of ids -----------------------------------------------------------------
@@ -403,6 +476,8 @@ struct PhysicalInsert {
   std::optional<std::vector<std::int16_t>> conflict_columns;
   std::optional<ConflictUpdate<std::size_t>> conflict_update;
   std::vector<PolicyCheck> policy_checks = {};  // over the new row followed by the source's columns
+  static constexpr std::tuple kParts{OfTable{&PhysicalInsert::table}, Input{&PhysicalInsert::source}};
+  static constexpr NodeTraits kTraits{.command = "INSERT"};
 };
 struct PhysicalUpdate {
   std::shared_ptr<const sql::TableDef> table;
@@ -420,6 +495,8 @@ struct PhysicalUpdate {
   /// script reads, verifies and writes.
   bool may_write_unread = false;
   std::vector<PolicyCheck> policy_checks = {};  // over the new row followed by the source's columns
+  static constexpr std::tuple kParts{OfTable{&PhysicalUpdate::table}, Input{&PhysicalUpdate::source}};
+  static constexpr NodeTraits kTraits{.command = "UPDATE"};
 };
 struct PhysicalDelete {
   std::shared_ptr<const sql::TableDef> table;
@@ -427,6 +504,8 @@ struct PhysicalDelete {
   std::vector<std::size_t> old_row;
   std::vector<sql::ExpressionPtr> returning;  // over the source's columns
   bool has_returning = false;
+  static constexpr std::tuple kParts{OfTable{&PhysicalDelete::table}, Input{&PhysicalDelete::source}};
+  static constexpr NodeTraits kTraits{.command = "DELETE"};
 };
 
 struct PhysicalMerge {
@@ -436,6 +515,8 @@ struct PhysicalMerge {
   std::vector<MergeAction> actions;  // over the source's columns
   std::vector<Assignment> generated;  // over the new row
   std::vector<BoundCheck> checks;     // over the new row
+  static constexpr std::tuple kParts{OfTable{&PhysicalMerge::table}, Input{&PhysicalMerge::source}};
+  static constexpr NodeTraits kTraits{.command = "MERGE"};
 };
 
 struct PhysicalColumn {
@@ -457,16 +538,25 @@ struct PhysicalNode {
   std::vector<PhysicalColumn> columns;
 };
 
+/// The traits of the node's kind.
+const NodeTraits& traits_of(const PhysicalNode&);
+/// The table that the node itself reads or writes; null: none.
+const std::shared_ptr<const sql::TableDef>* table_of(const PhysicalNode&);
 /// Tables that the plan reads or writes, each once.
 std::vector<std::shared_ptr<const sql::TableDef>> tables_of(const PhysicalPlan&);
-/// Is it a node that writes?
+/// Returns true if the node writes.
 bool is_write(const PhysicalNode&);
 /// The node that writes what the statement itself says, not its WITH queries; null: the statement is a query.
 const PhysicalNode* main_write(const PhysicalNode& plan);
-/// Does the plan write elsewhere, too, or read while it writes (subqueries in RETURNING)? Then all of it must happen at once, over the
-/// data of before.
+/// Returns true if the plan writes elsewhere, too, or reads while it writes (subqueries in RETURNING). Then all of it happens at once,
+/// over the data of before.
 bool is_compound_write(const PhysicalNode& plan);
 /// The direct inputs, in the order EXPLAIN prints them.
 std::vector<PhysicalPlan> inputs_of(const PhysicalNode&);
+/// The plans that may run instead of the node: its fallback, or the forms that it takes.
+std::vector<PhysicalPlan> fallbacks_of(const PhysicalNode&);
+std::vector<PhysicalPlan> forms_of(const PhysicalNode&);
+/// Returns the node below all nodes that only filter rows and compute columns.
+const PhysicalNode& below_row_wise(const PhysicalNode&);
 
 }  // namespace redquel::planner

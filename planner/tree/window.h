@@ -1,8 +1,10 @@
 #pragma once
 
+#include <tuple>
 #include <vector>
 
 #include "parser/ast_expression.h"
+#include "planner/tree/node_parts.h"
 #include "sql/expressions/expression.h"
 #include "sql/functions/function.h"
 
@@ -22,6 +24,7 @@ struct WindowFrame {
   /// Without columns; null unless the bound is an offset. ROWS and GROUPS: int8; RANGE: what is added to the order column.
   sql::ExpressionPtr start_offset, end_offset;
   FrameExclusion exclusion = FrameExclusion::kNoOthers;
+  static constexpr std::tuple kParts{Expressions{&WindowFrame::start_offset}, Expressions{&WindowFrame::end_offset}};
 };
 
 /// One call with OVER.
@@ -31,15 +34,7 @@ struct WindowCall {
   std::vector<sql::ExpressionPtr> arguments;
   sql::ExpressionPtr filter;  // of an aggregate; null: none
   WindowFrame frame;
+  static constexpr std::tuple kParts{Expressions{&WindowCall::arguments}, Expressions{&WindowCall::filter}, Expressions{&WindowCall::frame}};
 };
-
-/// Calls `visit` with every expression of the call, null ones included; `Call` may be const.
-template <class Call, class Visit>
-void visit_expressions(Call& call, const Visit& visit) {
-  for (auto& argument : call.arguments) visit(argument);
-  visit(call.filter);
-  visit(call.frame.start_offset);
-  visit(call.frame.end_offset);
-}
 
 }  // namespace redquel::planner

@@ -73,7 +73,7 @@ def test_plans_show_commands(server):
     assert "Redis: DBSIZE" in explain(server, "SELECT count(*) FROM redis.keys")
     assert "Redis: CONFIG GET maxmemory" in explain(server, "SELECT value FROM redis.config WHERE name = 'maxmemory'")
     plan = explain(server, "ANALYZE SELECT key FROM redis.keys WHERE key = 'thing:1'")
-    assert "Sent: 1 commands in 1 round trips" in plan, plan
+    assert "Sent: 1 command in 1 round trip" in plan, plan
 
 
 def test_reports(server, redis):

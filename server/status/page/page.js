@@ -350,7 +350,7 @@ function planResult(result) {
     const facts = make("dl");
     const fact = (name, value, className = "") => facts.append(make("dt", { textContent: name }), make("dd", { textContent: value, className }));
     for (const [name, value] of Object.entries(one)) {
-      if (["Node Type", "Target", "Plans", "Redis Commands"].includes(name)) continue;
+      if (["Node Type", "Target", "Relation Name", "Alias", "Plans", "Redis Commands"].includes(name)) continue;
       fact(name, typeof value === "object" ? JSON.stringify(value) : String(value));
     }
     for (const command of one["Redis Commands"] || []) fact("Redis", command, "command");

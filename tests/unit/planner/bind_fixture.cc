@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "parser/parse.h"
+#include "planner/rules/rule.h"
+#include "planner/tree/table_sizes.h"
 
 namespace redquel::planner {
 
@@ -94,6 +96,24 @@ std::string with_bound(const std::string& statement, std::vector<Type> types, co
 std::string bound(const std::string& statement, std::vector<Type> parameter_types) {
   return with_bound(statement, std::move(parameter_types),
                     [](const BoundStatement& result) { return "\n" + to_string(result.plan); });
+}
+
+std::string rewritten(const std::string& rule, const std::string& statement, const std::map<std::string, double>& rows) {
+  return with_bound(statement, {}, [&](const BoundStatement& result) {
+    TableSizes sizes;
+    for (const auto& [oid, table] : test_catalog().tables) {
+      if (const auto found = rows.find(table->name); found != rows.end()) sizes[oid] = found->second;
+    }
+    LogicalPtr plan = with_sizes(result.plan, sizes);
+    for (const Rule& one : rewrite_rules()) {
+      if (one.name == rule) {
+        const std::string before = to_string(plan), after = to_string(one.rewrite(plan));
+        return "\n" + before + (after == before ? "=> unchanged\n" : "=>\n" + after);
+      }
+      plan = one.rewrite(plan);
+    }
+    return "no rule " + rule;
+  });
 }
 
 std::string described(const std::string& statement, std::vector<Type> parameter_types) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
 #include "planner/bind/bind.h"
@@ -20,6 +21,9 @@ sql::CatalogSnapshot test_catalog();
 
 /// The plan of a statement as text, behind an empty line. A SqlError as "SQLSTATE@offset message | detail | hint".
 std::string bound(const std::string& statement, std::vector<sql::Type> parameter_types = {});
+/// The statement's logical plan as the rules before `rule` leave it, a line "=>", and what this rule makes of it. A plan that the rule leaves
+/// alone has "=> unchanged". `rows`: sizes of tables by name.
+std::string rewritten(const std::string& rule, const std::string& statement, const std::map<std::string, double>& rows = {});
 /// The result's columns, and the parameters' types where there are any: "ok: a integer, b text, (bigint)"; errors as
 /// above.
 std::string described(const std::string& statement, std::vector<sql::Type> parameter_types = {});

@@ -1,0 +1,105 @@
+#include "planner/physical/memory_scans.h"
+#include "tests/unit/planner/plan_fixture.h"
+
+namespace redquel::planner {
+namespace {
+
+/// The titles of the plan's nodes, outermost first, without what they print of themselves.
+std::string titles(const PhysicalPlan& plan) {
+  std::string text;
+  std::string line;
+  for (const std::string& one : explain(plan, {}, nullptr, 0, 0)) {
+    const std::size_t arrow = one.find("->  ");
+    const bool is_node = text.empty() || arrow != std::string::npos;
+    if (is_node) text += (text.empty() ? "" : " / ") + (arrow == std::string::npos ? one : one.substr(arrow + 4));
+  }
+  return text;
+}
+std::string titles(const std::string& statement) { return titles(planned(statement)); }
+
+TEST(AccessPaths, TheBestStructureOfAConditionIsRead) {
+  EXPECT_EQ(titles("select * from emp where emp_id = 7 and dept = 3"), "Key Lookup on emp");
+  EXPECT_EQ(titles("select * from emp where email = 'a@x' and dept = 3"), "Unique Lookup on emp");
+  EXPECT_EQ(titles("select * from emp where dept = 3 and ename > 'm'"), "Index Set Scan on emp");
+  EXPECT_EQ(titles("select * from emp where salary between 10 and 20"), "Ordered Index Scan by salary on emp");
+  EXPECT_EQ(titles("select * from emp where ename = 'x'"), "Full Scan on emp");
+}
+
+TEST(AccessPaths, AnOrderIsReadWhereItStopsASort) {
+  EXPECT_EQ(titles("select * from emp order by emp_id limit 3"), "Ordered Index Scan by emp_id on emp");
+  EXPECT_EQ(titles("select * from emp order by ename limit 3"), "Limit / Top-N Sort / Full Scan on emp");
+}
+
+TEST(AccessPaths, CardinalitiesCountRows) {
+  EXPECT_EQ(titles("select count(*) from emp where dept = 3"), "Index Count on emp");
+  EXPECT_EQ(titles("select dept, count(*) from emp group by dept"), "Index Group Count on emp");
+  EXPECT_EQ(titles("select count(*) from emp where ename = 'x'"), "Aggregate / Full Scan on emp");
+}
+
+TEST(AccessPaths, RowsOfTheTransactionAreReadWhole) {
+  EXPECT_EQ(titles(planned("select count(*) from emp where dept = 3", {kEmp})), "Aggregate / Index Set Scan on emp");
+  EXPECT_EQ(titles(planned("select * from emp order by emp_id limit 3", {kEmp})), "Limit / Top-N Sort / Full Scan on emp");
+}
+
+TEST(Joins, RowsAreLookedUpByTheKeyOfTheInnerTable) {
+  EXPECT_EQ(titles("select * from emp e join dept d on d.id = e.dept where e.emp_id = 7"), "Lookup Join on dept d / Key Lookup on emp e");
+  EXPECT_EQ(titles("select * from emp e join dept d on d.name = e.ename"), "Hash Join / Full Scan on emp e / Full Scan on dept d");
+}
+
+TEST(Traits, SnapshotsAreNeededWhereRowsOfSeveralMomentsMeet) {
+  EXPECT_FALSE(needs_snapshot(planned("select * from emp where emp_id = 7")));
+  EXPECT_FALSE(needs_snapshot(planned("select * from emp")));
+  EXPECT_FALSE(needs_snapshot(planned("select ename, 1 + 1 from emp where ename > 'm'")));
+  EXPECT_TRUE(needs_snapshot(planned("select sum(salary) from emp")));
+  EXPECT_TRUE(needs_snapshot(planned("select * from emp order by ename")));
+  EXPECT_TRUE(needs_snapshot(planned("select * from emp e join dept d on d.name = e.ename")));
+  EXPECT_FALSE(needs_snapshot(planned("update emp set salary = 1 where dept = 3")));
+}
+
+TEST(Traits, ASumOverAWindowNeedsASnapshot) {
+  EXPECT_TRUE(needs_snapshot(planned("select ename, sum(salary) over () from emp")));
+}
+
+TEST(Traits, PlansThatReadWholeRowsServeAChangedTable) {
+  const auto serves = [](const std::string& statement) { return reads_changed_tables_plainly(planned(statement), {kEmp}); };
+  EXPECT_TRUE(serves("select * from emp where emp_id = 7"));
+  EXPECT_TRUE(serves("select * from emp where email = 'a@x'"));
+  EXPECT_TRUE(serves("select * from emp where dept = 3"));
+  EXPECT_TRUE(serves("select * from emp"));
+  EXPECT_FALSE(serves("select * from emp limit 3"));
+  EXPECT_FALSE(serves("select * from emp where salary > 3"));
+  EXPECT_FALSE(serves("select count(*) from emp where dept = 3"));
+  EXPECT_TRUE(serves("select count(*) from dept"));
+  EXPECT_FALSE(serves("select * from dept d join emp e on e.dept = d.id where d.id = 1"));
+}
+
+TEST(Traits, WritesNameTheirCommandAndTable) {
+  const PhysicalPlan update = planned("update emp set salary = 1 where dept = 3");
+  ASSERT_NE(main_write(*update), nullptr);
+  EXPECT_STREQ(traits_of(*main_write(*update)).command, "UPDATE");
+  EXPECT_EQ((*table_of(*main_write(*update)))->name, "emp");
+  EXPECT_EQ(main_write(*planned("select * from emp")), nullptr);
+  EXPECT_FALSE(is_compound_write(*update));
+  EXPECT_TRUE(is_compound_write(*planned("with d as (delete from dept returning id) update emp set salary = 1 where dept in (select id from d)")));
+}
+
+TEST(MemoryScans, StandForScansOfRowsButNotForLookupsAndWrites) {
+  const auto of_memory = [](const std::string& statement) { return titles(planned(statement, {}, true)); };
+  EXPECT_EQ(of_memory("select sum(salary) from emp"), "Aggregate / Memory Scan on emp");
+  EXPECT_EQ(of_memory("select * from emp where emp_id = 7"), "Key Lookup on emp");
+  EXPECT_EQ(of_memory("select * from emp limit 3"), "Full Scan on emp");
+  EXPECT_EQ(of_memory("delete from emp"), "Delete on emp / Full Scan on emp");
+}
+
+TEST(MemoryScans, InputsThatAreSharedStayShared) {
+  const PhysicalPlan plan = planned("select * from emp e join dept d on d.id = e.dept", {}, true);
+  const PhysicalNode& top = below_row_wise(*plan);
+  const auto* join = std::get_if<AdaptiveJoin>(&top.node);
+  ASSERT_NE(join, nullptr);
+  EXPECT_EQ(std::get<LookupJoin>(join->lookup->node).outer, join->outer);
+  EXPECT_EQ(std::get<HashJoin>(join->hash->node).left, join->outer);
+  EXPECT_EQ(std::get<HashJoin>(join->hash->node).right, join->right);
+}
+
+}  // namespace
+}  // namespace redquel::planner
