@@ -167,7 +167,7 @@ asio::awaitable<void> Session::open(StartupMessage message) {
   deadline_.reset();
   started_ = true;
   facts.application_name = parameters_.find("application_name").value_or("");
-  meter_.log_in(facts, state_.counters);
+  meter_.log_in(facts, state_.counters, connection_.security().origin != ClientOrigin::kStatusPage);
   state_.relation_counts = &meter_.relations();
   state_.progress = meter_.progress();
   log_.begin(facts);

@@ -61,7 +61,11 @@ char* Arena::allocate(std::size_t size) {
 std::string_view Arena::store(std::string_view bytes) {
   if (bytes.empty()) return std::string_view("", 0);
   char* room = allocate(bytes.size());
-  std::memcpy(room, bytes.data(), bytes.size());
+  constexpr std::size_t kPieceBytes = std::size_t{256} << 10;  // the interrupts are checked between the pieces of a long value
+  for (std::size_t at = 0; at < bytes.size(); at += kPieceBytes) {
+    if (at > 0) check_interrupts();
+    std::memcpy(room + at, bytes.data() + at, std::min(kPieceBytes, bytes.size() - at));
+  }
   return {room, bytes.size()};
 }
 

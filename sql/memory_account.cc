@@ -11,9 +11,9 @@ namespace redquel::sql {
 namespace {
 
 /// A session that holds more than this part of the limit may not overdraw.
-constexpr std::size_t kSmallShare = 32;
+constexpr std::size_t kSmallShare = 256;
 /// The part of the limit that may be overdrawn.
-constexpr std::size_t kOverdraft = 8;
+constexpr std::size_t kOverdraft = 3;
 /// A session that holds less than this part of the limit is not worth ending.
 constexpr std::size_t kLargeShare = 64;
 /// The part of a clients' limit that one session may hold.

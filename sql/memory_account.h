@@ -49,7 +49,7 @@ class ProcessMemory {
   ProcessMemory& operator=(const ProcessMemory&) = delete;
 
   const MemoryLimits& limits() const { return limits_; }
-  /// Takes memory, if it fits. Before it gives up it asks the reserve to shrink. `may_overdraw`: an eighth more than the limit fits, so that
+  /// Takes memory, if it fits. Before it gives up it asks the reserve to shrink. `may_overdraw`: a third more than the limit fits, so that
   /// sessions that hold little go on while large ones fail.
   bool take(MemoryPart part, std::size_t bytes, bool may_overdraw = false);
   void give_back(MemoryPart part, std::size_t bytes);

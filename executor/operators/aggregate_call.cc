@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "executor/context/thread_safety.h"
+#include "executor/runtime/computation.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/interrupts.h"
 
 namespace redquel::executor {
 
@@ -190,7 +192,11 @@ asio::awaitable<sql::ColumnPtr> AggregateCallRun::finish(std::size_t group_count
     }
     sorted_.reset();
   }
-  sql::ColumnPtr result = aggregator_->finish(group_count, context);
+  auto work = [&] {
+    const sql::InterruptScope interrupts(context.backend_pid);
+    return aggregator_->finish(group_count, context);
+  };
+  sql::ColumnPtr result = co_await compute_in_turns(std::move(work));
   aggregator_.reset();
   co_return result;
 }

@@ -46,7 +46,8 @@ SessionMeter::~SessionMeter() {
   if (listed_) server_.unlist(listed_->facts.process_id);
 }
 
-void SessionMeter::log_in(sql::SessionStatistics facts, const executor::ExecutionCounters& redis) {
+void SessionMeter::log_in(sql::SessionStatistics facts, const executor::ExecutionCounters& redis, bool lists_statements) {
+  lists_statements_ = lists_statements;
   redis_ = &redis;
   database_ = facts.database;
   counts_ = &thread_.database(database_);
@@ -85,7 +86,7 @@ void SessionMeter::end_statement(std::string_view text, sql::Oid role, std::stri
   counts_->done[number].add();
   counts_->rows[number].add(rows);
   has_rolled_back_ = has_rolled_back_ || tag == "ROLLBACK";
-  query_id_ = thread_.statements.add({role, database_, text}, {last_duration_, rows, redis_->round_trips - round_trips_, redis_->commands - commands_});
+  query_id_ = !lists_statements_ ? 0 : thread_.statements.add({role, database_, text}, {last_duration_, rows, redis_->round_trips - round_trips_, redis_->commands - commands_});
   round_trips_ = redis_->round_trips;
   commands_ = redis_->commands;
   listed_->activity.set_query_id(query_id_);

@@ -20,7 +20,8 @@ class SessionMeter {
   SessionMeter& operator=(const SessionMeter&) = delete;
 
   /// The client has logged in. `redis`: what the statements of the session have asked of Redis; it outlives the meter.
-  void log_in(sql::SessionStatistics facts, const executor::ExecutionCounters& redis);
+  /// `lists_statements`: they count in pg_stat_statements.
+  void log_in(sql::SessionStatistics facts, const executor::ExecutionCounters& redis, bool lists_statements);
   void rename(const std::string& application_name);
   /// Returns the counts of the tables of the session's database. After `log_in`.
   sql::RelationCounts& relations() { return counts_->relations; }
@@ -66,6 +67,7 @@ class SessionMeter {
   std::uint64_t measured_from_ = 0, message_began_ = 0, began_ = 0, rested_ = 0, logged_in_ = 0;  // nanoseconds of the steady clock
   std::uint64_t last_duration_ = 0;
   std::int64_t query_id_ = 0;
+  bool lists_statements_ = true;
   bool is_running_ = false;        // a statement has begun since the last ReadyForQuery
   bool has_failed_ = false, has_rolled_back_ = false;
   bool was_in_transaction_ = false;

@@ -14,7 +14,7 @@ const PagePart kLiveParts[] = {
      "/* status page */ SELECT query, s.calls, rows, round(r2.round_trips::numeric / greatest(s.calls, 1), 1) AS trips, round(r2.commands::numeric / greatest(s.calls, 1), 1) AS commands, round(total_exec_time::numeric, 1) AS total_ms, round(mean_exec_time::numeric, 3) AS mean_ms, "
      "round(max_exec_time::numeric, 1) AS max_ms, r.rolname AS role, d.datname AS database, s.queryid::text AS id FROM pg_stat_statements s "
      "LEFT JOIN pg_stat_statements_redis r2 USING (userid, dbid, queryid) "
-     "LEFT JOIN pg_roles r ON r.oid = s.userid LEFT JOIN pg_database d ON d.oid = s.dbid WHERE query NOT LIKE '/* status page */%' ORDER BY total_exec_time DESC LIMIT 30"},
+     "LEFT JOIN pg_roles r ON r.oid = s.userid LEFT JOIN pg_database d ON d.oid = s.dbid ORDER BY total_exec_time DESC LIMIT 30"},
     {"databases",
      "/* status page */ SELECT datname AS database, numbackends AS sessions, xact_commit AS commits, xact_rollback AS rollbacks, tup_returned AS rows_read, "
      "tup_inserted AS inserted, tup_updated AS updated, tup_deleted AS deleted, deadlocks FROM pg_stat_database WHERE datname NOT LIKE 'template%'"},

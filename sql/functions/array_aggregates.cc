@@ -3,6 +3,7 @@
 #include "sql/error.h"
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/families.h"
+#include "sql/interrupts.h"
 #include "sql/sqlstate.h"
 #include "sql/types/structured_compare.h"
 
@@ -21,6 +22,7 @@ class ElementCollector final : public Aggregator {
       const std::size_t before = text.size();
       append_array_element(element_at(*arguments[0], row, element_), text);
       bytes_ += text.size() - before;
+      meter_.add(text.size() - before);
     }
   }
 
@@ -43,6 +45,7 @@ class ElementCollector final : public Aggregator {
 
  private:
   Type result_;
+  WorkMeter meter_;
   std::vector<std::string> texts_;
   std::string element_;
   std::size_t bytes_ = 0;

@@ -248,8 +248,8 @@ std::optional<bool> function_visible(Context context, Int function) {
   }
   const CatalogFunction* found = find_catalog_function(as_oid(function));
   if (found == nullptr) return std::nullopt;
-  const bool is_of_redis = found->facts.empty() && found->name.starts_with("redis.");
-  return !is_of_redis || std::ranges::find(context.search_path, "redis") != context.search_path.end();
+  const std::string_view schema = own_schema_and_name(*found).first;
+  return schema == "pg_catalog" || std::ranges::find(context.search_path, schema) != context.search_path.end();
 }
 
 // ---- comments -------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "sql/functions/json_encode.h"
 #include "sql/functions/json_families.h"
 #include "sql/functions/lift.h"
+#include "sql/interrupts.h"
 #include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/jsonb.h"
@@ -157,6 +158,7 @@ class JsonCollector : public Aggregator {
       const std::size_t before = text.size();
       add(arguments, row, context, text);
       bytes_ += text.size() - before;
+      meter_.add(text.size() - before);
     }
   }
 
@@ -176,6 +178,7 @@ class JsonCollector : public Aggregator {
   virtual void add(Arguments arguments, std::size_t row, const EvaluationContext& context, std::string& text) = 0;
   virtual void close(std::string& text) = 0;
 
+  WorkMeter meter_;
   Type result_;
   std::vector<std::string> texts_;
   std::size_t bytes_ = 0;

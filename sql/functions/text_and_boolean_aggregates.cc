@@ -3,6 +3,7 @@
 #include "sql/functions/characters.h"
 #include "sql/functions/families.h"
 #include "sql/functions/group_states.h"
+#include "sql/interrupts.h"
 
 namespace redquel::sql {
 namespace {
@@ -60,9 +61,11 @@ class Joiner final : public Aggregator {
     check_text_size(text.size() + part.size());
     text += part;
     bytes_ += part.size();
+    meter_.add(part.size());
   }
 
   Type result_;
+  WorkMeter meter_;
   std::vector<std::optional<std::string>> texts_;
   std::size_t bytes_ = 0;
 };

@@ -84,6 +84,7 @@ def test_the_page_shows_the_figures_of_the_views(make_server, make_redis):
         assert "salary > $1" in browser.text("#plan-text")
         trips = connection.run("SELECT round_trips, commands FROM pg_stat_statements_redis JOIN pg_stat_statements USING (userid, dbid, queryid) WHERE query LIKE 'SELECT count(*) FROM emp WHERE salary%'")[0]
         assert int(trips[0]) >= 1 and int(trips[1]) >= int(trips[0]), trips
+        assert connection.run("SELECT count(*) FROM pg_stat_statements WHERE query LIKE '%pg_stat_database%' OR query LIKE '%redquel_page_plan%'") == [["0"]]
         version = connection.run("SELECT value FROM redis.info WHERE name IN ('redis_version', 'valkey_version') ORDER BY name DESC LIMIT 1")[0][0]
         assert version in browser.text("#redis") and "noeviction" in browser.text("#redis")
         assert browser.text("#state") == "ready"

@@ -11,7 +11,7 @@ from harness.waiting import wait_for
 from wire.doors_test import configured, resident_megabytes
 
 LONG_FORM = os.environ.get("LONG_TESTS") == "1"
-MEMORY = 1024 if LONG_FORM else 256  # MB
+MEMORY = 1024 if LONG_FORM else 512  # MB
 CLIENTS = 16 if LONG_FORM else 6
 SECONDS = 240 if LONG_FORM else 20
 SLOW = True

@@ -54,8 +54,8 @@ TEST(MemoryAccount, SmallSessionsOverdrawWhenTheProcessIsFull) {
   ASSERT_TRUE(all.take(MemoryPart::kStatements, 400));
   EXPECT_TRUE(all.is_full());
   EXPECT_THROW(HeldBytes(large, 1, MemoryPart::kStatements), SqlError);
-  EXPECT_NO_THROW(HeldBytes(small, 200, MemoryPart::kStatements));  // a 32nd of the limit
-  EXPECT_THROW(HeldBytes(small, 201, MemoryPart::kStatements), SqlError);
+  EXPECT_NO_THROW(HeldBytes(small, 25, MemoryPart::kStatements));  // a 256th of the limit
+  EXPECT_THROW(HeldBytes(small, 26, MemoryPart::kStatements), SqlError);
 }
 
 TEST(MemoryAccount, MemoryBeyondTheAccountCounts) {
