@@ -24,7 +24,7 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
 
 namespace {
 
-/// What a plan reads, summed up over its nodes.
+/// The reads of a plan, summed up over its nodes.
 struct ReadSum {
   std::size_t sources = 0;
   bool whole_table = false;

@@ -292,7 +292,7 @@ class Describer {
     for (const std::int16_t number : n.numbers) {
       if (!n.table->in_primary_key(number)) text.commands.push_back(fmt::format("ZMSCORE {} <{}>", word(ordered_source(*n.table, number)->key), sets));
     }
-    if (plain) text.as_needed.clear();  // the cursor tells the size
+    if (plain) text.as_needed.clear();  // the cursor shows the size
     text.round_trips = plain ? "1 (by cursor where the set is large)" : "1 (one read-only script; by cursor where a set is large)";
   }
 
@@ -364,7 +364,7 @@ class Describer {
     }
   }
 
-  /// What one script does, all or nothing. `changed`: the columns that an UPDATE assigns.
+  /// The effect of one script, all or nothing. `changed`: the columns that an UPDATE assigns.
   void write_managed(const sql::TableDef& table, Change change, const std::set<std::int16_t>& changed = {}) {
     static constexpr std::string_view kRow[] = {"HSET", "HSET", "UNLINK", "HSET or UNLINK"};
     text.commands.push_back(fmt::format("EVALSHA plain_write of few rows or write_rows: {} {}", kRow[static_cast<std::size_t>(change)], word(table.prefix + ":<key>")));

@@ -7,7 +7,7 @@
 
 namespace redquel::planner {
 
-/// The Redis commands of one node, and how many round trips they take, as far as the plan tells.
+/// The Redis commands of one node, and their round trips, as far as the plan determines them.
 struct CommandText {
   std::vector<std::string> commands;
   std::string round_trips;  // "1", "1 per 1000 rows"; empty: none

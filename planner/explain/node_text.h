@@ -9,7 +9,7 @@
 
 namespace redquel::planner {
 
-/// What EXPLAIN prints of a node in every format.
+/// The text of a node, for any format of EXPLAIN.
 struct NodeText {
   std::string title;   // "Key Lookup", for JSON's "Node Type"
   std::string suffix;  // " on emp e", only in text form

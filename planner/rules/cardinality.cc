@@ -188,7 +188,7 @@ struct RowsOfNode {
   double operator()(const LogicalUpdate& n) const { return of.rows(*n.source); }
   double operator()(const LogicalDelete& n) const { return of.rows(*n.source); }
   double operator()(const LogicalMerge& n) const { return of.rows(*n.source); }
-  /// As many as the input has, or nearly.
+  /// Returns about the number of the input's rows.
   double operator()(const OneOf<LogicalProject, LogicalWindow, LogicalSort, LogicalLockRows, LogicalDistinct, LogicalShare> auto& n) const {
     return of.rows(*n.input);
   }

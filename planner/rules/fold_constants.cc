@@ -62,7 +62,7 @@ LogicalPtr fold_filter(const LogicalPtr& node, const LogicalFilter& filter) {
   return make_logical(LogicalFilter{filter.input, sql::conjunction(std::move(left)), true}, node->columns);
 }
 
-/// What remains of a node whose expressions and inputs are folded: inputs without rows are taken out of it.
+/// Returns the rest of a node whose expressions and inputs are folded, without inputs that have no rows.
 struct Folded {
   const LogicalPtr& node;
 

@@ -231,7 +231,7 @@ LogicalPtr prune_through(const Logical& node, const Ids& needed) {
   return make_logical(result->node, input->columns);
 }
 
-/// What remains of each kind of node where only `needed` columns are read.
+/// Returns the rest of each kind of node if only `needed` columns are read.
 struct Pruned {
   const Logical& node;
   const Ids& needed;

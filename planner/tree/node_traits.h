@@ -31,7 +31,7 @@ enum class Walks : std::uint8_t {
   kTable,  // several, over the whole table
 };
 
-/// What one kind of physical node does, for walks over plans. Each struct of a node states it as `kTraits`; a struct without it does not
+/// The traits of one kind of physical node, for walks over plans. Each struct of a node states it as `kTraits`; a struct without it does not
 /// compile as a node.
 struct NodeTraits {
   Reads reads = Reads::kNothing;
