@@ -9,6 +9,7 @@
 #include "executor/redis/executor_counts.h"
 #include "executor/redis/seen_version.h"
 #include "executor/roles/access.h"
+#include "executor/roles/user_mappings.h"
 #include "executor/runtime/session_context.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/transaction/transaction.h"
@@ -71,6 +72,7 @@ asio::awaitable<bool> RedisEngine::reload_catalog() {
   if (moved) {
     catalog_ = loaded.snapshot;
     cheapness_.clear();
+    forget_other_users(access_, database_, catalog_->server);
   }
   co_return moved;
 }

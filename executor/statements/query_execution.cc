@@ -154,7 +154,8 @@ class QueryRun {
         continue;
       }
       if (outcome == Outcome::kGood) {
-        if (!batch) finish();
+        // At the stricter isolation levels what was read is kept at the end.
+        if (!batch || (!holds_ && !is_strict_ && root_->is_at_end())) finish();
         rows_sent_ = rows_sent_ || batch.has_value();
         co_return batch;
       }
