@@ -68,11 +68,11 @@ asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) 
 
 asio::awaitable<PreparedStatementPtr> Session::prepare(SourceText source, std::string text,
                                                        std::shared_ptr<const parser::ast::Statement> statement,
-                                                       executor::DeclaredParameters parameters) {
+                                                       executor::DeclaredParameters parameters, PreparedStatementPtr before) {
   if (SessionStatements::handles(*statement)) {
     return session_statements_.prepare(std::move(source), std::move(text), std::move(statement), std::move(parameters));
   }
-  return plan_statement(*engine_, std::move(source), std::move(text), std::move(statement), std::move(parameters), state_);
+  return plan_statement(*engine_, std::move(source), std::move(text), std::move(statement), std::move(parameters), state_, std::move(before));
 }
 
 void Session::take(Portal& portal, std::optional<sql::Batch> batch) {

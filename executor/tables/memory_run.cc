@@ -20,9 +20,21 @@ bool has_columns(const TableVersion& version, const std::vector<std::int16_t>& n
   return slice == version.slices.end() || std::ranges::all_of(numbers, [&](std::int16_t number) { return slice->chunk->columns.contains(number); });
 }
 
+/// Returns the inputs of a node, also those that it may not choose.
+std::vector<planner::PhysicalPlan> inputs_with_choices(const planner::PhysicalNode& plan) {
+  std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
+  if (const auto* join = std::get_if<planner::AdaptiveJoin>(&plan.node)) inputs.push_back(join->hash);
+  return inputs;
+}
+
 }  // namespace
 
-bool MemoryRun::note_scans(const planner::PhysicalNode& plan) {
+bool scans_memory(const planner::PhysicalNode& plan) {
+  if (std::holds_alternative<planner::MemoryScan>(plan.node)) return true;
+  return std::ranges::any_of(inputs_with_choices(plan), [](const planner::PhysicalPlan& input) { return scans_memory(*input); });
+}
+
+void MemoryRun::note_scans(const planner::PhysicalNode& plan) {
   if (const auto* scan = std::get_if<planner::MemoryScan>(&plan.node)) {
     Read& read = reads_[scan->read.table->oid];
     read.table = scan->read.table;
@@ -33,10 +45,7 @@ bool MemoryRun::note_scans(const planner::PhysicalNode& plan) {
       if (place == read.numbers.end() || *place != number) read.numbers.insert(place, number);
     }
   }
-  std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
-  if (const auto* join = std::get_if<planner::AdaptiveJoin>(&plan.node)) inputs.push_back(join->hash);
-  for (const planner::PhysicalPlan& input : inputs) note_scans(*input);
-  return !reads_.empty();
+  for (const planner::PhysicalPlan& input : inputs_with_choices(plan)) note_scans(*input);
 }
 
 asio::awaitable<const MemoryRun::Table*> MemoryRun::state_of(sql::Oid table, ExecutionContext& context) {
