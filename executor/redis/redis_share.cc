@@ -48,7 +48,7 @@ void RedisShare::note_latency(Clock::time_point now, Clock::duration round_trip)
 
 std::size_t RedisShare::step() const {
   // A key or an element costs Redis up to a microsecond.
-  constexpr std::size_t kLeast = 25, kMost = 1000, kOfRoundTrip = 5;
+  constexpr std::size_t kLeast = 10, kMost = 1000, kOfRoundTrip = 10;
   const std::lock_guard lock(mutex_);
   if (limits_.percent >= 100) return kMost;
   if (!latency_) return kLeast;
