@@ -47,11 +47,11 @@ using PreparedStatementPtr = std::shared_ptr<const PreparedStatement>;
 /// By name; the unnamed one is "".
 using PreparedStatements = std::unordered_map<std::string, PreparedStatementPtr>;
 
-/// Lets the engine plan a statement. `text`: the statement's own, its tree's offsets count from there. Throws what
-/// Engine::prepare throws.
+/// Lets the engine plan a statement. `text`: the statement's own, its tree's offsets count from there. Returns `before` if that has the
+/// same plan; then there must be no source. Throws what Engine::prepare throws.
 asio::awaitable<PreparedStatementPtr> plan_statement(executor::Engine& engine, SourceText source, std::string text,
                                                      std::shared_ptr<const parser::ast::Statement> statement,
                                                      executor::DeclaredParameters parameters,
-                                                     executor::SessionState& state);
+                                                     executor::SessionState& state, PreparedStatementPtr before = nullptr);
 
 }  // namespace redquel::server

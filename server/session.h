@@ -166,7 +166,7 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::awaitable<void> run_cancellable(asio::awaitable<void> statement);
   asio::awaitable<PreparedStatementPtr> prepare(SourceText source, std::string text,
                                                 std::shared_ptr<const parser::ast::Statement> statement,
-                                                executor::DeclaredParameters parameters);
+                                                executor::DeclaredParameters parameters, PreparedStatementPtr before = nullptr);
   /// Sends up to `max_rows` rows (0: all) and how it ended: CommandComplete, PortalSuspended or EmptyQueryResponse.
   /// `describe`: RowDescription goes before the first row.
   /// `commits`: the implicit transaction ends with this statement, before its end is told.
@@ -249,6 +249,7 @@ class Session : public std::enable_shared_from_this<Session> {
   SessionLog log_;
   PreparedStatements statements_;
   std::unordered_set<std::string> individual_texts_;  // see run_with_literals
+  PreparedStatementPtr last_with_literals_;           // the statement that run_with_literals ran last: most clients repeat one
   SessionTransactions transactions_;
   SessionStatements session_statements_;
   std::shared_ptr<executor::Engine> engine_;

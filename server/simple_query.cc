@@ -120,7 +120,9 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
     try {
       SourceText no_source;  // positions would be those of a text that the client has not sent
       executor::DeclaredParameters types(types_of(shared.literals));
-      portal.statement = co_await prepare(std::move(no_source), shared.text, std::move(statement), std::move(types));
+      PreparedStatementPtr before = last_with_literals_;
+      portal.statement = co_await prepare(std::move(no_source), shared.text, std::move(statement), std::move(types), std::move(before));
+      last_with_literals_ = portal.statement;
       // A definition (SELECT INTO) keeps its text and takes no parameters.
       is_individual = portal.statement->parameter_types.size() != shared.literals.size();
       if (const executor::PreparedPtr& plan = portal.statement->plan) is_individual = is_individual || plan->depends_on_constants;

@@ -85,11 +85,11 @@ asio::awaitable<std::vector<parser::ParsedStatement>> Session::parse_text(std::s
 
 asio::awaitable<PreparedStatementPtr> Session::prepare(SourceText source, std::string text,
                                                        std::shared_ptr<const parser::ast::Statement> statement,
-                                                       executor::DeclaredParameters parameters) {
+                                                       executor::DeclaredParameters parameters, PreparedStatementPtr before) {
   if (SessionStatements::handles(*statement)) {
     return session_statements_.prepare(std::move(source), std::move(text), std::move(statement), std::move(parameters));
   }
-  return plan_statement(*engine_, std::move(source), std::move(text), std::move(statement), std::move(parameters), state_);
+  return plan_statement(*engine_, std::move(source), std::move(text), std::move(statement), std::move(parameters), state_, std::move(before));
 }
 
 void Session::take(Portal& portal, std::optional<sql::Batch> batch) {

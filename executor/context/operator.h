@@ -18,6 +18,8 @@ class Operator {
   virtual ~Operator() = default;
   /// The next non-empty batch, or nullopt at the end. Throws SqlError. Not called again after either.
   virtual asio::awaitable<std::optional<sql::Batch>> next() = 0;
+  /// Returns true if there is nothing behind the last batch, as next() would say, too. False: it is not known.
+  virtual bool is_at_end() const { return false; }
   /// Says that rows with another value in this column of the output are of no use. The operator may leave them out from now on.
   virtual void leave_out(std::size_t, const KeyFilterPtr&) {}
 };

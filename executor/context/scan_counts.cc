@@ -1,24 +1,25 @@
 #include "executor/context/scan_counts.h"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 namespace redquel::executor {
 
 namespace {
 
 using Columns = std::span<const std::int16_t>;
+using Indexes = boost::container::small_vector<sql::Oid, 4>;
 
 /// The reads of one table by a node.
 struct Scan {
   const sql::TableDef* table = nullptr;
   bool is_whole = false;            // else by indexes
-  std::vector<sql::Oid> indexes = {};
+  Indexes indexes = {};
 };
 
-void add(std::vector<sql::Oid>& indexes, sql::Oid oid) {
+void add(Indexes& indexes, sql::Oid oid) {
   if (oid != 0 && std::ranges::find(indexes, oid) == indexes.end()) indexes.push_back(oid);
 }
 

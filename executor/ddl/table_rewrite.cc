@@ -10,6 +10,7 @@
 #include "executor/ddl/row_copy.h"
 #include "executor/ddl/row_relocation.h"
 #include "executor/ddl/table_alteration.h"
+#include "executor/runtime/failure.h"
 #include "executor/storage/table_walk.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
@@ -93,11 +94,10 @@ asio::awaitable<bool> try_rewrite_table(DdlContext& context, const ast::AlterTab
 
   const LoadedCatalog loaded = co_await load_catalog(context.redis);
   const TablePtr now = loaded.snapshot->find_table(before->oid);
-  bool is_committed = false;
   sql::TableDef shadow = *before;
   shadow.prefix = prefix;
-  std::exception_ptr failure;
-  if (now && now->version == before->version) {
+  const auto write_rows = [&]() -> asio::awaitable<bool> {
+    if (!now || now->version != before->version) co_return false;
     try {
       const TableState state = co_await table_state(context.redis, *before);
       CatalogDraft trial(loaded, context.session);
@@ -106,6 +106,7 @@ asio::awaitable<bool> try_rewrite_table(DdlContext& context, const ast::AlterTab
       const auto after = std::make_shared<const sql::TableDef>(shadow);
       RowConverter converter(context.session, trial.catalog(), now, after, rewrites);
       co_await copy_rows(context, now, after, converter);
+      bool is_committed = false;
       const MakeDraft make = [&](CatalogDraft& draft) {
         const TablePtr table = draft.catalog().find_table(before->oid);
         is_committed = table && table->version == before->version;
@@ -118,18 +119,17 @@ asio::awaitable<bool> try_rewrite_table(DdlContext& context, const ast::AlterTab
         draft.put(std::move(altered));
       };
       const bool is_first = co_await try_change_catalog(context, make);
-      is_committed = is_committed && is_first;
+      co_return is_committed && is_first;
     } catch (const SqlError& error) {
-      failure = std::make_exception_ptr(as_build_error(error, *before));
-    } catch (...) {
-      failure = std::current_exception();
+      throw as_build_error(error, *before);
     }
-  }
-  if (is_committed && !failure) co_return true;
-  if (failure) co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
+  };
+  const Attempt<bool> is_committed = co_await attempt(write_rows());
+  if (is_committed.value.value_or(false)) co_return true;
+  if (is_committed.failure) co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
   const MakeDraft clean = [&](CatalogDraft& draft) { draft.remove(removal_of_table(shadow)); };
   co_await change_catalog(context, clean);
-  if (failure) std::rethrow_exception(failure);
+  if (is_committed.failure) std::rethrow_exception(is_committed.failure);
   co_return false;
 }
 

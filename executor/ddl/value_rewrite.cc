@@ -10,6 +10,7 @@
 
 #include "executor/ddl/row_copy.h"
 #include "executor/ddl/table_rewrite.h"
+#include "executor/runtime/failure.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction.h"
 #include "executor/transaction/transaction_catalog.h"
@@ -106,9 +107,7 @@ asio::awaitable<bool> try_change_type(DdlContext& context, const std::function<T
     moves.push_back({table, nullptr, std::move(state.change_counter)});
   }
   if (change.meanwhile && !moves.empty()) sql::register_user_types({{change.type, change.meanwhile}});
-  bool is_committed = false;
-  std::exception_ptr failure;
-  try {
+  const auto move_rows = [&]() -> asio::awaitable<bool> {
     for (Moved& moved : moves) {
       moved.shadow = co_await make_shadow(context, moved.before);
       co_await copy_table(context, loaded, moved, change);
@@ -133,21 +132,20 @@ asio::awaitable<bool> try_change_type(DdlContext& context, const std::function<T
         draft.put(relocated(*draft.catalog().find_table(moved.before->oid), moved.shadow->prefix));
       }
     };
-    is_committed = co_await try_change_catalog(context, commit);
-    is_committed = is_committed && is_same;
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  if (is_committed && !failure) co_return true;
+    const bool is_committed = co_await try_change_catalog(context, commit);
+    co_return is_committed && is_same;
+  };
+  const Attempt<bool> is_committed = co_await attempt(move_rows());
+  if (is_committed.value.value_or(false)) co_return true;
   if (change.meanwhile && !moves.empty()) sql::register_user_types(loaded.snapshot->types);
   const MakeDraft clean = [&](CatalogDraft& draft) {
     for (const Moved& moved : moves) {
       if (moved.shadow) draft.remove(removal_of_table(*moved.shadow));
     }
   };
-  if (failure) co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
+  if (is_committed.failure) co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
   if (!moves.empty()) co_await change_catalog(context, clean);
-  if (failure) std::rethrow_exception(failure);
+  if (is_committed.failure) std::rethrow_exception(is_committed.failure);
   co_return false;
 }
 

@@ -101,14 +101,11 @@ asio::awaitable<std::exception_ptr> RedisEngine::confirm_commit(SessionState& se
   std::exception_ptr failure;
   bool is_open = true;
   while (is_open && !failure) {
-    std::optional<sql::SqlError> lost;
     co_await asio::this_coro::reset_cancellation_state();
-    try {
-      lost = co_await wait_for_replicas(session, first);
-    } catch (...) {
-      failure = std::current_exception();
-    }
+    const Attempt<std::optional<sql::SqlError>> waited = co_await attempt(wait_for_replicas(session, first));
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    failure = waited.failure;
+    const std::optional<sql::SqlError> lost = waited.value.value_or(std::nullopt);
     is_open = lost.has_value();
     first = next_commit();
     if (is_open) failure = co_await settle_lost_commit(token, generation, *lost);

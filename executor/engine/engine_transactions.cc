@@ -233,25 +233,19 @@ asio::awaitable<bool> RedisEngine::advisory_lock(SessionState& session, sql::Seq
   if (takes) {
     std::optional<LockWaitLimits> limits;
     if (request.action == Action::kLock) limits = LockWaitLimits{session.lock_timeout, session.deadlock_timeout, session.backend_pid};
-    bool taken = false;
-    std::exception_ptr failure;
-    try {
-      taken = co_await locks->take(shared_, lock, limits, random_);
-    } catch (...) {
-      failure = std::current_exception();
-    }
+    const Attempt<bool> taken = co_await attempt(locks->take(shared_, lock, limits, random_));
     // A statement that stands for itself is its own transaction.
-    const bool ends = !failure && request.transaction && !session.transaction;
-    if (!failure && !ends) co_return taken;
+    const bool ends = !taken.failure && request.transaction && !session.transaction;
+    if (!taken.failure && !ends) co_return *taken.value;
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    if (failure) {
+    if (taken.failure) {
       co_await settle_advisory(*locks);
     } else {
       co_await end_advisory_transaction(session);
     }
     co_await asio::this_coro::reset_cancellation_state();
-    if (failure) std::rethrow_exception(failure);
-    co_return taken;
+    if (taken.failure) std::rethrow_exception(taken.failure);
+    co_return *taken.value;
   }
   const bool unlocks_all = request.action == Action::kUnlockAll;
   const bool is_held = locks && co_await unlock_advisory(*locks, lock, unlocks_all);
@@ -279,21 +273,16 @@ asio::awaitable<void> RedisEngine::release_session_locks(SessionState& session) 
 /// Releases locks even if the statement is cancelled. After a failure the rest lapses with the lease.
 asio::awaitable<bool> RedisEngine::unlock_advisory(AdvisoryLocks& locks, AdvisoryLocks::Lock lock, bool all) {
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  bool is_held = true;
-  std::exception_ptr failure;
-  try {
-    if (all) {
-      co_await locks.unlock_all(shared_);
-    } else {
-      is_held = co_await locks.unlock(shared_, lock);
-    }
-  } catch (...) {
-    failure = std::current_exception();
-    lease_.renounce(locks.token());
-  }
+  const auto unlock = [&]() -> asio::awaitable<bool> {
+    if (!all) co_return co_await locks.unlock(shared_, lock);
+    co_await locks.unlock_all(shared_);
+    co_return true;
+  };
+  const Attempt<bool> is_held = co_await attempt(unlock());
+  if (is_held.failure) lease_.renounce(locks.token());
   co_await asio::this_coro::reset_cancellation_state();
-  if (failure) std::rethrow_exception(failure);
-  co_return is_held;
+  if (is_held.failure) std::rethrow_exception(is_held.failure);
+  co_return *is_held.value;
 }
 
 /// Gives back what a call that was cancelled may have taken.

@@ -18,6 +18,7 @@ class PreparedPlan {
   Kind kind = Kind::kQuery;
   planner::PlannedStatement planned;          // kQuery, kExplain
   bool writes = false, needs_snapshot = false;  // of `planned`
+  bool scans_memory = false;                  // of `planned`
   bool reads_plainly = false;                 // `planned` holds regardless of the transaction's changes
   planner::PlannedCopy copy;                  // kCopy, without `rows`: they are `planned`
   planner::ExplainOptions explain;            // kExplain

@@ -10,8 +10,10 @@
 #include "executor/redis/seen_version.h"
 #include "executor/roles/access.h"
 #include "executor/runtime/computation.h"
+#include "executor/roles/user_mappings.h"
 #include "executor/runtime/session_context.h"
 #include "executor/storage/catalog_store.h"
+#include "executor/tables/memory_run.h"
 #include "executor/transaction/transaction.h"
 #include "parser/deparse.h"
 #include "parser/option_value.h"
@@ -72,6 +74,7 @@ asio::awaitable<bool> RedisEngine::reload_catalog() {
   if (moved) {
     catalog_ = loaded.snapshot;
     cheapness_.clear();
+    forget_other_users(access_, database_, catalog_->server);
   }
   co_return moved;
 }
@@ -275,6 +278,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   if (plan->planned.plan) {
     plan->writes = plan->planned.is_compound_write || planner::main_write(*plan->planned.plan) != nullptr;
     plan->needs_snapshot = planner::needs_snapshot(plan->planned.plan);
+    plan->scans_memory = scans_memory(*plan->planned.plan);
     std::set<sql::Oid> tables;
     for (const auto& table : planner::tables_of(plan->planned.plan)) tables.insert(table->oid);
     plan->reads_plainly = planner::reads_changed_tables_plainly(plan->planned.plan, tables);

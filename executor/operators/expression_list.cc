@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "executor/runtime/row_store.h"
 #include "sql/expressions/evaluate.h"
@@ -32,6 +33,7 @@ std::vector<sql::Type> types_of(std::span<const sql::ExpressionPtr> expressions)
 }
 
 ExpressionList::ExpressionList(std::vector<sql::ExpressionPtr> expressions) : expressions_(std::move(expressions)) {
+  if (expressions_.size() <= 1) return;
   std::map<std::uint32_t, std::size_t> uses, computed_uses;
   for (const sql::ExpressionPtr& expression : expressions_) {
     const bool bare = std::holds_alternative<sql::ColumnRef>(expression->node);
@@ -54,12 +56,13 @@ std::vector<sql::ColumnPtr> ExpressionList::evaluate(const sql::Batch& batch,
 
 std::vector<sql::ColumnPtr> ExpressionList::evaluate_for_output(const sql::Batch& batch,
                                                                 const sql::EvaluationContext& context) const {
-  const sql::Batch input = with_decoded(batch, shared_computed_);
+  std::optional<sql::Batch> decoded;
+  if (!shared_computed_.empty()) decoded = with_decoded(batch, shared_computed_);
   std::vector<sql::ColumnPtr> columns;
   columns.reserve(expressions_.size());
   for (const sql::ExpressionPtr& expression : expressions_) {
     const bool bare = std::holds_alternative<sql::ColumnRef>(expression->node);
-    columns.push_back(sql::evaluate_for_output(*expression, bare ? batch : input, context));
+    columns.push_back(sql::evaluate_for_output(*expression, bare || !decoded ? batch : *decoded, context));
   }
   return columns;
 }

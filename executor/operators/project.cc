@@ -62,6 +62,8 @@ class ProjectOperator final : public Operator, public SharedOperator {
     co_return std::make_unique<ProjectedMorsels>(std::move(input), expressions_, context_.evaluation());
   }
 
+  bool is_at_end() const override { return input_->is_at_end() && !before_error_.is_pending(); }
+
   void leave_out(std::size_t column, const KeyFilterPtr& filter) override {
     const auto* source = std::get_if<sql::ColumnRef>(&plan_.expressions[column]->node);
     if (source != nullptr && !calls_sequences_) input_->leave_out(source->column, filter);

@@ -19,6 +19,7 @@ class RowsBeforeError {
     for (const sql::ExpressionPtr& expression : expressions) is_repeatable_ = is_repeatable_ && !sql::is_volatile(*expression);
   }
 
+  bool is_pending() const { return pending_.has_value(); }
   /// Throws the error of a row whose predecessors have been given.
   void throw_pending() const {
     if (pending_) throw *pending_;

@@ -43,16 +43,16 @@ bool RedisShare::wants_latency(Clock::time_point now) const {
 void RedisShare::note_latency(Clock::time_point now, Clock::duration round_trip) {
   const std::lock_guard lock(mutex_);
   latency_ = std::min(latency_.value_or(round_trip), round_trip);
+  last_latency_ = round_trip;
   measured_ = now;
 }
 
 std::size_t RedisShare::step() const {
   // A key or an element costs Redis up to a microsecond.
-  constexpr std::size_t kLeast = 25, kMost = 1000, kOfRoundTrip = 5;
+  constexpr std::size_t kLeast = 10, kMost = 1000, kOfRoundTrip = 10;
   const std::lock_guard lock(mutex_);
   if (limits_.percent >= 100) return kMost;
-  if (!latency_) return kLeast;
-  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(*latency_).count();
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(last_latency_).count();
   return std::clamp(static_cast<std::size_t>(microseconds) / kOfRoundTrip, kLeast, kMost);
 }
 

@@ -31,7 +31,7 @@ class RedisShare {
   /// Takes the time of such a round trip. The least one is no time of Redis.
   void note_latency(Clock::time_point now, Clock::duration round_trip);
   /// Returns the number of keys or elements that one step of a bulk read looks at. Another client waits for as long as the step holds Redis: about
-  /// a fifth of a round trip.
+  /// a tenth of a round trip as it was measured last.
   std::size_t step() const;
   /// Returns the time from which on the next read may be sent.
   Clock::time_point next() const;
@@ -40,7 +40,8 @@ class RedisShare {
   const RedisShareLimits limits_;
   mutable std::mutex mutex_;
   Clock::time_point next_{}, measured_{};
-  std::optional<Clock::duration> latency_;
+  std::optional<Clock::duration> latency_;  // the least
+  Clock::duration last_latency_{};
 };
 
 }  // namespace redquel::executor

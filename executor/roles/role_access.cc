@@ -9,9 +9,7 @@
 namespace redquel::executor {
 
 RoleAccess::RoleAccess(RedisAccess& own, int database, sql::CatalogPtr catalog, sql::Oid role)
-    : own_(own), database_(database), catalog_(std::move(catalog)), role_(role) {
-  forget_other_users(own_, database_, catalog_->server);
-}
+    : own_(own), database_(database), catalog_(std::move(catalog)), role_(role) {}
 
 std::unique_ptr<Subscription> RoleAccess::subscribe(std::string channel, std::function<void(std::string_view message)> take) {
   return own_.subscribe(std::move(channel), std::move(take));

@@ -4,6 +4,7 @@
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <exception>
+#include <optional>
 #include <utility>
 
 namespace redquel::executor {
@@ -19,6 +20,24 @@ inline asio::awaitable<std::exception_ptr> failure_of(asio::awaitable<void> work
     failure = std::current_exception();
   }
   co_return failure;
+}
+
+/// A value, or the exception that the work threw instead.
+template <class T>
+struct Attempt {
+  std::optional<T> value;
+  std::exception_ptr failure;
+};
+
+template <class T>
+asio::awaitable<Attempt<T>> attempt(asio::awaitable<T> work) {
+  Attempt<T> attempted;
+  try {
+    attempted.value.emplace(co_await std::move(work));
+  } catch (...) {
+    attempted.failure = std::current_exception();
+  }
+  co_return attempted;
 }
 
 /// Awaits the work. If it fails, awaits what `undo` gives, also after a cancellation, and throws the failure.

@@ -29,7 +29,6 @@
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
-#include "sql/catalog/table_keys.h"
 #include "sql/functions/object_names.h"
 #include "sql/privileges/row_security.h"
 #include "sql/sqlstate.h"
@@ -135,7 +134,14 @@ class QueryRun {
       bool lacks_databases = false;
       try {
         if (!root_) co_await start();
-        batch = co_await pull();
+        if (holds_ || pending_) {
+          batch = co_await pull_held();
+        } else {
+          batch = co_await root_->next();
+          if (context_->evaluation().sleep > 0) co_await sleep();
+          if (is_strict_) co_await keep_reads(!batch);
+          if (batch) rows_ += batch->rows;
+        }
       } catch (const sql::SqlError& error) {
         lacks_databases = error.sqlstate() == sqlstate::kUndefinedDatabase && databases_.empty() && !rows_sent_ && !writes_;
         if (!lacks_databases) throw;
@@ -154,7 +160,8 @@ class QueryRun {
         continue;
       }
       if (outcome == Outcome::kGood) {
-        if (!batch) finish();
+        // At the stricter isolation levels what was read is kept at the end.
+        if (!batch || (!holds_ && !is_strict_ && root_->is_at_end())) finish();
         rows_sent_ = rows_sent_ || batch.has_value();
         co_return batch;
       }
@@ -256,9 +263,11 @@ class QueryRun {
     context_->table_memory = engine_.memory();
     bound_steps(*context_);
     // Copies are of committed definitions.
-    if (engine_.memory() != nullptr && !(transaction_ && transaction_->catalog() != nullptr)) {
+    const bool may_scan_memory = engine_.memory() != nullptr && !(transaction_ && transaction_->catalog() != nullptr);
+    if (may_scan_memory && (plan_ == planned.plan ? prepared_->plan->scans_memory : scans_memory(*plan_))) {
       auto memory = std::make_shared<MemoryRun>(*engine_.memory(), engine_.database());
-      if (memory->note_scans(*plan_)) context_->memory = std::move(memory);
+      memory->note_scans(*plan_);
+      context_->memory = std::move(memory);
     }
     context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
     context_->allows_unread_increments = conflicts_ == 0 && statistics == nullptr && (!transaction_ || adds_in_transaction());
@@ -280,7 +289,7 @@ class QueryRun {
     holds_ = is_strict_ || is_compound_ || needs_snapshot || prepared_->needs_transaction;
     if (compares_counters_) {
       // On the way before anything that the plan asks by the same connection.
-      counters_request_ = engine_.shared().start(counter_commands(), &session_.counters);
+      counters_request_ = engine_.shared().start(counter_commands(plan_), &session_.counters);
       if (walks_on_bulk_connection(*plan_)) co_await take_counters_before();
     }
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : context_->make_operator(*plan_);
@@ -344,16 +353,15 @@ class QueryRun {
     co_await settle_increments(engine_.shared(), transaction, std::move(tables), limits, engine_.random());
   }
 
-  asio::awaitable<std::optional<sql::Batch>> pull() {
+  /// Throws 40001 if what was read has changed before its rows go out. Adds the reads to those of the transaction at the end.
+  asio::awaitable<void> keep_reads(bool is_end) {
+    if (!co_await reads_hold()) throw serialization_failure("update");
+    if (is_end) transaction_->reads().merge(reads_);
+  }
+
+  /// Reads all rows, and holds them until they are known to belong together. Returns the first ones.
+  asio::awaitable<std::optional<sql::Batch>> pull_held() {
     if (pending_) std::rethrow_exception(pending_);
-    if (!holds_) {
-      auto batch = co_await root_->next();
-      if (context_->evaluation().sleep > 0) co_await sleep();
-      if (is_strict_ && !co_await reads_hold()) throw serialization_failure("update");
-      if (is_strict_ && !batch) transaction_->reads().merge(reads_);
-      if (batch) rows_ += batch->rows;
-      co_return batch;
-    }
     std::size_t memory = 0;
     while (auto batch = co_await next_held()) {
       if (context_->evaluation().sleep > 0) co_await sleep();
@@ -370,16 +378,16 @@ class QueryRun {
       if (++snapshot_attempts_ >= kMaxAttempts || writes_) throw serialization_failure("update");
       drop_run();
       co_await start();
-      co_return co_await pull();
+      co_return co_await pull_held();
     }
     if (compares_counters_ && context_->needs_snapshot_check() &&
         (++snapshot_attempts_ < kMaxSnapshotAttempts || now_microseconds() - timestamp_ < kSnapshotPatience)) {
       if (counters_request_) co_await take_counters_before();
-      RepliesPtr replies = co_await context_->ask(counter_commands(), nullptr);
-      if (texts_of(*replies) != counters_before_) {
+      RepliesPtr replies = co_await context_->ask(counter_commands(plan_), nullptr);
+      if (counters_in(*replies) != counters_before_) {
         drop_run();
         co_await start();
-        co_return co_await pull();
+        co_return co_await pull_held();
       }
     }
     if (own_transaction_) {
@@ -437,26 +445,10 @@ class QueryRun {
     return batch;
   }
 
-  /// Returns the commands that read the tables' change counters.
-  CommandBatch counter_commands() const {
-    CommandBatch batch;
-    std::vector<std::string> keys;
-    for (const auto& table : planner::tables_of(plan_)) keys.push_back(sql::TableKeys(*table).changes());
-    if (!keys.empty()) batch.add("MGET", keys);
-    return batch;
-  }
-
-  static std::vector<std::string> texts_of(const Replies& replies) {
-    std::vector<std::string> texts;
-    if (replies.size() == 0) return texts;
-    for (const Reply& reply : replies.array(0)) texts.emplace_back(reply.text);
-    return texts;
-  }
-
   asio::awaitable<void> take_counters_before() {
     const std::unique_ptr<RedisRequest> request = std::move(counters_request_);
     RepliesPtr replies = co_await context_->replies_of(*request);
-    counters_before_ = texts_of(*replies);
+    counters_before_ = counters_in(*replies);
   }
 
   void drop_run() {

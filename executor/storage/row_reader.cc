@@ -21,10 +21,7 @@ RowReader::RowReader(const planner::TableRead& read, TableChangesPtr changes)
 
 void RowReader::start() {
   columns_.reserve(fields_->columns.size());
-  for (const auto& source : fields_->columns) columns_.push_back(std::make_shared<sql::Column>(sql::Column::encoded(source.type)));
-  if (!checks_.empty()) return;
-  checks_.reserve(fields_->columns.size());
-  for (const auto& source : fields_->columns) checks_.push_back(stored_text_check(source.type));
+  for (const auto& source : fields_->columns) columns_.push_back({std::make_shared<sql::Column>(sql::Column::encoded(source.type)), stored_text_check(source.type)});
 }
 
 void RowReader::refuse(std::size_t column, std::string_view member, std::string_view text) const {
@@ -69,20 +66,21 @@ bool RowReader::add(std::string_view member, std::span<const Reply> values) {
   if (needs_key_parts_) parts = keys_.split_member(member);
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const auto& source = fields_->columns[i];
+    const auto& [column, check] = columns_[i];
     if (source.kind == Kind::kHiddenKey || (source.kind == Kind::kKeyPart && !needs_key_parts_)) {
-      if (checks_[i] != nullptr && !checks_[i](source.type, member)) refuse(i, member, member);
-      columns_[i]->append_view(member);
+      if (check != nullptr && !check(source.type, member)) refuse(i, member, member);
+      column->append_view(member);
     } else if (source.kind == Kind::kKeyPart) {
-      if (checks_[i] != nullptr && !checks_[i](source.type, parts[source.index])) refuse(i, member, parts[source.index]);
-      columns_[i]->append<std::string_view>(parts[source.index]);
+      if (check != nullptr && !check(source.type, parts[source.index])) refuse(i, member, parts[source.index]);
+      column->append<std::string_view>(parts[source.index]);
     } else if (values[source.index].is_text()) {
       const std::string_view text = values[source.index].text;
-      if (checks_[i] != nullptr && !checks_[i](source.type, text)) refuse(i, member, text);
-      columns_[i]->append_view(text);
+      if (check != nullptr && !check(source.type, text)) refuse(i, member, text);
+      column->append_view(text);
     } else if (source.missing && !values[*source.null_marker].is_text()) {
-      columns_[i]->append_view(*source.missing);  // lives in the table's definition, which the plan holds
+      column->append_view(*source.missing);  // lives in the table's definition, which the plan holds
     } else {
-      columns_[i]->append_null();
+      column->append_null();
     }
   }
   if (notes_members_) members_.push_back(member);
@@ -97,15 +95,15 @@ bool RowReader::add_entry(std::string_view member, const Reply& value) {
 
 sql::Batch RowReader::take_all() {
   if (columns_.empty()) start();
-  owners_.push_back(read_.table);
+  keep_alive(read_.table);
   // One owner of them all: every column, and what is made of it, holds it.
   const auto memory = std::make_shared<const std::vector<std::shared_ptr<const void>>>(std::move(owners_));
   sql::Batch batch;
   batch.rows = rows_;
   batch.columns.reserve(columns_.size());
-  for (auto& column : columns_) {
-    column->keep_alive(memory);
-    batch.columns.push_back(std::move(column));
+  for (ReadColumn& column : columns_) {
+    column.values->keep_alive(memory);
+    batch.columns.push_back(std::move(column.values));
   }
   columns_.clear();
   owners_.clear();

@@ -38,7 +38,11 @@ class RowReader {
   bool add(std::string_view member, std::span<const Reply> values);
   /// Adds a row that an element of an index has completely (planner/physical/index_only.h): `value` is that of its only field.
   bool add_entry(std::string_view member, const Reply& value);
-  void keep_alive(std::shared_ptr<const void> owner) { owners_.push_back(std::move(owner)); }
+  void keep_alive(std::shared_ptr<const void> owner) {
+    constexpr std::size_t kMostly = 3;  // members, replies and the table
+    if (owners_.empty()) owners_.reserve(kMostly);
+    owners_.push_back(std::move(owner));
+  }
   std::size_t rows() const { return rows_; }
   /// The members of the rows added so far are remembered.
   void note_members() { notes_members_ = true; }
@@ -58,8 +62,11 @@ class RowReader {
   TableChangesPtr changes_;
   sql::TableKeys keys_;
   std::shared_ptr<const sql::RowFields> fields_;
-  std::vector<std::shared_ptr<sql::Column>> columns_;
-  std::vector<StoredTextCheck> checks_;  // parallel to them; null: the text is not looked at
+  struct ReadColumn {
+    std::shared_ptr<sql::Column> values;
+    StoredTextCheck check;  // null: the text is not looked at
+  };
+  std::vector<ReadColumn> columns_;
   std::vector<std::shared_ptr<const void>> owners_;
   std::vector<Reply> entry_;  // of add_entry
   std::vector<std::string_view> members_;

@@ -42,9 +42,9 @@ class IndexCountOperator final : public IndexAnswer {
     }
     std::int64_t total = 0;
     if (count_.terms.size() == 1 && count_.terms[0].kind == planner::CountTerm::Kind::kMembers) {
-      const std::optional<std::int64_t> members = co_await count_members(count_.terms[0].sets);
+      const std::optional<std::size_t> members = co_await count_members(count_.terms[0].sets);
       if (!members) co_return std::nullopt;
-      total = *members;
+      total = static_cast<std::int64_t>(*members);
     } else if (!signs.empty()) {
       RepliesPtr replies = co_await context_.ask_atomic(std::move(batch), counters());
       for (std::size_t i = 0; i < signs.size(); ++i) total += signs[i] * replies->integer(i);
@@ -66,14 +66,13 @@ class IndexCountOperator final : public IndexAnswer {
     });
   }
 
-  asio::awaitable<std::optional<std::int64_t>> count_members(const planner::SetExpression& sets) {
+  asio::awaitable<std::optional<std::size_t>> count_members(const planner::SetExpression& sets) {
     const std::optional<EvaluatedSets> evaluated = evaluate_sets(sets, *count_.table, context_.evaluation());
     if (!evaluated) co_return 0;
     CommandBatch batch;
     append_count_of_sets(batch, to_program(*evaluated), context_.limits.set_members);
     RepliesPtr replies = co_await context_.ask_script(kRowsOfSetsScript, std::move(batch), counters());
-    if ((*replies)[0].is_nil()) co_return std::nullopt;
-    co_return replies->array(0)[0].integer;
+    co_return decode_count_of_sets((*replies)[0]);
   }
 
   /// An intersection costs as much as its smallest set: none may hold Redis for long.
@@ -274,18 +273,15 @@ class IndexGroupsOperator final : public IndexAnswer {
     append_group_counts(batch, keys.values(columns), definition.not_null ? "" : keys.null_set(groups_.column), among, context_.limits,
                         groups_.counts || !among.empty());
     RepliesPtr replies = co_await context_.ask_script(kGroupCountsScript, std::move(batch), counters());
-    if ((*replies)[0].is_nil()) co_return std::nullopt;
-    auto entries = replies->array(0);
+    const std::optional<GroupCounts> groups = decode_group_counts((*replies)[0]);
+    if (!groups) co_return std::nullopt;
     auto values = std::make_shared<sql::Column>(sql::Column::encoded(definition.type));
     auto counts = std::make_shared<sql::Column>(sql::kInt8);
-    for (std::size_t i = 0; i + 1 < entries.size(); i += 2) {
-      if (entries[i + 1].integer == 0) continue;
-      if (entries[i].is_nil()) {
-        values->append_null();
-      } else {
-        values->append_view(entries[i].text);
-      }
-      counts->append<std::int64_t>(entries[i + 1].integer);
+    for (std::size_t i = 0; i < groups->size(); ++i) {
+      if (groups->rows(i) == 0) continue;
+      if (groups->value(i).is_nil()) values->append_null();
+      else values->append_view(groups->value(i).text);
+      counts->append<std::int64_t>(groups->rows(i));
     }
     values->keep_alive(replies);
     sql::Batch result;

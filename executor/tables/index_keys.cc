@@ -39,21 +39,19 @@ class IndexKeysOperator final : public IndexAnswer {
     const std::optional<EvaluatedSets> sets = evaluate_sets(keys_.sets, *keys_.table, context_.evaluation(), !keys_.by_parts);
     if (!sets) co_return sql::Batch{};
     if (sets->is_leaf() && sets->kind != planner::SetExpression::Kind::kRange && scores_.empty()) co_return co_await read_set(*sets);
-    const std::vector<std::string> no_fields;
-    const RowArguments no_rows{"", false, &no_fields};
     SetProgram program = to_program(*sets);
     if (keys_.numbers.empty()) co_return co_await count(program);
     CommandBatch batch;
     program.scores = scores_;
-    append_rows_of_sets(batch, program, no_rows, context_.limits.set_members, 0);
+    append_members_of_sets(batch, program, context_.limits.set_members);
     RepliesPtr replies = co_await context_.ask_script(kRowsOfSetsScript, std::move(batch), counters());
-    const auto reply = (*replies)[0].children();
-    if (reply.size() != 3 + scores_.size()) co_return std::nullopt;
-    for (const Reply& scores : reply.subspan(3)) {
+    const std::optional<MembersOfSets> found = decode_members_of_sets((*replies)[0], scores_.size());
+    if (!found) co_return std::nullopt;
+    for (const Reply& scores : found->scores) {
       // A row without a score is not as the index says.
       if (!std::ranges::all_of(scores.children(), &Reply::is_text)) co_return std::nullopt;
     }
-    co_return decode(reply[2].children(), reply.subspan(3), replies);
+    co_return decode(found->members, found->scores, replies);
   }
 
   /// Gives rows without columns.
@@ -61,11 +59,10 @@ class IndexKeysOperator final : public IndexAnswer {
     CommandBatch batch;
     append_count_of_sets(batch, program, context_.limits.set_members);
     const RepliesPtr replies = co_await context_.ask_script(kRowsOfSetsScript, std::move(batch), counters());
-    if ((*replies)[0].is_nil()) co_return std::nullopt;
-    const auto reply = replies->array(0);
-    if (reply.size() != 1) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of the members of sets");
+    const std::optional<std::size_t> found = decode_count_of_sets((*replies)[0]);
+    if (!found) co_return std::nullopt;
     sql::Batch rows;
-    rows.rows = static_cast<std::size_t>(std::max<std::int64_t>(reply[0].integer, 0));
+    rows.rows = *found;
     co_return rows;
   }
 

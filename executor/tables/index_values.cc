@@ -85,13 +85,13 @@ class IndexValuesOperator final : public Operator {
     CommandBatch batch;
     append_group_counts(batch, keys.values({&plan_.column, 1}), may_be_null ? keys.null_set(plan_.column) : "", {}, limits(), true);
     RepliesPtr replies = co_await context_.ask_script(kGroupCountsScript, std::move(batch), counters_.get());
-    if ((*replies)[0].is_nil()) co_return false;
-    const std::span<const Reply> entries = replies->array(0);
+    const std::optional<GroupCounts> groups = decode_group_counts((*replies)[0]);
+    if (!groups) co_return false;
     sql::Column texts = sql::Column::encoded(type());
-    for (std::size_t i = 0; i + 1 < entries.size(); i += 2) {
-      if (entries[i].is_nil()) texts.append_null();
-      else texts.append_view(entries[i].text);
-      add_count(entries[i + 1].integer);
+    for (std::size_t i = 0; i < groups->size(); ++i) {
+      if (groups->value(i).is_nil()) texts.append_null();
+      else texts.append_view(groups->value(i).text);
+      add_count(groups->rows(i));
     }
     texts.keep_alive(replies);
     values_ = std::make_shared<const sql::Column>(texts.decode());

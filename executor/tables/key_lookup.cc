@@ -33,6 +33,8 @@ class KeyLookupOperator final : public SourceOperator {
     co_return std::nullopt;
   }
 
+  bool is_at_end() const override { return position_ == lookup_.keys.size(); }
+
  private:
   const planner::KeyLookup& lookup_;
   TableChangesPtr changes_;
@@ -62,23 +64,21 @@ class UniqueLookupOperator final : public SourceOperator {
     co_return std::nullopt;
   }
 
+  bool is_at_end() const override { return position_ == lookup_.values.size(); }
+
  private:
   asio::awaitable<sql::Batch> look_up(const std::vector<std::string>& fields) {
     context_.note_read(reader_.table());
     CommandBatch batch;
     append_unique_rows(batch, reader_.keys().uniques(lookup_.columns), fields, row_arguments(reader_));
     RepliesPtr replies = co_await context_.ask_script(kUniqueRowsScript, std::move(batch), counters());
-    const Reply& reply = (*replies)[0];
-    if (reply.is_nil()) {
+    const std::optional<FlatRows> rows = decode_unique_rows((*replies)[0], reader_.fields().size());
+    if (!rows) {
       std::vector<std::string> members = co_await members_of(fields);
       if (members.empty()) co_return sql::Batch{};
       co_return co_await fetch(std::move(members));
     }
-    auto values = reply.children();
-    std::size_t width = 1 + reader_.fields().size();
-    for (std::size_t i = 0; i + width <= values.size(); i += width) {
-      reader_.add(values[i].text, values.subspan(i + 1, width - 1));
-    }
+    for (std::size_t i = 0; i < rows->size(); ++i) reader_.add(rows->member(i), rows->fields(i));
     reader_.keep_alive(replies);
     co_return take();
   }

@@ -91,18 +91,16 @@ class LookupJoinOperator final : public SourceOperator {
     if (names_.size() > 1) context_.note_turns(reader_.table());
     auto members = std::make_shared<std::vector<std::string>>();
     std::vector<std::size_t> key_of_member;
-    std::size_t width = 1 + reader_.fields().size();
     for (std::size_t key = 0; key < names_.size(); ++key) {
-      auto parts = (*replies)[key].children();
-      if (parts.size() != 3) {
+      const std::optional<RowsOfSets> found = decode_rows_of_sets((*replies)[key], reader_.fields().size());
+      if (!found) {
         co_await scan_set(key, *members, key_of_member);
         continue;
       }
-      auto values = parts[1].children();
-      for (std::size_t i = 0; i + width <= values.size(); i += width) {
-        if (reader_.add(values[i].text, values.subspan(i + 1, width - 1))) keys_of_rows_.push_back(key);
+      for (std::size_t i = 0; i < found->rows.size(); ++i) {
+        if (reader_.add(found->rows.member(i), found->rows.fields(i))) keys_of_rows_.push_back(key);
       }
-      for (const Reply& member : parts[2].children()) {
+      for (const Reply& member : found->members) {
         members->emplace_back(member.text);
         key_of_member.push_back(key);
       }

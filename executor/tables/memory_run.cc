@@ -1,6 +1,7 @@
 #include "executor/tables/memory_run.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "executor/context/setting.h"
 #include "executor/tables/mapped_access.h"
@@ -20,13 +21,27 @@ bool has_columns(const TableVersion& version, const std::vector<std::int16_t>& n
   return slice == version.slices.end() || std::ranges::all_of(numbers, [&](std::int16_t number) { return slice->chunk->columns.contains(number); });
 }
 
+/// Returns the inputs of a node, also those that it may not choose.
+std::vector<planner::PhysicalPlan> inputs_with_choices(const planner::PhysicalNode& plan) {
+  std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
+  std::ranges::copy(planner::forms_of(plan), std::back_inserter(inputs));
+  const auto* values = std::get_if<planner::IndexValues>(&plan.node);
+  if (values != nullptr && values->fallback) inputs.push_back(values->fallback);
+  return inputs;
+}
+
 }  // namespace
 
 const planner::MemoryScan* memory_scan_of(const planner::PhysicalNode& plan) {
   return std::get_if<planner::MemoryScan>(&planner::below_row_wise(plan).node);
 }
 
-bool MemoryRun::note_scans(const planner::PhysicalNode& plan) {
+bool scans_memory(const planner::PhysicalNode& plan) {
+  if (std::holds_alternative<planner::MemoryScan>(plan.node)) return true;
+  return std::ranges::any_of(inputs_with_choices(plan), [](const planner::PhysicalPlan& input) { return scans_memory(*input); });
+}
+
+void MemoryRun::note_scans(const planner::PhysicalNode& plan) {
   if (const auto* scan = std::get_if<planner::MemoryScan>(&plan.node)) {
     Read& read = reads_[scan->read.table->oid];
     read.table = scan->read.table;
@@ -37,11 +52,7 @@ bool MemoryRun::note_scans(const planner::PhysicalNode& plan) {
       if (place == read.numbers.end() || *place != number) read.numbers.insert(place, number);
     }
   }
-  for (const planner::PhysicalPlan& input : planner::inputs_of(plan)) note_scans(*input);
-  for (const planner::PhysicalPlan& form : planner::forms_of(plan)) note_scans(*form);
-  const auto* values = std::get_if<planner::IndexValues>(&plan.node);
-  if (values != nullptr && values->fallback) note_scans(*values->fallback);
-  return !reads_.empty();
+  for (const planner::PhysicalPlan& input : inputs_with_choices(plan)) note_scans(*input);
 }
 
 asio::awaitable<const MemoryRun::Table*> MemoryRun::state_of(sql::Oid table, ExecutionContext& context) {

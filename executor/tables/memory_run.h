@@ -11,6 +11,9 @@
 
 namespace redquel::executor {
 
+/// Returns true if the plan scans tables that may be kept in memory.
+bool scans_memory(const planner::PhysicalNode& plan);
+
 /// The copies that one run of a statement reads, all as of one fence.
 class MemoryRun {
  public:
@@ -24,8 +27,8 @@ class MemoryRun {
   };
 
   MemoryRun(TableMemory& memory, int database) : memory_(memory), database_(database) {}
-  /// Notes the scans of a plan. Returns false if there are none.
-  bool note_scans(const planner::PhysicalNode& plan);
+  /// Notes the scans of a plan.
+  void note_scans(const planner::PhysicalNode& plan);
 
   /// Returns why the table's scans, which all read only some rows, do not read the copy; empty: they may. It is not filled for them.
   std::string part_refusal(sql::Oid table, ExecutionContext& context);

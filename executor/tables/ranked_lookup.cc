@@ -39,6 +39,10 @@ void append_ranked_rows(CommandBatch& batch, const ScriptCall& call, const plann
   for (const std::string& member : members) batch.arg(member);
 }
 
+sql::SqlError unexpected_ranks(const planner::IndexRanks& ranks) {
+  return {sqlstate::kInternalError, "unexpected reply of the ranks of table \"" + ranks.table->name + "\""};
+}
+
 /// One row of the script's reply.
 struct RankedRow {
   std::string_view member;
@@ -46,14 +50,25 @@ struct RankedRow {
   std::span<const Reply> before, fields;
 };
 
-RankedRow row_at(std::span<const Reply> flat, std::size_t start, std::size_t ranks, std::size_t fields) {
-  return {flat[start].text, flat[start + 1], flat.subspan(start + 2, ranks), flat.subspan(start + 2 + ranks, fields)};
-}
+/// The script's reply. Views into it.
+class RankedRows {
+ public:
+  /// `fields`: of each row. Throws XX000 if the last row is not whole.
+  RankedRows(const planner::IndexRanks& ranks, const Reply& reply, std::size_t fields)
+      : flat_(reply.children()), ranks_(ranks.ranks.size()), width_(2 + ranks_ + fields) {
+    if (!reply.is_array() || flat_.size() % width_ != 0) throw unexpected_ranks(ranks);
+  }
 
-void check_reply(const planner::IndexRanks& ranks, const Reply& reply, std::size_t width) {
-  const bool is_whole = reply.is_array() && reply.child_count % width == 0;
-  if (!is_whole) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of the ranks of table \"" + ranks.table->name + "\"");
-}
+  std::size_t size() const { return flat_.size() / width_; }
+  RankedRow operator[](std::size_t i) const {
+    const std::span<const Reply> row = flat_.subspan(i * width_, width_);
+    return {row[0].text, row[1], row.subspan(2, ranks_), row.subspan(2 + ranks_)};
+  }
+
+ private:
+  std::span<const Reply> flat_;
+  std::size_t ranks_, width_;
+};
 
 void add_ranks(RankedBatch& batch, std::span<const Reply> before) {
   for (std::size_t i = 0; i < before.size(); ++i) batch.ranks[i].push_back(1 + before[i].integer);
@@ -125,11 +140,10 @@ class OwnRows {
     RepliesPtr replies = co_await context_.ask_script(kRankedRowsScript, std::move(commands), counters);
     const Reply& reply = replies->checked(0);
     if (reply.is_nil()) co_return false;
-    const std::size_t fields = call.rows.fields->size(), width = 2 + batch.ranks.size() + fields;
-    check_reply(ranks_, reply, width);
+    const RankedRows rows(ranks_, reply, call.rows.fields->size());
     reader_.keep_alive(replies);
-    for (std::size_t i = 0; i < reply.child_count; i += width) {
-      const RankedRow row = row_at(reply.children(), i, batch.ranks.size(), fields);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const RankedRow row = rows[i];
       if (row.score.is_text() ? !is_exact_score(type(), score_number(row.score.text)) : !ranks_.may_be_null) {
         if (is_row(row)) co_return false;
       }
@@ -205,12 +219,12 @@ class MappedRows {
     const RepliesPtr replies = co_await ask_mapped_script(*ranks_.table, kRankedRowsScript, std::move(commands), context_, counters);
     const Reply& reply = (*replies)[0];
     if (reply.is_error()) throw_error(zset, *replies);
-    const std::size_t width = 2 + batch.ranks.size();
-    check_reply(ranks_, reply, width);
+    const RankedRows rows(ranks_, reply, 0);
     std::size_t key = 0;
-    for (std::size_t i = 0; i < reply.child_count; i += width) {
-      const RankedRow row = row_at(reply.children(), i, batch.ranks.size(), 0);
-      while (members[key] != row.member) ++key;  // those without a row are left out
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const RankedRow row = rows[i];
+      while (key < members.size() && members[key] != row.member) ++key;  // those without a row are left out
+      if (key == members.size()) throw unexpected_ranks(ranks_);
       if (!add(keys[key], row.member, row.score.text, row.before, batch)) co_return false;
     }
     co_return true;

@@ -74,19 +74,18 @@ class SetScanOperator final : public SourceOperator {
     append_first_rows_of_sets(batch, to_program(*sets_), rows, row_arguments(reader_), context_.limits.set_members,
                               context_.limits.script_rows);
     RepliesPtr replies = co_await context_.ask_script(kFirstRowsOfSetsScript, std::move(batch), counters());
-    const auto parts = (*replies)[0].children();
-    if (parts.size() != 2) co_return std::nullopt;
-    add_rows(parts[1].children());
+    const std::optional<FirstRowsOfSets> found = decode_first_rows_of_sets((*replies)[0], reader_.fields().size());
+    if (!found) co_return std::nullopt;
+    add_rows(found->rows);
     reader_.keep_alive(replies);
-    sql::Batch found = take();
-    const bool are_all = static_cast<std::size_t>(parts[0].integer) < rows.wanted;
-    if (found.rows < *wanted && !are_all) co_return std::nullopt;
-    co_return found;
+    sql::Batch satisfying = take();
+    const bool are_all = found->found < rows.wanted;
+    if (satisfying.rows < *wanted && !are_all) co_return std::nullopt;
+    co_return satisfying;
   }
 
-  void add_rows(std::span<const Reply> values) {
-    const std::size_t width = 1 + reader_.fields().size();
-    for (std::size_t i = 0; i + width <= values.size(); i += width) reader_.add(values[i].text, values.subspan(i + 1, width - 1));
+  void add_rows(const FlatRows& rows) {
+    for (std::size_t i = 0; i < rows.size(); ++i) reader_.add(rows.member(i), rows.fields(i));
   }
 
   /// `apart`: rows may be read by commands of their own, if nothing changes before they are.
@@ -101,20 +100,20 @@ class SetScanOperator final : public SourceOperator {
     if (apart) apart_rows.counter = reader_.keys().changes();
     append_rows_of_sets(batch, program, row_arguments(reader_), context_.limits.set_members, rows, apart_rows);
     RepliesPtr replies = co_await context_.ask_script(kRowsOfSetsScript, std::move(batch), counters());
-    auto parts = (*replies)[0].children();
-    if (parts.size() == 4) {
-      std::optional<sql::Batch> batch = co_await fetch_unchanged(parts[2].children(), std::string(parts[3].text));
+    const std::optional<RowsOfSets> found = decode_rows_of_sets((*replies)[0], reader_.fields().size());
+    if (found && found->changes) {
+      std::optional<sql::Batch> batch = co_await fetch_unchanged(found->members, std::string(*found->changes));
       if (batch) co_return std::move(*batch);
       co_return co_await run_script(false);
     }
-    if (parts.size() < 3) {
+    if (!found) {
       context_.note_turns(reader_.table());
       // So many members of ranges are read fastest by a scan of all rows.
       if (!choose_drivers(*sets_)) walk_ = make_full_scan(node_, whole_, context_);
       co_return sql::Batch{};
     }
-    add_rows(parts[1].children());
-    for (const Reply& member : parts[2].children()) waiting_.emplace_back(member.text);
+    add_rows(found->rows);
+    for (const Reply& member : found->members) waiting_.emplace_back(member.text);
     reader_.keep_alive(replies);
     co_return take();
   }

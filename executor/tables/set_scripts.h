@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +11,8 @@
 
 namespace redquel::executor {
 
-// Arguments of the read-only scripts rows_of_sets and first_rows_of_sets, which decide by exact cardinalities where to begin.
+// Arguments and replies of the read-only scripts rows_of_sets and first_rows_of_sets, which decide by exact cardinalities where to begin.
+// A nil reply, decoded as nullopt, says that the script would hold Redis too long, or needs a key that Lua cannot make.
 
 /// Algebra in postfix order over `keys`: "s" takes the next key, a set; "c" the next key, a set of short members, and with the next two
 /// tokens the texts that make them whole (sql::MemberEnds); "z" the next key, a zset, and with the next two tokens its
@@ -27,12 +30,27 @@ struct ApartRows {
   std::size_t more_than = 8;
 };
 
-/// Reply: nil (too large), or { number of ids, flat rows (id, field…), ids whose rows were not read [, change counter] }. `max_rows` 0:
-/// only ids, and then an array of scores for each of the program's zsets (nil: the id is not in it).
 void append_rows_of_sets(CommandBatch& batch, const SetProgram& program, const RowArguments& rows, std::size_t max_members,
                          std::size_t max_rows, const ApartRows& apart = {});
-/// Reply: nil (too large), or { number of ids }.
+/// Rows that sets select. Views into the reply.
+struct RowsOfSets {
+  FlatRows rows;
+  std::span<const Reply> members;           // whose rows were not read
+  std::optional<std::string_view> changes;  // the table's change counter, where these rows are to be read apart
+};
+std::optional<RowsOfSets> decode_rows_of_sets(const Reply& reply, std::size_t fields);
+
+/// Asks for the members alone, and their scores in the program's zsets.
+void append_members_of_sets(CommandBatch& batch, const SetProgram& program, std::size_t max_members);
+struct MembersOfSets {
+  std::span<const Reply> members;
+  std::span<const Reply> scores;  // of each zset an array, parallel to `members`; nil: the member is not in it
+};
+std::optional<MembersOfSets> decode_members_of_sets(const Reply& reply, std::size_t zsets);
+
+/// Asks how many members there are.
 void append_count_of_sets(CommandBatch& batch, const SetProgram& program, std::size_t max_members);
+std::optional<std::size_t> decode_count_of_sets(const Reply& reply);
 
 /// The first rows of sets in a zset's order.
 struct FirstRows {
@@ -44,8 +62,12 @@ struct FirstRows {
   std::string null_set;     // rows without a place in the zset; empty: none are wanted
   bool nulls_first = false;
 };
-/// Reply: nil (too large, or a key that Lua cannot make), or { number of ids, flat rows (id, field…) } in no order.
 void append_first_rows_of_sets(CommandBatch& batch, const SetProgram& program, const FirstRows& first, const RowArguments& rows,
                                std::size_t max_members, std::size_t max_rows);
+struct FirstRowsOfSets {
+  std::size_t found = 0;  // fewer than wanted: there are no more
+  FlatRows rows;          // in no order
+};
+std::optional<FirstRowsOfSets> decode_first_rows_of_sets(const Reply& reply, std::size_t fields);
 
 }  // namespace redquel::executor

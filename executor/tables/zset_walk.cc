@@ -133,14 +133,14 @@ asio::awaitable<void> ZsetWalk::begin_range() {
   CommandBatch batch;
   append_range_rows(batch, options_.source.key, range, false, row_arguments(reader_), kFewRows);
   RepliesPtr replies = co_await context_.ask_script(kRangeRowsScript, std::move(batch), counters_);
-  const std::span<const Reply> parts = replies->array(0);
-  if (parts.size() != 2 || parts[0].kind != Reply::Kind::integer || parts[1].kind != Reply::Kind::integer) {
+  const std::optional<RangePlace> place = decode_range_place((*replies)[0]);
+  if (!place) {
     at_end_ = true;
     co_await add_range(std::move(replies), 0);
     co_return;
   }
-  rank_ = static_cast<std::size_t>(parts[0].integer);
-  ranks_ = Ranks{rank_, rank_ + static_cast<std::size_t>(parts[1].integer)};
+  rank_ = place->rank;
+  ranks_ = Ranks{rank_, rank_ + place->size};
   co_await read_ranked();
 }
 

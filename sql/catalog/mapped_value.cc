@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
 #include <cmath>
@@ -27,9 +28,35 @@ SqlError bad_time(std::string_view text, std::string_view what) {
   return SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input syntax for {}: \"{}\"", what, text));
 }
 
+/// Returns a number like 1.5e+9 without its exponent, and any other text as it is. Valkey prints scores with exponents.
+std::string without_exponent(std::string_view text) {
+  constexpr int kMostDigits = 400;
+  const std::size_t mark = text.find_first_of("eE");
+  if (mark == std::string_view::npos) return std::string(text);
+  std::string_view power = text.substr(mark + 1);
+  if (power.starts_with('+')) power.remove_prefix(1);
+  int exponent = 0;
+  const auto [end, error] = std::from_chars(power.data(), power.data() + power.size(), exponent);
+  if (error != std::errc() || end != power.data() + power.size() || std::abs(exponent) > kMostDigits) return std::string(text);
+  const std::string_view mantissa = text.substr(0, mark);
+  const std::size_t sign = mantissa.starts_with('-') ? 1 : 0, dot = std::min(mantissa.find('.'), mantissa.size());
+  std::string digits(mantissa.substr(sign, dot - sign));
+  std::ptrdiff_t point = static_cast<std::ptrdiff_t>(digits.size()) + exponent;
+  if (dot < mantissa.size()) digits += mantissa.substr(dot + 1);
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return std::string(text);
+  if (point <= 0) {
+    digits.insert(0, static_cast<std::size_t>(1 - point), '0');
+    point = 1;
+  }
+  if (point > static_cast<std::ptrdiff_t>(digits.size())) digits.append(static_cast<std::size_t>(point) - digits.size(), '0');
+  if (point < static_cast<std::ptrdiff_t>(digits.size())) digits.insert(static_cast<std::size_t>(point), 1, '.');
+  return std::string(mantissa.substr(0, sign)) + digits;
+}
+
 /// Microseconds since 1970 of a decimal number of units; digits past the microsecond are cut.
 std::int64_t read_unix(std::string_view text, std::int64_t microseconds_per_unit, std::string_view what) {
-  std::string_view rest = text;
+  const std::string plain = without_exponent(text);
+  std::string_view rest = plain;
   const bool is_negative = rest.starts_with('-');
   if (is_negative) rest.remove_prefix(1);
   std::int64_t whole = 0;

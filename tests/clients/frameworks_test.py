@@ -15,7 +15,7 @@ def discovered(build, server, *samples):
     with server.redis_connection() as redis:
         for sample in samples:
             load(redis, os.path.join(SAMPLES, sample + ".jsonl"))
-    text = run([os.path.join(build, "redquel"), "discover", "--redis", server.redis.url])
+    text = run([os.path.join(build, "redquel"), "discover", "--redis", server.redis.url, "--max-redis-share", "100"], timeout=LIMIT)
     connection = server.connect()
     connection.run(text)
     return connection, text

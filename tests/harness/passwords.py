@@ -36,16 +36,16 @@ def attributes(text):
 
 
 class Scram:
-    """One exchange. `header` is GS2's, `binding` the data of the channel behind it."""
+    """One exchange. `header` is GS2's, `binding` the data of the channel behind it, `name` the user's, which servers ignore."""
 
-    def __init__(self, password, nonce=None, header=NO_BINDING, binding=b""):
-        self.password = password
+    def __init__(self, password, nonce=None, header=NO_BINDING, binding=b"", name=b""):
+        self.password, self.name = password, name
         self.nonce = nonce or base64.b64encode(os.urandom(18))
         self.header, self.binding = header, binding
         self.signature = None  # the server's, which it must send
 
     def first(self):
-        self.bare = b"n=,r=" + self.nonce
+        self.bare = b"n=" + self.name + b",r=" + self.nonce
         return self.header + self.bare
 
     def final(self, challenge):

@@ -124,7 +124,7 @@ class Redis:
     def start(self):
         self.process = Process(["redis-server", "--port", "0", "--unixsocket", self.socket_path, "--dir", self.folder,
                                 "--save", "", "--daemonize", "no", *self.options], f"{self.folder}/redis.log")
-        self.process.wait_for_line("ready to accept connections at")
+        self.process.wait_for_line("[Rr]eady to accept connections (at|unix)")  # of Redis, of Valkey
         return self
 
     @property

@@ -67,11 +67,11 @@ TEST(RedisShare, the_latency_is_measured_now_and_then) {
 
 TEST(RedisShare, a_step_takes_a_part_of_a_round_trip) {
   RedisShare share({.percent = 10});
-  EXPECT_EQ(share.step(), 25u);  // nothing is known yet
+  EXPECT_EQ(share.step(), 10u);  // nothing is known yet
   share.note_latency(kStart, 1ms);
-  EXPECT_EQ(share.step(), 200u);
+  EXPECT_EQ(share.step(), 100u);
   share.note_latency(kStart, 20us);
-  EXPECT_EQ(share.step(), 25u);
+  EXPECT_EQ(share.step(), 10u);
   RedisShare far({.percent = 10});
   far.note_latency(kStart, 1s);
   EXPECT_EQ(far.step(), 1000u);
