@@ -1,5 +1,6 @@
 #include "executor/memory/resp3_decoder.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -55,6 +56,8 @@ std::optional<Resp3Value> Resp3Decoder::open(std::string_view header, Resp3Value
   Resp3Value value{.kind = kind, .text = {}, .children = {}};
   if (count == 0) return value;
   if (open_.size() >= bounds_.depth) throw ProtocolError("a value nests too deeply");
+  constexpr std::size_t kReserved = 64;
+  value.children.reserve(std::min(static_cast<std::size_t>(count), kReserved));
   open_.push_back({std::move(value), static_cast<std::size_t>(count) * factor});
   return std::nullopt;
 }

@@ -25,7 +25,7 @@ struct Resp3Value {
   bool is_array() const { return kind == Kind::kArray; }
 };
 
-/// Decodes RESP3 as it arrives in pieces: sans I/O. Nothing is reserved on the word of the server. Streamed values and attributes, which
+/// Decodes RESP3 as it arrives in pieces: sans I/O. Little is reserved on the word of the server. Streamed values and attributes, which
 /// Redis does not send, are errors.
 class Resp3Decoder {
  public:

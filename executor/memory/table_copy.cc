@@ -104,6 +104,7 @@ void TableCopy::key_changed(std::string_view key) {
   }
   if (!key.starts_with(table_->prefix) || key.size() <= table_->prefix.size() + 1) return;
   const std::string_view rest = key.substr(table_->prefix.size() + 1);
+  if (keys_.key_size() == 1 && rest.find(':') != std::string_view::npos) return;  // of an index, as most keys that a write changes are
   const std::lock_guard guard(mutex_);
   if (!tracking_) return;
   if (rest == "zset") {

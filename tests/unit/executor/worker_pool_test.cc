@@ -67,7 +67,7 @@ TEST(WorkerPool, ThrowsWhatAPieceThrows) {
   }
   Pieces work(1000, pool.workers());
   run(pool, work);
-  EXPECT_EQ(work.done(), 1000);
+  EXPECT_EQ(work.done(), 1000U);
 }
 
 TEST(WorkerPool, OneStatementHasTheThreads) {
