@@ -28,7 +28,7 @@ void compute(std::chrono::milliseconds time) {
 }
 
 TEST(Computation, OthersHaveTheirTurnMeanwhile) {
-  if (!kPauses) return;  // the loop runs without a pause there
+  if (!kPauses) return;
   asio::io_context loop;
   std::string order;
   const auto run = [&](char name) -> asio::awaitable<void> {
@@ -86,7 +86,7 @@ TEST(Computation, RecursionsEndBeforeTheStack) {
 }
 
 TEST(Computation, OneThatIsDestroyedEndsFirst) {
-  if (!kPauses) return;  // the loop runs without a pause there
+  if (!kPauses) return;
   bool has_ended = false;
   {
     asio::io_context loop;
