@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include "executor/redis/url.h"
+#include "sql/catalog/buckets.h"
 
 namespace redquel::server {
 
@@ -129,9 +130,18 @@ Reloadable make_reloadable(const Configuration& configuration) {
   return reloadable;
 }
 
+void use_buckets(const Configuration& configuration) {
+  if (!executor::parse_redis_url(configuration.redis_url).cluster.empty()) sql::use_cluster();
+}
+
 executor::ConnectionOptions redis_connection(const Configuration& configuration) {
   executor::ConnectionOptions options;
   options.url = executor::parse_redis_url(configuration.redis_url);
+  if (!options.url.cluster.empty()) {  // TEMPORARY, until the client of clusters is merged
+    options.url.place = options.url.cluster[0];
+    options.url.cluster.clear();
+    options.url.is_node = true;
+  }
   options.login = std::make_shared<executor::RedisLogin>(redis_login(configuration));
   options.repairs_append_only_file = configuration.aof_repair;
   options.synchronous_replicas = configuration.synchronous_replicas;

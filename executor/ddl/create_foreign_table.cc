@@ -13,6 +13,7 @@
 #include "parser/option_value.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/catalog/row_types.h"
 #include "sql/catalog/stored_keys.h"
@@ -193,7 +194,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
   table.schema = schema;
   table.name = name;
   take_ownership(draft, sql::AclKind::kTable, table);
-  table.prefix = fmt::format("{}mapped:{}", sql::kOwnPrefix, table.oid);  // of no key
+  table.prefix = fmt::format("{}mapped:{}", sql::home_key(sql::kOwnPrefix), table.oid);  // of no key
   draft.put(table);
   std::vector<sql::MappingOptions> columns;
   std::vector<CheckDraft> checks;

@@ -90,7 +90,7 @@ asio::awaitable<void> RedisEngine::confirm_statement(SessionState& session) {
       .detail(lost->message());
 }
 
-asio::awaitable<std::exception_ptr> RedisEngine::confirm_commit(SessionState& session, CommitToken token, std::uint64_t generation,
+asio::awaitable<std::exception_ptr> RedisEngine::confirm_commit(SessionState& session, std::string tag, CommitToken token, std::uint64_t generation,
                                                                 std::uint64_t first) {
   std::exception_ptr failure;
   bool is_open = true;
@@ -105,7 +105,7 @@ asio::awaitable<std::exception_ptr> RedisEngine::confirm_commit(SessionState& se
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     is_open = lost.has_value();
     first = next_commit();
-    if (is_open) failure = co_await settle_lost_commit(token, generation, *lost);
+    if (is_open) failure = co_await settle_lost_commit(tag, token, generation, *lost);
   }
   co_return failure;
 }

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "executor/redis/redis_error.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/sqlstate.h"
 
@@ -49,7 +50,7 @@ CommandBatch handshake_commands(const RedisUrl& url, const RedisLogin& login, st
   batch.add("MULTI");
   batch.add("EXEC");
   batch.add("EVAL_RO", "return 1", "0");
-  batch.add("SORT_RO", sql::kTrialKey, "BY", "nosort", "GET", "#");
+  batch.add("SORT_RO", sql::home_key(sql::kTrialKey), "BY", "nosort", "GET", "#");
   return batch;
 }
 
@@ -93,11 +94,15 @@ HandshakeResult read_handshake(const RedisUrl& url, const Replies& replies) {
                                 "Redis at " + url.address() + " is version " + result.server.version + ", redquel needs 7.0 or later"),
                   true);
   }
-  if (result.server.cluster_enabled) {
-    return refuse(
-        sql::SqlError(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is a node of a cluster, which redquel does not support")
-            .hint("Use the URL of a single Redis (redis://host:6379), or of its sentinels (sentinel://host:26379/master)."),
-        true);
+  if (result.server.cluster_enabled && !url.is_node) {
+    sql::SqlError error(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is a node of a cluster");
+    if (std::holds_alternative<UnixPlace>(url.place)) error = std::move(error).hint("Use cluster://host:port with the address of a node.");
+    else error = std::move(error).hint(std::string("Use ") + (url.tls ? "rediss+" : "") + "cluster://" + url.address() + ".");
+    return refuse(std::move(error), true);
+  }
+  if (url.is_node && is_informed && !result.server.cluster_enabled) {
+    return refuse(sql::SqlError(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is no node of a cluster")
+                      .hint(std::string("Use ") + (url.tls ? "rediss" : "redis") + "://" + url.address() + "."), true);
   }
   if (result.server.is_sentinel && !url.is_sentinel) {
     return refuse(sql::SqlError(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is a sentinel: use sentinel://" + url.address() + "/MASTER"),

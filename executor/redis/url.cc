@@ -18,8 +18,9 @@ constexpr std::uint16_t kRedisPort = 6379, kSentinelPort = 26379;
 
 [[noreturn]] void refuse(std::string_view what) {
   throw sql::SqlError(sqlstate::kInvalidParameterValue, "invalid Redis URL: " + std::string(what))
-      .hint("Use redis://[[user]:password@]host[:port][/database], rediss:// for the same within TLS, unix://[[user]:password@]/path[?db=database], or "
-            "sentinel://[[user]:password@]host[:port],host[:port]/master[?db=database] (rediss+sentinel:// within TLS).");
+      .hint("Use redis://[[user]:password@]host[:port][/database], rediss:// for the same within TLS, unix://[[user]:password@]/path[?db=database], "
+            "sentinel://[[user]:password@]host[:port],host[:port]/master[?db=database] (rediss+sentinel:// within TLS), or "
+            "cluster://[[user]:password@]host[:port],host[:port] (rediss+cluster:// within TLS).");
 }
 
 template <typename Integer>
@@ -108,24 +109,36 @@ boost::urls::url_view parsed(const std::string& written) {
   return *parts;
 }
 
-/// Takes an encoded URL with one or more hosts.
-RedisUrl sentinel_url(const std::string& written) {
-  constexpr std::size_t kMostSentinels = 16;
+/// An encoded URL with one or more hosts, taken apart.
+struct ManyHosts {
+  std::vector<TcpPlace> places;
+  std::string rest;  // the URL with one host in place of all
+};
+
+ManyHosts read_hosts(const std::string& written, std::uint16_t default_port, std::string_view noun) {
+  constexpr std::size_t kMostHosts = 16;
   const std::size_t begin = written.find("://") + 3;
   const std::size_t hosts_end = std::min(written.find_first_of("/?", begin), written.size());
   const std::size_t at = written.substr(0, hosts_end).rfind('@');
   const std::size_t hosts_begin = at == std::string::npos || at < begin ? begin : at + 1;
-  RedisUrl url;
-  url.sentinels.emplace();
+  ManyHosts hosts;
   for (std::size_t place = hosts_begin; place <= hosts_end;) {
     const std::size_t end = std::min(written.find(',', place), hosts_end);
-    const std::string one = "sentinel://" + written.substr(place, end - place);
-    url.sentinels->places.push_back(tcp_place(parsed(one), kSentinelPort));
+    const std::string one = "redis://" + written.substr(place, end - place);
+    hosts.places.push_back(tcp_place(parsed(one), default_port));
     place = end + 1;
   }
-  if (url.sentinels->places.size() > kMostSentinels) refuse("it names more than " + std::to_string(kMostSentinels) + " sentinels");
-  const std::string rest = written.substr(0, hosts_begin) + "sentinels" + written.substr(hosts_end);
-  const boost::urls::url_view parts = parsed(rest);
+  if (hosts.places.size() > kMostHosts) refuse("it names more than " + std::to_string(kMostHosts) + " " + std::string(noun));
+  hosts.rest = written.substr(0, hosts_begin) + "hosts" + written.substr(hosts_end);
+  return hosts;
+}
+
+RedisUrl sentinel_url(const std::string& written) {
+  RedisUrl url;
+  ManyHosts hosts = read_hosts(written, kSentinelPort, "sentinels");
+  url.sentinels.emplace();
+  url.sentinels->places = std::move(hosts.places);
+  const boost::urls::url_view parts = parsed(hosts.rest);
   read_login(parts, url);
   read_query(parts, url);
   const std::string path = checked(parts.path());
@@ -134,6 +147,19 @@ RedisUrl sentinel_url(const std::string& written) {
   const auto is_unusable = [](unsigned char byte) { return byte <= ' ' || byte == '/' || byte == 0x7F; };
   if (std::ranges::any_of(url.sentinels->master, is_unusable)) refuse("the name of the master contains a space or a slash");
   url.tls = parts.scheme() == "rediss+sentinel";
+  return url;
+}
+
+RedisUrl cluster_url(const std::string& written) {
+  RedisUrl url;
+  ManyHosts hosts = read_hosts(written, kRedisPort, "nodes");
+  url.cluster = std::move(hosts.places);
+  const boost::urls::url_view parts = parsed(hosts.rest);
+  read_login(parts, url);
+  read_query(parts, url);
+  if (const std::string path = parts.path(); path.size() > 1) url.database = parse_database(std::string_view(path).substr(1));
+  if (url.database != 0) refuse("a cluster has the database 0 alone");
+  url.tls = parts.scheme() == "rediss+cluster";
   return url;
 }
 
@@ -150,16 +176,23 @@ std::string RedisUrl::address() const {
     for (const TcpPlace& one : sentinels->places) list += (list.empty() ? "" : ", ") + one.address();
     return "master " + sentinels->master + " (sentinels " + list + ")";
   }
+  if (!cluster.empty()) {
+    std::string list;
+    for (const TcpPlace& one : cluster) list += (list.empty() ? "cluster " : ", ") + one.address();
+    return list;
+  }
   if (const auto* local = std::get_if<UnixPlace>(&place)) return local->path;
   return std::get<TcpPlace>(place).address();
 }
 
 RedisUrl parse_redis_url(std::string_view text) {
   const bool has_sentinels = text.starts_with("sentinel://") || text.starts_with("rediss+sentinel://");
-  const bool is_known = has_sentinels || text.starts_with("redis://") || text.starts_with("rediss://") || text.starts_with("unix://");
-  if (!is_known) refuse("it must begin with redis://, rediss://, unix://, sentinel:// or rediss+sentinel://");
+  const bool is_cluster = text.starts_with("cluster://") || text.starts_with("rediss+cluster://");
+  const bool is_known = has_sentinels || is_cluster || text.starts_with("redis://") || text.starts_with("rediss://") || text.starts_with("unix://");
+  if (!is_known) refuse("it must begin with redis://, rediss://, unix://, sentinel://, rediss+sentinel://, cluster:// or rediss+cluster://");
   const std::string written = encoded(text);
   if (has_sentinels) return sentinel_url(written);
+  if (is_cluster) return cluster_url(written);
   const boost::urls::url_view parts = parsed(written);
   RedisUrl url;
   read_login(parts, url);

@@ -31,22 +31,25 @@ struct SentinelGroup {
 
 /// Where a Redis is and how to log in.
 struct RedisUrl {
-  std::variant<TcpPlace, UnixPlace> place;  // unused if there are sentinels
+  std::variant<TcpPlace, UnixPlace> place;  // unused if there are sentinels or nodes of a cluster
   std::optional<SentinelGroup> sentinels;
+  std::vector<TcpPlace> cluster;  // nodes that know the others; empty: not a cluster
   std::string user;      // empty: the default user
   std::string password;  // empty: no AUTH
   int database = 0;
   bool tls = false;          // rediss://
   bool is_sentinel = false;  // the place of one of the sentinels of another URL
+  bool is_node = false;      // the place of one of the nodes of a cluster
 
-  /// For messages and logs: "127.0.0.1:6379", "/run/redis.sock" or "master mymaster (sentinels h1:26379, h2:26379)", never with a password.
+  /// For messages and logs: "127.0.0.1:6379", "/run/redis.sock" "master mymaster (sentinels h1:26379, h2:26379)" or "cluster h1:7001, h2:7002", never
+  /// with a password.
   std::string address() const;
 };
 
 /// `redis://[[user]:password@]host[:port][/db]`, `rediss://` for the same within TLS, `unix://[[user]:password@]/path.sock[?db=N]`; %HH is decoded
 /// everywhere, an IPv6 host stands in brackets. `sentinel://[[user]:password@]host[:port],…/master[?db=N][&sentinel_user=…][&sentinel_password=…]`,
-/// `rediss+sentinel://` for the same within TLS. Throws SqlError 22023 that says what is wrong (never showing the
-/// password).
+/// `rediss+sentinel://` for the same within TLS. `cluster://[[user]:password@]host[:port],…`, `rediss+cluster://` for the same within TLS.
+/// Throws SqlError 22023 that says what is wrong (never showing the password).
 RedisUrl parse_redis_url(std::string_view text);
 
 }  // namespace redquel::executor

@@ -21,6 +21,7 @@
 #include "executor/statements/run_rights.h"
 #include "executor/statements/written_tables.h"
 #include "executor/storage/databases.h"
+#include "executor/storage/seen_commits.h"
 #include "executor/storage/size_samples.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/storage/wrong_types.h"
@@ -173,8 +174,8 @@ class QueryRun {
       if (gives_up) throw serialization_failure(is_stale ? "change of definitions" : "update");
       drop_run();
       if (outcome == Outcome::kStale) {
-        std::vector<sql::Oid> tables;
-        for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) tables.push_back(table->oid);
+        std::vector<PlacedTable> tables;
+        for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) tables.emplace_back(*table);
         if (writes_) add_tables_of_foreign_keys(*co_await engine_.catalog(session_), tables);
         const LockDeadline deadline = lock_deadline(session_.lock_timeout);
         if (!tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables), deadline)) stale_runs_ = 0;
@@ -274,7 +275,8 @@ class QueryRun {
       context_->set_reads(&reads_);
     }
     // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
-    const bool needs_snapshot = plan_ == planned.plan ? prepared_->plan->needs_snapshot : planner::needs_snapshot(plan_);
+    seen_commits_ = SeenCommits(planner::tables_of(plan_));
+    const bool needs_snapshot = seen_commits_.are_possible() || (plan_ == planned.plan ? prepared_->plan->needs_snapshot : planner::needs_snapshot(plan_));
     compares_counters_ = !is_strict_ && !writes_ && needs_snapshot;
     // A query that has to wait for a row's lock may be run again.
     holds_ = is_strict_ || is_compound_ || needs_snapshot || prepared_->needs_transaction;
@@ -371,6 +373,11 @@ class QueryRun {
       co_await start();
       co_return co_await pull();
     }
+    if (compares_counters_ && seen_commits_.are_possible() && co_await are_torn()) {
+      drop_run();
+      co_await start();
+      co_return co_await pull();
+    }
     if (compares_counters_ && context_->needs_snapshot_check() &&
         (++snapshot_attempts_ < kMaxSnapshotAttempts || now_microseconds() - timestamp_ < kSnapshotPatience)) {
       if (counters_request_) co_await take_counters_before();
@@ -387,6 +394,15 @@ class QueryRun {
     if (!pending_) finish();
     if (held_.empty()) co_return std::nullopt;
     co_return take_held();
+  }
+
+  /// Returns true if the reads may have seen a commit over several buckets in some of them only. Throws 40001 if that has gone on for long.
+  asio::awaitable<bool> are_torn() {
+    constexpr std::int64_t kPatience = 10'000'000;  // microseconds
+    if (counters_request_) co_await take_counters_before();
+    const bool is_torn = co_await seen_commits_.are_torn(engine_.shared());
+    if (is_torn && now_microseconds() - timestamp_ > kPatience) throw serialization_failure("update");
+    co_return is_torn;
   }
 
   /// The next rows of those that are held; nullopt also at an error, if rows come before it.
@@ -442,6 +458,7 @@ class QueryRun {
     std::vector<std::string> keys;
     for (const auto& table : planner::tables_of(plan_)) keys.push_back(sql::TableKeys(*table).changes());
     if (!keys.empty()) batch.add("MGET", keys);
+    if (seen_commits_.are_possible()) seen_commits_.append_numbers(batch);
     return batch;
   }
 
@@ -456,6 +473,7 @@ class QueryRun {
     const std::unique_ptr<RedisRequest> request = std::move(counters_request_);
     RepliesPtr replies = co_await context_->replies_of(*request);
     counters_before_ = texts_of(*replies);
+    if (seen_commits_.are_possible()) seen_commits_.take_numbers(*replies, 1);
   }
 
   void drop_run() {
@@ -491,6 +509,7 @@ class QueryRun {
   std::list<sql::Batch> held_;
   std::unique_ptr<RedisRequest> counters_request_;  // for them, where nobody has waited for it yet
   std::vector<std::string> counters_before_;
+  SeenCommits seen_commits_;  // of a statement that reads several buckets
   sql::CatalogPtr catalog_;  // of the last run: rows are shown after it has ended, too
   ReadChecks reads_;         // of the last run
   bool is_compound_ = false, writes_ = false;  // compound: in a transaction, if need be of its own

@@ -1,8 +1,9 @@
-"""Nodes of a Redis Cluster on ports of this machine, each with a range of slots; and the scripts of a build."""
+"""A Redis Cluster on ports of this machine, each master with a range of slots; and the scripts of a build."""
 import os
 import re
 
-from harness.sentinels import free_port
+from harness.resp import RedisError
+from harness.sentinels import Node, free_port
 from harness.waiting import wait_for
 
 SLOTS = 16384
@@ -57,6 +58,171 @@ class Nodes:
         wait_for(lambda: "cluster_state:ok" in self.connections[number]("CLUSTER", "INFO"))
 
 
+class ClusterNode(Node):
+    """A node: how the cluster knows it."""
+
+    def __init__(self, redis, port):
+        super().__init__(redis, port)
+        with self.connect() as connection:
+            self.id = connection("CLUSTER", "MYID")
+        self.replicas = []  # of the master as which it began
+
+    def __call__(self, *words):
+        with self.connect() as connection:
+            return connection(*words)
+
+    def facts(self):
+        return dict(line.split(":", 1) for line in self("CLUSTER", "INFO").split())
+
+
+class Cluster:
+    """The cluster as redquel gets it: by the URL of its masters. Masters have equal ranges of slots, in order."""
+
+    def __init__(self, make_redis, masters=3, replicas=1, node_timeout=1500, options=()):
+        self.nodes, self.node_timeout = [], node_timeout
+        for number in range(masters * (1 + replicas)):
+            port = free_port_of_cluster()
+            redis = make_redis("--port", str(port), "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
+                               "--cluster-node-timeout", str(node_timeout), "--cluster-require-full-coverage", "no",
+                               "--cluster-replica-validity-factor", "0", "--cluster-migration-barrier", "100",
+                               "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", *options)
+            self.nodes.append(ClusterNode(redis, port))
+        self.masters, spare = self.nodes[:masters], self.nodes[masters:]
+        for number, node in enumerate(self.nodes):
+            if number < masters:
+                node("CLUSTER", "ADDSLOTSRANGE", number * SLOTS // masters, (number + 1) * SLOTS // masters - 1)
+            node("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+        for number, node in enumerate(self.nodes):
+            for other in self.nodes[:number]:
+                node("CLUSTER", "MEET", "127.0.0.1", other.port)
+        wait_for(lambda: all(node.facts()["cluster_known_nodes"] == str(len(self.nodes)) for node in self.nodes), what="the nodes")
+        for number, node in enumerate(spare):
+            master = self.masters[number % masters]
+            master.replicas.append(node)
+            wait_for(lambda node=node, master=master: self._replicate(node, master), what="a replica")
+        for node in self.nodes:
+            wait_for(lambda node=node: self._is_ready(node), what="the cluster")
+        for master in self.masters:
+            self.wait_for_replicas(master, replicas)
+
+    @staticmethod
+    def _replicate(node, master):
+        try:
+            return node("CLUSTER", "REPLICATE", master.id) == "OK"
+        except RedisError as error:  # it does not know the master's slots yet
+            assert "Unknown node" in str(error) or "only replicate a master" in str(error), error
+            return False
+
+    @staticmethod
+    def _is_ready(node):
+        facts = node.facts()
+        return facts["cluster_state"] == "ok" and facts["cluster_slots_assigned"] == str(SLOTS)
+
+    @staticmethod
+    def wait_for_replicas(master, count):
+        """Waits until so many replicas of the node are in step with it, and all nodes know them as replicas that may be promoted."""
+        def is_complete():
+            with master.connect() as connection:
+                facts = connection.info("replication")
+                listed = [entry for entry in connection("CLUSTER", "SLOTS") if entry[2][2] == master.id]
+            return (facts["role"] == "master" and facts["connected_slaves"] == str(count) and all(len(entry) == 3 + count for entry in listed)
+                    and all("state=online" in facts[f"slave{number}"] for number in range(count)))
+        wait_for(is_complete, what="the replicas")
+
+    @property
+    def url(self):
+        return f"cluster://{','.join(f'127.0.0.1:{node.port}' for node in self.nodes[:3])}"
+
+    def owner(self, slot):
+        """The node that the most nodes name as the master of the slot."""
+        named = []
+        for node in self.nodes:
+            try:
+                named += [entry[2][2] for entry in node("CLUSTER", "SLOTS") if entry[0] <= slot <= entry[1]]
+            except OSError:  # it is dead
+                pass
+        name = max(named, key=named.count)
+        return next(node for node in self.nodes if node.id == name)
+
+    def master_of(self, key):
+        return self.owner(slot_of(key))
+
+    def connect(self, key=""):
+        """A connection to the master of the key's slot."""
+        return self.master_of(key).connect()
+
+    def __call__(self, *words):
+        """A command at the master of its first key."""
+        return self.master_of(words[1])(*words)
+
+    def flush(self):
+        for node in self.nodes:
+            if node.role() == "master":
+                node("FLUSHALL")
+
+    def stop(self):
+        for node in self.nodes:
+            node.redis.stop()
+
+    def begin_move(self, slot, target):
+        """The slot migrates from its owner, which is returned, to another master. Its keys stay where they are."""
+        source = self.owner(slot)
+        target("CLUSTER", "SETSLOT", slot, "IMPORTING", source.id)
+        source("CLUSTER", "SETSLOT", slot, "MIGRATING", target.id)
+        return source
+
+    @staticmethod
+    def move_keys(slot, source, target, count=None):
+        """Moves so many of the slot's keys, or all of them."""
+        with source.connect() as connection:
+            while count is None or count > 0:
+                keys = connection("CLUSTER", "GETKEYSINSLOT", slot, 100 if count is None else min(count, 100))
+                if not keys:
+                    return
+                connection("MIGRATE", "127.0.0.1", target.port, "", 0, 10000, "KEYS", *keys)
+                if count is not None:
+                    count -= len(keys)
+
+    @staticmethod
+    def end_move(slot, source, target):
+        for node in (target, source):
+            node("CLUSTER", "SETSLOT", slot, "NODE", target.id)
+
+    def move(self, slot, target):
+        """Moves a slot with its keys, as redis-cli --cluster reshard does."""
+        source = self.begin_move(slot, target)
+        self.move_keys(slot, source, target)
+        self.end_move(slot, source, target)
+        wait_for(lambda: self.owner(slot) is target, what="the new owner of a slot")
+
+    def fail_over(self, master):
+        """CLUSTER FAILOVER to the first replica of the master; returns it."""
+        replica = next(node for node in master.replicas + [node for node in self.nodes if master in node.replicas] if node.role() == "slave")
+
+        def has_begun():
+            try:
+                return replica("CLUSTER", "FAILOVER") == "OK"
+            except RedisError:  # it does not know its master's state yet
+                return replica.role() == "master"
+        wait_for(has_begun, what="CLUSTER FAILOVER")
+        return self.wait_for_promotion(replica)
+
+    def wait_for_promotion(self, replica):
+        """Waits until the replica is a master that all nodes that answer know."""
+        def is_known():
+            if replica.role() != "master":
+                return False
+            for node in self.nodes:
+                try:
+                    if replica.id not in (entry[2][2] for entry in node("CLUSTER", "SLOTS")):
+                        return False
+                except OSError:
+                    continue
+            return True
+        wait_for(is_known, what="a failover")
+        return replica
+
+
 def free_port_of_cluster():
     """Returns a port whose bus port, 10,000 above, exists."""
     while (port := free_port()) > 55_000:
@@ -65,7 +231,8 @@ def free_port_of_cluster():
 
 
 def scripts(build):
-    """Returns the texts of the Lua scripts as a build has them: name -> (text, SHA-1, whether it only reads)."""
+    """Returns the texts of the Lua scripts as a build has them for a bucket of a cluster: name -> (text, SHA-1, whether it only reads)."""
     with open(os.path.join(build, "generated", "lua_scripts.cc"), encoding="utf-8") as file:
-        found = re.findall(r'Script\("(\w+)", R"lua\((.*?)\)lua",\s*"(\w+)", Script::Access::(\w+)\)', file.read(), re.S)
+        found = re.findall(r'Script\("(\w+)", (?:Script::Text\{R"lua\(.*?\)lua", "\w+"\},\s*Script::Text\{)?R"lua\(((?:(?!\)lua").)*)\)lua",'
+                           r'\s*"(\w+)"\}?,\s*Script::Access::(\w+)\)', file.read(), re.S)
     return {name: (text, sha1, access == "read_only") for name, text, sha1, access in found}

@@ -1,6 +1,4 @@
-#include "executor/transaction/bucket_commit.h"
-
-#include <time.h>
+#include "executor/storage/bucket_commit.h"
 
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
@@ -106,12 +104,6 @@ std::vector<BucketCommitResult::Refusal> refusals_of(const std::vector<BucketAns
 }
 
 }  // namespace
-
-std::chrono::milliseconds BucketSender::now() const {
-  timespec time{};
-  clock_gettime(CLOCK_BOOTTIME, &time);
-  return std::chrono::milliseconds(time.tv_sec * 1000 + time.tv_nsec / 1'000'000);
-}
 
 asio::awaitable<BucketCommitResult> commit_in_buckets(BucketSender& sender, CommitName name, std::vector<BucketWrite> writes) {
   const std::chrono::milliseconds began = sender.now();

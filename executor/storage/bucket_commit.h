@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "executor/redis/bucket_sender.h"
 #include "executor/redis/reply.h"
-#include "executor/redis/script.h"
-#include "executor/transaction/commit_name.h"
+#include "executor/storage/commit_name.h"
 
 namespace redquel::executor {
 
@@ -17,34 +17,8 @@ namespace asio = boost::asio;
 // Commits over several buckets of a cluster: tests/model/README.md describes the protocol, tests/model/protocol.py is its model. The scripts
 // are prepare_commit.lua, apply_commit.lua, fence_prepared.lua, abort_commit.lua and forget_commits.lua.
 
-/// One script at one bucket.
-struct BucketCall {
-  int bucket;
-  const Script* script;
-  std::vector<std::string> keys;  // the sender puts a key of the bucket in front
-  std::vector<std::string> arguments;
-  bool waits = false;  // for all replicas of the bucket's master
-};
-
-struct BucketAnswer {
-  /// One reply. Null: the connection was lost, or the bucket could not be reached in time. The script may have run, or may still run.
-  RepliesPtr replies;
-  /// The script has run here, and WAIT on its connection has counted all replicas. A master without replicas confirms at once.
-  bool is_confirmed = false;
-};
-
-/// The way to the buckets of a cluster. The client of the cluster implements it.
-class BucketSender {
- public:
-  virtual ~BucketSender() = default;
-  /// Sends all calls at once, and gives their answers in the same order. MOVED, TRYAGAIN, CLUSTERDOWN, LOADING, READONLY, NOREPLICAS and
-  /// MISCONF say that the script has not run: the sender sends it again, with its WAIT, until a time of its own is over.
-  virtual asio::awaitable<std::vector<BucketAnswer>> run(std::vector<BucketCall> calls) = 0;
-  /// Returns the time since a fixed moment. It does not stand still while the machine sleeps.
-  virtual std::chrono::milliseconds now() const;
-};
-
-/// The changes in one bucket: keys and arguments of write_rows.lua, in mode "apply" or "commit".
+/// The changes in one bucket: keys and arguments of write_rows.lua, in mode "apply" or "commit"; before the arguments, or in place of them,
+/// definitions as prepare_commit.lua has them.
 struct BucketWrite {
   int bucket;
   std::vector<std::string> keys, arguments;
