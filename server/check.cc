@@ -51,7 +51,7 @@ int run_check(int argc, const char* const* argv) {
   CLI::App app("redquel check: names what is wrong with a Redis for redquel, and stored definitions that it cannot use", "redquel check");
   Configuration configuration;
   std::string ca;
-  app.add_option("--redis", configuration.redis_url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS), unix://… or sentinel://host:26379,…/master")
+  app.add_option("--redis", configuration.redis_url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS), unix://…, sentinel://host:26379,…/master or cluster://host:port,…")
       ->type_name("URL")
       ->required();
   std::string keys;

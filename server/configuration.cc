@@ -178,6 +178,12 @@ constexpr Key kKeys[] = {
        take_number(key, node, seconds, 0, 86400);
        c.replica_timeout = std::chrono::seconds(seconds);
      }},
+    {"redis.move_timeout",
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       std::int64_t seconds = 0;
+       take_number(key, node, seconds, 1, 86400);
+       c.move_timeout = std::chrono::seconds(seconds);
+     }},
     {"redis.aof_repair",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.aof_repair = take_flag(key, node); }},
     {"redis.allow_eviction",

@@ -35,6 +35,7 @@ struct Configuration {
   std::string redis_url;  // empty: embedded
   std::optional<int> synchronous_replicas;  // nullopt: 1 once Redis has a replica
   std::chrono::seconds replica_timeout{0};  // 0: none
+  std::chrono::seconds move_timeout{60};
   std::string redis_password;  // empty: that of the URL
   executor::TlsClientSettings redis_tls;  // of rediss://
   bool aof_repair = true;

@@ -40,7 +40,7 @@ int run_discover(int argc, const char* const* argv) {
   std::string schema;
   Configuration configuration;
   executor::DiscoveryOptions options;
-  app.add_option("--redis", configuration.redis_url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS), unix://… or sentinel://host:26379,…/master")
+  app.add_option("--redis", configuration.redis_url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS), unix://…, sentinel://host:26379,…/master or cluster://host:port,…")
       ->type_name("URL")
       ->required();
   std::string ca, certificate, key;

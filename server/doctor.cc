@@ -33,6 +33,13 @@ class Findings {
   void error(std::string message, std::string hint = {}) { all_.push_back({Finding::Severity::kError, std::move(message), std::move(hint)}); }
   void error(const sql::SqlError& cause) { error(cause.message(), cause.hint()); }
   void warning(std::string message, std::string hint) { all_.push_back({Finding::Severity::kWarning, std::move(message), std::move(hint)}); }
+  /// Adds findings, with this before each message.
+  void add(std::vector<Finding> others, const std::string& prefix) {
+    for (Finding& other : others) {
+      other.message = prefix + other.message;
+      all_.push_back(std::move(other));
+    }
+  }
   std::vector<Finding> take() { return std::move(all_); }
 
  private:
@@ -62,13 +69,24 @@ std::uint64_t bytes_in(const InfoFields& fields, std::string_view name) {
   return bytes;
 }
 
+/// Examines the slots of a cluster, and which masters have replicas.
+void examine_slots(const executor::SlotMap& slots, Findings& findings) {
+  if (const std::size_t missing = executor::kSlotCount - slots.assigned(); missing > 0) {
+    findings.error(fmt::format("{} slots of the cluster have no node", missing), "Run \"redis-cli --cluster fix\".");
+  }
+  for (const executor::ClusterMaster& master : slots.masters()) {
+    if (!master.replicas.empty()) continue;
+    findings.warning(fmt::format("the master at {} has no replica: its keys are gone with it", master.place.address()), "Add a replica to each master.");
+  }
+}
+
 void examine_server(std::string_view info, Findings& findings) {
   executor::ServerInfo server;
   executor::parse_info(info, server);
   const InfoFields fields = fields_of(info);
   const auto is_bad = [&](std::string_view name) { return fields.contains(name) && fields.at(name) != "ok"; };
   if (!executor::is_supported_version(server.version)) findings.error(fmt::format("Redis {} is older than 7.0", server.version), "Update Redis.");
-  if (server.role == "slave") findings.error("this Redis is a replica, which takes no writes", "Give --redis the primary, or use \"redquel look\".");
+  if (server.role == "slave" && !server.cluster_enabled) findings.error("this Redis is a replica, which takes no writes", "Give --redis the primary, or use \"redquel look\".");
   if (server.loading) findings.error("Redis loads its data; until its end statements fail");
   if (server.may_evict_rows()) {
     findings.error(fmt::format("maxmemory-policy is {}: at its limit of memory Redis drops rows and index entries", server.maxmemory_policy),
@@ -146,11 +164,18 @@ asio::awaitable<void> examine_databases(executor::RedisPool& pool, Findings& fin
 
 asio::awaitable<std::vector<Finding>> examine_redis(executor::RedisPool& pool, std::string address) {
   Findings findings;
-  executor::RedisClient& home = pool.shared(pool.default_database());
   executor::CommandBatch ask;
   ask.add("INFO");
-  const executor::RepliesPtr info = co_await home.execute(std::move(ask));
-  if ((*info)[0].is_text()) examine_server((*info)[0].text, findings);
+  for (const executor::RedisPool::NodeReplies& node : co_await pool.ask_each(std::move(ask))) {
+    const executor::Reply& info = (*node.replies)[0];
+    if (!info.is_text()) continue;
+    Findings own;
+    examine_server(info.text, own);
+    findings.add(own.take(), pool.slots() ? node.address + ": " : "");
+  }
+  if (const auto slots = pool.slots()) examine_slots(*slots, findings);
+  if (pool.slots()) co_return findings.take();
+  executor::RedisClient& home = pool.shared(pool.default_database());
   try {
     co_await examine_access(pool, std::move(address), findings);
     co_await examine_databases(pool, findings);

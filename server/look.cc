@@ -51,7 +51,7 @@ std::optional<LookOptions> read_options(int argc, const char* const* argv) {
   CLI::App app("redquel look: SQL over the keys of a Redis, which it only reads", "redquel look");
   std::string url, catalog, file, log_level;
   std::vector<std::string> listen;
-  app.add_option("URL", url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS), unix://… or sentinel://host:26379,…/master")->required();
+  app.add_option("URL", url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS), unix://…, sentinel://host:26379,…/master or cluster://host:port,…")->required();
   app.add_option("--catalog", catalog, "file of SQL that defines the tables; made from the keys if there is none (default: kept in memory)")->type_name("FILE");
   app.add_option("--listen", listen, "address for PostgreSQL clients (127.0.0.1:5433); port 0 takes a free one")->type_name("HOST:PORT")->allow_extra_args(false);
   app.add_option("--config", file, "configuration file (TOML): TLS towards Redis, rules for clients")->type_name("FILE");

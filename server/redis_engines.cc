@@ -49,7 +49,7 @@ class RedisEngines final : public EngineSource {
   asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string database) override {
     return executor::read_login_role(home(), std::move(role), std::move(database));
   }
-  asio::awaitable<void> ping() override { co_await pool_.shared(pool_.default_database()).ready(); }
+  asio::awaitable<void> ping() override { co_await pool_.ready(); }
   asio::awaitable<std::optional<RedisMemory>> redis_memory() override {
     if (own_) co_return std::nullopt;  // INFO is more than reading
     executor::CommandBatch batch;

@@ -5,7 +5,9 @@
 #include <spdlog/spdlog.h>
 
 #include "executor/redis/url.h"
+#include "executor/storage/version_copies.h"
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::server {
 
@@ -38,6 +40,7 @@ const StartKey kStartKeys[] = {
     {"redis.url", is_same<&Configuration::redis_url>},
     {"redis.synchronous_replicas", is_same<&Configuration::synchronous_replicas>},
     {"redis.replica_timeout", is_same<&Configuration::replica_timeout>},
+    {"redis.move_timeout", is_same<&Configuration::move_timeout>},
     {"redis.aof_repair", is_same<&Configuration::aof_repair>},
     {"redis.allow_eviction", is_same<&Configuration::allow_eviction>},
     {"redis.unrestricted_call", is_same<&Configuration::unrestricted_call>},
@@ -103,7 +106,7 @@ executor::RedisLogin redis_login(const Configuration& configuration) {
   if (!url.tls) return login;
   executor::TlsClientSettings settings = configuration.redis_tls;
   // Behind sentinels each connection compares the host that it connects to.
-  if (settings.server_name.empty() && !url.sentinels) settings.server_name = std::get<executor::TcpPlace>(url.place).host;
+  if (settings.server_name.empty() && !url.sentinels && url.cluster.empty()) settings.server_name = std::get<executor::TcpPlace>(url.place).host;
   try {
     login.tls = executor::TlsContext::for_client(settings);
   } catch (const executor::TlsConfigurationError& error) {
@@ -137,15 +140,14 @@ void use_buckets(const Configuration& configuration) {
 executor::ConnectionOptions redis_connection(const Configuration& configuration) {
   executor::ConnectionOptions options;
   options.url = executor::parse_redis_url(configuration.redis_url);
-  if (!options.url.cluster.empty()) {  // TEMPORARY, until the client of clusters is merged
-    options.url.place = options.url.cluster[0];
-    options.url.cluster.clear();
-    options.url.is_node = true;
+  if (sql::uses_cluster()) {
+    for (const std::string& tag : executor::placement_tags()) options.node_version_keys.push_back(tag + std::string(sql::kVersionKey));
   }
   options.login = std::make_shared<executor::RedisLogin>(redis_login(configuration));
   options.repairs_append_only_file = configuration.aof_repair;
   options.synchronous_replicas = configuration.synchronous_replicas;
   options.replica_timeout = configuration.replica_timeout;
+  options.move_timeout = configuration.move_timeout;
   options.refuses_eviction = !configuration.allow_eviction;
   return options;
 }

@@ -72,11 +72,15 @@ SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions o
       input_(kInputBytes),
       server_state_(std::move(server_state)),
       replica_timer_(executor) {
-  if (!options_.version_key.empty()) {
-    CommandBatch batch;
-    batch.add("GET", options_.version_key);
-    version_command_ = batch.bytes();
-  }
+  set_version_key(options_.version_key);
+}
+
+void SharedConnection::Core::set_version_key(std::string_view key) {
+  version_command_.clear();
+  if (key.empty()) return;
+  CommandBatch batch;
+  batch.add("GET", key);
+  version_command_ = batch.bytes();
 }
 
 void SharedConnection::Core::enqueue(std::shared_ptr<PendingBatch> pending) {
@@ -99,7 +103,7 @@ void SharedConnection::Core::enqueue(std::shared_ptr<PendingBatch> pending) {
   }
 }
 
-void SharedConnection::Core::stop() {
+void SharedConnection::Core::stop(const sql::SqlError& error) {
   if (state_ == State::stopped) return;
   state_ = State::stopped;
   close_socket();
@@ -109,7 +113,6 @@ void SharedConnection::Core::stop() {
   admission_timer_.cancel();
   silence_timer_.cancel();
   replica_timer_.cancel();
-  const sql::SqlError error(sqlstate::kAdminShutdown, "the connection to Redis is closed");
   for (Turn& turn : turns_) {
     for (const auto& pending : turn.batches) pending->fail(error);
   }
@@ -129,6 +132,7 @@ asio::awaitable<void> SharedConnection::Core::run(std::shared_ptr<Core> self) {
     if (self->last_error_) {
       note_redis_gone(self->options_.url.address(), self->last_error_->message());
       self->close_socket();
+      if (self->options_.topology) self->options_.topology->look();
       co_await self->pause_before_retry();
       continue;
     }
@@ -148,6 +152,9 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::connect() 
     url.place = *found.place;
     master_ = found.place;
     proof_time_ = found.down_after / 2;
+  } else if (options_.topology) {
+    master_ = std::get<TcpPlace>(url.place);
+    proof_time_ = options_.topology->proof_time();
   }
   // The timer closes the socket, which ends whatever the attempt waits for.
   attempt_timer_.expires_after(options_.connect_timeout);
@@ -270,6 +277,7 @@ void SharedConnection::Core::became_ready() {
 void SharedConnection::Core::lost(const std::string& reason) {
   state_ = State::connecting;
   note_redis_gone(options_.url.address(), reason);
+  if (options_.topology) options_.topology->look();
   close_socket();
   admission_timer_.cancel();
   silence_timer_.cancel();
@@ -391,11 +399,16 @@ void SharedConnection::Core::encrypt_output() {
 
 void SharedConnection::Core::note_progress() { last_progress_ = std::chrono::steady_clock::now(); }
 
+std::chrono::milliseconds SharedConnection::Core::first_look() const {
+  constexpr std::chrono::milliseconds kNodePatience{500};
+  return options_.topology ? std::min(kNodePatience, options_.connect_timeout) : options_.connect_timeout;
+}
+
 /// One timer for many turns: it looks when the last progress was.
 void SharedConnection::Core::watch_silence() {
   if (watches_silence_) return;
   watches_silence_ = true;
-  silence_timer_.expires_at(last_progress_ + options_.connect_timeout);
+  silence_timer_.expires_at(std::max(last_progress_, last_look_) + first_look());
   silence_timer_.async_wait([self = shared_from_this(), connection = statistics_.connects](error_code cancelled) {
     if (cancelled || !self->is_connection(connection)) return;
     self->watches_silence_ = false;
@@ -403,8 +416,13 @@ void SharedConnection::Core::watch_silence() {
     error_code ignored;
     const bool has_input = self->socket_.available(ignored) > 0;  // it was this process that stood still
     if (has_input) self->note_progress();
-    if (std::chrono::steady_clock::now() >= self->last_progress_ + self->options_.connect_timeout) return self->begin_silence();
-    self->watch_silence();
+    const auto silence = std::chrono::steady_clock::now() - self->last_progress_;
+    if (silence >= self->options_.connect_timeout && !self->is_silent_) self->begin_silence();
+    if (self->options_.topology && silence >= self->first_look()) {
+      self->options_.topology->look();  // again and again: the cluster may take its time
+      self->last_look_ = std::chrono::steady_clock::now();
+    }
+    if (self->options_.topology || !self->is_silent_) self->watch_silence();
   });
 }
 
@@ -513,7 +531,9 @@ void SharedConnection::Core::give_replies(const Turn& turn) {
   if (options_.own_version) version = options_.own_version();
   const bool is_told = turn.version || options_.own_version;
   if (is_told && !is_bulk) seen_version(options_.url.database) = version.value_or("");
+  const bool knows_version = !turn.version || !(*turn.version)[0].is_error();
   for (const auto& pending : turn.batches) {
+    pending->knows_version = knows_version;
     pending->replies->set_catalog_version(version);
     pending->replies->set_generation(server_state_->generation);
     pending->finish();

@@ -17,7 +17,9 @@
 #include "executor/redis/resp_codec.h"
 #include "executor/redis/shared_connection.h"
 #include "executor/redis/socket_connect.h"
+#include "executor/redis/topology.h"
 #include "executor/tls/tls_session.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -41,7 +43,11 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   const ConnectionOptions& options() const { return options_; }
 
   void enqueue(std::shared_ptr<PendingBatch> pending);
-  void stop();
+  void stop() { stop(sql::SqlError(sqlstate::kAdminShutdown, "the connection to Redis is closed")); }
+  /// Fails what waits with this error.
+  void stop(const sql::SqlError& error);
+  /// Reads another key as the version from now on.
+  void set_version_key(std::string_view key);
   void master_is_at(const TcpPlace& place) override;
 
   const ServerInfo& server() const { return server_; }
@@ -86,6 +92,8 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   void watch_silence();
   void end_silence();
   void begin_silence();
+  /// Returns the longest time without a byte until somebody is asked whether the master is another one.
+  std::chrono::milliseconds first_look() const;
   void written(boost::system::error_code error, std::uint64_t connection);
 
   // Reading.
@@ -102,10 +110,10 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   static asio::awaitable<void> find_replicas(std::shared_ptr<Core> self);
   void send_turn(Turn turn);
   void write_output();
-  /// Gives the replies of unproven turns once the sentinels have confirmed that they are the master's (connection_proof.cc).
+  /// Gives the replies of unproven turns once the sentinels, or other nodes of the cluster, have confirmed that they are the master's (connection_proof.cc).
   static asio::awaitable<void> prove(std::shared_ptr<Core> self, std::uint64_t connection);
   bool is_proven(const Turn& turn) const;
-  /// Returns the error of a place that is not that of the master; nullopt: it is, or the URL has no sentinels.
+  /// Returns the error of a place that is not that of the master; nullopt: it is, or the Redis stands alone.
   asio::awaitable<std::optional<sql::SqlError>> confirm_master();
 
   // Batches that wait for a connection.
@@ -146,14 +154,14 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   bool writing_ = false;
   // Redis has not answered for `connect_timeout`: what is sent now would wait, too.
   bool is_silent_ = false, watches_silence_ = false;
-  std::chrono::steady_clock::time_point last_progress_;
+  std::chrono::steady_clock::time_point last_progress_, last_look_;
 
   std::unique_ptr<ReplyDecoder> decoder_;
   std::vector<char> input_;
   std::optional<TlsSession> tls_;
   std::string decrypted_;
 
-  std::optional<TcpPlace> master_;  // the place that the sentinels named; nullopt: the URL has none
+  std::optional<TcpPlace> master_;  // the place that the sentinels named, or of the node of a cluster; nullopt: of a Redis that stands alone
   std::string loss_;                // the reason why this process closed the socket
   // An answer counts if the master answered a command that was sent less than this before it.
   std::chrono::milliseconds proof_time_{};

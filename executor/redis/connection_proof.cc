@@ -6,12 +6,18 @@
 namespace redquel::executor {
 
 // A master that stood still while a replica was promoted still answers when it goes on, until the sentinels make it a replica. So an answer
-// counts only if the same connection answered a command that was sent shortly before. Otherwise the sentinels are asked after the answer came.
+// counts only if the same connection answered a command that was sent shortly before. Otherwise the sentinels, or other nodes of the cluster, are
+// asked after the answer came.
 
 bool SharedConnection::Core::is_proven(const Turn& turn) const { return turn.answered - last_proof_ < proof_time_; }
 
 asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::confirm_master() {
   if (!master_) co_return std::nullopt;
+  if (options_.topology) {
+    const std::string objection = co_await options_.topology->objection(*master_);
+    if (objection.empty()) co_return std::nullopt;
+    co_return connection_failed(options_.url.address(), objection);
+  }
   const FoundMaster found = co_await find_master(options_.url, current_login(options_).tls);
   if (found.place == master_) co_return std::nullopt;
   const std::string reason = found.place ? "the sentinels name another master, " + found.place->address() : found.reason;

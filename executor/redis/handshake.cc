@@ -95,10 +95,9 @@ HandshakeResult read_handshake(const RedisUrl& url, const Replies& replies) {
                   true);
   }
   if (result.server.cluster_enabled && !url.is_node) {
-    sql::SqlError error(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is a node of a cluster");
-    if (std::holds_alternative<UnixPlace>(url.place)) error = std::move(error).hint("Use cluster://host:port with the address of a node.");
-    else error = std::move(error).hint(std::string("Use ") + (url.tls ? "rediss+" : "") + "cluster://" + url.address() + ".");
-    return refuse(std::move(error), true);
+    const bool is_local = std::holds_alternative<UnixPlace>(url.place);
+    const std::string right = is_local ? "cluster://host:port with the address of a node" : (url.tls ? "rediss+cluster://" : "cluster://") + url.address();
+    return refuse(sql::SqlError(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is a node of a cluster: use " + right), true);
   }
   if (url.is_node && is_informed && !result.server.cluster_enabled) {
     return refuse(sql::SqlError(sqlstate::kFeatureNotSupported, "Redis at " + url.address() + " is no node of a cluster")

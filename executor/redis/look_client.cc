@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "executor/redis/command_words.h"
 #include "executor/redis/looking_commands.h"
 #include "executor/redis/redis_error.h"
 #include "executor/redis/resp_codec.h"
@@ -16,34 +17,6 @@
 namespace redquel::executor {
 
 namespace {
-
-/// The commands of a batch, one after the other.
-class BatchReader {
- public:
-  explicit BatchReader(std::string_view bytes) : rest_(bytes) {}
-
-  bool at_end() const { return rest_.empty(); }
-  /// Fills `words` with those of the next command.
-  void next(std::vector<std::string_view>& words) {
-    words.clear();
-    for (std::size_t count = number(); count > 0; --count) {
-      const std::size_t size = number();
-      words.push_back(rest_.substr(0, size));
-      rest_.remove_prefix(size + 2);
-    }
-  }
-
- private:
-  /// Reads a type, a number and the end of the line.
-  std::size_t number() {
-    std::size_t value = 0;
-    const char* const end = std::from_chars(rest_.data() + 1, rest_.data() + rest_.size(), value).ptr;
-    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()) + 2);
-    return value;
-  }
-
-  std::string_view rest_;
-};
 
 /// The parts of a batch: commands that go to Redis, and answers to those that do not.
 struct Split {

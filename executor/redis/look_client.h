@@ -20,7 +20,7 @@ class LookClient final : public RedisClient {
   enum class Paced : std::uint8_t { kLarge, kAll };
   /// `share`: the pace of bulk reads.
   /// `own`: null: redquel's own keys are read from Redis, too.
-  LookClient(SharedConnection& connection, OwnKeyspace* own, RedisShare& share, Paced paces) : connection_(connection), own_(own), share_(share), paces_(paces) {}
+  LookClient(RedisClient& connection, OwnKeyspace* own, RedisShare& share, Paced paces) : connection_(connection), own_(own), share_(share), paces_(paces) {}
 
   asio::awaitable<RepliesPtr> execute(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   asio::awaitable<RepliesPtr> execute_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
@@ -34,7 +34,7 @@ class LookClient final : public RedisClient {
   asio::awaitable<RepliesPtr> send(CommandBatch batch, std::size_t keys, bool waits, ExecutionCounters* counters);
   asio::awaitable<void> measure_latency();
 
-  SharedConnection& connection_;
+  RedisClient& connection_;
   OwnKeyspace* own_;
   RedisShare& share_;
   Paced paces_;

@@ -29,10 +29,11 @@ class PendingBatch : public std::enable_shared_from_this<PendingBatch> {
   explicit PendingBatch(CommandBatch commands) : batch(std::move(commands)) {}
 
   CommandBatch batch;
-  std::shared_ptr<Replies> replies;
+  std::shared_ptr<Replies> replies;  // null: not a byte was written
   std::size_t expected_replies = 0;
   std::optional<sql::SqlError> error;
   std::chrono::steady_clock::time_point deadline;  // while there is no connection
+  bool knows_version = true;                       // false: the catalog's version was refused (MOVED)
 
   /// Suspends until finish() has been called. Throws system_error(operation_aborted) when the coroutine is cancelled.
   asio::awaitable<void> wait() {

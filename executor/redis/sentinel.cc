@@ -1,24 +1,20 @@
 #include "executor/redis/sentinel.h"
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 #include <charconv>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "executor/redis/brief_talk.h"
 #include "executor/redis/redis_error.h"
-#include "executor/redis/resp_codec.h"
 #include "executor/redis/socket_connect.h"
-#include "executor/redis/tls_handshake.h"
-#include "executor/tls/tls_session.h"
 
 namespace redquel::executor {
 
@@ -33,7 +29,7 @@ constexpr milliseconds kSentinelPatience{1000}, kRestPatience{200};
 /// Sentinels hear of a failover from each other within two seconds.
 constexpr milliseconds kDisputePatience{3000}, kDisputePause{100};
 constexpr milliseconds kShortestDownAfter{500}, kLongestDownAfter{60'000};
-constexpr std::size_t kMostAnswerBytes = 64 * 1024, kSentinelInput = 4096, kLongestHost = 255;
+constexpr std::size_t kMostAnswerBytes = 64 * 1024, kLongestHost = 255;
 
 template <typename Integer>
 std::optional<Integer> number_of(std::string_view text) {
@@ -106,49 +102,7 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
   }
 
   asio::awaitable<SentinelAnswer> converse(RedisSocket& socket, TcpPlace place) {
-    RedisUrl url;
-    url.place = place;
-    SentinelAnswer failed;
-    const error_code error = co_await connect_socket(socket, std::move(url));
-    if (error) {
-      failed.refusal = error.message();
-      co_return failed;
-    }
-    std::optional<TlsSession> tls;
-    if (tls_) {
-      tls.emplace(tls_, place.host);
-      const TlsHandshakeResult handshake = co_await shake_tls_hands(socket, *tls, place.address());
-      if (handshake.error) {
-        failed.refusal = handshake.error->message();
-        co_return failed;
-      }
-    }
-    const CommandBatch commands = sentinel_questions(*url_.sentinels);
-    const std::string bytes = tls ? tls->encrypted(commands.bytes()) : std::string(commands.bytes());
-    co_await asio::async_write(socket, asio::buffer(bytes), asio::use_awaitable);
-    ReplyDecoder decoder(kMostAnswerBytes);
-    Replies replies;
-    replies.set_names(commands.names());
-    std::array<char, kSentinelInput> input;
-    std::size_t received = 0;
-    while (replies.size() < commands.size() && received < 2 * kMostAnswerBytes) {
-      const std::size_t count = co_await socket.async_read_some(asio::buffer(input), asio::use_awaitable);
-      received += count;
-      feed(decoder, tls, std::string_view(input.data(), count));
-      while (replies.size() < commands.size() && decoder.next(replies)) continue;
-    }
-    co_return read_sentinel(replies);
-  }
-
-  static void feed(ReplyDecoder& decoder, std::optional<TlsSession>& tls, std::string_view bytes) {
-    if (!tls) return decoder.feed(bytes);
-    tls->feed(bytes);
-    std::array<char, kSentinelInput> plain;
-    while (tls->has_input()) {
-      const std::size_t count = tls->decrypt(plain);
-      if (count == 0) break;
-      decoder.feed(std::string_view(plain.data(), count));
-    }
+    co_return read_sentinel(*co_await talk_briefly(socket, std::move(place), tls_, sentinel_questions(*url_.sentinels), kMostAnswerBytes));
   }
 
   std::vector<SentinelAnswer> answers() const {

@@ -4,6 +4,17 @@
 
 namespace redquel::executor {
 
+ConnectionStatistics& ConnectionStatistics::operator+=(const ConnectionStatistics& other) {
+  connects += other.connects;
+  turns += other.turns;
+  batches += other.batches;
+  commands += other.commands;
+  bytes_sent += other.bytes_sent;
+  bytes_received += other.bytes_received;
+  held_writes += other.held_writes;
+  return *this;
+}
+
 SharedConnection::SharedConnection(asio::any_io_executor executor, ConnectionOptions options) {
   if (!options.unreplicated) options.unreplicated = std::make_shared<UnreplicatedCommits>();
   core_ = std::make_shared<Core>(std::move(executor), std::move(options));
@@ -60,6 +71,13 @@ std::unique_ptr<RedisRequest> SharedConnection::start(CommandBatch batch, Execut
   return request;
 }
 
+std::shared_ptr<PendingBatch> SharedConnection::submit(CommandBatch batch) {
+  auto pending = std::make_shared<PendingBatch>(std::move(batch));
+  pending->expect_waiter();
+  core_for(pending->batch).enqueue(pending);
+  return pending;
+}
+
 asio::awaitable<void> SharedConnection::ready() {
   CommandBatch batch;
   batch.add("PING");
@@ -75,12 +93,25 @@ void SharedConnection::stop() {
   core_->stop();
   if (commits_) commits_->stop();
 }
+void SharedConnection::stop(const sql::SqlError& error) {
+  core_->stop(error);
+  if (commits_) commits_->stop(error);
+}
+
+void SharedConnection::set_version_key(std::string key) {
+  core_->set_version_key(key);
+  if (commits_) commits_->set_version_key(key);
+  version_key_ = std::move(key);
+}
 
 SharedConnection::Core& SharedConnection::core_for(const CommandBatch& batch) {
   if (!batch.awaits_replicas()) return *core_;
   core_->look_for_replicas();
   if (core_->needs_no_replicas()) return *core_;
-  if (!commits_) commits_ = core_->for_commits();
+  if (!commits_) {
+    commits_ = core_->for_commits();
+    if (version_key_) commits_->set_version_key(*version_key_);
+  }
   return *commits_;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "executor/redis/client.h"
 #include "executor/redis/redis_login.h"
@@ -20,6 +21,8 @@
 namespace redquel::executor {
 
 class MasterWatch;
+class PendingBatch;
+class Topology;
 
 struct ConnectionOptions {
   RedisUrl url;
@@ -27,6 +30,12 @@ struct ConnectionOptions {
   std::shared_ptr<RedisLogin> login;
   /// Reports that the sentinels name another master. Null: the connection asks them only when it is made.
   std::shared_ptr<MasterWatch> master_watch;
+  /// Which node has which slots. Null: `url` names no node of a cluster.
+  std::shared_ptr<Topology> topology;
+  /// How long a statement waits while slots move or masters are replaced.
+  std::chrono::milliseconds move_timeout{60'000};
+  /// Copies of the version key in several slots: each node of a cluster is asked for one that it has. Empty: none is asked.
+  std::vector<std::string> node_version_keys;
   /// How long a statement waits for a connection that is not there (yet), and an attempt may take.
   std::chrono::milliseconds connect_timeout{5000};
   /// Pause after the first failed attempt; doubles, with jitter, up to the limit.
@@ -69,6 +78,8 @@ struct ConnectionStatistics {
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
   std::size_t held_writes = 0;  // batches that wait until Redis may be written
+
+  ConnectionStatistics& operator+=(const ConnectionStatistics& other);
 };
 
 /// A pipelined connection to one logical database, shared by all sessions of its thread.
@@ -86,6 +97,8 @@ class SharedConnection final : public RedisClient {
 
   asio::awaitable<RepliesPtr> execute(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   std::unique_ptr<RedisRequest> start(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
+  /// Sends the commands. `replies` of the batch stays null until they are written.
+  std::shared_ptr<PendingBatch> submit(CommandBatch batch);
   std::uint64_t generation() const override;
   UnreplicatedCommits* unreplicated() override;
 
@@ -96,6 +109,10 @@ class SharedConnection final : public RedisClient {
   ConnectionStatistics statistics() const;
   /// Closes the connection and fails what waits with 57P01; no reconnect afterwards.
   void stop();
+  /// As stop(), with this error.
+  void stop(const sql::SqlError& error);
+  /// Reads another key as the version from now on; empty: none.
+  void set_version_key(std::string key);
 
  private:
   class Core;
@@ -104,6 +121,7 @@ class SharedConnection final : public RedisClient {
 
   std::shared_ptr<Core> core_;
   std::shared_ptr<Core> commits_;  // commits that replicas confirm, so that nothing else waits behind them; null: made at the first one
+  std::optional<std::string> version_key_;  // that was set; nullopt: that of the options
 };
 
 }  // namespace redquel::executor

@@ -17,6 +17,7 @@
 #include "executor/redis/resp_codec.h"
 #include "executor/redis/socket_connect.h"
 #include "executor/redis/tls_handshake.h"
+#include "executor/redis/topology.h"
 
 namespace redquel::executor {
 
@@ -109,6 +110,15 @@ class Subscription::Core : public MasterFollower, public std::enable_shared_from
       if (stopped_ || !found.place) co_return connection_failed(url.address(), found.reason);
       url.place = *found.place;
       master_ = found.place;
+    } else if (options_.topology) {
+      // A cluster passes each message to all nodes.
+      try {
+        const auto map = co_await options_.topology->known(options_.connect_timeout);
+        url.place = map->masters()[++attempts_ % map->masters().size()].place;
+      } catch (const sql::SqlError& error) {
+        co_return error;
+      }
+      url.is_node = true;
     }
     attempt_timer_.expires_after(options_.connect_timeout);
     attempt_timer_.async_wait([weak = weak_from_this()](error_code cancelled) {
@@ -125,11 +135,11 @@ class Subscription::Core : public MasterFollower, public std::enable_shared_from
       if (handshake.error) co_return std::move(handshake.error);
     }
     decoder_ = std::make_unique<ReplyDecoder>(options_.max_reply_bytes);
-    const CommandBatch commands = handshake_commands(options_.url, login, options_.client_name, options_.only_looks);
+    const CommandBatch commands = handshake_commands(url, login, options_.client_name, options_.only_looks);
     Replies replies;
     replies.set_names(commands.names());
     if (auto error = co_await converse(commands, replies)) co_return error;
-    HandshakeResult result = read_handshake(options_.url, replies);
+    HandshakeResult result = read_handshake(url, replies);
     if (result.error) co_return std::move(result.error);
     CommandBatch subscribe;
     subscribe.add("SUBSCRIBE", channel_);
@@ -225,6 +235,7 @@ class Subscription::Core : public MasterFollower, public std::enable_shared_from
   std::vector<char> input_ = std::vector<char>(kSubscriptionInput);
   std::optional<sql::SqlError> error_;  // of the last attempt
   std::optional<TcpPlace> master_;      // the place that the sentinels named
+  std::size_t attempts_ = 0;
   std::uint64_t connection_ = 0, pings_ = 0, pongs_ = 0;  // pings and pongs: of this connection
   bool is_ready_ = false, stopped_ = false;
 };

@@ -24,7 +24,7 @@ constexpr milliseconds kLongPause{1000};
 
 // BGREWRITEAOF and SCRIPT LOAD change no data. In order, for the search.
 constexpr std::string_view kReads[] = {
-    "AUTH", "BGREWRITEAOF", "CLIENT", "CLUSTER", "COMMAND", "DBSIZE", "ECHO", "EVALSHA_RO", "EVAL_RO", "EXEC", "EXISTS", "GET",
+    "ASKING", "AUTH", "BGREWRITEAOF", "CLIENT", "CLUSTER", "COMMAND", "DBSIZE", "ECHO", "EVALSHA_RO", "EVAL_RO", "EXEC", "EXISTS", "GET",
     "GETRANGE", "HEXISTS", "HGET", "HGETALL", "HKEYS", "HLEN", "HMGET", "HRANDFIELD", "HSCAN", "HSTRLEN", "HVALS", "INFO", "LATENCY",
     "LINDEX", "LLEN", "LPOS", "LRANGE", "MEMORY", "MGET", "MULTI", "OBJECT", "PING", "PTTL", "RANDOMKEY", "SCAN", "SCARD", "SCRIPT",
     "SDIFF", "SELECT", "SINTER", "SINTERCARD", "SISMEMBER", "SLOWLOG", "SMEMBERS", "SMISMEMBER", "SORT_RO", "SRANDMEMBER", "SSCAN",
@@ -33,8 +33,6 @@ constexpr std::string_view kReads[] = {
 };
 static_assert(std::ranges::is_sorted(kReads));
 
-bool is_read(std::string_view command) { return std::ranges::binary_search(kReads, command); }
-
 /// The user may not, or nobody may: a Redis whose owner has taken the command away.
 bool is_refused_for_ever(const Reply& reply) {
   return reply.is_error() && (reply.text.starts_with("NOPERM") || reply.text.starts_with("ERR unknown command"));
@@ -42,16 +40,18 @@ bool is_refused_for_ever(const Reply& reply) {
 
 }  // namespace
 
+bool is_reading_command(std::string_view command) { return std::ranges::binary_search(kReads, command); }
+
 bool only_reads(const CommandBatch& batch) {
   for (std::size_t index = 0; index < batch.size(); ++index) {
-    if (!is_read(batch.names()[index])) return false;
+    if (!is_reading_command(batch.names()[index])) return false;
   }
   return true;
 }
 
 bool only_reads(const Replies& awaited, std::size_t commands) {
   for (std::size_t index = 0; index < commands; ++index) {
-    if (!is_read(awaited.command(index))) return false;
+    if (!is_reading_command(awaited.command(index))) return false;
   }
   return true;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "executor/redis/command_batch.h"
 #include "executor/redis/reply.h"
@@ -10,6 +11,8 @@ namespace redquel::executor {
 
 // A Redis that has just started, or that may evict rows, is only read (ServerInfo says why).
 
+/// Returns true if the command, by its name in upper case, changes no data. False: it does, or is not known.
+bool is_reading_command(std::string_view name);
 /// Do all commands only read? What is not known to is taken for a write.
 bool only_reads(const CommandBatch& batch);
 /// As above, of a batch of so many commands whose replies are awaited.

@@ -75,11 +75,40 @@ class ClusterNode(Node):
         return dict(line.split(":", 1) for line in self("CLUSTER", "INFO").split())
 
 
+class RoutedConnection:
+    """Runs each command at the master of its first key."""
+
+    def __init__(self, cluster):
+        self.cluster, self.nodes, self.owners = cluster, {}, {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for connection in self.nodes.values():
+            connection.close()
+
+    def __call__(self, *words):
+        slot = slot_of(words[1])
+        node = self.owners.get(slot) or self.cluster.owner(slot)
+        self.owners[slot] = node
+        if node not in self.nodes:
+            self.nodes[node] = node.connect()
+        try:
+            return self.nodes[node](*words)
+        except RedisError as error:
+            if not str(error).startswith("MOVED"):
+                raise
+            del self.owners[slot]
+            return self(*words)
+
+
 class Cluster:
     """The cluster as redquel gets it: by the URL of its masters. Masters have equal ranges of slots, in order."""
 
     def __init__(self, make_redis, masters=3, replicas=1, node_timeout=1500, options=()):
         self.nodes, self.node_timeout = [], node_timeout
+        self.login = ""  # "user:password@"
         for number in range(masters * (1 + replicas)):
             port = free_port_of_cluster()
             redis = make_redis("--port", str(port), "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
@@ -131,7 +160,10 @@ class Cluster:
 
     @property
     def url(self):
-        return f"cluster://{','.join(f'127.0.0.1:{node.port}' for node in self.nodes[:3])}"
+        return f"cluster://{self.login}{','.join(f'127.0.0.1:{node.port}' for node in self.nodes[:3])}"
+
+    def on_all(self, *words):
+        return [node(*words) for node in self.nodes]
 
     def owner(self, slot):
         """The node that the most nodes name as the master of the slot."""
@@ -147,9 +179,8 @@ class Cluster:
     def master_of(self, key):
         return self.owner(slot_of(key))
 
-    def connect(self, key=""):
-        """A connection to the master of the key's slot."""
-        return self.master_of(key).connect()
+    def connect(self):
+        return RoutedConnection(self)
 
     def __call__(self, *words):
         """A command at the master of its first key."""
