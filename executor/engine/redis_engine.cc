@@ -11,6 +11,7 @@
 #include "executor/roles/access.h"
 #include "executor/runtime/session_context.h"
 #include "executor/storage/catalog_store.h"
+#include "executor/storage/version_copies.h"
 #include "executor/transaction/transaction.h"
 #include "parser/deparse.h"
 #include "parser/option_value.h"

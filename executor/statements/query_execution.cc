@@ -19,6 +19,7 @@
 #include "executor/statements/plan_log.h"
 #include "executor/statements/plan_reads.h"
 #include "executor/statements/run_rights.h"
+#include "executor/statements/statement_snapshot.h"
 #include "executor/statements/written_tables.h"
 #include "executor/storage/databases.h"
 #include "executor/storage/seen_commits.h"
@@ -49,6 +50,8 @@ constexpr int kMaxStaleRuns = 1000;
 /// Runs that look for a quiet moment in which all reads of a statement belong together: so many, and more while it is so many microseconds old.
 constexpr int kMaxSnapshotAttempts = 4;
 constexpr std::int64_t kSnapshotPatience = 2'000'000;
+/// So long, in microseconds, a statement reads again because of commits over several buckets.
+constexpr std::int64_t kTornPatience = 10'000'000;
 
 /// One statement's runs: it is run again when the catalog moved under it, when a value it read was changed before its writes arrived,
 /// and when its reads stem from different moments. Rows go out only when none of that can happen any more.
@@ -275,15 +278,16 @@ class QueryRun {
       context_->set_reads(&reads_);
     }
     // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
-    seen_commits_ = SeenCommits(planner::tables_of(plan_));
-    const bool needs_snapshot = seen_commits_.are_possible() || (plan_ == planned.plan ? prepared_->plan->needs_snapshot : planner::needs_snapshot(plan_));
+    snapshot_.begin(planner::tables_of(plan_));
+    const bool is_pieced = plan_ == planned.plan ? prepared_->plan->needs_snapshot : planner::needs_snapshot(plan_);
+    const bool needs_snapshot = is_pieced || snapshot_.spans_buckets();
     compares_counters_ = !is_strict_ && !writes_ && needs_snapshot;
     // A query that has to wait for a row's lock may be run again.
     holds_ = is_strict_ || is_compound_ || needs_snapshot || prepared_->needs_transaction;
     if (compares_counters_) {
       // On the way before anything that the plan asks by the same connection.
-      counters_request_ = engine_.shared().start(counter_commands(), &session_.counters);
-      if (walks_on_bulk_connection(*plan_)) co_await take_counters_before();
+      snapshot_.send(engine_.shared(), &session_.counters);
+      if (walks_on_bulk_connection(*plan_) || snapshot_.spans_buckets()) co_await snapshot_.take(*context_);
     }
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : context_->make_operator(*plan_);
   }
@@ -373,20 +377,10 @@ class QueryRun {
       co_await start();
       co_return co_await pull();
     }
-    if (compares_counters_ && seen_commits_.are_possible() && co_await are_torn()) {
+    if (compares_counters_ && co_await has_moved()) {
       drop_run();
       co_await start();
       co_return co_await pull();
-    }
-    if (compares_counters_ && context_->needs_snapshot_check() &&
-        (++snapshot_attempts_ < kMaxSnapshotAttempts || now_microseconds() - timestamp_ < kSnapshotPatience)) {
-      if (counters_request_) co_await take_counters_before();
-      RepliesPtr replies = co_await context_->ask(counter_commands(), nullptr);
-      if (texts_of(*replies) != counters_before_) {
-        drop_run();
-        co_await start();
-        co_return co_await pull();
-      }
     }
     if (own_transaction_) {
       co_await engine_.commit_transaction(std::exchange(own_transaction_, nullptr), session_);
@@ -396,13 +390,14 @@ class QueryRun {
     co_return take_held();
   }
 
-  /// Returns true if the reads may have seen a commit over several buckets in some of them only. Throws 40001 if that has gone on for long.
-  asio::awaitable<bool> are_torn() {
-    constexpr std::int64_t kPatience = 10'000'000;  // microseconds
-    if (counters_request_) co_await take_counters_before();
-    const bool is_torn = co_await seen_commits_.are_torn(engine_.shared());
-    if (is_torn && now_microseconds() - timestamp_ > kPatience) throw serialization_failure("update");
-    co_return is_torn;
+  /// Must the statement read again, because its commands have read several states? Throws 40001 if they do so for long.
+  asio::awaitable<bool> has_moved() {
+    if (co_await snapshot_.is_torn(*context_)) {
+      if (now_microseconds() - timestamp_ > kTornPatience) throw serialization_failure("update");
+      co_return true;
+    }
+    const bool may_read_again = ++snapshot_attempts_ < kMaxSnapshotAttempts || now_microseconds() - timestamp_ < kSnapshotPatience;
+    co_return context_->needs_snapshot_check() && may_read_again && co_await snapshot_.has_changed(*context_);
   }
 
   /// The next rows of those that are held; nullopt also at an error, if rows come before it.
@@ -423,6 +418,7 @@ class QueryRun {
     ReadMoment& moment = transaction_->read_moment();
     ReadChecks none;
     const bool was_past = moment.is_past();
+    co_await apply_seen_commits(engine_.shared(), *catalog_, transaction_->reads(), reads_);
     const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), was_past ? none : transaction_->reads(), reads_);
     if (was_past || !answer.first) {
       const bool may_be_past = !transaction_->keeps_reads() || (!writes_ && transaction_->buffer().empty());
@@ -452,36 +448,12 @@ class QueryRun {
     return batch;
   }
 
-  /// Of the tables' change counters.
-  CommandBatch counter_commands() const {
-    CommandBatch batch;
-    std::vector<std::string> keys;
-    for (const auto& table : planner::tables_of(plan_)) keys.push_back(sql::TableKeys(*table).changes());
-    if (!keys.empty()) batch.add("MGET", keys);
-    if (seen_commits_.are_possible()) seen_commits_.append_numbers(batch);
-    return batch;
-  }
-
-  static std::vector<std::string> texts_of(const Replies& replies) {
-    std::vector<std::string> texts;
-    if (replies.size() == 0) return texts;
-    for (const Reply& reply : replies.array(0)) texts.emplace_back(reply.text);
-    return texts;
-  }
-
-  asio::awaitable<void> take_counters_before() {
-    const std::unique_ptr<RedisRequest> request = std::move(counters_request_);
-    RepliesPtr replies = co_await context_->replies_of(*request);
-    counters_before_ = texts_of(*replies);
-    if (seen_commits_.are_possible()) seen_commits_.take_numbers(*replies, 1);
-  }
-
   void drop_run() {
     root_.reset();
     pending_ = nullptr;
     if (!finished_) held_.clear();
     if (statistics && !finished_) statistics->clear();
-    counters_request_.reset();
+    snapshot_.drop();
     context_.reset();
     if (buffer_mark_ && !finished_) transaction_->buffer().roll_back(*buffer_mark_);
   }
@@ -507,9 +479,7 @@ class QueryRun {
   std::optional<ExecutionContext> context_;
   OperatorPtr root_;
   std::list<sql::Batch> held_;
-  std::unique_ptr<RedisRequest> counters_request_;  // for them, where nobody has waited for it yet
-  std::vector<std::string> counters_before_;
-  SeenCommits seen_commits_;  // of a statement that reads several buckets
+  StatementSnapshot snapshot_;
   sql::CatalogPtr catalog_;  // of the last run: rows are shown after it has ended, too
   ReadChecks reads_;         // of the last run
   bool is_compound_ = false, writes_ = false;  // compound: in a transaction, if need be of its own

@@ -41,10 +41,21 @@ bool SeenCommits::counts(const CommitName& name) const {
   return std::ranges::any_of(name.tables, [this](sql::Oid table) { return tables_.contains(table); });
 }
 
+asio::awaitable<void> apply_seen_commits(RedisClient& client, const sql::CatalogSnapshot& catalog, const ReadChecks& first, const ReadChecks& second) {
+  std::vector<SeenCommits::TablePtr> tables;
+  for (const ReadChecks* reads : {&first, &second}) {
+    for (const auto& [oid, checks] : reads->tables()) {
+      if (SeenCommits::TablePtr table = catalog.find_table(oid)) tables.push_back(std::move(table));
+    }
+  }
+  const SeenCommits seen(tables);
+  if (seen.are_possible()) co_await seen.are_torn(client);
+}
+
 asio::awaitable<bool> SeenCommits::are_torn(RedisClient& client) const {
   CommandBatch batch;
   for (std::size_t index = 0; index < tags_.size(); ++index) {
-    const std::vector<std::string> keys{own_key(tags_[index], sql::kPreparedKey)}, arguments{std::to_string(numbers_[index])};
+    const std::vector<std::string> keys{own_key(tags_[index], sql::kPreparedKey)}, arguments{numbers_.empty() ? "+inf" : std::to_string(numbers_[index])};
     kLookAtCommitsScript.append_call(batch, keys, arguments);
   }
   std::vector<const Script*> scripts{&kLookAtCommitsScript};
@@ -54,7 +65,7 @@ asio::awaitable<bool> SeenCommits::are_torn(RedisClient& client) const {
   std::map<std::string, std::pair<CommitName, int>> records;  // by text: the name, and a bucket that has the record
   for (std::size_t index = 0; index < tags_.size(); ++index) {
     const BucketLook look = decode_bucket_look((*replies)[index], 0);
-    is_torn = is_torn || look.trimmed > numbers_[index] || look.number < numbers_[index];
+    if (!numbers_.empty()) is_torn = is_torn || look.trimmed > numbers_[index] || look.number < numbers_[index];
     for (const CommitName& name : look.applied) is_torn = is_torn || counts(name);
     for (const CommitName& name : look.records) {
       if (counts(name)) records.try_emplace(name.text, name, sql::bucket_of(tags_[index]));

@@ -9,6 +9,7 @@
 
 #include "executor/redis/client.h"
 #include "executor/storage/commit_name.h"
+#include "executor/storage/read_checks.h"
 #include "sql/catalog/catalog.h"
 
 namespace redquel::executor {
@@ -33,7 +34,7 @@ class SeenCommits {
   void take_numbers(const Replies& replies, std::size_t first);
 
   /// Behind the reads. Returns true if they may be torn: a commit over their tables was applied since, or is decided and not applied
-  /// everywhere. It is brought to its end. Throws 57P03 if a bucket cannot be reached.
+  /// everywhere. It is brought to its end. Without numbers only the second counts. Throws 57P03 if a bucket cannot be reached.
   asio::awaitable<bool> are_torn(RedisClient& client) const;
 
  private:
@@ -43,5 +44,9 @@ class SeenCommits {
   std::set<sql::Oid> tables_;
   std::vector<std::int64_t> numbers_;  // of the last commits, by tag
 };
+
+/// At the stricter levels: applies commits that the reads of a transaction may have seen in some buckets only. Then counters of changes show
+/// them.
+asio::awaitable<void> apply_seen_commits(RedisClient& client, const sql::CatalogSnapshot& catalog, const ReadChecks& first, const ReadChecks& second);
 
 }  // namespace redquel::executor

@@ -78,6 +78,9 @@ std::set<int> buckets_of(const Transaction& transaction) {
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     if (!changes->table->mapping && writes_rows(*changes)) buckets.insert(PlacedTable(*changes->table).bucket());
   }
+  if (transaction.keeps_reads()) {
+    for (const auto& [oid, table] : transaction.reads().tables()) buckets.insert(sql::bucket_of(table.counter_key));
+  }
   const LockSet& locks = transaction.locks();
   for (std::size_t part = 0; part < locks.parts(); ++part) {
     for (const auto& [table, fields] : locks.part(part)) buckets.insert(table.bucket());

@@ -29,6 +29,7 @@ class Transaction {
 
   /// What it has read, at the stricter levels.
   ReadChecks& reads() { return reads_; }
+  const ReadChecks& reads() const { return reads_; }
   ReadMoment& read_moment() { return read_moment_; }
   /// Must what it has read still be so when it commits? SERIALIZABLE.
   bool keeps_reads() const { return keeps_reads_; }
