@@ -43,8 +43,8 @@ bool has_not_run(const BucketAnswer& answer) {
   return std::ranges::any_of(kLater, [&](std::string_view word) { return text.starts_with(word); });
 }
 
-constexpr std::chrono::milliseconds kPatience = std::chrono::seconds(60);
-constexpr auto kPause = std::chrono::milliseconds(5);
+constexpr std::chrono::milliseconds kResendPatience = std::chrono::seconds(60);
+constexpr auto kResendPause = std::chrono::milliseconds(5);
 
 }  // namespace
 
@@ -64,8 +64,8 @@ asio::awaitable<std::vector<BucketAnswer>> ClientBuckets::run(std::vector<Bucket
       else answers[open[index]] = round[index];
     }
     open = std::move(again);
-    if (open.empty() || now() - began > kPatience) co_return answers;
-    timer.expires_after(kPause);
+    if (open.empty() || now() - began > kResendPatience) co_return answers;
+    timer.expires_after(kResendPause);
     co_await timer.async_wait(asio::use_awaitable);
   }
 }

@@ -21,9 +21,9 @@ namespace redquel::executor {
 
 namespace {
 
-constexpr std::chrono::milliseconds kPause{1000};
+constexpr std::chrono::milliseconds kLookPause{1000};
 /// An owner forgets its commit after two seconds.
-constexpr std::int64_t kOldMilliseconds = 60'000;
+constexpr std::int64_t kForgottenMilliseconds = 60'000;
 constexpr int kMostApplied = 100;
 
 }  // namespace
@@ -41,7 +41,7 @@ struct CommitSweeper::State {
     CommandBatch batch;
     for (const std::string& tag : placement_tags()) {
       batch.add("HKEYS", own_key(tag, sql::kPreparedKey));
-      batch.add("ZRANGE", own_key(tag, sql::kAppliedTimesKey), "-inf", now - kOldMilliseconds, "BYSCORE", "LIMIT", "0", kMostApplied);
+      batch.add("ZRANGE", own_key(tag, sql::kAppliedTimesKey), "-inf", now - kForgottenMilliseconds, "BYSCORE", "LIMIT", "0", kMostApplied);
     }
     const RepliesPtr replies = co_await redis.execute(std::move(batch));
     for (std::size_t index = 0; index < replies->size(); ++index) {
@@ -93,7 +93,7 @@ asio::awaitable<void> CommitSweeper::keep(std::shared_ptr<State> state) {
     } catch (const std::exception&) {  // a node is away: the next look may be luckier
     }
     if (state->is_ended) break;
-    co_await state->pause.wait(kPause);
+    co_await state->pause.wait(kLookPause);
   }
 }
 

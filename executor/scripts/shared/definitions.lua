@@ -1,6 +1,7 @@
 -- The part of a change of definitions in one bucket of a cluster, as words: how many checks, each with four words: get (key, "", value),
--- hget (hash, field, value), next (hash, field, value, or absent) or free (hash, field, ""); an absent value is ""; then tables that are exclusive from prepare to apply, how many
--- and their oids; commands, each with its number of words. Commands with "@early" in front run when the change is prepared. Defines:
+-- hget (hash, field, value), next (hash, field, value, or absent) or free (hash, field, ""); an absent value is ""; then tables that are
+-- exclusive from prepare to apply, how many and their oids; commands, each with its number of words. Commands with "@early" in
+-- front run when the change is prepared. Defines:
 --   definitions_part(words)            {checks, oids, early commands, commands}
 --   may_define(part)                   whether the checks hold
 --   begin_definitions(name, part)      runs the early commands, marks the tables; returns what end_definitions needs
