@@ -59,9 +59,6 @@ asio::awaitable<std::set<std::string>> load_prefixes(executor::RedisPool& pool) 
 }
 
 void check_redis(executor::ConnectionOptions redis) {
-  if (!redis.url.cluster.empty()) {
-    throw sql::SqlError(sqlstate::kFeatureNotSupported, "redquel keeps no tables in a Redis Cluster yet; \"redquel look\" reads the keys of one");
-  }
   const auto ask = [address = redis.url.address()](executor::RedisPool& pool) -> asio::awaitable<void> {
     const executor::RepliesPtr replies =
         co_await pool.shared(pool.default_database()).execute(executor::required_commands(sql::home_key(sql::kTrialPrefix) + executor::random_version()));

@@ -186,6 +186,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
   const std::string& name = written.relation.name;
   if (is_there_already(draft, schema, name, written.if_not_exists)) return;
   require_redis(statement.server);
+  if (sql::uses_cluster()) throw sql::not_supported("CREATE FOREIGN TABLE on a Redis Cluster").hint("\"redquel look\" reads the keys of applications in a cluster.");
   if (!written.inherits.empty()) throw sql::not_supported("inheritance of foreign tables");
   if (sql::is_temporary_schema(schema)) throw sql::not_supported("a temporary foreign table");
   sql::TableDef table;
