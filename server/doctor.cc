@@ -166,7 +166,8 @@ asio::awaitable<std::vector<Finding>> examine_redis(executor::RedisPool& pool, s
   Findings findings;
   executor::CommandBatch ask;
   ask.add("INFO");
-  for (const executor::RedisPool::NodeReplies& node : co_await pool.ask_each(std::move(ask))) {
+  const std::vector<executor::RedisPool::NodeReplies> nodes = co_await pool.ask_each(std::move(ask));
+  for (const executor::RedisPool::NodeReplies& node : nodes) {
     const executor::Reply& info = (*node.replies)[0];
     if (!info.is_text()) continue;
     Findings own;

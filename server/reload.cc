@@ -142,6 +142,7 @@ executor::ConnectionOptions redis_connection(const Configuration& configuration)
   options.url = executor::parse_redis_url(configuration.redis_url);
   if (sql::uses_cluster()) {
     for (const std::string& tag : executor::placement_tags()) options.node_version_keys.push_back(tag + std::string(sql::kVersionKey));
+    options.bucket_key = [](int bucket) { return std::string(sql::bucket_tag(bucket)).append(sql::kNoKey); };
   }
   options.login = std::make_shared<executor::RedisLogin>(redis_login(configuration));
   options.repairs_append_only_file = configuration.aof_repair;

@@ -79,7 +79,7 @@ class RedisClient {
   /// Redis.
   virtual OwnKeyspace* own_keyspace() { return nullptr; }
 
-  /// Returns the way to the buckets of a cluster (transaction/bucket_commit.h). Null: one Redis.
+  /// Returns the way to the buckets of a cluster (redis/bucket_sender.h). Null: one Redis.
   virtual BucketSender* buckets() { return nullptr; }
 
   /// Returns the commits that replicas have not confirmed yet. Null: no replica confirms any.

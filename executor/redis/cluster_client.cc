@@ -6,6 +6,8 @@
 
 #include "executor/redis/cluster_request.h"
 #include "executor/redis/cluster_specials.h"
+#include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -80,8 +82,17 @@ asio::awaitable<RepliesPtr> ClusterClient::execute(CommandBatch batch, Execution
 
 asio::awaitable<RepliesPtr> ClusterClient::execute_atomic(CommandBatch batch, ExecutionCounters* counters) {
   if (batch.empty()) co_return std::make_shared<Replies>();
+  CommandBatch kept = batch;
   const std::unique_ptr<RedisRequest> request = start_atomic(std::move(batch), counters);
-  co_return co_await request->replies();
+  bool is_refused = false;
+  try {
+    co_return co_await request->replies();
+  } catch (const sql::SqlError& error) {
+    is_refused = error.sqlstate() == sqlstate::kOutOfMemory;
+    if (!is_refused) throw;
+  }
+  const std::unique_ptr<RedisRequest> again = send(ClusterPlan::of_snapshots(std::move(kept), ClusterPlan::Snapshots::kScripts), counters);
+  co_return co_await again->replies();
 }
 
 std::unique_ptr<RedisRequest> ClusterClient::start(CommandBatch batch, ExecutionCounters* counters) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "executor/redis/bucket_sender.h"
 #include "executor/redis/client.h"
 #include "executor/redis/cluster_nodes.h"
 #include "executor/redis/cluster_plan.h"
@@ -27,6 +28,7 @@ class ClusterClient final : public RedisClient {
   struct Options {
     std::chrono::milliseconds move_timeout{60'000};
     std::shared_ptr<UnreplicatedCommits> unreplicated = nullptr;
+    std::shared_ptr<BucketSender> buckets = nullptr;
   };
   ClusterClient(asio::any_io_executor executor, std::shared_ptr<ClusterNodes> nodes, Options options);
   ~ClusterClient() override;
@@ -37,6 +39,7 @@ class ClusterClient final : public RedisClient {
   std::unique_ptr<RedisRequest> start(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   std::unique_ptr<RedisRequest> start_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   std::uint64_t generation() const override { return nodes_->generation(); }
+  BucketSender* buckets() override { return options_.buckets.get(); }
   UnreplicatedCommits* unreplicated() override { return options_.unreplicated.get(); }
 
  private:

@@ -25,6 +25,7 @@ class ConnectionRequest final : public NodeRequest {
     NodeOutcome outcome;
     outcome.was_sent = pending_->replies != nullptr;
     outcome.error = pending_->error;
+    outcome.connection = pending_->connection;
     outcome.knows_version = asks_version_ && pending_->knows_version;
     if (!outcome.error) outcome.replies = pending_->replies;
     co_return outcome;

@@ -25,6 +25,7 @@ struct NodeOutcome {
   std::optional<sql::SqlError> error;  // 08006, 57P03, 57P01, 28000…
   bool was_sent = true;                // false: certainly none of the commands has run
   bool knows_version = true;           // the replies have the catalog's version
+  std::uint64_t connection = 0;        // the number of the connection that the replies came from
 };
 
 /// Commands on their way to one node. Destroyed before their outcome was taken: the replies are read and dropped.

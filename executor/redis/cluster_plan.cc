@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "executor/redis/atomic_reads.h"
 #include "executor/redis/command_keys.h"
 #include "executor/redis/command_words.h"
 #include "executor/redis/redis_error.h"
@@ -133,7 +134,7 @@ ClusterPlan ClusterPlan::of(CommandBatch batch) {
   return plan;
 }
 
-ClusterPlan ClusterPlan::of_snapshots(CommandBatch batch) {
+ClusterPlan ClusterPlan::of_snapshots(CommandBatch batch, Snapshots snapshots) {
   ClusterPlan plain = of(std::move(batch));
   std::map<Slot, std::vector<std::size_t>> by_slot;  // parts
   for (const Unit& unit : plain.units_) {
@@ -155,6 +156,17 @@ ClusterPlan ClusterPlan::of_snapshots(CommandBatch batch) {
   }
   for (const auto& [slot, parts] : by_slot) {
     if (parts.size() == 1) continue;
+    if (snapshots == Snapshots::kScripts) {
+      CommandBatch run;
+      run.append_commands(plain.parts_, parts);
+      Unit& unit = plan.begin_unit(1);
+      unit.slot = slot;
+      unit.follows_ask = false;
+      for (std::size_t index = 0; index < parts.size(); ++index) sources[parts[index]] = {.part = unit.first, .queued = index, .multi = unit.first};
+      const std::vector<std::string_view>& words = commands[parts[0]];
+      plan.parts_.add("EVAL_RO", kAtomicReadsScript.text(), 1, words[keys_of(words).first], run.bytes());
+      continue;
+    }
     Unit& unit = plan.begin_unit(parts.size() + 2);
     unit.slot = slot;
     unit.follows_ask = false;

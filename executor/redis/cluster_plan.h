@@ -34,8 +34,10 @@ class ClusterPlan {
 
   /// Takes the batch apart. Throws 0A000 that names two keys for a command whose keys lie in several slots, and which cannot be taken apart.
   static ClusterPlan of(CommandBatch batch);
-  /// The batch as reads of one moment in each slot: MULTI … EXEC around the commands of each.
-  static ClusterPlan of_snapshots(CommandBatch batch);
+  /// How several commands are one unit. A Redis whose memory is full refuses MULTI, but not a script that reads.
+  enum class Snapshots : std::uint8_t { kMulti, kScripts };
+  /// The batch as reads of one moment in each slot: MULTI … EXEC around the commands of each, or a script that runs them.
+  static ClusterPlan of_snapshots(CommandBatch batch, Snapshots snapshots = Snapshots::kMulti);
 
   const CommandBatch& parts() const { return parts_; }
   /// Returns true if the unit changes nothing, so that it may be sent again after a connection was lost.
@@ -51,11 +53,11 @@ class ClusterPlan {
   void merge(std::span<const Reply> parts, std::span<const Reply> specials, Replies& into) const;
 
  private:
-  /// Where a reply is: that to a part, or an element of the one to EXEC.
+  /// Where a reply is: that to a part, or an element of the one to EXEC or to a script.
   struct Source {
     std::size_t part = 0;
     std::optional<std::size_t> queued = {};
-    std::size_t multi = 0;  // the part with MULTI, if it is queued
+    std::size_t multi = 0;  // the part with MULTI, or with the script, if it is queued
   };
   struct Answer {
     enum class Kind : std::uint8_t { kOnly, kSum, kElements, kSpecial };

@@ -72,6 +72,7 @@ void ClusterRequest::send(std::span<const std::size_t> units) {
     const std::optional<std::size_t> master = unit.slot ? map->owner(*unit.slot) : map->find(any_place(*map));
     if (!master) {
       wait_with(index, fmt::format("no node has slot {}", *unit.slot));
+      nodes_->look();
       continue;
     }
     if (by_master[*master].empty()) masters.push_back(*master);

@@ -94,7 +94,7 @@ bool ClusterScan::finish(const std::vector<NodeSlots>& placement) {
   for (std::vector<Visit>* visits : {&sources, &arrivals}) {
     for (Visit& visit : *visits) visits_.push_back(std::move(visit));
   }
-  return visits_.empty();
+  return false;
 }
 
 }  // namespace redquel::executor

@@ -32,8 +32,8 @@ class ClusterScan {
   bool wants(std::string_view key) const;
   /// The master of the current visit was replaced: its slots are visited at their masters of now.
   void replace(const SlotMap& now);
-  /// Takes the placement from after the last page. Returns true if the scan is over; false: there are more visits. Throws 57P03 if slots do not
-  /// cease to move.
+  /// Takes the placement from after the last page. Returns true if the scan is over; false: there are more visits, or a slot is between two
+  /// masters, so that the placement must be taken again. Throws 57P03 if slots do not cease to move.
   bool finish(const std::vector<NodeSlots>& placement);
 
  private:

@@ -237,7 +237,10 @@ asio::awaitable<RepliesPtr> ClusterScans::ask(TcpPlace place, CommandBatch comma
     const bool may_pass = !outcome.error || outcome.error->sqlstate() == sqlstate::kConnectionFailure || outcome.error->sqlstate() == sqlstate::kCannotConnectNow;
     if (!may_pass) throw sql::SqlError(*outcome.error);
     nodes_->look();
-    co_await patience.wait(outcome.error ? outcome.error->message() : std::string((*outcome.replies)[0].text));
+    std::string reason;
+    if (outcome.error) reason = outcome.error->message();
+    else reason = (*outcome.replies)[0].text;
+    co_await patience.wait(std::move(reason));
   }
 }
 
@@ -263,9 +266,14 @@ asio::awaitable<RepliesPtr> ClusterScans::scan(std::span<const std::string> word
   while (true) {
     const std::optional<ClusterScan::Page> page = scan->next();
     if (!page) {
-      if (!scan->finish(co_await placement())) continue;
-      scans_.erase(number);
-      break;
+      const std::vector<NodeSlots> now = co_await placement();
+      if (scan->finish(now)) {
+        scans_.erase(number);
+        break;
+      }
+      std::string reason = "slots are between two masters";
+      if (!scan->next()) co_await patience.wait(std::move(reason));
+      continue;
     }
     CommandBatch command;
     command.begin(words.size()).arg("SCAN").arg(page->cursor);
@@ -319,7 +327,8 @@ asio::awaitable<RepliesPtr> ClusterScans::gather(std::span<const std::string> wo
     }
     if (is_complete && is_text) co_return reply.give(reply.stored_text(text));
     if (is_complete) co_return is_array ? reply.array(elements) : reply.integer(sum);
-    co_await patience.wait("a master was replaced");
+    std::string reason = "a master was replaced";
+    co_await patience.wait(std::move(reason));
   }
 }
 

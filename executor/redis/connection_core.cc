@@ -350,6 +350,7 @@ void SharedConnection::Core::flush() {
     if (spdlog::should_log(spdlog::level::trace)) spdlog::trace("redis: {}", command_list(pending->batch));
     output_ += pending->batch.bytes();
     pending->expected_replies = pending->batch.size();
+    pending->connection = statistics_.connects;
     pending->replies = std::make_shared<Replies>();
     pending->replies->reserve(pending->expected_replies);
     pending->replies->set_names(pending->batch.names());

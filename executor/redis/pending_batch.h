@@ -33,6 +33,7 @@ class PendingBatch : public std::enable_shared_from_this<PendingBatch> {
   std::size_t expected_replies = 0;
   std::optional<sql::SqlError> error;
   std::chrono::steady_clock::time_point deadline;  // while there is no connection
+  std::uint64_t connection = 0;                    // the number of the connection to which it was written
   bool knows_version = true;                       // false: the catalog's version was refused (MOVED)
 
   /// Suspends until finish() has been called. Throws system_error(operation_aborted) when the coroutine is cancelled.

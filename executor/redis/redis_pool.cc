@@ -1,5 +1,6 @@
 #include "executor/redis/redis_pool.h"
 
+#include "executor/redis/cluster_buckets.h"
 #include "executor/redis/master_watch.h"
 #include "executor/redis/subscription.h"
 #include "executor/redis/topology.h"
@@ -30,13 +31,15 @@ asio::awaitable<void> RedisPool::ready() {
   if (!options_.topology) co_return co_await connection(default_database(), Purpose::statements).ready();
   CommandBatch ping;
   ping.add("PING");
-  for (const NodeReplies& node : co_await ask_each(std::move(ping))) node.replies->or_throw();
+  const std::vector<NodeReplies> all = co_await ask_each(std::move(ping));
+  for (const NodeReplies& node : all) node.replies->or_throw();
 }
 
 asio::awaitable<std::vector<RedisPool::NodeReplies>> RedisPool::ask_each(CommandBatch batch) {
   std::vector<NodeReplies> all;
   if (!options_.topology) {
-    all.push_back({options_.url.address(), co_await connection(default_database(), Purpose::statements).execute(std::move(batch))});
+    const RepliesPtr replies = co_await connection(default_database(), Purpose::statements).execute(std::move(batch));
+    all.push_back({options_.url.address(), replies});
     co_return all;
   }
   cluster(default_database(), Purpose::statements);
@@ -54,7 +57,14 @@ asio::awaitable<std::vector<RedisPool::NodeReplies>> RedisPool::ask_each(Command
 
 RedisPool::ClusterWay RedisPool::make_cluster_way(ConnectionOptions options) const {
   ClusterWay way;
-  const ClusterClient::Options client_options{.move_timeout = options.move_timeout, .unreplicated = options.unreplicated};
+  ClusterClient::Options client_options{.move_timeout = options.move_timeout, .unreplicated = options.unreplicated};
+  if (options.bucket_key) {
+    ConnectionOptions own = options;
+    own.client_name += "-buckets";
+    own.node_version_keys.clear();
+    way.bucket_nodes = NodeConnections::make(executor_, std::move(own));
+    client_options.buckets = std::make_shared<ClusterBuckets>(executor_, way.bucket_nodes, options.bucket_key, options.move_timeout);
+  }
   way.nodes = NodeConnections::make(executor_, std::move(options));
   way.client = std::make_unique<ClusterClient>(executor_, way.nodes, client_options);
   return way;
@@ -81,6 +91,7 @@ std::unique_ptr<RedisClient> RedisPool::log_in(const RedisLogin& login, int data
   options.client_name += purpose;
   if (options.topology) {
     options.node_version_keys.clear();
+    options.bucket_key = nullptr;
     return std::move(make_cluster_way(std::move(options)).client);
   }
   return std::make_unique<SharedConnection>(executor_, std::move(options));
@@ -108,7 +119,10 @@ SharedConnection& RedisPool::connection(int database, Purpose purpose) {
 ConnectionStatistics RedisPool::statistics() const {
   ConnectionStatistics sum;
   for (const auto& [key, connection] : connections_) sum += connection->statistics();
-  for (const auto& [purpose, way] : cluster_ways_) sum += way.nodes->statistics();
+  for (const auto& [purpose, way] : cluster_ways_) {
+    sum += way.nodes->statistics();
+    if (way.bucket_nodes) sum += way.bucket_nodes->statistics();
+  }
   return sum;
 }
 
@@ -117,7 +131,10 @@ void RedisPool::stop() {
   if (users_.timer) users_.timer->cancel();
   users_ = {};
   for (const auto& [key, connection] : connections_) connection->stop();
-  for (const auto& [purpose, way] : cluster_ways_) way.nodes->stop();
+  for (const auto& [purpose, way] : cluster_ways_) {
+    way.nodes->stop();
+    if (way.bucket_nodes) way.bucket_nodes->stop();
+  }
   if (options_.topology) options_.topology->stop();
 }
 

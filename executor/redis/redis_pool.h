@@ -57,6 +57,7 @@ class RedisPool final : public RedisAccess, public RedisLogins {
   /// A client of a cluster and its connections.
   struct ClusterWay {
     std::shared_ptr<NodeConnections> nodes;
+    std::shared_ptr<NodeConnections> bucket_nodes;  // null: nothing is kept in buckets
     std::unique_ptr<ClusterClient> client;
   };
   RedisClient& client(int database, Purpose purpose) {

@@ -36,6 +36,8 @@ struct ConnectionOptions {
   std::chrono::milliseconds move_timeout{60'000};
   /// Copies of the version key in several slots: each node of a cluster is asked for one that it has. Empty: none is asked.
   std::vector<std::string> node_version_keys;
+  /// Returns a key of a bucket of the cluster, which tells the bucket's scripts their tag. Empty: nothing is kept in buckets.
+  std::function<std::string(int bucket)> bucket_key;
   /// How long a statement waits for a connection that is not there (yet), and an attempt may take.
   std::chrono::milliseconds connect_timeout{5000};
   /// Pause after the first failed attempt; doubles, with jitter, up to the limit.

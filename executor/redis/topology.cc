@@ -53,6 +53,7 @@ void TopologyState::take(const Redirect& moved) {
   redirected_to_ = moved.place;
   want();
   if (!map_) return;
+  if (!map_->find(moved.place)) ++failovers_;  // probably a replica that was promoted
   auto map = std::make_shared<SlotMap>(*map_);
   map->assign(moved.slot, moved.place);
   map_ = std::move(map);

@@ -34,14 +34,14 @@ class TopologyState {
 
   /// Null: no node has answered yet.
   const std::shared_ptr<const SlotMap>& map() const { return map_; }
-  /// Grows each time that a place which had slots has none any more: its data may be another's now, or gone.
+  /// Grows each time that a place which had slots has none any more, or one gets slots that had none: its data may be another's now, or gone.
   std::uint64_t failovers() const { return failovers_; }
   /// An answer of a master counts if it answered a command on the same connection that was sent less than this before.
   std::chrono::milliseconds proof_time() const;
 
   /// Takes an answer that has a map.
   void take(const TopologyAnswer& answer);
-  /// Takes MOVED: the slot is at that place until a node answers.
+  /// Takes MOVED: the slot is at that place until a node answers. Commands that are sent there count as those of another server, if it had no slots.
   void take(const Redirect& moved);
 
   /// Returns the places to ask, the most promising ones first: where a redirect led, masters, replicas, seeds; each once.

@@ -29,7 +29,7 @@ constexpr int kMostApplied = 100;
 }  // namespace
 
 struct CommitSweeper::State {
-  explicit State(RedisClient& client) : redis(client), buckets(client) {}
+  explicit State(RedisClient& client) : redis(client), own_buckets(client), buckets(client.buckets() != nullptr ? *client.buckets() : own_buckets) {}
 
   /// Names of commits that are prepared somewhere, and old ones that nobody has forgotten.
   asio::awaitable<void> look(std::set<std::string>& prepared, std::set<std::string>& old) {
@@ -67,7 +67,8 @@ struct CommitSweeper::State {
   }
 
   RedisClient& redis;
-  ClientBuckets buckets;
+  ClientBuckets own_buckets;  // where the client has none
+  BucketSender& buckets;
   std::set<std::string> known;  // that were prepared at the last look
   bool is_started = false, is_ended = false;
   BackgroundPause pause;

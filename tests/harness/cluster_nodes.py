@@ -104,14 +104,16 @@ class RoutedConnection:
 
 
 class Cluster:
-    """The cluster as redquel gets it: by the URL of its masters. Masters have equal ranges of slots, in order."""
+    """The cluster as redquel gets it: by the URL of its masters. Masters have equal ranges of slots, in order. `tls`: the options of certificates
+    with which the nodes speak nothing but TLS."""
 
-    def __init__(self, make_redis, masters=3, replicas=1, node_timeout=1500, options=()):
-        self.nodes, self.node_timeout = [], node_timeout
+    def __init__(self, make_redis, masters=3, replicas=1, node_timeout=1500, options=(), tls=()):
+        self.nodes, self.node_timeout, self.tls = [], node_timeout, tls
         self.login = ""  # "user:password@"
         for number in range(masters * (1 + replicas)):
             port = free_port_of_cluster()
-            redis = make_redis("--port", str(port), "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
+            place = ("--port", "0", "--tls-port", str(port), "--tls-cluster", "yes", "--tls-replication", "yes", *tls) if tls else ("--port", str(port))
+            redis = make_redis(*place, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
                                "--cluster-node-timeout", str(node_timeout), "--cluster-require-full-coverage", "no",
                                "--cluster-replica-validity-factor", "0", "--cluster-migration-barrier", "100",
                                "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", *options)
@@ -160,7 +162,7 @@ class Cluster:
 
     @property
     def url(self):
-        return f"cluster://{self.login}{','.join(f'127.0.0.1:{node.port}' for node in self.nodes[:3])}"
+        return f"{'rediss+' if self.tls else ''}cluster://{self.login}{','.join(f'127.0.0.1:{node.port}' for node in self.nodes[:3])}"
 
     def on_all(self, *words):
         return [node(*words) for node in self.nodes]

@@ -242,7 +242,7 @@ TEST_F(RedisConnection, EachDatabaseHasItsConnections) {
   EXPECT_EQ(pool.statistics().connects, 4u);
   EXPECT_EQ(pool.statistics().commands, 4u);
   try {
-    run_coroutine(loop_, pool.shared(99).ready());
+    run_coroutine(loop_, pool.shared(99).execute(one({"PING"})));
     FAIL();
   } catch (const sql::SqlError& error) {
     EXPECT_EQ(error.sqlstate(), "3D000");

@@ -179,6 +179,19 @@ TEST(RedisUrl, ParsesSentinels) {
   EXPECT_EQ(url.sentinels->places.size(), 1U);
 }
 
+TEST(RedisUrl, ParsesNodesOfACluster) {
+  RedisUrl url = parse_redis_url("cluster://u:p%3a@w@h1,[::1]:7,h3:7001");
+  EXPECT_EQ(url.cluster, (std::vector<TcpPlace>{{"h1", 6379}, {"::1", 7}, {"h3", 7001}}));
+  EXPECT_FALSE(url.sentinels);
+  EXPECT_EQ(url.user, "u");
+  EXPECT_EQ(url.password, "p:@w");
+  EXPECT_FALSE(url.tls);
+  EXPECT_EQ(url.address(), "cluster h1:6379, [::1]:7, h3:7001");
+  url = parse_redis_url("rediss+cluster://h/0?db=0");
+  EXPECT_TRUE(url.tls);
+  EXPECT_EQ(url.cluster.size(), 1U);
+}
+
 TEST(RedisUrl, SaysWhatIsWrong) {
   const auto error_of = [](std::string_view text) -> std::string {
     try {
@@ -199,6 +212,11 @@ TEST(RedisUrl, SaysWhatIsWrong) {
   EXPECT_THAT(error_of("sentinel://h/m?x=1"), HasSubstr("only parameters"));
   EXPECT_THAT(error_of("sentinel://h/m?sentinel_user=u"), HasSubstr("needs sentinel_password"));
   EXPECT_THAT(error_of("sentinel://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/m"), HasSubstr("more than 16"));
+  EXPECT_THAT(error_of("cluster://h?db=1"), HasSubstr("a cluster has the database 0 alone"));
+  EXPECT_THAT(error_of("cluster://h/1"), HasSubstr("a cluster has the database 0 alone"));
+  EXPECT_THAT(error_of("cluster://h,"), HasSubstr("host is missing"));
+  EXPECT_THAT(error_of("cluster://h?sentinel_user=u"), HasSubstr("only parameter is db"));
+  EXPECT_THAT(error_of("cluster://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q"), HasSubstr("more than 16 nodes"));
   EXPECT_THAT(error_of("rediss://x:0"), HasSubstr("port"));
   EXPECT_THAT(error_of("redis://"), HasSubstr("host is missing"));
   EXPECT_THAT(error_of("redis://h:0"), HasSubstr("the port must be a number from 1 to 65535"));
