@@ -40,8 +40,8 @@ std::string_view tag_of_new_table(const CatalogDraft& draft, const std::vector<c
     if (relation_kind(draft, *name) == RelationKind::kTable) return sql::bucket_tag(sql::bucket_of(find_table(draft, *name)->prefix));
   }
   const auto& show = draft.session().show;
-  const bool is_together = show && show("redquel.placement") == "together";
-  return is_together ? sql::home_tag() : emptiest_bucket(draft.catalog());
+  const bool is_balanced = show && show("redquel.placement") == "balanced";
+  return is_balanced ? emptiest_bucket(draft.catalog()) : sql::home_tag();
 }
 
 void check_same_bucket(const sql::TableDef& table, const sql::TableDef& referenced) {

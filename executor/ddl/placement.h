@@ -8,8 +8,8 @@
 
 namespace redquel::executor {
 
-/// Returns the tag of the bucket of a new table: that of the first table that it refers to, else that of the bucket with the fewest tables
-/// (SET redquel.placement = together: that of the definitions). Empty on one Redis.
+/// Returns the tag of the bucket of a new table: that of the first table that it refers to, else that of the definitions (SET redquel.placement =
+/// balanced: that of the bucket with the fewest tables). Empty on one Redis.
 std::string_view tag_of_new_table(const CatalogDraft& draft, const std::vector<const parser::ast::RelationName*>& referenced);
 
 /// Throws 0A000 if a foreign key would join tables of two buckets.

@@ -396,8 +396,10 @@ class QueryRun {
       if (now_microseconds() - timestamp_ > kTornPatience) throw serialization_failure("update");
       co_return true;
     }
+    if (!context_->needs_snapshot_check()) co_return false;
     const bool may_read_again = ++snapshot_attempts_ < kMaxSnapshotAttempts || now_microseconds() - timestamp_ < kSnapshotPatience;
-    co_return context_->needs_snapshot_check() && may_read_again && co_await snapshot_.has_changed(*context_);
+    if (!may_read_again) co_return false;
+    co_return co_await snapshot_.has_changed(*context_);
   }
 
   /// The next rows of those that are held; nullopt also at an error, if rows come before it.

@@ -32,6 +32,7 @@ asio::awaitable<RepliesPtr> RowLockRequest::lock_groups(RedisClient& redis, std:
                                                         ExecutionCounters* counters) {
   std::vector<std::string> keys, arguments{keeps ? token_ : "", wanted ? std::to_string(*wanted) : "", std::to_string(tables_.size())};
   for (const Table& table : tables_) {
+    if (table.table.tag() != tables_.front().table.tag()) throw sql::not_supported("row locks in tables of two buckets of a Redis Cluster by one statement");
     static constexpr const char* kWaits[] = {"b", "s", "n"};
     keys.push_back(lock_key(table.table));
     arguments.push_back(std::to_string(static_cast<int>(table.lock.strength)));

@@ -64,7 +64,7 @@ def leftovers(cluster):
 def run_bank(make_redis, make_server, random, level, replicas):
     cluster = Cluster(make_redis, masters=3, replicas=replicas)
     servers = [make_server(redis=cluster) for _ in range(2)]
-    bank.set_up(servers[0])
+    bank.set_up(servers[0], "SET redquel.placement = balanced")
     homes = [{node.port for node in cluster.masters if node("KEYS", f"*}}{table}:zset")} for table in bank.TABLES]
     assert len(set().union(*homes)) > 1, "all tables are at one master"
     clients = [bank.Client(servers, number, level, random) for number in range(CLIENTS)]

@@ -44,10 +44,12 @@ class Oracle:
 
 
 class Subject:
-    """A redquel and a Redis of its own for each worker: emptied and started anew for each file. `masters`: of a Redis Cluster; 0: one Redis."""
+    """A redquel and a Redis of its own for each worker: emptied and started anew for each file. `masters`: of a Redis Cluster; 0: one Redis.
+    `placement`: of its tables."""
     name = "redquel"
 
-    def __init__(self, build, options=(), least_acl=False, masters=0):
+    def __init__(self, build, options=(), least_acl=False, masters=0, placement="together"):
+        self.parameters = {"redquel.placement": placement} if masters else {}
         self.redis = Cluster(lambda *words: Redis(*words).start(), masters, replicas=0) if masters else Redis().start()
         if least_acl:
             self.redis.restrict(build)
@@ -60,7 +62,7 @@ class Subject:
         self.server.start()
 
     def connect(self, timeout):
-        return self.server.connect(timeout=timeout)
+        return self.server.connect(timeout=timeout, **self.parameters)
 
     def restart(self):
         self.server.restart()
