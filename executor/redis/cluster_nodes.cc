@@ -12,6 +12,8 @@ namespace {
 
 /// A node that is gone may be another's successor soon: its connection tries often, and asks for the topology each time.
 constexpr std::chrono::milliseconds kLongestRetryPause{250};
+/// Redis Cluster is made for at most 1,000 nodes.
+constexpr std::size_t kMostNodes = 1'000;
 
 class ConnectionRequest final : public NodeRequest {
  public:
@@ -72,6 +74,9 @@ std::optional<TcpPlace> NodeConnections::node_with_version() const {
 
 NodeConnections::Node& NodeConnections::node(const TcpPlace& place) {
   if (stopped_) throw sql::SqlError(sqlstate::kAdminShutdown, "the connection to Redis is closed");
+  if (nodes_.size() >= kMostNodes && !nodes_.contains(place)) {
+    throw sql::SqlError(sqlstate::kProgramLimitExceeded, "the cluster names more than 1000 nodes");  // redirects may be made up
+  }
   Node& node = nodes_[place];
   if (!node.connection) {
     ConnectionOptions options = options_;

@@ -1,0 +1,130 @@
+"""redquel over a Redis Cluster beside redquel over one Redis: `bench/run --redis cluster --masters 1,3`.
+
+Rates say how many cores there are: a cluster of three masters is faster only where it has more of them. The time that Redis takes for a
+transaction (INFO commandstats of all nodes), the share of the busiest node, and redquel's own CPU time do not depend on that."""
+import dataclasses
+import os
+import re
+import statistics
+
+from harness.cluster_nodes import Cluster, free_port_of_cluster
+from harness.processes import temporary_folder
+from harness.programs import connection_options, psql, run
+from harness.servers import Postgres, Redis, Redquel
+from measure import write
+
+TABLES, CLIENTS = 12, 32
+SCHEMA = """CREATE TABLE part_{k} (id integer PRIMARY KEY, name text NOT NULL, dept integer NOT NULL);
+CREATE INDEX ON part_{k} USING hash (dept);
+INSERT INTO part_{k} SELECT i, 'name ' || i, i % 100 FROM generate_series(1, {rows}) i;
+"""
+NUMBERS = "\\set id random(1, {rows} - 1)\n\\set d random(0, 99)\n"
+TWO = NUMBERS + "BEGIN;\nUPDATE part_{k} SET dept = :d WHERE id = :id;\nUPDATE part_{other} SET dept = :d WHERE id = :id + 1;\nCOMMIT;"
+
+
+@dataclasses.dataclass(frozen=True)
+class Workload:
+    name: str
+    sql: str  # of the table {k}; {other}: the next one
+
+
+WORKLOADS = [
+    Workload("select by key", NUMBERS + "SELECT id, name, dept FROM part_{k} WHERE id = :id;"),
+    Workload("count by index", NUMBERS + "SELECT count(*) FROM part_{k} WHERE dept = :d;"),
+    Workload("update of an indexed column", NUMBERS + "UPDATE part_{k} SET dept = :d WHERE id = :id;"),
+    Workload("two rows of one table", TWO.replace("{other}", "{k}")),
+    Workload("two rows of two tables", TWO),
+]
+
+
+class OneRedis:
+    """A Redis that stands alone, over TCP as the nodes of a cluster."""
+
+    def __init__(self, make_redis):
+        port = free_port_of_cluster()
+        self.nodes = [make_redis("--port", str(port))]
+        self.url = f"redis://127.0.0.1:{port}"
+
+
+class Measured:
+    """A redquel, its Redis, and what both use."""
+
+    def __init__(self, name, build, redis):
+        self.name, self.redis = name, redis
+        self.server = Redquel(build, redis, "--threads", "2").start()
+
+    def start_counting(self):
+        for node in self.redis.nodes:
+            with node.connect() as connection:
+                connection("CONFIG", "RESETSTAT")
+        self.cpu = self.cpu_seconds()
+
+    def cpu_seconds(self):
+        with open(f"/proc/{self.server.process.popen.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def counted(self, transactions):
+        """µs of a transaction: redquel's, all nodes', and the part of the busiest node."""
+        nodes = []
+        for node in self.redis.nodes:
+            with node.connect() as connection:
+                lines = connection("INFO", "commandstats").split()
+            # A script's time has that of its commands in it.
+            nodes.append(sum(int(re.search(r"usec=(\d+)", line)[1]) for line in lines
+                             if re.match(r"cmdstat_(?!config|info|replconf|psync|cluster|ping)", line) and self.is_outer(line, lines)))
+        return {"redquel": (self.cpu_seconds() - self.cpu) / transactions * 1e6, "redis": sum(nodes) / transactions,
+                "busiest": max(nodes) / sum(nodes) if sum(nodes) else 0}
+
+    @staticmethod
+    def is_outer(line, lines):
+        has_scripts = any(other.startswith("cmdstat_evalsha") for other in lines)
+        return not has_scripts or re.match(r"cmdstat_(evalsha|eval|get:|wait|multi|exec|publish)", line) is not None
+
+
+def pgbench(program, measured, scripts, seconds):
+    measured.start_counting()
+    output = run([program, "-n", "-M", "prepared", *(word for script in scripts for word in ("-f", script)), "-c", CLIENTS, "-j", 1, "-T", max(1, round(seconds)),
+                  *connection_options(measured.server)], timeout=seconds + 120)
+    failed, rate = re.search(r"number of failed transactions: (\d+)", output), re.search(r"tps = ([\d.]+)", output)
+    if not rate or (failed and failed[1] != "0"):
+        raise RuntimeError(output)
+    transactions = int(re.search(r"actually processed: (\d+)", output)[1])
+    return {"tps": float(rate[1]), **measured.counted(transactions)}
+
+
+def measure(options):
+    """Prints a line for each workload and server; returns all figures."""
+    started, results = [], []
+
+    def make_redis(*words):
+        started.append(Redis(*words).start())
+        return started[-1]
+    try:
+        measured = [Measured("one Redis", options.build, OneRedis(make_redis))]
+        started.append(measured[0].server)
+        for count in (int(word) for word in options.masters.split(",")):
+            measured.append(Measured(f"{count} masters", options.build, Cluster(make_redis, masters=count, replicas=0)))
+            started.append(measured[-1].server)
+        rows = min(options.rows, 20_000)
+        for one in measured:
+            for k in range(TABLES):
+                psql(one.server, SCHEMA.format(k=k, rows=rows), timeout=600)
+        folder, program = temporary_folder(), Postgres().binary("pgbench")
+        print(f"{'workload':30} {'server':10} {'tps':>8} {'redquel µs':>11} {'Redis µs':>9} {'busiest node':>13}")
+        for workload in (w for w in WORKLOADS if options.only in w.name):
+            scripts = [f"{folder}/{k}.sql" for k in range(TABLES)]
+            for k, script in enumerate(scripts):
+                write(script, workload.sql.format(k=k, other=(k + 1) % TABLES, rows=rows))
+            runs = {one.name: [] for one in measured}
+            for _ in range(options.rounds):
+                for one in measured:
+                    runs[one.name].append(pgbench(program, one, scripts, options.seconds))
+            for name, figures in runs.items():
+                median = {key: statistics.median(run[key] for run in figures) for key in figures[0]}
+                results.append({"workload": workload.name, "server": name, "median": median, "all": figures})
+                print(f"{workload.name:30} {name:10} {median['tps']:8.0f} {median['redquel']:11.1f} {median['redis']:9.1f} {median['busiest']:12.0%}", flush=True)
+    finally:
+        for thing in reversed(started):
+            thing.stop()
+    return results
