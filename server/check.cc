@@ -73,6 +73,7 @@ int run_check(int argc, const char* const* argv) {
   try {
     configuration.redis_password = environment_password();
     configuration.redis_tls.ca = ca;
+    use_buckets(configuration);
     if (acl->count() > 0) {
       std::optional<std::set<std::string>> prefixes;
       if (keys == "tables") {

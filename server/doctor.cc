@@ -16,6 +16,7 @@
 #include "executor/storage/role_store.h"
 #include "executor/storage/stored_format.h"
 #include "server/redis_check.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/passwords/password_verifier.h"
@@ -113,7 +114,7 @@ void examine_server(std::string_view info, Findings& findings) {
 /// The rights of the login, as a start of redquel asks for them.
 asio::awaitable<void> examine_access(executor::RedisPool& pool, std::string address, Findings& findings) {
   executor::RedisClient& home = pool.shared(pool.default_database());
-  const executor::RepliesPtr replies = co_await home.execute(executor::required_commands(std::string(sql::kTrialPrefix) + executor::random_version()));
+  const executor::RepliesPtr replies = co_await home.execute(executor::required_commands(sql::home_key(sql::kTrialPrefix) + executor::random_version()));
   if (const auto refusal = executor::refusal_of(*replies, address)) co_return findings.error(*refusal);
   const std::set<std::string> prefixes = co_await load_prefixes(pool);
   const executor::RepliesPtr reached = co_await home.execute(executor::access_trials(prefixes));
@@ -148,7 +149,7 @@ asio::awaitable<void> examine_databases(executor::RedisPool& pool, Findings& fin
     std::optional<std::string> reason;
     try {
       executor::CommandBatch look;
-      look.add("GET", sql::kFormatKey);
+      look.add("GET", sql::home_key(sql::kFormatKey));
       const executor::RepliesPtr format = co_await client.execute(std::move(look));
       executor::check_stored_format(format->text(0));
       co_await executor::load_catalog(client);

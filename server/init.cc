@@ -105,6 +105,7 @@ int run_init(int argc, const char* const* argv) {
   try {
     configuration.redis_password = environment_password();
     configuration.redis_tls.ca = ca;
+    use_buckets(configuration);
     std::string password = prompts ? prompted_password() : read_password_file(file);
     run_over_redis(redis_connection(configuration), [&](executor::RedisPool& pool) { return set_password(pool, role, std::move(password)); });
     std::printf("role %s has a password\n", role.c_str());

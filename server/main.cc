@@ -28,6 +28,7 @@
 #include "server/server.h"
 #include "server/server_options.h"
 #include "server/supervisor.h"
+#include "sql/catalog/buckets.h"
 
 namespace {
 
@@ -68,6 +69,7 @@ int serve(const server::Configuration& configuration, std::vector<std::string> c
     embedded = std::make_unique<executor::EmbeddedRedis>(std::move(options));
     redis.url = embedded->url();
   } else {
+    server::use_buckets(configuration);
     redis = server::redis_connection(configuration);  // the embedded one is never started on a torn file
     server::check_redis(redis);
   }
@@ -75,7 +77,8 @@ int serve(const server::Configuration& configuration, std::vector<std::string> c
   const executor::EngineLimits limits{.script_rows = configuration.script_rows,
                                       .lock_lease_ms = configuration.lock_lease,
                                       .unrestricted_call = configuration.unrestricted_call};
-  const executor::MemoryOptions memory{.bytes = configuration.cache_memory,
+  // A copy is kept up by the messages of one Redis about its keys.
+  const executor::MemoryOptions memory{.bytes = sql::uses_cluster() ? 0 : configuration.cache_memory,
                                        .least_rows = configuration.cache_least_rows,
                                        .first_scan = configuration.cache_first_scan,
                                        .threads = configuration.cache_threads};

@@ -12,6 +12,7 @@
 #include "executor/runtime/random_version.h"
 #include "executor/storage/role_store.h"
 #include "executor/storage/stored_format.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -33,7 +34,7 @@ void run_over_redis(executor::ConnectionOptions redis, const std::function<asio:
 asio::awaitable<std::map<int, std::string>> load_databases(executor::RedisPool& pool) {
   std::map<int, std::string> databases{{pool.default_database(), "postgres"}};
   executor::CommandBatch list;
-  list.add("HGETALL", sql::kDatabasesKey);
+  list.add("HGETALL", sql::home_key(sql::kDatabasesKey));
   const executor::RepliesPtr listed = co_await pool.shared(pool.default_database()).execute(std::move(list));
   const std::span<const executor::Reply> fields = listed->array(0);
   for (std::size_t index = 0; index + 1 < fields.size(); index += 2) {
@@ -50,7 +51,7 @@ asio::awaitable<std::set<std::string>> load_prefixes(executor::RedisPool& pool) 
   std::set<std::string> prefixes;
   for (const auto& [number, name] : databases) {
     executor::CommandBatch batch;
-    batch.add("HKEYS", sql::kPrefixesKey);
+    batch.add("HKEYS", sql::home_key(sql::kPrefixesKey));
     const executor::RepliesPtr taken = co_await pool.shared(number).execute(std::move(batch));
     for (const executor::Reply& prefix : taken->array(0)) prefixes.emplace(prefix.text);
   }
@@ -58,18 +59,15 @@ asio::awaitable<std::set<std::string>> load_prefixes(executor::RedisPool& pool) 
 }
 
 void check_redis(executor::ConnectionOptions redis) {
-  if (!redis.url.cluster.empty()) {
-    throw sql::SqlError(sqlstate::kFeatureNotSupported, "redquel keeps no tables in a Redis Cluster yet; \"redquel look\" reads the keys of one");
-  }
   const auto ask = [address = redis.url.address()](executor::RedisPool& pool) -> asio::awaitable<void> {
     const executor::RepliesPtr replies =
-        co_await pool.shared(pool.default_database()).execute(executor::required_commands(std::string(sql::kTrialPrefix) + executor::random_version()));
+        co_await pool.shared(pool.default_database()).execute(executor::required_commands(sql::home_key(sql::kTrialPrefix) + executor::random_version()));
     if (auto refusal = executor::refusal_of(*replies, address)) throw *std::move(refusal);
     const std::set<std::string> prefixes = co_await load_prefixes(pool);
     const executor::RepliesPtr reached = co_await pool.shared(pool.default_database()).execute(executor::access_trials(prefixes));
     if (auto refusal = executor::refused_access(*reached, prefixes, address)) throw *std::move(refusal);
     executor::CommandBatch look;
-    look.add("GET", sql::kFormatKey);
+    look.add("GET", sql::home_key(sql::kFormatKey));
     const executor::RepliesPtr format = co_await pool.shared(pool.default_database()).execute(std::move(look));
     executor::check_stored_format(format->text(0));
   };
@@ -89,7 +87,7 @@ std::optional<bool> prepare_roles(executor::ConnectionOptions redis) {
     executor::RedisClient& home = pool.shared(pool.default_database());
     co_await executor::create_first_role(home);
     executor::CommandBatch batch;
-    batch.add("HLEN", sql::kVerifiersKey);
+    batch.add("HLEN", sql::home_key(sql::kVerifiersKey));
     const executor::RepliesPtr replies = co_await home.execute(std::move(batch));
     has_verifiers = replies->integer(0) > 0;
   };

@@ -5,6 +5,9 @@
 #include <spdlog/spdlog.h>
 
 #include "executor/redis/url.h"
+#include "executor/storage/version_copies.h"
+#include "sql/catalog/buckets.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::server {
 
@@ -132,9 +135,17 @@ Reloadable make_reloadable(const Configuration& configuration) {
   return reloadable;
 }
 
+void use_buckets(const Configuration& configuration) {
+  if (!executor::parse_redis_url(configuration.redis_url).cluster.empty()) sql::use_cluster();
+}
+
 executor::ConnectionOptions redis_connection(const Configuration& configuration) {
   executor::ConnectionOptions options;
   options.url = executor::parse_redis_url(configuration.redis_url);
+  if (sql::uses_cluster()) {
+    for (const std::string& tag : executor::placement_tags()) options.node_version_keys.push_back(tag + std::string(sql::kVersionKey));
+    options.bucket_key = [](int bucket) { return std::string(sql::bucket_tag(bucket)).append(sql::kNoKey); };
+  }
   options.login = std::make_shared<executor::RedisLogin>(redis_login(configuration));
   options.repairs_append_only_file = configuration.aof_repair;
   options.synchronous_replicas = configuration.synchronous_replicas;

@@ -16,6 +16,8 @@ Reloadable make_reloadable(const Configuration& configuration);
 
 /// Returns how redquel connects to the Redis that the configuration names (not the embedded one). Throws ConfigurationError.
 executor::ConnectionOptions redis_connection(const Configuration& configuration);
+/// If the data is in a cluster, redquel's own keys have tags from now on (sql::use_cluster). Called before redis_connection.
+void use_buckets(const Configuration& configuration);
 
 /// Reads the configuration again, by the command line of the start.
 class ConfigurationReload {

@@ -8,6 +8,7 @@
     tests/run.py --build build/release plan --rewrite    writes the golden plans anew
     tests/run.py --build build/release --long wire       with values of 60 and 512 MB
     tests/run.py --build build/release --cache 1MB sql   tables are kept in memory
+    tests/run.py --redis cluster sql                     over a Redis Cluster of three masters (--masters 1: of one)
     tests/run.py --subject postgresql sql wire           PostgreSQL in redquel's place: are the tests right?
 
 The last line is "N passed, N failed"; the exit status is 0 only if nothing failed.
@@ -49,6 +50,9 @@ def arguments():
     parser.add_argument("--extended", action="store_true", help="run queries and errors by the extended protocol, too, in both formats")
     parser.add_argument("--least-acl", action="store_true", help="plan and sql: redquel logs in to Redis as `redquel check --acl` says")
     parser.add_argument("--cache", metavar="SIZE", help="sql, random: tables are kept in memory, in so much of it (0, 1MB, 256MB)")
+    parser.add_argument("--redis", choices=["one", "cluster"], default="one", help="sql: over one Redis, or over a Redis Cluster (default: %(default)s)")
+    parser.add_argument("--masters", type=int, default=3, help="of the cluster (default: %(default)s)")
+    parser.add_argument("--placement", choices=["together", "balanced"], default="together", help="of tables in a cluster (default: %(default)s)")
     parser.add_argument("--concurrent", action="store_true", help="only modules marked CONCURRENT (for ThreadSanitizer)")
     parser.add_argument("--subject", choices=["redquel", "postgresql"], default="redquel", help="who is compared with PostgreSQL")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds that one answer may take (default: %(default)s)")
@@ -71,6 +75,8 @@ def arguments():
     chosen.kinds = [kind for kind in KINDS if kind in chosen.kinds] or list(KINDS)
     if chosen.subject == "postgresql":
         chosen.kinds = [kind for kind in chosen.kinds if kind in ("sql", "wire")]
+    if chosen.redis == "cluster" and chosen.kinds != ["sql"]:
+        parser.error("--redis cluster is for sql alone")
     return chosen
 
 
@@ -123,7 +129,8 @@ class Worker:
     def ready_subject(self):
         if not self.subject:
             is_postgres = self.chosen.subject == "postgresql"
-            self.subject = sql_runner.Oracle(self.postgres, "subject") if is_postgres else sql_runner.Subject(self.chosen.build, least_acl=self.chosen.least_acl)
+            self.subject = sql_runner.Oracle(self.postgres, "subject") if is_postgres else sql_runner.Subject(
+                self.chosen.build, least_acl=self.chosen.least_acl, masters=self.chosen.masters if self.chosen.redis == "cluster" else 0, placement=self.chosen.placement)
         return self.subject
 
     def end(self):

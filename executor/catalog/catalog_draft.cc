@@ -138,11 +138,11 @@ CatalogDraft CatalogDraft::rebased(const LoadedCatalog& now) const {
   return draft;
 }
 
-std::string CatalogDraft::reserve_prefix(std::string_view schema, std::string_view name, const std::string& owner) {
+std::string CatalogDraft::reserve_prefix(std::string_view schema, std::string_view name, const std::string& owner, std::string_view tag) {
   sql::ReservedPrefixes taken = prefixes_;
   for (const auto& [used, use] : used_) taken.insert(used);
-  std::string prefix = sql::choose_prefix(schema, name, taken);
-  if (const auto wanted = used_.find(sql::choose_prefix(schema, name, prefixes_)); wanted != used_.end()) {
+  std::string prefix = std::string(tag).append(sql::choose_prefix(schema, name, taken));
+  if (const auto wanted = used_.find(std::string(tag).append(sql::choose_prefix(schema, name, prefixes_))); wanted != used_.end()) {
     notice(sqlstate::kSuccessfulCompletion, fmt::format("keys of \"{}\" begin with \"{}:\"", name, prefix), wanted->second);
   }
   prefixes_.insert(prefix);
@@ -314,7 +314,7 @@ void CatalogDraft::drop_sequence(sql::Oid oid) {
 void CatalogDraft::renew_counter(sql::Oid oid) {
   sql::SequenceDef sequence = state_.sequences.at(oid);
   delete_counter(sequence.key);
-  sequence.key = reserve_prefix(sequence.schema, sequence.name, "sequence " + std::to_string(oid)) + ":id";
+  sequence.key = reserve_prefix(sequence.schema, sequence.name, "sequence " + std::to_string(oid), sql::tag_of(sequence.key)) + ":id";
   put(std::move(sequence));
 }
 

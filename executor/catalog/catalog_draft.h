@@ -40,7 +40,7 @@ class CatalogDraft {
   /// Returns the same changes applied to newer definitions. No other session has changed the objects concerned.
   CatalogDraft rebased(const LoadedCatalog& now) const;
   /// A free prefix for a new table or sequence, reserved for `owner`.
-  std::string reserve_prefix(std::string_view schema, std::string_view name, const std::string& owner);
+  std::string reserve_prefix(std::string_view schema, std::string_view name, const std::string& owner, std::string_view tag);
 
   /// Returns the prefixes that are taken.
   const sql::ReservedPrefixes& prefixes() const { return prefixes_; }

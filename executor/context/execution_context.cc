@@ -2,6 +2,7 @@
 
 #include "executor/storage/known_keys.h"
 #include "executor/transaction/transaction.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/memory_account.h"
 
@@ -137,7 +138,7 @@ asio::awaitable<RepliesPtr> ExecutionContext::replies_of(RedisRequest& request) 
 asio::awaitable<void> ExecutionContext::confirm_catalog(ExecutionCounters* counters) {
   if (is_confirmed_) co_return;
   CommandBatch batch;
-  batch.add("EXISTS", sql::kVersionKey);  // every turn returns the version
+  batch.add("EXISTS", sql::home_key(sql::kVersionKey));  // every turn returns the version
   co_await ask(std::move(batch), counters);
   is_confirmed_ = true;
 }

@@ -43,7 +43,7 @@ asio::awaitable<std::vector<TablePtr>> with_locks(RedisClient& redis, std::vecto
   std::vector<TablePtr> locked;
   if (tables.empty()) co_return locked;
   CommandBatch batch;
-  for (const TablePtr& table : tables) batch.add("EXISTS", lock_key(table->oid));
+  for (const TablePtr& table : tables) batch.add("EXISTS", lock_key(*table));
   const RepliesPtr replies = co_await redis.execute(std::move(batch));
   for (std::size_t index = 0; index < tables.size(); ++index) {
     if (replies->integer(index) == 1) locked.push_back(tables[index]);
@@ -53,10 +53,10 @@ asio::awaitable<std::vector<TablePtr>> with_locks(RedisClient& redis, std::vecto
 
 /// Waits until no journaled unit has one of the tables for itself. Returns false if there was none.
 asio::awaitable<bool> wait_for_units(const DdlContext& context, const std::vector<TablePtr>& tables) {
-  std::vector<sql::Oid> oids;
-  for (const TablePtr& table : tables) oids.push_back(table->oid);
+  std::vector<PlacedTable> waited_for;
+  for (const TablePtr& table : tables) waited_for.emplace_back(*table);
   const LockDeadline deadline = lock_deadline(context.session.lock_timeout);
-  co_return co_await wait_while_exclusive(context.redis, std::move(oids), deadline);
+  co_return co_await wait_while_exclusive(context.redis, std::move(waited_for), deadline);
 }
 
 asio::awaitable<void> lock_all(DdlContext& context, std::vector<TablePtr> tables) {

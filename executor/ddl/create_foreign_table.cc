@@ -13,6 +13,7 @@
 #include "parser/option_value.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/catalog/row_types.h"
 #include "sql/catalog/stored_keys.h"
@@ -185,6 +186,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
   const std::string& name = written.relation.name;
   if (is_there_already(draft, schema, name, written.if_not_exists)) return;
   require_redis(statement.server);
+  if (sql::uses_cluster()) throw sql::not_supported("CREATE FOREIGN TABLE on a Redis Cluster").hint("\"redquel look\" reads the keys of applications in a cluster.");
   if (!written.inherits.empty()) throw sql::not_supported("inheritance of foreign tables");
   if (sql::is_temporary_schema(schema)) throw sql::not_supported("a temporary foreign table");
   sql::TableDef table;
@@ -193,7 +195,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
   table.schema = schema;
   table.name = name;
   take_ownership(draft, sql::AclKind::kTable, table);
-  table.prefix = fmt::format("{}mapped:{}", sql::kOwnPrefix, table.oid);  // of no key
+  table.prefix = fmt::format("{}mapped:{}", sql::home_key(sql::kOwnPrefix), table.oid);  // of no key
   draft.put(table);
   std::vector<sql::MappingOptions> columns;
   std::vector<CheckDraft> checks;

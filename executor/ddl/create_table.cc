@@ -10,12 +10,14 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/implicit_objects.h"
 #include "executor/ddl/foreign_key_definition.h"
+#include "executor/ddl/placement.h"
 #include "executor/ddl/like_clause.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/temporary.h"
 #include "executor/ddl/ttl_options.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/row_types.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -135,7 +137,9 @@ std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable&
   table.name = name;
   take_ownership(draft, sql::AclKind::kTable, table);
   table.on_commit = on_commit(statement.on_commit, schema);
-  table.prefix = draft.reserve_prefix(schema, name, fmt::format("table {}", table.oid));
+  std::vector<const ast::RelationName*> referenced;
+  for (const ForeignKeyDraft& key : parts.foreign_keys) referenced.push_back(&key.node->referenced);
+  table.prefix = draft.reserve_prefix(schema, name, fmt::format("table {}", table.oid), tag_of_new_table(draft, referenced));
   draft.put(table);
   const auto is_single_key = [&](const std::string& column) {
     return parts.primary_key && parts.primary_key->columns == std::vector<std::string>{column};

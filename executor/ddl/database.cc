@@ -9,6 +9,7 @@
 #include "executor/ddl/role_setting.h"
 #include "executor/roles/access.h"
 #include "executor/storage/databases.h"
+#include "sql/catalog/buckets.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 
@@ -49,6 +50,7 @@ void check_option(const ast::Option& option) {
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateDatabase& statement) {
   for (const ast::Option& option : statement.options) check_option(option);
+  if (sql::uses_cluster()) throw sql::not_supported("CREATE DATABASE on a Redis Cluster, which has one logical database");
   std::optional<std::string> owner;
   std::int32_t connection_limit = -1;
   for (const ast::Option& option : statement.options) {

@@ -11,6 +11,7 @@
 #include "executor/roles/access.h"
 #include "executor/storage/sequences.h"
 #include "executor/transaction/transaction_catalog.h"
+#include "sql/catalog/buckets.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/relations.h"
@@ -76,7 +77,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSequence& statem
     sequence.name = name;
     const SequenceOptions options = apply_sequence_options(statement.options, true, sequence);
     if (options.owner) set_owner(draft, *options.owner, sequence);
-    sequence.key = draft.reserve_prefix(schema, name, fmt::format("sequence {}", sequence.oid)) + ":id";
+    sequence.key = draft.reserve_prefix(schema, name, fmt::format("sequence {}", sequence.oid), sql::home_tag()) + ":id";
     if (options.restart) restarted.emplace(sequence, *options.restart);
     draft.put(std::move(sequence));
   };

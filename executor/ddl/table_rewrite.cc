@@ -88,7 +88,7 @@ asio::awaitable<bool> try_rewrite_table(DdlContext& context, const ast::AlterTab
   if (is_kept) co_return true;
   std::string prefix;
   const MakeDraft reserve = [&](CatalogDraft& draft) {
-    prefix = draft.reserve_prefix(before->schema, before->name, fmt::format("table {}", before->oid));
+    prefix = draft.reserve_prefix(before->schema, before->name, fmt::format("table {}", before->oid), before->tag());
   };
   co_await change_catalog(context, reserve);
 

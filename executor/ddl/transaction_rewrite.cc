@@ -82,7 +82,7 @@ asio::awaitable<void> rewrite_in_transaction(DdlContext& context, sql::Oid oid, 
   do {
     draft.emplace(*catalog.state().draft);
     used.keep_from(*draft);
-    prefix = draft->reserve_prefix(before->schema, before->name, owner);
+    prefix = draft->reserve_prefix(before->schema, before->name, owner, before->tag());
   } while (co_await used.find(context, *draft, draft->reserved_prefixes().size() - 1));
   CatalogDraft& trial = *draft;
   const std::vector<ColumnRewrite> rewrites = change_at(trial, oid, prefix, change);

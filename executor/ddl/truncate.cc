@@ -166,7 +166,7 @@ asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Tr
     const std::vector<TablePtr> tables = find_tables(draft, statement);
     const DependentChanges checked;
     for (const TablePtr& table : tables) {
-      const std::string prefix = draft.reserve_prefix(table->schema, table->name, fmt::format("table {}", table->oid));
+      const std::string prefix = draft.reserve_prefix(table->schema, table->name, fmt::format("table {}", table->oid), table->tag());
       const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
       for (auto [oid, sequence] : sequences) {
         if (sequence.owner_table != table->oid || !statement.restart_identity) continue;
@@ -227,7 +227,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::Truncate& statement) {
         }
         if (found.is_large) {
           moved.emplace_back(table->oid, table->prefix);
-          move_to_prefix(draft, *table, draft.reserve_prefix(table->schema, table->name, fmt::format("table {}", table->oid)));
+          move_to_prefix(draft, *table, draft.reserve_prefix(table->schema, table->name, fmt::format("table {}", table->oid), table->tag()));
           continue;
         }
         for (const std::string& key : found.keys) draft.delete_key(key);

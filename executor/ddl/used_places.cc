@@ -7,6 +7,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/scripts/scripts.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/catalog_json.h"
 #include "sql/catalog/mapping.h"
 #include "sql/catalog/prefixes.h"
@@ -33,6 +34,7 @@ asio::awaitable<std::vector<TablePtr>> foreign_tables_over(DdlContext& context, 
   for (const auto& [oid, table] : draft.catalog().tables) {
     if (table->mapping && table->mapping->database.value_or(context.database) == context.database) tables.push_back(table);
   }
+  if (sql::uses_cluster()) co_return tables;  // there are no other databases
   const std::vector<std::string> keys, arguments{std::to_string(context.database)};
   const RepliesPtr replies = co_await run_script(context.redis, kForeignTablesScript, keys, arguments);
   const std::span<const Reply> others = replies->array(0);

@@ -81,7 +81,7 @@ asio::awaitable<void> copy_table(DdlContext& context, const LoadedCatalog& loade
 asio::awaitable<TablePtr> make_shadow(DdlContext& context, TablePtr before) {
   std::string prefix;
   const MakeDraft reserve = [&](CatalogDraft& draft) {
-    prefix = draft.reserve_prefix(before->schema, before->name, fmt::format("table {}", before->oid));
+    prefix = draft.reserve_prefix(before->schema, before->name, fmt::format("table {}", before->oid), before->tag());
   };
   co_await change_catalog(context, reserve);
   co_return std::make_shared<const sql::TableDef>(relocated(*before, prefix));

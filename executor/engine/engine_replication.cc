@@ -96,7 +96,7 @@ asio::awaitable<void> RedisEngine::confirm_statement(SessionState& session) {
       .detail(lost->message());
 }
 
-asio::awaitable<std::exception_ptr> RedisEngine::confirm_commit(SessionState& session, CommitToken token, std::uint64_t generation,
+asio::awaitable<std::exception_ptr> RedisEngine::confirm_commit(SessionState& session, std::string tag, CommitToken token, std::uint64_t generation,
                                                                 std::uint64_t first) {
   std::exception_ptr failure;
   bool is_open = true;
@@ -108,7 +108,7 @@ asio::awaitable<std::exception_ptr> RedisEngine::confirm_commit(SessionState& se
     const std::optional<sql::SqlError> lost = waited.value.value_or(std::nullopt);
     is_open = lost.has_value();
     first = next_commit();
-    if (is_open) failure = co_await settle_lost_commit(token, generation, *lost);
+    if (is_open) failure = co_await settle_lost_commit(tag, token, generation, *lost);
   }
   co_return failure;
 }

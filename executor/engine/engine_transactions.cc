@@ -95,8 +95,8 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   }
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   if (failure) note_failure(*transaction, failure);
-  if (lost) failure = co_await settle_lost_commit(token, generation, *lost);
-  if (!failure) failure = co_await confirm_commit(session, token, generation, first_write);
+  if (lost) failure = co_await settle_lost_commit(tag_of_commit(*transaction), token, generation, *lost);
+  if (!failure) failure = co_await confirm_commit(session, tag_of_commit(*transaction), token, generation, first_write);
   if (lost && !failure) transaction->locks().clear();
   commit_slots_.give_back(token);
   const bool held = co_await release(session, *transaction);
@@ -125,8 +125,8 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
 }
 
 /// The connection broke after the commit was sent: null if it took place all the same.
-asio::awaitable<std::exception_ptr> RedisEngine::settle_lost_commit(CommitToken token, std::uint64_t generation, sql::SqlError error) {
-  const CommitOutcome outcome = co_await decide_commit(shared_, std::move(token), generation);
+asio::awaitable<std::exception_ptr> RedisEngine::settle_lost_commit(std::string tag, CommitToken token, std::uint64_t generation, sql::SqlError error) {
+  const CommitOutcome outcome = co_await decide_commit(shared_, std::move(tag), std::move(token), generation);
   std::exception_ptr failure;
   if (outcome == CommitOutcome::kFenced) {
     failure = std::make_exception_ptr(

@@ -14,10 +14,12 @@
 #include "executor/runtime/session_context.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/tables/memory_run.h"
+#include "executor/storage/version_copies.h"
 #include "executor/transaction/transaction.h"
 #include "parser/deparse.h"
 #include "parser/option_value.h"
 #include "parser/parse.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/interrupts.h"
@@ -58,7 +60,7 @@ asio::awaitable<sql::CatalogPtr> RedisEngine::newest_catalog(const SessionState&
   }
   const sql::CatalogPtr known = co_await catalog(session);
   CommandBatch batch;
-  batch.add("EXISTS", sql::kVersionKey);  // every turn returns the version
+  batch.add("EXISTS", sql::home_key(sql::kVersionKey));  // every turn returns the version
   const RepliesPtr replies = co_await shared_.execute(std::move(batch));
   if (replies->catalog_version().value_or("") == known->version) co_return known;
   co_await reload_catalog();
@@ -68,7 +70,9 @@ asio::awaitable<sql::CatalogPtr> RedisEngine::newest_catalog(const SessionState&
 asio::awaitable<bool> RedisEngine::reload_catalog() {
   LoadedCatalog loaded = co_await load_catalog(shared_);
   // Read later than the definitions: a unit that begins or ends in between moves the version, which every read compares.
-  exclusive_ = co_await load_exclusive_tables(shared_);
+  std::vector<std::string> tags = tags_in_use(*loaded.snapshot);
+  exclusive_ = co_await load_exclusive_tables(shared_, std::move(tags));
+  co_await publish_version(shared_);
   bool moved = !catalog_ || catalog_->version != loaded.snapshot->version;
   generation_ = shared_.generation();
   if (moved) {
@@ -93,6 +97,7 @@ asio::awaitable<void> RedisEngine::load_definitions(SessionState& session) {
 
 asio::awaitable<void> RedisEngine::begin_session() {
   co_await sweeper_.start();
+  co_await commit_sweeper_.start();
   // Another session may forget it, or load it anew, while this one waits.
   const sql::CatalogPtr known = catalog_;
   if (!known) co_return;

@@ -14,6 +14,7 @@
 #include "executor/memory/table_memory.h"
 #include "executor/redis/client.h"
 #include "executor/runtime/notifications.h"
+#include "executor/storage/commit_sweeper.h"
 #include "executor/storage/exclusive_tables.h"
 #include "executor/storage/row_sweeper.h"
 #include "executor/tables/callable_commands.h"
@@ -107,7 +108,7 @@ class RedisEngine : public Engine {
   /// Plans the statement again for the current sizes of large tables, if the plan might differ.
   asio::awaitable<PreparedPtr> plan_by_sizes(PreparedPtr prepared, DeclaredParameters parameters, sql::CatalogPtr catalog, const SessionState& session);
 
-  asio::awaitable<std::exception_ptr> settle_lost_commit(CommitToken token, std::uint64_t generation, sql::SqlError error);
+  asio::awaitable<std::exception_ptr> settle_lost_commit(std::string tag, CommitToken token, std::uint64_t generation, sql::SqlError error);
 
   // engine_replication.cc
   /// Returns the ticket of the next write of commits.
@@ -118,7 +119,7 @@ class RedisEngine : public Engine {
   /// Waits for the replicas of a statement that stood for itself.
   asio::awaitable<void> confirm_statement(SessionState& session);
   /// Waits for the replicas of a commit, also at the next master. Returns its failure; null: it took place.
-  asio::awaitable<std::exception_ptr> confirm_commit(SessionState& session, CommitToken token, std::uint64_t generation, std::uint64_t first);
+  asio::awaitable<std::exception_ptr> confirm_commit(SessionState& session, std::string tag, CommitToken token, std::uint64_t generation, std::uint64_t first);
   asio::awaitable<void> clear_places_of_failure(const Transaction& transaction);
   asio::awaitable<void> end_advisory_transaction(SessionState& session);
   asio::awaitable<bool> unlock_advisory(AdvisoryLocks& locks, AdvisoryLocks::Lock lock, bool all);
@@ -139,12 +140,14 @@ class RedisEngine : public Engine {
   CheapnessMemory cheapness_;
   CallableCommands callable_commands_{limits_.unrestricted_call};
   LockLease lease_{shared_, limits_.lock_lease_ms, [this] {
-                     std::vector<sql::Oid> tables;
-                     if (catalog_) tables = {std::views::keys(catalog_->tables).begin(), std::views::keys(catalog_->tables).end()};
+                     std::vector<PlacedTable> tables;
+                     if (!catalog_) return tables;
+                     for (const auto& [oid, table] : catalog_->tables) tables.emplace_back(*table);
                      return tables;
                    }};
   TemporarySchemas temporary_{shared_, limits_.lock_lease_ms};
   RowSweeper sweeper_{bulk_};
+  CommitSweeper commit_sweeper_{bulk_};
   NotificationExchange notifications_{access_, shared_, database_};
   CommitSlots commit_slots_;
   std::minstd_rand random_{std::random_device{}()};

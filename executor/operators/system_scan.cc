@@ -10,6 +10,7 @@
 #include "executor/storage/role_store.h"
 #include "executor/tables/held_locks.h"
 #include "executor/tables/redis_scan.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/sqlstate.h"
@@ -33,7 +34,7 @@ class SystemScanOperator final : public Operator {
     if (!rows_) {
       // Its rows are the catalog's, which no other command of the statement may have checked to be that of now.
       CommandBatch batch;
-      batch.add("EXISTS", sql::kVersionKey);
+      batch.add("EXISTS", sql::home_key(sql::kVersionKey));
       const std::vector<sql::Oid> counted = append_row_counts(batch);
       const RepliesPtr replies = co_await context_.ask_unchecked(std::move(batch), false, nullptr);
       if ((*replies)[0].is_error()) replies->or_throw();

@@ -31,6 +31,7 @@ struct ExecutionCounters {
   }
 };
 
+class BucketSender;
 class OwnKeyspace;
 class UnreplicatedCommits;
 
@@ -77,6 +78,9 @@ class RedisClient {
   /// Returns the place of redquel's own keys, if it is not Redis: then this client only looks at Redis, and runs no scripts. Null: they are in
   /// Redis.
   virtual OwnKeyspace* own_keyspace() { return nullptr; }
+
+  /// Returns the way to the buckets of a cluster (redis/bucket_sender.h). Null: one Redis.
+  virtual BucketSender* buckets() { return nullptr; }
 
   /// Returns the commits that replicas have not confirmed yet. Null: no replica confirms any.
   virtual UnreplicatedCommits* unreplicated() { return nullptr; }

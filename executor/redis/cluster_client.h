@@ -39,8 +39,7 @@ class ClusterClient final : public RedisClient {
   std::unique_ptr<RedisRequest> start(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   std::unique_ptr<RedisRequest> start_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   std::uint64_t generation() const override { return nodes_->generation(); }
-  /// Returns the way to the buckets. Null: nothing is kept in buckets.
-  BucketSender* buckets() { return options_.buckets.get(); }
+  BucketSender* buckets() override { return options_.buckets.get(); }
   UnreplicatedCommits* unreplicated() override { return options_.unreplicated.get(); }
 
  private:

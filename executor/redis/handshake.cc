@@ -3,6 +3,7 @@
 #include <array>
 
 #include "executor/redis/redis_error.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/sqlstate.h"
 
@@ -49,7 +50,7 @@ CommandBatch handshake_commands(const RedisUrl& url, const RedisLogin& login, st
   batch.add("MULTI");
   batch.add("EXEC");
   batch.add("EVAL_RO", "return 1", "0");
-  batch.add("SORT_RO", sql::kTrialKey, "BY", "nosort", "GET", "#");
+  batch.add("SORT_RO", sql::home_key(sql::kTrialKey), "BY", "nosort", "GET", "#");
   return batch;
 }
 

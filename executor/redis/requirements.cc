@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sql/ascii.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/sqlstate.h"
 
@@ -129,7 +130,7 @@ std::optional<sql::SqlError> refusal_of(const Replies& replies, const std::strin
 std::string least_acl_rule(const std::optional<std::set<std::string>>& prefixes) {
   std::string rule = "resetkeys";
   if (!prefixes) rule += " ~*";
-  if (prefixes) rule += " " + std::string(kOwnKeys);
+  if (prefixes) rule += sql::uses_cluster() ? " ~{*}redquel:*" : " " + std::string(kOwnKeys);
   if (prefixes) {
     for (const std::string& prefix : *prefixes) rule += " ~" + pattern_of(prefix);
   }

@@ -12,8 +12,8 @@ namespace {
 
 /// Scripts whose effects a client is told of as committed, in order.
 constexpr std::string_view kCommits[] = {
-    "commit_catalog", "commit_roles", "create_database", "create_first_role", "fence_commit", "guard_mapped_write", "mapped_write", "mapped_write_as_user",
-    "plain_write", "relocate_rows", "rename_database", "store_keys", "update_row", "write_rows", "write_rows_and_catalog", "write_rows_and_mapped",
+    "commit_catalog", "commit_roles", "create_database", "create_first_role", "fence_commit", "fence_prepared", "guard_mapped_write", "mapped_write", "mapped_write_as_user",
+    "plain_write", "prepare_commit", "relocate_rows", "rename_database", "store_keys", "update_row", "write_rows", "write_rows_and_catalog", "write_rows_and_mapped",
     "write_rows_catalog_and_mapped",
 };
 static_assert(std::ranges::is_sorted(kCommits));
@@ -25,7 +25,7 @@ bool is_noscript(const Reply& reply) { return reply.is_error() && reply.text.sta
 }  // namespace
 
 CommandBatch& Script::begin_call(CommandBatch& batch, std::size_t key_count, std::size_t argument_count) const {
-  return batch.begin(3 + key_count + argument_count).arg(command()).arg(sha1_).arg(key_count);
+  return batch.begin(3 + key_count + argument_count).arg(command()).arg(sha1()).arg(key_count);
 }
 
 asio::awaitable<RepliesPtr> run_scripts(RedisClient& client, std::vector<const Script*> scripts, CommandBatch batch,

@@ -9,6 +9,7 @@
 #include "executor/redis/client.h"
 #include "executor/redis/command_batch.h"
 #include "executor/redis/reply.h"
+#include "sql/catalog/buckets.h"
 
 namespace redquel::executor {
 
@@ -18,26 +19,34 @@ class Script {
  public:
   enum class Access { write, read_only };
 
+  /// A text, and its SHA-1 as 40 lower-case hex digits.
+  struct Text {
+    std::string_view text, sha1;
+  };
+
   constexpr Script(std::string_view name, std::string_view text, std::string_view sha1, Access access = Access::write)
-      : name_(name), text_(text), sha1_(sha1), access_(access) {}
+      : Script(name, {text, sha1}, {text, sha1}, access) {}
+  /// `in_bucket`: the script as it runs in a bucket of a cluster (scripts/shared/bucket.lua).
+  constexpr Script(std::string_view name, Text alone, Text in_bucket, Access access)
+      : name_(name), alone_(alone), in_bucket_(in_bucket), access_(access) {}
 
   constexpr std::string_view name() const { return name_; }
-  constexpr std::string_view text() const { return text_; }
-  /// 40 lower-case hex digits.
-  constexpr std::string_view sha1() const { return sha1_; }
+  std::string_view text() const { return sql::uses_cluster() ? in_bucket_.text : alone_.text; }
+  std::string_view sha1() const { return sql::uses_cluster() ? in_bucket_.sha1 : alone_.sha1; }
   /// EVALSHA, or EVALSHA_RO: allowed to read-only users and on replicas, refused by Redis when it would write.
   std::string_view command() const { return access_ == Access::write ? "EVALSHA" : "EVALSHA_RO"; }
 
   /// EVALSHA sha1 numkeys key… arg… Without the care for NOSCRIPT that run_script takes.
   template <typename Keys, typename Arguments>
   void append_call(CommandBatch& batch, const Keys& keys, const Arguments& arguments) const {
-    batch.add(command(), sha1_, std::ranges::size(keys), keys, arguments);
+    batch.add(command(), sha1(), std::ranges::size(keys), keys, arguments);
   }
   /// Streaming form: `key_count` keys, then `argument_count` arguments must follow by `batch.arg`.
   CommandBatch& begin_call(CommandBatch& batch, std::size_t key_count, std::size_t argument_count) const;
 
  private:
-  std::string_view name_, text_, sha1_;
+  std::string_view name_;
+  Text alone_, in_bucket_;
   Access access_;
 };
 

@@ -15,6 +15,7 @@
 #include "executor/redis/server_info.h"
 #include "executor/redis/unreplicated_commits.h"
 #include "executor/redis/url.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
@@ -43,7 +44,7 @@ struct ConnectionOptions {
   std::chrono::milliseconds retry_pause{20};
   std::chrono::milliseconds retry_pause_limit{1000};
   /// Read at the end of every turn (Replies::catalog_version); empty: not read.
-  std::string version_key{sql::kVersionKey};
+  std::string version_key = sql::home_key(sql::kVersionKey);
   /// Returns the version of definitions that are not in Redis, for Replies::catalog_version. Empty: they are in Redis.
   std::function<std::string()> own_version;
   /// The connection sends nothing but commands of @read and @connection.

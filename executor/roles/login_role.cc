@@ -1,6 +1,7 @@
 #include "executor/roles/login_role.h"
 
 #include "executor/storage/role_store.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/role_json.h"
 #include "sql/catalog/stored_keys.h"
 
@@ -30,9 +31,9 @@ LoginRole login_role(const sql::RoleSet& roles, const sql::RoleDef& role, const 
 
 asio::awaitable<LoginFacts> read_login_role(RedisClient& home, std::string name, std::string database) {
   CommandBatch batch;
-  batch.add("HGET", sql::kRolesKey, sql::kRolesVersionField);
-  batch.add("HLEN", sql::kVerifiersKey);
-  batch.add("GET", sql::kMockNonceKey);
+  batch.add("HGET", sql::home_key(sql::kRolesKey), sql::kRolesVersionField);
+  batch.add("HLEN", sql::home_key(sql::kVerifiersKey));
+  batch.add("GET", sql::home_key(sql::kMockNonceKey));
   const RepliesPtr first = co_await home.execute(std::move(batch));
   LoginFacts facts;
   facts.has_verifiers = first->integer(1) > 0;
@@ -45,7 +46,7 @@ asio::awaitable<LoginFacts> read_login_role(RedisClient& home, std::string name,
   const sql::RoleDef* role = roles->is_stored ? roles->find(name) : nullptr;
   // Does the same work for a name without a role.
   CommandBatch second;
-  second.add("HGET", sql::kVerifiersKey, std::to_string(role == nullptr ? 0 : role->oid));
+  second.add("HGET", sql::home_key(sql::kVerifiersKey), std::to_string(role == nullptr ? 0 : role->oid));
   const RepliesPtr verifier = co_await home.execute(std::move(second));
   if (role == nullptr) co_return facts;
   facts.role = login_role(*roles, *role, database);

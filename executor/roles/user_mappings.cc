@@ -11,6 +11,7 @@
 #include <charconv>
 #include <chrono>
 
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/privileges/held_rights.h"
@@ -49,7 +50,7 @@ sql::SqlError foreign_server_denied() {
       .hint("Only superusers and roles with a user mapping define foreign tables.");
 }
 
-std::string mapping_password_key(sql::Oid mapping) { return fmt::format("{}{}", sql::kMappingPasswordPrefix, mapping); }
+std::string mapping_password_key(sql::Oid mapping) { return sql::home_key(sql::kMappingPasswordPrefix) + std::to_string(mapping); }
 
 asio::awaitable<std::map<sql::Oid, std::string>> load_mapping_passwords(RedisClient& redis, std::vector<sql::UserMappingDef> mappings) {
   CommandBatch batch;

@@ -2,11 +2,12 @@
 -- KEYS: a key of the bucket.
 -- ARGV: name of the commit.
 -- Replies: "aborted"; "applied": the commit took place, and the bucket that knew nothing of it has forgotten it.
--- Changes: the record, its locks, tombstones, expiries of rows.
+-- Changes: the record, its locks and marks, tombstones, expiries of rows.
 -- Holds Redis: some commands for each lock.
 -- Flags: allow-oom
 --#include "executor/scripts/shared/bucket.lua"
 --#include "executor/scripts/shared/commit_record.lua"
+--#include "executor/scripts/shared/definitions.lua"
 local name = ARGV[1]
 touch()
 if redis.call('ZSCORE', kAppliedKey, name) then return 'applied' end
@@ -14,6 +15,7 @@ local record = redis.call('HGET', kPreparedKey, name)
 if record then
   record = cmsgpack.unpack(record)
   for _, expiry in ipairs(record[4]) do redis.call('PEXPIREAT', expiry[1], expiry[2]) end
+  if record[5] then undo_definitions(name, record[5]) end
   unlock(name, record[3])
   remove_record(name)
 end

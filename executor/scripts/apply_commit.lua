@@ -2,7 +2,7 @@
 -- KEYS: a key of the bucket.
 -- ARGV: name of the commit.
 -- Replies: "applied"; "unknown": it was applied long ago and is forgotten.
--- Changes: rows, index entries, locks, counters of changes; the record becomes an entry of the applied commits.
+-- Changes: definitions, rows, index entries, locks, counters of changes; the record becomes an entry of the applied commits.
 -- Holds Redis: as long as write_rows.
 -- Flags: allow-oom
 --#include "executor/scripts/shared/bucket.lua"
@@ -13,18 +13,25 @@ if not record then
   touch()
   return redis.call('ZSCORE', kAppliedKey, name) and 'applied' or 'unknown'
 end
+--#include "executor/scripts/shared/definitions.lua"
 local function rows(KEYS, ARGV)
 --#include "executor/scripts/write_rows.lua"
 end
-local keys, redo, _, expiries = unpack(cmsgpack.unpack(record))
+local keys, redo, _, expiries, definitions = unpack(cmsgpack.unpack(record))
 -- Redis's time stands still in a script, and a row that is due lives until the script ends.
 local now = milliseconds()
 for _, expiry in ipairs(expiries) do
   redis.call('PEXPIREAT', expiry[1], string.format('%.0f', math.max(tonumber(expiry[2]), now + 1000)))
 end
-local answer = rows(keys, redo)
-if answer.err then return answer end
-if answer[1] ~= 'applied' then return redis.error_reply('ERR a prepared commit cannot be applied: ' .. answer[1]) end
+if definitions then
+  define(definitions[2])
+  end_definitions(name, definitions)
+end
+if #redo > 0 then
+  local answer = rows(keys, redo)
+  if answer.err then return answer end
+  if answer[1] ~= 'applied' then return redis.error_reply('ERR a prepared commit cannot be applied: ' .. answer[1]) end
+end
 remove_record(name)
 redis.call('ZADD', kAppliedKey, redis.call('HINCRBY', kCommitNumbersKey, 'number', 1), name)
 redis.call('ZADD', kAppliedTimesKey, string.format('%.0f', now), name)

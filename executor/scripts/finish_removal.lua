@@ -1,7 +1,7 @@
 -- Removes the entry of a finished removal, and frees its prefix.
--- KEYS: none.
+-- KEYS: redquel:removals, redquel:prefixes.
 -- ARGV: the entry; its prefix, or "".
 -- Replies: nothing.
--- Changes: redquel:removals, redquel:prefixes.
+-- Changes: the keys above.
 -- Holds Redis: two commands.
-if redis.call('HDEL', kRemovalsKey, ARGV[1]) == 1 and ARGV[2] ~= '' then redis.call('HDEL', kPrefixesKey, ARGV[2]) end
+if redis.call('HDEL', KEYS[1], ARGV[1]) == 1 and ARGV[2] ~= '' then redis.call('HDEL', KEYS[2], ARGV[2]) end

@@ -1,6 +1,6 @@
 -- Writes the few rows of a usual unit, in half the time of write_rows, if nothing is in their way. The encoder has written the commands;
 -- what they must find comes first. Functions and tables of its own would cost a script more than such rows.
--- KEYS: none.
+-- KEYS: none; in a cluster a key of the bucket.
 -- ARGV: sections that end with "", or with the number of words that their first word tells. The writer of each in write_encoding_plain.cc
 --   has its name:
 --     token; owner; expected; locks; new keys; types; increments; counters; changes; emptied.

@@ -1,14 +1,17 @@
 -- Prepares a commit in one bucket: verifies its unit, takes the locks, stores what is to be done. The commit is decided when all its
 -- buckets have prepared it and their replicas have that.
 -- KEYS: a key of the bucket; then those of write_rows, in modes "apply" and "commit".
--- ARGV: name of the commit; arguments of write_rows.
--- Replies: {"prepared"}; {"aborted"}: a tombstone is there; what write_rows answers where it refuses.
--- Changes: locks, the record, expiries of rows that the unit changes (they stay until the commit is applied or aborted).
+-- ARGV: name of the commit; if definitions change in the bucket: "definitions", how many words, the words (shared/definitions.lua); if rows
+--   change: arguments of write_rows.
+-- Replies: {"prepared"}; {"aborted"}: a tombstone is there; {"stale", ""}: definitions are not as expected; what write_rows answers where
+--   it refuses.
+-- Changes: locks, the record, marks of tables, expiries of rows that the unit changes (they stay until the commit is applied or aborted).
 -- Holds Redis: as long as write_rows, twice.
 --#include "executor/scripts/shared/bucket.lua"
 local name = ARGV[1]
 --#include "executor/scripts/shared/commit_record.lua"
 --#include "executor/scripts/shared/redo.lua"
+--#include "executor/scripts/shared/definitions.lua"
 if redis.call('ZSCORE', kTombstonesKey, name) then
   touch()
   return {'aborted'}
@@ -20,9 +23,20 @@ end
 local function rows(KEYS, ARGV)
 --#include "executor/scripts/write_rows.lua"
 end
-local keys, words = {}, {}
+local keys, words, first, part = {}, {}, 2, nil
+if ARGV[2] == 'definitions' then
+  first = 4 + tonumber(ARGV[3])
+  local definitions = {}
+  for i = 4, first - 1 do definitions[i - 3] = ARGV[i] end
+  part = definitions_part(definitions)
+  if not may_define(part) then return {'stale', ''} end
+end
 for i = 2, #KEYS do keys[i - 1] = KEYS[i] end
-for i = 2, #ARGV do words[i - 1] = ARGV[i] end
+for i = first, #ARGV do words[i - first + 1] = ARGV[i] end
+if #words == 0 then
+  redis.call('HSET', kPreparedKey, name, cmsgpack.pack({{}, {}, {}, {}, begin_definitions(name, part)}))
+  return {'prepared'}
+end
 local left, redo, locks, old_rows = redo_of(name, keys, words)
 -- The owner's place is behind tables and relied tables.
 local owner_at = 6 + 2 * tonumber(words[5])
@@ -64,5 +78,5 @@ for _, row in ipairs(old_rows) do
     redis.call('PERSIST', row)
   end
 end
-redis.call('HSET', kPreparedKey, name, cmsgpack.pack({left, redo, locks, expiries}))
+redis.call('HSET', kPreparedKey, name, cmsgpack.pack({left, redo, locks, expiries, part and begin_definitions(name, part)}))
 return {'prepared'}

@@ -16,26 +16,7 @@ if not is_held then
   return 'free'
 end
 if token == '' then return 'held' end
---#include "executor/scripts/shared/first_write.lua"
-call('HSET', KEYS[2], own, token .. ' ' .. holder)
-if ARGV[4] == '1' then
-  -- Some of those that killed processes have left.
-  for _, waiter in ipairs(call('HRANDFIELD', KEYS[2], 20)) do
-    if not is_alive(waiter) then call('HDEL', KEYS[2], waiter) end
-  end
-  local function session_of(of)
-    local pid = string.match(of, '%.(%d+)$')
-    return pid and pid ~= '0' and string.sub(of, 1, 16) .. '.' .. pid or of
-  end
-  local at, circle = holder, {holder}
-  for _ = 1, 1000 do
-    at = string.match(call('HGET', KEYS[2], session_of(at)) or '', '%S+ (%S+)')
-    if not at or not is_alive(at) then break end
-    if session_of(at) == own then
-      call('HDEL', KEYS[2], own)
-      return 'deadlock ' .. table.concat(circle, ' ')
-    end
-    circle[#circle + 1] = at
-  end
-end
+local waits = KEYS[2]
+local looks = ARGV[4] == '1'
+--#include "executor/scripts/shared/circle_of_waits.lua"
 return 'held'

@@ -9,6 +9,7 @@
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/column_definition.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/placement.h"
 #include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/temporary.h"
@@ -21,6 +22,7 @@
 #include "parser/parse.h"
 #include "planner/bind/name_uses.h"
 #include "planner/bind/view_query.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/prefixes.h"
 #include "sql/catalog/row_types.h"
 #include "sql/name_errors.h"
@@ -147,7 +149,7 @@ class CreateTableAsExecution final : public Execution {
     table.name = relation.name;
     take_ownership(draft, sql::AclKind::kTable, table);
     table.on_commit = on_commit(parts.into->on_commit, schema);
-    table.prefix = draft.reserve_prefix(schema, relation.name, fmt::format("table {}", table.oid));
+    table.prefix = draft.reserve_prefix(schema, relation.name, fmt::format("table {}", table.oid), tag_of_new_table(draft, {}));
     for (std::size_t i = 0; i < columns.size(); ++i) {
       sql::ColumnDef column;
       column.name = i < parts.into->columns.size() ? parts.into->columns[i] : columns[i].name;

@@ -19,8 +19,10 @@
 #include "executor/statements/plan_log.h"
 #include "executor/statements/plan_reads.h"
 #include "executor/statements/run_rights.h"
+#include "executor/statements/statement_snapshot.h"
 #include "executor/statements/written_tables.h"
 #include "executor/storage/databases.h"
+#include "executor/storage/seen_commits.h"
 #include "executor/storage/size_samples.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/storage/wrong_types.h"
@@ -47,6 +49,8 @@ constexpr int kMaxStaleRuns = 1000;
 /// Runs that look for a quiet moment in which all reads of a statement belong together: so many, and more while it is so many microseconds old.
 constexpr int kMaxSnapshotAttempts = 4;
 constexpr std::int64_t kSnapshotPatience = 2'000'000;
+/// So long, in microseconds, a statement reads again because of commits over several buckets.
+constexpr std::int64_t kTornPatience = 10'000'000;
 
 /// One statement's runs: it is run again when the catalog moved under it, when a value it read was changed before its writes arrived,
 /// and when its reads stem from different moments. Rows go out only when none of that can happen any more.
@@ -180,8 +184,8 @@ class QueryRun {
       if (gives_up) throw serialization_failure(is_stale ? "change of definitions" : "update");
       drop_run();
       if (outcome == Outcome::kStale) {
-        std::vector<sql::Oid> tables;
-        for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) tables.push_back(table->oid);
+        std::vector<PlacedTable> tables;
+        for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) tables.emplace_back(*table);
         if (writes_) add_tables_of_foreign_keys(*co_await engine_.catalog(session_), tables);
         const LockDeadline deadline = lock_deadline(session_.lock_timeout);
         if (!tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables), deadline)) stale_runs_ = 0;
@@ -283,14 +287,16 @@ class QueryRun {
       context_->set_reads(&reads_);
     }
     // A statement that writes changes its tables' counters, and must not run twice: the write unit checks the replaced rows.
-    const bool needs_snapshot = plan_ == planned.plan ? prepared_->plan->needs_snapshot : planner::needs_snapshot(plan_);
+    snapshot_.begin(planner::tables_of(plan_));
+    const bool is_pieced = plan_ == planned.plan ? prepared_->plan->needs_snapshot : planner::needs_snapshot(plan_);
+    const bool needs_snapshot = is_pieced || snapshot_.spans_buckets();
     compares_counters_ = !is_strict_ && !writes_ && needs_snapshot;
     // A query that has to wait for a row's lock may be run again.
     holds_ = is_strict_ || is_compound_ || needs_snapshot || prepared_->needs_transaction;
     if (compares_counters_) {
       // On the way before anything that the plan asks by the same connection.
-      counters_request_ = engine_.shared().start(counter_commands(plan_), &session_.counters);
-      if (walks_on_bulk_connection(*plan_)) co_await take_counters_before();
+      snapshot_.send(engine_.shared(), &session_.counters);
+      if (walks_on_bulk_connection(*plan_) || snapshot_.spans_buckets()) co_await snapshot_.take(*context_);
     }
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : context_->make_operator(*plan_);
   }
@@ -380,15 +386,10 @@ class QueryRun {
       co_await start();
       co_return co_await pull_held();
     }
-    if (compares_counters_ && context_->needs_snapshot_check() &&
-        (++snapshot_attempts_ < kMaxSnapshotAttempts || now_microseconds() - timestamp_ < kSnapshotPatience)) {
-      if (counters_request_) co_await take_counters_before();
-      RepliesPtr replies = co_await context_->ask(counter_commands(plan_), nullptr);
-      if (counters_in(*replies) != counters_before_) {
-        drop_run();
-        co_await start();
-        co_return co_await pull_held();
-      }
+    if (compares_counters_ && co_await has_moved()) {
+      drop_run();
+      co_await start();
+      co_return co_await pull_held();
     }
     if (own_transaction_) {
       co_await engine_.commit_transaction(std::exchange(own_transaction_, nullptr), session_);
@@ -396,6 +397,18 @@ class QueryRun {
     if (!pending_) finish();
     if (held_.empty()) co_return std::nullopt;
     co_return take_held();
+  }
+
+  /// Must the statement read again, because its commands have read several states? Throws 40001 if they do so for long.
+  asio::awaitable<bool> has_moved() {
+    if (co_await snapshot_.is_torn(*context_)) {
+      if (now_microseconds() - timestamp_ > kTornPatience) throw serialization_failure("update");
+      co_return true;
+    }
+    if (!context_->needs_snapshot_check()) co_return false;
+    const bool may_read_again = ++snapshot_attempts_ < kMaxSnapshotAttempts || now_microseconds() - timestamp_ < kSnapshotPatience;
+    if (!may_read_again) co_return false;
+    co_return co_await snapshot_.has_changed(*context_);
   }
 
   /// The next rows of those that are held; nullopt also at an error, if rows come before it.
@@ -416,6 +429,7 @@ class QueryRun {
     ReadMoment& moment = transaction_->read_moment();
     ReadChecks none;
     const bool was_past = moment.is_past();
+    co_await apply_seen_commits(engine_.shared(), *catalog_, transaction_->reads(), reads_);
     const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), was_past ? none : transaction_->reads(), reads_);
     if (was_past || !answer.first) {
       const bool may_be_past = !transaction_->keeps_reads() || (!writes_ && transaction_->buffer().empty());
@@ -445,18 +459,12 @@ class QueryRun {
     return batch;
   }
 
-  asio::awaitable<void> take_counters_before() {
-    const std::unique_ptr<RedisRequest> request = std::move(counters_request_);
-    RepliesPtr replies = co_await context_->replies_of(*request);
-    counters_before_ = counters_in(*replies);
-  }
-
   void drop_run() {
     root_.reset();
     pending_ = nullptr;
     if (!finished_) held_.clear();
     if (statistics && !finished_) statistics->clear();
-    counters_request_.reset();
+    snapshot_.drop();
     context_.reset();
     if (buffer_mark_ && !finished_) transaction_->buffer().roll_back(*buffer_mark_);
   }
@@ -482,8 +490,7 @@ class QueryRun {
   std::optional<ExecutionContext> context_;
   OperatorPtr root_;
   std::list<sql::Batch> held_;
-  std::unique_ptr<RedisRequest> counters_request_;  // for them, if no reply has been awaited yet
-  std::vector<std::string> counters_before_;
+  StatementSnapshot snapshot_;
   sql::CatalogPtr catalog_;  // of the last run: rows are shown after it has ended, too
   ReadChecks reads_;         // of the last run
   bool is_compound_ = false, writes_ = false;  // compound: in a transaction, if need be of its own

@@ -39,12 +39,12 @@ void refuse_writes(const planner::PlannedStatement& planned, bool is_copy) {
   if (!command.empty()) throw sql::in_read_only_transaction(command);
 }
 
-void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector<sql::Oid>& tables) {
+void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector<PlacedTable>& tables) {
   const auto add = [&](sql::Oid oid) {
-    if (std::ranges::find(tables, oid) == tables.end()) tables.push_back(oid);
+    if (std::ranges::find(tables, PlacedTable(oid)) == tables.end()) tables.push_back(placed(catalog, oid));
   };
   for (std::size_t index = 0; index < tables.size(); ++index) {
-    const auto table = catalog.find_table(tables[index]);
+    const auto table = catalog.find_table(tables[index].oid());
     if (!table) continue;
     for (const sql::ForeignKeyDef& key : table->foreign_keys) add(key.referenced);
     for (sql::Oid oid : table->referencing) add(oid);

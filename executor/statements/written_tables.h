@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "executor/storage/placed_table.h"
 #include "planner/plan.h"
 #include "sql/catalog/catalog.h"
 
@@ -15,6 +16,6 @@ bool empties_on_commit(const planner::PhysicalPlan& plan);
 /// Throws 25006 if the statement writes to a table that is not temporary, or locks rows.
 void refuse_writes(const planner::PlannedStatement& planned, bool is_copy);
 /// Adds the tables that foreign keys of these, or to these, concern: a write may look at them.
-void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector<sql::Oid>& tables);
+void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector<PlacedTable>& tables);
 
 }  // namespace redquel::executor

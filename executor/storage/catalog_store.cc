@@ -6,9 +6,13 @@
 #include "executor/redis/redis_error.h"
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
+#include "executor/storage/bucket_writes.h"
+#include "executor/storage/definition_parts.h"
 #include "executor/storage/exclusive_tables.h"
 #include "executor/storage/role_store.h"
 #include "executor/storage/stored_format.h"
+#include "executor/storage/version_copies.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/catalog_json.h"
 #include "sql/catalog/catalog_references.h"
 #include "sql/catalog/role_set.h"
@@ -123,7 +127,7 @@ class CommitArguments {
   std::size_t count_at_ = 0;
 };
 
-std::string changes_key(sql::Oid table) { return std::string(sql::kChangesPrefix) + std::to_string(table); }
+std::string changes_key(const PlacedTable& table) { return own_key(table.tag(), sql::kChangesPrefix) + std::to_string(table.oid()); }
 
 /// Returns the tables that the change defines anew, drops, or has read the rows of.
 std::vector<sql::Oid> tables_in_use(const CatalogChange& change) {
@@ -140,7 +144,7 @@ struct CatalogFields {
 };
 
 /// Returns the fields. Gives changed tables the new version, and adds the counters of dropped ones to the deleted keys.
-CatalogFields fields_of(CatalogChange& change, const std::string& new_version) {
+CatalogFields fields_of(const sql::CatalogSnapshot& base, CatalogChange& change, const std::string& new_version) {
   CatalogFields fields;
   auto& [definitions, versions, dropped, dropped_versions] = fields;
   for (sql::TableDef& table : change.tables) {
@@ -183,7 +187,7 @@ CatalogFields fields_of(CatalogChange& change, const std::string& new_version) {
   for (sql::Oid oid : change.dropped_tables) {
     dropped.push_back("table:" + std::to_string(oid));
     dropped_versions.push_back(std::to_string(oid));
-    change.deleted_keys.push_back(changes_key(oid));
+    change.deleted_keys.push_back(changes_key(placed(base, oid)));
   }
   for (sql::Oid oid : change.dropped_sequences) dropped.push_back("sequence:" + std::to_string(oid));
   return fields;
@@ -203,13 +207,14 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
   }
   arguments.end();
   arguments.begin();
-  for (const auto& [table, counter] : change.unchanged_tables) arguments.add(changes_key(table)), arguments.add(counter);
+  for (const auto& [table, counter] : change.unchanged_tables) arguments.add(changes_key(placed(base, table))), arguments.add(counter);
   arguments.end();
   arguments.begin();
   for (sql::Oid oid : tables_in_use(change)) arguments.add(std::to_string(oid));
+  if (sql::uses_cluster()) arguments.add(std::string(kDefinitionsField));
   arguments.end();
 
-  const CatalogFields fields = fields_of(change, new_version);
+  const CatalogFields fields = fields_of(base, change, new_version);
   const auto& [definitions, versions, dropped, dropped_versions] = fields;
   std::vector<std::pair<std::string, std::string>> removals;
   for (const Removal& removal : change.removals) removals.emplace_back(removal.id, encode_removal(removal));
@@ -225,12 +230,63 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
   arguments.strings(change.deleted_keys);
   arguments.pairs(change.renamed_keys);
   arguments.begin();
-  for (sql::Oid table : change.counted_changes) arguments.add(changes_key(table));
+  for (sql::Oid table : change.counted_changes) arguments.add(changes_key(placed(base, table)));
   arguments.end();
   arguments.begin();
   for (sql::Oid index : change.building) arguments.add(building_key(index)), arguments.add(std::to_string(kBuildLeaseMilliseconds));
   arguments.end();
   return std::move(arguments.words);
+}
+
+/// Returns the parts of a change by bucket; none if it concerns the home bucket alone, unless `by_parts`.
+std::map<int, std::vector<std::string>> parts_of(const sql::CatalogSnapshot& base, CatalogChange change, const std::string& new_version,
+                                                 bool by_parts) {
+  using sql::home_key;
+  const auto words_of = [](const auto& pairs) {
+    std::vector<std::string> words;
+    for (const auto& [first, second] : pairs) words.insert(words.end(), {first, second});
+    return words;
+  };
+  DefinitionParts parts;
+  parts.expect_value(home_key(sql::kVersionKey), base.version);
+  parts.take(sql::home_tag(), std::string(kDefinitionsField));
+  if (change.first_oid != 0) parts.expect_field_or_none(home_key(sql::kCatalogKey), std::string(kNextOidField), std::to_string(change.first_oid));
+  if (change.next_oid != 0) parts.run_early({"HSET", home_key(sql::kCatalogKey), std::string(kNextOidField), std::to_string(change.next_oid)});
+  change.next_oid = 0;
+  for (const auto& [oid, counter] : change.unchanged_tables) {
+    const PlacedTable table = placed(base, oid);
+    parts.take(table.tag(), std::to_string(oid));
+    parts.expect_value(changes_key(table), counter);
+  }
+  for (const sql::Oid oid : change.dropped_tables) {
+    const PlacedTable table = placed(base, oid);
+    parts.take(table.tag(), std::to_string(oid));
+    parts.run({"HDEL", own_key(table.tag(), sql::kVersionsKey), std::to_string(oid)});
+  }
+  for (const sql::TableDef& table : change.tables) {
+    if (base.find_table(table.oid)) parts.take(table.tag(), std::to_string(table.oid));
+    parts.run({"HSET", own_key(table.tag(), sql::kVersionsKey), std::to_string(table.oid), new_version});
+  }
+  const CatalogFields fields = fields_of(base, change, new_version);
+  parts.run_pieces("HSET", home_key(sql::kCatalogKey), words_of(fields.definitions));
+  parts.run_pieces("HDEL", home_key(sql::kCatalogKey), fields.dropped);
+  parts.run_pieces("HSET", home_key(sql::kPrefixesKey), words_of(change.reserved_prefixes));
+  parts.run_pieces("HDEL", home_key(sql::kPrefixesKey), change.freed_prefixes);
+  for (const Removal& removal : change.removals) {
+    parts.run({"HSET", home_key(sql::kRemovalsKey), removal.id, encode_removal(removal)});
+    const std::string_view tag = sql::tag_of(removal.prefix);
+    if (tag != sql::home_tag()) parts.run({"HSET", own_key(tag, sql::kRemovalsKey), removal.id, "1"});
+  }
+  for (const std::string& key : change.deleted_keys) parts.run({"UNLINK", key});
+  for (const auto& [from, to] : change.renamed_keys) parts.run({"@rename", from, to});
+  for (const sql::Oid table : change.counted_changes) parts.run({"INCR", changes_key(placed(base, table))});
+  for (const sql::Oid index : change.building) parts.run({"SET", building_key(index), "1", "PX", std::to_string(kBuildLeaseMilliseconds)});
+  if (!parts.has_others() && !by_parts) return {};
+  if (change.roles) throw sql::not_supported("a statement or transaction that changes roles and tables of several buckets");
+  for (const int bucket : parts.buckets()) parts.run_pieces("HDEL", own_key(sql::bucket_tag(bucket), sql::kRemovalsKey), change.finished_removals);
+  parts.run({"SET", home_key(sql::kVersionKey), new_version});
+  parts.run({"SET", home_key(sql::kFormatKey), std::to_string(sql::kStoredFormat)});
+  return parts.words();
 }
 
 /// Applies the change to definitions in memory, as commit_catalog.lua does in Redis. Throws 25006 if the change needs keys of tables.
@@ -239,7 +295,7 @@ std::optional<std::string> commit_to(OwnKeyspace& own, const sql::CatalogSnapsho
     throw sql::SqlError(sqlstate::kReadOnlyTransaction, "tables with rows of their own cannot be changed: this redquel only looks at Redis");
   }
   std::string new_version = random_version();
-  CatalogFields fields = fields_of(change, new_version);
+  CatalogFields fields = fields_of(base, change, new_version);
   OwnKeyspace::Commit commit{base.version, new_version, std::string(sql::kCatalogKey), std::move(fields.definitions), std::move(fields.dropped), std::move(change.statements)};
   if (change.first_oid != 0) commit.still_free = {std::string(kNextOidField), change.first_oid};
   if (!own.commit(std::move(commit))) return std::nullopt;
@@ -256,33 +312,63 @@ bool CatalogChange::empty() const {
 
 asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounters* counters) {
   CommandBatch batch;
-  batch.add("GET", sql::kVersionKey);
-  batch.add("HGETALL", sql::kCatalogKey);
-  batch.add("HKEYS", sql::kPrefixesKey);
-  batch.add("HGETALL", sql::kRemovalsKey);
-  batch.add("GET", sql::kFormatKey);
+  batch.add("GET", sql::home_key(sql::kVersionKey));
+  batch.add("HGETALL", sql::home_key(sql::kCatalogKey));
+  batch.add("HKEYS", sql::home_key(sql::kPrefixesKey));
+  batch.add("HGETALL", sql::home_key(sql::kRemovalsKey));
+  batch.add("GET", sql::home_key(sql::kFormatKey));
   RepliesPtr replies = co_await client.execute_atomic(std::move(batch), counters);
   co_await refresh_known_roles();
   co_return decode_catalog(*replies);
 }
 
+namespace {
+
+/// Commits the parts of a change in their buckets. Returns false if something is not as expected. Throws 08007 if the outcome is unknown.
+asio::awaitable<bool> commit_parts(RedisClient& client, const CatalogCommit& commit) {
+  std::vector<BucketWrite> writes;
+  for (const auto& [bucket, words] : commit.parts) writes.push_back({bucket, {}, definition_arguments(words)});
+  std::vector<int> buckets;
+  for (const BucketWrite& write : writes) buckets.push_back(write.bucket);
+  std::vector<sql::Oid> tables;
+  for (const PlacedTable& table : commit.tables) tables.push_back(table.oid());
+  co_return co_await commit_writes(client, make_commit_name(std::move(buckets), tables), std::move(writes)) == std::nullopt;
+}
+
+}  // namespace
+
 asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, const sql::CatalogSnapshot& base,
                                                            CatalogChange change) {
   if (OwnKeyspace* own = client.own_keyspace()) co_return commit_to(*own, base, std::move(change));
-  std::vector<sql::Oid> tables = tables_in_use(change);
-  const CatalogCommit commit = encode_commit(base, std::move(change));
-  RepliesPtr replies = co_await run_script(client, kCommitCatalogScript, commit.keys, commit.arguments);
-  const std::string_view answer = replies->text(0).value_or("");
-  if (answer == "committed") co_return commit.new_version;
-  if (answer == "busy") co_await wait_while_exclusive(client, std::move(tables));
+  CatalogCommit commit = encode_commit(base, std::move(change));
+  bool is_committed = false, is_busy = true;
+  if (commit.parts.empty()) {
+    const RepliesPtr replies = co_await run_script(client, kCommitCatalogScript, commit.keys, commit.arguments);
+    const std::string_view answer = replies->text(0).value_or("");
+    is_committed = answer == "committed";
+    is_busy = answer == "busy";
+  } else {
+    is_committed = co_await commit_parts(client, commit);
+  }
+  if (is_committed) {
+    co_await publish_version(client);
+    co_return commit.new_version;
+  }
+  if (is_busy) co_await wait_while_exclusive(client, std::move(commit.tables));
   co_return std::nullopt;
 }
 
-CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange change) {
+CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange change, bool by_parts) {
   CatalogCommit commit;
   commit.new_version = random_version();
+  for (const sql::Oid table : tables_in_use(change)) commit.tables.push_back(placed(base, table));
+  if (sql::uses_cluster()) {
+    commit.tables.push_back(home_table(0));  // kDefinitionsField
+    commit.parts = parts_of(base, change, commit.new_version, by_parts);
+    if (!commit.parts.empty()) return commit;
+  }
   for (const std::string_view key : {sql::kVersionKey, sql::kCatalogKey, sql::kVersionsKey, sql::kPrefixesKey, sql::kRemovalsKey, sql::kFormatKey}) {
-    commit.keys.emplace_back(key);
+    commit.keys.push_back(sql::home_key(key));
   }
   std::optional<RoleCommit> roles;
   if (change.roles) roles = encode_commit(*change.roles);
@@ -293,11 +379,11 @@ CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange chan
 
 asio::awaitable<sql::Oid> reserve_oids(RedisClient& client, sql::Oid count) {
   if (OwnKeyspace* own = client.own_keyspace()) co_return static_cast<sql::Oid>(own->reserve(sql::kCatalogKey, kNextOidField, sql::kFirstUserOid, count));
-  const std::vector<std::string> keys{std::string(sql::kCatalogKey)}, arguments{std::to_string(sql::kFirstUserOid), std::to_string(count)};
+  const std::vector<std::string> keys{sql::home_key(sql::kCatalogKey)}, arguments{std::to_string(sql::kFirstUserOid), std::to_string(count)};
   const RepliesPtr replies = co_await run_script(client, kReserveOidsScript, keys, arguments);
   co_return static_cast<sql::Oid>(replies->integer(0));
 }
 
-std::string building_key(sql::Oid index) { return std::string(sql::kBuildingPrefix) + std::to_string(index); }
+std::string building_key(sql::Oid index) { return sql::home_key(sql::kBuildingPrefix) + std::to_string(index); }
 
 }  // namespace redquel::executor

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "executor/redis/client.h"
+#include "executor/storage/placed_table.h"
 #include "executor/storage/removal.h"
 #include "executor/storage/role_store.h"
 #include "sql/catalog/catalog.h"
@@ -74,8 +76,13 @@ asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, 
 struct CatalogCommit {
   std::string new_version;
   std::vector<std::string> keys, arguments;
+  /// Where tables of other buckets than the home bucket change: the part of each bucket, as prepare_commit.lua takes it. Then a commit over
+  /// these buckets replaces the script.
+  std::map<int, std::vector<std::string>> parts;
+  std::vector<PlacedTable> tables;  // that the change defines anew, drops, or has read the rows of
 };
-CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange change);
+/// `by_parts`: in a cluster also where the home bucket alone changes.
+CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange change, bool by_parts = false);
 
 /// Reserves so many oids, even if they are never used: returns the first. A change that would take them without a reservation becomes
 /// stale.

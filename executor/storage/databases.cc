@@ -8,6 +8,7 @@
 #include "executor/redis/redis_error.h"
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/name_errors.h"
@@ -20,7 +21,7 @@ using sql::SqlError;
 namespace {
 
 asio::awaitable<RepliesPtr> call(RedisClient& home, const Script& script, std::vector<std::string> arguments) {
-  const std::vector<std::string> keys{std::string(sql::kDatabasesKey)};
+  const std::vector<std::string> keys{sql::home_key(sql::kDatabasesKey)};
   RepliesPtr replies = co_await run_script(home, script, keys, arguments);
   replies->or_throw();
   co_return replies;
@@ -32,7 +33,7 @@ SqlError already_exists(const std::string& name) { return sql::duplicate_databas
 
 asio::awaitable<std::optional<int>> find_database(RedisClient& home, const std::string& name) {
   CommandBatch batch;
-  batch.add("HGET", sql::kDatabasesKey, name);
+  batch.add("HGET", sql::home_key(sql::kDatabasesKey), name);
   const RepliesPtr replies = co_await home.execute(std::move(batch));
   replies->or_throw();
   const std::optional<std::string_view> value = replies->text(0);
@@ -47,7 +48,7 @@ asio::awaitable<std::optional<int>> find_database(RedisClient& home, const std::
 
 asio::awaitable<std::vector<std::string>> list_databases(RedisClient& home) {
   CommandBatch batch;
-  batch.add("HKEYS", sql::kDatabasesKey);
+  batch.add("HKEYS", sql::home_key(sql::kDatabasesKey));
   const RepliesPtr replies = co_await home.execute(std::move(batch));
   replies->or_throw();
   std::vector<std::string> names{std::string(kHomeDatabase)};
@@ -91,7 +92,7 @@ asio::awaitable<std::size_t> delete_own_keys(RedisClient& database) {
 
 asio::awaitable<bool> forget_database(RedisClient& home, const std::string& name) {
   CommandBatch batch;
-  batch.add("HDEL", sql::kDatabasesKey, name);
+  batch.add("HDEL", sql::home_key(sql::kDatabasesKey), name);
   const RepliesPtr replies = co_await home.execute(std::move(batch));
   co_return replies->integer(0) != 0;
 }

@@ -5,10 +5,13 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/journal.h"
+#include "executor/storage/version_copies.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -17,21 +20,25 @@ namespace redquel::executor {
 
 namespace {
 
-std::string lease_key(const std::string& unit) { return std::string(sql::kUnitLeasePrefix) + unit; }
+std::string lease_key(std::string_view tag, const std::string& unit) { return own_key(tag, sql::kUnitLeasePrefix) + unit; }
 
-asio::awaitable<std::string> run_step(RedisClient& client, std::string step, std::string unit, std::string owner, std::string fresh,
-                                      std::vector<std::string> more) {
-  const std::vector<std::string> keys{std::string(sql::kVersionKey), std::string(sql::kVersionsKey), std::string(sql::kExclusiveKey), lease_key(unit), journal_key(unit)};
+asio::awaitable<std::string> run_step(RedisClient& client, std::string tag, std::string step, std::string unit, std::string owner,
+                                      std::string fresh, std::vector<std::string> more) {
+  const std::vector<std::string> keys{own_key(tag, sql::kVersionKey), own_key(tag, sql::kVersionsKey), own_key(tag, sql::kExclusiveKey),
+                                      lease_key(tag, unit), journal_key(tag, unit)};
+  const bool moves_version = step == "begin" || step == "end";
   std::vector<std::string> arguments{std::move(step), std::move(unit), std::move(owner), std::to_string(kExclusiveLeaseMilliseconds),
                                      std::move(fresh)};
   arguments.insert(arguments.end(), more.begin(), more.end());
-  RepliesPtr replies = co_await run_script(client, kExclusiveTablesScript, keys, arguments);
-  co_return std::string(replies->text(0).value_or(""));
+  const RepliesPtr replies = co_await run_script(client, kExclusiveTablesScript, keys, arguments);
+  std::string answer(replies->text(0).value_or(""));
+  if (moves_version && answer == "done") co_await renew_version(client);
+  co_return answer;
 }
 
-std::vector<std::string> texts_of(const std::vector<sql::Oid>& tables) {
+std::vector<std::string> texts_of(const std::vector<PlacedTable>& tables) {
   std::vector<std::string> texts;
-  for (const sql::Oid oid : tables) texts.push_back(std::to_string(oid));
+  for (const PlacedTable& table : tables) texts.push_back(std::to_string(table.oid()));
   return texts;
 }
 
@@ -47,48 +54,53 @@ std::vector<std::string> words_of(std::string_view text) {
 
 /// Undoes a unit whose owner is gone. Returns false if the owner lives, or another process already undoes it.
 asio::awaitable<bool> recover(RedisClient& client, const ExclusiveTables& all, const ExclusiveTable& dead) {
-  std::vector<sql::Oid> tables;
+  std::vector<PlacedTable> tables;
   for (const auto& [oid, state] : all) {
-    if (state.unit == dead.unit) tables.push_back(oid);
+    if (state.unit == dead.unit) tables.push_back(dead.tag.empty() ? PlacedTable(oid) : PlacedTable(oid, sql::bucket_of(dead.tag)));
   }
   const std::string owner = random_version();
   if (!co_await take_over(client, dead.unit, dead.owner, owner, tables)) co_return false;
-  if (!co_await undo_journal(client, dead.unit, owner)) co_return false;
+  if (!co_await undo_journal(client, tables.front(), dead.unit, owner)) co_return false;
   co_return co_await end_exclusive(client, dead.unit, owner, tables);
 }
 
 }  // namespace
 
-std::string journal_key(const std::string& unit) { return std::string(sql::kJournalPrefix) + unit; }
+std::string journal_key(std::string_view tag, const std::string& unit) { return own_key(tag, sql::kJournalPrefix) + unit; }
 
-asio::awaitable<ExclusiveTables> load_exclusive_tables(RedisClient& client) {
+asio::awaitable<ExclusiveTables> load_exclusive_tables(RedisClient& client, std::vector<std::string> tags) {
   CommandBatch batch;
-  batch.add("HGETALL", sql::kExclusiveKey);
-  RepliesPtr replies = co_await client.execute(std::move(batch));
-  const std::span<const Reply> found = replies->array(0);
+  for (const std::string& tag : tags) batch.add("HGETALL", own_key(tag, sql::kExclusiveKey));
+  const RepliesPtr replies = co_await client.execute(std::move(batch));
   ExclusiveTables tables;
-  for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
-    sql::Oid oid = 0;
-    std::from_chars(found[i].text.data(), found[i].text.data() + found[i].text.size(), oid);
-    std::vector<std::string> words = words_of(found[i + 1].text);
-    if (words.size() == 4) tables[oid] = {words[0], words[1], words[2], words[3]};
+  for (std::size_t index = 0; index < tags.size(); ++index) {
+    const std::span<const Reply> found = replies->array(index);
+    for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
+      sql::Oid oid = 0;
+      std::from_chars(found[i].text.data(), found[i].text.data() + found[i].text.size(), oid);
+      std::vector<std::string> words = words_of(found[i + 1].text);
+      if (words.size() == 4) tables[oid] = {words[0], words[1], words[2], words[3], tags[index]};
+    }
   }
   co_return tables;
 }
 
-asio::awaitable<bool> wait_while_exclusive(RedisClient& client, std::vector<sql::Oid> tables, LockDeadline deadline) {
+asio::awaitable<bool> wait_while_exclusive(RedisClient& client, std::vector<PlacedTable> tables, LockDeadline deadline) {
   if (tables.empty()) co_return false;
+  std::set<std::string> tags;
+  for (const PlacedTable& table : tables) tags.emplace(table.tag());
   auto pause = std::chrono::milliseconds(1);
   bool waited = false;
   while (true) {
-    const ExclusiveTables all = co_await load_exclusive_tables(client);
+    std::vector<std::string> looked(tags.begin(), tags.end());
+    const ExclusiveTables all = co_await load_exclusive_tables(client, std::move(looked));
     const auto blocking =
-        std::ranges::find_if(all, [&](const auto& entry) { return std::ranges::find(tables, entry.first) != tables.end(); });
+        std::ranges::find_if(all, [&](const auto& entry) { return std::ranges::find(tables, PlacedTable(entry.first)) != tables.end(); });
     if (blocking == all.end()) co_return waited;
     waited = true;
     const ExclusiveTable state = blocking->second;
     CommandBatch batch;
-    batch.add("EXISTS", lease_key(state.unit));
+    batch.add("EXISTS", lease_key(state.tag, state.unit));
     RepliesPtr replies = co_await client.execute(std::move(batch));
     if (replies->integer(0) == 0 && co_await recover(client, all, state)) continue;
     if (deadline && std::chrono::steady_clock::now() >= *deadline) {
@@ -103,33 +115,39 @@ asio::awaitable<bool> wait_while_exclusive(RedisClient& client, std::vector<sql:
 
 asio::awaitable<BeginResult> begin_exclusive(RedisClient& client, const std::string& unit,
                                              std::span<const std::shared_ptr<const sql::TableDef>> tables) {
+  const std::string tag(tables.front()->tag());
   std::vector<std::string> arguments;
   for (const auto& table : tables) {
+    if (table->tag() != tag) throw sql::not_supported("a statement or transaction that writes many rows of tables in several buckets");
     arguments.push_back(std::to_string(table->oid));
     arguments.push_back(table->version);
   }
-  const std::string answer = co_await run_step(client, "begin", unit, unit, random_version(), std::move(arguments));
+  const std::string answer = co_await run_step(client, tag, "begin", unit, unit, random_version(), std::move(arguments));
   co_return answer == "done" ? BeginResult::kBegun : answer == "busy" ? BeginResult::kBusy : BeginResult::kStale;
 }
 
-asio::awaitable<bool> extend_lease(RedisClient& client, const std::string& unit, const std::string& owner, sql::Oid table) {
-  std::vector<std::string> arguments{std::to_string(table)};
-  co_return co_await run_step(client, "extend", unit, owner, std::string(), std::move(arguments)) == "done";
+asio::awaitable<bool> extend_lease(RedisClient& client, const std::string& unit, const std::string& owner, PlacedTable table) {
+  std::vector<std::string> arguments{std::to_string(table.oid())};
+  std::string tag(table.tag());
+  co_return co_await run_step(client, std::move(tag), "extend", unit, owner, std::string(), std::move(arguments)) == "done";
 }
 
 asio::awaitable<bool> take_over(RedisClient& client, const std::string& unit, const std::string& owner, const std::string& new_owner,
-                                const std::vector<sql::Oid>& tables) {
-  co_return co_await run_step(client, "take", unit, owner, new_owner, texts_of(tables)) == "done";
+                                const std::vector<PlacedTable>& tables) {
+  std::string tag(tables.front().tag());
+  co_return co_await run_step(client, std::move(tag), "take", unit, owner, new_owner, texts_of(tables)) == "done";
 }
 
 asio::awaitable<bool> end_exclusive(RedisClient& client, const std::string& unit, const std::string& owner,
-                                    const std::vector<sql::Oid>& tables) {
-  co_return co_await run_step(client, "end", unit, owner, random_version(), texts_of(tables)) == "done";
+                                    const std::vector<PlacedTable>& tables) {
+  std::string tag(tables.front().tag());
+  co_return co_await run_step(client, std::move(tag), "end", unit, owner, random_version(), texts_of(tables)) == "done";
 }
 
-asio::awaitable<bool> drop_last_chunk(RedisClient& client, const std::string& unit, const std::string& owner, sql::Oid table) {
-  std::vector<std::string> arguments{std::to_string(table)};
-  co_return co_await run_step(client, "pop", unit, owner, std::string(), std::move(arguments)) == "done";
+asio::awaitable<bool> drop_last_chunk(RedisClient& client, const std::string& unit, const std::string& owner, PlacedTable table) {
+  std::vector<std::string> arguments{std::to_string(table.oid())};
+  std::string tag(table.tag());
+  co_return co_await run_step(client, std::move(tag), "pop", unit, owner, std::string(), std::move(arguments)) == "done";
 }
 
 }  // namespace redquel::executor

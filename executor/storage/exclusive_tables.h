@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "executor/redis/client.h"
+#include "executor/storage/placed_table.h"
 #include "sql/catalog/catalog.h"
 
 namespace redquel::executor {
@@ -25,10 +26,12 @@ struct ExclusiveTable {
   std::string owner;            // who may write: the unit itself, or who undoes it
   std::string table_version;    // as it was, and will be
   std::string catalog_version;  // likewise, unless definitions change meanwhile
+  std::string tag;              // of its bucket
 };
 using ExclusiveTables = std::map<sql::Oid, ExclusiveTable>;
 
-asio::awaitable<ExclusiveTables> load_exclusive_tables(RedisClient& client);
+/// Returns those of the buckets with these tags.
+asio::awaitable<ExclusiveTables> load_exclusive_tables(RedisClient& client, std::vector<std::string> tags);
 
 using LockDeadline = std::optional<std::chrono::steady_clock::time_point>;
 /// lock_timeout, in milliseconds, from now on; 0: none.
@@ -39,28 +42,29 @@ inline LockDeadline lock_deadline(std::int64_t milliseconds) {
 
 /// Waits until none of the tables is exclusive. Undoes a unit whose lease has ended. Throws 55P03 past the deadline. Returns true if a table
 /// was exclusive: then the definitions should be loaded again.
-asio::awaitable<bool> wait_while_exclusive(RedisClient& client, std::vector<sql::Oid> tables, LockDeadline deadline = {});
+asio::awaitable<bool> wait_while_exclusive(RedisClient& client, std::vector<PlacedTable> tables, LockDeadline deadline = {});
 
 // ---- the steps of a unit, each one script call -----------------------------------------------------------------------------------
 
 inline constexpr std::size_t kExclusiveLeaseMilliseconds = 30'000;
 
 enum class BeginResult { kBegun, kStale, kBusy };
-/// Makes the tables exclusive for the new unit, all or none. kStale: a definition is not the given one; kBusy: another unit has one.
+/// Makes the tables exclusive for the new unit, all or none. Throws 0A000 for tables in several buckets. kStale: a definition is not the given one; kBusy: another unit has one.
 asio::awaitable<BeginResult> begin_exclusive(RedisClient& client, const std::string& unit,
                                              std::span<const std::shared_ptr<const sql::TableDef>> tables);
 /// A sign of life; false: somebody else has taken the tables over.
-asio::awaitable<bool> extend_lease(RedisClient& client, const std::string& unit, const std::string& owner, sql::Oid table);
+asio::awaitable<bool> extend_lease(RedisClient& client, const std::string& unit, const std::string& owner, PlacedTable table);
 /// Makes `new_owner` the owner of a unit whose lease is over; false: it is not.
 asio::awaitable<bool> take_over(RedisClient& client, const std::string& unit, const std::string& owner, const std::string& new_owner,
-                                const std::vector<sql::Oid>& tables);
+                                const std::vector<PlacedTable>& tables);
 /// Gives the tables free; what is in Redis stays. False: they are not this owner's any more.
 asio::awaitable<bool> end_exclusive(RedisClient& client, const std::string& unit, const std::string& owner,
-                                    const std::vector<sql::Oid>& tables);
+                                    const std::vector<PlacedTable>& tables);
 
 /// Drops the journal's last chunk without undoing it. `table`: one of the unit's.
-asio::awaitable<bool> drop_last_chunk(RedisClient& client, const std::string& unit, const std::string& owner, sql::Oid table);
+asio::awaitable<bool> drop_last_chunk(RedisClient& client, const std::string& unit, const std::string& owner, PlacedTable table);
 
-std::string journal_key(const std::string& unit);
+/// `tag`: of the bucket of the unit's tables.
+std::string journal_key(std::string_view tag, const std::string& unit);
 
 }  // namespace redquel::executor

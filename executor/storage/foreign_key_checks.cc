@@ -5,6 +5,7 @@
 #include "executor/redis/redis_error.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/row_record.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/sqlstate.h"
 
@@ -121,7 +122,7 @@ ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsAct
       violate(release.change == need.change ? key.still_referenced(release.row, settings) : key.missing(need.row, settings));
       continue;
     }
-    demands.locks.push_back({key.referenced()->oid, LockMode::kKeyShare, need.lock});
+    demands.locks.push_back({*key.referenced(), LockMode::kKeyShare, need.lock});
     std::optional<bool> exists;
     if (buffer != nullptr) {
       if (need.place->field) {
@@ -144,7 +145,7 @@ ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsAct
     rely(key.referencing());
     const std::optional<ReferencedPlace> place = key.own_place(release.row);
     if (is_provided(place->id())) continue;
-    if (place->field) demands.locks.push_back({key.referenced()->oid, LockMode::kUpdate, key.own_lock_field(release.row)});
+    if (place->field) demands.locks.push_back({*key.referenced(), LockMode::kUpdate, key.own_lock_field(release.row)});
     if (is_deferred(release)) continue;
     const std::optional<std::string> set = key.set_of_references(release.row);
     if (!set) continue;
@@ -267,7 +268,9 @@ asio::awaitable<bool> ForeignKeyChecks::verify_noted(RedisClient& redis, const s
   while (first_need < needs_.size() || first_release < release_order_.size()) {
     // A table that this unit has for itself is known under another version.
     std::map<sql::Oid, std::string> relied;
+    std::string_view tag;  // of all of them: the tables of a foreign key lie in one bucket
     const auto rely = [&](const TablePtr& table) {
+      tag = table->tag();
       if (!tables_.contains(table->oid)) relied.emplace(table->oid, table->version);
     };
     std::vector<std::string> places, looks;  // keys and arguments
@@ -296,7 +299,7 @@ asio::awaitable<bool> ForeignKeyChecks::verify_noted(RedisClient& redis, const s
       sets.push_back(*set);
       releases.push_back(&release);
     }
-    std::vector<std::string> keys{std::string(sql::kVersionsKey)}, arguments{std::to_string(relied.size())};
+    std::vector<std::string> keys{own_key(tag, sql::kVersionsKey)}, arguments{std::to_string(relied.size())};
     for (const auto& [oid, version] : relied) arguments.insert(arguments.end(), {std::to_string(oid), version});
     keys.insert(keys.end(), places.begin(), places.end());
     keys.insert(keys.end(), sets.begin(), sets.end());

@@ -38,7 +38,7 @@ struct ForeignKeyDemands {
     bool is_update;                      // its key becomes another
   };
   struct Lock {
-    sql::Oid table;
+    PlacedTable table;
     LockMode mode;
     std::string field;
   };

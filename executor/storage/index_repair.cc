@@ -15,6 +15,7 @@
 #include "executor/storage/row_expiry.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/stored_row.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/sqlstate.h"
@@ -239,7 +240,7 @@ class IndexRepair {
     if (table_->rows_expire()) {
       steps.push_back({"list", encoder_.keys().entries(), member, row_entries(encoder_, image, words, true)});
       steps.push_back({"zadd", encoder_.keys().expiries(), member, "0"});  // the sweeper sees when it is due
-      steps.push_back({"sadd", std::string(sql::kExpiringKey), table_->prefix, ""});
+      steps.push_back({"sadd", std::string(table_->tag()).append(sql::kExpiringKey), table_->prefix, ""});
     }
   }
 

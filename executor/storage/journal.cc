@@ -132,8 +132,8 @@ class Undo {
   }
 
   asio::awaitable<bool> drop(const std::vector<JournalRecord>& records) {
-    const std::string unit = step_.key.substr(journal_key("").size());
-    co_return co_await drop_last_chunk(client_, unit, step_.owner, records.front().table);
+    const std::string unit(sql::without_tag(step_.key).substr(sql::kJournalPrefix.size()));
+    co_return co_await drop_last_chunk(client_, unit, step_.owner, *table(records.front()));
   }
 
   RedisClient& client_;
@@ -171,8 +171,8 @@ std::vector<JournalRecord> decode_journal_records(std::string_view text) {
   return records;
 }
 
-asio::awaitable<bool> undo_journal(RedisClient& client, const std::string& unit, const std::string& owner) {
-  const std::string key = journal_key(unit);
+asio::awaitable<bool> undo_journal(RedisClient& client, PlacedTable table, const std::string& unit, const std::string& owner) {
+  const std::string key = journal_key(table.tag(), unit);
   LoadedCatalog loaded = co_await load_catalog(client);
   Undo undo(client, loaded.snapshot, JournalStep{JournalStep::Kind::kUndo, owner, key});
   while (true) {
@@ -188,7 +188,7 @@ asio::awaitable<bool> undo_journal(RedisClient& client, const std::string& unit,
     if (records.empty()) throw damaged();
     if (!co_await undo.run(records)) co_return false;
     // The tables stay exclusive while this goes on, however long it takes.
-    if (!co_await extend_lease(client, unit, owner, records.front().table)) co_return false;
+    if (!co_await extend_lease(client, unit, owner, table)) co_return false;
   }
 }
 

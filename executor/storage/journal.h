@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/redis/client.h"
+#include "executor/storage/placed_table.h"
 #include "sql/catalog/catalog.h"
 
 namespace redquel::executor {
@@ -28,7 +29,7 @@ void append_journal_record(std::string& out, sql::Oid table, std::string_view me
 /// Throws XX001 for what is no list of records.
 std::vector<JournalRecord> decode_journal_records(std::string_view text);
 
-/// Undoes a unit chunk after chunk, the last one first. False: the tables are not this owner's any more.
-asio::awaitable<bool> undo_journal(RedisClient& client, const std::string& unit, const std::string& owner);
+/// Undoes a unit chunk after chunk, the last one first. `table`: one of the unit's. False: the tables are not this owner's any more.
+asio::awaitable<bool> undo_journal(RedisClient& client, PlacedTable table, const std::string& unit, const std::string& owner);
 
 }  // namespace redquel::executor

@@ -52,7 +52,7 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
   asio::any_io_executor executor;
   RedisClient& client;
   const std::string unit;
-  std::vector<sql::Oid> tables;
+  std::vector<PlacedTable> tables;
   bool active = false;
   std::uint64_t generation = 0;  // of Redis: after a restart chunks may be lost
   Clock::time_point last_sign;  // other owners cannot have the tables before the lease is over
@@ -117,7 +117,7 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
     while (self->running > 0) co_await self->wait_for_a_chunk();
     self->chunks.clear();
     if (!self->active) co_return;
-    const bool owned = co_await undo_journal(self->client, self->unit, self->unit);
+    const bool owned = co_await undo_journal(self->client, self->tables.front(), self->unit, self->unit);
     if (owned) co_await end_exclusive(self->client, self->unit, self->unit, self->tables);
     self->stop();
   }
@@ -142,10 +142,10 @@ JournaledUnit::~JournaledUnit() {
 
 const std::string& JournaledUnit::token() const { return state_->unit; }
 
-JournalStep JournaledUnit::step() const { return {JournalStep::Kind::kDo, state_->unit, journal_key(state_->unit)}; }
+JournalStep JournaledUnit::step() const { return {JournalStep::Kind::kDo, state_->unit, journal_key(state_->tables.front().tag(), state_->unit)}; }
 
 asio::awaitable<bool> JournaledUnit::begin(std::vector<TablePtr> tables, LockDeadline deadline) {
-  for (const TablePtr& table : tables) state_->tables.push_back(table->oid);
+  for (const TablePtr& table : tables) state_->tables.emplace_back(*table);
   Clock::time_point began;
   while (true) {
     began = Clock::now();
@@ -158,8 +158,8 @@ asio::awaitable<bool> JournaledUnit::begin(std::vector<TablePtr> tables, LockDea
     }
     if (result == BeginResult::kStale) co_return false;
     if (result == BeginResult::kBegun) break;
-    std::vector<sql::Oid> oids = state_->tables;
-    co_await wait_while_exclusive(state_->client, std::move(oids), deadline);
+    std::vector<PlacedTable> waited_for = state_->tables;
+    co_await wait_while_exclusive(state_->client, std::move(waited_for), deadline);
   }
   state_->active = true;
   state_->last_sign = began;
@@ -210,9 +210,10 @@ asio::awaitable<void> JournaledUnit::commit() {
     }
     if (!lost) continue;
     if (++attempts == kCommitAttempts) std::rethrow_exception(lost);
-    const ExclusiveTables now = co_await load_exclusive_tables(state_->client);
+    std::vector<std::string> tags{std::string(state_->tables.front().tag())};
+    const ExclusiveTables now = co_await load_exclusive_tables(state_->client, std::move(tags));
     if (state_->client.generation() == state_->generation) continue;
-    const auto ours = now.find(state_->tables.front());
+    const auto ours = now.find(state_->tables.front().oid());
     if (ours != now.end() && ours->second.unit == state_->unit) std::rethrow_exception(lost);  // not done: it is undone
     state_->stop();
     throw unknown_outcome();

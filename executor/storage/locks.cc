@@ -23,26 +23,26 @@ std::size_t cut_number(std::string_view& bytes) {
 
 }  // namespace
 
-std::size_t LockSet::count_kept(sql::Oid table) const {
+std::size_t LockSet::count_kept(const PlacedTable& table) const {
   const auto found = kept_.find(table);
   return found == kept_.end() ? 0 : found->second.size();
 }
 
-void LockSet::add(sql::Oid table, std::string field) {
+void LockSet::add(const PlacedTable& table, std::string field) {
   if (const auto written = recent_.find(table); written != recent_.end()) recent_size_ -= written->second.erase(field);
   if (kept_[table].insert(std::move(field)).second) ++kept_size_;
 }
 
-bool LockSet::contains(sql::Oid table, const std::string& field) const {
+bool LockSet::contains(const PlacedTable& table, const std::string& field) const {
   const auto found = kept_.find(table);
   return found != kept_.end() && found->second.contains(field);
 }
 
-void LockSet::remove(sql::Oid table, const std::string& field) {
+void LockSet::remove(const PlacedTable& table, const std::string& field) {
   if (const auto found = kept_.find(table); found != kept_.end()) kept_size_ -= found->second.erase(field);
 }
 
-void LockSet::add_written(sql::Oid table, std::string field) {
+void LockSet::add_written(const PlacedTable& table, std::string field) {
   if (recent_size_ >= most_recent_) spill();
   if (const auto kept = kept_.find(table); kept != kept_.end() && kept->second.contains(field)) return;
   if (recent_[table].insert(std::move(field)).second) ++recent_size_;
@@ -68,7 +68,9 @@ LockSet::Fields LockSet::part(std::size_t number) const {
   std::string_view rest = *block;
   Fields fields;
   while (!rest.empty()) {
-    std::set<std::string>& of_table = fields[static_cast<sql::Oid>(cut_number(rest))];
+    const auto oid = static_cast<sql::Oid>(cut_number(rest));
+    const int bucket = static_cast<int>(cut_number(rest)) - 1;
+    std::set<std::string>& of_table = fields[PlacedTable(oid, bucket)];
     for (std::size_t count = cut_number(rest); count > 0; --count) {
       const std::size_t size = cut_number(rest);
       of_table.emplace_hint(of_table.end(), rest.substr(0, size));
@@ -81,7 +83,8 @@ LockSet::Fields LockSet::part(std::size_t number) const {
 void LockSet::spill() {
   std::string block;
   for (const auto& [table, fields] : recent_) {
-    append_size(block, table);
+    append_size(block, table.oid());
+    append_size(block, static_cast<std::size_t>(table.bucket() + 1));
     append_size(block, fields.size());
     for (const std::string& field : fields) {
       append_size(block, field.size());

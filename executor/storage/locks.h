@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "executor/runtime/temporary_file.h"
+#include "executor/storage/placed_table.h"
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/stored_keys.h"
 
@@ -20,8 +21,11 @@ namespace redquel::executor {
 /// Row lock strengths of PostgreSQL's manual, section 13.3.2. Two of them conflict when their sum is 5 or more.
 enum class LockMode : std::uint8_t { kKeyShare = 1, kShare = 2, kNoKeyUpdate = 3, kUpdate = 4 };
 
-inline std::string lock_key(sql::Oid table) { return std::string(sql::kLocksPrefix) + std::to_string(table); }
-inline std::string process_key(std::string_view process) { return std::string(sql::kProcessPrefix) + std::string(process); }
+inline std::string lock_key(const PlacedTable& table) { return own_key(table.tag(), sql::kLocksPrefix) + std::to_string(table.oid()); }
+/// The lease of a process. Each bucket in which the process has locks has one.
+inline std::string process_key(std::string_view process, std::string_view tag = sql::home_tag()) {
+  return own_key(tag, sql::kProcessPrefix).append(process);
+}
 inline std::string row_lock_field(std::string_view member) { return "r" + std::string(member); }
 inline std::string value_lock_field(std::string_view uniques_key, std::string_view field) {
   std::string text = "u" + std::string(uniques_key);
@@ -33,7 +37,7 @@ inline std::string value_lock_field(std::string_view uniques_key, std::string_vi
 /// The locks of one transaction. Row locks beyond some thousand wait in a temporary file.
 class LockSet {
  public:
-  using Fields = std::map<sql::Oid, std::set<std::string>>;
+  using Fields = std::map<PlacedTable, std::set<std::string>>;
 
   std::string token;  // 16 hex digits of the process, '.', the transaction's number, '.', the session's pid
 
@@ -42,14 +46,14 @@ class LockSet {
   /// Returns the number of locks; one that was taken again after it had gone to the file counts twice.
   std::size_t size() const { return kept_size_ + recent_size_ + filed_; }
   /// Of those of one table that `add` has noted.
-  std::size_t count_kept(sql::Oid table) const;
+  std::size_t count_kept(const PlacedTable& table) const;
 
-  void add(sql::Oid table, std::string field);
+  void add(const PlacedTable& table, std::string field);
   /// Those that `add` has noted.
-  bool contains(sql::Oid table, const std::string& field) const;
-  void remove(sql::Oid table, const std::string& field);
+  bool contains(const PlacedTable& table, const std::string& field) const;
+  void remove(const PlacedTable& table, const std::string& field);
   /// Of a row or value that a statement writes or locks.
-  void add_written(sql::Oid table, std::string field);
+  void add_written(const PlacedTable& table, std::string field);
   /// Nothing is held any more.
   void clear();
   /// All of them, and nothing is left here but the token.

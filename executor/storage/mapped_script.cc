@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -89,7 +90,7 @@ void MappedWriteCall::respect_lock(sql::Oid table, const std::string& row, LockM
   LockMode& wanted = locks_[table].try_emplace(row_lock_field(row), mode).first->second;
   wanted = std::max(wanted, mode);
 }
-std::string unkept_key(sql::Oid table) { return fmt::format("{}{}", sql::kUnkeptPrefix, table); }
+std::string unkept_key(sql::Oid table) { return sql::home_key(sql::kUnkeptPrefix) + std::to_string(table); }
 
 void MappedWriteCall::note_unkept(sql::Oid table, const std::string& row) { noted_.emplace_back(table, row); }
 void MappedWriteCall::forget_unkept(sql::Oid table, const std::string& row) { forgotten_.emplace_back(table, row); }
@@ -99,7 +100,7 @@ void MappedWriteCall::forget_uniques(const std::string& noted_values) { command(
 void MappedWriteCall::append_locks(std::vector<std::string>& arguments) const {
   arguments.push_back(std::to_string(locks_.size()));
   for (const auto& [table, rows] : locks_) {
-    arguments.push_back(lock_key(table));
+    arguments.push_back(lock_key(home_table(table)));
     arguments.push_back(std::to_string(rows.size()));
     for (const auto& [field, mode] : rows) arguments.push_back(std::to_string(static_cast<int>(mode)) + field);
   }
@@ -117,7 +118,7 @@ std::vector<std::string> MappedWriteCall::arguments() const {
   for (const auto& [table, row] : noted_) ended.command({"SADD", unkept_key(table), row});
   for (const auto& [table, row] : forgotten_) ended.command({"SREM", unkept_key(table), row});
   // Each list ends where the next one begins, and a script of redquel's own tables in between.
-  if (ended.checks_.database != home_) ended.append_check({"TYPE", std::string(sql::kVersionKey)}, "t", "string");
+  if (ended.checks_.database != home_) ended.append_check({"TYPE", sql::home_key(sql::kVersionKey)}, "t", "string");
   if (ended.early_commands_.database != home_) ended.append(ended.early_commands_, {"PING"});
   if (ended.commands_.database != home_) ended.append(ended.commands_, {"PING"});
   std::vector<std::string> all{version_, std::to_string(ended.check_count_), token_};
@@ -127,8 +128,8 @@ std::vector<std::string> MappedWriteCall::arguments() const {
 }
 
 std::vector<std::string> MappedWriteCall::watched_keys() const {
-  std::vector<std::string> keys{std::string(sql::kVersionKey), std::string(sql::kVersionsKey)};
-  for (const auto& [table, rows] : locks_) keys.push_back(lock_key(table));
+  std::vector<std::string> keys{sql::home_key(sql::kVersionKey), sql::home_key(sql::kVersionsKey)};
+  for (const auto& [table, rows] : locks_) keys.push_back(lock_key(home_table(table)));
   return keys;
 }
 

@@ -9,6 +9,7 @@
 #include "executor/scripts/scripts.h"
 #include "executor/storage/mapped_row.h"
 #include "executor/storage/mapped_script.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -167,7 +168,7 @@ CommandBatch guarded_write(const RedisLogin& own, const RedisLogin& user, const 
   // Its text and not EVALSHA: a guard that Redis does not know would refuse nothing.
   batch.add("EVAL", kGuardMappedWriteScript.text(), "0", guard);
   batch.add("MULTI");
-  batch.add("EXISTS", sql::kVersionKey);
+  batch.add("EXISTS", sql::home_key(sql::kVersionKey));
   batch.add("AUTH", user.user, user.password);
   kMappedWriteAsUserScript.append_call(batch, no_keys, written);
   batch.add("EXEC");

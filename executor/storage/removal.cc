@@ -11,6 +11,7 @@
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/locks.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/key_segments.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -335,8 +336,16 @@ asio::awaitable<void> run_removal(RedisClient& client, Removal removal) {
     if (!is_ours) break;
     is_ours = co_await remove_part(client, removal, part);
   }
+  if (const std::string_view tag = sql::tag_of(removal.prefix); tag != sql::home_tag()) {
+    // The bucket has an entry of its own, for the scripts that delete there. It goes first: behind the other one the names are free.
+    CommandBatch batch;
+    batch.add("HDEL", own_key(tag, sql::kRemovalsKey), removal.id);
+    const RepliesPtr replies = co_await client.execute(std::move(batch));
+    replies->or_throw();
+    is_ours = true;
+  }
   if (!is_ours) co_return;
-  const std::vector<std::string> keys;
+  const std::vector<std::string> keys{sql::home_key(sql::kRemovalsKey), sql::home_key(sql::kPrefixesKey)};
   const std::vector<std::string> arguments{removal.id, removal.whole ? removal.prefix : std::string()};
   RepliesPtr replies = co_await run_script(client, kFinishRemovalScript, keys, arguments);
   replies->checked(0);

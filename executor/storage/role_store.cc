@@ -5,6 +5,8 @@
 #include "executor/redis/redis_error.h"
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
+#include "executor/storage/version_copies.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/role_json.h"
 #include "sql/catalog/role_scope.h"
 #include "sql/catalog/stored_keys.h"
@@ -20,14 +22,14 @@ asio::awaitable<void> refresh_known_roles() {
   RedisClient* home = home_database().client;
   if (home == nullptr) co_return;
   CommandBatch batch;
-  batch.add("HGET", sql::kRolesKey, sql::kRolesVersionField);
+  batch.add("HGET", sql::home_key(sql::kRolesKey), sql::kRolesVersionField);
   const RepliesPtr replies = co_await home->execute(std::move(batch));
   const std::string_view version = replies->text(0).value_or("");
   if (!version.empty() && version == sql::committed_roles()->version) co_return;
   sql::set_known_roles(co_await load_roles(*home));
 }
 
-void append_role_fetch(CommandBatch& batch) { batch.add("HGETALL", sql::kRolesKey); }
+void append_role_fetch(CommandBatch& batch) { batch.add("HGETALL", sql::home_key(sql::kRolesKey)); }
 
 sql::RoleSetPtr decode_role_set(const Replies& replies, std::size_t index) {
   std::vector<std::pair<std::string_view, std::string_view>> fields;
@@ -40,7 +42,7 @@ sql::RoleSetPtr decode_role_set(const Replies& replies, std::size_t index) {
 }
 
 asio::awaitable<bool> create_first_role(RedisClient& home) {
-  const std::vector<std::string> keys{std::string(sql::kRolesKey), std::string(sql::kMockNonceKey), std::string(sql::kVersionKey)};
+  const std::vector<std::string> keys{sql::home_key(sql::kRolesKey), sql::home_key(sql::kMockNonceKey), sql::home_key(sql::kVersionKey)};
   const std::vector<std::string> arguments{sql::role_field(sql::kPostgresRole), sql::encode(*sql::built_in_roles()->find(sql::kPostgresRole)),
                                            random_version() + random_version(), random_version()};
   const RepliesPtr replies = co_await run_script(home, kCreateFirstRoleScript, keys, arguments);
@@ -95,7 +97,7 @@ bool RoleChange::empty() const {
 
 RoleCommit encode_commit(const RoleChange& change) {
   RoleCommit commit;
-  commit.keys = {std::string(sql::kRolesKey), std::string(sql::kVerifiersKey), std::string(sql::kDatabasesKey)};
+  commit.keys = {sql::home_key(sql::kRolesKey), sql::home_key(sql::kVerifiersKey), sql::home_key(sql::kDatabasesKey)};
   std::vector<std::string>& arguments = commit.arguments;
   arguments = {change.committed->version, random_version(), std::to_string(home_database().number)};
   const auto add_pair = [&](const auto& pair) {
@@ -120,9 +122,11 @@ RoleCommit encode_commit(const RoleChange& change) {
 
 asio::awaitable<bool> commit_roles(RedisClient& home, const RoleChange& change) {
   RoleCommit commit = encode_commit(change);
-  commit.keys.emplace_back(sql::kVersionKey);
+  commit.keys.push_back(sql::home_key(sql::kVersionKey));
   const RepliesPtr replies = co_await run_script(home, kCommitRolesScript, commit.keys, commit.arguments);
-  co_return replies->text(0).value_or("") == "committed";
+  if (replies->text(0).value_or("") != "committed") co_return false;
+  co_await publish_version(home);
+  co_return true;
 }
 
 asio::awaitable<sql::RoleSetPtr> load_roles(RedisClient& home) {
@@ -134,7 +138,7 @@ asio::awaitable<sql::RoleSetPtr> load_roles(RedisClient& home) {
 
 asio::awaitable<std::map<sql::Oid, std::string>> load_verifiers(RedisClient& home) {
   CommandBatch batch;
-  batch.add("HGETALL", sql::kVerifiersKey);
+  batch.add("HGETALL", sql::home_key(sql::kVerifiersKey));
   const RepliesPtr replies = co_await home.execute(std::move(batch));
   const std::span<const Reply> texts = replies->array(0);
   std::map<sql::Oid, std::string> verifiers;
@@ -148,7 +152,7 @@ asio::awaitable<std::map<sql::Oid, std::string>> load_verifiers(RedisClient& hom
 
 asio::awaitable<std::string> load_verifier(RedisClient& home, sql::Oid role) {
   CommandBatch batch;
-  batch.add("HGET", sql::kVerifiersKey, std::to_string(role));
+  batch.add("HGET", sql::home_key(sql::kVerifiersKey), std::to_string(role));
   const RepliesPtr replies = co_await home.execute(std::move(batch));
   co_return std::string(replies->text(0).value_or(""));
 }

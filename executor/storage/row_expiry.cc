@@ -6,7 +6,9 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/scripts/scripts.h"
+#include "executor/storage/placed_table.h"
 #include "executor/storage/stored_text.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/types/datetime.h"
 
@@ -85,17 +87,17 @@ std::string row_entries(const RowEncoder& encoder, const RowImage& image, const 
   return text;
 }
 
-asio::awaitable<std::size_t> sweep_expired_rows(RedisClient& client) {
+asio::awaitable<std::size_t> sweep_expired_rows(RedisClient& client, std::string tag) {
   std::size_t gone = 0;
   std::string cursor = "0";
   do {
     CommandBatch scan;
-    scan.add("SSCAN", sql::kExpiringKey, cursor, "COUNT", 100);
+    scan.add("SSCAN", own_key(tag, sql::kExpiringKey), cursor, "COUNT", 100);
     const RepliesPtr scanned = co_await client.execute(std::move(scan));
     const std::span<const Reply> parts = scanned->array(0);
     if (parts.size() != 2) throw unexpected_reply("SSCAN", "a cursor and elements");
     for (const Reply& prefix : parts[1].children()) {
-      const std::vector<std::string_view> keys{sql::kExpiringKey};
+      const std::vector<std::string> keys{own_key(tag, sql::kExpiringKey)};
       const std::vector<std::string> arguments{std::string(prefix.text), std::to_string(kSweptRows)};
       std::int64_t looked_at = kSweptRows;
       while (looked_at == kSweptRows) {

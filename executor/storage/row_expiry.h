@@ -28,7 +28,7 @@ bool changes_expiry(const RowEncoder& encoder, const RowImage& before, const Row
 std::string row_entries(const RowEncoder& encoder, const RowImage& image, const Words& words, bool with_row);
 
 /// Removes the index entries of expired rows of all tables in one logical database, in steps of about a millisecond; each is complete
-/// in itself. Gives how many rows were gone.
-asio::awaitable<std::size_t> sweep_expired_rows(RedisClient& client);
+/// in itself. Gives how many rows were gone. `tag`: of the bucket.
+asio::awaitable<std::size_t> sweep_expired_rows(RedisClient& client, std::string tag);
 
 }  // namespace redquel::executor

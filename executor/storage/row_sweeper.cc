@@ -8,7 +8,10 @@
 
 #include "executor/redis/executor_counts.h"
 #include "executor/runtime/background_pause.h"
+#include "executor/storage/placed_table.h"
 #include "executor/storage/row_expiry.h"
+#include "executor/storage/version_copies.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 
@@ -21,15 +24,20 @@ constexpr std::chrono::milliseconds kSweepPause{1000};
 constexpr int kTurnMilliseconds = 900;
 
 asio::awaitable<void> take_sweeping_turn(RedisClient& redis) {
+  std::vector<std::string> tags = placement_tags();
   CommandBatch ask;
-  ask.add("EXISTS", sql::kExpiringKey);
+  for (const std::string& tag : tags) ask.add("EXISTS", own_key(tag, sql::kExpiringKey));
   const RepliesPtr asked = co_await redis.execute(std::move(ask));
-  if (asked->integer(0) == 0) co_return;
+  for (std::size_t index = tags.size(); index-- > 0;) {
+    if (asked->integer(index) == 0) tags.erase(tags.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+  if (tags.empty()) co_return;
   CommandBatch turn;
-  turn.add("SET", sql::kSweepKey, "1", "NX", "PX", kTurnMilliseconds);
+  turn.add("SET", sql::home_key(sql::kSweepKey), "1", "NX", "PX", kTurnMilliseconds);
   const RepliesPtr taken = co_await redis.execute(std::move(turn));
   taken->or_throw();
-  if (taken->text(0)) counts_of_thread().swept_rows.add(co_await sweep_expired_rows(redis));
+  if (!taken->text(0)) co_return;
+  for (const std::string& tag : tags) counts_of_thread().swept_rows.add(co_await sweep_expired_rows(redis, tag));
 }
 
 }  // namespace

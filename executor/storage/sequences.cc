@@ -10,6 +10,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/scripts/scripts.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/catalog_json.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/catalog/table_keys.h"
@@ -52,13 +53,16 @@ asio::awaitable<std::optional<SequenceRuns>> allocate_runs(RedisClient& client, 
                                      std::to_string(sequence.minimum), std::to_string(sequence.maximum),
                                      sequence.cycle ? "1" : "0",       std::to_string(count + ahead),
                                      std::to_string(ahead)};
-  if (checked) {
-    keys.emplace_back(sql::kCatalogKey);
+  // In another bucket than the home bucket the definition is compared behind the script: what it took is given up if another one is there.
+  const bool is_away = checked && sql::tag_of(sequence.key) != sql::home_tag();
+  if (checked && !is_away) {
+    keys.push_back(sql::home_key(sql::kCatalogKey));
     arguments.insert(arguments.end(), {definition_field(sequence), sql::encode_sequence(sequence)});
   }
   RepliesPtr replies = co_await run_script(client, kAllocateValuesScript, keys, arguments, counters);
   const std::span<const Reply> given = replies->array(0);
   if (given.empty()) co_return std::nullopt;
+  if (is_away && !co_await is_defined_so(client, sequence, counters)) co_return std::nullopt;
   if (given.size() == 1) throw exhausted(sequence);
   std::size_t total = 0;
   for (std::size_t index = 0; index + 1 < given.size(); index += 2) {
@@ -94,7 +98,7 @@ std::vector<std::int64_t> take_values(SequenceRuns& runs, const sql::SequenceDef
 
 asio::awaitable<bool> is_defined_so(RedisClient& client, const sql::SequenceDef& sequence, ExecutionCounters* counters) {
   CommandBatch batch;
-  batch.add("HGET", sql::kCatalogKey, definition_field(sequence));
+  batch.add("HGET", sql::home_key(sql::kCatalogKey), definition_field(sequence));
   RepliesPtr replies = co_await client.execute(std::move(batch), counters);
   const std::optional<std::string_view> definition = replies->text(0);
   co_return definition && *definition == sql::encode_sequence(sequence);

@@ -19,7 +19,7 @@ std::uint32_t WriteEncoding::KeyGroup::number(Word key) {
 }
 
 WriteEncoding::WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_only)
-    : unit_(unit), limit_(limit), verify_only_(verify_only), skipped_here_(limit) {
+    : unit_(unit), tag_(unit.tag()), limit_(limit), verify_only_(verify_only), skipped_here_(limit) {
   release_old_entries();
   claim_new_rows();
   if (local_violation_) return;

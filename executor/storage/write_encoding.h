@@ -12,6 +12,7 @@
 #include "executor/redis/command_batch.h"
 #include "executor/redis/script.h"
 #include "executor/storage/write_unit.h"
+#include "sql/catalog/buckets.h"
 
 namespace redquel::executor {
 
@@ -36,13 +37,16 @@ class WriteEncoding {
   /// Returns the script that `command` calls.
   const Script& script() const;
   CommandBatch command(std::size_t call) const;
+  /// Keys and arguments of a call of write_rows.lua.
+  std::span<const std::string_view> keys(std::size_t call) const { return calls_[call].keys; }
+  std::span<const std::string_view> arguments(std::size_t call) const { return calls_[call].arguments; }
   /// Did the insert give way to an earlier one of this unit?
   bool was_skipped(std::size_t change) const { return skipped_here_[change]; }
 
   /// Returns the demands of foreign keys on Redis.
   const ForeignKeyDemands& foreign_keys() const { return foreign_keys_; }
   /// Table, mode and field of each lock that the call takes.
-  std::span<const std::pair<sql::Oid, std::string_view>> locks(std::size_t call) const {
+  std::span<const std::pair<PlacedTable, std::string_view>> locks(std::size_t call) const {
     const Range& range = calls_[call].locks;
     return std::span(locks_).subspan(range.first, range.size());
   }
@@ -154,7 +158,11 @@ class WriteEncoding {
   bool is_active(std::size_t number) const { return !skipped_here_[number] && !unit_.changes_[number].skipped; }
   bool moves(const WriteUnit::Change& change) const { return change.old_image.member != change.new_image.member; }
 
+  /// A key of redquel's own in the bucket of the unit.
+  Word own_key(Word key) { return tag_.empty() || key.empty() ? key : unit_.words_.store(executor::own_key(tag_, key)); }
+
   WriteUnit& unit_;
+  std::string_view tag_;  // of the bucket of the unit's tables
   std::size_t limit_;
   bool verify_only_;
   std::vector<bool> skipped_here_;
@@ -184,7 +192,7 @@ class WriteEncoding {
   };
   std::vector<EmptyValue> emptied_;
 
-  std::vector<std::pair<sql::Oid, Word>> locks_;  // a mode's digit and a field; by table
+  std::vector<std::pair<PlacedTable, Word>> locks_;  // a mode's digit and a field; by table
   ForeignKeyDemands foreign_keys_;
   std::vector<ChildrenPart> children_parts_;
 

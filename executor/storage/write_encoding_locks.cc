@@ -36,18 +36,18 @@ void WriteEncoding::collect_locks() {
       const bool is_insert = change.kind == WriteUnit::Kind::kInsert && encoder.is_free_to_insert();
       if (change.increments.empty() && !is_insert) continue;
       const Word member = is_insert ? change.new_image.member : change.old_image.member;
-      locks_.emplace_back(encoder.table().oid, unit_.words_.store("3" + row_lock_field(member)));
+      locks_.emplace_back(encoder.table(), unit_.words_.store("3" + row_lock_field(member)));
     }
     return;
   }
-  const auto add = [&](sql::Oid table, LockMode mode, const std::string& field) {
+  const auto add = [&](const PlacedTable& table, LockMode mode, const std::string& field) {
     locks_.emplace_back(table, unit_.words_.store(std::to_string(static_cast<int>(mode)) + field));
   };
   for (std::size_t number = 0; number < limit_; ++number) {
     const WriteUnit::Change& change = unit_.changes_[number];
     if (change.kind == WriteUnit::Kind::kIndex || !is_active(number)) continue;
     const RowEncoder& encoder = unit_.tables_[change.table].encoder;
-    const sql::Oid table = encoder.table().oid;
+    const PlacedTable table = encoder.table();
     const bool goes = change.kind == WriteUnit::Kind::kDelete, comes = change.kind == WriteUnit::Kind::kInsert;
     const bool stays = !goes && !comes && !moves(change);
     if (!comes) {
@@ -74,7 +74,7 @@ void WriteEncoding::collect_locks() {
 /// By table; of one field the strongest. Rows that only come have different keys.
 void WriteEncoding::order_locks() {
   const bool are_distinct = old_rows_.empty() && uniques_.keys.empty() && foreign_keys_.locks.empty() && unit_.options_.locks == nullptr;
-  using Lock = std::pair<sql::Oid, Word>;
+  using Lock = std::pair<PlacedTable, Word>;
   if (are_distinct) {
     std::stable_sort(locks_.begin(), locks_.end(), [](const Lock& a, const Lock& b) { return a.first < b.first; });
     return;

@@ -5,6 +5,7 @@
 
 #include "executor/scripts/scripts.h"
 #include "executor/storage/write_encoding.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
@@ -58,7 +59,9 @@ std::optional<CommandBatch> WriteEncoding::plain_command() {
   std::size_t bytes = kUsualWords;
   for (const Word word : arguments_) bytes += word.size() + 8;
   batch.reserve(bytes);
-  kPlainWriteScript.append_call(batch, std::vector<Word>(), arguments_);
+  std::vector<Word> keys;  // in a cluster one, for the way to the bucket
+  if (sql::uses_cluster()) keys.push_back(own_key(sql::kVersionsKey));
+  kPlainWriteScript.append_call(batch, keys, arguments_);
   arguments_.clear();
   return batch;
 }
@@ -67,7 +70,8 @@ std::optional<CommandBatch> WriteEncoding::plain_command() {
 void WriteEncoding::write_plain_token() {
   const CommitToken none;
   const CommitToken& token = unit_.options_.token ? *unit_.options_.token : none;
-  for (const std::string* word : {&token.key, &token.slot, &token.number}) put(*word);
+  put(own_key(token.key));
+  for (const std::string* word : {&token.slot, &token.number}) put(*word);
   put(unit_.options_.locks != nullptr ? Word(unit_.options_.locks->token) : Word());
 }
 
@@ -76,7 +80,7 @@ void WriteEncoding::write_plain_expected() {
   const std::map<sql::Oid, const RowEncoder*> tables = written_tables();
   std::vector<Word> words;
   for (const auto& [oid, encoder] : tables) words.push_back(unit_.words_.number(oid));
-  write_words({sql::kVersionsKey}, words);
+  write_words({own_key(sql::kVersionsKey)}, words);
   for (const auto& [oid, encoder] : tables) put(encoder->table().version);
   for (const std::size_t number : old_rows_) {
     const WriteUnit::Change& change = unit_.changes_[number];
@@ -105,8 +109,8 @@ void WriteEncoding::write_plain_locks() {
   for (std::size_t first = 0; first < locks_.size();) {
     Table& table = tables.emplace_back();
     table.key = unit_.words_.store(lock_key(locks_[first].first));
-    const sql::Oid oid = locks_[first].first;
-    for (; first < locks_.size() && locks_[first].first == oid; ++first) {
+    const PlacedTable locked = locks_[first].first;
+    for (; first < locks_.size() && locks_[first].first == locked; ++first) {
       const Word lock = locks_[first].second;
       const bool is_own = unit_.options_.locks != nullptr && lock.front() == '4';
       (is_own ? table.own : table.others).push_back(lock.substr(1));
@@ -119,7 +123,7 @@ void WriteEncoding::write_plain_locks() {
   std::size_t leases = 0;
   if (unit_.options_.locks != nullptr) {
     leases = looked.size() + 1;
-    looked.insert(looked.end(), leases, unit_.words_.store(process_key(unit_.options_.locks->process())));
+    looked.insert(looked.end(), leases, unit_.words_.store(process_key(unit_.options_.locks->process(), tag_)));
   }
   put(leases);
   write_words({}, looked);
@@ -142,7 +146,7 @@ void WriteEncoding::write_plain_new_keys() {
 
 /// Commands that end in an error if a key is of another type. (An intersection with a key that never exists is empty at once.)
 void WriteEncoding::write_plain_types() {
-  if (!sets_.keys.empty()) write_words({"SINTERCARD", unit_.words_.number(sets_.keys.size() + 1), sql::kNoKey}, sets_.keys);
+  if (!sets_.keys.empty()) write_words({"SINTERCARD", unit_.words_.number(sets_.keys.size() + 1), own_key(sql::kNoKey)}, sets_.keys);
   for (const Word key : zsets_.keys) write_words({"ZCARD", key}, {});
   put(Word());
 }
@@ -192,7 +196,7 @@ void WriteEncoding::write_plain_changes() {
   for (const Argument& entry : zset_additions_) write_words({"ZADD", zsets_.keys[entry.key], entry.first, entry.second}, {});
   for (const Argument& entry : unique_additions_) write_words({"HSET", uniques_.keys[entry.key], entry.first, entry.second}, {});
   for (std::size_t first = 0; unit_.options_.locks != nullptr && first < locks_.size();) {
-    const sql::Oid table = locks_[first].first;
+    const PlacedTable table = locks_[first].first;
     words.clear();
     for (; first < locks_.size() && locks_[first].first == table; ++first) {
       if (locks_[first].second.front() == '4') words.push_back(locks_[first].second.substr(1));

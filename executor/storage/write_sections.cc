@@ -69,12 +69,13 @@ void WriteEncoding::write_mode() {
 void WriteEncoding::write_token() {
   const CommitToken none;
   const CommitToken& token = unit_.options_.token ? *unit_.options_.token : none;
-  for (const std::string* word : {&token.key, &token.slot, &token.number}) put(unit_.words_.store(*word));
+  put(own_key(unit_.words_.store(token.key)));
+  for (const std::string* word : {&token.slot, &token.number}) put(unit_.words_.store(*word));
 }
 
 /// Tables that change: how many, their oids, their versions.
 void WriteEncoding::write_tables() {
-  keys_.push_back(sql::kVersionsKey);
+  keys_.push_back(own_key(sql::kVersionsKey));
   const std::map<sql::Oid, const RowEncoder*> tables = written_tables();
   put(tables.size());
   for (const auto& [oid, encoder] : tables) {

@@ -31,6 +31,12 @@ std::uint32_t WriteUnit::table_number(const TablePtr& table, const std::vector<S
   return found->second;
 }
 
+std::vector<sql::Oid> WriteUnit::table_oids() const {
+  std::vector<sql::Oid> oids;
+  for (const Table& table : tables_) oids.push_back(table.encoder.table().oid);
+  return oids;
+}
+
 void WriteUnit::turn_updates_into_deletes() {
   for (Change& change : changes_) {
     if (change.kind == Kind::kUpdate) change.kind = Kind::kDelete;

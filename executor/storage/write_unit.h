@@ -43,7 +43,7 @@ class MappedWriteCall;
 
 /// The record of a commit in Redis, so that its outcome can be found if the connection was lost meanwhile (transaction/commit_fence.h).
 struct CommitToken {
-  std::string key, slot, number;
+  std::string key, slot, number;  // the key without the tag of a bucket
 };
 
 struct WriteOptions {
@@ -72,6 +72,8 @@ struct WriteOptions {
   std::function<bool(const sql::TableDef&, std::span<const std::int16_t>)> defers_unique;
   /// The rows' tables are at places that only their transaction knows (TransactionCatalog::claim): no definition there to compare, no locks.
   bool ahead_of_commit = false;
+  /// The tag of the bucket where the unit may have no row but locks or reads. Nullopt: that of its tables.
+  std::optional<std::string> tag;
   /// Nothing is to be applied.
   bool verify_only = false;
   /// Number of the first change among the statement's rows, for RowError.
@@ -130,6 +132,11 @@ class WriteUnit {
                  const std::string& index_name);
 
   const WriteOptions& options() const { return options_; }
+  /// Returns the tag of the bucket of its tables; of a unit without rows that of the home bucket.
+  std::string_view tag() const {
+    if (options_.tag) return *options_.tag;
+    return tables_.empty() ? sql::home_tag() : tables_.front().encoder.table().tag();
+  }
   /// Makes the unit a chunk of a journaled one.
   void set_journal(JournalStep step) { options_.journal = std::move(step); }
 
@@ -139,6 +146,7 @@ class WriteUnit {
 
   bool empty() const { return changes_.empty() && records_.empty(); }
   std::size_t size() const { return changes_.size(); }
+  std::vector<sql::Oid> table_oids() const;
 
   /// One script call; more where an insert meets existing rows or leftovers of vanished ones, and where much is only verified and locked. After kApplied the unit is done, after
   /// anything else nothing has changed. Throws RowError 23505 for the first violation in the order of rows (its

@@ -23,7 +23,7 @@ constexpr int kAttempts = 10;
 asio::awaitable<void> refuse_missing_parent(RedisClient& client, const ForeignKeyDemands& demands, const LockConflict& lock,
                                             const sql::SessionSettings& settings, ExecutionCounters* counters) {
   for (const ForeignKeyDemands::Parent& parent : demands.parents) {
-    if (lock.key != lock_key(parent.key->referenced()->oid) || lock.field != parent.key->lock_field(*parent.row)) continue;
+    if (lock.key != lock_key(*parent.key->referenced()) || lock.field != parent.key->lock_field(*parent.row)) continue;
     CommandBatch look;
     if (parent.place.field) {
       look.add("HEXISTS", parent.place.key, *parent.place.field);

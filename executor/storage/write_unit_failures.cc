@@ -197,7 +197,7 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
 namespace {
 
 /// Returns a lock if each of the rows has one of another transaction that deletes it, changes its key, or has locked it FOR UPDATE.
-asio::awaitable<std::optional<LockConflict>> lock_of_all(RedisClient& client, sql::Oid table, std::vector<std::string> members, std::string own,
+asio::awaitable<std::optional<LockConflict>> lock_of_all(RedisClient& client, PlacedTable table, std::vector<std::string> members, std::string own,
                                                          ExecutionCounters* counters) {
   CommandBatch look;
   const std::string key = lock_key(table);
@@ -214,7 +214,7 @@ asio::awaitable<std::optional<LockConflict>> lock_of_all(RedisClient& client, sq
     }
     if (holder.empty() || holder == own) co_return std::nullopt;
     holders.emplace_back(holder);
-    leases.add("EXISTS", process_key(holder.substr(0, holder.find('.'))));
+    leases.add("EXISTS", process_key(holder.substr(0, holder.find('.')), table.tag()));
   }
   const RepliesPtr living = co_await client.execute(std::move(leases), counters);
   for (std::size_t index = 0; index < members.size(); ++index) {
@@ -267,7 +267,7 @@ asio::awaitable<WriteUnit::ReferenceState> WriteUnit::examine_references(RedisCl
   }
   if (there.empty()) co_return ReferenceState::kGone;
   const std::string own = options_.locks != nullptr ? options_.locks->token : "";
-  if (auto lock = co_await lock_of_all(client, table->oid, std::move(there), own, counters)) blocker_ = *std::move(lock);
+  if (auto lock = co_await lock_of_all(client, *table, std::move(there), own, counters)) blocker_ = *std::move(lock);
   co_return is_known ? ReferenceState::kThere : ReferenceState::kNew;
 }
 

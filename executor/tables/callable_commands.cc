@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sql/ascii.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -129,14 +130,14 @@ asio::awaitable<void> CallableCommands::check_keys(const Reply& keys, std::strin
                                                    RedisClient& redis) {
   if (version_ != version) {
     CommandBatch batch;
-    batch.add("HKEYS", sql::kPrefixesKey);
+    batch.add("HKEYS", sql::home_key(sql::kPrefixesKey));
     const RepliesPtr taken = co_await redis.execute(std::move(batch));
     prefixes_ = {"redquel"};
     for (const Reply& prefix : taken->array(0)) prefixes_.emplace(prefix.text);
     version_ = version;
   }
   for (const Reply& key : keys.children()) {
-    if (!is_own(key.text)) continue;
+    if (!is_own(key.text) && !is_own(sql::without_tag(key.text))) continue;
     throw sql::SqlError(sqlstate::kInsufficientPrivilege, fmt::format("redis.call() does not run {} on keys of redquel's own", shown))
         .detail("The keys of tables and sequences, and those that begin with \"redquel:\", are changed by SQL alone.");
   }

@@ -10,6 +10,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/storage/locks.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/system_tables.h"
 #include "sql/system_tables/roles.h"
@@ -48,9 +49,9 @@ class LockReader {
       : context_(context), table_(*sql::find_system_table("pg_catalog", "pg_locks")), rows_(table_) {}
 
   asio::awaitable<sql::Batch> run() {
-    std::vector<sql::Oid> locked;
+    std::vector<PlacedTable> locked;
     co_await find_locked_tables(locked);
-    for (const sql::Oid table : locked) co_await read_table(table);
+    for (const PlacedTable& table : locked) co_await read_table(table);
     co_await read_advisory();
     co_await read_waits();
     co_await find_living();
@@ -59,14 +60,14 @@ class LockReader {
   }
 
  private:
-  asio::awaitable<void> find_locked_tables(std::vector<sql::Oid>& locked) {
+  asio::awaitable<void> find_locked_tables(std::vector<PlacedTable>& locked) {
     CommandBatch batch;
-    for (const auto& [oid, table] : context_.catalog()->tables) batch.add("EXISTS", lock_key(oid));
+    for (const auto& [oid, table] : context_.catalog()->tables) batch.add("EXISTS", lock_key(*table));
     if (batch.empty()) co_return;
     const RepliesPtr replies = co_await context_.ask(std::move(batch), nullptr);
     std::size_t index = 0;
     for (const auto& [oid, table] : context_.catalog()->tables) {
-      if (replies->integer(index++) == 1) locked.push_back(oid);
+      if (replies->integer(index++) == 1) locked.emplace_back(*table);
     }
   }
 
@@ -86,11 +87,11 @@ class LockReader {
     } while (cursor != "0");
   }
 
-  asio::awaitable<void> read_table(sql::Oid table) {
+  asio::awaitable<void> read_table(PlacedTable table) {
     Take take = [this, table](std::string_view field, std::string_view value) {
       for (const Holding& holding : holdings_of(value)) {
         const int mode = field == "t" ? holding.strength : holding.strength >= 3 ? kRowExclusive : kRowShare;
-        tables_.emplace(table, holding.token, mode);
+        tables_.emplace(table.oid(), holding.token, mode);
         tokens_.insert(holding.token);
       }
     };
@@ -104,7 +105,7 @@ class LockReader {
         tokens_.insert(holding.token);
       }
     };
-    return walk(std::string(sql::kAdvisoryKey), std::move(take));
+    return walk(sql::home_key(sql::kAdvisoryKey), std::move(take));
   }
 
   asio::awaitable<void> read_waits() {
@@ -114,7 +115,7 @@ class LockReader {
       waits_[waiter] = holder;
       tokens_.insert({waiter, holder});
     };
-    return walk(std::string(sql::kWaitsKey), std::move(take));
+    return walk(sql::home_key(sql::kWaitsKey), std::move(take));
   }
 
   /// Locks of processes without a lease mean nothing.

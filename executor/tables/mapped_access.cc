@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/roles/role_access.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
@@ -37,7 +38,7 @@ asio::awaitable<RedisUserPtr> redis_user_of(const sql::TableDef& table, Executio
   if (access->lacks_mapping(table)) {
     // Another process may have made the mapping: without a look at Redis this one would not learn of it.
     CommandBatch batch;
-    batch.add("GET", sql::kVersionKey);
+    batch.add("GET", sql::home_key(sql::kVersionKey));
     const RepliesPtr replies = co_await context.redis().execute(std::move(batch));
     if (replies->text(0).value_or("") != context.catalog()->version) throw StaleCatalog{};
   }

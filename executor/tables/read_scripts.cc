@@ -1,6 +1,8 @@
 #include "executor/tables/read_scripts.h"
 
 #include "executor/scripts/scripts.h"
+#include "sql/catalog/buckets.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -84,7 +86,10 @@ GroupCounts::GroupCounts(std::span<const Reply> flat) : flat_(flat) {
 void append_group_counts(CommandBatch& batch, std::string_view values, std::string_view null_set, std::span<const std::string> among,
                          const ReadLimits& limits, bool counts) {
   kGroupCountsScript.begin_call(batch, 2 + among.size(), 3);
-  batch.arg(values).arg(null_set);
+  const std::string_view tag = sql::tag_of(values);
+  // In a cluster every key of a script has the bucket's tag.
+  const std::string no_key = tag.empty() ? std::string() : std::string(tag).append(sql::kNoKey);
+  batch.arg(values).arg(null_set.empty() ? std::string_view(no_key) : null_set);
   for (const std::string& key : among) batch.arg(key);
   batch.arg(limits.values).arg(counts ? "1" : "0").arg(10 * limits.set_members);
 }

@@ -25,7 +25,8 @@ std::size_t count_of(const Replies& replies, std::size_t index) {
 
 ZsetWalk::ZsetWalk(Options options, RowReader& reader, ExecutionContext& context, ExecutionCounters* counters)
     : options_(std::move(options)), reader_(reader), context_(context), counters_(counters), rank_(options_.offset) {
-  const bool has_rows = options_.index_only || reader.keys().sort_get_is_safe();
+  // While a slot of a cluster moves, SORT_RO gives no values of rows that have moved, and does not say so.
+  const bool has_rows = options_.index_only || (reader.keys().sort_get_is_safe() && reader.table().tag().empty());
   // A few rows of a range are read best by the script.
   const bool has_ranks = options_.whole || (options_.by_score && options_.offset == 0 && !options_.wanted);
   ranked_ = has_rows && has_ranks && options_.source.encoding != planner::OrderedSource::Encoding::kMember;

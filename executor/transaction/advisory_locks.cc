@@ -1,5 +1,6 @@
 #include "executor/transaction/advisory_locks.h"
 #include "executor/scripts/scripts.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 
 #include <utility>
@@ -11,7 +12,7 @@ namespace {
 std::string field_of(const AdvisoryLocks::Lock& lock) { return (lock.halves ? "2:" : "1:") + std::to_string(lock.key); }
 
 asio::awaitable<std::string> run_advisory(RedisClient& redis, std::string field, std::string token, int mode, bool looks) {
-  const std::vector<std::string> keys{std::string(sql::kAdvisoryKey)}, arguments{std::move(field), std::move(token), std::to_string(mode), looks ? "1" : "0"};
+  const std::vector<std::string> keys{sql::home_key(sql::kAdvisoryKey)}, arguments{std::move(field), std::move(token), std::to_string(mode), looks ? "1" : "0"};
   RepliesPtr replies = co_await run_script(redis, kAdvisoryLockScript, keys, arguments);
   co_return std::string(replies->text(0).value_or(""));
 }
@@ -44,7 +45,7 @@ asio::awaitable<bool> AdvisoryLocks::take(RedisClient& redis, Lock lock, std::op
       }
       if (holder.empty()) break;
       if (!limits) co_return false;
-      LockConflict conflict{holder, std::string(sql::kAdvisoryKey), field};
+      LockConflict conflict{holder, sql::home_key(sql::kAdvisoryKey), field};
       std::string waiter = token_;
       co_await wait_for_lock(redis, std::move(conflict), std::move(waiter), *limits, random);
     }

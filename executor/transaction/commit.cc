@@ -14,10 +14,13 @@
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/journaled_unit.h"
 #include "executor/storage/mapped_unit.h"
+#include "executor/storage/version_copies.h"
 #include "executor/storage/write_conflict.h"
+#include "executor/transaction/bucket_rows.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/lock_wait.h"
 #include "executor/transaction/mapped_changes.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/mapping.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/sqlstate.h"
@@ -42,23 +45,47 @@ void add_changes(WriteUnit& unit, const TableChanges& changes) {
   while (const ChangeLog::VersionPtr changed = walk.next()) add_change(unit, changes.table, changed->row);
 }
 
+/// Is there a row that was there before, or will be?
+bool writes_rows(const TableChanges& changes) {
+  return changes.any_row([](const BufferedRow& row) { return row.stored || row.current; });
+}
+
 /// Reads the definitions again if no owner seems to have the tables exclusively: that may just have ended.
 constexpr int kStaleLooks = 2;
 
 /// Tables whose definitions the unit relies on or changes.
-std::vector<sql::Oid> tables_of(const Transaction& transaction) {
-  std::vector<sql::Oid> tables;
+std::vector<PlacedTable> tables_of(const Transaction& transaction) {
+  std::vector<PlacedTable> tables;
   if (transaction.catalog() != nullptr) {
     const std::set<sql::Oid> touched = transaction.catalog()->state().draft->touched();
-    tables.assign(touched.begin(), touched.end());
+    for (const sql::Oid table : touched) tables.push_back(placed(*transaction.catalog()->snapshot(), table));
   }
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     const sql::TableDef& table = *changes->table;
-    tables.push_back(table.oid);
-    for (const sql::ForeignKeyDef& key : table.foreign_keys) tables.push_back(key.referenced);
-    tables.insert(tables.end(), table.referencing.begin(), table.referencing.end());
+    // Tables of a foreign key lie in one bucket.
+    const PlacedTable place = table;
+    tables.push_back(place);
+    for (const sql::ForeignKeyDef& key : table.foreign_keys) tables.emplace_back(key.referenced, place.bucket());
+    for (const sql::Oid referencing : table.referencing) tables.emplace_back(referencing, place.bucket());
   }
   return tables;
+}
+
+/// Returns the buckets in which the commit changes rows, or has locks that must still be held. None: one Redis.
+std::set<int> buckets_of(const Transaction& transaction) {
+  std::set<int> buckets;
+  if (!sql::uses_cluster()) return buckets;
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
+    if (!changes->table->mapping && writes_rows(*changes)) buckets.insert(PlacedTable(*changes->table).bucket());
+  }
+  if (transaction.keeps_reads()) {
+    for (const auto& [oid, table] : transaction.reads().tables()) buckets.insert(sql::bucket_of(table.counter_key));
+  }
+  const LockSet& locks = transaction.locks();
+  for (std::size_t part = 0; part < locks.parts(); ++part) {
+    for (const auto& [table, fields] : locks.part(part)) buckets.insert(table.bucket());
+  }
+  return buckets;
 }
 
 /// Returns the commit's changes to the definitions; other sessions may have changed some meanwhile. nullopt: no changes.
@@ -66,7 +93,63 @@ std::optional<CatalogCommit> definitions_of(const Transaction& transaction) {
   if (transaction.catalog() == nullptr) return {};
   CatalogChange change = transaction.catalog()->take_change();
   if (change.empty()) return {};
-  return encode_commit(transaction.catalog()->base(), std::move(change));
+  const std::set<int> buckets = buckets_of(transaction);
+  const bool by_parts = std::ranges::any_of(buckets, [](int bucket) { return bucket != sql::kHomeBucket; });
+  return encode_commit(transaction.catalog()->base(), std::move(change), by_parts);
+}
+
+/// Divides the transaction's rows and locks among its buckets.
+BucketUnits divide(const Transaction& transaction, const WriteOptions& options, bool verify) {
+  BucketUnits units;
+  const LockSet& all = transaction.locks();
+  for (std::size_t part = 0; part < all.parts(); ++part) {
+    for (const auto& [table, fields] : all.part(part)) {
+      LockSet& locks = units[table.bucket()].locks;
+      locks.token = all.token;
+      for (const std::string& field : fields) locks.add(table, field);
+    }
+  }
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
+    if (!changes->table->mapping && writes_rows(*changes)) units[PlacedTable(*changes->table).bucket()];
+  }
+  for (auto& [bucket, of_bucket] : units) {
+    WriteOptions own = options;
+    own.tag = sql::bucket_tag(bucket);
+    own.locks = of_bucket.locks.empty() ? nullptr : &of_bucket.locks;
+    own.catalog.reset();
+    own.token.reset();
+    own.verify_only = verify;
+    own.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
+    of_bucket.unit = std::make_unique<WriteUnit>(std::move(own));
+    for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
+      if (!changes->table->mapping && PlacedTable(*changes->table).bucket() == bucket) add_changes(*of_bucket.unit, *changes);
+    }
+  }
+  return units;
+}
+
+/// Commits rows and definitions over several buckets.
+asio::awaitable<BucketRowsOutcome> commit_divided(RedisClient& redis, const Transaction& transaction, WriteOptions options) {
+  if (options.mapped) throw sql::not_supported("a transaction that writes foreign tables and tables of several buckets");
+  if (options.reads != nullptr) throw sql::not_supported("a SERIALIZABLE transaction that writes tables of several buckets");
+  std::map<int, std::vector<std::string>> definitions;
+  if (options.catalog) definitions = options.catalog->parts;
+  const auto make = [&transaction, &options](bool verify) { return divide(transaction, options, verify); };
+  const bool has_definitions = !definitions.empty();
+  BucketRowsOutcome outcome = co_await commit_bucket_rows(redis, make, std::move(definitions));
+  if (outcome.status == WriteStatus::kApplied && has_definitions) co_await publish_version(redis);
+  co_return outcome;
+}
+
+/// Commits the rows where they lie in one bucket, or on one Redis.
+asio::awaitable<BucketRowsOutcome> commit_undivided(RedisClient& redis, const Transaction& transaction, WriteOptions options) {
+  const bool has_definitions = options.catalog.has_value();
+  WriteUnit unit(std::move(options));
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) add_changes(unit, *changes);
+  if (unit.empty() && !transaction.writes_ahead() && !unit.options().mapped) co_return BucketRowsOutcome{};
+  const WriteStatus status = co_await unit.execute(redis);
+  if (status == WriteStatus::kApplied && has_definitions) co_await publish_version(redis);
+  co_return BucketRowsOutcome{status, unit.blocker()};
 }
 
 asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transaction, WriteOptions options, LockWaitLimits limits,
@@ -76,10 +159,18 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
   while (true) {
     // Rows that change with definitions, or lie in claimed places, are the process's for as long as it lives, as locks are.
     options.locks = transaction.locks().empty() && !options.catalog ? nullptr : &transaction.locks();
-    WriteUnit unit(options);
-    for (const TableChangesPtr& changes : transaction.buffer().all_changes()) add_changes(unit, *changes);
-    if (unit.empty() && !transaction.writes_ahead() && !options.mapped) co_return WriteStatus::kApplied;
-    const WriteStatus status = co_await unit.execute(redis);
+    const std::set<int> buckets = buckets_of(transaction);
+    const bool has_parts = options.catalog && !options.catalog->parts.empty();
+    // With definitions of the home bucket alone, rows of another one need a commit over both, too.
+    const bool is_divided = buckets.size() > 1 || has_parts;
+    BucketRowsOutcome outcome;
+    if (is_divided) {
+      outcome = co_await commit_divided(redis, transaction, options);
+    } else {
+      if (buckets.size() == 1) options.tag = sql::bucket_tag(*buckets.begin());
+      outcome = co_await commit_undivided(redis, transaction, options);
+    }
+    const WriteStatus status = outcome.status;
     if (status == WriteStatus::kApplied) co_return status;
     std::set<sql::Oid> tables = transaction.changed_tables();
     const bool increments = !transaction.buffer().increments(tables).empty();
@@ -88,7 +179,7 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
       std::string token = transaction.locks().token;
       // Nothing has been sent that could still take place.
       co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
-      co_await wait_for_lock(redis, unit.blocker(), std::move(token), limits, random);
+      co_await wait_for_lock(redis, std::move(outcome.blocker), std::move(token), limits, random);
       co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     } else if (status == WriteStatus::kConflict && increments) {
       co_await settle_increments(redis, transaction, std::move(tables), limits, random);
@@ -418,6 +509,13 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   throw serialization_failure(status == WriteStatus::kStale ? "change of the table's definition" : "update");
 }
 
+std::string tag_of_commit(const Transaction& transaction) {
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
+    if (!changes->table->mapping) return std::string(changes->table->tag());
+  }
+  return std::string(sql::home_tag());
+}
+
 asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& transaction, WriteOptions options) {
   options.verify_only = true;
   WriteUnit unit(std::move(options));
@@ -444,11 +542,29 @@ asio::awaitable<void> clear_new_places(RedisClient& redis, const Transaction& tr
   co_await forget_counters(redis, std::move(counters));
 }
 
+namespace {
+
+/// The counters and the list of prefixes may lie in different buckets. A counter that is deleted although the prefix has just been taken
+/// begins again, as that of a new table does.
+asio::awaitable<void> forget_counters_of_buckets(RedisClient& redis, std::vector<std::pair<std::string, std::string>> counters) {
+  CommandBatch look;
+  for (const auto& [prefix, key] : counters) look.add("HEXISTS", sql::home_key(sql::kPrefixesKey), prefix);
+  const RepliesPtr taken = co_await redis.execute(std::move(look));
+  CommandBatch batch;
+  for (std::size_t index = 0; index < counters.size(); ++index) {
+    if (taken->integer(index) == 0) batch.add("UNLINK", counters[index].second);
+  }
+  co_await redis.execute(std::move(batch));
+}
+
+}  // namespace
+
 asio::awaitable<void> forget_counters(RedisClient& redis, std::vector<std::pair<std::string, std::string>> counters) {
   if (counters.empty()) co_return;
+  if (sql::uses_cluster()) co_return co_await forget_counters_of_buckets(redis, std::move(counters));
   CommandBatch batch;
   for (const auto& [prefix, key] : counters) {
-    const std::vector<std::string> keys{std::string(sql::kPrefixesKey), key}, arguments{prefix};
+    const std::vector<std::string> keys{sql::home_key(sql::kPrefixesKey), key}, arguments{prefix};
     kForgetCounterScript.append_call(batch, keys, arguments);
   }
   std::vector<const Script*> scripts{&kForgetCounterScript};

@@ -31,6 +31,9 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
 /// `commit_changes` cannot write before it.
 std::vector<sql::Oid> tables_too_large_for_commit(const Transaction& transaction, std::size_t script_rows);
 
+/// Returns the tag of the bucket in which the commit is noted (CommitToken).
+std::string tag_of_commit(const Transaction& transaction);
+
 /// SET CONSTRAINTS … IMMEDIATE: throws what the unit of all changes would, of the constraints that `options` ask for.
 asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& transaction, WriteOptions options);
 

@@ -8,6 +8,7 @@
 
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 
@@ -33,10 +34,10 @@ CommitToken CommitSlots::take() {
   return {key_, std::move(slot), std::to_string(++numbers_)};
 }
 
-asio::awaitable<CommitOutcome> decide_commit(RedisClient& redis, CommitToken token, std::uint64_t generation) {
+asio::awaitable<CommitOutcome> decide_commit(RedisClient& redis, std::string tag, CommitToken token, std::uint64_t generation) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   asio::steady_timer timer(co_await asio::this_coro::executor);
-  const std::vector<std::string> keys{token.key}, arguments{token.slot, token.number};
+  const std::vector<std::string> keys{own_key(tag, token.key)}, arguments{token.slot, token.number};
   while (std::chrono::steady_clock::now() < deadline) {
     std::optional<std::string> answer;
     try {

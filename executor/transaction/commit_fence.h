@@ -28,8 +28,8 @@ class CommitSlots {
 
 enum class CommitOutcome { kCommitted, kFenced, kUnknown };
 
-/// Asks Redis until it answers, at most for half a minute. kFenced: the commit did not take place and never will. `generation`: of the
+/// Asks Redis until it answers, at most for half a minute. `tag`: of the bucket that the commit changes. kFenced: the commit did not take place and never will. `generation`: of the
 /// Redis that it was sent to; another one may have lost what it had, so what is absent there proves nothing.
-asio::awaitable<CommitOutcome> decide_commit(RedisClient& redis, CommitToken token, std::uint64_t generation);
+asio::awaitable<CommitOutcome> decide_commit(RedisClient& redis, std::string tag, CommitToken token, std::uint64_t generation);
 
 }  // namespace redquel::executor

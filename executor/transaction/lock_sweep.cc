@@ -6,6 +6,7 @@
 
 #include "executor/scripts/scripts.h"
 #include "executor/storage/locks.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
@@ -33,8 +34,8 @@ asio::awaitable<void> LockSweep::run(std::string process, IsLiving is_living) {
 
 asio::awaitable<void> LockSweep::list_keys() {
   if (!tables_) co_return;
-  std::vector<std::string> all{std::string(sql::kAdvisoryKey), std::string(sql::kWaitsKey)}, found;
-  for (const sql::Oid table : tables_()) all.push_back(lock_key(table));
+  std::vector<std::string> all{sql::home_key(sql::kAdvisoryKey), sql::home_key(sql::kWaitsKey)}, found;
+  for (const PlacedTable& table : tables_()) all.push_back(lock_key(table));
   for (std::size_t first = 0; first < all.size(); first += kKeysPerRoundTrip) {
     const std::size_t last = std::min(first + kKeysPerRoundTrip, all.size());
     CommandBatch batch;
@@ -64,7 +65,7 @@ asio::awaitable<void> LockSweep::take_step(const std::string& process, const IsL
   std::vector<std::string> waiters;
   for (std::size_t index = 0; index + 1 < entries.size(); index += 2) {
     const std::string_view field = entries[index].text, value = entries[index + 1].text;
-    if (key == sql::kWaitsKey) {
+    if (sql::without_tag(key) == sql::kWaitsKey) {
       if (is_left(value.substr(0, value.find(' ')))) waiters.emplace_back(field);
       continue;
     }

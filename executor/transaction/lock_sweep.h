@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "executor/redis/client.h"
-#include "sql/catalog/catalog.h"
+#include "executor/storage/placed_table.h"
 
 namespace redquel::executor {
 
@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 /// got lost, or that arrived late, may have left them.
 class LockSweep {
  public:
-  using Tables = std::function<std::vector<sql::Oid>()>;
+  using Tables = std::function<std::vector<PlacedTable>()>;
   using IsLiving = std::function<bool(std::string_view token)>;
 
   /// `tables`: those whose locks are looked at.

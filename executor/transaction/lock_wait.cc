@@ -11,6 +11,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "executor/redis/executor_counts.h"
@@ -19,6 +20,7 @@
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/exclusive_tables.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -53,7 +55,7 @@ sql::SqlError deadlock(const std::string& token, std::string_view others) {
 asio::awaitable<void> forget_wait(RedisClient& redis, const std::string& token) {
   if (token.empty()) co_return;
   CommandBatch batch;
-  batch.add("HDEL", sql::kWaitsKey, session_of(token));
+  batch.add("HDEL", sql::home_key(sql::kWaitsKey), session_of(token));
   co_await redis.execute(std::move(batch));
 }
 
@@ -61,21 +63,45 @@ asio::awaitable<void> forget_wait(RedisClient& redis, const std::string& token) 
 
 struct LockLease::State {
   State(RedisClient& client, std::size_t lease, LockSweep::Tables tables)
-      : redis(client), lease_milliseconds(lease), renewal(lease / 3), sweeper(client, std::move(tables)) {}
+      : redis(client), lease_milliseconds(lease), renewal(lease / 3), locked_tables(tables), sweeper(client, std::move(tables)) {}
+
+  /// Returns the tags of the buckets in which there may be locks.
+  std::set<std::string, std::less<>> tags() const {
+    std::set<std::string, std::less<>> found{std::string(sql::home_tag())};
+    if (!sql::uses_cluster() || !locked_tables) return found;
+    for (const PlacedTable& table : locked_tables()) {
+      if (!found.contains(table.tag())) found.emplace(table.tag());
+    }
+    return found;
+  }
+
+  /// Returns true if the lease is there for long enough, in all buckets.
+  bool is_held() const {
+    if (Clock::now() - renewed >= renewal) return false;
+    return !sql::uses_cluster() || std::ranges::includes(leased, tags());
+  }
 
   /// Longer, if it is there: a lease that has lapsed is never taken up again, others have had the locks since.
   asio::awaitable<void> renew() {
     const Clock::time_point now = Clock::now();
     const bool is_new = !is_taken;
     const std::string name = process;
-    const std::vector<std::string> keys{process_key(process)}, arguments{std::to_string(lease_milliseconds), is_new ? "new" : ""};
-    RepliesPtr replies = co_await run_script(redis, kRenewLeaseScript, keys, arguments);
+    const std::set<std::string, std::less<>> wanted = tags();
+    CommandBatch batch;
+    for (const std::string& tag : wanted) {
+      const std::vector<std::string> keys{process_key(process, tag)}, arguments{std::to_string(lease_milliseconds), leased.contains(tag) ? "" : "new"};
+      kRenewLeaseScript.append_call(batch, keys, arguments);
+    }
+    std::vector<const Script*> scripts{&kRenewLeaseScript};
+    const RepliesPtr replies = co_await run_scripts(redis, std::move(scripts), std::move(batch));
     replies->or_throw();
     if (process != name) co_return;  // forgotten meanwhile
-    const bool is_set = replies->integer(0) == 1;
+    bool is_set = true;
+    for (std::size_t index = 0; index < replies->size(); ++index) is_set = is_set && replies->integer(index) == 1;
     if (is_set) {
       is_taken = true;
       renewed = now;
+      leased = wanted;
     } else if (!is_new || !is_taken) {  // or an attempt to take it whose reply did not come
       forget();
     }
@@ -90,12 +116,15 @@ struct LockLease::State {
     process = random_version();
     is_taken = false;
     renewed = {};
+    leased.clear();
   }
 
   RedisClient& redis;
   std::size_t lease_milliseconds;
   milliseconds renewal;
+  LockSweep::Tables locked_tables;
   bool is_taken = false;
+  std::set<std::string, std::less<>> leased;  // tags of the buckets that have the lease
   std::string process = random_version();
   std::int64_t next_number = 1;
   std::map<std::int64_t, bool> tokens;  // by number, not yet given back: whether a call has failed
@@ -110,6 +139,7 @@ LockLease::LockLease(RedisClient& redis, std::size_t lease, LockSweep::Tables ta
 
 LockLease::~LockLease() {
   state_->tokens.clear();
+  state_->locked_tables = nullptr;
   state_->sweeper.stop();
   state_->pause.end();
 }
@@ -117,7 +147,7 @@ LockLease::~LockLease() {
 asio::awaitable<void> LockLease::hold() {
   const std::shared_ptr<State> state = state_;
   // The second time for one that has lapsed.
-  for (int attempt = 0; attempt < 3 && Clock::now() - state->renewed >= state->renewal; ++attempt) co_await state->renew();
+  for (int attempt = 0; attempt < 3 && !state->is_held(); ++attempt) co_await state->renew();
 }
 
 bool LockLease::covers(std::string_view token) const { return token.starts_with(state_->process); }
@@ -233,8 +263,29 @@ class ShownWait {
 
 std::string_view wait_event(const LockConflict& conflict) {
   constexpr std::string_view kFieldOfTable = "t";  // fields of rows begin with another letter
-  if (conflict.key == sql::kExclusiveKey || conflict.field == kFieldOfTable) return "relation";
-  return conflict.key == sql::kAdvisoryKey ? "advisory" : "transactionid";
+  if (sql::without_tag(conflict.key) == sql::kExclusiveKey || conflict.field == kFieldOfTable) return "relation";
+  return sql::without_tag(conflict.key) == sql::kAdvisoryKey ? "advisory" : "transactionid";
+}
+
+/// Returns "free", "held", or "deadlock" and the holders of a circle of waits, the own one among those that wait.
+asio::awaitable<std::string> ask_about_lock(RedisClient& redis, const LockConflict& conflict, const std::string& token, bool looks_for_circle) {
+  const std::string looks = looks_for_circle ? "1" : "0", session = session_of(token);
+  const std::string_view tag = sql::tag_of(conflict.key);
+  // Locks of other buckets are in other slots than the waits: a wait is noted without a token there, and by another script in the home bucket.
+  const bool is_elsewhere = tag != sql::home_tag();
+  const std::vector<std::string> keys{conflict.key, own_key(tag, sql::kWaitsKey)};
+  const std::vector<std::string> arguments{conflict.field, conflict.holder, is_elsewhere ? std::string() : token, looks, session};
+  RepliesPtr replies = co_await run_script(redis, kWaitForLockScript, keys, arguments);
+  std::string answer(replies->text(0).value_or(""));
+  if (!is_elsewhere || token.empty()) co_return answer;
+  if (answer == "free") {
+    co_await forget_wait(redis, token);
+    co_return answer;
+  }
+  const std::vector<std::string> waits{sql::home_key(sql::kWaitsKey)}, wait{conflict.holder, token, looks, session};
+  replies = co_await run_script(redis, kLookForCircleScript, waits, wait);
+  answer = replies->text(0).value_or("");
+  co_return answer;
 }
 
 asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict, std::string token, LockWaitLimits limits, std::minstd_rand& random) {
@@ -246,10 +297,7 @@ asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict,
   for (int round = 0;; ++round) {
     const bool looks_for_circle = Clock::now() >= next_check;
     if (looks_for_circle) next_check = Clock::now() + milliseconds(limits.deadlock_timeout);
-    const std::vector<std::string> keys{conflict.key, std::string(sql::kWaitsKey)};
-    const std::vector<std::string> arguments{conflict.field, conflict.holder, token, looks_for_circle ? "1" : "0", session_of(token)};
-    RepliesPtr replies = co_await run_script(redis, kWaitForLockScript, keys, arguments);
-    const std::string answer(replies->text(0).value_or(""));
+    const std::string answer = co_await ask_about_lock(redis, conflict, token, looks_for_circle);
     const auto note = sql::statistics_hooks().note_lock_wait;
     if (answer == "free") {
       if (is_noted) note(limits.process_id, waited(), true);
@@ -276,10 +324,12 @@ asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, s
                                     std::minstd_rand& random) {
   const CountedWait counted;
   const ShownWait shown(limits.process_id, wait_event(conflict));
-  if (conflict.key == sql::kExclusiveKey) {  // whoever has the table waits for nobody: there is no circle
+  if (sql::without_tag(conflict.key) == sql::kExclusiveKey) {  // whoever has the table waits for nobody: there is no circle
     sql::Oid table = 0;
     std::from_chars(conflict.field.data(), conflict.field.data() + conflict.field.size(), table);
-    std::vector<sql::Oid> tables{table};
+    std::vector<PlacedTable> tables;
+    if (sql::tag_of(conflict.key).empty()) tables.emplace_back(table);
+    else tables.emplace_back(table, sql::bucket_of(conflict.key));
     co_await wait_while_exclusive(redis, std::move(tables), lock_deadline(limits.lock_timeout));
     co_return;
   }

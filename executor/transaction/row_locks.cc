@@ -11,7 +11,7 @@ namespace redquel::executor {
 asio::awaitable<RepliesPtr> RowLockRequest::lock_free_row(RedisClient& redis, ExecutionCounters* counters) {
   if (!writes_ || tables_.size() != 1 || members_.size() != 1 || !expected_[0].empty()) co_return nullptr;
   const Table& table = tables_[0];
-  const std::string locks = lock_key(table.oid), lease = process_key(std::string_view(token_).substr(0, token_.find('.')));
+  const std::string locks = lock_key(table.table), lease = process_key(std::string_view(token_).substr(0, token_.find('.')), table.table.tag());
   CommandBatch batch;
   kLockFreeRowScript.begin_call(batch, 2, 4 + table.fields.size()).arg(locks).arg(keys_[0]);
   batch.arg(token_).arg(lease).arg(static_cast<int>(table.lock.strength)).arg(members_[0]);
@@ -32,8 +32,9 @@ asio::awaitable<RepliesPtr> RowLockRequest::lock_groups(RedisClient& redis, std:
                                                         ExecutionCounters* counters) {
   std::vector<std::string> keys, arguments{keeps ? token_ : "", wanted ? std::to_string(*wanted) : "", std::to_string(tables_.size())};
   for (const Table& table : tables_) {
+    if (table.table.tag() != tables_.front().table.tag()) throw sql::not_supported("row locks in tables of two buckets of a Redis Cluster by one statement");
     static constexpr const char* kWaits[] = {"b", "s", "n"};
-    keys.push_back(lock_key(table.oid));
+    keys.push_back(lock_key(table.table));
     arguments.push_back(std::to_string(static_cast<int>(table.lock.strength)));
     arguments.emplace_back(writes_ ? "w" : kWaits[static_cast<std::size_t>(table.lock.wait)]);
     arguments.push_back(std::to_string(table.fields.size()));
@@ -66,9 +67,9 @@ asio::awaitable<RowLockRequest::Answer> RowLockRequest::execute(RedisClient& red
       for (std::size_t table = 0; table < tables_.size(); ++table) {
         std::string& field = members_[group * tables_.size() + table];
         if (tables_[table].is_counted) {
-          held->add(tables_[table].oid, std::move(field));
+          held->add(tables_[table].table, std::move(field));
         } else {
-          held->add_written(tables_[table].oid, std::move(field));
+          held->add_written(tables_[table].table, std::move(field));
         }
       }
     }

@@ -23,7 +23,7 @@ class RowLockRequest {
  public:
   /// One table of the query.
   struct Table {
-    sql::Oid oid = 0;
+    PlacedTable table;
     planner::RowLock lock;
     std::vector<std::string> fields;  // hash fields that are compared, the one that shows the row's existence first
     bool is_counted = false;          // its locks are (LockSet::count_kept)
@@ -75,7 +75,7 @@ class LockedTable {
   LockedTable(std::shared_ptr<const sql::TableDef> table, const planner::RowLock& lock, const std::vector<std::int16_t>& numbers);
 
   const sql::TableDef& table() const { return encoder_.table(); }
-  RowLockRequest::Table request() const { return {table().oid, lock_, fields_, table().mapping != nullptr}; }
+  RowLockRequest::Table request() const { return {table(), lock_, fields_, table().mapping != nullptr}; }
   /// `values`: parallel to the numbers. Rows that are in `buffer` are not looked at: the transaction has them already.
   void add_row(RowLockRequest& request, const std::vector<sql::Datum>& values, const RowBuffer* buffer) const;
 

@@ -66,23 +66,23 @@ asio::awaitable<TableLockAnswer> look_at_locks(RedisClient& redis, std::vector<s
 
 asio::awaitable<void> take_table_lock(RedisClient& redis, Transaction& transaction, const sql::TableDef& table, std::int32_t mode, bool no_wait,
                                       LockWaitLimits limits, std::minstd_rand& random) {
-  const std::vector<std::string> keys{lock_key(table.oid)};
+  const std::vector<std::string> keys{lock_key(table)};
   LockSet& locks = transaction.locks();
   const LockDeadline deadline = lock_deadline(limits.lock_timeout);
   while (true) {
     const std::vector<std::string> arguments{locks.token, std::to_string(mode), std::to_string(kLocksLookedAt), std::to_string(table.oid)};
     TableLockAnswer answer = co_await ask_for_lock(redis, kLockTableScript, keys, arguments);
     if (answer.outcome == LockOutcome::kLook) {
-      const bool had_another = locks.contains(table.oid, "t");
-      locks.add(table.oid, "t");  // whatever ends the walk, the transaction's end gives it back
+      const bool had_another = locks.contains(table, "t");
+      locks.add(table, "t");  // whatever ends the walk, the transaction's end gives it back
       answer = co_await look_at_locks(redis, keys, arguments);
-      if (answer.outcome != LockOutcome::kNext && !had_another) locks.remove(table.oid, "t");
+      if (answer.outcome != LockOutcome::kNext && !had_another) locks.remove(table, "t");
     }
     if (answer.outcome == LockOutcome::kLost) throw lapsed_lock();
     if (answer.outcome != LockOutcome::kLocked && answer.outcome != LockOutcome::kExclusive) break;
     if (no_wait) throw sql::SqlError(sqlstate::kLockNotAvailable, fmt::format("could not obtain lock on relation \"{}\"", table.name));
     if (answer.outcome == LockOutcome::kExclusive) {
-      std::vector<sql::Oid> waited_for{table.oid};
+      std::vector<PlacedTable> waited_for{table};
       co_await wait_while_exclusive(redis, std::move(waited_for), deadline);
       continue;
     }
@@ -90,7 +90,7 @@ asio::awaitable<void> take_table_lock(RedisClient& redis, Transaction& transacti
     std::string token = locks.token;
     co_await wait_for_lock(redis, std::move(conflict), std::move(token), limits, random);
   }
-  locks.add(table.oid, "t");
+  locks.add(table, "t");
 }
 
 }  // namespace redquel::executor

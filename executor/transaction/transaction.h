@@ -29,6 +29,7 @@ class Transaction {
 
   /// The transaction's reads, at the stricter levels.
   ReadChecks& reads() { return reads_; }
+  const ReadChecks& reads() const { return reads_; }
   ReadMoment& read_moment() { return read_moment_; }
   /// SERIALIZABLE: the reads must still hold at commit.
   bool keeps_reads() const { return keeps_reads_; }

@@ -6,6 +6,7 @@
 #include "executor/runtime/random_version.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/transaction/transaction.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/catalog/table_keys.h"
 
@@ -220,7 +221,7 @@ asio::awaitable<std::reference_wrapper<TransactionCatalog>> transaction_catalog(
 asio::awaitable<bool> follow_definitions_of_others(RedisClient& redis, Transaction& transaction) {
   TransactionCatalog& catalog = *transaction.catalog();
   CommandBatch batch;
-  batch.add("GET", sql::kVersionKey);
+  batch.add("GET", sql::home_key(sql::kVersionKey));
   const RepliesPtr replies = co_await redis.execute(std::move(batch));
   replies->or_throw();
   if (replies->text(0).value_or("") == catalog.base().version) co_return false;

@@ -92,7 +92,7 @@ class BufferedIncrement final : public Operator {
   asio::awaitable<Row> lock(const StoredRows& rows) {
     Transaction& transaction = *context_.transaction();
     const planner::RowLock lock{planner::RowLock::Strength::kNoKeyUpdate, planner::RowLock::Wait::kBlock};
-    std::vector<RowLockRequest::Table> tables{{update_.table->oid, lock, rows.presence_and_fields()}};
+    std::vector<RowLockRequest::Table> tables{{*update_.table, lock, rows.presence_and_fields()}};
     RowLockRequest request(std::move(tables), transaction.locks().token);
     request.add_row(member_, rows.keys().row_of_member(member_), {});
     request.read_to_write();

@@ -62,7 +62,7 @@ class LockRowsOperator final : public Operator {
     std::size_t count = 0;
     for (const LockedTable& table : tables_) {
       if (held == nullptr || !table.table().mapping || !context_.allows_increments) continue;  // the stricter levels look at nothing again
-      count += held->count_kept(table.table().oid);
+      count += held->count_kept(table.table());
     }
     return count;
   }

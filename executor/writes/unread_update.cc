@@ -10,6 +10,7 @@
 #include "executor/storage/write_unit.h"
 #include "executor/tables/key_values.h"
 #include "executor/writes/increment.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/expressions/evaluate.h"
 
@@ -76,8 +77,8 @@ class UnreadUpdate final : public Operator {
   void encode(const std::vector<sql::Datum>& row) {
     const sql::TableDef& table = *update_.table;
     const RowImage image = encoder_->encode(row, words_);
-    const std::string lock = row_lock_field(image.member), locks = lock_key(table.oid);
-    keys_ = {sql::kVersionsKey, words_.store(encoder_->keys().changes()), words_.store(locks), image.key};
+    const std::string lock = row_lock_field(image.member), locks = lock_key(table);
+    keys_ = {table.tag().empty() ? sql::kVersionsKey : words_.store(own_key(table.tag(), sql::kVersionsKey)), words_.store(encoder_->keys().changes()), words_.store(locks), image.key};
     arguments_ = {words_.number(table.oid), table.version, words_.store(lock), image.member};
 
     std::vector<std::string_view> read{encoder_->presence_field()}, set, removed, added;

@@ -365,7 +365,7 @@ asio::awaitable<void> WriteOperator::lock_mapped_rows(const MappedUnit& unit) {
   const std::deque<MappedChange>& changes = unit.changes();
   for (std::size_t first = 0; first < changes.size();) {
     planner::RowLock lock{planner::RowLock::Strength::kUpdate};
-    RowLockRequest request({{table.oid, lock, {}}}, context_.transaction()->locks().token);
+    RowLockRequest request({{table, lock, {}}}, context_.transaction()->locks().token);
     std::size_t count = 0;
     for (; first < changes.size() && count < context_.limits.script_rows; ++first) {
       if (!changes[first].before || unit.was_skipped(first)) continue;

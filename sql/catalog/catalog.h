@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sql/catalog/buckets.h"
 #include "sql/privileges/acl.h"
 #include "sql/types/type.h"
 #include "sql/types/user_types.h"
@@ -129,7 +130,7 @@ struct TableDef {
   Oid row_array = 0;  // the type of arrays over it; 0: the row type is none that values can have (row_types.h)
   std::string schema = "public";
   std::string name;
-  std::string prefix;   // first part of all its keys; stays on rename
+  std::string prefix;   // first part of all its keys, in a cluster behind the tag of its bucket; stays on rename
   std::string version;  // changes with every definition of this table; checked by write scripts
   std::vector<ColumnDef> columns;  // live ones, by number
   std::int16_t next_column = 1;
@@ -172,6 +173,8 @@ struct TableDef {
   /// By name never a computed or hidden one.
   const ColumnDef* find_column(std::string_view name) const;
   const ColumnDef* find_column(std::int16_t number) const;
+  /// The tag of the table's bucket; empty on one Redis. Foreign tables have that of kHomeBucket, where their locks and counters are.
+  std::string_view tag() const { return tag_of(prefix); }
   bool rows_expire() const { return ttl_milliseconds != 0 || ttl_column != 0; }
   /// Never a hidden one.
   const IndexDef* find_index(std::string_view name) const;
@@ -193,7 +196,7 @@ struct SequenceDef {
   Oid oid = 0;
   std::string schema = "public";
   std::string name;
-  std::string key;  // Redis STRING: the last value given; absent: none yet
+  std::string key;  // Redis STRING, in a cluster in the bucket of its table: the last value given; absent: none yet
   Type type = kInt8;
   std::int64_t start = 1, increment = 1, minimum = 1, maximum = INT64_MAX, cache = 1;
   bool cycle = false;

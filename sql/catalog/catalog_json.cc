@@ -6,6 +6,7 @@
 
 #include "sql/catalog/catalog_references.h"
 #include "sql/catalog/mapping.h"
+#include "sql/catalog/stored_place.h"
 #include "sql/catalog/stored_words.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
@@ -187,7 +188,7 @@ void visit(Visitor& visitor, TableDef& table) {
   if (table.row_array != 0 || std::is_same_v<Visitor, Reader>) visitor.member("row_array", table.row_array);
   visitor.member("schema", table.schema);
   visitor.member("name", table.name);
-  visitor.member("prefix", table.prefix);
+  visit_place(visitor, "prefix", table.prefix);
   visitor.member("version", table.version);
   visitor.member("columns", table.columns);
   visitor.member("next_column", table.next_column);
@@ -230,7 +231,8 @@ void visit(Visitor& visitor, SequenceDef& sequence) {
   visitor.member("oid", sequence.oid);
   visitor.member("schema", sequence.schema);
   visitor.member("name", sequence.name);
-  visitor.member("key", sequence.key);
+  if (Visitor::kWrites && sequence.foreign) visitor.member("key", sequence.key);
+  else visit_place(visitor, "key", sequence.key);
   visitor.member("type", sequence.type);
   visitor.member("start", sequence.start);
   visitor.member("increment", sequence.increment);
@@ -419,6 +421,7 @@ concept Definition = std::is_class_v<T> && !std::same_as<T, std::string> && !std
 
 class Writer {
  public:
+  static constexpr bool kWrites = true;
   json::object object;
 
   template <typename T>
@@ -485,6 +488,7 @@ class Writer {
 
 class Reader {
  public:
+  static constexpr bool kWrites = false;
   explicit Reader(const json::value& value) : object_(value.as_object()) {}
 
   template <typename T>

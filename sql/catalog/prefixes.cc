@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/key_segments.h"
 
 namespace redquel::sql {
@@ -20,7 +21,10 @@ bool is_free(std::string_view prefix, const ReservedPrefixes& reserved) {
 
 }  // namespace
 
-bool prefixes_collide(std::string_view a, std::string_view b) { return a == b || extends(a, b) || extends(b, a); }
+bool prefixes_collide(std::string_view a, std::string_view b) {
+  a = without_tag(a), b = without_tag(b);
+  return a == b || extends(a, b) || extends(b, a);
+}
 
 std::string choose_prefix(std::string_view schema, std::string_view name, const ReservedPrefixes& reserved) {
   const std::string base = escape_name(name);

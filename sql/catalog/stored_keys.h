@@ -16,7 +16,8 @@ inline constexpr std::string_view kFormatKey = "redquel:format";
 inline constexpr int kStoredFormat = 2;
 
 // Definitions (storage/catalog_store.h).
-/// STRING: random, another one after every change of definitions. Each turn of a connection ends by reading it.
+/// STRING: random, another one after every change of definitions. Each turn of a connection ends by reading it. In a cluster each bucket in
+/// use has a copy (storage/version_copies.h).
 inline constexpr std::string_view kVersionKey = "redquel:version";
 /// HASH: table:<oid>, sequence:<oid>, view:<oid>, type:<oid>, function:<oid>, schema:<name>, default_acl:<oid>, server:redis,
 /// acl:<class>:<oid> → JSON (catalog_json.h); next_oid → number.

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/key_segments.h"
 #include "sql/catalog/prefixes.h"
 #include "sql/catalog/stored_keys.h"
@@ -193,7 +194,7 @@ std::string TableKeys::expiries() const { return all_rows().append(":").append(k
 
 std::string TableKeys::entries() const { return table_.prefix + ":indices:" + std::string(kExpirySegment); }
 
-std::string TableKeys::changes() const { return std::string(kChangesPrefix) + std::to_string(table_.oid); }
+std::string TableKeys::changes() const { return std::string(table_.tag()).append(kChangesPrefix) + std::to_string(table_.oid); }
 
 std::string TableKeys::row_pattern() const { return table_.prefix + ":*"; }
 

@@ -12,8 +12,10 @@ TOTAL = str(ACCOUNTS * OPENING)
 TABLES = ("bank", "transfer", "counter", "wave")
 
 
-def set_up(server):
+def set_up(server, *settings):
     with server.connect() as connection:
+        for setting in settings:
+            connection.run(setting)
         connection.run("CREATE TABLE bank (id int PRIMARY KEY, balance int NOT NULL)")
         connection.run("CREATE INDEX ON bank (balance)")
         connection.run("CREATE TABLE transfer (id int PRIMARY KEY, giver int NOT NULL, taker int NOT NULL, amount int NOT NULL)")

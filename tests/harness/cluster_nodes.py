@@ -193,6 +193,10 @@ class Cluster:
             if node.role() == "master":
                 node("FLUSHALL")
 
+    def stop(self):
+        for node in self.nodes:
+            node.redis.stop()
+
     def begin_move(self, slot, target):
         """The slot migrates from its owner, which is returned, to another master. Its keys stay where they are."""
         source = self.owner(slot)
@@ -260,7 +264,8 @@ def free_port_of_cluster():
 
 
 def scripts(build):
-    """Returns the texts of the Lua scripts as a build has them: name -> (text, SHA-1, whether it only reads)."""
+    """Returns the texts of the Lua scripts as a build has them for a bucket of a cluster: name -> (text, SHA-1, whether it only reads)."""
     with open(os.path.join(build, "generated", "lua_scripts.cc"), encoding="utf-8") as file:
-        found = re.findall(r'Script\("(\w+)", R"lua\((.*?)\)lua",\s*"(\w+)", Script::Access::(\w+)\)', file.read(), re.S)
+        found = re.findall(r'Script\("(\w+)", (?:Script::Text\{R"lua\(.*?\)lua", "\w+"\},\s*Script::Text\{)?R"lua\(((?:(?!\)lua").)*)\)lua",'
+                           r'\s*"(\w+)"\}?,\s*Script::Access::(\w+)\)', file.read(), re.S)
     return {name: (text, sha1, access == "read_only") for name, text, sha1, access in found}

@@ -4,6 +4,7 @@ import time
 import traceback
 
 from harness import sql_files
+from harness.cluster_nodes import Cluster
 from harness.comparison import arranged, differences, row_text, summary
 from harness.pgwire import ConnectionClosed
 from harness.servers import Redis, Redquel, tail
@@ -43,11 +44,13 @@ class Oracle:
 
 
 class Subject:
-    """A redquel and a Redis of its own for each worker: emptied and started anew for each file."""
+    """A redquel and a Redis of its own for each worker: emptied and started anew for each file. `masters`: of a Redis Cluster; 0: one Redis.
+    `placement`: of its tables."""
     name = "redquel"
 
-    def __init__(self, build, options=(), least_acl=False):
-        self.redis = Redis().start()
+    def __init__(self, build, options=(), least_acl=False, masters=0, placement="together"):
+        self.parameters = {"redquel.placement": placement} if masters else {}
+        self.redis = Cluster(lambda *words: Redis(*words).start(), masters, replicas=0) if masters else Redis().start()
         if least_acl:
             self.redis.restrict(build)
         self.server = Redquel(build, self.redis, *options)
@@ -59,7 +62,7 @@ class Subject:
         self.server.start()
 
     def connect(self, timeout):
-        return self.server.connect(timeout=timeout)
+        return self.server.connect(timeout=timeout, **self.parameters)
 
     def restart(self):
         self.server.restart()

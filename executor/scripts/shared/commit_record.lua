@@ -1,5 +1,6 @@
--- Records of prepared commits: {keys and arguments of write_rows.lua, locks, expiries}. locks: by hash {key, strengths, fields}. expiries:
--- {row, milliseconds since 1970}. The locks of a prepared commit have its name as their token, and a lease that does not end. Defines:
+-- Records of prepared commits: {keys and arguments of write_rows.lua, locks, expiries, state of shared/definitions.lua or false}. locks: by
+-- hash {key, strengths, fields}. expiries: {row, milliseconds since 1970}. The locks of a prepared
+-- commit have its name as their token, and a lease that does not end. Defines:
 --   milliseconds()             the time
 --   remove_record(name)
 --   bury(name)                 leaves a tombstone; removes two that are older than a day

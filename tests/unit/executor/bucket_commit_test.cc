@@ -1,4 +1,4 @@
-#include "executor/transaction/bucket_commit.h"
+#include "executor/storage/bucket_commit.h"
 
 #include <gtest/gtest.h>
 

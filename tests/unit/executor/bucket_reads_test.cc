@@ -1,4 +1,4 @@
-#include "executor/transaction/bucket_reads.h"
+#include "executor/storage/bucket_reads.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "executor/transaction/commit_name.h"
+#include "executor/storage/commit_name.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "executor/runtime/random_version.h"
+#include "sql/catalog/buckets.h"
 
 namespace redquel::executor {
 
@@ -49,7 +50,7 @@ std::optional<CommitName> parse_commit_name(std::string_view text) {
   const std::string_view rest = text.substr(kIdSize + 1);
   const std::size_t dot = rest.find('.');
   if (dot == std::string_view::npos || dot == 0) return std::nullopt;
-  std::optional<std::vector<int>> buckets = parse_numbers<int>(rest.substr(0, dot), kBucketLimit);
+  std::optional<std::vector<int>> buckets = parse_numbers<int>(rest.substr(0, dot), sql::kBucketLimit);
   // A bucket that comes twice, or out of order, is no name of ours.
   if (!buckets || std::ranges::adjacent_find(*buckets, std::greater_equal<>()) != buckets->end()) return std::nullopt;
   std::vector<sql::Oid> tables;

@@ -10,9 +10,6 @@
 
 namespace redquel::executor {
 
-/// More buckets than a cluster has.
-inline constexpr int kBucketLimit = 1024;
-
 /// The name of a commit over several buckets: "<16 hex digits>.<buckets>.<tables>", the numbers with commas between. A process that finds
 /// the name in one bucket knows where the other parts are.
 struct CommitName {

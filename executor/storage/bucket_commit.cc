@@ -1,4 +1,4 @@
-#include "executor/transaction/bucket_commit.h"
+#include "executor/storage/bucket_commit.h"
 
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "executor/redis/reply.h"
-#include "executor/transaction/commit_name.h"
+#include "executor/storage/commit_name.h"
 #include "sql/types/type.h"
 
 namespace redquel::executor {

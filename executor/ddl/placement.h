@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "executor/catalog/catalog_draft.h"
+#include "parser/ast_table.h"
+
+namespace redquel::executor {
+
+/// Returns the tag of the bucket of a new table: that of the first table that it refers to, else that of the definitions (SET redquel.placement =
+/// balanced: that of the bucket with the fewest tables). Empty on one Redis.
+std::string_view tag_of_new_table(const CatalogDraft& draft, const std::vector<const parser::ast::RelationName*>& referenced);
+
+/// Throws 0A000 if a foreign key would join tables of two buckets.
+void check_same_bucket(const sql::TableDef& table, const sql::TableDef& referenced);
+
+}  // namespace redquel::executor

@@ -1,0 +1,71 @@
+#include "executor/storage/bucket_writes.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "executor/storage/client_buckets.h"
+#include "sql/error.h"
+#include "sql/sqlstate.h"
+
+namespace redquel::executor {
+
+namespace {
+
+/// Readers that have seen a commit in one bucket look for it in the others for a moment.
+constexpr auto kForgetAfter = std::chrono::seconds(2);
+
+/// Runs `work` with the way to the client's buckets.
+template <typename Work>
+auto over_buckets(RedisClient& client, Work work) -> decltype(work(std::declval<BucketSender&>())) {
+  if (BucketSender* const buckets = client.buckets()) co_return co_await work(*buckets);
+  ClientBuckets buckets(client);
+  co_return co_await work(buckets);
+}
+
+asio::awaitable<void> forget_later(RedisClient& client, CommitName name) {
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  timer.expires_after(kForgetAfter);
+  try {
+    co_await timer.async_wait(asio::use_awaitable);
+    const auto forget = [name](BucketSender& buckets) { return forget_commit(buckets, name); };
+    co_await over_buckets(client, forget);
+  } catch (const std::exception&) {  // the sweeper does it
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> definition_arguments(const std::vector<std::string>& words) {
+  std::vector<std::string> arguments{"definitions", std::to_string(words.size())};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  return arguments;
+}
+
+asio::awaitable<bool> finish_if_decided(RedisClient& client, CommitName name, int seen_in) {
+  const auto ask = [&](BucketSender& buckets) { return is_commit_decided(buckets, name, seen_in); };
+  if (!co_await over_buckets(client, ask)) co_return false;
+  const auto recover = [&](BucketSender& buckets) { return recover_commit(buckets, name); };
+  co_await over_buckets(client, recover);
+  co_return true;
+}
+
+asio::awaitable<std::optional<std::vector<BucketCommitResult::Refusal>>> commit_writes(RedisClient& client, CommitName name,
+                                                                                     std::vector<BucketWrite> writes) {
+  const auto commit = [&](BucketSender& buckets) { return commit_in_buckets(buckets, name, std::move(writes)); };
+  BucketCommitResult result = co_await over_buckets(client, commit);
+  if (result.state == BucketCommitState::kUnknown) {
+    throw sql::SqlError(sqlstate::kTransactionResolutionUnknown,
+                        "a bucket of Redis could not be reached during COMMIT: it is not known whether it took place");
+  }
+  if (result.state == BucketCommitState::kAborted) co_return std::move(result.refusals);
+  if (result.is_applied) asio::co_spawn(co_await asio::this_coro::executor, forget_later(client, std::move(name)), asio::detached);
+  co_return std::nullopt;
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,101 @@
+#include "executor/storage/commit_sweeper.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <chrono>
+#include <exception>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "executor/runtime/background_pause.h"
+#include "executor/storage/bucket_commit.h"
+#include "executor/storage/client_buckets.h"
+#include "executor/storage/placed_table.h"
+#include "executor/storage/version_copies.h"
+#include "sql/catalog/stored_keys.h"
+
+namespace redquel::executor {
+
+namespace {
+
+constexpr std::chrono::milliseconds kLookPause{1000};
+/// An owner forgets its commit after two seconds.
+constexpr std::int64_t kForgottenMilliseconds = 60'000;
+constexpr int kMostApplied = 100;
+
+}  // namespace
+
+struct CommitSweeper::State {
+  explicit State(RedisClient& client) : redis(client), own_buckets(client), buckets(client.buckets() != nullptr ? *client.buckets() : own_buckets) {}
+
+  /// Names of commits that are prepared somewhere, and old ones that nobody has forgotten.
+  asio::awaitable<void> look(std::set<std::string>& prepared, std::set<std::string>& old) {
+    CommandBatch times;
+    times.add("TIME");
+    const RepliesPtr time = co_await redis.execute(std::move(times));
+    const std::span<const Reply> parts = time->array(0);
+    const std::int64_t now = parts.empty() ? 0 : std::stoll(std::string(parts[0].text)) * 1000;
+    CommandBatch batch;
+    for (const std::string& tag : placement_tags()) {
+      batch.add("HKEYS", own_key(tag, sql::kPreparedKey));
+      batch.add("ZRANGE", own_key(tag, sql::kAppliedTimesKey), "-inf", now - kForgottenMilliseconds, "BYSCORE", "LIMIT", "0", kMostApplied);
+    }
+    const RepliesPtr replies = co_await redis.execute(std::move(batch));
+    for (std::size_t index = 0; index < replies->size(); ++index) {
+      for (const Reply& name : replies->array(index)) (index % 2 == 0 ? prepared : old).emplace(name.text);
+    }
+  }
+
+  /// A commit that is prepared for two looks has no owner, or one that stands still: both may be helped.
+  asio::awaitable<void> sweep() {
+    std::set<std::string> prepared, old;
+    co_await look(prepared, old);
+    for (const std::string& text : prepared) {
+      const std::optional<CommitName> name = parse_commit_name(text);
+      if (name && known.contains(text)) co_await recover_commit(buckets, *name);
+    }
+    known = std::move(prepared);
+    for (const std::string& text : old) {
+      const std::optional<CommitName> name = parse_commit_name(text);
+      if (!name) continue;
+      const BucketCommitState state = co_await recover_commit(buckets, *name);
+      if (state == BucketCommitState::kCommitted) co_await forget_commit(buckets, *name);
+    }
+  }
+
+  RedisClient& redis;
+  ClientBuckets own_buckets;  // where the client has none
+  BucketSender& buckets;
+  std::set<std::string> known;  // that were prepared at the last look
+  bool is_started = false, is_ended = false;
+  BackgroundPause pause;
+};
+
+CommitSweeper::CommitSweeper(RedisClient& redis) : state_(std::make_shared<State>(redis)) {}
+
+CommitSweeper::~CommitSweeper() {
+  state_->is_ended = true;
+  state_->pause.end();
+}
+
+asio::awaitable<void> CommitSweeper::start() {
+  if (!sql::uses_cluster() || std::exchange(state_->is_started, true)) co_return;
+  auto executor = co_await asio::this_coro::executor;
+  asio::co_spawn(executor, keep(state_), asio::detached);
+}
+
+asio::awaitable<void> CommitSweeper::keep(std::shared_ptr<State> state) {
+  while (!state->is_ended) {
+    try {
+      co_await state->sweep();
+    } catch (const std::exception&) {  // a node is away: the next look may be luckier
+    }
+    if (state->is_ended) break;
+    co_await state->pause.wait(kLookPause);
+  }
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,103 @@
+"""Clients of two redquel processes move money between accounts while a transfer writes tables of three buckets, each on another master of a
+Redis Cluster. Processes are killed at random, and masters, whose replicas take their place. The total never changes, also not for readers
+that join the buckets; no acknowledged transfer is lost; nothing that was prepared is left.
+
+`CLUSTER_BANK_SECONDS=300 tests/run.py --limit 600 faults -k cluster_bank` runs for five minutes."""
+import os
+import time
+
+from harness import bank
+from harness.cluster_nodes import Cluster
+from harness.servers import run_when_it_is_back
+from harness.visitors import end as end_visits
+from harness.waiting import wait_for
+
+SLOW = True
+LIMIT = 600
+CLIENTS = 6
+SECONDS = float(os.environ.get("CLUSTER_BANK_SECONDS", "20"))
+
+
+class Killer:
+    """Kills a redquel, or a master that has a replica in step; starts it again."""
+
+    def __init__(self, cluster, servers, random, spares_masters):
+        self.cluster, self.servers, self.random, self.spares_masters = cluster, servers, random, spares_masters
+        self.deeds = {"redquel": 0, "master": 0}
+
+    def strike(self):
+        if not self.spares_masters and self.random.random() < .4:
+            self.kill_master()
+        else:
+            server = self.random.choice(self.servers)
+            server.kill()
+            server.start()
+            self.deeds["redquel"] += 1
+
+    def kill_master(self):
+        masters = [node for node in self.cluster.nodes if node.role() == "master"]
+        for master in self.random.sample(masters, len(masters)):
+            with master.connect() as connection:
+                facts = connection.info("replication")
+            if facts["connected_slaves"] != "1" or "state=online" not in facts["slave0"]:
+                continue
+            replicas = [node for node in self.cluster.nodes if node.role() == "slave" and node("ROLE")[2] == master.port]
+            master.kill()
+            self.cluster.wait_for_promotion(replicas[0])
+            master.start()
+            wait_for(lambda: master.role() == "slave", what="the old master as a replica")
+            self.deeds["master"] += 1
+            return
+
+
+def leftovers(cluster):
+    """Keys of commits that are not complete, and locks."""
+    found = []
+    for node in cluster.nodes:
+        if node.role() == "master":
+            with node.connect() as connection:
+                for word in ("prepared", "locks:*", "exclusive", "lease:*"):
+                    found += connection("KEYS", f"*redquel:{word}")
+    return found
+
+
+def run_bank(make_redis, make_server, random, level, replicas):
+    cluster = Cluster(make_redis, masters=3, replicas=replicas)
+    servers = [make_server(redis=cluster) for _ in range(2)]
+    bank.set_up(servers[0], "SET redquel.placement = balanced")
+    homes = [{node.port for node in cluster.masters if node("KEYS", f"*}}{table}:zset")} for table in bank.TABLES]
+    assert len(set().union(*homes)) > 1, "all tables are at one master"
+    clients = [bank.Client(servers, number, level, random) for number in range(CLIENTS)]
+    readers = [bank.Reader(servers, number, level) for number in range(2)]
+    visitors = clients + readers
+    for visitor in visitors:
+        visitor.start()
+    killer = Killer(cluster, servers, random, spares_masters=replicas == 0)
+    end = time.monotonic() + SECONDS
+
+    def has_seen_enough():
+        return any(client.acknowledged for client in clients) and all(reader.sums > 0 for reader in readers)
+
+    while (time.monotonic() < end or time.monotonic() < end + 120 and not has_seen_enough()) and not any(visitor.trouble for visitor in visitors):
+        time.sleep(random.uniform(1, 4))
+        killer.strike()
+    end_visits(visitors, 120)
+    kept = bank.check(servers[0], clients)
+    print(f"  {level}: {kept} transfers, {sum(len(client.unknown) for client in clients)} of unknown outcome, "
+          f"{sum(client.retries for client in clients)} tried again, {sum(reader.sums for reader in readers)} sums; {killer.deeds}", flush=True)
+    assert has_seen_enough()
+    with servers[0].connect() as connection:
+        run_when_it_is_back(connection, "SELECT 1")
+    wait_for(lambda: not leftovers(cluster), what="the end of all commits and locks")
+
+
+def test_cluster_bank_read_committed(make_redis, make_server, random):
+    run_bank(make_redis, make_server, random, "READ COMMITTED", 0)
+
+
+def test_cluster_bank_repeatable_read(make_redis, make_server, random):
+    run_bank(make_redis, make_server, random, "REPEATABLE READ", 0)
+
+
+def test_cluster_bank_masters_are_killed(make_redis, make_server, random):
+    run_bank(make_redis, make_server, random, "READ COMMITTED", 1)
