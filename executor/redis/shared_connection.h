@@ -38,7 +38,7 @@ struct ConnectionOptions {
   std::vector<std::string> node_version_keys;
   /// Returns a key of a bucket of the cluster, from which the bucket's scripts learn their tag. Empty: nothing is kept in buckets.
   std::function<std::string(int bucket)> bucket_key;
-  /// How long a statement waits for a connection that is not there (yet), and an attempt may take.
+  /// The time limit of a statement's wait for a connection, and of an attempt to connect.
   std::chrono::milliseconds connect_timeout{5000};
   /// Pause after the first failed attempt; doubles, with jitter, up to the limit.
   std::chrono::milliseconds retry_pause{20};

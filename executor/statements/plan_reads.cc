@@ -2,29 +2,12 @@
 
 #include <algorithm>
 
-#include "sql/catalog/table_keys.h"
-
 namespace redquel::executor {
 
 void note_tables(const planner::PhysicalNode& plan, ReadChecks& reads) {
   const planner::Reads how = planner::traits_of(plan).reads;
   if (how != planner::Reads::kNothing) reads.add_table(**planner::table_of(plan), how != planner::Reads::kByKey);
   for (const planner::PhysicalPlan& input : planner::inputs_of(plan)) note_tables(*input, reads);
-}
-
-CommandBatch counter_commands(const planner::PhysicalPlan& plan) {
-  CommandBatch batch;
-  std::vector<std::string> keys;
-  for (const auto& table : planner::tables_of(plan)) keys.push_back(sql::TableKeys(*table).changes());
-  if (!keys.empty()) batch.add("MGET", keys);
-  return batch;
-}
-
-std::vector<std::string> counters_in(const Replies& replies) {
-  std::vector<std::string> texts;
-  if (replies.size() == 0) return texts;
-  for (const Reply& reply : replies.array(0)) texts.emplace_back(reply.text);
-  return texts;
 }
 
 bool walks_on_bulk_connection(const planner::PhysicalNode& plan) {

@@ -12,7 +12,7 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// What shows whether the commands of one statement have read one state of its tables: the tables' counters of changes before and behind them
+/// The proof that the commands of one statement have read one state of its tables: the tables' counters of changes before and behind them
 /// and, where the tables lie in several buckets of a cluster, the commits over these.
 class StatementSnapshot {
  public:
@@ -25,7 +25,7 @@ class StatementSnapshot {
 
   /// Sends the commands that look at the tables. What is sent later by the same connection is read later.
   void send(RedisClient& redis, ExecutionCounters* counters);
-  /// Waits for the replies, if nobody has.
+  /// Waits for the replies, unless they were awaited already.
   asio::awaitable<void> take(ExecutionContext& context);
   /// Behind the reads. Returns true if a table has changed since.
   asio::awaitable<bool> has_changed(ExecutionContext& context);

@@ -31,7 +31,7 @@ constexpr int kMostApplied = 100;
 struct CommitSweeper::State {
   explicit State(RedisClient& client) : redis(client), own_buckets(client), buckets(client.buckets() != nullptr ? *client.buckets() : own_buckets) {}
 
-  /// Names of commits that are prepared somewhere, and old ones that nobody has forgotten.
+  /// Names of commits that are prepared somewhere, and old ones that are not forgotten yet.
   asio::awaitable<void> look(std::set<std::string>& prepared, std::set<std::string>& old) {
     CommandBatch times;
     times.add("TIME");

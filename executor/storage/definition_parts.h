@@ -15,9 +15,9 @@ class DefinitionParts {
   /// Nothing changes unless a key or field has this value; "": absent.
   void expect_value(const std::string& key, std::string value);
   void expect_field(const std::string& hash, std::string field, std::string value);
-  /// As expect_field; an absent field will do.
+  /// Like expect_field(); the field may be absent.
   void expect_field_or_none(const std::string& hash, std::string field, std::string value);
-  /// No unit has the table for itself, and from prepare to apply nobody writes it. `field`: the table's oid, or kDefinitionsField.
+  /// No unit has the table for itself, and no unit writes it from prepare to apply. `field`: the table's oid, or kDefinitionsField.
   void take(std::string_view tag, std::string field);
   /// Adds a command of the bucket of its first key. "@rename" is RENAME of a key that may be absent.
   void run(std::vector<std::string> command);

@@ -52,7 +52,7 @@ enum class BeginResult { kBegun, kStale, kBusy };
 /// Makes the tables exclusive for the new unit, all or none. Throws 0A000 for tables in several buckets. kStale: a definition is not the given one; kBusy: another unit has one.
 asio::awaitable<BeginResult> begin_exclusive(RedisClient& client, const std::string& unit,
                                              std::span<const std::shared_ptr<const sql::TableDef>> tables);
-/// A sign of life; false: somebody else has taken the tables over.
+/// Extends the lease; false: another owner has taken the tables over.
 asio::awaitable<bool> extend_lease(RedisClient& client, const std::string& unit, const std::string& owner, PlacedTable table);
 /// Makes `new_owner` the owner of a unit whose lease is over; false: it is not.
 asio::awaitable<bool> take_over(RedisClient& client, const std::string& unit, const std::string& owner, const std::string& new_owner,

@@ -45,14 +45,14 @@ class LockSet {
   bool empty() const { return size() == 0; }
   /// Returns the number of locks; one that was taken again after it had gone to the file counts twice.
   std::size_t size() const { return kept_size_ + recent_size_ + filed_; }
-  /// Of those of one table that `add` has noted.
+  /// Returns the number of one table's locks that `add` has recorded.
   std::size_t count_kept(const PlacedTable& table) const;
 
   void add(const PlacedTable& table, std::string field);
   /// Those that `add` has noted.
   bool contains(const PlacedTable& table, const std::string& field) const;
   void remove(const PlacedTable& table, const std::string& field);
-  /// Of a row or value that a statement writes or locks.
+  /// Adds the lock of a row or value that a statement writes or locks.
   void add_written(const PlacedTable& table, std::string field);
   /// Nothing is held any more.
   void clear();

@@ -23,7 +23,7 @@ const std::vector<std::string>& placement_tags();
 /// Returns the tags of the buckets that hold tables or sequences of the catalog, and that of the home bucket. One Redis: one empty tag.
 std::vector<std::string> tags_in_use(const sql::CatalogSnapshot& catalog);
 
-/// Makes all copies equal to the version in the home bucket. Whoever has changed that calls it before keys are removed, and a process that
+/// Makes all copies equal to the version in the home bucket. Call it after a change of that version and before keys are removed; and a process that
 /// loads definitions calls it for processes that were killed in between.
 asio::awaitable<void> publish_version(RedisClient& client);
 

@@ -40,7 +40,7 @@ class WriteEncoding {
   /// Keys and arguments of a call of write_rows.lua.
   std::span<const std::string_view> keys(std::size_t call) const { return calls_[call].keys; }
   std::span<const std::string_view> arguments(std::size_t call) const { return calls_[call].arguments; }
-  /// Did the insert give way to an earlier one of this unit?
+  /// Returns true if the insert yielded to an earlier one of this unit.
   bool was_skipped(std::size_t change) const { return skipped_here_[change]; }
 
   /// Returns the demands of foreign keys on Redis.

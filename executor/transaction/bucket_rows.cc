@@ -14,7 +14,7 @@ namespace {
 /// Commits that refuse each other would otherwise go on for ever; then the statement or transaction is told.
 constexpr int kAttempts = 10;
 
-/// What the units are made of, as a commit over buckets prepares it.
+/// The contents of the units, as a commit over buckets prepares them.
 struct Attempt {
   BucketUnits units;
   std::map<int, WriteEncoding> encodings;

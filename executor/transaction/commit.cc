@@ -45,7 +45,7 @@ void add_changes(WriteUnit& unit, const TableChanges& changes) {
   while (const ChangeLog::VersionPtr changed = walk.next()) add_change(unit, changes.table, changed->row);
 }
 
-/// Is there a row that was there before, or will be?
+/// Returns true if a row existed before, or will exist.
 bool writes_rows(const TableChanges& changes) {
   return changes.any_row([](const BufferedRow& row) { return row.stored || row.current; });
 }

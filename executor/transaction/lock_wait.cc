@@ -324,7 +324,7 @@ asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, s
                                     std::minstd_rand& random) {
   const CountedWait counted;
   const ShownWait shown(limits.process_id, wait_event(conflict));
-  if (sql::without_tag(conflict.key) == sql::kExclusiveKey) {  // whoever has the table waits for nobody: there is no circle
+  if (sql::without_tag(conflict.key) == sql::kExclusiveKey) {  // the owner of an exclusive table waits for no lock: there is no circle
     sql::Oid table = 0;
     std::from_chars(conflict.field.data(), conflict.field.data() + conflict.field.size(), table);
     std::vector<PlacedTable> tables;

@@ -40,7 +40,7 @@ struct LogicalScan {
   std::string alias;
   /// Parallel to `Logical::columns`: which table column each is. Number 0 is the hidden row key.
   std::vector<std::int16_t> numbers;
-  double table_rows = 0;  // how many the table had a while ago; 0: nobody has asked
+  double table_rows = 0;  // the table's rows a while ago; 0: not known
   static constexpr std::tuple kParts{OfTable{&LogicalScan::table}};
 };
 struct TableFunctionCall {

@@ -259,7 +259,7 @@ struct IndexRanks {
   std::vector<Rank> ranks;
   bool descending = false, nulls_first = false;
   bool may_be_null = false;
-  PhysicalPlan fallback;  // the same columns of at least these rows, where scores cannot tell the ranks
+  PhysicalPlan fallback;  // the same columns of at least these rows, used if scores cannot give the ranks
   static constexpr std::tuple kParts{OfTable{&IndexRanks::table}, Input{&IndexRanks::input}, Fallback{&IndexRanks::fallback}};
   static constexpr NodeTraits kTraits{.reads = Reads::kEntriesOfInput, .over_changes = OverChanges::kAnew};
 };
