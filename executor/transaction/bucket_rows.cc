@@ -15,7 +15,7 @@ namespace {
 constexpr int kAttempts = 10;
 
 /// The contents of the units, as a commit over buckets prepares them.
-struct Attempt {
+struct CommitAttempt {
   BucketUnits units;
   std::map<int, WriteEncoding> encodings;
   std::vector<BucketWrite> writes;
@@ -23,7 +23,7 @@ struct Attempt {
   bool is_violated = false;  // by rows of the unit itself
 };
 
-void add_unit(Attempt& attempt, int bucket, BucketWrite& write) {
+void add_unit(CommitAttempt& attempt, int bucket, BucketWrite& write) {
   const auto found = attempt.units.find(bucket);
   if (found == attempt.units.end()) return;
   WriteUnit& unit = *found->second.unit;
@@ -37,8 +37,8 @@ void add_unit(Attempt& attempt, int bucket, BucketWrite& write) {
   for (const sql::Oid table : unit.table_oids()) attempt.tables.insert(table);
 }
 
-Attempt make_attempt(BucketUnits units, const std::map<int, std::vector<std::string>>& definitions) {
-  Attempt attempt{std::move(units), {}, {}, {}};
+CommitAttempt make_attempt(BucketUnits units, const std::map<int, std::vector<std::string>>& definitions) {
+  CommitAttempt attempt{std::move(units), {}, {}, {}};
   std::set<int> buckets;
   for (const auto& [bucket, unit] : attempt.units) buckets.insert(bucket);
   for (const auto& [bucket, words] : definitions) buckets.insert(bucket);
@@ -61,7 +61,7 @@ asio::awaitable<BucketRowsOutcome> find_violation(RedisClient& redis, BucketUnit
 }
 
 /// Returns the first refusal that is no violation; kApplied: there are violations alone.
-BucketRowsOutcome outcome_of(const Attempt& attempt, const std::vector<BucketCommitResult::Refusal>& refusals) {
+BucketRowsOutcome outcome_of(const CommitAttempt& attempt, const std::vector<BucketCommitResult::Refusal>& refusals) {
   for (const BucketCommitResult::Refusal& refusal : refusals) {
     refusal.replies->checked(0);
     const std::span<const Reply> reply = refusal.replies->array(0);
@@ -79,7 +79,7 @@ BucketRowsOutcome outcome_of(const Attempt& attempt, const std::vector<BucketCom
 asio::awaitable<BucketRowsOutcome> commit_bucket_rows(RedisClient& redis, std::function<BucketUnits(bool verify)> make,
                                                       std::map<int, std::vector<std::string>> definitions) {
   for (int number = 0; number < kAttempts; ++number) {
-    Attempt attempt = make_attempt(make(false), definitions);
+    CommitAttempt attempt = make_attempt(make(false), definitions);
     if (!attempt.is_violated) {
       std::vector<int> buckets;
       for (const BucketWrite& write : attempt.writes) buckets.push_back(write.bucket);

@@ -241,11 +241,6 @@ bool add_in_phase(WriteUnit& unit, Phase phase, const WriteUnit::TablePtr& table
   return true;
 }
 
-/// Returns true if a row existed before, or will exist.
-bool writes_rows(const TableChanges& changes) {
-  return changes.any_row([](const BufferedRow& row) { return row.stored || row.current; });
-}
-
 /// Sends the transaction's rows chunk by chunk. The first one verifies reads, and the tables become exclusive before it verifies locks.
 class ChunkedCommit {
  public:
