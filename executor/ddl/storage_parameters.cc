@@ -151,6 +151,10 @@ void check_storage_parameters(std::string_view owner, const std::vector<ast::Opt
       if (parser::option_flag(option).value_or(true)) throw SqlError(sqlstate::kFeatureNotSupported, "tables declared WITH OIDS are not supported");
       continue;
     }
+    if (is_table && (option.name == "buckets" || option.name == "bucket_by")) {
+      throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("storage parameter \"{}\" is not supported", option.name))
+          .hint("A table of a Redis Cluster lies in one bucket as a whole.");
+    }
     const StorageParameter* known = find_parameter(option.name_space.empty() ? owner : "toast", option.name);
     if (known == nullptr) throw sql::unrecognized_parameter(option.name);
     check_value(*known, option);

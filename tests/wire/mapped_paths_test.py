@@ -44,7 +44,7 @@ def counts_of(redis, connection, sql):
 def test_a_join_reads_the_sets_of_the_outer_rows(fresh_server):
     with tables(fresh_server) as (connection, redis):
         join = "SELECT t.title, p.name FROM theme t JOIN product p ON p.theme_id = t.id WHERE t.id = 2 ORDER BY p.id"
-        assert "SSCAN theme:<id>:products 0 COUNT 1000" in plan(connection, join), plan(connection, join)
+        assert "SSCAN theme:<t.id>:products 0 COUNT 1000" in plan(connection, join), plan(connection, join)
         rows, counts = counts_of(redis, connection, join)
         same(rows, [["t2", f"p{number}"] for number in (1, 6, 11, 16, 21, 26)])
         assert counts["SSCAN"] == 1 and counts["HMGET"] == 7 and "SCAN" not in counts, counts
@@ -76,7 +76,7 @@ def test_a_join_without_conditions_scans_one_side(fresh_server):
     with tables(fresh_server) as (connection, _):
         connection.run("SET redquel.cache = off")
         shown = plan(connection, "SELECT * FROM theme t LEFT JOIN product p ON p.theme_id = t.id")
-        assert shown.count("SCAN 0 MATCH") == 1 and "SSCAN theme:<id>:products" in shown, shown
+        assert shown.count("SCAN 0 MATCH") == 1 and "SSCAN theme:<t.id>:products" in shown, shown
         same(connection.run("SELECT count(*) FROM theme t LEFT JOIN product p ON p.theme_id = t.id"), [["30"]])
 
 
