@@ -9,6 +9,15 @@ namespace {
 /// A newcomer takes the room of copies that are worth less than half as much, byte for byte: scans of two tables in turns displace nothing.
 constexpr double kClearGain = 2;
 
+/// Returns true if rows of one definition can be read by the other. Another program may have changed redquel:catalog without a new version.
+bool have_same_rows(const sql::TableDef& left, const sql::TableDef& right) {
+  if (&left == &right) return true;
+  const auto is_same = [](const sql::ColumnDef& a, const sql::ColumnDef& b) {
+    return a.number == b.number && a.type == b.type && a.field == b.field && a.not_null == b.not_null && a.missing == b.missing;
+  };
+  return left.version == right.version && left.primary_key == right.primary_key && std::ranges::equal(left.columns, right.columns, is_same);
+}
+
 }  // namespace
 
 std::shared_ptr<Keeper> TableMemory::keeper(int database) {
@@ -23,7 +32,7 @@ TableCopyPtr TableMemory::copy(int database, const std::shared_ptr<const sql::Ta
   const std::shared_ptr<Keeper> keeper = this->keeper(database);
   const std::lock_guard guard(mutex_);
   TableCopyPtr& copy = copies_[{database, table->oid}];
-  if (!copy || copy->table().version != table->version) {
+  if (!copy || !have_same_rows(copy->table(), *table)) {
     outdated = std::exchange(copy, std::make_shared<TableCopy>(table));
     if (outdated && keeper) keeper->unobserve(*outdated);
     if (outdated) outdated->lost("its definition has changed");
