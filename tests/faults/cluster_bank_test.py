@@ -51,14 +51,17 @@ class Killer:
 
 
 def leftovers(cluster):
-    """Keys of commits that are not complete, and locks."""
-    found = []
+    """Keys of commits that are not complete, and locks of processes whose lease is not over. Locks without a lease mean nothing."""
+    found, locks, leases = [], [], set()
     for node in cluster.nodes:
         if node.role() == "master":
             with node.connect() as connection:
-                for word in ("prepared", "locks:*", "exclusive", "lease:*"):
+                for word in ("prepared", "exclusive", "lease:*"):
                     found += connection("KEYS", f"*redquel:{word}")
-    return found
+                for key in connection("KEYS", "*redquel:locks:*"):
+                    locks += [(key, word[1:17]) for value in connection("HVALS", key) for word in value.split()]
+                leases |= {key.rpartition(":")[2] for key in connection("KEYS", "*redquel:process:*")}
+    return found + [lock for lock in locks if lock[1] in leases]
 
 
 def run_bank(make_redis, make_server, random, level, replicas):
