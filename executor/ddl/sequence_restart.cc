@@ -11,9 +11,10 @@ namespace redquel::executor {
 
 asio::awaitable<void> lock_sequence(DdlContext& context, const sql::SequenceDef& sequence) {
   if (!context.lock_table) co_return;
-  sql::TableDef relation;  // locks know nothing but a number and a name
+  sql::TableDef relation;  // locks need no more than a number, a name and a bucket
   relation.oid = sequence.oid;
   relation.name = sequence.name;
+  relation.prefix = sequence.key;  // for the tag of its bucket
   co_await context.lock_table(relation, TableLock::kShareRowExclusive);
 }
 

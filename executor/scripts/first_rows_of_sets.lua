@@ -1,6 +1,6 @@
 -- Gives the first rows, in the order of a zset, of those that set algebra selects. Smaller places come first: scores, negated for a
 -- descending order.
--- KEYS: the zset; the set of rows with NULL ("": none); then the keys of the algebra.
+-- KEYS: the zset; the set of rows with NULL (the zset again: none); then the keys of the algebra.
 -- ARGV: low; high; BYSCORE or BYLEX; 1 if descending; how many rows; 1 if ties of the last one come too; 1 if members hold a value; where
 --   NULLs come (first, last, ""); most members of a result; most rows; then prefix, escape, fields (shared/row_keys.lua); then the
 --   algebra.

@@ -75,7 +75,7 @@ void append_first_rows_of_sets(CommandBatch& batch, const SetProgram& program, c
                                std::size_t max_members, std::size_t max_rows) {
   const std::size_t arguments = 13 + rows.fields->size() + program.tokens.size();
   kFirstRowsOfSetsScript.begin_call(batch, 2 + program.keys.size(), arguments);
-  batch.arg(first.key).arg(first.null_set);
+  batch.arg(first.key).arg(first.null_set.empty() ? first.key : first.null_set);
   for (const std::string& key : program.keys) batch.arg(key);
   const char* nulls = first.null_set.empty() ? "" : first.nulls_first ? "first" : "last";
   batch.arg(first.range.low).arg(first.range.high).arg(first.range.by == ZsetRange::By::kScore ? "BYSCORE" : "BYLEX");
