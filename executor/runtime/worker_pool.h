@@ -18,7 +18,7 @@ namespace asio = boost::asio;
 class SharedWork {
  public:
   virtual ~SharedWork() = default;
-  /// Does a piece. Each worker has a number of its own, and is in one thread at a time. False: nothing is left to do. Throws SqlError.
+  /// Does a piece of the work. Returns false if no piece is left. A worker number is used by one thread at a time. Throws SqlError.
   virtual bool step(std::size_t worker) = 0;
 };
 
@@ -42,8 +42,8 @@ class WorkerPool {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
 
-    /// Does the work to its end, in all threads. The own one gives other sessions their turn. Ends, also where the statement is cancelled or
-    /// the work throws, only when no thread works any more. Throws what the work throws.
+    /// Does the work to its end in all threads. The caller's thread gives other sessions their turn. Returns only when no thread works any
+    /// more, also if the statement is cancelled or the work throws. Throws the exception of the work.
     asio::awaitable<void> run(SharedWork& work);
 
    private:

@@ -35,7 +35,7 @@ bool signal_here(std::int32_t process_id, bool ends_session, const EvaluationCon
   const std::optional<Oid> role = role_of_session(process_id);
   if (role && !is_own) check_may_signal(context, *role, ends_session);
   const RoleDef* const current = known_roles()->find(context.user);
-  if (!role && (current == nullptr || !current->superuser)) return false;  // before its login a session is nobody's
+  if (!role && (current == nullptr || !current->superuser)) return false;  // a session has no role before its login
   if (is_own && !ends_session) throw SqlError(sqlstate::kQueryCanceled, "canceling statement due to user request");
   const bool is_there = server.signal(process_id, ends_session);
   if (is_own) throw SqlError(sqlstate::kAdminShutdown, "terminating connection due to administrator command");
