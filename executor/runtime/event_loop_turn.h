@@ -15,9 +15,11 @@ namespace redquel::executor {
 class EventLoopTurn {
  public:
   bool is_over() const { return Clock::now() - began_ > kLength; }
-  boost::asio::awaitable<void> yield() {
-    co_await TurnQueue::wait();
+  /// Returns true if other sessions had something to do.
+  boost::asio::awaitable<bool> yield() {
+    const bool others_ran = co_await TurnQueue::wait();
     began_ = Clock::now();
+    co_return others_ran;
   }
 
  private:

@@ -15,10 +15,13 @@ namespace redquel::executor {
 
 asio::execution_context::id TurnQueue::id;
 
-asio::awaitable<void> TurnQueue::wait() {
+asio::awaitable<bool> TurnQueue::wait() {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   const auto* const of_loop = executor.target<asio::io_context::executor_type>();
-  if (of_loop == nullptr) co_return co_await asio::post(asio::use_awaitable);
+  if (of_loop == nullptr) {
+    co_await asio::post(asio::use_awaitable);
+    co_return false;
+  }
   asio::io_context* const loop = &of_loop->context();
   co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
       [](auto handler, asio::io_context* of) {
@@ -29,6 +32,7 @@ asio::awaitable<void> TurnQueue::wait() {
         });
       },
       asio::use_awaitable, loop);
+  co_return asio::use_service<TurnQueue>(*loop).others_ran_;
 }
 
 void TurnQueue::add(asio::io_context& loop, std::function<void()> resume) {
@@ -43,8 +47,8 @@ void TurnQueue::schedule(asio::io_context& loop) {
 
 void TurnQueue::run_one(asio::io_context& loop) {
   const EventLoopTurn others;
-  while (!others.is_over() && loop.poll_one() > 0) {
-  }
+  others_ran_ = false;
+  while (!others.is_over() && loop.poll_one() > 0) others_ran_ = true;
   if (waiting_.empty()) {
     is_scheduled_ = false;
     return;

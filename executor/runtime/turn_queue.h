@@ -20,8 +20,8 @@ class TurnQueue final : public asio::execution_context::service {
 
   explicit TurnQueue(asio::execution_context& context) : asio::execution_context::service(context) {}
 
-  /// Returns when it is the coroutine's turn.
-  static asio::awaitable<void> wait();
+  /// Returns when it is the coroutine's turn: true if other handlers of the loop had something to do before it.
+  static asio::awaitable<bool> wait();
 
  private:
   void shutdown() override { waiting_.clear(); }
@@ -30,7 +30,7 @@ class TurnQueue final : public asio::execution_context::service {
   void run_one(asio::io_context& loop);
 
   std::deque<std::function<void()>> waiting_;
-  bool is_scheduled_ = false;
+  bool is_scheduled_ = false, others_ran_ = false;
 };
 
 }  // namespace redquel::executor
