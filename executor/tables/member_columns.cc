@@ -56,14 +56,24 @@ sql::Batch MemberColumns::decode(std::span<const Reply> members, std::size_t ste
     last = static_cast<std::size_t>(std::ranges::count(ends.tail, ':'));
   }
   const std::size_t rows = members.size() / step;
-  for (std::size_t row = 0; row < rows; ++row) {
-    const std::string_view member = members[row * step].text;
-    if (key_size > 1) split(member, views);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (parts_[i] >= key_size) columns[i]->append_view(scores[parts_[i] - key_size].children()[row].text);
-      else if (key_size == 1) columns[i]->append_view(member);
-      else if (parts_[i] < first || parts_[i] + last >= key_size) columns[i]->append<std::string_view>(fixed[parts_[i]]);
-      else append_part(views.at(parts_[i] - first), *columns[i]);
+  const bool are_one_part = first + last + 1 == key_size;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    sql::Column& column = *columns[i];
+    const bool is_fixed = parts_[i] < first || parts_[i] + last >= key_size;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::string_view member = members[row * step].text;
+      if (parts_[i] >= key_size) {
+        column.append_view(scores[parts_[i] - key_size].children()[row].text);
+      } else if (key_size == 1) {
+        column.append_view(member);
+      } else if (is_fixed) {
+        column.append<std::string_view>(fixed[parts_[i]]);
+      } else if (are_one_part) {
+        append_part(member, column);
+      } else {
+        split(member, views);
+        append_part(views.at(parts_[i] - first), column);
+      }
     }
   }
   for (const auto& column : columns) column->keep_alive(owner);
