@@ -18,6 +18,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
+#include <charconv>
 #include <deque>
 #include <list>
 #include <optional>
@@ -75,6 +76,29 @@ class Promise {
   asio::any_io_executor executor_;
   std::optional<Value> value_;
 };
+
+/// Returns a figure of INFO; nullopt: it is not there.
+std::optional<std::uint64_t> figure(std::string_view info, std::string_view name) {
+  const std::string begin = "\n" + std::string(name) + ":";
+  const std::size_t at = info.find(begin);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = info.substr(at + begin.size());
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return error == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+/// Messages that wait for a stalled tracker count towards maxmemory: Redis would evict rows, or refuse writes, for them. Returns true if
+/// Redis disconnects clients before they take more than a half of it. `reply`: of CONFIG GET maxmemory-clients, bytes or a percentage.
+bool bounds_clients(const Resp3Value& reply, std::uint64_t maxmemory) {
+  if (reply.children.size() != 2 || !reply.children[1].is_text()) return false;
+  const std::string& text = reply.children[1].text;
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || value == 0) return false;
+  constexpr std::uint64_t kHalf = 50;
+  return std::string_view(end) == "%" ? value <= kHalf : value <= maxmemory / 2;
+}
 
 std::int64_t integer_of(const Resp3Value& value) {
   if (value.kind == Resp3Value::Kind::kInteger) return value.integer;
@@ -283,8 +307,14 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
     const Resp3Value hello = co_await reply();
     if (hello.kind == Resp3Value::Kind::kError) co_return hello.text;
     const Resp3Value memory = co_await reply();
-    // The messages that wait for a stalled tracker count towards maxmemory: Redis would evict rows, or refuse writes, for them.
-    if (memory.text.find("\nmaxmemory:0\r") == std::string::npos) co_return "the Redis has maxmemory set";
+    const std::optional<std::uint64_t> limit = figure(memory.text, "maxmemory");
+    if (limit != 0) {
+      CommandBatch question;
+      question.add("CONFIG", "GET", "maxmemory-clients");
+      co_await write(std::string(question.bytes()));
+      const Resp3Value bound = co_await reply();
+      if (!limit || !bounds_clients(bound, *limit)) co_return "the Redis has maxmemory set, and no maxmemory-clients of at most a half of it";
+    }
     has_field_expiry_ = result.server.version.starts_with("7.4") || !result.server.version.starts_with("7.");
     timer_.cancel();
     co_return "";

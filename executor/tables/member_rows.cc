@@ -90,6 +90,11 @@ class MemberRows {
     reader_.keep_alive(replies);
     sql::Batch inner = reader_.take_all();
     if (join_.read.condition && inner.rows > 0) leave_out_others(inner, key_of_row);
+    if (join_.kind == planner::JoinKind::kInner && members_.answers_condition && inner.rows == count) {  // a row for each member
+      sql::Batch pairs = outer;
+      pairs.columns.insert(pairs.columns.end(), inner.columns.begin(), inner.columns.end());
+      return pairs;
+    }
     std::vector<std::optional<std::size_t>> key_of_member(count);
     for (std::size_t i = 0; i < count; ++i) key_of_member[i] = i;
     return pair_up(join_.kind, members_.answers_condition ? nullptr : join_.residual, {outer, inner, key_of_member, key_of_row, count}, context_.evaluation());
