@@ -308,7 +308,7 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
     if (hello.kind == Resp3Value::Kind::kError) co_return hello.text;
     const Resp3Value memory = co_await reply();
     const std::optional<std::uint64_t> limit = figure(memory.text, "maxmemory");
-    if (limit != 0) {
+    if (limit != std::uint64_t{0}) {
       CommandBatch question;
       question.add("CONFIG", "GET", "maxmemory-clients");
       co_await write(std::string(question.bytes()));

@@ -66,7 +66,12 @@ class AdaptiveJoinOperator final : public Operator, public SharedOperator {
     std::optional<MemoryRun::Known> copy;
     if (scan != nullptr && context_.memory) copy = context_.memory->known(*scan, context_);
     const std::size_t worth = copy ? static_cast<std::size_t>((kFence + kComparedRow * copy->rows) / kLookup) : plan_.most_lookups;
-    if (co_await read_with_members(std::min(worth, context_.limits.script_rows))) co_return;
+    // Where a copy serves more outer rows than a few, they were found to be more a moment ago.
+    const void* read_alone = &plan_.outer;
+    if (!copy || !context_.is_known_cheap(read_alone)) {
+      if (co_await read_with_members(std::min(worth, context_.limits.script_rows))) co_return;
+      if (copy) context_.remember_cheap(read_alone);
+    }
     if (copy) {
       bool looks_up = co_await is_within({std::min(plan_.most_lookups, worth), worth});
       if (!looks_up) {
