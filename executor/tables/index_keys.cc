@@ -30,13 +30,14 @@ class IndexKeysOperator final : public IndexAnswer {
     const std::optional<EvaluatedSets> sets = evaluate_sets(keys_.sets, *keys_.table, context_.evaluation(), !keys_.by_parts);
     if (!sets) co_return sql::Batch{};
     if (sets->is_leaf() && sets->kind != Kind::kRange && columns_.zsets().empty()) co_return co_await read_set(*sets);
-    if (is_one_command(*sets) && context_.is_known_cheap(&keys_)) co_return co_await combine(*sets);
+    const bool is_one = is_one_command(*sets);
+    if (is_one && context_.is_known_cheap(&keys_)) co_return co_await combine(*sets);
     SetProgram program = to_program(*sets);
-    if (keys_.numbers.empty()) co_return co_await count(program);
+    if (keys_.numbers.empty()) co_return co_await count(program, is_one);
     CommandBatch batch;
     program.scores = columns_.zsets();
     append_members_of_sets(batch, program, context_.limits.set_members);
-    const RepliesPtr replies = co_await run_script(std::move(batch));
+    const RepliesPtr replies = co_await run_script(std::move(batch), is_one);
     const std::optional<MembersOfSets> found = decode_members_of_sets((*replies)[0], columns_.zsets().size());
     if (!found) co_return std::nullopt;
     for (const Reply& scores : found->scores) {
@@ -68,11 +69,11 @@ class IndexKeysOperator final : public IndexAnswer {
     co_return rows;
   }
 
-  /// Runs the script of the batch. The size of the table, which comes with its reply, says whether one command will do the next time.
-  asio::awaitable<RepliesPtr> run_script(CommandBatch batch) {
-    batch.add("ZCARD", names_.all_rows());
+  /// Runs the script of the batch. If there is one command for the algebra, the size of the table says whether it will do the next time.
+  asio::awaitable<RepliesPtr> run_script(CommandBatch batch, bool is_one_command) {
+    if (is_one_command) batch.add("ZCARD", names_.all_rows());
     RepliesPtr replies = co_await context_.ask_script(kRowsOfSetsScript, std::move(batch), counters());
-    remember_size(replies->integer(1));
+    if (is_one_command) remember_size(replies->integer(1));
     co_return replies;
   }
 
@@ -82,10 +83,10 @@ class IndexKeysOperator final : public IndexAnswer {
   }
 
   /// Gives rows without columns.
-  asio::awaitable<std::optional<sql::Batch>> count(const SetProgram& program) {
+  asio::awaitable<std::optional<sql::Batch>> count(const SetProgram& program, bool is_one_command) {
     CommandBatch batch;
     append_count_of_sets(batch, program, context_.limits.set_members);
-    const RepliesPtr replies = co_await run_script(std::move(batch));
+    const RepliesPtr replies = co_await run_script(std::move(batch), is_one_command);
     const std::optional<std::size_t> found = decode_count_of_sets((*replies)[0]);
     if (!found) co_return std::nullopt;
     sql::Batch rows;

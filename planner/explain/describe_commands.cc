@@ -294,7 +294,7 @@ class Describer {
       if (!n.table->in_primary_key(number)) text.commands.push_back(fmt::format("ZMSCORE {} <{}>", word(ordered_source(*n.table, number)->key), sets));
     }
     if (plain) text.as_needed.clear();  // the cursor shows the size
-    else add_as_needed({"ZCARD"});
+    else if (is_one_command(n)) add_as_needed({"ZCARD"});
     text.round_trips = plain ? "1 (by cursor where the set is large)" : "1 (one read-only script; by cursor where a set is large)";
   }
 
@@ -447,6 +447,16 @@ class Describer {
   static std::string score_text(const sql::Expression& value) {
     const auto* constant = std::get_if<sql::Constant>(&value.node);
     return constant && !sql::is_null(constant->value) ? sql::ordered_score(value.type, constant->value) : value_text(value);
+  }
+
+  /// Returns true if Redis has one command for the algebra: a small table needs no script, which looks at the sizes of sets.
+  static bool is_one_command(const IndexKeys& keys) {
+    const auto is_whole_set = [&](const SetExpression& set) {
+      const bool is_set = set.operands.empty() && set.kind != SetKind::kRange;
+      return is_set && (keys.by_parts || !sql::omitted_parts(*keys.table, set.columns).any());
+    };
+    const bool are_of_key = std::ranges::all_of(keys.numbers, [&](std::int16_t number) { return keys.table->in_primary_key(number); });
+    return are_of_key && keys.sets.operands.size() > 1 && std::ranges::all_of(keys.sets.operands, is_whole_set);
   }
 
   /// One command, or a script that looks at the set's size first, reads a few outer rows with the rows that they look up.
