@@ -1,8 +1,6 @@
 #include "executor/memory/tracking_keeper.h"
 
 #include <spdlog/spdlog.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -17,16 +15,16 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
-#include <cerrno>
-#include <charconv>
 #include <deque>
 #include <list>
 #include <optional>
 #include <set>
 #include <thread>
 
+#include "executor/memory/client_memory.h"
 #include "executor/memory/protocol_part.h"
 #include "executor/memory/resp3_decoder.h"
+#include "executor/memory/unwatched_socket.h"
 #include "executor/redis/handshake.h"
 #include "executor/redis/master_watch.h"
 #include "executor/redis/redis_error.h"
@@ -76,29 +74,6 @@ class Promise {
   asio::any_io_executor executor_;
   std::optional<Value> value_;
 };
-
-/// Returns a figure of INFO; nullopt: it is not there.
-std::optional<std::uint64_t> figure(std::string_view info, std::string_view name) {
-  const std::string begin = "\n" + std::string(name) + ":";
-  const std::size_t at = info.find(begin);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = info.substr(at + begin.size());
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return error == std::errc() ? std::optional(value) : std::nullopt;
-}
-
-/// Messages that wait for a stalled tracker count towards maxmemory: Redis would evict rows, or refuse writes, for them. Returns true if
-/// Redis disconnects clients before they take more than a half of it. `reply`: of CONFIG GET maxmemory-clients, bytes or a percentage.
-bool bounds_clients(const Resp3Value& reply, std::uint64_t maxmemory) {
-  if (reply.children.size() != 2 || !reply.children[1].is_text()) return false;
-  const std::string& text = reply.children[1].text;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || value == 0) return false;
-  constexpr std::uint64_t kHalf = 50;
-  return std::string_view(end) == "%" ? value <= kHalf : value <= maxmemory / 2;
-}
 
 std::int64_t integer_of(const Resp3Value& value) {
   if (value.kind == Resp3Value::Kind::kInteger) return value.integer;
@@ -307,7 +282,7 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
     const Resp3Value hello = co_await reply();
     if (hello.kind == Resp3Value::Kind::kError) co_return hello.text;
     const Resp3Value memory = co_await reply();
-    const std::optional<std::uint64_t> limit = figure(memory.text, "maxmemory");
+    const std::optional<std::uint64_t> limit = memory_limit(memory.text);
     if (limit != std::uint64_t{0}) {
       CommandBatch question;
       question.add("CONFIG", "GET", "maxmemory-clients");
@@ -346,51 +321,28 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
   }
 
   /// While other programs write and nothing waits for an answer, the messages of some milliseconds are read together. A watched socket would
-  /// wake this thread for every message, which costs it and Redis, which wakes it, as much as tens of messages do.
+  /// wake this thread for each of them.
   asio::awaitable<void> wait_quietly() {
     if (std::exchange(has_messages_, false)) last_message_ = std::chrono::steady_clock::now();
     const auto may_wait = [&] { return is_connected_ && expected_.empty() && !sent_ && last_message_ + kQuietTime > std::chrono::steady_clock::now(); };
     if (has_more_) co_return;
     while (may_wait()) {
-      unwatch();
+      if (!is_writing_) unwatched_.unwatch();
       pause_.expires_after(kMessagePause);
       co_await pause_.async_wait(asio::as_tuple(asio::use_awaitable));
-      if (has_bytes()) break;
+      if (unwatched_.has_bytes()) break;
     }
-    watch();
+    unwatched_.watch();
   }
 
-  /// Takes the socket out of the event loop's sight.
-  void unwatch() {
-    if (unwatched_ >= 0 || is_writing_ || !socket_.is_open()) return;
-    error_code failure;
-    const auto protocol = socket_.local_endpoint(failure).protocol();
-    if (failure) return;
-    protocol_ = protocol;
-    unwatched_ = socket_.release(failure);
-    if (failure) unwatched_ = -1;
-  }
-  void watch() {
-    if (unwatched_ < 0) return;
-    error_code failure;
-    socket_.assign(protocol_, unwatched_, failure);
-    if (failure) ::close(unwatched_);
-    unwatched_ = -1;
-  }
-  /// Returns true if a read would not wait; also at the connection's end.
-  bool has_bytes() const {
-    if (unwatched_ < 0) return true;
-    char byte;
-    return ::recv(unwatched_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
-  }
   void close_socket() {
-    watch();
+    unwatched_.watch();
     error_code ignored;
     socket_.close(ignored);
   }
 
   void send(const CommandBatch& batch) {
-    watch();
+    unwatched_.watch();
     pause_.cancel();
     output_ += tls_ ? tls_->encrypted(batch.bytes()) : std::string(batch.bytes());
     if (!std::exchange(is_writing_, true)) asio::co_spawn(executor_, write_output(shared_from_this()), asio::detached);
@@ -576,13 +528,12 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
   ConnectionOptions options_;
   std::optional<TcpPlace> master_;  // the place that the sentinels named
   RedisSocket socket_;
+  UnwatchedSocket unwatched_{socket_};
   asio::steady_timer timer_;
   asio::steady_timer pause_;  // between reads of messages
   bool has_more_ = false;     // the last read has filled its buffer
   bool has_messages_ = false;  // of changed keys, since it was noted when
   std::chrono::steady_clock::time_point last_message_{};
-  int unwatched_ = -1;        // the socket while the event loop does not watch it
-  asio::generic::stream_protocol protocol_{AF_UNIX, 0};  // its protocol
   std::optional<TlsSession> tls_;
   std::optional<Resp3Decoder> decoder3_;
   std::array<char, 65536> input_;
