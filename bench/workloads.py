@@ -89,7 +89,7 @@ WORKLOADS = [
     Workload("books of two tags", TAG + "SELECT k.title FROM book k JOIN tag a ON a.book_id = k.book_id JOIN tag b ON b.book_id = k.book_id "
              "WHERE a.tag = 'tag' || :t AND b.tag = 'tag1';", "SINTER tag:indices:tag:tag{{1:200}} tag:indices:tag:tag1\n--\nHMGET book:{{*}} title", against_postgres=3),
     Workload("products of a theme", "\\set t random(1, {THEMES})\nSELECT p.name, p.price FROM theme_product tp JOIN product p ON p.product_id = tp.product_id WHERE tp.theme_id = :t;",
-             "SMEMBERS theme_product:indices:theme_id:{{1:{THEMES}}}\n--\nHMGET product:{{*}} name price", against_postgres=1),
+             "SORT_RO theme_product:indices:theme_id:{{1:{THEMES}}} BY nosort GET # GET product:*->name GET product:*->price", against_postgres=1),
     Workload("insert", "INSERT INTO emp VALUES (nextval('fresh'), 'new', 7, 3, 1000, '2026-01-01');",
              "MULTI\nHSET emp:x{{1:1000000000}} emp_id 1 ename new dept 7 city 3 salary 1000 hired 2026-01-01\nSADD emp:indices:dept:x {{1:1000000000}}\n"
              "SADD emp:indices:city:x {{1:1000000000}}\nZADD emp:zset:x 1000 {{1:1000000000}}\nEXEC", durabilities=WRITES),

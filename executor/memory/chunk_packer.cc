@@ -1,8 +1,5 @@
 #include "executor/memory/table_copy.h"
 #include "sql/catalog/catalog.h"
-#include "executor/storage/stored_text.h"
-#include "sql/error.h"
-#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -23,6 +20,7 @@ ChunkPacker::ChunkPacker(const sql::TableDef& table, std::span<const std::int16_
       numbers_(numbers.begin(), numbers.end()),
       fields_(table.mapping ? sql::RowFields() : sql::row_fields(table, numbers_)),
       members_(!table.mapping && members_are_values(table, keys_) ? keys_.key_type(0) : sql::kText) {
+  if (table.mapping || !members_are_values(table, keys_)) members_.take_any_text();
   if (table.mapping) {
     for (const std::int16_t number : numbers_) columns_.emplace_back(std::in_place, table.find_column(number)->type);
     return;
@@ -36,11 +34,6 @@ ChunkPacker::ChunkPacker(const sql::TableDef& table, std::span<const std::int16_
 }
 
 void ChunkPacker::add(std::string_view member, std::span<const Reply> values, std::int64_t expiry) {
-  const auto checked = [](sql::Type type, std::string_view text) {
-    const StoredTextCheck check = stored_text_check(type);
-    if (check != nullptr && !check(type, text)) throw sql::SqlError(sqlstate::kInvalidTextRepresentation, "a stored value cannot be read");
-    return text;
-  };
   std::vector<std::string> parts;
   if (needs_key_parts_) parts = keys_.split_member(member);
   members_.append(member);
@@ -48,9 +41,9 @@ void ChunkPacker::add(std::string_view member, std::span<const Reply> values, st
     if (!columns_[i]) continue;
     const auto& source = fields_.columns[i];
     if (source.kind == SourceKind::kKeyPart) {
-      columns_[i]->append(checked(source.type, parts[source.index]));
+      columns_[i]->append(parts[source.index]);
     } else if (values[source.index].is_text()) {
-      columns_[i]->append(checked(source.type, values[source.index].text));
+      columns_[i]->append(values[source.index].text);
     } else if (source.missing != nullptr && !values[*source.null_marker].is_text()) {
       columns_[i]->append(*source.missing);
     } else {

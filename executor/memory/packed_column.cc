@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <limits>
 #include <unordered_map>
@@ -101,6 +102,77 @@ std::string_view between(const std::vector<std::uint32_t>& ends, const std::stri
 /// Texts of these types are their values; a column of them needs no decoding.
 bool is_plain_text(sql::Oid type) { return type == sql::oid::kText || type == sql::oid::kVarchar || type == sql::oid::kBpchar || type == sql::oid::kName; }
 
+/// Returns the integer that is printed as this text; nullopt: none is.
+template <class Integer>
+std::optional<std::int64_t> canonical_integer(std::string_view text) {
+  Integer value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  const bool is_canonical = text[0] == '-' ? text[1] != '0' : text[0] != '0' || text.size() == 1;
+  return is_canonical ? std::optional<std::int64_t>(value) : std::nullopt;
+}
+
+/// Returns the number of so many digits; nullopt: there are other characters.
+std::optional<int> digits_of(std::string_view text) {
+  int value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    value = value * 10 + (c - '0');
+  }
+  return value;
+}
+
+/// Returns the days since 2000 of a date as 2026-11-28; nullopt: it is written otherwise.
+std::optional<std::int64_t> canonical_date(std::string_view text) {
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
+  const auto year = digits_of(text.substr(0, 4)), month = digits_of(text.substr(5, 2)), day = digits_of(text.substr(8, 2));
+  if (!year || !month || !day || *year == 0) return std::nullopt;
+  using namespace std::chrono;
+  const year_month_day date{std::chrono::year(*year), std::chrono::month(static_cast<unsigned>(*month)), std::chrono::day(static_cast<unsigned>(*day))};
+  if (!date.ok()) return std::nullopt;
+  return (sys_days(date) - sys_days(std::chrono::year(2000) / 1 / 1)).count();
+}
+
+/// Returns the microseconds since 2000 of a time as 2026-11-28 15:04:05.25; nullopt: it is written otherwise.
+std::optional<std::int64_t> canonical_timestamp(std::string_view text) {
+  constexpr std::size_t kWithoutFraction = 19, kWholeFraction = 26;
+  if (text.size() < kWithoutFraction || text.size() > kWholeFraction || text[10] != ' ' || text[13] != ':' || text[16] != ':') return std::nullopt;
+  const auto days = canonical_date(text.substr(0, 10));
+  const auto hour = digits_of(text.substr(11, 2)), minute = digits_of(text.substr(14, 2)), second = digits_of(text.substr(17, 2));
+  if (!days || !hour || !minute || !second || *hour > 23 || *minute > 59 || *second > 59) return std::nullopt;
+  std::int64_t fraction = 0;
+  if (text.size() > kWithoutFraction) {
+    const std::string_view digits = text.substr(kWithoutFraction + 1);
+    const auto given = digits_of(digits);
+    if (text[kWithoutFraction] != '.' || digits.empty() || digits.back() == '0' || !given) return std::nullopt;
+    fraction = *given;
+    for (std::size_t i = digits.size(); i < 6; ++i) fraction *= 10;
+  }
+  return ((*days * 24 + *hour) * 60 + *minute) * 60'000'000 + *second * std::int64_t{1'000'000} + fraction;
+}
+
+struct CanonicalNumeric {
+  std::int64_t unscaled;
+  int scale;
+};
+/// Returns the number of a text as -12.50; nullopt: it is written otherwise, or has more digits than an integer holds.
+std::optional<CanonicalNumeric> canonical_numeric(std::string_view text) {
+  constexpr std::size_t kMostDigits = 18;
+  const bool is_negative = text.starts_with('-');
+  const std::string_view number = text.substr(is_negative ? 1 : 0);
+  const std::size_t point = std::min(number.find('.'), number.size());
+  if (point == 0 || point + 1 == number.size() || number.size() > kMostDigits || (number[0] == '0' && point > 1)) return std::nullopt;
+  CanonicalNumeric numeric{0, static_cast<int>(point == number.size() ? 0 : number.size() - point - 1)};
+  for (std::size_t i = 0; i < number.size(); ++i) {
+    if (i == point) continue;
+    if (number[i] < '0' || number[i] > '9') return std::nullopt;
+    numeric.unscaled = numeric.unscaled * 10 + (number[i] - '0');
+  }
+  if (is_negative && numeric.unscaled == 0) return std::nullopt;
+  if (is_negative) numeric.unscaled = -numeric.unscaled;
+  return numeric;
+}
+
 /// The bytes that values take.
 struct PackedSize {
   std::size_t operator()(const PackedColumn::Integers& n) const { return n.bytes.capacity(); }
@@ -146,7 +218,10 @@ std::string_view PackedColumn::view(std::size_t row) const {
 void PackedColumn::append_text(std::size_t row, std::string& out) const {
   if (const std::string* text = exception(row)) {
     out += *text;
-  } else if (const auto* integers = std::get_if<Integers>(&values_)) {
+  } else if (const auto* integers = std::get_if<Integers>(&values_); integers != nullptr && sql::is_integer_type(type_.oid)) {
+    char digits[20];
+    out.append(digits, std::to_chars(std::begin(digits), std::end(digits), integers->value(row)).ptr);
+  } else if (integers != nullptr) {
     append_stored_text(type_, integer_datum(type_, integers->value(row), integers->scale), out);
   } else if (const auto* floats = std::get_if<std::vector<float>>(&values_)) {
     append_stored_text(type_, (*floats)[row], out);
@@ -253,7 +328,8 @@ sql::Column PackedColumn::dictionary_texts() const {
 
 // ---- ColumnPacker ---------------------------------------------------------------------------------------------------------------
 
-ColumnPacker::ColumnPacker(sql::Type type, bool as_text) : type_(type), form_(Form::kTexts), is_numeric_(sql::storage_of(type) == sql::Storage::kNumeric) {
+ColumnPacker::ColumnPacker(sql::Type type, bool as_text)
+    : type_(type), form_(Form::kTexts), is_numeric_(sql::storage_of(type) == sql::Storage::kNumeric), check_(stored_text_check(type)) {
   if (as_text) return;
   switch (sql::storage_of(type)) {
     case sql::Storage::kBool:
@@ -289,8 +365,9 @@ void ColumnPacker::append(std::optional<std::string_view> text) {
   if (!text) {
     append_null();
   } else if (form_ == Form::kTexts) {
+    check(*text);
     append_text(*text);
-  } else if (form_ == Form::kFixed || !append_integer(*text)) {
+  } else if (form_ == Form::kFixed || !append_canonical(*text)) {
     append_parsed(*text);
   }
   ++size_;
@@ -332,28 +409,33 @@ void ColumnPacker::append_text(std::string_view text) {
   texts_.ends.push_back(static_cast<std::uint32_t>(texts_.texts.size()));
 }
 
-/// Takes integers as redquel writes them. False: another type, or another form.
-bool ColumnPacker::append_integer(std::string_view text) {
-  std::int64_t low = std::numeric_limits<std::int64_t>::min(), high = std::numeric_limits<std::int64_t>::max();
+/// Throws SqlError if a text that is kept as it is is not a value of the type.
+void ColumnPacker::check(std::string_view text) const {
+  if (check_ == nullptr || check_(type_, text)) return;
+  throw sql::SqlError(sqlstate::kInvalidTextRepresentation, "a stored value cannot be read");
+}
+
+/// Takes values as redquel writes them. False: another type, or another form.
+bool ColumnPacker::append_canonical(std::string_view text) {
+  std::optional<std::int64_t> value;
   switch (type_.oid) {
-    case sql::oid::kInt2:
-      low = std::numeric_limits<std::int16_t>::min(), high = std::numeric_limits<std::int16_t>::max();
+    case sql::oid::kInt2: value = canonical_integer<std::int16_t>(text); break;
+    case sql::oid::kInt4: value = canonical_integer<std::int32_t>(text); break;
+    case sql::oid::kInt8: value = canonical_integer<std::int64_t>(text); break;
+    case sql::oid::kDate: value = canonical_date(text); break;
+    case sql::oid::kTimestamp: value = canonical_timestamp(text); break;
+    case sql::oid::kTimestamptz: value = text.ends_with("+00") ? canonical_timestamp(text.substr(0, text.size() - 3)) : std::nullopt; break;
+    case sql::oid::kNumeric: {
+      const std::optional<CanonicalNumeric> numeric = canonical_numeric(text);
+      if (!numeric || numeric->scale != scale_.value_or(numeric->scale)) return false;
+      scale_ = numeric->scale;
+      value = numeric->unscaled;
       break;
-    case sql::oid::kInt4:
-      low = std::numeric_limits<std::int32_t>::min(), high = std::numeric_limits<std::int32_t>::max();
-      break;
-    case sql::oid::kInt8:
-      break;
-    default:
-      return false;
+    }
+    default: break;
   }
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) return false;
-  const bool is_canonical = text[0] == '-' ? text[1] != '0' : text[0] != '0' || text.size() == 1;
-  if (!is_canonical) return false;
-  integers_.push_back(value);
-  return true;
+  if (value) integers_.push_back(*value);
+  return value.has_value();
 }
 
 void ColumnPacker::append_parsed(std::string_view text) {
@@ -468,7 +550,9 @@ PackedColumnPtr ColumnPacker::finish() {
   if (!has_nulls_) nulls_.clear();
   nulls_.shrink_to_fit();
   auto packed = std::make_shared<const PackedColumn>(type_, size_, std::move(values), std::move(nulls_), std::move(exceptions_));
+  const StoredTextCheck check = check_;
   *this = ColumnPacker(type_, form_ == Form::kTexts && sql::storage_of(type_) != sql::Storage::kText);
+  check_ = check;
   return packed;
 }
 

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "executor/storage/stored_text.h"
 #include "sql/column.h"
 #include "sql/types/type.h"
 
@@ -96,6 +97,8 @@ class ColumnPacker {
   /// `as_text`: texts are kept as they are, for any type.
   explicit ColumnPacker(sql::Type type, bool as_text = false);
 
+  /// Takes any bytes as texts from now on: names of rows need not be UTF-8.
+  void take_any_text() { check_ = nullptr; }
   /// Adds the next row. Throws SqlError if the text is not a value of the type.
   void append(std::optional<std::string_view> text);
   /// Adds row `row` of a column of the same type.
@@ -108,8 +111,9 @@ class ColumnPacker {
   enum class Form : std::uint8_t { kIntegers, kFixed, kTexts };
 
   void append_null();
+  void check(std::string_view text) const;
   void append_text(std::string_view text);
-  bool append_integer(std::string_view text);
+  bool append_canonical(std::string_view text);
   void append_parsed(std::string_view text);
   void turn_into_texts();
   PackedColumn::Values pack_integers();
@@ -118,6 +122,7 @@ class ColumnPacker {
   sql::Type type_;
   Form form_;
   bool is_numeric_;
+  StoredTextCheck check_;
   std::size_t size_ = 0;
   std::optional<int> scale_;  // of numerics so far
   std::vector<std::int64_t> integers_;

@@ -41,7 +41,7 @@ class PositionMap {
   /// Makes room for so many members in all.
   template <class MemberAt>
   void reserve(std::size_t members, MemberAt member_at) {
-    const std::size_t places = members + members / 7 + 64;
+    const std::size_t places = members + members / kSpareShare + 64;
     if (places > places_.size()) resize(places, member_at);
   }
 
@@ -65,6 +65,9 @@ class PositionMap {
   }
 
  private:
+  /// One free place for so many members: more of them cost memory, fewer of them comparisons.
+  static constexpr std::size_t kSpareShare = 3;
+
   std::size_t next(std::size_t place) const { return place + 1 == places_.size() ? 0 : place + 1; }
 
   std::size_t first_place(std::string_view member) const {

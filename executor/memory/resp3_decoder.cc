@@ -21,6 +21,17 @@ std::int64_t number_of(std::string_view digits) {
 
 }  // namespace
 
+std::optional<std::size_t> Resp3Decoder::take_count(std::string_view& rest) {
+  constexpr std::size_t kMostDigits = 8;
+  std::size_t count = 0, digits = 0;
+  while (digits < rest.size() && digits < kMostDigits && rest[digits] >= '0' && rest[digits] <= '9') {
+    count = count * 10 + static_cast<std::size_t>(rest[digits++] - '0');
+  }
+  if (digits == 0 || !rest.substr(digits).starts_with(kLineEnd)) return std::nullopt;
+  rest.remove_prefix(digits + kLineEnd.size());
+  return count;
+}
+
 std::optional<std::string_view> Resp3Decoder::line() {
   const std::string_view rest = std::string_view(input_).substr(position_);
   const std::size_t end = rest.find(kLineEnd);

@@ -111,6 +111,11 @@ void TableCopy::key_changed(std::string_view key) {
     ++told_;
     return;
   }
+  if (keys_.key_size() == 1 && rest.find('%') == std::string_view::npos) {  // as it stands in the key
+    const bool is_row = std::ranges::find(kStructures, rest) == std::end(kStructures);
+    if (is_row) note_change(std::string(rest));
+    return;
+  }
   const std::vector<std::string_view> segments = sql::split_segments(rest);
   if (segments.size() != keys_.key_size()) return;
   // The hash of a long value does not identify the row.

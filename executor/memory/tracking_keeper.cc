@@ -21,8 +21,10 @@
 #include <set>
 #include <thread>
 
+#include "executor/memory/client_memory.h"
 #include "executor/memory/protocol_part.h"
 #include "executor/memory/resp3_decoder.h"
+#include "executor/memory/unwatched_socket.h"
 #include "executor/redis/handshake.h"
 #include "executor/redis/master_watch.h"
 #include "executor/redis/redis_error.h"
@@ -42,6 +44,8 @@ using std::chrono::milliseconds;
 /// A statement waits so long for a fence, then reads Redis.
 constexpr milliseconds kFencePatience{100};
 constexpr milliseconds kMessagePause{10};
+/// … and looks so often as long as there have been messages during this time.
+constexpr milliseconds kQuietTime{100};
 /// Each write to Redis is compared with every prefix.
 constexpr std::size_t kMostPrefixes = 16;
 
@@ -123,8 +127,7 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
   const asio::any_io_executor& executor() const { return executor_; }
 
   void master_is_at(const TcpPlace& place) override {
-    error_code ignored;
-    if (master_ && *master_ != place) socket_.close(ignored);
+    if (master_ && *master_ != place) close_socket();
   }
 
   void stop() {
@@ -215,8 +218,7 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
 
   /// Ends the connection: nothing is known of any key from now on.
   void lose(const std::string& reason) {
-    error_code ignored;
-    socket_.close(ignored);
+    close_socket();
     tls_.reset();
     const bool was_connected = std::exchange(is_connected_, false);
     if (was_connected && !stopped_) spdlog::info("tables in memory are dropped: {}", reason);
@@ -239,8 +241,7 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
     timer_.expires_after(options_.connect_timeout);
     timer_.async_wait([weak = weak_from_this()](error_code cancelled) {
       const auto core = weak.lock();
-      error_code ignored;
-      if (!cancelled && core && !core->is_connected_) core->socket_.close(ignored);
+      if (!cancelled && core && !core->is_connected_) core->close_socket();
     });
     const RedisLogin login = current_login(options_);
     RedisUrl url = options_.url;
@@ -281,8 +282,14 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
     const Resp3Value hello = co_await reply();
     if (hello.kind == Resp3Value::Kind::kError) co_return hello.text;
     const Resp3Value memory = co_await reply();
-    // The messages that wait for a stalled tracker count towards maxmemory: Redis would evict rows, or refuse writes, for them.
-    if (memory.text.find("\nmaxmemory:0\r") == std::string::npos) co_return "the Redis has maxmemory set";
+    const std::optional<std::uint64_t> limit = memory_limit(memory.text);
+    if (limit != std::uint64_t{0}) {
+      CommandBatch question;
+      question.add("CONFIG", "GET", "maxmemory-clients");
+      co_await write(std::string(question.bytes()));
+      const Resp3Value bound = co_await reply();
+      if (!limit || !bounds_clients(bound, *limit)) co_return "the Redis has maxmemory set, and no maxmemory-clients of at most a half of it";
+    }
     has_field_expiry_ = result.server.version.starts_with("7.4") || !result.server.version.starts_with("7.");
     timer_.cancel();
     co_return "";
@@ -300,13 +307,9 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
     co_await asio::async_write(socket_, asio::buffer(bytes), asio::use_awaitable);
   }
 
-  /// Returns the next bytes. While nothing waits for an answer, the messages of some milliseconds are read together: a wake-up costs as much as tens of
-  /// them.
+  /// Returns the next bytes.
   asio::awaitable<std::string> receive() {
-    if (is_connected_ && expected_.empty() && !sent_ && !has_more_) {
-      pause_.expires_after(kMessagePause);
-      co_await pause_.async_wait(asio::as_tuple(asio::use_awaitable));
-    }
+    co_await wait_quietly();
     const std::size_t received = co_await socket_.async_read_some(asio::buffer(input_), asio::use_awaitable);
     has_more_ = received == input_.size();
     if (!tls_) co_return std::string(input_.data(), received);
@@ -317,7 +320,29 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
     co_return plain;
   }
 
+  /// While other programs write and nothing waits for an answer, the messages of some milliseconds are read together. A watched socket would
+  /// wake this thread for each of them.
+  asio::awaitable<void> wait_quietly() {
+    if (std::exchange(has_messages_, false)) last_message_ = std::chrono::steady_clock::now();
+    const auto may_wait = [&] { return is_connected_ && expected_.empty() && !sent_ && last_message_ + kQuietTime > std::chrono::steady_clock::now(); };
+    if (has_more_) co_return;
+    while (may_wait()) {
+      if (!is_writing_) unwatched_.unwatch();
+      pause_.expires_after(kMessagePause);
+      co_await pause_.async_wait(asio::as_tuple(asio::use_awaitable));
+      if (unwatched_.has_bytes()) break;
+    }
+    unwatched_.watch();
+  }
+
+  void close_socket() {
+    unwatched_.watch();
+    error_code ignored;
+    socket_.close(ignored);
+  }
+
   void send(const CommandBatch& batch) {
+    unwatched_.watch();
     pause_.cancel();
     output_ += tls_ ? tls_->encrypted(batch.bytes()) : std::string(batch.bytes());
     if (!std::exchange(is_writing_, true)) asio::co_spawn(executor_, write_output(shared_from_this()), asio::detached);
@@ -330,8 +355,7 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
       co_await asio::async_write(self->socket_, asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, failure));
     }
     self->is_writing_ = false;
-    error_code ignored;
-    if (failure) self->socket_.close(ignored);  // the reader notices
+    if (failure) self->close_socket();  // the reader notices
   }
 
   /// The fence's own key first: its messages come behind those of all other prefixes, since its first byte is the largest.
@@ -394,10 +418,32 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
 
   asio::awaitable<std::string> read() {
     for (;;) {
-      const Resp3Value value = co_await reply();
-      std::string reason = value.kind == Resp3Value::Kind::kPush ? take_push(value) : take_reply(value);
+      take_invalidations();
+      const std::optional<Resp3Value> value = decoder3_->next();
+      if (!value) {
+        decoder3_->feed(co_await receive());
+        continue;
+      }
+      std::string reason = value->kind == Resp3Value::Kind::kPush ? take_push(*value) : take_reply(*value);
       if (!reason.empty()) co_return reason;
     }
+  }
+
+  void take_invalidations() {
+    bool names_fence = false;
+    while (decoder3_->take_invalidation([&](std::string_view key) { names_fence = note_key(key) || names_fence; })) {
+      if (std::exchange(names_fence, false) && has_reply_) pass();
+    }
+  }
+
+  /// Passes a changed key on to the copies. Returns true if it is the fence's.
+  bool note_key(std::string_view key) {
+    if (key == fence_key) return true;
+    has_messages_ = true;
+    for (const Observed& observed : observers_) {
+      if (key.starts_with(observed.prefix)) observed.observer->key_changed(key);
+    }
+    return false;
   }
 
   /// Returns the reason why nothing is known of any key any more; empty: the keys that the message names have changed.
@@ -406,12 +452,7 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
     // FLUSHDB, which may have been of another database, or DEBUG RELOAD, which may have brought older data with the fence's key.
     if (push.children[1].kind != Resp3Value::Kind::kArray) return "Redis says that any key may have changed";
     bool names_fence = false;
-    for (const Resp3Value& key : push.children[1].children) {
-      names_fence = names_fence || key.text == fence_key;
-      for (const Observed& observed : observers_) {
-        if (key.text.starts_with(observed.prefix)) observed.observer->key_changed(key.text);
-      }
-    }
+    for (const Resp3Value& key : push.children[1].children) names_fence = note_key(key.text) || names_fence;
     // A message before the reply may be of a change of the key by another program.
     if (names_fence && has_reply_) pass();
     return "";
@@ -487,9 +528,12 @@ class TrackingKeeper::Core : public MasterFollower, public std::enable_shared_fr
   ConnectionOptions options_;
   std::optional<TcpPlace> master_;  // the place that the sentinels named
   RedisSocket socket_;
+  UnwatchedSocket unwatched_{socket_};
   asio::steady_timer timer_;
   asio::steady_timer pause_;  // between reads of messages
   bool has_more_ = false;     // the last read has filled its buffer
+  bool has_messages_ = false;  // of changed keys, since it was noted when
+  std::chrono::steady_clock::time_point last_message_{};
   std::optional<TlsSession> tls_;
   std::optional<Resp3Decoder> decoder3_;
   std::array<char, 65536> input_;

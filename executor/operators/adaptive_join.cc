@@ -2,8 +2,10 @@
 #include "executor/context/morsels.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/replayed_source.h"
+#include "executor/operators/vector_source.h"
 #include "executor/tables/lookup_join.h"
 #include "executor/tables/lookup_keys.h"
+#include "executor/tables/member_rows.h"
 #include "executor/tables/memory_run.h"
 #include "sql/catalog/table_keys.h"
 
@@ -63,8 +65,14 @@ class AdaptiveJoinOperator final : public Operator, public SharedOperator {
     const auto* scan = std::get_if<planner::MemoryScan>(&std::get<planner::HashJoin>(plan_.hash->node).right->node);
     std::optional<MemoryRun::Known> copy;
     if (scan != nullptr && context_.memory) copy = context_.memory->known(*scan, context_);
+    const std::size_t worth = copy ? static_cast<std::size_t>((kFence + kComparedRow * copy->rows) / kLookup) : plan_.most_lookups;
+    // Where a copy serves more outer rows than a few, they were found to be more a moment ago.
+    const void* read_alone = &plan_.outer;
+    if (!copy || !context_.is_known_cheap(read_alone)) {
+      if (co_await read_with_members(std::min(worth, context_.limits.script_rows))) co_return;
+      if (copy) context_.remember_cheap(read_alone);
+    }
     if (copy) {
-      const auto worth = static_cast<std::size_t>((kFence + kComparedRow * copy->rows) / kLookup);
       bool looks_up = co_await is_within({std::min(plan_.most_lookups, worth), worth});
       if (!looks_up) {
         const MemoryRun::Table& state = *co_await context_.memory->state_of(scan->read.table->oid, context_);
@@ -82,6 +90,18 @@ class AdaptiveJoinOperator final : public Operator, public SharedOperator {
       start(looks_up);
     }
     for (const auto& [column, filter] : filters_) run_->leave_out(column, filter);
+  }
+
+  /// Reads outer rows and inner ones by one command. Returns false if that is not possible, or would be more than so many rows.
+  asio::awaitable<bool> read_with_members(std::size_t most_rows) {
+    const std::optional<planner::MemberLookup> members = planner::member_lookup(lookup_);
+    if (!members || most_rows == 0) co_return false;
+    std::optional<sql::Batch> joined = co_await read_member_rows(lookup_, *members, most_rows, context_, counters_.get());
+    if (!joined) co_return false;
+    std::vector<sql::Batch> batches;
+    batches.push_back(std::move(*joined));
+    run_ = std::make_unique<VectorSource>(std::move(batches));
+    co_return true;
   }
 
   asio::awaitable<Bounds> bounds_of_redis() {

@@ -5,6 +5,7 @@
 #include "executor/scripts/scripts.h"
 #include "executor/tables/lookup_keys.h"
 #include "executor/tables/lookup_pairs.h"
+#include "executor/tables/member_rows.h"
 #include "executor/tables/set_scripts.h"
 #include "executor/tables/source_operator.h"
 #include "sql/expressions/evaluate.h"
@@ -21,7 +22,17 @@ class LookupJoinOperator final : public SourceOperator {
   LookupJoinOperator(const planner::PhysicalNode& node, const planner::LookupJoin& join, OperatorPtr outer, ExecutionContext& context)
       : SourceOperator(node, join.read, context), join_(join), outer_(std::move(outer)) {}
 
+  /// The outer input, which is not read yet, is a set that may be read together with the rows.
+  void read_with(std::optional<planner::MemberLookup> members) { members_ = members; }
+
   asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (members_) {
+      const planner::MemberLookup members = *std::exchange(members_, std::nullopt);
+      std::optional<sql::Batch> joined = co_await read_member_rows(join_, members, context_.limits.script_rows, context_, counters());
+      has_all_ = joined.has_value();
+      if (has_all_ && joined->rows > 0) co_return joined;
+    }
+    if (has_all_) co_return std::nullopt;
     while (auto outer = co_await outer_->next()) {
       LookupKeys keys = lookup_keys(join_, reader_.keys(), *outer, context_.evaluation());
       names_ = std::move(keys.names);
@@ -169,12 +180,16 @@ class LookupJoinOperator final : public SourceOperator {
   std::vector<std::string> names_;
   std::vector<sql::MemberEnds> ends_;  // parallel to `names_`, or empty
   std::vector<std::size_t> keys_of_rows_;  // of each inner row in the reader
+  std::optional<planner::MemberLookup> members_;  // until it has been tried
+  bool has_all_ = false;                          // by it
 };
 
 }  // namespace
 
 OperatorPtr make_lookup_join(const planner::PhysicalNode& node, const planner::LookupJoin& join, ExecutionContext& context) {
-  return make_lookup_join(node, join, context.make_operator(*join.outer), context);
+  auto made = std::make_unique<LookupJoinOperator>(node, join, context.make_operator(*join.outer), context);
+  made->read_with(planner::member_lookup(join));
+  return made;
 }
 
 OperatorPtr make_lookup_join(const planner::PhysicalNode& node, const planner::LookupJoin& join, OperatorPtr outer,

@@ -4,7 +4,6 @@
 #include <deque>
 #include <iterator>
 #include <optional>
-#include <set>
 
 #include "executor/memory/protocol_part.h"
 #include "executor/runtime/event_loop_turn.h"
@@ -28,30 +27,34 @@ class MemberWalk {
  public:
   explicit MemberWalk(const TableCopy& copy) : key_(copy.keys().all_rows()), by_score_(copy.table().has_hidden_key() || is_integer_key(copy)) {}
 
+  /// Redis takes longer to print a score than to find a member: only the last member comes with its score.
   void append_next(CommandBatch& batch) const {
-    if (by_score_) batch.add("ZRANGE", key_, score_, "+inf", "BYSCORE", "LIMIT", "0", kWalkedMembers, "WITHSCORES");
-    else batch.add("ZRANGE", key_, start_, "+", "BYLEX", "LIMIT", "0", kWalkedMembers);
+    if (!by_score_) {
+      batch.add("ZRANGE", key_, start_, "+", "BYLEX", "LIMIT", "0", kWalkedMembers);
+      return;
+    }
+    batch.add("ZRANGE", key_, start_, "+inf", "BYSCORE", "LIMIT", "0", kWalkedMembers);
+    batch.add("ZRANGE", key_, start_, "+inf", "BYSCORE", "LIMIT", kWalkedMembers - 1, "1", "WITHSCORES");
   }
 
-  /// Takes the members of a reply that are new. False: so many of them share a score that the walk cannot go on.
-  bool take(std::span<const Reply> reply, std::vector<std::string>& members) {
-    const std::size_t width = by_score_ ? 2 : 1, count = reply.size() / width;
-    at_end_ = count < kWalkedMembers;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::string_view member = reply[i * width].text;
-      if (!by_score_) {
-        start_ = "(" + std::string(member);
-      } else {
-        const std::string_view score = reply[i * width + 1].text;
-        if (score != score_) {
-          score_ = score;
-          ties_.clear();
-        }
-        if (!ties_.emplace(member).second) continue;
-      }
-      members.emplace_back(member);
+  /// Takes the members of a step. `first`: of its replies. False: so many of them share a score that the walk cannot go on.
+  bool take(const Replies& replies, std::size_t first, std::vector<std::string>& members) {
+    std::span<const Reply> found = replies.array(first);
+    at_end_ = found.size() < kWalkedMembers;
+    // A step by score begins with the members that have the score of the last one: mostly with that one alone. Others are read again.
+    if (by_score_ && !last_.empty() && !found.empty() && found.front().text == last_) found = found.subspan(1);
+    for (const Reply& member : found) members.emplace_back(member.text);
+    if (at_end_) return true;
+    if (found.empty() || found.back().text == last_) return false;
+    last_ = members.back();
+    if (!by_score_) {
+      start_ = "(" + last_;
+      return true;
     }
-    return at_end_ || !members.empty();
+    const std::span<const Reply> end = replies.array(first + 1);
+    if (end.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of ZRANGE");
+    start_ = end[1].text;
+    return true;
   }
   bool at_end() const { return at_end_; }
 
@@ -64,8 +67,8 @@ class MemberWalk {
 
   std::string key_;
   bool by_score_;
-  std::string score_ = "-inf", start_ = "-";
-  std::set<std::string, std::less<>> ties_;  // members with this score so far
+  std::string start_ = by_score_ ? "-inf" : "-";
+  std::string last_;  // member of the step before
   bool at_end_ = false;
 };
 
@@ -117,10 +120,10 @@ class RowReads {
 
   /// Asks for the first members. `batch` begins with GET of the fence's key.
   void append_first(CommandBatch& batch) const { walk_.append_next(batch); }
-  void take_members(std::span<const Reply> reply) {
+  void take_members(const Replies& replies, std::size_t first) {
     is_walking_ = false;
     std::vector<std::string> members;
-    if (!walk_.take(reply, members)) throw NotKept{"too many rows have one score"};
+    if (!walk_.take(replies, first, members)) throw NotKept{"too many rows have one score"};
     waiting_.insert(waiting_.end(), std::make_move_iterator(members.begin()), std::make_move_iterator(members.end()));
   }
 
@@ -132,7 +135,7 @@ class RowReads {
     asked_.pop_front();
     const RepliesPtr replies = co_await context_.replies_of(*first.request);
     if (!is_same_database(*replies, keeper_)) throw NotKept{kSwappedDatabase};
-    if (first.walks) take_members(replies->array(1 + 2 * first.members.size()));
+    if (first.walks) take_members(*replies, 1 + 2 * first.members.size());
     ask();
     co_return Rows{std::move(first.members), replies};
   }
@@ -188,7 +191,7 @@ asio::awaitable<void> fill(TableCopyPtr copy, std::vector<std::int16_t> numbers,
     copy->set_known_rows(rows);
     if (copy->table().cache != "on" && rows < memory.options().least_rows) throw NotKept{"the table is small"};
     if (!memory.make_room(copy, rows * (kGuessedRow + numbers.size() * kGuessedValue))) throw NotKept{"cache.memory has no room for it"};
-    reads.take_members(replies->array(3));
+    reads.take_members(*replies, 3);
   }
   copy->reserve(copy->known_rows());
   std::size_t bytes = 0;

@@ -24,6 +24,7 @@ class FlatRows {
   FlatRows(std::span<const Reply> flat, std::size_t fields);
 
   std::size_t size() const { return flat_.size() / width_; }
+  std::span<const Reply> replies() const { return flat_; }
   std::string_view member(std::size_t i) const { return flat_[i * width_].text; }
   std::span<const Reply> fields(std::size_t i) const { return flat_.subspan(i * width_ + 1, width_ - 1); }
 

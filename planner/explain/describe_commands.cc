@@ -9,6 +9,7 @@
 #include "planner/access/set_algebra.h"
 #include "planner/explain/describe_mapped.h"
 #include "planner/explain/describe_redis_scan.h"
+#include "planner/physical/member_lookup.h"
 #include "planner/physical/ranked_read.h"
 #include "sql/catalog/member_form.h"
 #include "sql/catalog/row_fields.h"
@@ -293,6 +294,7 @@ class Describer {
       if (!n.table->in_primary_key(number)) text.commands.push_back(fmt::format("ZMSCORE {} <{}>", word(ordered_source(*n.table, number)->key), sets));
     }
     if (plain) text.as_needed.clear();  // the cursor shows the size
+    else if (is_one_command(n)) add_as_needed({"ZCARD"});
     text.round_trips = plain ? "1 (by cursor where the set is large)" : "1 (one read-only script; by cursor where a set is large)";
   }
 
@@ -311,6 +313,10 @@ class Describer {
   void operator()(const AdaptiveJoin& n) {
     const auto& lookup = std::get<LookupJoin>(n.lookup->node);
     (*this)(lookup);
+    if (member_lookup(lookup)) {
+      text.commands.push_back("otherwise ZCARD " + word(sql::TableKeys(*lookup.read.table).all_rows()));
+      return;
+    }
     const std::string first = text.commands[0];
     const std::size_t name = first.find(' ');
     if (lookup.by == LookupJoin::By::kSet) text.commands.insert(text.commands.begin(), "SCARD" + first.substr(name));
@@ -326,6 +332,7 @@ class Describer {
       case LookupJoin::By::kPrimaryKey:
         hmget(n.read, n.read.table->prefix + ":" + entry);
         text.round_trips = "1 per batch of the outer rows";
+        if (const std::optional<MemberLookup> members = member_lookup(n)) with_members(*members->keys, n.read);
         return;
       case LookupJoin::By::kUnique:
         text.commands.push_back("HMGET " + word(keys.uniques(n.columns)) + " " + entry);
@@ -440,6 +447,25 @@ class Describer {
   static std::string score_text(const sql::Expression& value) {
     const auto* constant = std::get_if<sql::Constant>(&value.node);
     return constant && !sql::is_null(constant->value) ? sql::ordered_score(value.type, constant->value) : value_text(value);
+  }
+
+  /// Returns true if Redis has one command for the algebra: a small table needs no script, which looks at the sizes of sets.
+  static bool is_one_command(const IndexKeys& keys) {
+    const auto is_whole_set = [&](const SetExpression& set) {
+      const bool is_set = set.operands.empty() && set.kind != SetKind::kRange;
+      return is_set && (keys.by_parts || !sql::omitted_parts(*keys.table, set.columns).any());
+    };
+    const bool are_of_key = std::ranges::all_of(keys.numbers, [&](std::int16_t number) { return keys.table->in_primary_key(number); });
+    return are_of_key && keys.sets.operands.size() > 1 && std::ranges::all_of(keys.sets.operands, is_whole_set);
+  }
+
+  /// One command, or a script that looks at the set's size first, reads a few outer rows with the rows that they look up.
+  void with_members(const IndexKeys& outer, const TableRead& read) {
+    const std::string set = word(set_key(sql::TableKeys(*outer.table), outer.sets));
+    text.commands.back().insert(0, "otherwise ");
+    text.commands.insert(text.commands.begin(), "SORT_RO " + set + " BY nosort LIMIT 0 2001" + sort_get(read));
+    add_as_needed({"SCARD", "ZCARD"});
+    text.round_trips = "1 for all outer rows and their rows; otherwise " + text.round_trips;
   }
 
   /// The keys of the rows whose members are in a set.

@@ -337,8 +337,18 @@ bool scans_keyspace(const PhysicalNode& node) {
   return scan && (scan->path == MappedScan::Path::kScan || (scan->path == MappedScan::Path::kSets && scan->sets->operands.empty() && scan->sets->columns.empty()));
 }
 
+/// Returns true if no two rows of the plan are alike: members of a set, with all of the key that does not stand in the set's name.
+bool has_distinct_rows(const PhysicalNode& node) {
+  const auto* keys = std::get_if<IndexKeys>(&node.node);
+  if (keys == nullptr || keys->sets.kind != SetExpression::Kind::kSet) return false;
+  return std::ranges::all_of(keys->table->primary_key, [&](std::int16_t number) {
+    return std::ranges::find(keys->numbers, number) != keys->numbers.end() || std::ranges::find(keys->sets.columns, number) != keys->sets.columns.end();
+  });
+}
+
 /// The distinct values of some columns of a planned input.
 Planned distinct_rows(const Planned& input, const std::vector<LogicalColumn>& columns) {
+  if (input.ids == column_ids(columns) && has_distinct_rows(*input.plan)) return input;
   PhysicalProject project{input.plan, {}};
   for (const LogicalColumn& column : columns) {
     project.expressions.push_back(sql::make_column(column.type, static_cast<std::uint32_t>(position_of(column.id, input.ids)), column.name));

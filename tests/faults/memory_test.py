@@ -7,6 +7,7 @@ the witnesses Redis stands still for moments, loses connections, flushes and swa
 `MEMORY_SECONDS=3600 MEMORY_WITNESSES=16 tests/run.py --limit 7200 faults -k memory` runs for an hour, with 16 of them, and prints the number of reads."""
 import os
 import random as chance
+import signal
 import threading
 import time
 
@@ -311,6 +312,30 @@ def test_no_table_is_kept_with_maxmemory_and_without_maxmemory_clients(make_redi
         (state,), = connection.run("SELECT state FROM redquel.cached_tables()")
         assert "maxmemory" in state, state
         assert "flags=t" not in raw("CLIENT", "LIST")
+
+
+def test_tables_are_kept_with_maxmemory_where_maxmemory_clients_bounds_the_tracking_connection(make_redis, make_server):
+    """A redquel that stands still takes no memory of the rows: Redis disconnects it, and it reads its tables anew."""
+    options = ("--maxmemory", "100mb", "--maxmemory-policy", "noeviction", "--maxmemory-clients", "8mb")
+    redis, (server,) = start(make_redis, make_server, 1, redis_options=options)
+    make_table(server)
+    query = "SELECT count(*), sum(n) FROM t WHERE owner = -1"
+    total = FILL * (FILL + 1) // 2
+    with server.connect() as connection, redis.connect() as raw:
+        assert served(connection, query) == [[str(FILL), str(total)]]
+        server.process.popen.send_signal(signal.SIGSTOP)
+        try:
+            names = [f"t:{i}:{'x' * 1000}" for i in range(100)]
+            for round in range(400):
+                for reply in raw.pipeline([("SET", name, str(round)) for name in names]):
+                    assert reply == "OK", reply
+            raw("HINCRBY", "t:1001", "n", "900")
+        finally:
+            server.process.popen.send_signal(signal.SIGCONT)
+        assert int(raw.info("stats")["evicted_clients"]) > 0
+        assert connection.run(query) == [[str(FILL), str(total + 900)]]
+        assert served(connection, query) == [[str(FILL), str(total + 900)]]
+        raw("DEL", *names)
 
 
 def peak(pid):

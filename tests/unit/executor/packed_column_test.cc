@@ -59,9 +59,65 @@ TEST(PackedColumnTest, TextsThatAreNotCanonicalStayAsTheyAre) {
   expect_texts(pack(sql::kInt4, texts), texts);  // so many that the column is kept as texts
 }
 
+/// Values that are parsed one by one, as texts that are no canonical ones are, and values of canonical texts.
+TEST(PackedColumnTest, CanonicalTextsAreTheValuesThatParsingGives) {
+  const std::map<sql::Oid, std::vector<std::string>> texts{
+      {sql::oid::kDate, {"2000-01-01", "0001-01-01", "9999-12-31", "1999-12-31", "2024-02-29", "2026-11-28", "0044-03-15 BC", "infinity", "10000-01-01"}},
+      {sql::oid::kTimestamp,
+       {"2000-01-01 00:00:00", "1999-12-31 23:59:59.999999", "2026-11-28 15:04:05.25", "2026-11-28 15:04:05.000001", "-infinity", "0001-01-01 00:00:00"}},
+      {sql::oid::kTimestamptz, {"2000-01-01 00:00:00+00", "2026-11-28 15:04:05.5+00", "infinity"}},
+      {sql::oid::kNumeric, {"0.00", "-12.50", "12.50", "999999999999999.99", "-0.01", "NaN", "99999999999999999999.99"}},
+      {sql::oid::kInt2, {"-32768", "32767", "0"}},
+  };
+  for (const auto& [oid, values] : texts) {
+    const sql::Type type{oid};
+    ColumnPacker packer(type);
+    for (const std::string& text : values) packer.append(text);
+    const PackedColumnPtr packed = packer.finish();
+    std::vector<std::uint32_t> rows(values.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    const sql::Column column = packed->read(rows, packed)->decode();
+    for (std::size_t row = 0; row < values.size(); ++row) {
+      std::string shown;
+      append_stored_text(type, column.datum(row), shown);
+      EXPECT_EQ(shown, values[row]);
+      EXPECT_EQ(packed->text(row), values[row]);
+    }
+  }
+}
+
+TEST(PackedColumnTest, TextsThatAreWrittenOtherwiseAreKeptWithTheirValues) {
+  for (const auto& [type, text, value] : std::vector<std::tuple<sql::Type, std::string, std::string>>{
+           {sql::kNumeric, "00.5", "0.5"}, {sql::kNumeric, "-0.0", "0.0"}, {sql::kNumeric, "1e3", "1000"}, {sql::kNumeric, "+1", "1"}, {sql::kDate, "2026-1-2", "2026-01-02"},
+           {sql::kTimestamp, "2026-11-28 15:04:05.50", "2026-11-28 15:04:05.5"}, {sql::kTimestamp, "2026-11-28 24:00:00", "2026-11-29 00:00:00"}}) {
+    const PackedColumnPtr packed = pack(type, {text});
+    const std::uint32_t row = 0;
+    std::string shown;
+    append_stored_text(type, packed->read({&row, 1}, packed)->decode().datum(0), shown);
+    EXPECT_EQ(shown, value);
+    EXPECT_EQ(packed->text(0), text);
+  }
+}
+
+TEST(PackedColumnTest, RefusesTextsThatAreNoUtf8UnlessTheyAreNames) {
+  EXPECT_THROW(pack(sql::kText, {"\xff"}), sql::SqlError);
+  ColumnPacker names(sql::kText);
+  names.take_any_text();
+  names.append("\xff");
+  EXPECT_EQ(names.finish()->text(0), "\xff");
+  names.append("\xfe");
+  EXPECT_EQ(names.finish()->text(0), "\xfe");
+}
+
 TEST(PackedColumnTest, RefusesTextsThatAreNoValues) {
   EXPECT_THROW(pack(sql::kInt4, {"five"}), sql::SqlError);
   EXPECT_THROW(pack(sql::kDate, {"2021-02-29"}), sql::SqlError);
+  EXPECT_THROW(pack(sql::kDate, {"0000-01-01"}), sql::SqlError);
+  EXPECT_THROW(pack(sql::kTimestamp, {"2021-02-28 25:00:00"}), sql::SqlError);
+  EXPECT_THROW(pack(sql::kNumeric, {"1.2.3"}), sql::SqlError);
+  Texts integers{"x"};
+  for (int i = 0; i < 200; ++i) integers.insert(integers.begin(), "0" + std::to_string(i));
+  EXPECT_THROW(pack(sql::kInt4, integers), sql::SqlError);  // behind so many that the column is kept as texts
 }
 
 TEST(PackedColumnTest, RangeIsThatOfTheValues) {

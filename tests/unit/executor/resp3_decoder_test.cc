@@ -45,6 +45,49 @@ TEST(Resp3Decoder, GivesTheSameValuesFromPiecesOfAnySize) {
   }
 }
 
+/// Like decode_resp3(), with messages of invalidated keys taken as such where they are complete.
+std::vector<std::string> decode_with_invalidations(std::string_view bytes, std::size_t piece, std::size_t& taken) {
+  Resp3Decoder decoder;
+  std::vector<std::string> values;
+  while (!bytes.empty()) {
+    decoder.feed(bytes.substr(0, piece));
+    bytes.remove_prefix(std::min(piece, bytes.size()));
+    for (;;) {
+      std::string keys;
+      if (decoder.take_invalidation([&](std::string_view key) { keys += (keys.empty() ? "'" : " '") + std::string(key) + "'"; })) {
+        values.push_back(">['invalidate' [" + keys + "]]");
+        ++taken;
+        continue;
+      }
+      const std::optional<Resp3Value> value = decoder.next();
+      if (!value) break;
+      values.push_back(show_resp3(*value));
+    }
+  }
+  return values;
+}
+
+TEST(Resp3Decoder, TakesMessagesOfInvalidatedKeysWithoutMakingValues) {
+  const std::string bytes = std::string(kMessages) + ">2\r\n$10\r\ninvalidate\r\n*0\r\n" + std::string(kMessages);
+  const std::vector<std::string> all = decode_resp3(bytes, bytes.size());
+  for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
+    std::size_t taken = 0;
+    EXPECT_EQ(decode_with_invalidations(bytes, piece, taken), all) << piece;
+    EXPECT_TRUE(taken == 3 || piece < bytes.size()) << piece;
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Resp3Decoder, LeavesMalformedMessagesOfInvalidatedKeysToTheDecoder) {
+  const std::string head = ">2\r\n$10\r\ninvalidate\r\n*";
+  for (const std::string_view rest : {"x\r\n", "-1\r\n", "1\r\n$-1\r\n", "1\r\n:1\r\n", "1\r\n$3\r\nabcd\r\n", "123456789\r\n", "1\r\n$99999999\r\n"}) {
+    Resp3Decoder decoder;
+    decoder.feed(head + std::string(rest));
+    EXPECT_FALSE(decoder.take_invalidation([](std::string_view) { FAIL(); })) << rest;
+  }
+  EXPECT_THROW(decode_resp3(head + "1\r\n$3\r\nabcd\r\n", 100), ProtocolError);
+}
+
 TEST(Resp3Decoder, RefusesBytesThatAreNotResp3) {
   for (const std::string_view bytes : {"?\r\n", "\r\n", ":x\r\n", "$x\r\n", "$-2\r\n", "$3\r\nabcd\r\n", "*-2\r\n", "*?\r\n", "*1\r\n>0\r\n", "|1\r\n+a\r\n+b\r\n"}) {
     EXPECT_THROW(decode_resp3(bytes, 100), ProtocolError) << bytes;

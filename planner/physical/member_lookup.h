@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+
+#include "planner/tree/physical_plan.h"
+
+namespace redquel::planner {
+
+/// The way of a LookupJoin whose outer rows are the members of one set, which are the keys of the rows that it looks up: one
+/// `SORT_RO set BY nosort GET # GET product:*->name …` reads both.
+struct MemberLookup {
+  const IndexKeys* keys;   // the outer input
+  bool answers_condition;  // the join condition compares members with keys, and nothing else
+};
+
+/// Returns how; nullopt: the outer rows are others, keys of rows need escaping, or a table lies in a cluster.
+std::optional<MemberLookup> member_lookup(const LookupJoin& join);
+
+}  // namespace redquel::planner
