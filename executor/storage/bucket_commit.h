@@ -43,7 +43,7 @@ struct BucketCommitResult {
   bool is_applied = false;
 };
 
-/// Makes all writes, or none. `name` names their buckets.
+/// Makes all writes, or none. `name` names their buckets. Throws what BucketSender::run does if no write was sent.
 asio::awaitable<BucketCommitResult> commit_in_buckets(BucketSender& sender, CommitName name, std::vector<BucketWrite> writes);
 
 /// Finds out the state of a commit and brings it to its end. Any process may do so, several at the same time. kAborted also says that the

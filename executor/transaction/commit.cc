@@ -1,6 +1,7 @@
 #include "executor/transaction/commit.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -9,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "executor/redis/unreplicated_commits.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/constraint_errors.h"
@@ -128,16 +130,29 @@ BucketUnits divide(const Transaction& transaction, const WriteOptions& options, 
   return units;
 }
 
+/// Copies the version of committed definitions. A copy that cannot be written now is written when the definitions are loaded: the commit has
+/// taken place all the same.
+asio::awaitable<void> publish_committed(RedisClient& redis) {
+  try {
+    co_await publish_version(redis);
+  } catch (const sql::SqlError& error) {
+    spdlog::warn("a new version of the definitions is not yet known everywhere: {}", error.what());
+  }
+}
+
 /// Commits rows and definitions over several buckets.
 asio::awaitable<BucketRowsOutcome> commit_divided(RedisClient& redis, const Transaction& transaction, WriteOptions options) {
   if (options.mapped) throw sql::not_supported("a transaction that writes foreign tables and tables of several buckets");
   if (options.reads != nullptr) throw sql::not_supported("a SERIALIZABLE transaction that writes tables of several buckets");
+  // The commit makes rows visible that were written ahead: replicas must have them.
+  UnreplicatedCommits* const commits = redis.unreplicated();
+  if (transaction.writes_ahead() && commits != nullptr) co_await commits->all_confirmed();
   std::map<int, std::vector<std::string>> definitions;
   if (options.catalog) definitions = options.catalog->parts;
   const auto make = [&transaction, &options](bool verify) { return divide(transaction, options, verify); };
   const bool has_definitions = !definitions.empty();
   BucketRowsOutcome outcome = co_await commit_bucket_rows(redis, make, std::move(definitions));
-  if (outcome.status == WriteStatus::kApplied && has_definitions) co_await publish_version(redis);
+  if (outcome.status == WriteStatus::kApplied && has_definitions) co_await publish_committed(redis);
   co_return outcome;
 }
 
@@ -148,12 +163,12 @@ asio::awaitable<BucketRowsOutcome> commit_undivided(RedisClient& redis, const Tr
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) add_changes(unit, *changes);
   if (unit.empty() && !transaction.writes_ahead() && !unit.options().mapped) co_return BucketRowsOutcome{};
   const WriteStatus status = co_await unit.execute(redis);
-  if (status == WriteStatus::kApplied && has_definitions) co_await publish_version(redis);
+  if (status == WriteStatus::kApplied && has_definitions) co_await publish_committed(redis);
   co_return BucketRowsOutcome{status, unit.blocker()};
 }
 
 asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transaction, WriteOptions options, LockWaitLimits limits,
-                                         std::minstd_rand& random) {
+                                         std::minstd_rand& random, CommitTrace& trace) {
   const LockDeadline deadline = lock_deadline(limits.lock_timeout);
   int looks = 0;
   while (true) {
@@ -165,9 +180,11 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
     const bool is_divided = buckets.size() > 1 || has_parts;
     BucketRowsOutcome outcome;
     if (is_divided) {
+      trace = {CommitTrace::Kind::kBuckets};
       outcome = co_await commit_divided(redis, transaction, options);
     } else {
       if (buckets.size() == 1) options.tag = sql::bucket_tag(*buckets.begin());
+      trace = {CommitTrace::Kind::kToken, options.tag.value_or(std::string(sql::home_tag()))};
       outcome = co_await commit_undivided(redis, transaction, options);
     }
     const WriteStatus status = outcome.status;
@@ -452,7 +469,7 @@ std::vector<sql::Oid> tables_too_large_for_commit(const Transaction& transaction
 }
 
 asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
-                                     LockWaitLimits limits, std::minstd_rand& random, MappedPlace place) {
+                                     LockWaitLimits limits, std::minstd_rand& random, MappedPlace place, CommitTrace& trace) {
   if (transaction.catalog() != nullptr) co_await write_ahead_of_commit(redis, transaction, options.settings, script_rows);
   options.catalog = definitions_of(transaction);
   const bool has_definitions = options.catalog.has_value();
@@ -478,6 +495,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     chunk_options.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
     chunk_options.foreign_keys->expect_written();
     const LockDeadline deadline = lock_deadline(limits.lock_timeout);
+    trace = {CommitTrace::Kind::kNone};
     co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows, deadline);
     co_return;
   }
@@ -490,10 +508,12 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     throw sql::not_supported("a transaction that writes foreign tables by a user mapping and changes other tables or definitions");
   }
   if (has_unit) {
-    status = co_await commit_rows(redis, transaction, std::move(options), limits, random);
+    status = co_await commit_rows(redis, transaction, std::move(options), limits, random, trace);
   } else if (options.mapped) {
+    trace = {CommitTrace::Kind::kNone};
     status = co_await commit_mapped_alone(redis, std::move(mapped), database);
   } else if (has_definitions) {
+    trace = {CommitTrace::Kind::kNone};
     status = co_await commit_definitions(redis, transaction);
   }
   if (status == WriteStatus::kApplied) {
@@ -502,13 +522,6 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   }
   if (status == WriteStatus::kLostLock) throw lapsed_lock();
   throw serialization_failure(status == WriteStatus::kStale ? "change of the table's definition" : "update");
-}
-
-std::string tag_of_commit(const Transaction& transaction) {
-  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (!changes->table->mapping) return std::string(changes->table->tag());
-  }
-  return std::string(sql::home_tag());
 }
 
 asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& transaction, WriteOptions options) {
