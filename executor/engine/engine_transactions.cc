@@ -249,7 +249,8 @@ asio::awaitable<bool> RedisEngine::advisory_lock(SessionState& session, sql::Seq
     co_return *taken.value;
   }
   const bool unlocks_all = request.action == Action::kUnlockAll;
-  const bool is_held = locks && co_await unlock_advisory(*locks, lock, unlocks_all);
+  bool is_held = false;
+  if (locks) is_held = co_await unlock_advisory(*locks, lock, unlocks_all);
   if (is_held || unlocks_all) co_return true;
   if (session.notice) {
     const char* mode = request.shared ? "ShareLock" : "ExclusiveLock";

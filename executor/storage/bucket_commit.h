@@ -17,8 +17,8 @@ namespace asio = boost::asio;
 // Commits over several buckets of a cluster: tests/model/README.md describes the protocol, tests/model/protocol.py is its model. The scripts
 // are prepare_commit.lua, apply_commit.lua, fence_prepared.lua, abort_commit.lua and forget_commits.lua.
 
-/// The changes in one bucket: keys and arguments of write_rows.lua, in mode "apply" or "commit"; before the arguments, or in place of them,
-/// definitions as prepare_commit.lua has them.
+/// The changes in one bucket: keys and arguments of write_rows.lua, in mode "apply" or "commit"; before the arguments, definitions and tables
+/// that were read, as prepare_commit.lua has them.
 struct BucketWrite {
   int bucket;
   std::vector<std::string> keys, arguments;

@@ -100,7 +100,7 @@ std::optional<CatalogCommit> definitions_of(const Transaction& transaction) {
   return encode_commit(transaction.catalog()->base(), std::move(change), by_parts);
 }
 
-/// Divides the transaction's rows and locks among its buckets.
+/// Divides the transaction's rows, locks and reads among its buckets.
 BucketUnits divide(const Transaction& transaction, const WriteOptions& options, bool verify) {
   BucketUnits units;
   const LockSet& all = transaction.locks();
@@ -114,10 +114,15 @@ BucketUnits divide(const Transaction& transaction, const WriteOptions& options, 
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     if (!changes->table->mapping && writes_rows(*changes)) units[PlacedTable(*changes->table).bucket()];
   }
+  if (options.reads != nullptr) {
+    for (const auto& [oid, table] : options.reads->tables()) units[sql::bucket_of(table.counter_key)];
+    for (auto& [bucket, of_bucket] : units) of_bucket.reads = options.reads->of_bucket(bucket);
+  }
   for (auto& [bucket, of_bucket] : units) {
     WriteOptions own = options;
     own.tag = sql::bucket_tag(bucket);
     own.locks = of_bucket.locks.empty() ? nullptr : &of_bucket.locks;
+    own.reads = of_bucket.reads.empty() ? nullptr : &of_bucket.reads;
     own.catalog.reset();
     own.token.reset();
     own.verify_only = verify;
@@ -143,7 +148,6 @@ asio::awaitable<void> publish_committed(RedisClient& redis) {
 /// Commits rows and definitions over several buckets.
 asio::awaitable<BucketRowsOutcome> commit_divided(RedisClient& redis, const Transaction& transaction, WriteOptions options) {
   if (options.mapped) throw sql::not_supported("a transaction that writes foreign tables and tables of several buckets");
-  if (options.reads != nullptr) throw sql::not_supported("a SERIALIZABLE transaction that writes tables of several buckets");
   // The commit makes rows visible that were written ahead: replicas must have them.
   UnreplicatedCommits* const commits = redis.unreplicated();
   if (transaction.writes_ahead() && commits != nullptr) co_await commits->all_confirmed();
