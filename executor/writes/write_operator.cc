@@ -79,8 +79,15 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
       unit_(write_options(context, *table, source)),
       counters_(node, context),
       table_(std::move(table)),
-      streams_(rows != nullptr || planner::tables_of(source).empty()) {
-  if (rows) source_ = std::move(rows);
+      streams_(rows != nullptr) {
+  if (rows) {
+    source_ = std::move(rows);
+  } else {
+    const std::vector<std::shared_ptr<const sql::TableDef>> tables = planner::tables_of(source);
+    streams_ = tables.empty();
+    // The stricter levels check all that they have read.
+    if (context.allows_increments) source_commits_ = SeenCommits(tables);
+  }
   if (table_->mapping) {
     mapped_ = std::make_shared<MappedUnit>(table_);
   }
@@ -451,11 +458,22 @@ asio::awaitable<void> WriteOperator::collect_all() {
   if (spilled_) spilled_->finish();
 }
 
+asio::awaitable<void> WriteOperator::collect_whole_commits() {
+  CommandBatch numbers;
+  source_commits_.append_numbers(numbers);
+  const RepliesPtr replies = co_await context_.ask(std::move(numbers), counters());
+  source_commits_.take_numbers(*replies, 0);
+  co_await collect_all();
+  // Nothing is written yet: rows of a source over tables wait.
+  if (co_await source_commits_.are_torn(context_.redis())) throw WriteConflict{};
+}
+
 asio::awaitable<void> WriteOperator::run() {
   const std::size_t limit = chunk_rows();
   // Before there are rows: where it has to follow definitions of others first, the run begins again, and a client's data come only once.
   if (is_ahead_) co_await claim_place_ahead();
-  co_await collect_all();
+  if (source_commits_.are_possible()) co_await collect_whole_commits();
+  else co_await collect_all();
   if (actions_) co_await take_actions(limit);
   source_.reset();
   if (mapped_) {
