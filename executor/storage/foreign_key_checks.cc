@@ -268,10 +268,13 @@ asio::awaitable<bool> ForeignKeyChecks::verify_noted(RedisClient& redis, const s
   while (first_need < needs_.size() || first_release < release_order_.size()) {
     // A table that this unit has for itself is known under another version.
     std::map<sql::Oid, std::string> relied;
-    std::string_view tag;  // of all of them: the tables of a foreign key lie in one bucket
+    std::optional<std::string_view> tag;  // of the bucket that this call looks at
+    // Returns false for a table of another bucket, which another call looks at.
     const auto rely = [&](const TablePtr& table) {
+      if (tag && *tag != table->tag()) return false;
       tag = table->tag();
       if (!tables_.contains(table->oid)) relied.emplace(table->oid, table->version);
+      return true;
     };
     std::vector<std::string> places, looks;  // keys and arguments
     const auto look = [&](const ReferencedPlace& place) {
@@ -281,7 +284,7 @@ asio::awaitable<bool> ForeignKeyChecks::verify_noted(RedisClient& redis, const s
     std::vector<const Need*> needs;
     for (; first_need < needs_.size() && needs.size() < kLooksPerCall; ++first_need) {
       const Need& need = needs_[first_need];
-      rely(need.key->referenced());
+      if (!rely(need.key->referenced())) break;
       if (is_deferred(*need.key)) continue;
       if (!need.place) throw need.key->missing(need.row, settings);
       look(*need.place);
@@ -291,7 +294,7 @@ asio::awaitable<bool> ForeignKeyChecks::verify_noted(RedisClient& redis, const s
     std::vector<std::string> sets;
     for (; first_release < release_order_.size() && needs.size() + releases.size() < kLooksPerCall; ++first_release) {
       const Release& release = releases_.at(release_order_[first_release]);
-      rely(release.key->referencing());
+      if (!rely(release.key->referencing())) break;
       if (is_deferred(release)) continue;
       const std::optional<std::string> set = release.key->set_of_references(release.row);
       if (!set) continue;
@@ -299,7 +302,7 @@ asio::awaitable<bool> ForeignKeyChecks::verify_noted(RedisClient& redis, const s
       sets.push_back(*set);
       releases.push_back(&release);
     }
-    std::vector<std::string> keys{own_key(tag, sql::kVersionsKey)}, arguments{std::to_string(relied.size())};
+    std::vector<std::string> keys{own_key(tag.value_or(std::string_view()), sql::kVersionsKey)}, arguments{std::to_string(relied.size())};
     for (const auto& [oid, version] : relied) arguments.insert(arguments.end(), {std::to_string(oid), version});
     keys.insert(keys.end(), places.begin(), places.end());
     keys.insert(keys.end(), sets.begin(), sets.end());

@@ -291,6 +291,7 @@ class ChunkedCommit {
     for (const Phase phase : kPhases) {
       for (const TableChangesPtr& changes : all) {
         TableChanges::Walk walk(*changes);
+        if (!unit_.empty() && unit_.tag() != changes->table->tag()) co_await send();
         while (const ChangeLog::VersionPtr changed = walk.next()) {
           if (add_in_phase(unit_, phase, changes->table, changed->row) && unit_.size() >= script_rows_) co_await send();
           if (turn_.is_over()) co_await turn_.yield();
@@ -309,7 +310,7 @@ class ChunkedCommit {
 
  private:
   asio::awaitable<void> send() {
-    unit_.set_journal(journal_.step());
+    unit_.set_journal(journal_.step(unit_.tag()));
     auto chunk = std::make_unique<WriteUnit>(std::move(unit_));
     options_.reads = nullptr;
     unit_ = WriteUnit(options_);
@@ -499,6 +500,9 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     chunk_options.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
     chunk_options.foreign_keys->expect_written();
     const LockDeadline deadline = lock_deadline(limits.lock_timeout);
+    if (options.reads != nullptr && buckets_of(transaction).size() > 1) {
+      throw sql::not_supported("a SERIALIZABLE transaction that writes many rows and touches several buckets");
+    }
     trace = {CommitTrace::Kind::kNone};
     co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows, deadline);
     co_return;

@@ -272,7 +272,7 @@ asio::awaitable<void> WriteOperator::write_chunks_as(Exchange step) {
   if (is_ahead_ || is_buffered()) co_return co_await write_chunks();
   if (!journaled_) co_await begin_journal();
   for (Chunk& chunk : chunks_) {
-    chunk.unit->set_journal(journaled_->step());
+    chunk.unit->set_journal(journaled_->step(table_->tag()));
     if (step != Exchange::kNone) chunk.unit->turn_updates_into_deletes();
     if (step == Exchange::kArrive) chunk.unit->turn_deletes_into_inserts();
     Finish finish;

@@ -1,8 +1,10 @@
 """Transactions over several buckets of a Redis Cluster: what sessions are told, locks of rows in several buckets, SERIALIZABLE."""
 import signal
+import time
 
 from harness.cluster_nodes import Cluster
 from harness.pgwire import query
+from harness.processes import temporary_folder
 from harness.servers import run_when_it_is_back
 from harness.waiting import wait_for
 
@@ -102,3 +104,57 @@ def test_serializable_over_buckets(make_redis, make_server):
         assert one.run("SELECT a.v, b.v FROM a JOIN b ON a.id = 1 AND b.id = 2") == [["1", "1"]]
         assert count_keys(cluster, "*redquel:prepared") == 0
         wait_for(lambda: count_keys(cluster, "*redquel:locks:*") == 0, what="the end of all locks")
+
+
+def with_small_scripts():
+    path = f"{temporary_folder()}/redquel.toml"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("[limits]\nscript_rows = 100\n")
+    return "--config", path
+
+
+def test_many_rows_over_buckets_are_written_whole_or_not_at_all(make_redis, make_server):
+    cluster = Cluster(make_redis, masters=2, replicas=0)
+    servers = [make_server("--threads", "1", *with_small_scripts(), redis=cluster) for _ in range(2)]
+    set_up(servers[0], "a", "b")
+    sums = "SELECT (SELECT count(*) FROM a), (SELECT sum(v) FROM a), (SELECT count(*) FROM b), (SELECT sum(v) FROM b)"
+    fill = "INSERT INTO {} SELECT g, 0 FROM generate_series(1, 1000) g"
+    with servers[0].connect() as one, servers[1].connect() as other:
+        one.run(f"BEGIN; {fill.format('a')}; {fill.format('b')}; COMMIT")
+        assert other.run(sums) == [["1000", "0", "1000", "0"]]
+        one.run("WITH c AS (UPDATE a SET v = 1 RETURNING id) UPDATE b SET v = 1 FROM c WHERE b.id = c.id")
+        assert other.run(sums) == [["1000", "1000", "1000", "1000"]]
+        one.run("BEGIN; UPDATE a SET v = v + 1; DELETE FROM b WHERE id > 500; INSERT INTO b VALUES (2000, NULL)")
+        other.run("INSERT INTO b VALUES (3000, 0)")
+        one.run("COMMIT")
+        assert other.run(sums) == [["1000", "2000", "502", "500"]]
+        # A chunk of the second bucket fails: those of the first one are undone.
+        other.run("BEGIN; UPDATE a SET v = 0")
+        other.run("INSERT INTO b SELECT g, 0 FROM generate_series(501, 1000) g")
+        other.run("ROLLBACK")
+        one.run("BEGIN; UPDATE a SET v = 7; UPDATE b SET v = 7")
+        node = cluster.master_of(tag_of(cluster, "b"))
+        with node.connect() as raw:
+            raw("HSET", f"{tag_of(cluster, 'b')}b:3000", "v", "5")  # as another program would
+        assert one.run_error("COMMIT")["C"] == "40001"
+        assert other.run("SELECT count(*), sum(v) FROM a") == [["1000", "2000"]]
+        for table in "a", "b":
+            assert other.run(f"SELECT * FROM redquel.check_indexes('{table}')") == []
+    wait_for(lambda: not any(count_keys(cluster, f"*redquel:{word}*") for word in ("prepared", "exclusive", "lease:", "journal")), what="the end of all units")
+
+
+def test_a_process_that_is_killed_leaves_no_half_of_many_rows(make_redis, make_server, random):
+    cluster = Cluster(make_redis, masters=2, replicas=0)
+    servers = [make_server("--threads", "1", *with_small_scripts(), redis=cluster) for _ in range(2)]
+    set_up(servers[0], "a", "b")
+    with servers[1].connect() as other:
+        other.run("INSERT INTO a SELECT g, 0 FROM generate_series(1, 1000) g; INSERT INTO b SELECT g, 0 FROM generate_series(1, 1000) g")
+        for _ in range(4):
+            with servers[0].connect() as one:
+                one.run("BEGIN; UPDATE a SET v = v + 1; UPDATE b SET v = v + 1")
+                one.send(query("COMMIT"))
+                time.sleep(random.uniform(0, .2))
+                servers[0].kill()
+            [[low, high, low_too, high_too]] = other.run("SELECT (SELECT min(v) FROM a), (SELECT max(v) FROM a), min(v), max(v) FROM b")
+            assert low == high == low_too == high_too
+            servers[0].start()
