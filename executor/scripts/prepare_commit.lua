@@ -66,12 +66,12 @@ if words[1] == 'commit' then
   for _, lock in ipairs(locks) do
     local key, strengths, fields = unpack(lock)
     for i = 1, #fields do
-      local strongest, others = strengths[i], {}
+      local strongest, others = nil, {}
       for mode, token in string.gmatch(redis.call('HGET', key, fields[i]) or '', kLockPattern) do
         if token ~= session then others[#others + 1] = mode .. token
-        elseif mode > strongest then strongest = mode end
+        elseif not strongest or mode > strongest then strongest = mode end
       end
-      others[#others + 1] = strongest .. name
+      others[#others + 1] = (strongest or strengths[i]) .. name
       redis.call('HSET', key, fields[i], table.concat(others, ' '))
     end
   end

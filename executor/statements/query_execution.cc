@@ -218,6 +218,7 @@ class QueryRun {
     sql::CatalogPtr catalog = engine_.catalog_at_hand(session_);
     if (!catalog) catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
+    is_compound_ = is_compound_ || (writes_ && has_keys_over_buckets(*catalog, planned.plan));
     if (!is_open_ && !has_checked_rights(*prepared_->plan, session_)) co_await check_rights(engine_, prepared_, session_, catalog);
     if (!engine_.exclusive_tables().empty()) {
       for (const auto& table : planner::tables_of(planned.plan)) {

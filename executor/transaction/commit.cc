@@ -56,7 +56,7 @@ bool writes_rows(const TableChanges& changes) {
 constexpr int kStaleLooks = 2;
 
 /// Tables whose definitions the unit relies on or changes.
-std::vector<PlacedTable> tables_of(const Transaction& transaction) {
+std::vector<PlacedTable> tables_of(const Transaction& transaction, const sql::CatalogSnapshot& catalog) {
   std::vector<PlacedTable> tables;
   if (transaction.catalog() != nullptr) {
     const std::set<sql::Oid> touched = transaction.catalog()->state().draft->touched();
@@ -64,11 +64,9 @@ std::vector<PlacedTable> tables_of(const Transaction& transaction) {
   }
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     const sql::TableDef& table = *changes->table;
-    // Tables of a foreign key lie in one bucket.
-    const PlacedTable place = table;
-    tables.push_back(place);
-    for (const sql::ForeignKeyDef& key : table.foreign_keys) tables.emplace_back(key.referenced, place.bucket());
-    for (const sql::Oid referencing : table.referencing) tables.emplace_back(referencing, place.bucket());
+    tables.emplace_back(table);
+    for (const sql::ForeignKeyDef& key : table.foreign_keys) tables.push_back(placed(catalog, key.referenced));
+    for (const sql::Oid referencing : table.referencing) tables.push_back(placed(catalog, referencing));
   }
   return tables;
 }
@@ -127,6 +125,7 @@ BucketUnits divide(const Transaction& transaction, const WriteOptions& options, 
     own.token.reset();
     own.verify_only = verify;
     own.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
+    own.foreign_keys->set_scope(ForeignKeyScope::kWithinBuckets);
     of_bucket.unit = std::make_unique<WriteUnit>(std::move(own));
     for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
       if (!changes->table->mapping && PlacedTable(*changes->table).bucket() == bucket) add_changes(*of_bucket.unit, *changes);
@@ -163,6 +162,10 @@ asio::awaitable<BucketRowsOutcome> commit_divided(RedisClient& redis, const Tran
 /// Commits the rows where they lie in one bucket, or on one Redis.
 asio::awaitable<BucketRowsOutcome> commit_undivided(RedisClient& redis, const Transaction& transaction, WriteOptions options) {
   const bool has_definitions = options.catalog.has_value();
+  if (sql::uses_cluster()) {
+    options.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
+    options.foreign_keys->set_scope(ForeignKeyScope::kWithinBuckets);
+  }
   WriteUnit unit(std::move(options));
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) add_changes(unit, *changes);
   if (unit.empty() && !transaction.writes_ahead() && !unit.options().mapped) co_return BucketRowsOutcome{};
@@ -171,10 +174,44 @@ asio::awaitable<BucketRowsOutcome> commit_undivided(RedisClient& redis, const Tr
   co_return BucketRowsOutcome{status, unit.blocker()};
 }
 
+/// Checks foreign keys over two buckets that may have waited for the commit. Others were checked by their statements, and locks keep the rows
+/// that they refer to.
+asio::awaitable<BucketRowsOutcome> check_deferrable_keys(RedisClient& redis, Transaction& transaction, const WriteOptions& options) {
+  const auto may_wait = [](const ForeignKeyPtr& key) { return key->definition().deferrable && key->spans_buckets(); };
+  const bool any_may_wait = std::ranges::any_of(transaction.buffer().all_changes(), [&](const TableChangesPtr& changes) {
+    const sql::CatalogSnapshot& catalog = *options.foreign_keys->catalog();
+    if (changes->table->mapping || !changes->table->has_foreign_keys()) return false;
+    return std::ranges::any_of(foreign_keys_of(catalog, changes->table), may_wait) || std::ranges::any_of(foreign_keys_to(catalog, changes->table), may_wait);
+  });
+  if (!any_may_wait) co_return BucketRowsOutcome{};
+  const auto was_checked = [](const sql::ForeignKeyDef& key) { return !key.deferrable; };
+  const auto checks = std::make_shared<ForeignKeyChecks>(options.foreign_keys->catalog(), was_checked);
+  checks->set_scope(ForeignKeyScope::kOverBuckets);
+  std::size_t number = 0;
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
+    if (changes->table->mapping || !changes->table->has_foreign_keys()) continue;
+    TableChanges::Walk walk(*changes);
+    while (const ChangeLog::VersionPtr changed = walk.next()) {
+      const BufferedRow& row = changed->row;
+      const std::span<const sql::Datum> none;
+      checks->add(changes->table, number++, row.stored ? std::span<const sql::Datum>(*row.stored) : none, row.current ? std::span<const sql::Datum>(*row.current) : none);
+    }
+  }
+  WriteOptions own;
+  own.settings = options.settings;
+  own.buffer = &transaction.buffer();
+  own.locks = &transaction.locks();
+  own.foreign_keys = checks;
+  WriteUnit unit(std::move(own));
+  const WriteStatus status = co_await unit.execute(redis);
+  co_return BucketRowsOutcome{status, unit.blocker()};
+}
+
 asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transaction, WriteOptions options, LockWaitLimits limits,
                                          std::minstd_rand& random, CommitTrace& trace) {
   const LockDeadline deadline = lock_deadline(limits.lock_timeout);
   int looks = 0;
+  bool are_keys_checked = !sql::uses_cluster();
   while (true) {
     // Rows that change with definitions, or lie in claimed places, are the process's for as long as it lives, as locks are.
     options.locks = transaction.locks().empty() && !options.catalog ? nullptr : &transaction.locks();
@@ -183,7 +220,11 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
     // With definitions of the home bucket alone, rows of another one need a commit over both, too.
     const bool is_divided = buckets.size() > 1 || has_parts;
     BucketRowsOutcome outcome;
-    if (is_divided) {
+    if (!are_keys_checked) {
+      outcome = co_await check_deferrable_keys(redis, transaction, options);
+      are_keys_checked = outcome.status == WriteStatus::kApplied;
+      if (are_keys_checked) continue;  // it may have locked rows of other buckets
+    } else if (is_divided) {
       trace = {CommitTrace::Kind::kBuckets};
       outcome = co_await commit_divided(redis, transaction, options);
     } else {
@@ -207,7 +248,7 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
     } else if (status == WriteStatus::kStale && looks < kStaleLooks) {
       // A statement of many rows has a table for itself. It never waits for a lock meanwhile, so it comes to its end.
       co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
-      bool has_moved = co_await wait_while_exclusive(redis, tables_of(transaction), deadline);
+      bool has_moved = co_await wait_while_exclusive(redis, tables_of(transaction, *options.foreign_keys->catalog()), deadline);
       co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
       if (options.catalog) {
         if (co_await follow_definitions_of_others(redis, transaction)) has_moved = true;
@@ -275,6 +316,7 @@ class ChunkedCommit {
     std::erase_if(all, [](const TableChangesPtr& changes) { return changes->table->mapping || !writes_rows(*changes); });
     for (const TableChangesPtr& changes : all) tables.push_back(changes->table);
     if (tables.empty()) co_return;
+    add_exclusive_relatives(tables);
     if (!co_await journal_.begin(std::move(tables), deadline)) throw serialization_failure("change of the table's definition");
     LockSet locks = transaction.locks().take();
     bool held = false;
@@ -309,6 +351,25 @@ class ChunkedCommit {
   asio::awaitable<void> undo() { return journal_.undo(); }
 
  private:
+  /// Adds the tables that foreign keys over two buckets relate to these: their rows must not change until the unit ends.
+  void add_exclusive_relatives(std::vector<JournaledUnit::TablePtr>& tables) {
+    const sql::CatalogSnapshot& catalog = *options_.foreign_keys->catalog();
+    std::set<sql::Oid> known, added;
+    for (const JournaledUnit::TablePtr& table : tables) known.insert(table->oid);
+    for (std::size_t index = tables.size(); index > 0; --index) {
+      const JournaledUnit::TablePtr table = tables[index - 1];
+      std::vector<sql::Oid> relatives = table->referencing;
+      for (const sql::ForeignKeyDef& key : table->foreign_keys) relatives.push_back(key.referenced);
+      for (const sql::Oid oid : relatives) {
+        JournaledUnit::TablePtr relative = catalog.find_table(oid);
+        if (!relative || relative->tag() == table->tag() || !known.insert(oid).second) continue;
+        added.insert(oid);
+        tables.push_back(std::move(relative));
+      }
+    }
+    options_.foreign_keys->expect_written(std::move(added));
+  }
+
   asio::awaitable<void> send() {
     unit_.set_journal(journal_.step(unit_.tag()));
     auto chunk = std::make_unique<WriteUnit>(std::move(unit_));
