@@ -564,6 +564,11 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     if (options.reads != nullptr && buckets_of(transaction).size() > 1) {
       throw sql::not_supported("a SERIALIZABLE transaction that writes many rows and touches several buckets");
     }
+    if (sql::uses_cluster()) {
+      // The statements have locked what they refer to, except where the check of a key waits for the commit.
+      const BucketRowsOutcome checked = co_await check_deferrable_keys(redis, transaction, options);
+      if (checked.status != WriteStatus::kApplied) throw serialization_failure("update");
+    }
     trace = {CommitTrace::Kind::kNone};
     co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows, deadline);
     co_return;
