@@ -1,6 +1,6 @@
 -- Begins, keeps, takes over and ends the exclusive tables of a journaled unit.
--- KEYS: redquel:version, redquel:versions, redquel:exclusive, the unit's lease, its journal. In a cluster a unit has these in each bucket of
--- its tables; a commit over the buckets ends it (storage/exclusive_tables.cc).
+-- KEYS: redquel:version, redquel:versions, redquel:exclusive, the unit's lease, its journal. In a cluster each bucket of a unit has
+-- these; a commit over the buckets ends the unit (storage/exclusive_tables.cc).
 -- ARGV: step; unit; owner; milliseconds of the lease; a fresh name; then for "begin" oid and version of each table, for all others oids.
 -- Replies: "done"; begin: "busy" if a table is exclusive, "stale" if it has another version; take: "alive" if the lease has not ended, or
 --   a commit over several buckets ends the unit; "lost" if the owner is another one by now.

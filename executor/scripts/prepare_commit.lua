@@ -48,7 +48,7 @@ local owner_at = 6 + 2 * tonumber(words[5])
 owner_at = owner_at + 1 + 2 * tonumber(words[owner_at])
 local session = words[owner_at]
 local lease = kProcessPrefix .. string.sub(name, 1, 16)
--- What was read stays as it is until the commit is applied: writes of these tables wait, and no other session has locked rows to write them.
+-- What was read stays as it is until the commit is applied: writes of these tables wait, and no other session has locked rows there.
 for _, key in ipairs(reading) do
   local held = redis.call('HGETALL', key)
   for i = 1, #held, 2 do
@@ -97,5 +97,6 @@ for _, row in ipairs(old_rows) do
     redis.call('PERSIST', row)
   end
 end
-redis.call('HSET', kPreparedKey, name, cmsgpack.pack({left, redo, locks, expiries, part and begin_definitions(name, part) or false, reading}))
+local definitions = part and begin_definitions(name, part) or false
+redis.call('HSET', kPreparedKey, name, cmsgpack.pack({left, redo, locks, expiries, definitions, reading}))
 return {'prepared'}

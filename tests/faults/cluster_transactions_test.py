@@ -149,7 +149,7 @@ def test_a_process_that_is_killed_leaves_no_half_of_many_rows(make_redis, make_s
     set_up(servers[0], "a", "b")
     with servers[1].connect() as other:
         other.run("INSERT INTO a SELECT g, 0 FROM generate_series(1, 1000) g; INSERT INTO b SELECT g, 0 FROM generate_series(1, 1000) g")
-        for _ in range(4):
+        for _ in range(2):
             with servers[0].connect() as one:
                 one.run("BEGIN; UPDATE a SET v = v + 1; UPDATE b SET v = v + 1")
                 one.send(query("COMMIT"))
