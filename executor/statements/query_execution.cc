@@ -297,7 +297,7 @@ class QueryRun {
     if (compares_counters_) {
       // On the way before anything that the plan asks by the same connection.
       snapshot_.send(engine_.shared(), &session_.counters);
-      if (walks_on_bulk_connection(*plan_) || snapshot_.spans_buckets()) co_await snapshot_.take(*context_);
+      if (walks_on_bulk_connection(*plan_)) co_await snapshot_.take(*context_);
     }
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : context_->make_operator(*plan_);
   }
