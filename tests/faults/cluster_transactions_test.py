@@ -3,6 +3,7 @@ import signal
 import time
 
 from harness.cluster_nodes import Cluster
+from harness.crew import all_at_once
 from harness.pgwire import query
 from harness.processes import temporary_folder
 from harness.servers import run_when_it_is_back
@@ -158,3 +159,96 @@ def test_a_process_that_is_killed_leaves_no_half_of_many_rows(make_redis, make_s
             [[low, high, low_too, high_too]] = other.run("SELECT (SELECT min(v) FROM a), (SELECT max(v) FROM a), min(v), max(v) FROM b")
             assert low == high == low_too == high_too
             servers[0].start()
+
+
+def set_up_keys(server, actions=""):
+    """A parent and a child in two buckets, and a child of the child in a third one."""
+    set_up(server, "parent", "child", "grandchild")
+    with server.connect() as connection:
+        connection.run("ALTER TABLE parent ADD UNIQUE (v); ALTER TABLE child ADD UNIQUE (v)")
+        connection.run(f"ALTER TABLE child ADD CONSTRAINT child_fk FOREIGN KEY (v) REFERENCES parent {actions}")
+        connection.run(f"ALTER TABLE grandchild ADD CONSTRAINT grandchild_fk FOREIGN KEY (v) REFERENCES child (v) {actions}")
+
+
+def test_foreign_keys_over_buckets(make_redis, make_server):
+    cluster = Cluster(make_redis, masters=2, replicas=0)
+    server = make_server("--threads", "1", *with_small_scripts(), redis=cluster)
+    set_up_keys(server)
+    with server.connect() as one:
+        assert len({tag_of(cluster, table) for table in ("parent", "child", "grandchild")}) == 3
+        assert one.run_error("INSERT INTO child VALUES (1, 1)")["C"] == "23503"
+        one.run("INSERT INTO parent VALUES (1, 10), (2, 20); INSERT INTO child VALUES (1, 1), (5, NULL); INSERT INTO grandchild VALUES (1, 1)")
+        assert one.run_error("DELETE FROM parent WHERE id = 1")["C"] == "23503"
+        assert one.run_error("UPDATE parent SET id = 3 WHERE id = 1")["C"] == "23503"
+        assert one.run_error("UPDATE child SET v = 7 WHERE id = 5")["C"] == "23503"
+        assert one.run_error("DELETE FROM child WHERE id = 1")["C"] == "23503"
+        one.run("DELETE FROM parent WHERE id = 2")
+        # In a transaction: parent and child together, and in any order where the check waits.
+        one.run("BEGIN; INSERT INTO parent VALUES (4, 40); INSERT INTO child VALUES (4, 4); COMMIT")
+        one.run("BEGIN; DELETE FROM child WHERE id = 4; DELETE FROM parent WHERE id = 4; COMMIT")
+        one.run("ALTER TABLE child ALTER CONSTRAINT child_fk DEFERRABLE INITIALLY DEFERRED")
+        one.run("BEGIN; INSERT INTO child VALUES (6, 6); INSERT INTO parent VALUES (6, 60); COMMIT")
+        one.run("BEGIN; INSERT INTO child VALUES (7, 7)")
+        assert one.run_error("COMMIT")["C"] == "23503"
+        one.run("BEGIN; DELETE FROM parent WHERE id = 6")
+        assert one.run_error("SET CONSTRAINTS ALL IMMEDIATE")["C"] == "23503"
+        one.run("ROLLBACK")
+        # Many rows are one journaled unit.
+        one.run("INSERT INTO parent SELECT g, g FROM generate_series(100, 999) g")
+        one.run("INSERT INTO child SELECT g, g FROM generate_series(100, 999) g")
+        assert one.run_error("INSERT INTO child SELECT g, g FROM generate_series(1000, 1500) g")["C"] == "23503"
+        assert one.run_error("DELETE FROM parent WHERE id >= 100")["C"] == "23503"
+        one.run("BEGIN; DELETE FROM child WHERE id >= 100; DELETE FROM parent WHERE id >= 100; COMMIT")
+        assert one.run("SELECT (SELECT count(*) FROM parent), (SELECT count(*) FROM child)") == [["2", "3"]]
+        assert one.run_error("TRUNCATE parent")["C"] == "0A000"
+        for table in "parent", "child", "grandchild":
+            assert one.run(f"SELECT * FROM redquel.check_indexes('{table}')") == []
+        one.run("DROP TABLE parent CASCADE; INSERT INTO child VALUES (9, 99)")
+
+
+def test_actions_of_foreign_keys_reach_other_buckets(make_redis, make_server):
+    cluster = Cluster(make_redis, masters=2, replicas=0)
+    server = make_server("--threads", "1", redis=cluster)
+    set_up_keys(server, "ON DELETE CASCADE ON UPDATE CASCADE")
+    with server.connect() as one:
+        one.run("INSERT INTO parent SELECT g, g FROM generate_series(1, 9) g; INSERT INTO child SELECT g, g FROM generate_series(1, 9) g")
+        one.run("INSERT INTO grandchild SELECT g * 100 + n, g FROM generate_series(1, 9) g, generate_series(1, 3) n")
+        one.run("UPDATE parent SET id = 50 WHERE id = 5")
+        assert one.run("SELECT child.id, child.v, count(*) FROM child JOIN grandchild g ON g.v = child.v WHERE child.v = 50 GROUP BY 1, 2") == [["5", "50", "3"]]
+        one.run("DELETE FROM parent WHERE id IN (1, 2, 50)")
+        assert one.run("SELECT (SELECT count(*) FROM parent), (SELECT count(*) FROM child), (SELECT count(*) FROM grandchild)") == [["6", "6", "18"]]
+        one.run("BEGIN; DELETE FROM parent; ROLLBACK")
+        assert one.run("SELECT count(*) FROM grandchild") == [["18"]]
+        for table in "parent", "child", "grandchild":
+            assert one.run(f"SELECT * FROM redquel.check_indexes('{table}')") == []
+    wait_for(lambda: count_keys(cluster, "*redquel:locks:*") == 0, what="the end of all locks")
+
+
+def test_no_child_is_left_without_its_parent(make_redis, make_server, random):
+    """Parents in one bucket come and go while children in another one come."""
+    cluster = Cluster(make_redis, masters=2, replicas=0)
+    servers = [make_server("--threads", "1", redis=cluster) for _ in range(2)]
+    set_up_keys(servers[0])
+    done = {"come": 0, "gone": 0, "refused": 0}
+    choices = [[(random.randrange(4), random.random() < .5) for _ in range(60)] for _ in range(4)]
+
+    def work(number):
+        with servers[number % 2].connect() as connection:
+            for turn, (parent, is_child) in enumerate(choices[number]):
+                child = number * 1000 + turn
+                statements = ((f"INSERT INTO child VALUES ({child}, {parent})", f"DELETE FROM child WHERE id < {number * 1000 + 1000} AND id >= {number * 1000}")
+                              if is_child else (f"DELETE FROM parent WHERE id = {parent}", f"INSERT INTO parent VALUES ({parent}, {parent}) ON CONFLICT DO NOTHING"))
+                for statement in statements:
+                    [result] = connection.query(statement)
+                    assert result.sqlstate in (None, "23503", "23505", "40001", "40P01"), (statement, result.error)
+                    done["refused" if result.error else "come" if "INSERT" in statement else "gone"] += 1
+
+    with servers[0].connect() as connection:
+        connection.run("INSERT INTO parent SELECT g, g FROM generate_series(0, 3) g")
+        connection.run("ALTER TABLE child DROP CONSTRAINT child_v_key CASCADE")
+    all_at_once(work, 4)
+    print(f"  {done}", flush=True)
+    with servers[1].connect() as connection:
+        assert connection.run("SELECT v FROM child WHERE v NOT IN (SELECT id FROM parent)") == []
+        for table in "parent", "child":
+            assert connection.run(f"SELECT * FROM redquel.check_indexes('{table}')") == []
