@@ -6,7 +6,7 @@
 -- Replies: {"prepared"}; {"aborted"}: a tombstone is there; {"stale", ""}: definitions are not as expected; what write_rows answers where
 --   it refuses.
 -- Changes: locks, the record, marks of tables, expiries of rows that the unit changes (they stay until the commit is applied or aborted).
--- Holds Redis: as long as write_rows, twice; one look at each lock of the tables that were read.
+-- Holds Redis: as long as write_rows, twice; with other prepared commits, one look at each lock of the tables that were read.
 --#include "executor/scripts/shared/bucket.lua"
 local name = ARGV[1]
 --#include "executor/scripts/shared/commit_record.lua"
@@ -48,13 +48,14 @@ local owner_at = 6 + 2 * tonumber(words[5])
 owner_at = owner_at + 1 + 2 * tonumber(words[owner_at])
 local session = words[owner_at]
 local lease = kProcessPrefix .. string.sub(name, 1, 16)
--- What was read stays as it is until the commit is applied: writes of these tables wait, and no other session has locked rows there.
-for _, key in ipairs(reading) do
-  local held = redis.call('HGETALL', key)
+-- What was read stays as it is until the commit is applied: writes of these tables wait (those of transactions, when they commit), and no
+-- other prepared commit writes them.
+local prepared = #reading > 0 and redis.call('HLEN', kPreparedKey) or 0
+for t = 1, prepared > 0 and #reading or 0 do
+  local held = redis.call('HGETALL', reading[t])
   for i = 1, #held, 2 do
     for mode, token in string.gmatch(held[i] ~= 't' and held[i + 1] or '', kLockPattern) do
-      local is_other = tonumber(mode) >= 3 and token ~= session
-      if is_other and redis.call('EXISTS', kProcessPrefix .. string.sub(token, 1, 16)) == 1 then return {'locked', token, key, held[i]} end
+      if tonumber(mode) >= 3 and redis.call('HEXISTS', kPreparedKey, token) == 1 then return {'locked', token, reading[t], held[i]} end
     end
   end
 end

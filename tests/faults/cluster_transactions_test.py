@@ -175,9 +175,9 @@ def test_foreign_keys_over_buckets(make_redis, make_server):
     server = make_server("--threads", "1", *with_small_scripts(), redis=cluster)
     set_up_keys(server)
     with server.connect() as one:
-        assert len({tag_of(cluster, table) for table in ("parent", "child", "grandchild")}) == 3
         assert one.run_error("INSERT INTO child VALUES (1, 1)")["C"] == "23503"
         one.run("INSERT INTO parent VALUES (1, 10), (2, 20); INSERT INTO child VALUES (1, 1), (5, NULL); INSERT INTO grandchild VALUES (1, 1)")
+        assert len({tag_of(cluster, table) for table in ("parent", "child", "grandchild")}) == 3
         assert one.run_error("DELETE FROM parent WHERE id = 1")["C"] == "23503"
         assert one.run_error("UPDATE parent SET id = 3 WHERE id = 1")["C"] == "23503"
         assert one.run_error("UPDATE child SET v = 7 WHERE id = 5")["C"] == "23503"
