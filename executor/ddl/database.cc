@@ -50,7 +50,6 @@ void check_option(const ast::Option& option) {
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateDatabase& statement) {
   for (const ast::Option& option : statement.options) check_option(option);
-  if (sql::uses_cluster()) throw sql::not_supported("CREATE DATABASE on a Redis Cluster, which has one logical database");
   std::optional<std::string> owner;
   std::int32_t connection_limit = -1;
   for (const ast::Option& option : statement.options) {
@@ -62,6 +61,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateDatabase& statem
   if (connection_limit < -1) throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid connection limit: {}", connection_limit));
   check_database_creation(context.session, owner);
   if (is_template_database(statement.name)) throw sql::duplicate_database(statement.name);
+  if (sql::uses_cluster()) throw sql::not_supported("CREATE DATABASE on a Redis Cluster, which has one logical database");
   co_await create_database(context.home, statement.name);
   co_await record_database(context, statement.name, std::move(owner), connection_limit);
 }

@@ -8,7 +8,6 @@
 #include "executor/ddl/definition_rights.h"
 #include "executor/ddl/generated_names.h"
 #include "executor/ddl/object_lookup.h"
-#include "executor/ddl/placement.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/ttl_options.h"
 #include "executor/storage/foreign_key.h"
@@ -143,7 +142,6 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
   TablePtr referenced = find_table(draft, node.referenced);
   if (referenced->oid == table.oid) referenced = std::make_shared<const sql::TableDef>(table);
   check_rows_stay(*referenced);
-  check_same_bucket(table, *referenced);
 
   sql::ForeignKeyDef key;
   key.referenced = referenced->oid;

@@ -44,9 +44,4 @@ std::string_view tag_of_new_table(const CatalogDraft& draft, const std::vector<c
   return is_balanced ? emptiest_bucket(draft.catalog()) : sql::home_tag();
 }
 
-void check_same_bucket(const sql::TableDef& table, const sql::TableDef& referenced) {
-  if (table.tag() == referenced.tag()) return;
-  throw sql::not_supported("a foreign key between tables of two buckets of a Redis Cluster");
-}
-
 }  // namespace redquel::executor

@@ -12,7 +12,4 @@ namespace redquel::executor {
 /// balanced: that of the bucket with the fewest tables). Empty on one Redis.
 std::string_view tag_of_new_table(const CatalogDraft& draft, const std::vector<const parser::ast::RelationName*>& referenced);
 
-/// Throws 0A000 if a foreign key would join tables of two buckets.
-void check_same_bucket(const sql::TableDef& table, const sql::TableDef& referenced);
-
 }  // namespace redquel::executor

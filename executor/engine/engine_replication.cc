@@ -96,19 +96,19 @@ asio::awaitable<void> RedisEngine::confirm_statement(SessionState& session) {
       .detail(lost->message());
 }
 
-asio::awaitable<std::exception_ptr> RedisEngine::confirm_commit(SessionState& session, std::string tag, CommitToken token, std::uint64_t generation,
-                                                                std::uint64_t first) {
+asio::awaitable<std::exception_ptr> RedisEngine::confirm_commit(SessionState& session, SentCommit commit) {
   std::exception_ptr failure;
-  bool is_open = true;
+  // The tickets are those of all sessions: a connection that others lose says nothing about a commit over several buckets.
+  bool is_open = commit.trace.kind == CommitTrace::Kind::kToken || commit.trace.kind == CommitTrace::Kind::kNone;
   while (is_open && !failure) {
     co_await asio::this_coro::reset_cancellation_state();
-    const Attempt<std::optional<sql::SqlError>> waited = co_await attempt(wait_for_replicas(session, first));
+    const Attempt<std::optional<sql::SqlError>> waited = co_await attempt(wait_for_replicas(session, commit.first_write));
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     failure = waited.failure;
     const std::optional<sql::SqlError> lost = waited.value.value_or(std::nullopt);
     is_open = lost.has_value();
-    first = next_commit();
-    if (is_open) failure = co_await settle_lost_commit(tag, token, generation, *lost);
+    commit.first_write = next_commit();
+    if (is_open) failure = co_await settle_lost_commit(commit, *lost);
   }
   co_return failure;
 }

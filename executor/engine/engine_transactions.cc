@@ -15,6 +15,7 @@
 #include "executor/roles/hidden_values.h"
 #include "executor/runtime/clock.h"
 #include "executor/runtime/failure.h"
+#include "executor/storage/version_copies.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/commit.h"
 #include "executor/transaction/set_constraints.h"
@@ -69,12 +70,10 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   WriteOptions options;
   options.max_rows = std::numeric_limits<std::size_t>::max();
   options.settings = session.settings;
-  const CommitToken token = commit_slots_.take();
-  options.token = token;
-  const std::uint64_t generation = shared_.generation();
+  SentCommit commit{.token = commit_slots_.take(), .generation = shared_.generation(), .first_write = next_commit()};
+  options.token = commit.token;
   std::exception_ptr failure;
   std::optional<sql::SqlError> lost;
-  const std::uint64_t first_write = next_commit();
   try {
     sql::CatalogPtr definitions = co_await catalog(session);
     const std::string version = definitions->version;
@@ -83,7 +82,7 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
     if (catalog_) apply_on_commit(session, *catalog_, *transaction);
     const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout, session.backend_pid};
     MappedPlace place{access_, database_, version};
-    co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows, limits, random_, std::move(place));
+    co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows, limits, random_, std::move(place), commit.trace);
   } catch (const sql::SqlError& error) {
     failure = std::current_exception();
     const std::optional<sql::SqlError> shown =
@@ -95,10 +94,10 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   }
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   if (failure) note_failure(*transaction, failure);
-  if (lost) failure = co_await settle_lost_commit(tag_of_commit(*transaction), token, generation, *lost);
-  if (!failure) failure = co_await confirm_commit(session, tag_of_commit(*transaction), token, generation, first_write);
+  if (lost) failure = co_await settle_lost_commit(commit, *lost);
+  if (!failure) failure = co_await confirm_commit(session, commit);
   if (lost && !failure) transaction->locks().clear();
-  commit_slots_.give_back(token);
+  commit_slots_.give_back(commit.token);
   const bool held = co_await release(session, *transaction);
   if (failure) {
     // Removes rows that were written ahead; their claim exists only if the commit failed.
@@ -124,9 +123,12 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   co_await asio::this_coro::reset_cancellation_state();
 }
 
-/// The connection broke after the commit was sent: null if it took place all the same.
-asio::awaitable<std::exception_ptr> RedisEngine::settle_lost_commit(std::string tag, CommitToken token, std::uint64_t generation, sql::SqlError error) {
-  const CommitOutcome outcome = co_await decide_commit(shared_, std::move(tag), std::move(token), generation);
+asio::awaitable<std::exception_ptr> RedisEngine::settle_lost_commit(SentCommit commit, sql::SqlError error) {
+  CommitOutcome outcome = CommitOutcome::kFenced;
+  if (commit.trace.kind == CommitTrace::Kind::kNone) outcome = CommitOutcome::kUnknown;
+  if (commit.trace.kind == CommitTrace::Kind::kToken) {
+    outcome = co_await decide_commit(shared_, std::move(commit.trace.tag), std::move(commit.token), commit.generation);
+  }
   std::exception_ptr failure;
   if (outcome == CommitOutcome::kFenced) {
     failure = std::make_exception_ptr(
@@ -248,7 +250,8 @@ asio::awaitable<bool> RedisEngine::advisory_lock(SessionState& session, sql::Seq
     co_return *taken.value;
   }
   const bool unlocks_all = request.action == Action::kUnlockAll;
-  const bool is_held = locks && co_await unlock_advisory(*locks, lock, unlocks_all);
+  bool is_held = false;
+  if (locks) is_held = co_await unlock_advisory(*locks, lock, unlocks_all);
   if (is_held || unlocks_all) co_return true;
   if (session.notice) {
     const char* mode = request.shared ? "ShareLock" : "ExclusiveLock";
@@ -295,6 +298,7 @@ asio::awaitable<void> RedisEngine::settle_advisory(AdvisoryLocks& locks) {
 }
 
 asio::awaitable<void> RedisEngine::prepare_locks(Transaction& transaction, const SessionState& session) {
+  if (sql::uses_cluster() && transaction.catalog() != nullptr) lease_.cover(tags_in_use(*transaction.catalog()->snapshot()));
   if (!transaction.locks().token.empty()) {
     co_await lease_.hold();
     if (!lease_.covers(transaction.locks().token)) throw lapsed_lock();

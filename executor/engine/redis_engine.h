@@ -19,6 +19,7 @@
 #include "executor/storage/row_sweeper.h"
 #include "executor/tables/callable_commands.h"
 #include "executor/transaction/advisory_locks.h"
+#include "executor/transaction/commit.h"
 #include "executor/transaction/commit_fence.h"
 #include "executor/transaction/lock_wait.h"
 
@@ -108,7 +109,15 @@ class RedisEngine : public Engine {
   /// Plans the statement again for the current sizes of large tables, if the plan might differ.
   asio::awaitable<PreparedPtr> plan_by_sizes(PreparedPtr prepared, DeclaredParameters parameters, sql::CatalogPtr catalog, const SessionState& session);
 
-  asio::awaitable<std::exception_ptr> settle_lost_commit(std::string tag, CommitToken token, std::uint64_t generation, sql::SqlError error);
+  /// A commit that was sent, and what can be found out about it.
+  struct SentCommit {
+    CommitToken token;
+    std::uint64_t generation = 0;  // of the Redis that it was sent to
+    std::uint64_t first_write = 0;  // the ticket of the first write that replicas must confirm
+    CommitTrace trace = {};
+  };
+  /// Finds out whether a commit took place whose answer or confirmation was lost. Returns null if it did.
+  asio::awaitable<std::exception_ptr> settle_lost_commit(SentCommit commit, sql::SqlError error);
 
   // engine_replication.cc
   /// Returns the ticket of the next write of commits.
@@ -119,7 +128,7 @@ class RedisEngine : public Engine {
   /// Waits for the replicas of a statement that stood for itself.
   asio::awaitable<void> confirm_statement(SessionState& session);
   /// Waits for the replicas of a commit, also at the next master. Returns its failure; null: it took place.
-  asio::awaitable<std::exception_ptr> confirm_commit(SessionState& session, std::string tag, CommitToken token, std::uint64_t generation, std::uint64_t first);
+  asio::awaitable<std::exception_ptr> confirm_commit(SessionState& session, SentCommit commit);
   asio::awaitable<void> clear_places_of_failure(const Transaction& transaction);
   asio::awaitable<void> end_advisory_transaction(SessionState& session);
   asio::awaitable<bool> unlock_advisory(AdvisoryLocks& locks, AdvisoryLocks::Lock lock, bool all);

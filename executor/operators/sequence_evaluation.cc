@@ -85,7 +85,8 @@ asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::Ses
       const auto process_id = static_cast<std::int32_t>(row.value);
       const auto session = std::ranges::find(sessions, process_id, &sql::SessionStatistics::process_id);
       if (session != sessions.end()) sql::check_may_signal(context.evaluation(), session->role, row.is_called);
-      const bool is_there = session != sessions.end() && co_await signal_elsewhere(process_id, row.is_called);
+      bool is_there = false;
+      if (session != sessions.end()) is_there = co_await signal_elsewhere(process_id, row.is_called);
       answer.emplace_back(is_there ? 1 : 0);
     }
     co_return answer;

@@ -33,7 +33,8 @@ class BucketSender {
  public:
   virtual ~BucketSender() = default;
   /// Sends all calls at once, and gives their answers in the same order. MOVED, TRYAGAIN, CLUSTERDOWN, LOADING, READONLY, NOREPLICAS and
-  /// MISCONF say that the script has not run: the sender sends it again, with its WAIT, until a time of its own is over.
+  /// MISCONF say that the script has not run: the sender sends it again, with its WAIT, until a time of its own is over. Throws if nothing was
+  /// sent: 08006, 28000, 42501, 53200, 57P01.
   virtual asio::awaitable<std::vector<BucketAnswer>> run(std::vector<BucketCall> calls) = 0;
   /// Returns the time since a fixed moment. It does not stand still while the machine sleeps.
   virtual std::chrono::milliseconds now() const;

@@ -46,6 +46,7 @@ class BucketRun {
       send();
       std::vector<Sent> all = std::exchange(sent_, {});
       for (Sent& sent : all) take(sent, co_await sent.request->outcome());
+      if (refusal_ && !was_sent_) throw sql::SqlError(*refusal_);
       if (open_.empty() && unconfirmed_.empty()) break;
       const bool must_pause = std::exchange(must_pause_, false);
       if (std::chrono::steady_clock::now() >= deadline) break;
@@ -120,13 +121,18 @@ class BucketRun {
     if (outcome.error) {
       nodes_->look();
       // A call that was sent may have run: its owner finds out.
+      was_sent_ = was_sent_ || outcome.was_sent;
       if (outcome.was_sent) return;
       const bool may_pass = outcome.error->sqlstate() == sqlstate::kConnectionFailure || outcome.error->sqlstate() == sqlstate::kCannotConnectNow;
-      if (!may_pass) throw sql::SqlError(*outcome.error);
+      if (!may_pass) {
+        refusal_ = outcome.error;
+        return;
+      }
       must_pause_ = true;
       open_.insert(open_.end(), sent.calls.begin(), sent.calls.end());
       return;
     }
+    was_sent_ = true;
     const Replies& replies = *outcome.replies;
     std::vector<std::size_t> have_run;
     for (std::size_t position = 0; position < sent.calls.size(); ++position) {
@@ -200,6 +206,8 @@ class BucketRun {
   std::vector<std::pair<TcpPlace, const Script*>> unknown_;  // scripts that a node does not have
   std::size_t moves_ = 0;
   bool must_pause_ = false;
+  bool was_sent_ = false;                // calls that may have run
+  std::optional<sql::SqlError> refusal_;  // of calls that cannot be sent
 };
 
 }  // namespace

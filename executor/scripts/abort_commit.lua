@@ -17,6 +17,7 @@ if record then
   for _, expiry in ipairs(record[4]) do redis.call('PEXPIREAT', expiry[1], expiry[2]) end
   if record[5] then undo_definitions(name, record[5]) end
   unlock(name, record[3])
+  unlock_tables(name, record[6])
   remove_record(name)
 end
 bury(name)

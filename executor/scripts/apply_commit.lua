@@ -17,7 +17,7 @@ end
 local function rows(KEYS, ARGV)
 --#include "executor/scripts/write_rows.lua"
 end
-local keys, redo, _, expiries, definitions = unpack(cmsgpack.unpack(record))
+local keys, redo, _, expiries, definitions, reading = unpack(cmsgpack.unpack(record), 1, 6)
 -- Redis's time stands still in a script, and a row that is due lives until the script ends.
 local now = milliseconds()
 for _, expiry in ipairs(expiries) do
@@ -32,6 +32,7 @@ if #redo > 0 then
   if answer.err then return answer end
   if answer[1] ~= 'applied' then return redis.error_reply('ERR a prepared commit cannot be applied: ' .. answer[1]) end
 end
+unlock_tables(name, reading)
 remove_record(name)
 redis.call('ZADD', kAppliedKey, redis.call('HINCRBY', kCommitNumbersKey, 'number', 1), name)
 redis.call('ZADD', kAppliedTimesKey, string.format('%.0f', now), name)

@@ -1,8 +1,9 @@
 -- Begins, keeps, takes over and ends the exclusive tables of a journaled unit.
--- KEYS: redquel:version, redquel:versions, redquel:exclusive, the unit's lease, its journal.
+-- KEYS: redquel:version, redquel:versions, redquel:exclusive, the unit's lease, its journal. In a cluster each bucket of a unit has
+-- these; a commit over the buckets ends the unit (storage/exclusive_tables.cc).
 -- ARGV: step; unit; owner; milliseconds of the lease; a fresh name; then for "begin" oid and version of each table, for all others oids.
--- Replies: "done"; begin: "busy" if a table is exclusive, "stale" if it has another version; take: "alive" if the lease has not ended;
---   "lost" if the owner is another one by now.
+-- Replies: "done"; begin: "busy" if a table is exclusive, "stale" if it has another version; take: "alive" if the lease has not ended, or
+--   a commit over several buckets ends the unit; "lost" if the owner is another one by now.
 -- Changes: the keys above.
 -- Holds Redis: some commands for each table.
 local call = redis.call
@@ -36,6 +37,11 @@ end
 
 if step == 'take' then
   if call('EXISTS', lease) == 1 then return 'alive' end
+  for _, name in ipairs(call('HKEYS', kPreparedKey)) do
+    for oid in string.gmatch(string.match(name, '[^.]*$'), '%d+') do
+      if oid == ARGV[first] then return 'alive' end
+    end
+  end
   local states = {}
   for i = first, #ARGV do
     local words = words_of(call('HGET', exclusive, ARGV[i]))

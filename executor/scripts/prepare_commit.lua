@@ -1,12 +1,12 @@
 -- Prepares a commit in one bucket: verifies its unit, takes the locks, stores what is to be done. The commit is decided when all its
 -- buckets have prepared it and their replicas have that.
 -- KEYS: a key of the bucket; then those of write_rows, in modes "apply" and "commit".
--- ARGV: name of the commit; if definitions change in the bucket: "definitions", how many words, the words (shared/definitions.lua); if rows
---   change: arguments of write_rows.
+-- ARGV: name of the commit; if definitions change in the bucket: "definitions", how many words, the words (shared/definitions.lua); if what
+--   was read must stay as it is: "reading", how many tables, their oids; if rows change or reads are verified: arguments of write_rows.
 -- Replies: {"prepared"}; {"aborted"}: a tombstone is there; {"stale", ""}: definitions are not as expected; what write_rows answers where
 --   it refuses.
 -- Changes: locks, the record, marks of tables, expiries of rows that the unit changes (they stay until the commit is applied or aborted).
--- Holds Redis: as long as write_rows, twice.
+-- Holds Redis: as long as write_rows, twice; with other prepared commits, one look at each lock of the tables that were read.
 --#include "executor/scripts/shared/bucket.lua"
 local name = ARGV[1]
 --#include "executor/scripts/shared/commit_record.lua"
@@ -31,10 +31,15 @@ if ARGV[2] == 'definitions' then
   part = definitions_part(definitions)
   if not may_define(part) then return {'stale', ''} end
 end
+local reading = {}
+if ARGV[first] == 'reading' then
+  for i = 1, tonumber(ARGV[first + 1]) do reading[i] = kLocksPrefix .. ARGV[first + 1 + i] end
+  first = first + 2 + #reading
+end
 for i = 2, #KEYS do keys[i - 1] = KEYS[i] end
 for i = first, #ARGV do words[i - first + 1] = ARGV[i] end
 if #words == 0 then
-  redis.call('HSET', kPreparedKey, name, cmsgpack.pack({{}, {}, {}, {}, begin_definitions(name, part)}))
+  redis.call('HSET', kPreparedKey, name, cmsgpack.pack({{}, {}, {}, {}, begin_definitions(name, part), {}}))
   return {'prepared'}
 end
 local left, redo, locks, old_rows = redo_of(name, keys, words)
@@ -43,6 +48,17 @@ local owner_at = 6 + 2 * tonumber(words[5])
 owner_at = owner_at + 1 + 2 * tonumber(words[owner_at])
 local session = words[owner_at]
 local lease = kProcessPrefix .. string.sub(name, 1, 16)
+-- What was read stays as it is until the commit is applied: writes of these tables wait (those of transactions, when they commit), and no
+-- other prepared commit writes them.
+local prepared = #reading > 0 and redis.call('HLEN', kPreparedKey) or 0
+for t = 1, prepared > 0 and #reading or 0 do
+  local held = redis.call('HGETALL', reading[t])
+  for i = 1, #held, 2 do
+    for mode, token in string.gmatch(held[i] ~= 't' and held[i + 1] or '', kLockPattern) do
+      if tonumber(mode) >= 3 and redis.call('HEXISTS', kPreparedKey, token) == 1 then return {'locked', token, reading[t], held[i]} end
+    end
+  end
+end
 if words[1] == 'commit' then
   words[1] = 'precede'
   local answer = rows(keys, words)
@@ -51,12 +67,12 @@ if words[1] == 'commit' then
   for _, lock in ipairs(locks) do
     local key, strengths, fields = unpack(lock)
     for i = 1, #fields do
-      local strongest, others = strengths[i], {}
+      local strongest, others = nil, {}
       for mode, token in string.gmatch(redis.call('HGET', key, fields[i]) or '', kLockPattern) do
         if token ~= session then others[#others + 1] = mode .. token
-        elseif mode > strongest then strongest = mode end
+        elseif not strongest or mode > strongest then strongest = mode end
       end
-      others[#others + 1] = strongest .. name
+      others[#others + 1] = (strongest or strengths[i]) .. name
       redis.call('HSET', key, fields[i], table.concat(others, ' '))
     end
   end
@@ -70,6 +86,10 @@ else
     return answer
   end
 end
+for _, key in ipairs(reading) do
+  local held = redis.call('HGET', key, 't')
+  redis.call('HSET', key, 't', (held and held .. ' ' or '') .. '5' .. name)
+end
 local expiries = {}
 for _, row in ipairs(old_rows) do
   local left_time = redis.call('PTTL', row)
@@ -78,5 +98,6 @@ for _, row in ipairs(old_rows) do
     redis.call('PERSIST', row)
   end
 end
-redis.call('HSET', kPreparedKey, name, cmsgpack.pack({left, redo, locks, expiries, part and begin_definitions(name, part)}))
+local definitions = part and begin_definitions(name, part) or false
+redis.call('HSET', kPreparedKey, name, cmsgpack.pack({left, redo, locks, expiries, definitions, reading}))
 return {'prepared'}

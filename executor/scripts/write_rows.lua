@@ -91,10 +91,17 @@ elseif mode ~= 'verify' then
   if owner ~= '' then living[string.sub(owner, 1, 16)] = true end
   is_free = found == leases
 end
+-- In a cluster a prepared commit of a stricter transaction has locked the tables that it has read.
+local may_be_read = (mode == 'commit' or mode == 'precede') and string.byte(kPreparedKey) == 123 and call('EXISTS', kPreparedKey) == 1
 local changed_locks = {}
 for t = 1, lock_tables do
   local key, count = keys[k], number()
   k = k + 1
+  if may_be_read then
+    for strength, token in string.gmatch(call('HGET', key, 't') or '', kLockPattern) do
+      if stops_writes(strength) and call('HEXISTS', kPreparedKey, token) == 1 then return {'locked', token, key, 't'} end
+    end
+  end
   if mode ~= 'verify' and not (is_free and is_quiet[t]) then
     -- LOCK TABLE in SHARE mode and the stronger ones. A commit that has increments (mode 3) has taken no lock before.
     local looks, fields, values = not is_commit, {'t'}, {}

@@ -218,6 +218,7 @@ class QueryRun {
     sql::CatalogPtr catalog = engine_.catalog_at_hand(session_);
     if (!catalog) catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
+    is_compound_ = is_compound_ || (writes_ && has_keys_over_buckets(*catalog, planned.plan));
     if (!is_open_ && !has_checked_rights(*prepared_->plan, session_)) co_await check_rights(engine_, prepared_, session_, catalog);
     if (!engine_.exclusive_tables().empty()) {
       for (const auto& table : planner::tables_of(planned.plan)) {
@@ -296,7 +297,7 @@ class QueryRun {
     if (compares_counters_) {
       // On the way before anything that the plan asks by the same connection.
       snapshot_.send(engine_.shared(), &session_.counters);
-      if (walks_on_bulk_connection(*plan_) || snapshot_.spans_buckets()) co_await snapshot_.take(*context_);
+      if (walks_on_bulk_connection(*plan_)) co_await snapshot_.take(*context_);
     }
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : context_->make_operator(*plan_);
   }

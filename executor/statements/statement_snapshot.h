@@ -40,6 +40,10 @@ class StatementSnapshot {
   SeenCommits commits_;
   std::unique_ptr<RedisRequest> request_;
   std::vector<std::string> counters_;
+  // Of the request, where it goes to several buckets.
+  ExecutionCounters sent_;
+  ExecutionCounters* session_counters_ = nullptr;
+  bool is_late_ = false;
 };
 
 }  // namespace redquel::executor

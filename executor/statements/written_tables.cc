@@ -39,6 +39,30 @@ void refuse_writes(const planner::PlannedStatement& planned, bool is_copy) {
   if (!command.empty()) throw sql::in_read_only_transaction(command);
 }
 
+bool has_keys_over_buckets(const sql::CatalogSnapshot& catalog, const planner::PhysicalPlan& plan) {
+  if (!sql::uses_cluster()) return false;
+  const planner::PhysicalNode* write = planner::main_write(*plan);
+  const std::shared_ptr<const sql::TableDef>* written = write == nullptr ? nullptr : planner::table_of(*write);
+  if (written == nullptr || !(*written)->has_foreign_keys()) return false;
+  std::vector<sql::Oid> reached{(*written)->oid};
+  for (std::size_t index = 0; index < reached.size(); ++index) {
+    const auto table = catalog.find_table(reached[index]);
+    if (!table) continue;
+    const auto is_elsewhere = [&](sql::Oid oid) {
+      const auto other = catalog.find_table(oid);
+      return other && other->tag() != table->tag();
+    };
+    for (const sql::ForeignKeyDef& key : table->foreign_keys) {
+      if (is_elsewhere(key.referenced)) return true;
+    }
+    for (const sql::Oid referencing : table->referencing) {
+      if (is_elsewhere(referencing)) return true;
+      if (std::ranges::find(reached, referencing) == reached.end()) reached.push_back(referencing);
+    }
+  }
+  return false;
+}
+
 void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector<PlacedTable>& tables) {
   const auto add = [&](sql::Oid oid) {
     if (std::ranges::find(tables, PlacedTable(oid)) == tables.end()) tables.push_back(placed(catalog, oid));

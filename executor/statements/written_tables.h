@@ -15,6 +15,9 @@ const char* command_of(const planner::PhysicalNode& plan);
 bool empties_on_commit(const planner::PhysicalPlan& plan);
 /// Throws 25006 if the statement writes to a table that is not temporary, or locks rows.
 void refuse_writes(const planner::PlannedStatement& planned, bool is_copy);
+/// Returns true if a write of a table may look at another bucket of a cluster: by a foreign key, also of a table that an action reaches. Then
+/// even a single statement is a transaction.
+bool has_keys_over_buckets(const sql::CatalogSnapshot& catalog, const planner::PhysicalPlan& plan);
 /// Adds the tables that foreign keys of these, or to these, concern: a write may look at them.
 void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector<PlacedTable>& tables);
 

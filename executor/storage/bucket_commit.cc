@@ -67,10 +67,20 @@ std::vector<BucketCall> prepares_of(const CommitName& name, std::vector<BucketWr
   return calls;
 }
 
+/// Runs calls of a commit that may be prepared somewhere: without an answer it stays so.
+asio::awaitable<std::vector<BucketAnswer>> run_or_leave(BucketSender& sender, std::vector<BucketCall> calls) {
+  std::vector<BucketAnswer> answers(calls.size());
+  try {
+    answers = co_await sender.run(std::move(calls));
+  } catch (const sql::SqlError&) {  // nothing was sent: recovery asks again
+  }
+  co_return answers;
+}
+
 /// One round of recovery. Returns kUnknown if an answer is missing.
 asio::awaitable<BucketCommitState> recover_once(BucketSender& sender, const CommitName& name) {
   std::vector<BucketCall> fences = calls_of(name, kFencePreparedScript, true);
-  const std::vector<BucketAnswer> states = co_await sender.run(std::move(fences));
+  const std::vector<BucketAnswer> states = co_await run_or_leave(sender, std::move(fences));
   const bool are_known = std::ranges::all_of(states, [](const BucketAnswer& answer) {
     const std::string_view word = word_of(answer);
     return word == "applied" || word == "prepared" || word == "aborted";
@@ -79,14 +89,14 @@ asio::awaitable<BucketCommitState> recover_once(BucketSender& sender, const Comm
   if (!are_known || !are_confirmed(states)) co_return BucketCommitState::kUnknown;
   if (any_says(states, "aborted") && !any_says(states, "applied")) {
     std::vector<BucketCall> aborts = calls_of(name, kAbortCommitScript, false);
-    const std::vector<BucketAnswer> answers = co_await sender.run(std::move(aborts));
+    const std::vector<BucketAnswer> answers = co_await run_or_leave(sender, std::move(aborts));
     if (!are_answers(answers, "aborted", "applied")) co_return BucketCommitState::kUnknown;
     // "applied": the bucket that said "aborted" has forgotten the commit.
     if (any_says(answers, "applied")) co_return BucketCommitState::kCommitted;
     co_return BucketCommitState::kAborted;
   }
   std::vector<BucketCall> applies = calls_of(name, kApplyCommitScript, false);
-  const std::vector<BucketAnswer> answers = co_await sender.run(std::move(applies));
+  const std::vector<BucketAnswer> answers = co_await run_or_leave(sender, std::move(applies));
   if (!are_answers(answers, "applied", "unknown")) co_return BucketCommitState::kUnknown;
   co_return BucketCommitState::kCommitted;
 }
@@ -116,14 +126,14 @@ asio::awaitable<BucketCommitResult> commit_in_buckets(BucketSender& sender, Comm
   if (all_say(answers, "prepared") && are_confirmed(answers) && !is_slow) {
     // The commit is decided. A bucket that cannot be reached now applies it later.
     std::vector<BucketCall> applies = calls_of(name, kApplyCommitScript, false);
-    const std::vector<BucketAnswer> applied = co_await sender.run(std::move(applies));
+    const std::vector<BucketAnswer> applied = co_await run_or_leave(sender, std::move(applies));
     result.state = BucketCommitState::kCommitted;
     result.is_applied = all_say(applied, "applied");
     co_return result;
   }
   if (std::ranges::any_of(answers, has_refused)) {
     std::vector<BucketCall> aborts = calls_of(name, kAbortCommitScript, false);
-    const std::vector<BucketAnswer> aborted = co_await sender.run(std::move(aborts));
+    const std::vector<BucketAnswer> aborted = co_await run_or_leave(sender, std::move(aborts));
     if (all_say(aborted, "aborted")) {
       result.state = BucketCommitState::kAborted;
       co_return result;

@@ -17,8 +17,8 @@ namespace asio = boost::asio;
 // Commits over several buckets of a cluster: tests/model/README.md describes the protocol, tests/model/protocol.py is its model. The scripts
 // are prepare_commit.lua, apply_commit.lua, fence_prepared.lua, abort_commit.lua and forget_commits.lua.
 
-/// The changes in one bucket: keys and arguments of write_rows.lua, in mode "apply" or "commit"; before the arguments, or in place of them,
-/// definitions as prepare_commit.lua has them.
+/// The changes in one bucket: keys and arguments of write_rows.lua, in mode "apply" or "commit"; before the arguments, definitions and tables
+/// that were read, as prepare_commit.lua has them.
 struct BucketWrite {
   int bucket;
   std::vector<std::string> keys, arguments;
@@ -43,7 +43,7 @@ struct BucketCommitResult {
   bool is_applied = false;
 };
 
-/// Makes all writes, or none. `name` names their buckets.
+/// Makes all writes, or none. `name` names their buckets. Throws what BucketSender::run does if no write was sent.
 asio::awaitable<BucketCommitResult> commit_in_buckets(BucketSender& sender, CommitName name, std::vector<BucketWrite> writes);
 
 /// Finds out the state of a commit and brings it to its end. Any process may do so, several at the same time. kAborted also says that the

@@ -9,6 +9,8 @@
 
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
+#include "executor/storage/bucket_writes.h"
+#include "executor/storage/definition_parts.h"
 #include "executor/storage/journal.h"
 #include "executor/storage/version_copies.h"
 #include "sql/catalog/buckets.h"
@@ -56,7 +58,8 @@ std::vector<std::string> words_of(std::string_view text) {
 asio::awaitable<bool> recover(RedisClient& client, const ExclusiveTables& all, const ExclusiveTable& dead) {
   std::vector<PlacedTable> tables;
   for (const auto& [oid, state] : all) {
-    if (state.unit == dead.unit) tables.push_back(dead.tag.empty() ? PlacedTable(oid) : PlacedTable(oid, sql::bucket_of(dead.tag)));
+    // The unit's tables in other buckets are recovered when a statement needs them.
+    if (state.unit == dead.unit && state.tag == dead.tag) tables.push_back(dead.tag.empty() ? PlacedTable(oid) : PlacedTable(oid, sql::bucket_of(dead.tag)));
   }
   const std::string owner = random_version();
   if (!co_await take_over(client, dead.unit, dead.owner, owner, tables)) co_return false;
@@ -115,15 +118,32 @@ asio::awaitable<bool> wait_while_exclusive(RedisClient& client, std::vector<Plac
 
 asio::awaitable<BeginResult> begin_exclusive(RedisClient& client, const std::string& unit,
                                              std::span<const std::shared_ptr<const sql::TableDef>> tables) {
-  const std::string tag(tables.front()->tag());
-  std::vector<std::string> arguments;
+  std::map<int, std::vector<std::string>> buckets;
   for (const auto& table : tables) {
-    if (table->tag() != tag) throw sql::not_supported("a statement or transaction that writes many rows of tables in several buckets");
+    std::vector<std::string>& arguments = buckets[PlacedTable(*table).bucket()];
     arguments.push_back(std::to_string(table->oid));
     arguments.push_back(table->version);
   }
-  const std::string answer = co_await run_step(client, tag, "begin", unit, unit, random_version(), std::move(arguments));
-  co_return answer == "done" ? BeginResult::kBegun : answer == "busy" ? BeginResult::kBusy : BeginResult::kStale;
+  std::vector<PlacedTable> begun;
+  for (const auto& [bucket, arguments] : buckets) {
+    std::string tag = bucket == PlacedTable::kNone ? std::string() : std::string(sql::bucket_tag(bucket));
+    const std::string answer = co_await run_step(client, std::move(tag), "begin", unit, unit, random_version(), arguments);
+    if (answer != "done") {
+      // Others that have tables of a later bucket may wait for those of an earlier one.
+      if (!begun.empty()) co_await end_exclusive(client, unit, unit, begun);
+      co_return answer == "busy" ? BeginResult::kBusy : BeginResult::kStale;
+    }
+    for (const auto& table : tables) {
+      if (PlacedTable(*table).bucket() == bucket) begun.emplace_back(*table);
+    }
+  }
+  co_return BeginResult::kBegun;
+}
+
+std::map<int, std::vector<PlacedTable>> by_bucket(const std::vector<PlacedTable>& tables) {
+  std::map<int, std::vector<PlacedTable>> buckets;
+  for (const PlacedTable& table : tables) buckets[table.bucket()].push_back(table);
+  return buckets;
 }
 
 asio::awaitable<bool> extend_lease(RedisClient& client, const std::string& unit, const std::string& owner, PlacedTable table) {
@@ -140,8 +160,37 @@ asio::awaitable<bool> take_over(RedisClient& client, const std::string& unit, co
 
 asio::awaitable<bool> end_exclusive(RedisClient& client, const std::string& unit, const std::string& owner,
                                     const std::vector<PlacedTable>& tables) {
-  std::string tag(tables.front().tag());
-  co_return co_await run_step(client, std::move(tag), "end", unit, owner, random_version(), texts_of(tables)) == "done";
+  bool is_owned = true;
+  for (const auto& [bucket, some] : by_bucket(tables)) {
+    std::string tag(some.front().tag());
+    const std::string answer = co_await run_step(client, std::move(tag), "end", unit, owner, random_version(), texts_of(some));
+    is_owned = is_owned && answer == "done";
+  }
+  co_return is_owned;
+}
+
+asio::awaitable<bool> commit_exclusive(RedisClient& client, std::string unit, std::vector<std::shared_ptr<const sql::TableDef>> tables) {
+  DefinitionParts parts;
+  std::set<std::string> tags;
+  std::vector<sql::Oid> oids;
+  for (const auto& table : tables) {
+    const std::string versions = own_key(table->tag(), sql::kVersionsKey), oid = std::to_string(table->oid);
+    parts.expect_field(versions, oid, unit);
+    parts.run({"HSET", versions, oid, table->version});
+    parts.run({"HDEL", own_key(table->tag(), sql::kExclusiveKey), oid});
+    tags.emplace(table->tag());
+    oids.push_back(table->oid);
+  }
+  for (const std::string& tag : tags) parts.run({"UNLINK", journal_key(tag, unit), lease_key(tag, unit)});
+  std::vector<BucketWrite> writes;
+  for (const auto& [bucket, words] : parts.words()) writes.push_back({bucket, {}, definition_arguments(words)});
+  const auto refusals = co_await commit_writes(client, make_commit_name(parts.buckets(), oids), std::move(writes));
+  if (refusals) co_return false;
+  try {
+    co_await renew_version(client);
+  } catch (const sql::SqlError&) {  // the copies of the version are set right when definitions are loaded
+  }
+  co_return true;
 }
 
 asio::awaitable<bool> drop_last_chunk(RedisClient& client, const std::string& unit, const std::string& owner, PlacedTable table) {

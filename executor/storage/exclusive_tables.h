@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -49,17 +50,24 @@ asio::awaitable<bool> wait_while_exclusive(RedisClient& client, std::vector<Plac
 inline constexpr std::size_t kExclusiveLeaseMilliseconds = 30'000;
 
 enum class BeginResult { kBegun, kStale, kBusy };
-/// Makes the tables exclusive for the new unit, all or none. Throws 0A000 for tables in several buckets. kStale: a definition is not the given one; kBusy: another unit has one.
+/// Makes the tables exclusive for the new unit, all or none, bucket by bucket. kStale: a definition is not the given one; kBusy: another unit
+/// has one.
 asio::awaitable<BeginResult> begin_exclusive(RedisClient& client, const std::string& unit,
                                              std::span<const std::shared_ptr<const sql::TableDef>> tables);
-/// Extends the lease; false: another owner has taken the tables over.
+/// Extends the lease in the bucket of the table; false: another owner has taken the tables over.
 asio::awaitable<bool> extend_lease(RedisClient& client, const std::string& unit, const std::string& owner, PlacedTable table);
-/// Makes `new_owner` the owner of a unit whose lease is over; false: it is not.
+/// Makes `new_owner` the owner of a unit whose lease is over, in the bucket of the tables; false: it is not.
 asio::awaitable<bool> take_over(RedisClient& client, const std::string& unit, const std::string& owner, const std::string& new_owner,
                                 const std::vector<PlacedTable>& tables);
-/// Gives the tables free; what is in Redis stays. False: they are not this owner's any more.
+/// Gives the tables free, bucket by bucket; what is in Redis stays. False: some are not this owner's any more.
 asio::awaitable<bool> end_exclusive(RedisClient& client, const std::string& unit, const std::string& owner,
                                     const std::vector<PlacedTable>& tables);
+/// Gives the tables of a unit in several buckets free at one moment: by a commit over these. False: some are not the unit's any more, and
+/// all stay as they are. Throws 08007.
+asio::awaitable<bool> commit_exclusive(RedisClient& client, std::string unit, std::vector<std::shared_ptr<const sql::TableDef>> tables);
+
+/// Returns the tables by bucket. One Redis: one entry.
+std::map<int, std::vector<PlacedTable>> by_bucket(const std::vector<PlacedTable>& tables);
 
 /// Drops the journal's last chunk without undoing it. `table`: one of the unit's.
 asio::awaitable<bool> drop_last_chunk(RedisClient& client, const std::string& unit, const std::string& owner, PlacedTable table);

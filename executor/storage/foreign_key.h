@@ -36,6 +36,9 @@ class ForeignKey {
   const TablePtr& referencing() const { return referencing_; }
   const TablePtr& referenced() const { return referenced_; }
 
+  /// Returns true if the tables lie in two buckets of a cluster.
+  bool spans_buckets() const { return referencing_->tag() != referenced_->tag(); }
+
   enum class Nulls { kNone, kSome, kAll };
   Nulls nulls_of(Row referencing_row) const;
   /// The place that a row without NULLs refers to; nullopt: no value of the referenced columns' types is equal to its own.

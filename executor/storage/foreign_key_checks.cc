@@ -32,6 +32,14 @@ constexpr std::size_t kNotedInMemory = 5000;
 
 }  // namespace
 
+void ForeignKeyDemands::keep_part(int bucket, bool references) {
+  const auto is_there = [bucket](const sql::TableDef& table) { return PlacedTable(table).bucket() == bucket; };
+  std::erase_if(parents, [&](const Parent& parent) { return references || !is_there(*parent.key->referenced()); });
+  std::erase_if(children, [&](const Children& some) { return some.key->spans_buckets() != references || !is_there(*some.key->referencing()); });
+  std::erase_if(tables, [&](const ForeignKey::TablePtr& table) { return !is_there(*table); });
+  std::erase_if(locks, [&](const Lock& lock) { return references || lock.table.bucket() != bucket; });
+}
+
 ForeignKeyChecks::ForeignKeyChecks(sql::CatalogPtr catalog, IsDeferred is_deferred)
     : catalog_(std::move(catalog)), is_deferred_(std::move(is_deferred)) {}
 
@@ -41,13 +49,21 @@ const ForeignKeyChecks::TableKeys& ForeignKeyChecks::keys_of(const TablePtr& tab
   return found->second;
 }
 
+bool ForeignKeyChecks::is_in_scope(const ForeignKey& key) const {
+  return scope_ == ForeignKeyScope::kAll || key.spans_buckets() == (scope_ == ForeignKeyScope::kOverBuckets);
+}
+
 bool ForeignKeyChecks::is_deferred(const ForeignKey& key) const { return is_deferred_ && is_deferred_(key.definition()); }
 
 void ForeignKeyChecks::add(const TablePtr& table, std::size_t change, Row before, Row after, bool may_give_way) {
   if (!table->has_foreign_keys()) return;
   const TableKeys& keys = keys_of(table);
-  for (const ForeignKeyPtr& key : keys.own) need(*key, change, before, after, may_give_way);
-  for (const ForeignKeyPtr& key : keys.to_it) release(*key, change, before, after);
+  for (const ForeignKeyPtr& key : keys.own) {
+    if (is_in_scope(*key)) need(*key, change, before, after, may_give_way);
+  }
+  for (const ForeignKeyPtr& key : keys.to_it) {
+    if (is_in_scope(*key)) release(*key, change, before, after);
+  }
   if (is_written_ && needs_.size() + releases_.size() >= kNotedInMemory) put_aside_written();
 }
 
@@ -176,8 +192,9 @@ constexpr std::size_t kLooksPerCall = 5000;
 
 }  // namespace
 
-void ForeignKeyChecks::expect_written() {
+void ForeignKeyChecks::expect_written(std::set<sql::Oid> exclusive) {
   is_written_ = true;
+  exclusive_ = std::move(exclusive);
   provided_.clear();
   leaving_.clear();
   staying_.clear();
@@ -263,15 +280,40 @@ asio::awaitable<bool> ForeignKeyChecks::has_given_way(RedisClient& redis, const 
   co_return replies->integer(0) == 0;
 }
 
+/// Rows that are referred to over two buckets and are given up: another row must have the place, or none refer to it.
+asio::awaitable<void> ForeignKeyChecks::verify_released(RedisClient& redis, const std::vector<const Release*>& releases,
+                                                        const sql::SessionSettings& settings, ExecutionCounters* counters) const {
+  CommandBatch batch;
+  std::vector<const Release*> looked;
+  for (const Release* release : releases) {
+    const std::optional<std::string> set = release->key->set_of_references(release->row);
+    if (!set) continue;
+    const ReferencedPlace place = *release->key->own_place(release->row);
+    batch.add("SCARD", *set);
+    if (place.field) batch.add("HEXISTS", place.key, *place.field);
+    else batch.add("EXISTS", place.key);
+    looked.push_back(release);
+  }
+  if (looked.empty()) co_return;
+  const RepliesPtr replies = co_await redis.execute(std::move(batch), counters);
+  replies->or_throw();
+  for (std::size_t index = 0; index < looked.size(); ++index) {
+    if (replies->integer(2 * index) > 0 && replies->integer(2 * index + 1) == 0) throw looked[index]->key->still_referenced(looked[index]->row, settings);
+  }
+}
+
 asio::awaitable<bool> ForeignKeyChecks::verify_noted(RedisClient& redis, const sql::SessionSettings& settings, ExecutionCounters* counters) const {
   std::size_t first_need = 0, first_release = 0;
   while (first_need < needs_.size() || first_release < release_order_.size()) {
     // A table that this unit has for itself is known under another version.
     std::map<sql::Oid, std::string> relied;
-    std::string_view tag;  // of all of them: the tables of a foreign key lie in one bucket
+    std::optional<std::string_view> tag;  // of the bucket that this call looks at
+    // Returns false for a table of another bucket, which another call looks at.
     const auto rely = [&](const TablePtr& table) {
+      if (tag && *tag != table->tag()) return false;
       tag = table->tag();
-      if (!tables_.contains(table->oid)) relied.emplace(table->oid, table->version);
+      if (!tables_.contains(table->oid) && !exclusive_.contains(table->oid)) relied.emplace(table->oid, table->version);
+      return true;
     };
     std::vector<std::string> places, looks;  // keys and arguments
     const auto look = [&](const ReferencedPlace& place) {
@@ -281,17 +323,22 @@ asio::awaitable<bool> ForeignKeyChecks::verify_noted(RedisClient& redis, const s
     std::vector<const Need*> needs;
     for (; first_need < needs_.size() && needs.size() < kLooksPerCall; ++first_need) {
       const Need& need = needs_[first_need];
-      rely(need.key->referenced());
+      if (!rely(need.key->referenced())) break;
       if (is_deferred(*need.key)) continue;
       if (!need.place) throw need.key->missing(need.row, settings);
       look(*need.place);
       needs.push_back(&need);
     }
     std::vector<const Release*> releases;
+    std::vector<const Release*> over_buckets;
     std::vector<std::string> sets;
     for (; first_release < release_order_.size() && needs.size() + releases.size() < kLooksPerCall; ++first_release) {
       const Release& release = releases_.at(release_order_[first_release]);
-      rely(release.key->referencing());
+      if (release.key->spans_buckets()) {
+        if (!is_deferred(release)) over_buckets.push_back(&release);
+        continue;
+      }
+      if (!rely(release.key->referencing())) break;
       if (is_deferred(release)) continue;
       const std::optional<std::string> set = release.key->set_of_references(release.row);
       if (!set) continue;
@@ -299,7 +346,9 @@ asio::awaitable<bool> ForeignKeyChecks::verify_noted(RedisClient& redis, const s
       sets.push_back(*set);
       releases.push_back(&release);
     }
-    std::vector<std::string> keys{own_key(tag, sql::kVersionsKey)}, arguments{std::to_string(relied.size())};
+    if (!over_buckets.empty()) co_await verify_released(redis, over_buckets, settings, counters);
+    if (!tag) continue;
+    std::vector<std::string> keys{own_key(tag.value_or(std::string_view()), sql::kVersionsKey)}, arguments{std::to_string(relied.size())};
     for (const auto& [oid, version] : relied) arguments.insert(arguments.end(), {std::to_string(oid), version});
     keys.insert(keys.end(), places.begin(), places.end());
     keys.insert(keys.end(), sets.begin(), sets.end());

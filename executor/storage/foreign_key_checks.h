@@ -49,7 +49,12 @@ struct ForeignKeyDemands {
   std::optional<sql::SqlError> violation;  // seen without asking Redis
 
   bool empty() const { return parents.empty() && children.empty() && tables.empty() && locks.empty() && !violation; }
+  /// Leaves what is looked at in one bucket of a cluster: `references`: children of foreign keys over two buckets, otherwise all but these.
+  void keep_part(int bucket, bool references);
 };
+
+/// Foreign keys whose tables lie in two buckets of a cluster cannot be checked by the script that writes.
+enum class ForeignKeyScope { kAll, kWithinBuckets, kOverBuckets };
 
 /// The foreign keys that one statement, or one commit, must leave intact: noted row by row, then turned into demands that hold for the
 /// state after all rows. (PostgreSQL checks at the end of the statement, too; RESTRICT differs from NO ACTION only in that it cannot
@@ -63,6 +68,10 @@ class ForeignKeyChecks {
 
   explicit ForeignKeyChecks(sql::CatalogPtr catalog, IsDeferred is_deferred = {});
 
+  /// Call it before the first row.
+  void set_scope(ForeignKeyScope scope) { scope_ = scope; }
+  const sql::CatalogPtr& catalog() const { return catalog_; }
+
   /// A row as it was and as it will be; an empty span: it was, or will be, not there. `change`: its number in the unit.
   /// `may_give_way`: it is an insert with ON CONFLICT.
   void add(const TablePtr& table, std::size_t change, Row before, Row after, bool may_give_way = false);
@@ -72,8 +81,8 @@ class ForeignKeyChecks {
   ForeignKeyDemands demands(const RowBuffer* buffer, const IsActive& is_active, const sql::SessionSettings& settings) const;
 
   /// The rows are those of a journaled unit: demands() is not used, and the rows to check once they are in Redis may wait in a temporary
-  /// file. Call it before or after the first of them.
-  void expect_written();
+  /// file. Call it before or after the first of them. `exclusive`: tables that the unit has for itself although it writes none of their rows.
+  void expect_written(std::set<sql::Oid> exclusive = {});
   /// For a journaled unit, whose rows are in Redis: throws 23503 where they break a foreign key. False: a table that the checks rely on has
   /// another definition.
   asio::awaitable<bool> verify_written(RedisClient& redis, sql::SessionSettings settings, ExecutionCounters* counters);
@@ -107,8 +116,13 @@ class ForeignKeyChecks {
   asio::awaitable<bool> verify_noted(RedisClient& redis, const sql::SessionSettings& settings, ExecutionCounters* counters) const;
   static asio::awaitable<bool> has_given_way(RedisClient& redis, const Need& need, ExecutionCounters* counters);
 
+  asio::awaitable<void> verify_released(RedisClient& redis, const std::vector<const Release*>& releases, const sql::SessionSettings& settings,
+                                        ExecutionCounters* counters) const;
+  bool is_in_scope(const ForeignKey& key) const;
+
   sql::CatalogPtr catalog_;
   IsDeferred is_deferred_;
+  ForeignKeyScope scope_ = ForeignKeyScope::kAll;
   std::map<sql::Oid, TableKeys> tables_;
   std::vector<Need> needs_;
   std::set<std::string> needed_;  // constraint and place
@@ -119,6 +133,7 @@ class ForeignKeyChecks {
   std::unordered_map<std::string, std::vector<std::size_t>> staying_;   // set of references → changes that stay there as other members
 
   bool is_written_ = false;
+  std::set<sql::Oid> exclusive_;
   std::shared_ptr<SpillFile> file_;
   std::vector<SpillFile::Block> written_;  // needs and releases that were noted before
 };

@@ -10,6 +10,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <deque>
 
+#include "executor/redis/unreplicated_commits.h"
 #include "executor/runtime/random_version.h"
 #include "executor/storage/journal.h"
 #include "executor/storage/write_conflict.h"
@@ -52,7 +53,8 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
   asio::any_io_executor executor;
   RedisClient& client;
   const std::string unit;
-  std::vector<PlacedTable> tables;
+  std::vector<TablePtr> definitions;
+  std::vector<PlacedTable> tables;  // the same
   bool active = false;
   std::uint64_t generation = 0;  // of Redis: after a restart chunks may be lost
   Clock::time_point last_sign;  // other owners cannot have the tables before the lease is over
@@ -78,7 +80,11 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
       try {
         co_await self->heartbeat.async_wait(asio::use_awaitable);
         const Clock::time_point now = Clock::now();
-        if (self->active && co_await extend_lease(self->client, self->unit, self->unit, self->tables.front())) self->last_sign = now;
+        bool is_extended = self->active;
+        for (const auto& [bucket, tables] : by_bucket(self->tables)) {
+          if (is_extended) is_extended = co_await extend_lease(self->client, self->unit, self->unit, tables.front());
+        }
+        if (is_extended) self->last_sign = now;
       } catch (const std::exception&) {
         // Cancelled at the unit's end; or Redis is away, and the next beat shows it.
       }
@@ -117,9 +123,29 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
     while (self->running > 0) co_await self->wait_for_a_chunk();
     self->chunks.clear();
     if (!self->active) co_return;
-    const bool owned = co_await undo_journal(self->client, self->tables.front(), self->unit, self->unit);
-    if (owned) co_await end_exclusive(self->client, self->unit, self->unit, self->tables);
+    for (const auto& [bucket, tables] : by_bucket(self->tables)) {
+      const bool owned = co_await undo_journal(self->client, tables.front(), self->unit, self->unit);
+      if (owned) co_await end_exclusive(self->client, self->unit, self->unit, tables);
+    }
     self->stop();
+  }
+
+  asio::awaitable<void> commit_over_buckets() {
+    // A replica that is promoted while the commit is prepared must have all chunks.
+    if (UnreplicatedCommits* const commits = client.unreplicated()) co_await commits->all_confirmed();
+    if (client.generation() != generation) throw lost_tables();
+    bool owned = false;
+    std::exception_ptr failure;
+    try {
+      owned = co_await commit_exclusive(client, unit, definitions);
+    } catch (const sql::SqlError& error) {
+      // The chunks stay: another process completes the commit, or undoes them once the lease is over.
+      if (error.sqlstate() == sqlstate::kTransactionResolutionUnknown) stop();
+      failure = std::current_exception();
+    }
+    if (failure) std::rethrow_exception(failure);
+    if (!owned) throw lost_tables();
+    stop();
   }
 
   /// No caller waits for this one.
@@ -142,10 +168,11 @@ JournaledUnit::~JournaledUnit() {
 
 const std::string& JournaledUnit::token() const { return state_->unit; }
 
-JournalStep JournaledUnit::step() const { return {JournalStep::Kind::kDo, state_->unit, journal_key(state_->tables.front().tag(), state_->unit)}; }
+JournalStep JournaledUnit::step(std::string_view tag) const { return {JournalStep::Kind::kDo, state_->unit, journal_key(tag, state_->unit)}; }
 
 asio::awaitable<bool> JournaledUnit::begin(std::vector<TablePtr> tables, LockDeadline deadline) {
   for (const TablePtr& table : tables) state_->tables.emplace_back(*table);
+  state_->definitions = tables;
   Clock::time_point began;
   while (true) {
     began = Clock::now();
@@ -196,6 +223,7 @@ asio::awaitable<void> JournaledUnit::flush() {
 
 asio::awaitable<void> JournaledUnit::commit() {
   co_await flush();
+  if (by_bucket(state_->tables).size() > 1) co_return co_await state_->commit_over_buckets();
   if (state_->client.generation() != state_->generation) throw lost_tables();
   bool owned = false, answered = false;
   int attempts = 0;

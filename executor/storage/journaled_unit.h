@@ -14,7 +14,7 @@
 namespace redquel::executor {
 
 /// Row changes that are too many for one script, and still one unit. Their tables are made exclusive, chunk after chunk is written
-/// together with its undo, and one script at the end releases the tables. No other session sees a part. After an error, a cancelled
+/// together with its undo, and one script at the end releases the tables; a commit over the buckets if they lie in several. No other session sees a part. After an error, a cancelled
 /// statement, a killed process or an expired lease, the chunks are undone before the tables are released.
 ///
 /// Lives on one io_context, with its RedisClient, which outlives it and the undo that it may leave behind.
@@ -33,8 +33,8 @@ class JournaledUnit {
   /// Returns the value of `redquel:version` while the unit lasts, if no definitions change.
   const std::string& token() const;
 
-  /// Returns the step for the chunks' WriteUnits.
-  JournalStep step() const;
+  /// Returns the step for the WriteUnit of a chunk. `tag`: of the bucket of its rows; a chunk has rows of one bucket.
+  JournalStep step(std::string_view tag) const;
   /// Sends a chunk; `applied` is called once it is in Redis, in the order of the calls. Several chunks are on their way at a time; waits
   /// while they are many. Throws for a chunk before: RowError 23505 and what Redis says; WriteConflict; LockedByOther; 40001 for lost tables and locks.
   using Applied = std::function<void(const WriteUnit&)>;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::executor {
@@ -101,6 +102,14 @@ void ReadChecks::merge(ReadChecks other) {
     known.whole = known.whole || known.rows.size() > kMaxKnownRows;
     if (known.whole) known.rows.clear();
   }
+}
+
+ReadChecks ReadChecks::of_bucket(int bucket) const {
+  ReadChecks some;
+  for (const auto& [oid, table] : tables_) {
+    if (sql::bucket_of(table.counter_key) == bucket) some.tables_.emplace(oid, table);
+  }
+  return some;
 }
 
 asio::awaitable<ReadChecks::Answer> ReadChecks::hold(RedisClient& redis, ReadChecks& first, ReadChecks& second) {

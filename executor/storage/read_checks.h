@@ -47,6 +47,8 @@ class ReadChecks {
   /// Checks that all of this holds now; then that is the moment.
   asio::awaitable<void> take_moment(RedisClient& redis, const sql::CatalogSnapshot& catalog, ReadMoment& moment) const;
   void merge(ReadChecks other);
+  /// Returns the reads in one bucket of a cluster.
+  ReadChecks of_bucket(int bucket) const;
 
   /// The answer for both lists at one moment; counters move on if only other rows changed.
   struct Answer {

@@ -224,8 +224,9 @@ asio::awaitable<bool> remove_counters(RedisClient& client, const Removal& remova
   std::vector<std::string> counters = removal.counters;
   counters.push_back(keys.row_counter());
   const std::vector<std::string> expiries{keys.expiries()}, entries{keys.entries()};
-  co_return co_await unlink(client, removal, counters, "string") && co_await unlink(client, removal, expiries, "zset") &&
-      co_await unlink(client, removal, entries, "hash");
+  if (!co_await unlink(client, removal, counters, "string")) co_return false;
+  if (!co_await unlink(client, removal, expiries, "zset")) co_return false;
+  co_return co_await unlink(client, removal, entries, "hash");
 }
 
 std::vector<std::string> fields_of(const sql::TableDef& table, const Structure& structure) {
@@ -331,7 +332,8 @@ asio::awaitable<void> run_removal(RedisClient& client, Removal removal) {
   if (UnreplicatedCommits* const commits = client.unreplicated()) co_await commits->all_confirmed();
   if (removal.names_nothing) co_await find_parts(client, removal);
   bool is_ours = true;
-  if (removal.whole) is_ours = co_await remove_rows(client, removal) && co_await remove_counters(client, removal);
+  if (removal.whole) is_ours = co_await remove_rows(client, removal);
+  if (removal.whole && is_ours) is_ours = co_await remove_counters(client, removal);
   for (const Removal::Part& part : removal.parts) {
     if (!is_ours) break;
     is_ours = co_await remove_part(client, removal, part);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "executor/scripts/scripts.h"
-#include "executor/storage/bucket_reads.h"
+#include "executor/storage/bucket_look.h"
 #include "executor/storage/bucket_writes.h"
 #include "executor/storage/placed_table.h"
 #include "sql/catalog/stored_keys.h"
@@ -29,6 +29,7 @@ void SeenCommits::append_numbers(CommandBatch& batch) const {
 
 void SeenCommits::take_numbers(const Replies& replies, std::size_t first) {
   numbers_.clear();
+  generation_ = replies.generation();
   for (std::size_t index = 0; index < tags_.size(); ++index) {
     const std::string_view text = replies.text(first + index).value_or("0");
     std::int64_t number = 0;
@@ -61,10 +62,11 @@ asio::awaitable<bool> SeenCommits::are_torn(RedisClient& client) const {
   std::vector<const Script*> scripts{&kLookAtCommitsScript};
   const RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch));
   replies->or_throw();
-  bool is_torn = false;
+  // A promoted master counts anew: a later commit may have the number of an earlier one.
+  bool is_torn = !numbers_.empty() && replies->generation() != generation_;
   std::map<std::string, std::pair<CommitName, int>> records;  // by text: the name, and a bucket that has the record
   for (std::size_t index = 0; index < tags_.size(); ++index) {
-    const BucketLook look = decode_bucket_look((*replies)[index], 0);
+    const BucketLook look = decode_bucket_look((*replies)[index]);
     if (!numbers_.empty()) is_torn = is_torn || look.trimmed > numbers_[index] || look.number < numbers_[index];
     for (const CommitName& name : look.applied) is_torn = is_torn || counts(name);
     for (const CommitName& name : look.records) {

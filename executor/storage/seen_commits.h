@@ -43,6 +43,7 @@ class SeenCommits {
   std::vector<std::string> tags_;
   std::set<sql::Oid> tables_;
   std::vector<std::int64_t> numbers_;  // of the last commits, by tag
+  std::uint64_t generation_ = 0;       // of the nodes that gave the numbers
 };
 
 /// At the stricter levels: applies commits that the reads of a transaction may have seen in some buckets only. Then counters of changes show

@@ -18,8 +18,18 @@ std::uint32_t WriteEncoding::KeyGroup::number(Word key) {
   return found->second;
 }
 
-WriteEncoding::WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_only)
-    : unit_(unit), tag_(unit.tag()), limit_(limit), verify_only_(verify_only), skipped_here_(limit) {
+WriteEncoding::WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_only, std::optional<UnitPart> part)
+    : unit_(unit),
+      tag_(part ? sql::bucket_tag(part->bucket) : unit.tag()),
+      limit_(limit),
+      verify_only_(verify_only),
+      part_(part),
+      skipped_here_(limit),
+      is_elsewhere_(limit, 0) {
+  for (std::size_t number = 0; part_ && number < limit_; ++number) {
+    const PlacedTable table = unit_.tables_[unit_.changes_[number].table].encoder.table();
+    is_elsewhere_[number] = part_->references || table.bucket() != part_->bucket;
+  }
   release_old_entries();
   claim_new_rows();
   if (local_violation_) return;
@@ -112,7 +122,7 @@ void WriteEncoding::claim_new_rows() {
   std::vector<std::size_t> unchecked;
   for (std::size_t number = 0; number < limit_; ++number) {
     const WriteUnit::Change& change = unit_.changes_[number];
-    if (change.kind == WriteUnit::Kind::kDelete || change.skipped) continue;
+    if (change.kind == WriteUnit::Kind::kDelete || change.skipped || is_elsewhere_[number] != 0) continue;
     const bool new_key = change.kind == WriteUnit::Kind::kInsert || change.revives ||
                          (change.kind == WriteUnit::Kind::kUpdate && moves(change));
     std::optional<WriteUnit::Violation> violation;
@@ -215,7 +225,10 @@ void WriteEncoding::order_old_rows() {
 std::map<sql::Oid, const RowEncoder*> WriteEncoding::written_tables() const {
   std::map<sql::Oid, const RowEncoder*> tables;
   if (unit_.options_.ahead_of_commit) return tables;
-  for (const WriteUnit::Table& table : unit_.tables_) tables.emplace(table.encoder.table().oid, &table.encoder);
+  for (const WriteUnit::Table& table : unit_.tables_) {
+    const bool is_elsewhere = part_ && (part_->references || PlacedTable(table.encoder.table()).bucket() != part_->bucket);
+    if (!is_elsewhere) tables.emplace(table.encoder.table().oid, &table.encoder);
+  }
   return tables;
 }
 

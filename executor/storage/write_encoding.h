@@ -19,13 +19,20 @@ namespace redquel::executor {
 /// In the place of an absent field or owner: see the script. No text of PostgreSQL holds a zero byte.
 inline constexpr std::string_view kNobody("\0", 1);
 
+/// The part of a unit that one bucket of a cluster looks at. `references`: the rows there that refer to rows of other buckets, and nothing else.
+struct UnitPart {
+  int bucket;
+  bool references = false;
+};
+
 /// The changes of a unit as one call of write_rows.lua: groups what goes to the same key, finds duplicates within the unit. A unit that is
 /// only verified and locked may take several calls, each of a few milliseconds: what the earlier ones have found stays so because of
 /// their locks.
 class WriteEncoding {
  public:
   /// `verify_only`: nothing is to be applied, and only the first `limit` changes are looked at.
-  WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_only);
+  /// `part`: of a unit over several buckets, which is only verified.
+  WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_only, std::optional<UnitPart> part = {});
 
   /// The first violation between two changes of the unit that does not skip a row.
   const std::optional<WriteUnit::Violation>& local_violation() const { return local_violation_; }
@@ -155,7 +162,8 @@ class WriteEncoding {
   /// Returns true if only the commit checks the unique structure of that number.
   bool is_deferred(std::uint32_t table, std::size_t structure);
   bool only_adds(const WriteUnit::Change& change) const;
-  bool is_active(std::size_t number) const { return !skipped_here_[number] && !unit_.changes_[number].skipped; }
+  bool is_active(std::size_t number) const { return is_elsewhere_[number] == 0 && !is_skipped(number); }
+  bool is_skipped(std::size_t number) const { return skipped_here_[number] || unit_.changes_[number].skipped; }
   bool moves(const WriteUnit::Change& change) const { return change.old_image.member != change.new_image.member; }
 
   /// A key of redquel's own in the bucket of the unit.
@@ -165,7 +173,9 @@ class WriteEncoding {
   std::string_view tag_;  // of the bucket of the unit's tables
   std::size_t limit_;
   bool verify_only_;
+  std::optional<UnitPart> part_;
   std::vector<bool> skipped_here_;
+  std::vector<char> is_elsewhere_;  // changes of other parts
   std::map<std::pair<std::uint32_t, std::size_t>, bool> deferred_;
   std::optional<WriteUnit::Violation> local_violation_;
 

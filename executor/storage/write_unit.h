@@ -92,6 +92,7 @@ struct InsertConflict {
 };
 
 class WriteEncoding;
+struct UnitPart;
 
 /// The expectation of a field that must exist, with any value.
 inline constexpr std::string_view kAnyValue("\0+", 2);
@@ -230,6 +231,11 @@ class WriteUnit {
   asio::awaitable<ReferenceState> examine_references(RedisClient& client, const ForeignKeyDemands::Children& children,
                                                      ExecutionCounters* counters);
   struct Findings;
+  /// Returns the parts of a unit that is only verified, if it looks at several buckets; none: one call is enough.
+  std::vector<UnitPart> parts() const;
+  asio::awaitable<WriteStatus> execute_part(RedisClient& client, std::optional<UnitPart> part, ExecutionCounters* counters);
+  /// Applies commits over several buckets that are decided, and may bring rows which refer to those that go.
+  asio::awaitable<void> finish_references(RedisClient& client) const;
   void note(WriteFinding finding, Findings& findings) const;
   asio::awaitable<WriteStatus> send(RedisClient& client, const WriteEncoding& encoding, Findings& findings, ExecutionCounters* counters);
   WriteStatus skip_or_throw(std::vector<Violation> violations);

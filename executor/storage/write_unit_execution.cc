@@ -1,12 +1,14 @@
 // A unit's way to Redis: its calls, and what their answers mean.
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <variant>
 
 #include "executor/redis/redis_error.h"
 #include "executor/scripts/scripts.h"
+#include "executor/storage/seen_commits.h"
 #include "executor/storage/write_encoding.h"
 #include "executor/storage/write_unit.h"
 
@@ -176,11 +178,62 @@ asio::awaitable<void> WriteUnit::skip_existing(RedisClient& client, ExecutionCou
   for (const Violation& violation : co_await examine_owners(client, owned, counters)) changes_[violation.change].skipped = true;
 }
 
+std::vector<UnitPart> WriteUnit::parts() const {
+  if (!sql::uses_cluster() || (options_.buffer == nullptr && !options_.verify_only)) return {};
+  std::set<int> rows, looked, references;
+  for (const Table& table : tables_) rows.insert(PlacedTable(table.encoder.table()).bucket());
+  if (options_.foreign_keys && !options_.journal) {
+    const auto is_active = [](std::size_t) { return true; };
+    const ForeignKeyDemands demands = options_.foreign_keys->demands(options_.buffer, is_active, options_.settings);
+    for (const ForeignKeyDemands::Parent& parent : demands.parents) looked.insert(PlacedTable(*parent.key->referenced()).bucket());
+    for (const ForeignKeyDemands::Lock& lock : demands.locks) looked.insert(lock.table.bucket());
+    for (const ForeignKeyDemands::Children& children : demands.children) {
+      (children.key->spans_buckets() ? references : looked).insert(PlacedTable(*children.key->referencing()).bucket());
+    }
+    for (const TablePtr& table : demands.tables) {
+      const int bucket = PlacedTable(*table).bucket();
+      if (!references.contains(bucket)) looked.insert(bucket);
+    }
+  }
+  std::vector<UnitPart> parts;
+  for (const int bucket : rows) parts.push_back({bucket});
+  for (const int bucket : looked) {
+    if (!rows.contains(bucket)) parts.push_back({bucket});
+  }
+  // Rows that go are locked by then, so that no new ones refer to them.
+  for (const int bucket : references) parts.push_back({bucket, true});
+  if (parts.size() < 2 && references.empty() && !rows.empty()) parts.clear();
+  return parts;
+}
+
+asio::awaitable<void> WriteUnit::finish_references(RedisClient& client) const {
+  const auto is_active = [](std::size_t) { return true; };
+  const ForeignKeyDemands demands = options_.foreign_keys->demands(options_.buffer, is_active, options_.settings);
+  std::vector<TablePtr> tables;
+  for (const ForeignKeyDemands::Children& children : demands.children) {
+    if (children.key->spans_buckets()) tables.push_back(children.key->referencing());
+  }
+  const SeenCommits commits(tables);
+  co_await commits.are_torn(client);
+}
+
 asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {
+  const std::vector<UnitPart> all = parts();
+  if (all.empty()) co_return co_await execute_part(client, {}, counters);
+  bool are_finished = false;
+  for (const UnitPart& part : all) {
+    if (part.references && !std::exchange(are_finished, true)) co_await finish_references(client);
+    const WriteStatus status = co_await execute_part(client, part, counters);
+    if (status != WriteStatus::kApplied) co_return status;
+  }
+  co_return WriteStatus::kApplied;
+}
+
+asio::awaitable<WriteStatus> WriteUnit::execute_part(RedisClient& client, std::optional<UnitPart> part, ExecutionCounters* counters) {
   bool looked_for_existing = false;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (changes_.empty() && !options_.foreign_keys) co_return WriteStatus::kApplied;
-    WriteEncoding encoding(*this, changes_.size(), options_.buffer != nullptr || options_.verify_only);
+    WriteEncoding encoding(*this, changes_.size(), options_.buffer != nullptr || options_.verify_only, part);
     // Increments, and new rows that other sessions cannot have, wait for the commit alone.
     if (options_.buffer && changes_.empty() && encoding.foreign_keys().empty()) co_return WriteStatus::kApplied;
     std::optional<WriteEncoding> earlier;
@@ -193,11 +246,11 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
         continue;
       }
       // The unit fails, but an earlier row may meet an existing one: that is what PostgreSQL would report.
-      earlier.emplace(*this, encoding.local_violation()->change, true);
+      earlier.emplace(*this, encoding.local_violation()->change, true, part);
       sent = &*earlier;
     } else if (encoding.foreign_keys().violation && options_.buffer == nullptr) {
       if (options_.catalog || options_.mapped) throw SqlError(*encoding.foreign_keys().violation);
-      earlier.emplace(*this, changes_.size(), true);
+      earlier.emplace(*this, changes_.size(), true, part);
       sent = &*earlier;
     }
     if (earlier) {

@@ -26,7 +26,9 @@ class IndexValuesOperator final : public Operator {
     if (!started_) {
       started_ = true;
       context_.note_read(*plan_.table);
-      const bool known = plan_.values.empty() ? co_await read_all() : co_await read_named();
+      bool known = false;
+      if (plan_.values.empty()) known = co_await read_all();
+      else known = co_await read_named();
       if (known) choose();
       else fallback_ = context_.make_operator(*plan_.fallback);
     }

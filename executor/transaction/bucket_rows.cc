@@ -32,6 +32,10 @@ void add_unit(CommitAttempt& attempt, int bucket, BucketWrite& write) {
   attempt.is_violated = attempt.is_violated || encoding.local_violation() || encoding.foreign_keys().violation;
   if (attempt.is_violated) return;
   encoding.divide();
+  if (const ReadChecks& reads = found->second.reads; !reads.empty()) {
+    write.arguments.insert(write.arguments.end(), {"reading", std::to_string(reads.tables().size())});
+    for (const auto& [table, checks] : reads.tables()) write.arguments.push_back(std::to_string(table));
+  }
   write.keys.assign(encoding.keys(0).begin(), encoding.keys(0).end());
   write.arguments.insert(write.arguments.end(), encoding.arguments(0).begin(), encoding.arguments(0).end());
   for (const sql::Oid table : unit.table_oids()) attempt.tables.insert(table);

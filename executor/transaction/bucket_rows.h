@@ -15,9 +15,10 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// The rows of a transaction in one bucket, and the locks that it has there.
+/// The rows of a transaction in one bucket, the locks that it has there, and the reads that must still hold when it commits.
 struct BucketUnit {
   LockSet locks;
+  ReadChecks reads;
   std::unique_ptr<WriteUnit> unit;
 };
 using BucketUnits = std::map<int, BucketUnit>;  // by bucket

@@ -1,6 +1,7 @@
 #include "executor/transaction/commit.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -9,14 +10,15 @@
 #include <limits>
 #include <utility>
 
+#include "executor/redis/unreplicated_commits.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/constraint_errors.h"
-#include "executor/storage/journaled_unit.h"
 #include "executor/storage/mapped_unit.h"
 #include "executor/storage/version_copies.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/transaction/bucket_rows.h"
+#include "executor/transaction/chunked_commit.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/lock_wait.h"
 #include "executor/transaction/mapped_changes.h"
@@ -29,32 +31,17 @@ namespace redquel::executor {
 
 namespace {
 
-void add_change(WriteUnit& unit, const WriteUnit::TablePtr& table, const BufferedRow& row) {
-  if (row.stored && row.current) {
-    unit.update_row(table, *row.stored, *row.current, {}, row.increments);
-  } else if (row.stored) {
-    unit.delete_row(table, *row.stored);
-  } else if (row.current) {
-    unit.insert_row(table, *row.current);
-  }
-}
-
 void add_changes(WriteUnit& unit, const TableChanges& changes) {
   if (changes.table->mapping) return;  // of MappedUnit
   TableChanges::Walk walk(changes);
   while (const ChangeLog::VersionPtr changed = walk.next()) add_change(unit, changes.table, changed->row);
 }
 
-/// Returns true if a row existed before, or will exist.
-bool writes_rows(const TableChanges& changes) {
-  return changes.any_row([](const BufferedRow& row) { return row.stored || row.current; });
-}
-
 /// Reads the definitions again if no owner seems to have the tables exclusively: that may just have ended.
 constexpr int kStaleLooks = 2;
 
 /// Tables whose definitions the unit relies on or changes.
-std::vector<PlacedTable> tables_of(const Transaction& transaction) {
+std::vector<PlacedTable> tables_of(const Transaction& transaction, const sql::CatalogSnapshot& catalog) {
   std::vector<PlacedTable> tables;
   if (transaction.catalog() != nullptr) {
     const std::set<sql::Oid> touched = transaction.catalog()->state().draft->touched();
@@ -62,11 +49,9 @@ std::vector<PlacedTable> tables_of(const Transaction& transaction) {
   }
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     const sql::TableDef& table = *changes->table;
-    // Tables of a foreign key lie in one bucket.
-    const PlacedTable place = table;
-    tables.push_back(place);
-    for (const sql::ForeignKeyDef& key : table.foreign_keys) tables.emplace_back(key.referenced, place.bucket());
-    for (const sql::Oid referencing : table.referencing) tables.emplace_back(referencing, place.bucket());
+    tables.emplace_back(table);
+    for (const sql::ForeignKeyDef& key : table.foreign_keys) tables.push_back(placed(catalog, key.referenced));
+    for (const sql::Oid referencing : table.referencing) tables.push_back(placed(catalog, referencing));
   }
   return tables;
 }
@@ -98,7 +83,7 @@ std::optional<CatalogCommit> definitions_of(const Transaction& transaction) {
   return encode_commit(transaction.catalog()->base(), std::move(change), by_parts);
 }
 
-/// Divides the transaction's rows and locks among its buckets.
+/// Divides the transaction's rows, locks and reads among its buckets.
 BucketUnits divide(const Transaction& transaction, const WriteOptions& options, bool verify) {
   BucketUnits units;
   const LockSet& all = transaction.locks();
@@ -112,14 +97,20 @@ BucketUnits divide(const Transaction& transaction, const WriteOptions& options, 
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     if (!changes->table->mapping && writes_rows(*changes)) units[PlacedTable(*changes->table).bucket()];
   }
+  if (options.reads != nullptr) {
+    for (const auto& [oid, table] : options.reads->tables()) units[sql::bucket_of(table.counter_key)];
+    for (auto& [bucket, of_bucket] : units) of_bucket.reads = options.reads->of_bucket(bucket);
+  }
   for (auto& [bucket, of_bucket] : units) {
     WriteOptions own = options;
     own.tag = sql::bucket_tag(bucket);
     own.locks = of_bucket.locks.empty() ? nullptr : &of_bucket.locks;
+    own.reads = of_bucket.reads.empty() ? nullptr : &of_bucket.reads;
     own.catalog.reset();
     own.token.reset();
     own.verify_only = verify;
     own.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
+    own.foreign_keys->set_scope(ForeignKeyScope::kWithinBuckets);
     of_bucket.unit = std::make_unique<WriteUnit>(std::move(own));
     for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
       if (!changes->table->mapping && PlacedTable(*changes->table).bucket() == bucket) add_changes(*of_bucket.unit, *changes);
@@ -128,34 +119,84 @@ BucketUnits divide(const Transaction& transaction, const WriteOptions& options, 
   return units;
 }
 
+/// Copies the version of committed definitions. A copy that cannot be written now is written when the definitions are loaded: the commit has
+/// taken place all the same.
+asio::awaitable<void> publish_committed(RedisClient& redis) {
+  try {
+    co_await publish_version(redis);
+  } catch (const sql::SqlError& error) {
+    spdlog::warn("a new version of the definitions is not yet known everywhere: {}", error.what());
+  }
+}
+
 /// Commits rows and definitions over several buckets.
 asio::awaitable<BucketRowsOutcome> commit_divided(RedisClient& redis, const Transaction& transaction, WriteOptions options) {
   if (options.mapped) throw sql::not_supported("a transaction that writes foreign tables and tables of several buckets");
-  if (options.reads != nullptr) throw sql::not_supported("a SERIALIZABLE transaction that writes tables of several buckets");
+  // The commit makes rows visible that were written ahead: replicas must have them.
+  UnreplicatedCommits* const commits = redis.unreplicated();
+  if (transaction.writes_ahead() && commits != nullptr) co_await commits->all_confirmed();
   std::map<int, std::vector<std::string>> definitions;
   if (options.catalog) definitions = options.catalog->parts;
   const auto make = [&transaction, &options](bool verify) { return divide(transaction, options, verify); };
   const bool has_definitions = !definitions.empty();
   BucketRowsOutcome outcome = co_await commit_bucket_rows(redis, make, std::move(definitions));
-  if (outcome.status == WriteStatus::kApplied && has_definitions) co_await publish_version(redis);
+  if (outcome.status == WriteStatus::kApplied && has_definitions) co_await publish_committed(redis);
   co_return outcome;
 }
 
 /// Commits the rows where they lie in one bucket, or on one Redis.
 asio::awaitable<BucketRowsOutcome> commit_undivided(RedisClient& redis, const Transaction& transaction, WriteOptions options) {
   const bool has_definitions = options.catalog.has_value();
+  if (sql::uses_cluster()) {
+    options.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
+    options.foreign_keys->set_scope(ForeignKeyScope::kWithinBuckets);
+  }
   WriteUnit unit(std::move(options));
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) add_changes(unit, *changes);
   if (unit.empty() && !transaction.writes_ahead() && !unit.options().mapped) co_return BucketRowsOutcome{};
   const WriteStatus status = co_await unit.execute(redis);
-  if (status == WriteStatus::kApplied && has_definitions) co_await publish_version(redis);
+  if (status == WriteStatus::kApplied && has_definitions) co_await publish_committed(redis);
+  co_return BucketRowsOutcome{status, unit.blocker()};
+}
+
+/// Checks foreign keys over two buckets that may have waited for the commit. Others were checked by their statements, and locks keep the rows
+/// that they refer to.
+asio::awaitable<BucketRowsOutcome> check_deferrable_keys(RedisClient& redis, Transaction& transaction, const WriteOptions& options) {
+  const auto may_wait = [](const ForeignKeyPtr& key) { return key->definition().deferrable && key->spans_buckets(); };
+  const bool any_may_wait = std::ranges::any_of(transaction.buffer().all_changes(), [&](const TableChangesPtr& changes) {
+    const sql::CatalogSnapshot& catalog = *options.foreign_keys->catalog();
+    if (changes->table->mapping || !changes->table->has_foreign_keys()) return false;
+    return std::ranges::any_of(foreign_keys_of(catalog, changes->table), may_wait) || std::ranges::any_of(foreign_keys_to(catalog, changes->table), may_wait);
+  });
+  if (!any_may_wait) co_return BucketRowsOutcome{};
+  const auto was_checked = [](const sql::ForeignKeyDef& key) { return !key.deferrable; };
+  const auto checks = std::make_shared<ForeignKeyChecks>(options.foreign_keys->catalog(), was_checked);
+  checks->set_scope(ForeignKeyScope::kOverBuckets);
+  std::size_t number = 0;
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
+    if (changes->table->mapping || !changes->table->has_foreign_keys()) continue;
+    TableChanges::Walk walk(*changes);
+    while (const ChangeLog::VersionPtr changed = walk.next()) {
+      const BufferedRow& row = changed->row;
+      const std::span<const sql::Datum> none;
+      checks->add(changes->table, number++, row.stored ? std::span<const sql::Datum>(*row.stored) : none, row.current ? std::span<const sql::Datum>(*row.current) : none);
+    }
+  }
+  WriteOptions own;
+  own.settings = options.settings;
+  own.buffer = &transaction.buffer();
+  own.locks = &transaction.locks();
+  own.foreign_keys = checks;
+  WriteUnit unit(std::move(own));
+  const WriteStatus status = co_await unit.execute(redis);
   co_return BucketRowsOutcome{status, unit.blocker()};
 }
 
 asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transaction, WriteOptions options, LockWaitLimits limits,
-                                         std::minstd_rand& random) {
+                                         std::minstd_rand& random, CommitTrace& trace) {
   const LockDeadline deadline = lock_deadline(limits.lock_timeout);
   int looks = 0;
+  bool are_keys_checked = !sql::uses_cluster();
   while (true) {
     // Rows that change with definitions, or lie in claimed places, are the process's for as long as it lives, as locks are.
     options.locks = transaction.locks().empty() && !options.catalog ? nullptr : &transaction.locks();
@@ -164,10 +205,16 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
     // With definitions of the home bucket alone, rows of another one need a commit over both, too.
     const bool is_divided = buckets.size() > 1 || has_parts;
     BucketRowsOutcome outcome;
-    if (is_divided) {
+    if (!are_keys_checked) {
+      outcome = co_await check_deferrable_keys(redis, transaction, options);
+      are_keys_checked = outcome.status == WriteStatus::kApplied;
+      if (are_keys_checked) continue;  // it may have locked rows of other buckets
+    } else if (is_divided) {
+      trace = {CommitTrace::Kind::kBuckets};
       outcome = co_await commit_divided(redis, transaction, options);
     } else {
       if (buckets.size() == 1) options.tag = sql::bucket_tag(*buckets.begin());
+      trace = {CommitTrace::Kind::kToken, options.tag.value_or(std::string(sql::home_tag()))};
       outcome = co_await commit_undivided(redis, transaction, options);
     }
     const WriteStatus status = outcome.status;
@@ -186,7 +233,7 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
     } else if (status == WriteStatus::kStale && looks < kStaleLooks) {
       // A statement of many rows has a table for itself. It never waits for a lock meanwhile, so it comes to its end.
       co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
-      bool has_moved = co_await wait_while_exclusive(redis, tables_of(transaction), deadline);
+      bool has_moved = co_await wait_while_exclusive(redis, tables_of(transaction, *options.foreign_keys->catalog()), deadline);
       co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
       if (options.catalog) {
         if (co_await follow_definitions_of_others(redis, transaction)) has_moved = true;
@@ -199,148 +246,8 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
   }
 }
 
-sql::SqlError outcome_unknown(const sql::SqlError& error) {
-  return sql::SqlError(sqlstate::kTransactionResolutionUnknown,
-                       "the connection to Redis was lost during COMMIT: it is not known whether it took place")
-      .detail(error.message());
-}
-
 /// Locks that the committing script verifies and gives back: each about two microseconds of Redis.
 constexpr std::size_t kLocksPerScript = 10'000;
-
-/// Returns true if the update may take a unique value from another row, or give its own to one.
-bool may_exchange_values(const sql::TableDef& table, const BufferedRow& row) {
-  for (const sql::IndexDef& index : table.indexes) {
-    if (!index.unique) continue;
-    for (const sql::IndexDef::Part& part : index.parts) {
-      if (table.find_column(part.column) == nullptr) return true;  // an expression
-      const std::size_t position = table.position(part.column);
-      if ((*row.stored)[position] != (*row.current)[position]) return true;
-    }
-  }
-  return false;
-}
-
-/// Chunks of a transaction's rows never meet each other: those that go are first, then those that change, then those that come.
-enum class Phase { kNone, kDelete, kUpdate, kInsert };
-constexpr Phase kPhases[] = {Phase::kDelete, Phase::kUpdate, Phase::kInsert};
-
-/// Adds what of the row's change belongs to the phase; false: nothing. Rows that may exchange unique values go and come again.
-bool add_in_phase(WriteUnit& unit, Phase phase, const WriteUnit::TablePtr& table, const BufferedRow& row) {
-  const Phase own = row.stored ? (row.current ? Phase::kUpdate : Phase::kDelete) : (row.current ? Phase::kInsert : Phase::kNone);
-  const bool splits = own == Phase::kUpdate && !table->rows_expire() && may_exchange_values(*table, row);
-  if (splits && phase == Phase::kDelete) {
-    unit.delete_row(table, *row.stored);
-  } else if (splits && phase == Phase::kInsert) {
-    unit.insert_row(table, *row.current);
-  } else if (!splits && own == phase) {
-    add_change(unit, table, row);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-/// Sends the transaction's rows chunk by chunk. The first one verifies reads, and the tables become exclusive before it verifies locks.
-class ChunkedCommit {
- public:
-  ChunkedCommit(asio::any_io_executor executor, RedisClient& redis, WriteOptions options, std::size_t script_rows)
-      : journal_(std::move(executor), redis), redis_(redis), options_(std::move(options)), script_rows_(script_rows), unit_(options_) {}
-
-  asio::awaitable<void> run(Transaction& transaction, LockDeadline deadline) {
-    std::vector<JournaledUnit::TablePtr> tables;
-    std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
-    // (What the unit has for itself without a row is another table to its foreign keys than the one that they rely on.)
-    std::erase_if(all, [](const TableChangesPtr& changes) { return changes->table->mapping || !writes_rows(*changes); });
-    for (const TableChangesPtr& changes : all) tables.push_back(changes->table);
-    if (tables.empty()) co_return;
-    if (!co_await journal_.begin(std::move(tables), deadline)) throw serialization_failure("change of the table's definition");
-    LockSet locks = transaction.locks().take();
-    bool held = false;
-    try {
-      held = co_await release_locks(redis_, locks);
-    } catch (...) {  // the transaction's end gives back the rest
-      transaction.locks() = std::move(locks);
-      throw;
-    }
-    if (!held) throw lapsed_lock();
-    // Locks that other sessions take from now on wait for the end of the unit.
-    options_.locks = &transaction.locks();
-    unit_ = WriteUnit(options_);
-    for (const Phase phase : kPhases) {
-      for (const TableChangesPtr& changes : all) {
-        TableChanges::Walk walk(*changes);
-        while (const ChangeLog::VersionPtr changed = walk.next()) {
-          if (add_in_phase(unit_, phase, changes->table, changed->row) && unit_.size() >= script_rows_) co_await send();
-          if (turn_.is_over()) co_await turn_.yield();
-        }
-      }
-    }
-    if (!unit_.empty()) co_await send();
-    co_await journal_.flush();
-    if (!co_await options_.foreign_keys->verify_written(redis_, options_.settings, nullptr)) {
-      throw serialization_failure("change of the table's definition");
-    }
-    co_await journal_.commit();
-  }
-
-  asio::awaitable<void> undo() { return journal_.undo(); }
-
- private:
-  asio::awaitable<void> send() {
-    unit_.set_journal(journal_.step());
-    auto chunk = std::make_unique<WriteUnit>(std::move(unit_));
-    options_.reads = nullptr;
-    unit_ = WriteUnit(options_);
-    co_await journal_.write(std::move(chunk), {});
-  }
-
-  JournaledUnit journal_;
-  RedisClient& redis_;
-  WriteOptions options_;
-  std::size_t script_rows_;
-  WriteUnit unit_;
-  EventLoopTurn turn_;
-};
-
-/// Two rows that expire may exchange a unique value; only one script for all rows could do that.
-bool may_exchange_expiring(const Transaction& transaction) {
-  return std::ranges::any_of(transaction.buffer().all_changes(), [](const TableChangesPtr& changes) {
-    if (changes->table->mapping || !changes->table->rows_expire()) return false;
-    return changes->any_row([&](const BufferedRow& row) { return row.stored && row.current && may_exchange_values(*changes->table, row); });
-  });
-}
-
-asio::awaitable<void> commit_in_chunks(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
-                                       LockDeadline deadline) {
-  ChunkedCommit commit(co_await asio::this_coro::executor, redis, std::move(options), script_rows);
-  std::exception_ptr failure;
-  bool exchanges = false, is_lost = false;
-  try {
-    co_await commit.run(transaction, deadline);
-  } catch (const WriteConflict&) {
-    failure = std::make_exception_ptr(serialization_failure("update"));
-  } catch (const LockedByOther&) {
-    failure = std::make_exception_ptr(serialization_failure("update"));
-  } catch (const sql::SqlError& error) {
-    exchanges = error.sqlstate() == sqlstate::kUniqueViolation;
-    is_lost = error.sqlstate() == sqlstate::kConnectionFailure;
-    failure = is_lost ? std::make_exception_ptr(outcome_unknown(error)) : std::current_exception();
-  }
-  if (!failure) co_return;
-  // Without a connection another process undoes the unit when its lease has run out, unless it was complete.
-  if (is_lost) std::rethrow_exception(failure);
-  co_await commit.undo();
-  if (exchanges && may_exchange_expiring(transaction)) {
-    throw sql::SqlError(sqlstate::kProgramLimitExceeded,
-                        fmt::format("transaction changes unique values of rows that expire, and more than {} rows", script_rows));
-  }
-  std::rethrow_exception(failure);
-}
-
-}  // namespace
-
-namespace {
 
 /// Returns true if rows of the table can be written before the commit: no other session reads its place, and only its own rows decide
 /// whether they fit.
@@ -452,7 +359,7 @@ std::vector<sql::Oid> tables_too_large_for_commit(const Transaction& transaction
 }
 
 asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
-                                     LockWaitLimits limits, std::minstd_rand& random, MappedPlace place) {
+                                     LockWaitLimits limits, std::minstd_rand& random, MappedPlace place, CommitTrace& trace) {
   if (transaction.catalog() != nullptr) co_await write_ahead_of_commit(redis, transaction, options.settings, script_rows);
   options.catalog = definitions_of(transaction);
   const bool has_definitions = options.catalog.has_value();
@@ -478,6 +385,15 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     chunk_options.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
     chunk_options.foreign_keys->expect_written();
     const LockDeadline deadline = lock_deadline(limits.lock_timeout);
+    if (options.reads != nullptr && buckets_of(transaction).size() > 1) {
+      throw sql::not_supported("a SERIALIZABLE transaction that writes many rows and touches several buckets");
+    }
+    if (sql::uses_cluster()) {
+      // The statements have locked what they refer to, except where the check of a key waits for the commit.
+      const BucketRowsOutcome checked = co_await check_deferrable_keys(redis, transaction, options);
+      if (checked.status != WriteStatus::kApplied) throw serialization_failure("update");
+    }
+    trace = {CommitTrace::Kind::kNone};
     co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows, deadline);
     co_return;
   }
@@ -490,10 +406,12 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     throw sql::not_supported("a transaction that writes foreign tables by a user mapping and changes other tables or definitions");
   }
   if (has_unit) {
-    status = co_await commit_rows(redis, transaction, std::move(options), limits, random);
+    status = co_await commit_rows(redis, transaction, std::move(options), limits, random, trace);
   } else if (options.mapped) {
+    trace = {CommitTrace::Kind::kNone};
     status = co_await commit_mapped_alone(redis, std::move(mapped), database);
   } else if (has_definitions) {
+    trace = {CommitTrace::Kind::kNone};
     status = co_await commit_definitions(redis, transaction);
   }
   if (status == WriteStatus::kApplied) {
@@ -502,13 +420,6 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   }
   if (status == WriteStatus::kLostLock) throw lapsed_lock();
   throw serialization_failure(status == WriteStatus::kStale ? "change of the table's definition" : "update");
-}
-
-std::string tag_of_commit(const Transaction& transaction) {
-  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (!changes->table->mapping) return std::string(changes->table->tag());
-  }
-  return std::string(sql::home_tag());
 }
 
 asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& transaction, WriteOptions options) {

@@ -25,7 +25,29 @@ void for_each_word(std::string_view text, const Take& take) {
   }
 }
 
+std::string_view process_of(std::string_view token) { return token.substr(0, token.find('.')); }
+
+/// Calls `take` with the token of each holder. `key`: of the locks, or of the waits, whose values begin with the one that waits.
+template <typename Take>
+void for_each_token(std::string_view key, std::string_view value, const Take& take) {
+  if (sql::without_tag(key) == sql::kWaitsKey) take(value.substr(0, value.find(' ')));
+  else for_each_word(value, [&](std::string_view holder) { take(holder.substr(1)); });
+}
+
 }  // namespace
+
+asio::awaitable<std::set<std::string, std::less<>>> LockSweep::find_dead(std::string key, std::set<std::string, std::less<>> processes) {
+  std::set<std::string, std::less<>> dead;
+  if (processes.empty()) co_return dead;
+  CommandBatch batch;
+  for (const std::string& process : processes) batch.add("EXISTS", process_key(process, sql::tag_of(key)));
+  const RepliesPtr replies = co_await redis_.execute(std::move(batch));
+  std::size_t index = 0;
+  for (const std::string& process : processes) {
+    if (replies->integer(index++) == 0) dead.insert(process);
+  }
+  co_return dead;
+}
 
 asio::awaitable<void> LockSweep::run(std::string process, IsLiving is_living) {
   if (keys_.empty()) co_await list_keys();
@@ -60,18 +82,24 @@ asio::awaitable<void> LockSweep::take_step(const std::string& process, const IsL
   if (cursor_ == "0") keys_.pop_back();
   if (answer.size() != 2) co_return;
   const std::span<const Reply> entries = answer[1].children();
-  const auto is_left = [&](std::string_view token) { return token.starts_with(process) && !is_living(token); };
+  std::set<std::string, std::less<>> others;
+  for (std::size_t index = 1; index < entries.size(); index += 2) {
+    for_each_token(key, entries[index].text, [&](std::string_view token) {
+      if (!token.starts_with(process)) others.emplace(process_of(token));
+    });
+  }
+  // A lease that has ended never comes back.
+  const std::set<std::string, std::less<>> dead = co_await find_dead(key, std::move(others));
+  const auto is_left = [&](std::string_view token) { return token.starts_with(process) ? !is_living(token) : dead.contains(process_of(token)); };
   std::map<std::string, std::vector<std::string>> left;  // by token: the fields
   std::vector<std::string> waiters;
   for (std::size_t index = 0; index + 1 < entries.size(); index += 2) {
     const std::string_view field = entries[index].text, value = entries[index + 1].text;
-    if (sql::without_tag(key) == sql::kWaitsKey) {
-      if (is_left(value.substr(0, value.find(' ')))) waiters.emplace_back(field);
-      continue;
-    }
-    for_each_word(value, [&](std::string_view holder) {
-      const std::string_view token = holder.substr(1);
-      if (is_left(token)) left[std::string(token)].emplace_back(field);
+    const bool is_wait = sql::without_tag(key) == sql::kWaitsKey;
+    for_each_token(key, value, [&](std::string_view token) {
+      if (!is_left(token)) return;
+      if (is_wait) waiters.emplace_back(field);
+      else left[std::string(token)].emplace_back(field);
     });
   }
   CommandBatch batch;

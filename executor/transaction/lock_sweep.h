@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +14,8 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// A walk over the locks and waits in Redis that removes those of one process whose transaction or session has ended. A call whose reply
-/// got lost, or that arrived late, may have left them.
+/// A walk over the locks and waits in Redis that removes those of one process whose transaction or session has ended, and those of processes
+/// whose lease has ended. A call whose reply got lost, or that arrived late, may have left them, or a process that was killed.
 class LockSweep {
  public:
   using Tables = std::function<std::vector<PlacedTable>()>;
@@ -32,6 +33,8 @@ class LockSweep {
 
  private:
   asio::awaitable<void> list_keys();
+  /// Returns those of some processes that have no lease in the bucket of the key.
+  asio::awaitable<std::set<std::string, std::less<>>> find_dead(std::string key, std::set<std::string, std::less<>> processes);
   asio::awaitable<void> take_step(const std::string& process, const IsLiving& is_living);
 
   RedisClient& redis_;

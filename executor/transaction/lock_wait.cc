@@ -69,6 +69,7 @@ struct LockLease::State {
   std::set<std::string, std::less<>> tags() const {
     std::set<std::string, std::less<>> found{std::string(sql::home_tag())};
     if (!sql::uses_cluster() || !locked_tables) return found;
+    found.insert(covered.begin(), covered.end());
     for (const PlacedTable& table : locked_tables()) {
       if (!found.contains(table.tag())) found.emplace(table.tag());
     }
@@ -124,7 +125,8 @@ struct LockLease::State {
   milliseconds renewal;
   LockSweep::Tables locked_tables;
   bool is_taken = false;
-  std::set<std::string, std::less<>> leased;  // tags of the buckets that have the lease
+  std::set<std::string, std::less<>> leased;   // tags of the buckets that have the lease
+  std::set<std::string, std::less<>> covered;  // of those that get it beside those of the tables
   std::string process = random_version();
   std::int64_t next_number = 1;
   std::map<std::int64_t, bool> tokens;  // by number, not yet given back: whether a call has failed
@@ -149,6 +151,8 @@ asio::awaitable<void> LockLease::hold() {
   // The second time for one that has lapsed.
   for (int attempt = 0; attempt < 3 && !state->is_held(); ++attempt) co_await state->renew();
 }
+
+void LockLease::cover(const std::vector<std::string>& tags) { state_->covered.insert(tags.begin(), tags.end()); }
 
 bool LockLease::covers(std::string_view token) const { return token.starts_with(state_->process); }
 

@@ -1,5 +1,9 @@
 #include "executor/transaction/row_locks.h"
 
+#include <algorithm>
+#include <map>
+#include <utility>
+
 #include "executor/redis/redis_error.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/mapped_unit.h"
@@ -32,7 +36,6 @@ asio::awaitable<RepliesPtr> RowLockRequest::lock_groups(RedisClient& redis, std:
                                                         ExecutionCounters* counters) {
   std::vector<std::string> keys, arguments{keeps ? token_ : "", wanted ? std::to_string(*wanted) : "", std::to_string(tables_.size())};
   for (const Table& table : tables_) {
-    if (table.table.tag() != tables_.front().table.tag()) throw sql::not_supported("row locks in tables of two buckets of a Redis Cluster by one statement");
     static constexpr const char* kWaits[] = {"b", "s", "n"};
     keys.push_back(lock_key(table.table));
     arguments.push_back(std::to_string(static_cast<int>(table.lock.strength)));
@@ -49,8 +52,70 @@ asio::awaitable<RepliesPtr> RowLockRequest::lock_groups(RedisClient& redis, std:
   co_return co_await run_script(redis, kLockRowsScript, keys, arguments, counters);
 }
 
+bool RowLockRequest::is_in_one_bucket() const {
+  return std::ranges::all_of(tables_, [this](const Table& table) { return table.table.bucket() == tables_.front().table.bucket(); });
+}
+
 asio::awaitable<RowLockRequest::Answer> RowLockRequest::execute(RedisClient& redis, std::optional<std::size_t> wanted, LockSet* held,
                                                                 ExecutionCounters* counters) {
+  if (is_in_one_bucket()) co_return co_await execute_in_bucket(redis, wanted, held, counters);
+  co_return co_await execute_over_buckets(redis, wanted, held, counters);
+}
+
+RowLockRequest RowLockRequest::part(const std::vector<std::size_t>& tables, const std::vector<std::size_t>& groups) const {
+  std::vector<Table> of_bucket;
+  for (const std::size_t table : tables) of_bucket.push_back(tables_[table]);
+  RowLockRequest request(std::move(of_bucket), token_);
+  for (const std::size_t group : groups) {
+    for (const std::size_t table : tables) {
+      const std::size_t row = group * tables_.size() + table;
+      request.keys_.push_back(keys_[row]);
+      request.members_.push_back(members_[row]);
+      request.expected_.push_back(expected_[row]);
+    }
+  }
+  return request;
+}
+
+asio::awaitable<void> RowLockRequest::lock_over_buckets(RedisClient& redis, std::size_t first, std::size_t count, LockSet* held, Answer& all,
+                                                        ExecutionCounters* counters) {
+  std::map<int, std::vector<std::size_t>> buckets;
+  for (std::size_t table = 0; table < tables_.size(); ++table) buckets[tables_[table].table.bucket()].push_back(table);
+  std::string states(count, 'l');
+  for (const auto& [bucket, tables] : buckets) {
+    std::vector<std::size_t> open;
+    for (std::size_t group = 0; group < states.size(); ++group) {
+      if (states[group] == 'l') open.push_back(first + group);
+    }
+    if (open.empty()) break;
+    RowLockRequest request = part(tables, open);
+    Answer answer = co_await request.execute_in_bucket(redis, std::nullopt, held, counters);
+    for (std::size_t index = 0; index < answer.states.size() && index < open.size(); ++index) states[open[index] - first] = answer.states[index];
+    if (!answer.conflict && !answer.not_waited_for) continue;
+    // Later buckets are asked for the groups before this one, and may have an earlier one that is not free.
+    if (answer.states.size() < open.size()) states.resize(open[answer.states.size()] - first);
+    all.conflict = std::move(answer.conflict);
+    all.not_waited_for.reset();
+    if (answer.not_waited_for) all.not_waited_for = tables.at(*answer.not_waited_for);
+  }
+  all.states += states;
+}
+
+asio::awaitable<RowLockRequest::Answer> RowLockRequest::execute_over_buckets(RedisClient& redis, std::optional<std::size_t> wanted, LockSet* held,
+                                                                             ExecutionCounters* counters) {
+  Answer all;
+  std::size_t locked = 0;
+  while (all.states.size() < groups() && (!wanted || locked < *wanted) && !all.conflict && !all.not_waited_for) {
+    const std::size_t first = all.states.size();
+    const std::size_t count = std::min(groups() - first, wanted ? *wanted - locked : groups());
+    co_await lock_over_buckets(redis, first, count, held, all, counters);
+    locked = static_cast<std::size_t>(std::ranges::count(all.states, 'l'));
+  }
+  co_return all;
+}
+
+asio::awaitable<RowLockRequest::Answer> RowLockRequest::execute_in_bucket(RedisClient& redis, std::optional<std::size_t> wanted, LockSet* held,
+                                                                          ExecutionCounters* counters) {
   if (token_.empty()) held = nullptr;
   RepliesPtr replies;
   if (held != nullptr && !wanted) replies = co_await lock_free_row(redis, counters);

@@ -17,8 +17,9 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// Rows that a query has read and wants to lock (SELECT … FOR UPDATE), as one call of one script: a group is what one row of the
-/// query was made of, and is locked as a whole or not at all.
+/// Rows that a query has read and wants to lock (SELECT … FOR UPDATE). A group is what one row of the query was made of. Tables of one bucket
+/// are locked by one call of one script: a group as a whole or not at all. Tables of several buckets are locked bucket by bucket, in ascending
+/// order; if a group's row in a later bucket is not locked, its rows in earlier ones stay locked, as in PostgreSQL.
 class RowLockRequest {
  public:
   /// One table of the query.
@@ -58,6 +59,13 @@ class RowLockRequest {
   asio::awaitable<Answer> execute(RedisClient& redis, std::optional<std::size_t> wanted, LockSet* held, ExecutionCounters* counters);
 
  private:
+  bool is_in_one_bucket() const;
+  asio::awaitable<Answer> execute_in_bucket(RedisClient& redis, std::optional<std::size_t> wanted, LockSet* held, ExecutionCounters* counters);
+  asio::awaitable<Answer> execute_over_buckets(RedisClient& redis, std::optional<std::size_t> wanted, LockSet* held, ExecutionCounters* counters);
+  /// Locks the groups [first, first + count) and appends their states to the answer.
+  asio::awaitable<void> lock_over_buckets(RedisClient& redis, std::size_t first, std::size_t count, LockSet* held, Answer& all, ExecutionCounters* counters);
+  /// Returns the rows of some tables in these groups.
+  RowLockRequest part(const std::vector<std::size_t>& tables, const std::vector<std::size_t>& groups) const;
   asio::awaitable<RepliesPtr> lock_free_row(RedisClient& redis, ExecutionCounters* counters);
   asio::awaitable<RepliesPtr> lock_groups(RedisClient& redis, std::optional<std::size_t> wanted, bool keeps, ExecutionCounters* counters);
 

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "executor/runtime/row_store.h"
-#include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_error.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/tables/mapped_access.h"
@@ -79,8 +78,15 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
       unit_(write_options(context, *table, source)),
       counters_(node, context),
       table_(std::move(table)),
-      streams_(rows != nullptr || planner::tables_of(source).empty()) {
-  if (rows) source_ = std::move(rows);
+      streams_(rows != nullptr) {
+  if (rows) {
+    source_ = std::move(rows);
+  } else {
+    const std::vector<std::shared_ptr<const sql::TableDef>> tables = planner::tables_of(source);
+    streams_ = tables.empty();
+    // The stricter levels check all that they have read.
+    if (context.allows_increments) source_commits_ = SeenCommits(tables);
+  }
   if (table_->mapping) {
     mapped_ = std::make_shared<MappedUnit>(table_);
   }
@@ -265,7 +271,7 @@ asio::awaitable<void> WriteOperator::write_chunks_as(Exchange step) {
   if (is_ahead_ || is_buffered()) co_return co_await write_chunks();
   if (!journaled_) co_await begin_journal();
   for (Chunk& chunk : chunks_) {
-    chunk.unit->set_journal(journaled_->step());
+    chunk.unit->set_journal(journaled_->step(table_->tag()));
     if (step != Exchange::kNone) chunk.unit->turn_updates_into_deletes();
     if (step == Exchange::kArrive) chunk.unit->turn_deletes_into_inserts();
     Finish finish;
@@ -451,11 +457,22 @@ asio::awaitable<void> WriteOperator::collect_all() {
   if (spilled_) spilled_->finish();
 }
 
+asio::awaitable<void> WriteOperator::collect_whole_commits() {
+  CommandBatch numbers;
+  source_commits_.append_numbers(numbers);
+  const RepliesPtr replies = co_await context_.ask(std::move(numbers), counters());
+  source_commits_.take_numbers(*replies, 0);
+  co_await collect_all();
+  // Nothing is written yet: rows of a source over tables wait.
+  if (co_await source_commits_.are_torn(context_.redis())) throw WriteConflict{};
+}
+
 asio::awaitable<void> WriteOperator::run() {
   const std::size_t limit = chunk_rows();
   // Before there are rows: where it has to follow definitions of others first, the run begins again, and a client's data come only once.
   if (is_ahead_) co_await claim_place_ahead();
-  co_await collect_all();
+  if (source_commits_.are_possible()) co_await collect_whole_commits();
+  else co_await collect_all();
   if (actions_) co_await take_actions(limit);
   source_.reset();
   if (mapped_) {
@@ -489,83 +506,6 @@ asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
     }
   }
   co_return returned_.next();
-}
-
-void WriteOperator::compute_generated(const sql::TableDef& table, const std::vector<planner::Assignment>& generated, sql::Batch& batch) {
-  // None of them reads another.
-  for (const planner::Assignment& assignment : generated) {
-    batch.columns[table.position(assignment.number)] = sql::evaluate(*assignment.value, batch, context_.evaluation());
-  }
-}
-
-namespace {
-
-/// The checks of policies on some rows, evaluated.
-class PolicyResults {
- public:
-  PolicyResults(const std::vector<planner::PolicyCheck>& checks, bool of_new_rows, const sql::Batch& batch, const sql::EvaluationContext& context) {
-    for (const planner::PolicyCheck& check : checks) {
-      if ((check.row == planner::PolicyCheck::Row::kNew) != of_new_rows) continue;
-      results_.emplace_back(&check, sql::evaluate(*check.condition, batch, context));
-    }
-  }
-
-  void require(const sql::TableDef& table, std::size_t row) const {
-    for (const auto& [check, result] : results_) {
-      if (result->is_null(row) || !result->get<bool>(row)) throw policy_violation(table, *check);
-    }
-  }
-
- private:
-  std::vector<std::pair<const planner::PolicyCheck*, sql::ColumnPtr>> results_;
-};
-
-/// The columns of a batch of new rows, then those of the rows that they were made of.
-sql::Batch with_source(const sql::Batch& rows, std::size_t width, const sql::Batch& source) {
-  sql::Batch both{.rows = rows.rows, .columns = {rows.columns.begin(), rows.columns.begin() + static_cast<std::ptrdiff_t>(width)}};
-  both.columns.insert(both.columns.end(), source.columns.begin(), source.columns.end());
-  return both;
-}
-
-}  // namespace
-
-void WriteOperator::check_existing(const sql::TableDef& table, const std::vector<planner::PolicyCheck>& policies, const sql::Batch& source) {
-  if (policies.empty()) return;
-  const PolicyResults results(policies, false, source, context_.evaluation());
-  for (std::size_t row = 0; row < source.rows; ++row) results.require(table, row);
-}
-
-void WriteOperator::check_rows(const sql::TableDef& table, const std::vector<planner::BoundCheck>& checks, const sql::Batch& batch,
-                               const std::vector<std::vector<sql::Datum>>& rows, const std::vector<planner::PolicyCheck>& policies,
-                               const sql::Batch& source) {
-  const PolicyResults allowed(policies, true, policies.empty() ? sql::Batch{} : with_source(batch, table.columns.size(), source), context_.evaluation());
-  const sql::SessionSettings& settings = *context_.evaluation().settings;
-  std::vector<sql::ColumnPtr> results;
-  for (const planner::BoundCheck& check : checks) results.push_back(sql::evaluate(*check.condition, batch, context_.evaluation()));
-  for (std::size_t i = 0; i < rows.size(); ++i, ++checked_rows_) {
-    try {
-      allowed.require(table, i);
-      require_not_null(table, rows[i], settings);
-      for (std::size_t number = 0; number < checks.size(); ++number) {
-        const sql::Column& result = *results[number];
-        const planner::BoundCheck& check = checks[number];
-        const bool holds = !result.is_null(i) && result.get<bool>(i);
-        if (!check.view.empty() && !holds) throw check_option_violation(table, check.view, rows[i], settings);
-        if (check.view.empty() && !result.is_null(i) && !holds) throw check_violation(table, check.name, rows[i], settings);
-      }
-    } catch (const sql::SqlError& error) {
-      throw RowError(error, checked_rows_);
-    }
-  }
-}
-
-sql::Batch WriteOperator::evaluate_returning(const std::vector<sql::ExpressionPtr>& returning, const sql::Batch& batch) {
-  sql::Batch result;
-  result.rows = batch.rows;
-  for (const sql::ExpressionPtr& expression : returning) {
-    result.columns.push_back(sql::evaluate_for_output(*expression, batch, context_.evaluation()));
-  }
-  return result;
 }
 
 sql::ColumnPtr old_column(const sql::Batch& source, std::size_t position, sql::Type type) {

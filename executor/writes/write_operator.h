@@ -7,6 +7,7 @@
 #include "executor/operators/spill_file.h"
 #include "executor/storage/journaled_unit.h"
 #include "executor/storage/mapped_unit.h"
+#include "executor/storage/seen_commits.h"
 #include "executor/storage/unseen_rows.h"
 #include "executor/storage/write_unit.h"
 #include "executor/writes/referential_actions.h"
@@ -75,6 +76,8 @@ class WriteOperator : public Operator {
   asio::awaitable<void> run();
   /// Reads the source to its end.
   asio::awaitable<void> collect_all();
+  /// Reads the source, which lies in several buckets. Throws WriteConflict if it may have seen a commit over these in some of them only.
+  asio::awaitable<void> collect_whole_commits();
   /// In parts that fit a chunk.
   asio::awaitable<void> collect_in_chunks(const sql::Batch& batch, std::size_t limit);
   /// The unit is full: it becomes a chunk of a journaled one.
@@ -116,6 +119,7 @@ class WriteOperator : public Operator {
   std::shared_ptr<const sql::TableDef> table_;
   std::shared_ptr<MappedUnit> mapped_;  // in place of the unit; null: the table is managed
   bool streams_;                        // chunks are written while the source still gives rows
+  SeenCommits source_commits_;          // over the buckets that the source reads
   bool knows_ttl_ = true;               // of the old rows of a mapped table
   bool is_ahead_ = false;               // of the transaction's commit
   bool exchanges_keys_ = false, passes_on_references_ = false;

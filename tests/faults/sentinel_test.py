@@ -300,6 +300,25 @@ def test_commits_wait_for_replicas(make_redis, make_server):
             assert replica("HGET", "t:1", "v") == "5"
 
 
+def test_a_large_commit_whose_confirmation_is_lost_is_not_refused(make_redis, make_server):
+    """It took place, so no definite error may come."""
+    group = Group(make_redis, replicas=1, sentinels=0)
+    server = make_server("--threads", "1", *with_replicas(1), redis=group.nodes[0])
+    with server.connect() as connection, server.connect() as other:
+        connection.run("CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t SELECT g, 0 FROM generate_series(1, 1000) g")
+        connection.run("BEGIN; UPDATE t SET v = 1")
+        group.nodes[1].signal(signal.SIGSTOP)
+        try:
+            connection.send(query("COMMIT"))
+            wait_until_shown(connection, other)
+            group.nodes[0].end_commit_connections()
+            [result] = connection.results()
+            assert result.sqlstate == "08007", result.error
+        finally:
+            group.nodes[1].signal(signal.SIGCONT)
+        assert run_when_it_is_back(connection, "SELECT count(*) FROM t WHERE v = 1") == [["1000"]]
+
+
 def wait_until_shown(connection, other):
     shown = f"SELECT wait_event_type, wait_event FROM pg_stat_activity WHERE pid = {connection.process_id}"
     wait_for(lambda: other.run(shown) == [["IPC", "SyncRep"]], what="a commit that waits for replicas")

@@ -36,6 +36,14 @@ class Node:
     def signal(self, number):
         self.redis.process.send_signal(number)
 
+    def end_commit_connections(self):
+        """Closes the connections whose commits wait for replicas."""
+        with self.connect() as connection:
+            for line in connection("CLIENT", "LIST").splitlines():
+                facts = dict(word.split("=", 1) for word in line.split() if "=" in word)
+                if facts["name"].endswith("-commits"):
+                    connection("CLIENT", "KILL", "ID", facts["id"])
+
     def role(self):
         with self.connect() as connection:
             return connection("ROLE")[0]

@@ -1,11 +1,13 @@
--- Records of prepared commits: {keys and arguments of write_rows.lua, locks, expiries, state of shared/definitions.lua or false}. locks: by
--- hash {key, strengths, fields}. expiries: {row, milliseconds since 1970}. The locks of a prepared
--- commit have its name as their token, and a lease that does not end. Defines:
+-- Records of prepared commits: {keys and arguments of write_rows.lua, locks, expiries, state of shared/definitions.lua or false, locks of
+-- tables}. locks: by hash {key, strengths, fields}. expiries: {row, milliseconds since 1970}. locks of tables: the keys of locks of tables
+-- that the commit has read and that must not change. The locks of a prepared commit have its name as their token, and a lease that does not
+-- end. Defines:
 --   milliseconds()             the time
 --   remove_record(name)
 --   bury(name)                 leaves a tombstone; removes two that are older than a day
 --   touch()                    writes something: WAIT behind a script that has written nothing may return at once
 --   unlock(name, locks)        takes the name out of locks
+--   unlock_tables(name, keys)  takes the name out of locks of tables
 local function milliseconds()
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
@@ -24,6 +26,9 @@ local function unlock(name, locks)
       if value and left ~= '' and left ~= value then redis.call('HSET', key, field, left) end
     end
   end
+end
+local function unlock_tables(name, keys)
+  for _, key in ipairs(keys or {}) do unlock(name, {{key, {}, {'t'}}}) end
 end
 local function remove_record(name)
   redis.call('HDEL', kPreparedKey, name)

@@ -16,7 +16,7 @@ namespace {
 /// Buckets that know in advance which calls come. A call is "<script> <bucket>", with " wait" behind it if it waits for replicas.
 class ExpectingSender final : public BucketSender {
  public:
-  /// An answer: a word, "lost", or a word with " unconfirmed" behind it.
+  /// An answer: a word, "lost", or a word with " unconfirmed" behind it. "refused": nothing of the round can be sent.
   void expect(std::vector<std::pair<std::string, std::string>> round) { rounds_.push_back(std::move(round)); }
 
   asio::awaitable<std::vector<BucketAnswer>> run(std::vector<BucketCall> calls) override {
@@ -33,6 +33,7 @@ class ExpectingSender final : public BucketSender {
       const std::string text = std::string(call.script->name()) + " " + std::to_string(call.bucket) + (call.waits ? " wait" : "");
       EXPECT_EQ(text, round[index].first);
       EXPECT_EQ(call.arguments[0], name_.text);
+      if (round[index].second == "refused") throw sql::SqlError("57P01", "closed");
       answers.push_back(answer(round[index].second));
     }
     time_ += step_;
@@ -90,6 +91,21 @@ TEST(BucketCommit, IsCommittedWhereOneBucketAppliesItLater) {
   const BucketCommitResult result = sender.commit();
   EXPECT_EQ(result.state, BucketCommitState::kCommitted);
   EXPECT_FALSE(result.is_applied);
+}
+
+TEST(BucketCommit, AnErrorBehindTheDecisionIsNoRefusal) {
+  ExpectingSender sender;
+  sender.expect({{"prepare_commit 3 wait", "prepared"}, {"prepare_commit 5 wait", "prepared"}});
+  sender.expect({{"apply_commit 3", "refused"}, {"apply_commit 5", ""}});
+  EXPECT_EQ(sender.commit().state, BucketCommitState::kCommitted);
+  sender.expect({{"prepare_commit 3 wait", "prepared"}, {"prepare_commit 5 wait", "lost"}});
+  sender.expect({{"fence_prepared 3 wait", "refused"}, {"fence_prepared 5 wait", ""}});
+  sender.expect({{"fence_prepared 3 wait", "prepared"}, {"fence_prepared 5 wait", "prepared"}});
+  sender.expect({{"apply_commit 3", "refused"}, {"apply_commit 5", ""}});
+  sender.expect({{"fence_prepared 3 wait", "applied"}, {"fence_prepared 5 wait", "applied"}});
+  sender.expect({{"apply_commit 3", "applied"}, {"apply_commit 5", "applied"}});
+  EXPECT_EQ(sender.commit().state, BucketCommitState::kCommitted);
+  EXPECT_TRUE(sender.is_done());
 }
 
 TEST(BucketCommit, AbortsEverywhereWhereOneBucketRefuses) {
