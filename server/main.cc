@@ -24,6 +24,7 @@
 #include "server/look.h"
 #include "server/redis_check.h"
 #include "server/redis_engines.h"
+#include "server/rebalance.h"
 #include "server/reload.h"
 #include "server/server.h"
 #include "server/server_options.h"
@@ -119,6 +120,7 @@ int main(int argc, char** argv) {
   server::hide_passwords(argc, argv);
   if (argc > 1 && words[1] == "init") return server::run_init(argc, arguments.data());
   if (argc > 1 && words[1] == "check") return server::run_check(argc, arguments.data());
+  if (argc > 1 && words[1] == "rebalance") return server::run_rebalance(argc, arguments.data());
   if (argc > 1 && words[1] == "health") return server::run_health(argc, arguments.data());
   if (argc > 1 && words[1] == "discover") return server::run_discover(argc, arguments.data());
   if (argc > 1 && words[1] == "look") return server::run_look(argc, arguments.data());

@@ -152,7 +152,7 @@ def test_rows_of_one_slot(make_redis, make_server):
 def test_reads_of_all_layouts_of_the_manual(make_redis, make_server, fresh_server):
     """The tables of docs/mapping.md give the answers that they give over one Redis."""
     cluster, server = over_cluster(make_redis, make_server)
-    for example, definitions in ((mapped_login_test, mapped_login_test.LOGIN), (mapped_themes_test, mapped_themes_test.THEMES)):
+    for example, definitions in ((mapped_login_test, mapped_login_test.LOGIN), (mapped_themes_test, mapped_themes_test.TABLES)):
         with MappedKeys(fresh_server, example.load, definitions) as (one, _), MappedKeys(server, example.load, definitions) as (many, _):
             for table, in one.run("SELECT relname FROM pg_class WHERE relkind = 'f' ORDER BY 1"):
                 wanted = one.run(f"SELECT t::text FROM {table} t ORDER BY 1")
