@@ -54,7 +54,7 @@ def test_rows_of_many_slots(make_redis, make_server):
         assert raw("HGETALL", "item:100") == ["kind", "k1", "price", "5"]
         # The application maintains the set, so the new row is noted until it has an entry.
         same(other, "SELECT id FROM item WHERE kind = 'k1' AND price < 6 ORDER BY id", "1", "4", "100")
-        assert raw("SMEMBERS", "{0}redquel:unkept:" + connection.run("SELECT 'item'::regclass::oid")[0][0]) != []
+        assert raw("SMEMBERS", "{460}redquel:unkept:" + connection.run("SELECT 'item'::regclass::oid")[0][0]) != []
         connection.run("DELETE FROM item WHERE id = 100")
         assert raw("EXISTS", "item:100") == 0
         error = refused(connection, "UPDATE item SET price = 0 WHERE id IN (1, 2)")
