@@ -83,6 +83,9 @@ int serve(const server::Configuration& configuration, std::vector<std::string> c
                                        .least_rows = configuration.cache_least_rows,
                                        .first_scan = configuration.cache_first_scan,
                                        .threads = configuration.cache_threads};
+  if (sql::uses_cluster() && configuration.cache_memory > 0) {
+    spdlog::info("tables are not kept in memory (cache.memory): a cluster does not report the changes of its keys");
+  }
   server_options.logins = login_policy(server_options, redis);
   if (configuration.loopback_until_password && server_options.logins->is_protected()) {
     server_options.listen = server::loopback_of(server_options.listen);
