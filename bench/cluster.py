@@ -14,10 +14,33 @@ from harness.servers import Postgres, Redis, Redquel
 from measure import write
 
 TABLES, CLIENTS = 12, 32
-SCHEMA = """CREATE TABLE part_{k} (id integer PRIMARY KEY, name text NOT NULL, dept integer NOT NULL);
+# Each in a bucket of its own, where there are buckets.
+SCHEMA = """SET redquel.placement = balanced;
+CREATE TABLE part_{k} (id integer PRIMARY KEY, name text NOT NULL, dept integer NOT NULL);
 CREATE INDEX ON part_{k} USING hash (dept);
 INSERT INTO part_{k} SELECT i, 'name ' || i, i % 100 FROM generate_series(1, {rows}) i;
 """
+# pgbench's tables, in one bucket.
+BANK = """SET redquel.placement = together;
+CREATE TABLE branch (bid integer PRIMARY KEY, bbalance integer NOT NULL);
+CREATE TABLE teller (tid integer PRIMARY KEY, tbalance integer NOT NULL);
+CREATE TABLE account (aid integer PRIMARY KEY, abalance integer NOT NULL, filler text);
+CREATE TABLE history (tid integer, bid integer, aid integer, delta integer, mtime timestamp);
+INSERT INTO branch SELECT i, 0 FROM generate_series(1, 100) i;
+INSERT INTO teller SELECT i, 0 FROM generate_series(1, 1000) i;
+INSERT INTO account SELECT i, 0, 'filler' FROM generate_series(1, {rows}) i;
+"""
+TPC_B = """\\set aid random(1, {rows})
+\\set bid random(1, 100)
+\\set tid random(1, 1000)
+\\set delta random(-5000, 5000)
+BEGIN;
+UPDATE account SET abalance = abalance + :delta WHERE aid = :aid;
+SELECT abalance FROM account WHERE aid = :aid;
+UPDATE teller SET tbalance = tbalance + :delta WHERE tid = :tid;
+UPDATE branch SET bbalance = bbalance + :delta WHERE bid = :bid;
+INSERT INTO history VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);
+END;"""
 NUMBERS = "\\set id random(1, {rows} - 1)\n\\set d random(0, 99)\n"
 TWO = NUMBERS + "BEGIN;\nUPDATE part_{k} SET dept = :d WHERE id = :id;\nUPDATE part_{other} SET dept = :d WHERE id = :id + 1;\nCOMMIT;"
 
@@ -34,6 +57,8 @@ WORKLOADS = [
     Workload("update of an indexed column", NUMBERS + "UPDATE part_{k} SET dept = :d WHERE id = :id;"),
     Workload("two rows of one table", TWO.replace("{other}", "{k}")),
     Workload("two rows of two tables", TWO),
+    Workload("TPC-B in one bucket", TPC_B),
+    Workload("join of two tables", NUMBERS + "SELECT a.name, b.dept FROM part_{k} a JOIN part_{other} b USING (id) WHERE a.id = :id;"),
 ]
 
 
@@ -110,6 +135,7 @@ def measure(options):
         for one in measured:
             for k in range(TABLES):
                 psql(one.server, SCHEMA.format(k=k, rows=rows), timeout=600)
+            psql(one.server, BANK.format(rows=rows), timeout=600)
         folder, program = temporary_folder(), Postgres().binary("pgbench")
         print(f"{'workload':30} {'server':10} {'tps':>8} {'redquel µs':>11} {'Redis µs':>9} {'busiest node':>13}")
         for workload in (w for w in WORKLOADS if options.only in w.name):
