@@ -7,7 +7,7 @@ import os
 import re
 import statistics
 
-from harness.cluster_nodes import Cluster, free_port_of_cluster
+from harness.cluster_nodes import Cluster, free_port_of_cluster, scripts
 from harness.processes import temporary_folder
 from harness.programs import connection_options, psql, run
 from harness.servers import Postgres, Redis, Redquel
@@ -118,6 +118,21 @@ def pgbench(program, measured, scripts, seconds):
     return {"tps": float(rate[1]), **measured.counted(transactions)}
 
 
+def look_cost(build, cluster, calls=20_000, batch=500):
+    """µs that Redis takes for a look at the commits of one bucket, and for an empty script."""
+    tag = "{460}"  # of the home bucket
+    node = cluster.master_of(tag)
+    with node.connect() as connection:
+        figures = []
+        for text in (scripts(build)["look_at_commits"][0], "return 1"):
+            sha1 = connection("SCRIPT", "LOAD", text)
+            connection("CONFIG", "RESETSTAT")
+            for _ in range(calls // batch):
+                connection.pipeline([["EVALSHA_RO", sha1, "1", f"{tag}redquel:prepared", "0"]] * batch)
+            figures.append(float(re.search(r"cmdstat_evalsha_ro:.*?usec_per_call=([\d.]+)", connection("INFO", "commandstats"))[1]))
+    return figures
+
+
 def measure(options):
     """Prints a line for each workload and server; returns all figures."""
     started, results = [], []
@@ -139,17 +154,20 @@ def measure(options):
         folder, program = temporary_folder(), Postgres().binary("pgbench")
         print(f"{'workload':30} {'server':10} {'tps':>8} {'redquel µs':>11} {'Redis µs':>9} {'busiest node':>13}")
         for workload in (w for w in WORKLOADS if options.only in w.name):
-            scripts = [f"{folder}/{k}.sql" for k in range(TABLES)]
-            for k, script in enumerate(scripts):
+            files = [f"{folder}/{k}.sql" for k in range(TABLES)]
+            for k, script in enumerate(files):
                 write(script, workload.sql.format(k=k, other=(k + 1) % TABLES, rows=rows))
             runs = {one.name: [] for one in measured}
             for _ in range(options.rounds):
                 for one in measured:
-                    runs[one.name].append(pgbench(program, one, scripts, options.seconds))
+                    runs[one.name].append(pgbench(program, one, files, options.seconds))
             for name, figures in runs.items():
                 median = {key: statistics.median(run[key] for run in figures) for key in figures[0]}
                 results.append({"workload": workload.name, "server": name, "median": median, "all": figures})
                 print(f"{workload.name:30} {name:10} {median['tps']:8.0f} {median['redquel']:11.1f} {median['redis']:9.1f} {median['busiest']:12.0%}", flush=True)
+        look, empty = look_cost(options.build, measured[-1].redis)
+        results.append({"workload": "look at commits", "median": {"redis": look, "empty script": empty}})
+        print(f"a look at the commits of a bucket: {look:.2f} µs; an empty script: {empty:.2f} µs", flush=True)
     finally:
         for thing in reversed(started):
             thing.stop()

@@ -292,7 +292,7 @@ class SlotMover::Move {
   asio::awaitable<void> move_own(std::vector<std::string> keys) {
     const RepliesPtr copied = co_await migrate(keys, true);
     // WATCH is refused if one of the keys has expired since.
-    if (is_redirect((*copied)[0]) || (copied->is_error(0) && (*copied)[0].text.starts_with("TRYAGAIN"))) co_return co_await forget_copies(std::move(keys));
+    if (is_redirect((*copied)[0]) || ((*copied)[0].is_error() && (*copied)[0].text.starts_with("TRYAGAIN"))) co_return co_await forget_copies(std::move(keys));
     copied->or_throw();
     co_await write_mark(*target_, to_.replicas, true);
     CommandBatch removal;

@@ -163,7 +163,7 @@ asio::awaitable<MappedWriteResult> write_in_slot(RedisClient& redis, MappedWrite
   if (allowed.empty() || allowed[0].text != "free") co_return refused_mapped_write(allowed);
   if (call.place()) {
     const std::vector<std::string> slot{sql::slot_tag(call.place()->slot).append(sql::kNoKey)}, arguments = call.user_arguments();
-    const RepliesPtr written = co_await run_script(redis, kMappedWriteInSlotScript, slot, arguments, counters);
+    const RepliesPtr written = co_await run_script(redis, kMappedWriteScript, slot, arguments, counters);
     const std::span<const Reply> answer = written->array(0);
     if (answer.empty() || answer[0].text != "applied") co_return refused_mapped_write(answer);
   }

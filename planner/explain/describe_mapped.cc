@@ -520,14 +520,12 @@ CommandText describe_write(const sql::TableDef& table, Change change, const std:
     }
     if (is_touched) add_structure(table, index, change, increments, text.commands);
   }
-  // In a cluster another script looks at the definitions and locks, which are in another slot.
-  const bool has_guard = sql::uses_cluster();
-  if (!text.commands.empty()) text.commands.front() = (has_guard ? "EVALSHA mapped_write_in_slot: " : "EVALSHA mapped_write: ") + text.commands.front();
+  if (!text.commands.empty()) text.commands.front() = "EVALSHA mapped_write: " + text.commands.front();
   if (change == Change::kInsert && sql::has_unkept_structure(table)) text.commands.push_back(fmt::format("SADD redquel:unkept:{}", table.oid));
   if (mapping.ohm && change == Change::kInsert) text.as_needed = {"SET"};                    // the counter of ids
   if (mapping.ohm && change == Change::kDelete) text.as_needed = {"HGETALL", "SMEMBERS"};    // what Ohm keeps beside the row
   text.round_trips = "2 (old values, then one script that checks them and writes)";
-  if (has_guard) {
+  if (sql::uses_cluster()) {  // the definitions and locks are in another slot
     text.commands.insert(text.commands.begin(), "EVALSHA guard_mapped_write");
     text.round_trips = "3 (old values, definitions and locks, then one script that checks the values and writes)";
   }
