@@ -170,6 +170,8 @@ asio::awaitable<void> SlotMover::weigh(Node& node, std::size_t number, ClusterSu
   const RepliesPtr listed = co_await node.run("CLUSTER", "NODES");
   for (const ClusterMember& member : read_members(listed->text(0).value_or(""), node.place())) {
     if (!member.is_asked) continue;
+    master.node.slots = member.slots;  // others may not have heard of them yet
+    master.slots = member.slots.count();
     for (const auto& [slot, target] : member.leaving) targets[slot] = target;
   }
   std::vector<SlotLoad> loads;
@@ -239,6 +241,8 @@ class SlotMover::Move {
     // The mark stays at the source until the target owns the slot, also if the source is replaced meanwhile.
     const RepliesPtr count = co_await source_->run("CLUSTER", "COUNTKEYSINSLOT", slot_);
     if (count->integer(0) > 0) co_await write_mark(*source_, from_.replicas, false);
+    // A target that imports does not hear that its source was replaced, and has no owner of the slot once the old source is a replica.
+    co_await target_->run("CLUSTER", "SETSLOT", slot_, "NODE", from_.node.id);
     co_await target_->run("CLUSTER", "SETSLOT", slot_, "IMPORTING", from_.node.id);
     co_await source_->run("CLUSTER", "SETSLOT", slot_, "MIGRATING", to_.node.id);
   }

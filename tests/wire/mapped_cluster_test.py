@@ -25,12 +25,13 @@ def over_cluster(make_redis, make_server, **options):
 
 def run_all(connection, *statements):
     for statement in statements:
-        connection.run(statement)
+        error = connection.query(statement)[-1].error
+        assert error is None, (statement, error)
 
 
 def same(connection, sql, *rows):
     given = connection.run(sql)
-    assert given == [list(row) for row in rows], (sql, given, rows)
+    assert given == [[row] if isinstance(row, str) else list(row) for row in rows], (sql, given, rows)
 
 
 def refused(connection, sql, sqlstate="0A000"):
@@ -74,19 +75,19 @@ def test_all_layouts(make_redis, make_server):
         run_all(connection,
                 MAKE.format("texts (id bigint, a text, b text)", "strings", "texts:{{{id}}}:{*}"),
                 MAKE.format("plain (id bigint, a text)", "string", "plain:{id}"),
-                MAKE.format("tag (name text, id bigint)", "set", "tag:{name}"),
-                MAKE.format("board (name text, player text, score float8)", "zset", "board:{name}"),
-                MAKE.format("pair (id bigint, name text, value text)", "hash_fields", "pair:{id}"),
-                MAKE.format("line (name text, value text)", "list", "line:{name}"),
-                MAKE.format("event (name text, entry text OPTIONS (role 'id'), what text)", "stream", "event:{name}"))
+                MAKE.format("tag (word text, book_id bigint)", "set", "tag:{word}"),
+                MAKE.format("board (game text, player text, score float8)", "zset", "board:{game}"),
+                MAKE.format("pair (number bigint, field text, value text)", "hash_fields", "pair:{number}"),
+                MAKE.format("line (page text, value text, position int)", "list", "line:{page}"),
+                MAKE.format("event (day text, id text, what text)", "stream", "event:{day}"))
         for number in (1, 2, 3):
             run_all(connection, f"INSERT INTO texts VALUES ({number}, 'a', 'b')", f"UPDATE texts SET b = NULL, a = 'changed' WHERE id = {number}",
                     f"INSERT INTO plain VALUES ({number}, 'x')", f"UPDATE plain SET a = 'y' WHERE id = {number}",
-                    f"INSERT INTO tag VALUES ('t{number}', 1), ('t{number}', 2)", f"DELETE FROM tag WHERE name = 't{number}' AND id = 1",
-                    f"INSERT INTO board VALUES ('b{number}', 'ann', 1), ('b{number}', 'bob', 2)", f"UPDATE board SET score = score + 5 WHERE name = 'b{number}' AND player = 'ann'",
-                    f"INSERT INTO pair VALUES ({number}, 'p', 'v'), ({number}, 'q', 'w')", f"DELETE FROM pair WHERE id = {number} AND name = 'q'",
-                    f"INSERT INTO line VALUES ('l{number}', 'first'), ('l{number}', 'second')",
-                    f"INSERT INTO event (name, what) VALUES ('e{number}', 'made')")
+                    f"INSERT INTO tag VALUES ('t{number}', 1), ('t{number}', 2)", f"DELETE FROM tag WHERE word = 't{number}' AND book_id = 1",
+                    f"INSERT INTO board VALUES ('b{number}', 'ann', 1), ('b{number}', 'bob', 2)", f"UPDATE board SET score = score + 5 WHERE game = 'b{number}' AND player = 'ann'",
+                    f"INSERT INTO pair VALUES ({number}, 'p', 'v'), ({number}, 'q', 'w')", f"DELETE FROM pair WHERE number = {number} AND field = 'q'",
+                    f"INSERT INTO line (page, value) VALUES ('l{number}', 'first'), ('l{number}', 'second')",
+                    f"INSERT INTO event (day, what) VALUES ('e{number}', 'made')")
             tagged = f"texts:{{{number}}}"
             assert raw("GET", f"{tagged}:a") == "changed" and raw("EXISTS", f"{tagged}:b") == 0
             assert raw("GET", f"plain:{number}") == "y" and raw("SMEMBERS", f"tag:t{number}") == ["2"]
@@ -95,13 +96,13 @@ def test_all_layouts(make_redis, make_server):
             assert raw("XLEN", f"event:e{number}") == 1
         for table, count in (("texts", 3), ("plain", 3), ("tag", 3), ("board", 6), ("pair", 3), ("line", 6), ("event", 3)):
             same(connection, f"SELECT count(*) FROM {table}", [str(count)])
-        same(connection, "SELECT name, player, score FROM board ORDER BY score DESC, name LIMIT 2", ["b1", "ann", "6"], ["b2", "ann", "6"])
-        same(connection, "SELECT player, rank() OVER (ORDER BY score DESC) FROM board WHERE name = 'b1' ORDER BY 2", ["ann", "1"], ["bob", "2"])
-        same(connection, "SELECT t1.id FROM tag t1, tag t2 WHERE t1.name = 't1' AND t2.name = 't2' AND t1.id = t2.id", "2")
+        same(connection, "SELECT game, player, score FROM board ORDER BY score DESC, game LIMIT 2", ["b1", "ann", "6"], ["b2", "ann", "6"])
+        same(connection, "SELECT player, rank() OVER (ORDER BY score DESC) FROM board WHERE game = 'b1' ORDER BY 2", ["ann", "1"], ["bob", "2"])
+        same(connection, "SELECT t1.book_id FROM tag t1, tag t2 WHERE t1.word = 't1' AND t2.word = 't2' AND t1.book_id = t2.book_id", "2")
 
 
 SHOP = """
-CREATE FOREIGN TABLE sale (id bigint, owner text, size bigint) SERVER redis OPTIONS (layout 'hash', key '{{shop}}:sale:{id}', counter '{{shop}}:sale:id');
+CREATE FOREIGN TABLE sale (id bigint, owner text, size bigint) SERVER redis OPTIONS (layout 'hash', key '{{shop}}:sale:{id}', counter '{shop}:sale:id');
 CREATE INDEX ON sale USING set (owner) WITH (key = '{{shop}}:sale:owner:{owner}', maintained = 'redquel');
 CREATE INDEX ON sale USING zset (size) WITH (key = '{{shop}}:sale:size', maintained = 'redquel');
 CREATE TABLE own (id bigint PRIMARY KEY, note text);
