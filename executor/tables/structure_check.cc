@@ -457,10 +457,8 @@ class Check {
       const bool is_hash = sql::is_hash_lookup(index);
       if (index.method == IndexMethod::kSet) call.command({"SREM", key, entry.member});
       if (index.method == IndexMethod::kZset) call.command({"ZREM", key, entry.member});
-      if (index.method == IndexMethod::kLookup) {
-        call.expect(is_hash ? MappedWriteCall::Words{"HGET", key, entry.field} : MappedWriteCall::Words{"GET", key}, entry.member);
-        call.command(is_hash ? MappedWriteCall::Words{"HDEL", key, entry.field} : MappedWriteCall::Words{"DEL", key});
-      }
+      if (index.method == IndexMethod::kLookup) call.expect(is_hash ? MappedWriteCall::Words{"HGET", key, entry.field} : MappedWriteCall::Words{"GET", key}, entry.member);
+      if (index.method == IndexMethod::kLookup) call.command(is_hash ? MappedWriteCall::Words{"HDEL", key, entry.field} : MappedWriteCall::Words{"DEL", key});
       if (sql::uses_cluster()) co_await write(std::exchange(call, new_call()));
     }
     co_await write(std::move(call));

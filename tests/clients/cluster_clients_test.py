@@ -29,10 +29,6 @@ def test_django_over_a_cluster(make_redis, make_server):
     follow(server_over_cluster(make_redis, make_server, "together"), "Django", {})
 
 
-def test_django_with_spread_tables(make_redis, make_server):
-    follow(server_over_cluster(make_redis, make_server, "balanced"), "Django", {})
-
-
 def run_pgbench(server):
     """pgbench -i and its own transaction, as a user runs them. The balances agree in the end."""
     options = connection_options(server)
@@ -51,7 +47,3 @@ def run_pgbench(server):
 
 def test_pgbench_over_a_cluster(make_redis, make_server):
     run_pgbench(server_over_cluster(make_redis, make_server, "together"))
-
-
-def test_pgbench_with_spread_tables(make_redis, make_server):
-    run_pgbench(server_over_cluster(make_redis, make_server, "balanced"))
