@@ -7,17 +7,40 @@ import os
 import re
 import statistics
 
-from harness.cluster_nodes import Cluster, free_port_of_cluster
+from harness.cluster_nodes import Cluster, free_port_of_cluster, scripts
 from harness.processes import temporary_folder
 from harness.programs import connection_options, psql, run
 from harness.servers import Postgres, Redis, Redquel
 from measure import write
 
 TABLES, CLIENTS = 12, 32
-SCHEMA = """CREATE TABLE part_{k} (id integer PRIMARY KEY, name text NOT NULL, dept integer NOT NULL);
+# Each in a bucket of its own, where there are buckets.
+SCHEMA = """SET redquel.placement = balanced;
+CREATE TABLE part_{k} (id integer PRIMARY KEY, name text NOT NULL, dept integer NOT NULL);
 CREATE INDEX ON part_{k} USING hash (dept);
 INSERT INTO part_{k} SELECT i, 'name ' || i, i % 100 FROM generate_series(1, {rows}) i;
 """
+# pgbench's tables, in one bucket.
+BANK = """SET redquel.placement = together;
+CREATE TABLE branch (bid integer PRIMARY KEY, bbalance integer NOT NULL);
+CREATE TABLE teller (tid integer PRIMARY KEY, tbalance integer NOT NULL);
+CREATE TABLE account (aid integer PRIMARY KEY, abalance integer NOT NULL, filler text);
+CREATE TABLE history (tid integer, bid integer, aid integer, delta integer, mtime timestamp);
+INSERT INTO branch SELECT i, 0 FROM generate_series(1, 100) i;
+INSERT INTO teller SELECT i, 0 FROM generate_series(1, 1000) i;
+INSERT INTO account SELECT i, 0, 'filler' FROM generate_series(1, {rows}) i;
+"""
+TPC_B = """\\set aid random(1, {rows})
+\\set bid random(1, 100)
+\\set tid random(1, 1000)
+\\set delta random(-5000, 5000)
+BEGIN;
+UPDATE account SET abalance = abalance + :delta WHERE aid = :aid;
+SELECT abalance FROM account WHERE aid = :aid;
+UPDATE teller SET tbalance = tbalance + :delta WHERE tid = :tid;
+UPDATE branch SET bbalance = bbalance + :delta WHERE bid = :bid;
+INSERT INTO history VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);
+END;"""
 NUMBERS = "\\set id random(1, {rows} - 1)\n\\set d random(0, 99)\n"
 TWO = NUMBERS + "BEGIN;\nUPDATE part_{k} SET dept = :d WHERE id = :id;\nUPDATE part_{other} SET dept = :d WHERE id = :id + 1;\nCOMMIT;"
 
@@ -34,6 +57,8 @@ WORKLOADS = [
     Workload("update of an indexed column", NUMBERS + "UPDATE part_{k} SET dept = :d WHERE id = :id;"),
     Workload("two rows of one table", TWO.replace("{other}", "{k}")),
     Workload("two rows of two tables", TWO),
+    Workload("TPC-B in one bucket", TPC_B),
+    Workload("join of two tables", NUMBERS + "SELECT a.name, b.dept FROM part_{k} a JOIN part_{other} b USING (id) WHERE a.id = :id;"),
 ]
 
 
@@ -93,6 +118,21 @@ def pgbench(program, measured, scripts, seconds):
     return {"tps": float(rate[1]), **measured.counted(transactions)}
 
 
+def look_cost(build, cluster, calls=20_000, batch=500):
+    """µs that Redis takes for a look at the commits of one bucket, and for an empty script."""
+    tag = "{460}"  # of the home bucket
+    node = cluster.master_of(tag)
+    with node.connect() as connection:
+        figures = []
+        for text in (scripts(build)["look_at_commits"][0], "return 1"):
+            sha1 = connection("SCRIPT", "LOAD", text)
+            connection("CONFIG", "RESETSTAT")
+            for _ in range(calls // batch):
+                connection.pipeline([["EVALSHA_RO", sha1, "1", f"{tag}redquel:prepared", "0"]] * batch)
+            figures.append(float(re.search(r"cmdstat_evalsha_ro:.*?usec_per_call=([\d.]+)", connection("INFO", "commandstats"))[1]))
+    return figures
+
+
 def measure(options):
     """Prints a line for each workload and server; returns all figures."""
     started, results = [], []
@@ -110,20 +150,24 @@ def measure(options):
         for one in measured:
             for k in range(TABLES):
                 psql(one.server, SCHEMA.format(k=k, rows=rows), timeout=600)
+            psql(one.server, BANK.format(rows=rows), timeout=600)
         folder, program = temporary_folder(), Postgres().binary("pgbench")
         print(f"{'workload':30} {'server':10} {'tps':>8} {'redquel µs':>11} {'Redis µs':>9} {'busiest node':>13}")
         for workload in (w for w in WORKLOADS if options.only in w.name):
-            scripts = [f"{folder}/{k}.sql" for k in range(TABLES)]
-            for k, script in enumerate(scripts):
+            files = [f"{folder}/{k}.sql" for k in range(TABLES)]
+            for k, script in enumerate(files):
                 write(script, workload.sql.format(k=k, other=(k + 1) % TABLES, rows=rows))
             runs = {one.name: [] for one in measured}
             for _ in range(options.rounds):
                 for one in measured:
-                    runs[one.name].append(pgbench(program, one, scripts, options.seconds))
+                    runs[one.name].append(pgbench(program, one, files, options.seconds))
             for name, figures in runs.items():
                 median = {key: statistics.median(run[key] for run in figures) for key in figures[0]}
                 results.append({"workload": workload.name, "server": name, "median": median, "all": figures})
                 print(f"{workload.name:30} {name:10} {median['tps']:8.0f} {median['redquel']:11.1f} {median['redis']:9.1f} {median['busiest']:12.0%}", flush=True)
+        look, empty = look_cost(options.build, measured[-1].redis)
+        results.append({"workload": "look at commits", "median": {"redis": look, "empty script": empty}})
+        print(f"a look at the commits of a bucket: {look:.2f} µs; an empty script: {empty:.2f} µs", flush=True)
     finally:
         for thing in reversed(started):
             thing.stop()

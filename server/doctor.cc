@@ -160,6 +160,21 @@ asio::awaitable<void> examine_databases(executor::RedisPool& pool, Findings& fin
   }
 }
 
+/// Examines at which masters of a cluster the tables lie.
+asio::awaitable<void> examine_placement(executor::RedisPool& pool, Findings& findings) {
+  const std::shared_ptr<const executor::SlotMap> slots = pool.slots();
+  if (!slots || slots->masters().size() < 2) co_return;
+  std::map<std::string, std::size_t> tables;  // by the address of their master
+  const executor::LoadedCatalog loaded = co_await executor::load_catalog(pool.shared(pool.default_database()));
+  for (const auto& [oid, table] : loaded.snapshot->tables) {
+    if (table->mapping || table->tag().empty()) continue;
+    if (const executor::TcpPlace* place = slots->place_of(executor::slot_of(table->prefix))) ++tables[place->address()];
+  }
+  if (tables.size() != 1 || tables.begin()->second < 2) co_return;
+  findings.warning(fmt::format("all {} tables lie at {}", tables.begin()->second, tables.begin()->first),
+                   "SET redquel.placement = balanced puts new tables into other buckets. \"redquel rebalance\" spreads buckets over the masters.");
+}
+
 }  // namespace
 
 asio::awaitable<std::vector<Finding>> examine_redis(executor::RedisPool& pool, std::string address) {
@@ -175,12 +190,13 @@ asio::awaitable<std::vector<Finding>> examine_redis(executor::RedisPool& pool, s
     findings.add(own.take(), pool.slots() ? node.address + ": " : "");
   }
   if (const auto slots = pool.slots()) examine_slots(*slots, findings);
-  if (pool.slots()) co_return findings.take();
+  if (pool.slots() && pool.slots()->assigned() < executor::kSlotCount) co_return findings.take();
   executor::RedisClient& home = pool.shared(pool.default_database());
   try {
     co_await examine_access(pool, std::move(address), findings);
     co_await examine_databases(pool, findings);
     co_await examine_roles(home, findings);
+    co_await examine_placement(pool, findings);
   } catch (const sql::SqlError& error) {
     findings.error(error);
   }

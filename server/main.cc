@@ -24,6 +24,7 @@
 #include "server/look.h"
 #include "server/redis_check.h"
 #include "server/redis_engines.h"
+#include "server/rebalance.h"
 #include "server/reload.h"
 #include "server/server.h"
 #include "server/server_options.h"
@@ -82,6 +83,9 @@ int serve(const server::Configuration& configuration, std::vector<std::string> c
                                        .least_rows = configuration.cache_least_rows,
                                        .first_scan = configuration.cache_first_scan,
                                        .threads = configuration.cache_threads};
+  if (sql::uses_cluster() && configuration.cache_memory > 0) {
+    spdlog::info("tables are not kept in memory (cache.memory): a cluster does not report the changes of its keys");
+  }
   server_options.logins = login_policy(server_options, redis);
   if (configuration.loopback_until_password && server_options.logins->is_protected()) {
     server_options.listen = server::loopback_of(server_options.listen);
@@ -119,6 +123,7 @@ int main(int argc, char** argv) {
   server::hide_passwords(argc, argv);
   if (argc > 1 && words[1] == "init") return server::run_init(argc, arguments.data());
   if (argc > 1 && words[1] == "check") return server::run_check(argc, arguments.data());
+  if (argc > 1 && words[1] == "rebalance") return server::run_rebalance(argc, arguments.data());
   if (argc > 1 && words[1] == "health") return server::run_health(argc, arguments.data());
   if (argc > 1 && words[1] == "discover") return server::run_discover(argc, arguments.data());
   if (argc > 1 && words[1] == "look") return server::run_look(argc, arguments.data());

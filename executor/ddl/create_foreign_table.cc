@@ -93,6 +93,7 @@ sql::Oid parent_of(const CatalogDraft& draft, const sql::TableDef& table, const 
 }  // namespace
 
 void put_mapping(const CatalogDraft& draft, sql::TableDef& table, sql::Mapping mapping) {
+  if (sql::uses_cluster() && mapping.database.value_or(0) != 0) throw SqlError(sqlstate::kFeatureNotSupported, "a cluster has the logical database 0 alone");
   for (const sql::Mapping::Option& option : mapping.options) {
     if (option.column == 0 || option.name != "parent") continue;
     const auto column = std::ranges::find(mapping.columns, option.column, &sql::Mapping::Column::number);
@@ -105,6 +106,13 @@ void put_mapping(const CatalogDraft& draft, sql::TableDef& table, sql::Mapping m
   sql::add_hidden_ttl(table, mapping);
   table.mapping = std::make_shared<const sql::Mapping>(std::move(mapping));
 }
+
+namespace {
+
+/// The first part of redquel's own keys, in a cluster behind the tag of a bucket.
+constexpr std::string_view kOwnName = "redquel";
+
+}  // namespace
 
 void check_overlap(const CatalogDraft& draft, const sql::TableDef& table) {
   const auto refuse = [&](const std::string& other, std::string_view what) {
@@ -124,7 +132,11 @@ void check_overlap(const CatalogDraft& draft, const sql::TableDef& table) {
 }
 
 void check_reach(const sql::TableDef& table) {
-  if (!sql::may_reach(table, "redquel")) return;
+  bool reaches = sql::may_reach(table, kOwnName);
+  for (int bucket = 0; sql::uses_cluster() && !reaches && bucket < sql::kBucketLimit; ++bucket) {
+    reaches = sql::may_reach(table, std::string(sql::bucket_tag(bucket)).append(kOwnName));
+  }
+  if (!reaches) return;
   throw SqlError(sqlstate::kInvalidObjectDefinition, "keys that begin with \"redquel:\" are redquel's own")
       .detail(fmt::format("Keys of foreign table \"{}\" could begin so.", table.name));
 }
@@ -186,7 +198,6 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
   const std::string& name = written.relation.name;
   if (is_there_already(draft, schema, name, written.if_not_exists)) return;
   require_redis(statement.server);
-  if (sql::uses_cluster()) throw sql::not_supported("CREATE FOREIGN TABLE on a Redis Cluster").hint("\"redquel look\" reads the keys of applications in a cluster.");
   if (!written.inherits.empty()) throw sql::not_supported("inheritance of foreign tables");
   if (sql::is_temporary_schema(schema)) throw sql::not_supported("a temporary foreign table");
   sql::TableDef table;

@@ -9,6 +9,7 @@
 #include "executor/redis/redis_error.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/storage/catalog_store.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
@@ -25,18 +26,20 @@ constexpr std::size_t kValueBytes = 4096;    // of a string
 constexpr std::int64_t kLargeKey = 1 << 20;  // bytes of a key whose elements are measured before they are read
 constexpr const char* kLargeValue = "(a large value)";  // stands for one that is not read
 
-/// Keys that are redquel's, by what they begin with.
+/// Keys that are redquel's, by what they begin with, in a cluster behind the tag of their bucket.
 class OwnKeys {
  public:
   explicit OwnKeys(const sql::CatalogSnapshot& catalog) : prefixes_{"redquel"} {
     for (const auto& [oid, table] : catalog.tables) {
-      if (!table->prefix.empty() && table->prefix.find('{') == std::string::npos) prefixes_.push_back(table->prefix);
+      const std::string_view prefix = without_bucket(table->prefix);
+      if (!prefix.empty() && prefix.find('{') == std::string_view::npos) prefixes_.emplace_back(prefix);
     }
-    for (const auto& [oid, sequence] : catalog.sequences) prefixes_.push_back(sequence.key);
+    for (const auto& [oid, sequence] : catalog.sequences) prefixes_.emplace_back(without_bucket(sequence.key));
     std::ranges::sort(prefixes_);
   }
 
   bool has(std::string_view key) const {
+    key = without_bucket(key);
     for (std::size_t end = key.find(':'); true; end = key.find(':', end + 1)) {
       if (std::ranges::binary_search(prefixes_, key.substr(0, end))) return true;
       if (end == std::string_view::npos) return false;
@@ -44,6 +47,11 @@ class OwnKeys {
   }
 
  private:
+  static std::string_view without_bucket(std::string_view key) {
+    const std::string_view tag = sql::uses_cluster() ? sql::tag_of(key) : std::string_view();
+    return !tag.empty() && tag == sql::bucket_tag(sql::bucket_of(key)) ? key.substr(tag.size()) : key;
+  }
+
   std::vector<std::string> prefixes_;
 };
 

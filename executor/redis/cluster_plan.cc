@@ -101,7 +101,8 @@ void ClusterPlan::add(std::span<const std::string_view> words) {
   const CommandKeys keys = keys_of(words);
   const std::optional<Slot> slot = keys.count > 0 ? common_slot(words, keys) : std::nullopt;
   const bool is_spread = keys.count > 0 && !slot;
-  const bool is_report = words.size() > 1 && ((name == "CLIENT" && words[1] == "LIST") || (name == "SLOWLOG" && words[1] == "GET") || (name == "LATENCY" && words[1] == "LATEST"));
+  const bool is_report = words.size() > 1 && ((name == "CLIENT" && words[1] == "LIST") || (name == "SLOWLOG" && words[1] == "GET") || (name == "LATENCY" && words[1] == "LATEST") ||
+                                             (name == "PUBSUB" && words[1] == "NUMSUB"));
   const bool asks_all = is_report || is_any_of(name, {"SCAN", "DBSIZE", "RANDOMKEY"});
   if (asks_all || (is_spread && keys.over == CommandKeys::Over::kAlgebra)) {
     answers_.push_back({.kind = Answer::Kind::kSpecial, .only = {.part = specials_.size()}});

@@ -25,7 +25,7 @@ class ClusterPlan {
     bool follows_ask = true;           // false: a script, or several commands (MULTI … EXEC), which wait until their slot has moved
     bool is_beside = false;            // SCRIPT LOAD: at each node that units go to
   };
-  /// A command that takes several steps of its own: over all masters (SCAN, DBSIZE, RANDOMKEY, CLIENT LIST, SLOWLOG GET, LATENCY LATEST), or
+  /// A command that takes several steps of its own: over all masters (SCAN, DBSIZE, RANDOMKEY, CLIENT LIST, SLOWLOG GET, LATENCY LATEST, PUBSUB NUMSUB), or
   /// algebra over sets in several slots.
   struct Special {
     std::size_t command;

@@ -72,6 +72,7 @@ constexpr auto kKeyRows = std::to_array<KeyRow>({
     {"PFMERGE", KeyRule::kAll},
     {"PING", KeyRule::kNone},
     {"PUBLISH", KeyRule::kNone},
+    {"PUBSUB", KeyRule::kNone},
     {"RANDOMKEY", KeyRule::kNone},
     {"READONLY", KeyRule::kNone},
     {"RENAME", KeyRule::kFirstTwo},

@@ -32,6 +32,8 @@ constexpr std::string_view kCommands[] = {
     "xadd", "xdel", "xinfo|stream", "xlen", "xrange", "xrevrange",
     "client|list", "cluster|nodes", "latency|latest", "memory|stats", "memory|usage", "slowlog|get",
 };
+/// Those that redquel needs in a cluster besides.
+constexpr std::string_view kClusterCommands[] = {"asking", "cluster|slots", "pubsub|numsub"};
 constexpr std::string_view kOwnKeys = "~redquel:*", kOwnChannels = "&redquel:*";
 
 /// The keys below a prefix as a pattern, in which no byte of the prefix means anything else.
@@ -136,6 +138,9 @@ std::string least_acl_rule(const std::optional<std::set<std::string>>& prefixes)
   }
   rule += " resetchannels " + std::string(kOwnChannels) + " -@all";
   for (const std::string_view command : kCommands) rule += " +" + std::string(command);
+  for (const std::string_view command : kClusterCommands) {
+    if (sql::uses_cluster()) rule += " +" + std::string(command);
+  }
   return rule;
 }
 

@@ -1,9 +1,6 @@
 #include "executor/redis/sentinel.h"
 
 #include <algorithm>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -12,15 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "executor/redis/brief_talk.h"
+#include "executor/redis/inquiry.h"
 #include "executor/redis/redis_error.h"
-#include "executor/redis/socket_connect.h"
 
 namespace redquel::executor {
 
 namespace {
 
-using boost::system::error_code;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -48,86 +43,25 @@ std::optional<TcpPlace> place_of(const Reply& reply) {
   return TcpPlace{std::string(host), *port};
 }
 
-/// The question to all sentinels. Kept alive by the coroutines that ask.
-class Inquiry : public std::enable_shared_from_this<Inquiry> {
- public:
-  Inquiry(asio::any_io_executor executor, RedisUrl url, TlsContextPtr tls)
-      : executor_(executor), url_(std::move(url)), tls_(std::move(tls)), timer_(executor), open_(url_.sentinels->places.size()) {
-    for (const TcpPlace& place : url_.sentinels->places) {
-      asked_.push_back(Asked{RedisSocket(executor), {}});
-      asked_.back().answer.refusal = place.address() + ": timeout";
-    }
+std::vector<SentinelAnswer> answers_of(const Inquiry& inquiry) {
+  std::vector<SentinelAnswer> answers;
+  for (const Inquiry::Asked& asked : inquiry.asked()) {
+    SentinelAnswer& answer = answers.emplace_back();
+    if (asked.replies) answer = read_sentinel(*asked.replies);
+    else answer.refusal = asked.failure;
+    if (!answer.refusal.empty()) answer.refusal = asked.place.address() + ": " + answer.refusal;
   }
+  return answers;
+}
 
-  asio::awaitable<FoundMaster> answer() {
-    for (std::size_t index = 0; index < asked_.size(); ++index) asio::co_spawn(executor_, ask(shared_from_this(), index), asio::detached);
-    steady_clock::time_point deadline = steady_clock::now() + kSentinelPatience;
-    bool is_majority = false;
-    while (open_ > 0 && steady_clock::now() < deadline) {
-      if (!is_majority && most_agree()) {
-        is_majority = true;
-        deadline = std::min(deadline, steady_clock::now() + kRestPatience);
-      }
-      timer_.expires_at(deadline);
-      error_code cancelled;
-      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
-    }
-    for (Asked& asked : asked_) {
-      error_code ignored;
-      asked.socket.close(ignored);
-    }
-    is_over_ = true;
-    co_return weigh_answers(answers());
+bool most_agree(std::span<const SentinelAnswer> answers) {
+  for (const SentinelAnswer& answer : answers) {
+    if (!answer.master) continue;
+    const auto names_it = [&](const SentinelAnswer& other) { return other.master == answer.master; };
+    if (2 * static_cast<std::size_t>(std::ranges::count_if(answers, names_it)) > answers.size()) return true;
   }
-
- private:
-  struct Asked {
-    RedisSocket socket;
-    SentinelAnswer answer;
-  };
-
-  static asio::awaitable<void> ask(std::shared_ptr<Inquiry> self, std::size_t index) {
-    SentinelAnswer answer;
-    const TcpPlace& place = self->url_.sentinels->places[index];
-    try {
-      answer = co_await self->converse(self->asked_[index].socket, place);
-    } catch (const std::exception& error) {
-      answer.refusal = error.what();
-    }
-    if (self->is_over_) co_return;
-    if (!answer.refusal.empty()) answer.refusal = place.address() + ": " + answer.refusal;
-    self->asked_[index].answer = std::move(answer);
-    --self->open_;
-    self->timer_.cancel();
-  }
-
-  asio::awaitable<SentinelAnswer> converse(RedisSocket& socket, TcpPlace place) {
-    co_return read_sentinel(*co_await talk_briefly(socket, std::move(place), tls_, sentinel_questions(*url_.sentinels), kMostAnswerBytes));
-  }
-
-  std::vector<SentinelAnswer> answers() const {
-    std::vector<SentinelAnswer> all;
-    for (const Asked& asked : asked_) all.push_back(asked.answer);
-    return all;
-  }
-
-  bool most_agree() const {
-    for (const Asked& asked : asked_) {
-      if (!asked.answer.master) continue;
-      const auto names_it = [&](const Asked& other) { return other.answer.master == asked.answer.master; };
-      if (2 * static_cast<std::size_t>(std::ranges::count_if(asked_, names_it)) > asked_.size()) return true;
-    }
-    return false;
-  }
-
-  asio::any_io_executor executor_;
-  RedisUrl url_;
-  TlsContextPtr tls_;
-  asio::steady_timer timer_;
-  std::vector<Asked> asked_;
-  std::size_t open_;
-  bool is_over_ = false;
-};
+  return false;
+}
 
 }  // namespace
 
@@ -202,8 +136,14 @@ asio::awaitable<FoundMaster> find_master(RedisUrl url, TlsContextPtr tls) {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   const steady_clock::time_point deadline = steady_clock::now() + kDisputePatience;
   for (;;) {
-    const auto inquiry = std::make_shared<Inquiry>(executor, url, tls);
-    FoundMaster found = co_await inquiry->answer();
+    const auto inquiry = std::make_shared<Inquiry>(executor, tls, sentinel_questions(*url.sentinels), url.sentinels->places, kMostAnswerBytes);
+    bool is_majority = false;  // the others get less time from then on
+    co_await inquiry->run(kSentinelPatience, [&]() -> std::optional<milliseconds> {
+      if (is_majority || !most_agree(answers_of(*inquiry))) return std::nullopt;
+      is_majority = true;
+      return kRestPatience;
+    });
+    FoundMaster found = weigh_answers(answers_of(*inquiry));
     if (!found.disputed || found.disputed == refuted) co_return found;
     if (steady_clock::now() >= deadline) {
       refuted = found.disputed;

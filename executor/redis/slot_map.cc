@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <span>
 
+#include "executor/redis/cluster_members.h"
 #include "executor/redis/redis_error.h"
 #include "sql/sqlstate.h"
 
@@ -15,7 +15,7 @@ namespace redquel::executor {
 namespace {
 
 /// Redis Cluster is made for at most 1,000 nodes.
-constexpr std::size_t kMostMasters = 1'000, kMostReplicas = 1'000, kLongestNodeHost = 255, kLongestId = 64;
+constexpr std::size_t kMostMasters = 1'000, kMostReplicas = 1'000, kLongestId = 64;
 
 template <typename Integer>
 std::optional<Integer> number_in_text(std::string_view text) {
@@ -25,17 +25,12 @@ std::optional<Integer> number_in_text(std::string_view text) {
   return number;
 }
 
-bool is_host(std::string_view host) {
-  const auto is_unusable = [](unsigned char byte) { return byte <= ' ' || byte >= 0x7F; };
-  return !host.empty() && host.size() <= kLongestNodeHost && !std::ranges::any_of(host, is_unusable);
-}
-
 /// Takes [host, port, id, …] of CLUSTER SLOTS. The host is nil or empty if the node has not been told its own, and "?" if it is unknown.
 std::optional<TcpPlace> node_place(const Reply& node, const TcpPlace& asked) {
   const std::span<const Reply> parts = node.children();
   if (parts.size() < 2 || parts[1].kind != Reply::Kind::integer || parts[1].integer < 1 || parts[1].integer > 65535) return std::nullopt;
   const std::string_view host = parts[0].is_nil() || parts[0].text.empty() ? std::string_view(asked.host) : parts[0].text;
-  if (!is_host(host) || host == "?") return std::nullopt;
+  if (!is_host_of_node(host) || host == "?") return std::nullopt;
   return TcpPlace{std::string(host), static_cast<std::uint16_t>(parts[1].integer)};
 }
 
@@ -64,16 +59,6 @@ std::string read_slots(const Reply& reply, const TcpPlace& asked, SlotMap& map) 
   }
   if (map.assigned() == 0) return "no slot has a node";
   return "";
-}
-
-std::vector<std::string_view> words_in(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (!line.empty()) {
-    const std::string_view word = line.substr(0, line.find(' '));
-    line.remove_prefix(std::min(line.size(), word.size() + 1));
-    if (!word.empty()) words.push_back(word);
-  }
-  return words;
 }
 
 }  // namespace
@@ -164,42 +149,16 @@ TopologyAnswer read_topology(const Replies& replies, const TcpPlace& asked) {
 }
 
 NodeSlots read_node_slots(std::string_view text, const TcpPlace& asked) {
+  const std::vector<ClusterMember> members = read_members(text, asked);
   NodeSlots slots;
   slots.place = asked;
-  std::vector<std::pair<Slot, std::string_view>> leaving;
-  std::map<std::string_view, TcpPlace> places;  // by the names of the nodes
-  while (!text.empty()) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    const std::vector<std::string_view> words = words_in(line);
-    // name, address, flags, master, ping, pong, epoch, link, slots…
-    if (words.size() < 8 || places.size() >= kMostMasters + kMostReplicas) continue;
-    const std::string_view address = words[1].substr(0, words[1].find_first_of("@,"));
-    const std::size_t colon = address.rfind(':');
-    if (colon != std::string_view::npos) {
-      const auto port = number_in_text<std::uint16_t>(address.substr(colon + 1));
-      const std::string_view host = colon == 0 ? std::string_view(asked.host) : address.substr(0, colon);
-      if (port && *port != 0 && is_host(host)) places[words[0]] = {std::string(host), *port};
+  for (const ClusterMember& member : members) {
+    if (!member.is_asked) continue;
+    slots.owned = member.slots;
+    for (const auto& [slot, id] : member.leaving) {
+      const auto target = std::ranges::find(members, id, &ClusterMember::id);
+      if (target != members.end()) slots.leaving.emplace_back(slot, target->place);
     }
-    if (words[2].find("myself") == std::string_view::npos) continue;
-    for (const std::string_view word : std::span(words).subspan(8)) {
-      if (word.starts_with('[')) {
-        const std::size_t arrow = word.find("->-");
-        if (arrow == std::string_view::npos || !word.ends_with(']')) continue;
-        const auto slot = number_in_text<Slot>(word.substr(1, arrow - 1));
-        if (slot && *slot < kSlotCount) leaving.emplace_back(*slot, word.substr(arrow + 3, word.size() - arrow - 4));
-        continue;
-      }
-      const std::size_t dash = word.find('-');
-      const auto first = number_in_text<Slot>(word.substr(0, dash));
-      const auto last = dash == std::string_view::npos ? first : number_in_text<Slot>(word.substr(dash + 1));
-      if (!first || !last || *first > *last || *last >= kSlotCount) continue;
-      for (std::size_t slot = *first; slot <= *last; ++slot) slots.owned.set(slot);
-    }
-  }
-  for (const auto& [slot, name] : leaving) {
-    const auto target = places.find(name);
-    if (target != places.end()) slots.leaving.emplace_back(slot, target->second);
   }
   return slots;
 }
@@ -215,7 +174,7 @@ std::optional<Redirect> read_redirect(std::string_view text, const TcpPlace& ans
   std::string_view host = text.substr(space + 1, colon - space - 1);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (host.empty()) host = answered_by.host;
-  if (!slot || *slot >= kSlotCount || !port || *port == 0 || !is_host(host) || host == "?") return std::nullopt;
+  if (!slot || *slot >= kSlotCount || !port || *port == 0 || !is_host_of_node(host) || host == "?") return std::nullopt;
   return Redirect{*slot, {std::string(host), *port}};
 }
 

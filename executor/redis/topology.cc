@@ -10,7 +10,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
-#include "executor/redis/brief_talk.h"
+#include "executor/redis/inquiry.h"
 #include "executor/redis/pending_batch.h"
 #include "executor/redis/redis_error.h"
 #include "executor/redis/shared_connection.h"
@@ -106,65 +106,6 @@ TopologyState::Clock::time_point TopologyState::next_refresh() const {
   return is_wanted_ ? begun_ + kLeastBetweenRefreshes : regular_;
 }
 
-/// One question to several nodes at once. Kept alive by the coroutines that ask.
-class Topology::Inquiry : public std::enable_shared_from_this<Inquiry> {
- public:
-  struct Asked {
-    TcpPlace place;
-    RedisSocket socket;
-    std::shared_ptr<Replies> replies;  // null: none yet, or none at all
-    std::string failure;
-  };
-
-  Inquiry(asio::any_io_executor executor, TlsContextPtr tls, CommandBatch question, std::span<const TcpPlace> places)
-      : executor_(executor), tls_(std::move(tls)), question_(std::move(question)), timer_(executor) {
-    for (const TcpPlace& place : places) asked_.push_back({place, RedisSocket(executor), nullptr, "timeout"});
-  }
-
-  /// Waits until `is_enough`, asked after each answer, or until all have answered or their time is over.
-  asio::awaitable<void> run(std::function<bool()> is_enough) {
-    open_ = asked_.size();
-    for (std::size_t index = 0; index < asked_.size(); ++index) asio::co_spawn(executor_, ask(shared_from_this(), index), asio::detached);
-    const auto deadline = std::chrono::steady_clock::now() + kNodePatience;
-    while (open_ > 0 && std::chrono::steady_clock::now() < deadline && !is_enough()) {
-      timer_.expires_at(deadline);
-      error_code cancelled;
-      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
-    }
-    for (Asked& asked : asked_) {
-      error_code ignored;
-      asked.socket.close(ignored);
-    }
-    is_over_ = true;
-  }
-
-  std::span<const Asked> asked() const { return asked_; }
-
- private:
-  static asio::awaitable<void> ask(std::shared_ptr<Inquiry> self, std::size_t index) {
-    std::shared_ptr<Replies> replies;
-    std::string failure;
-    try {
-      replies = co_await talk_briefly(self->asked_[index].socket, self->asked_[index].place, self->tls_, self->question_, kMostTopologyBytes);
-    } catch (const std::exception& error) {
-      failure = error.what();
-    }
-    if (self->is_over_) co_return;
-    self->asked_[index].replies = std::move(replies);
-    self->asked_[index].failure = std::move(failure);
-    --self->open_;
-    self->timer_.cancel();
-  }
-
-  asio::any_io_executor executor_;
-  TlsContextPtr tls_;
-  CommandBatch question_;
-  asio::steady_timer timer_;
-  std::vector<Asked> asked_;
-  std::size_t open_ = 0;
-  bool is_over_ = false;
-};
-
 Topology::Topology(asio::any_io_executor executor, const ConnectionOptions& redis)
     : executor_(executor),
       url_(redis.url),
@@ -201,7 +142,7 @@ asio::awaitable<void> Topology::refresh() {
   std::optional<TopologyAnswer> refused;
   for (std::size_t first = 0; first < places.size() && !stopped_; first += kAskedAtOnce) {
     const auto some = std::span(places).subspan(first, std::min(kAskedAtOnce, places.size() - first));
-    const auto inquiry = std::make_shared<Inquiry>(executor_, login_->tls, topology_questions(login_->user, login_->password, only_looks_), some);
+    const auto inquiry = std::make_shared<Inquiry>(executor_, login_->tls, topology_questions(login_->user, login_->password, only_looks_), some, kMostTopologyBytes);
     std::optional<TopologyAnswer> found;
     const auto look = [&] {
       // In the order of asking: the first places know most.
@@ -216,7 +157,7 @@ asio::awaitable<void> Topology::refresh() {
       }
       return false;
     };
-    co_await inquiry->run(look);
+    co_await inquiry->run(kNodePatience, [&look] { return look() ? std::optional(milliseconds::zero()) : std::nullopt; });
     if (stopped_) co_return;
     if (!found) look();
     if (found) {
@@ -279,7 +220,7 @@ asio::awaitable<std::string> Topology::objection(TcpPlace place) {
   const std::shared_ptr<Topology> self = shared_from_this();
   const TopologyState::Witnesses witnesses = state_.witnesses(place, random_);
   if (witnesses.places.empty()) co_return "";
-  const auto inquiry = std::make_shared<Inquiry>(executor_, login_->tls, topology_questions(login_->user, login_->password, only_looks_), witnesses.places);
+  const auto inquiry = std::make_shared<Inquiry>(executor_, login_->tls, topology_questions(login_->user, login_->password, only_looks_), witnesses.places, kMostTopologyBytes);
   const bool had_slots = map()->find(place).has_value();
   std::size_t agree = 0;
   std::string objection;
@@ -299,7 +240,7 @@ asio::awaitable<std::string> Topology::objection(TcpPlace place) {
     }
     return agree > 0 && agree >= witnesses.needed;
   };
-  co_await inquiry->run(look);
+  co_await inquiry->run(kNodePatience, [&look] { return look() ? std::optional(milliseconds::zero()) : std::nullopt; });
   look();
   if (!objection.empty()) {
     self->look();
@@ -318,8 +259,8 @@ asio::awaitable<std::vector<NodeSlots>> Topology::placement() {
   if (!login_->user.empty()) question.add("AUTH", login_->user, login_->password);
   else if (!login_->password.empty()) question.add("AUTH", login_->password);
   question.add("CLUSTER", "NODES");
-  const auto inquiry = std::make_shared<Inquiry>(executor_, login_->tls, std::move(question), places);
-  co_await inquiry->run([] { return false; });
+  const auto inquiry = std::make_shared<Inquiry>(executor_, login_->tls, std::move(question), places, kMostTopologyBytes);
+  co_await inquiry->run(kNodePatience, [] { return std::nullopt; });
   std::vector<NodeSlots> all;
   for (const Inquiry::Asked& asked : inquiry->asked()) {
     if (!asked.replies || asked.replies->empty()) throw connection_failed(asked.place.address(), asked.failure);

@@ -99,7 +99,6 @@ class Topology : public std::enable_shared_from_this<Topology> {
   void stop();
 
  private:
-  class Inquiry;
   Topology(asio::any_io_executor executor, const ConnectionOptions& redis);
   static asio::awaitable<void> run(std::shared_ptr<Topology> self);
   asio::awaitable<void> refresh();

@@ -15,6 +15,7 @@
 
 #include "executor/runtime/random_version.h"
 #include "executor/tls/sealed_message.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 
@@ -202,6 +203,23 @@ asio::awaitable<std::vector<std::string>> ProcessQuestions::ask(std::string ques
   co_return std::vector<std::string>{};
 }
 
+namespace {
+
+/// PUBLISH counts the listeners of one node. Returns those of all masters of a cluster; nullopt: the user may not ask for them.
+asio::awaitable<std::optional<std::int64_t>> count_listeners(RedisClient& redis) {
+  CommandBatch batch;
+  batch.add("PUBSUB", "NUMSUB", sql::kQuestionsChannel);
+  const RepliesPtr replies = co_await redis.execute(std::move(batch));
+  if (!(*replies)[0].is_array()) co_return std::nullopt;
+  std::int64_t listeners = 0;
+  for (const Reply& reply : replies->array(0)) {  // channel, count, channel, count…
+    if (reply.kind == Reply::Kind::integer) listeners += reply.integer;
+  }
+  co_return listeners;
+}
+
+}  // namespace
+
 asio::awaitable<std::vector<std::string>> ProcessQuestions::ask_all(std::string question) {
   const std::shared_ptr<State> state = state_;
   if (!state->subscription) {
@@ -224,9 +242,10 @@ asio::awaitable<std::vector<std::string>> ProcessQuestions::ask_all(std::string 
   batch.add("PUBLISH", sql::kQuestionsChannel, seal(key, fmt::format("{} {} {} {}\n{}", state->asker, identity_, number, milliseconds_now(), question)));
   const RepliesPtr replies = co_await home_.execute(std::move(batch));
   replies->or_throw();
-  const std::int64_t listeners = replies->integer(0);  // this process is one of them
-  asked->expected = listeners > 0 ? static_cast<std::size_t>(listeners - 1) : 0;
-  if (asked->answers.size() < *asked->expected) {
+  std::optional<std::int64_t> listeners = replies->integer(0);  // this process is one of them
+  if (sql::uses_cluster()) listeners = co_await count_listeners(home_);
+  if (listeners) asked->expected = *listeners > 0 ? static_cast<std::size_t>(*listeners - 1) : 0;
+  if (!asked->expected || asked->answers.size() < *asked->expected) {
     boost::system::error_code ended;
     co_await asked->patience.async_wait(asio::redirect_error(asio::use_awaitable, ended));
   }

@@ -1,5 +1,8 @@
 #include "executor/storage/catalog_store.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 
 #include "executor/redis/own_keyspace.h"
@@ -310,6 +313,23 @@ bool CatalogChange::empty() const {
          dropped_schemas.empty() && default_acls.empty() && dropped_default_acls.empty() && !server && system_acls.empty() && reserved_prefixes.empty() && removals.empty() && finished_removals.empty() && deleted_keys.empty() && !roles;
 }
 
+namespace {
+
+/// Throws if the home bucket of a cluster has lost its data, as if an empty replica was promoted: other buckets still have copies of the version.
+asio::awaitable<void> refuse_lost_definitions(RedisClient& client, ExecutionCounters* counters) {
+  CommandBatch batch;
+  for (const std::string& tag : placement_tags()) batch.add("GET", own_key(tag, sql::kVersionKey));
+  const RepliesPtr copies = co_await client.execute(std::move(batch), counters);
+  // The first one is that of the home bucket, which may have been written meanwhile.
+  const bool is_lost = (*copies)[0].is_nil() && std::ranges::any_of(copies->all(), &Reply::is_text);
+  if (!is_lost) co_return;
+  throw sql::SqlError(sqlstate::kCannotConnectNow, "the cluster has lost redquel's definitions, but not all of its data")
+      .detail(fmt::format("Slot {} is empty.", sql::slot_of(sql::home_tag())))
+      .hint("Restore that node. If there is no copy of it, empty the other nodes, too.");
+}
+
+}  // namespace
+
 asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounters* counters) {
   CommandBatch batch;
   batch.add("GET", sql::home_key(sql::kVersionKey));
@@ -318,6 +338,7 @@ asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounte
   batch.add("HGETALL", sql::home_key(sql::kRemovalsKey));
   batch.add("GET", sql::home_key(sql::kFormatKey));
   RepliesPtr replies = co_await client.execute_atomic(std::move(batch), counters);
+  if (sql::uses_cluster() && (*replies)[0].is_nil()) co_await refuse_lost_definitions(client, counters);
   co_await refresh_known_roles();
   co_return decode_catalog(*replies);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/redis/command_keys.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
@@ -20,7 +21,22 @@ constexpr std::size_t kMaxCommands = 40'000;
 
 void MappedWriteCall::select(int database) { selected_ = database; }
 
+void MappedWriteCall::note_place(const Words& words) {
+  const std::vector<std::string_view> views(words.begin(), words.end());
+  const CommandKeys keys = keys_of(views);
+  for (std::size_t i = 0; i < keys.count; ++i) {
+    const std::string& key = words[keys.first + i * keys.step];
+    const int slot = sql::slot_of(key);
+    if (!place_) place_ = Place{slot, key};
+    if (place_->slot == slot) continue;
+    throw sql::SqlError(sqlstate::kFeatureNotSupported, fmt::format("keys \"{}\" and \"{}\" lie in different slots of the cluster", place_->key, key))
+        .detail("The rows and structures of foreign tables that a statement or transaction writes must lie in one slot.")
+        .hint("Keys with the same text between { and } lie in one slot.");
+  }
+}
+
 void MappedWriteCall::append(List& list, const Words& words) {
+  if (sql::uses_cluster()) note_place(words);
   if (++command_count_ > kMaxCommands) {
     throw sql::SqlError(sqlstate::kProgramLimitExceeded,
                         fmt::format("the changes of foreign tables need more than {} Redis commands", kMaxCommands))
@@ -56,11 +72,11 @@ void MappedWriteCall::expect_fields(const std::string& key, std::span<const Word
 }
 void MappedWriteCall::expect_nil(const Words& command) { append_check(command, "n", ""); }
 void MappedWriteCall::expect_type(const std::string& key, std::string_view type) {
-  if (types_.emplace(Place(selected_, key), std::string(type)).second) append_check({"TYPE", key}, "t", type);
+  if (types_.emplace(Name(selected_, key), std::string(type)).second) append_check({"TYPE", key}, "t", type);
 }
 void MappedWriteCall::add_entry(const std::string& key, const std::string& id) {
   if (id == "*") {  // of now: what follows cannot name an id
-    entries_[Place(selected_, key)] = "999999999999999-*";
+    entries_[Name(selected_, key)] = "999999999999999-*";
     return;
   }
   const auto value_of = [](const std::string& text) {
@@ -68,7 +84,7 @@ void MappedWriteCall::add_entry(const std::string& key, const std::string& id) {
     const bool is_open = text.ends_with('*');
     return std::pair(std::stoll(text.substr(0, dash)), is_open ? INT64_MAX : std::stoll(text.substr(dash + 1)));
   };
-  const auto [last, is_first] = entries_.emplace(Place(selected_, key), id);
+  const auto [last, is_first] = entries_.emplace(Name(selected_, key), id);
   if (is_first) {
     append_check({"XINFO", "STREAM", key}, "s", id);
   } else if (value_of(id) < value_of(last->second) || (id == last->second && !id.ends_with('*'))) {
@@ -80,7 +96,7 @@ void MappedWriteCall::command(const Words& words) { append(commands_, words); }
 void MappedWriteCall::early_command(const Words& words) { append(early_commands_, words); }
 void MappedWriteCall::last_command(const Words& words) { append(last_commands_, words); }
 void MappedWriteCall::expire(const std::string& key, std::optional<std::int64_t> seconds) {
-  const auto [known, is_new] = expiries_.emplace(Place(selected_, key), seconds);
+  const auto [known, is_new] = expiries_.emplace(Name(selected_, key), seconds);
   if (!is_new && known->second != seconds) {
     throw sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("rows of one key \"{}\" cannot have different times to live", key));
   }

@@ -55,6 +55,14 @@ class MappedWriteCall {
   void forget_indices(const std::string& noted_keys, const std::string& member);
   void forget_uniques(const std::string& noted_values);
 
+  /// Returns the slot of a cluster in which all keys of the call lie, and one of them. nullopt: one Redis, or the call has no keys. The
+  /// functions above throw 0A000, which names two keys, for a key of a second slot.
+  struct Place {
+    int slot;
+    std::string key;
+  };
+  const std::optional<Place>& place() const { return place_; }
+
   bool empty() const { return checks_.words.empty() && early_commands_.words.empty() && commands_.words.empty() && forgotten_.empty(); }
   std::vector<std::string> arguments() const;
 
@@ -75,6 +83,7 @@ class MappedWriteCall {
     int database;
   };
   void append(List& list, const Words& words);
+  void note_place(const Words& words);
   void append_lists(std::vector<std::string>& arguments);
   void append_locks(std::vector<std::string>& arguments) const;
   void append_check(const Words& words, std::string_view letter, std::string_view expected);
@@ -87,10 +96,11 @@ class MappedWriteCall {
   List checks_{{}, home_}, early_commands_{{}, home_}, commands_{{}, home_}, last_commands_{{}, home_};
   std::size_t check_count_ = 0, command_count_ = 0;
   std::vector<std::pair<sql::Oid, std::string>> noted_, forgotten_;  // rows that structures may lack, or have again
-  using Place = std::pair<int, std::string>;  // database, key
-  std::map<Place, std::optional<std::int64_t>> expiries_;
-  std::map<Place, std::string> entries_;  // the last one of each stream
-  std::set<std::pair<Place, std::string>> types_;  // that are asked for
+  using Name = std::pair<int, std::string>;  // database, key
+  std::map<Name, std::optional<std::int64_t>> expiries_;
+  std::map<Name, std::string> entries_;  // the last one of each stream
+  std::set<std::pair<Name, std::string>> types_;  // that are asked for
+  std::optional<Place> place_;
 };
 
 }  // namespace redquel::executor

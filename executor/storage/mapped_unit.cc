@@ -10,6 +10,7 @@
 #include "executor/storage/mapped_row.h"
 #include "executor/storage/mapped_script.h"
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/slot_tags.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -152,7 +153,30 @@ asio::awaitable<MappedWriteResult> run_mapped_script(RedisClient& redis, const S
 
 }  // namespace
 
+namespace {
+
+/// The rows lie in one slot of a cluster. The version, the locks, and the notes of rows that structures may lack are in the home bucket.
+asio::awaitable<MappedWriteResult> write_in_slot(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters) {
+  const std::vector<std::string> home{sql::home_key(sql::kVersionsKey)}, guard = call.guard_arguments();
+  const RepliesPtr guarded = co_await run_script(redis, kGuardMappedWriteScript, home, guard, counters);
+  const std::span<const Reply> allowed = guarded->array(0);
+  if (allowed.empty() || allowed[0].text != "free") co_return refused_mapped_write(allowed);
+  if (call.place()) {
+    const std::vector<std::string> slot{sql::slot_tag(call.place()->slot).append(sql::kNoKey)}, arguments = call.user_arguments();
+    const RepliesPtr written = co_await run_script(redis, kMappedWriteScript, slot, arguments, counters);
+    const std::span<const Reply> answer = written->array(0);
+    if (answer.empty() || answer[0].text != "applied") co_return refused_mapped_write(answer);
+  }
+  CommandBatch sequel;
+  call.append_sequel(sequel);
+  co_await redis.execute(std::move(sequel), counters);
+  co_return MappedWriteResult{WriteStatus::kApplied, {}};
+}
+
+}  // namespace
+
 asio::awaitable<MappedWriteResult> write_mapped(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters) {
+  if (sql::uses_cluster() && !call.empty()) return write_in_slot(redis, std::move(call), counters);
   return run_mapped_script(redis, kMappedWriteScript, std::move(call), counters);
 }
 

@@ -78,7 +78,8 @@ struct MappedWriteResult {
   WriteStatus status;
   LockConflict blocker;  // of kLocked
 };
-/// Writes units that were read, all or nothing, in one script. kApplied, kStale, kLocked, kLostLock, or kConflict where something changed
+/// Writes units that were read, all or nothing, in one script. In a cluster a look at version and locks comes first, so a lock that another
+/// session takes between the two does not hold the write up. kApplied, kStale, kLocked, kLostLock, or kConflict where something changed
 /// since. XX001 for keys of the wrong type.
 asio::awaitable<MappedWriteResult> write_mapped(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters);
 /// Like write_mapped(), as another Redis user, who may not read redquel's own keys. `database`: the session's logical one. Throws 42501 if

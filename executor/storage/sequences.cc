@@ -12,6 +12,7 @@
 #include "executor/scripts/scripts.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/catalog_json.h"
+#include "sql/catalog/slot_tags.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
@@ -48,7 +49,8 @@ asio::awaitable<std::optional<SequenceRuns>> allocate_runs(RedisClient& client, 
                                                            std::size_t ahead, bool checked, ExecutionCounters* counters) {
   SequenceRuns runs;
   if (count == 0) co_return runs;
-  std::vector<std::string> keys{sequence.key};
+  std::vector<std::string> keys;
+  if (sequence.foreign && sql::uses_cluster()) keys.push_back(sql::slot_tag(sql::slot_of(sequence.key)).append(sql::kNoKey));
   std::vector<std::string> arguments{std::to_string(sequence.start),   std::to_string(sequence.increment),
                                      std::to_string(sequence.minimum), std::to_string(sequence.maximum),
                                      sequence.cycle ? "1" : "0",       std::to_string(count + ahead),
@@ -59,6 +61,7 @@ asio::awaitable<std::optional<SequenceRuns>> allocate_runs(RedisClient& client, 
     keys.push_back(sql::home_key(sql::kCatalogKey));
     arguments.insert(arguments.end(), {definition_field(sequence), sql::encode_sequence(sequence)});
   }
+  keys.push_back(sequence.key);
   RepliesPtr replies = co_await run_script(client, kAllocateValuesScript, keys, arguments, counters);
   const std::span<const Reply> given = replies->array(0);
   if (given.empty()) co_return std::nullopt;

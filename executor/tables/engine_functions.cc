@@ -4,9 +4,11 @@
 #include "executor/storage/index_checker.h"
 #include "executor/tables/structure_check.h"
 #include "parser/parse.h"
+#include "sql/catalog/buckets.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/name_errors.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -81,7 +83,11 @@ class CachedTables final : public Operator {
   CachedTables(const planner::PhysicalFunctionScan& plan, ExecutionContext& context) : plan_(plan), context_(context) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    if (std::exchange(done_, true) || context_.table_memory == nullptr) co_return std::nullopt;
+    if (std::exchange(done_, true)) co_return std::nullopt;
+    if (context_.table_memory == nullptr && sql::uses_cluster() && context_.notice) {
+      context_.notice(sql::SqlError(sqlstate::kSuccessfulCompletion, "tables are not kept in memory: a cluster does not report the changes of its keys"));
+    }
+    if (context_.table_memory == nullptr) co_return std::nullopt;
     std::vector<std::shared_ptr<sql::Column>> columns;
     for (const bool is_text : {true, true, true, false, false, false, false, false, false, false, true}) {
       columns.push_back(std::make_shared<sql::Column>(is_text ? sql::kText : sql::kInt8));

@@ -32,6 +32,8 @@ asio::awaitable<RepliesPtr> run_as(RedisClient& user, const Script& script, Comm
 
 int database_of(const sql::Mapping& mapping, const ExecutionContext& context) { return mapping.database.value_or(context.database); }
 
+bool may_run_mapped_scripts(ExecutionContext& context) { return context.redis().own_keyspace() == nullptr && !sql::uses_cluster(); }
+
 asio::awaitable<RedisUserPtr> redis_user_of(const sql::TableDef& table, ExecutionContext& context) {
   RoleAccess* const access = role_access(context.access);
   if (access == nullptr) co_return nullptr;

@@ -9,6 +9,9 @@ namespace redquel::executor {
 /// The logical database where a mapped table's keys are.
 int database_of(const sql::Mapping& mapping, const ExecutionContext& context);
 
+/// Returns true if scripts run at a mapped table's keys. They do not if redquel only looks, or in a cluster, where the keys have many slots.
+bool may_run_mapped_scripts(ExecutionContext& context);
+
 /// Returns the Redis user as whom the run reads and writes the table; null: redquel's own login (roles/role_access.h).
 asio::awaitable<RedisUserPtr> redis_user_of(const sql::TableDef& table, ExecutionContext& context);
 /// Returns the way to the table's keys for short commands. It is valid as long as the context.

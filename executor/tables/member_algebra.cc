@@ -60,7 +60,7 @@ asio::awaitable<MemberAlgebra::Members> MemberAlgebra::members(std::string key) 
 asio::awaitable<MemberAlgebra::Members> MemberAlgebra::combine(Kind kind, std::vector<std::string> keys) {
   static constexpr std::string_view kNames[] = {"SINTER", "SUNION", "SDIFF"};
   if (keys.size() > kMaxKeys) co_return co_await combine_in_steps(kind, std::move(keys));
-  if (context_.redis().own_keyspace() != nullptr) co_return co_await combine_without_script(kind, std::string(kNames[static_cast<std::size_t>(kind)]), std::move(keys));
+  if (!may_run_mapped_scripts(context_)) co_return co_await combine_without_script(kind, std::string(kNames[static_cast<std::size_t>(kind)]), std::move(keys));
   const std::vector<std::string> arguments{std::string(kNames[static_cast<std::size_t>(kind)]), std::to_string(context_.limits.set_members)};
   CommandBatch batch;
   kSmallSetsScript.append_call(batch, keys, arguments);

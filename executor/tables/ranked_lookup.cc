@@ -174,9 +174,9 @@ class MappedRows {
         member_(scan_.read.table->mapping->with_role(sql::Mapping::Role::kMember)->number) {}
 
   asio::awaitable<std::optional<RankedBatch>> read(ExecutionCounters* counters) {
-    const bool only_looks = context_.redis().own_keyspace() != nullptr;
+    const bool has_no_scripts = !may_run_mapped_scripts(context_);
     const bool has_rank = std::ranges::find(ranks_.ranks, Rank::kRank) != ranks_.ranks.end();
-    if (only_looks && has_rank) co_return std::nullopt;  // rank() asks for a score that it must know
+    if (has_no_scripts && has_rank) co_return std::nullopt;  // rank() asks for a score that it must know
     RankedBatch batch{{}, std::vector<std::vector<std::int64_t>>(ranks_.ranks.size())};
     const std::vector<MappedKey> keys = fixed_keys(scan_.fixed, *ranks_.table, context_.evaluation());
     std::optional<std::string> zset;
@@ -190,7 +190,7 @@ class MappedRows {
       context_.note_read(*ranks_.table);
       bool is_exact = false;
       if (how_.is_one_command) is_exact = co_await read_place(*zset, members, keys, batch, counters);
-      else if (only_looks) is_exact = co_await look(*zset, members, keys, batch, counters);
+      else if (has_no_scripts) is_exact = co_await look(*zset, members, keys, batch, counters);
       else is_exact = co_await run_script(*zset, members, keys, batch, counters);
       if (!is_exact) co_return std::nullopt;
     }

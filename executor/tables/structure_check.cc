@@ -17,6 +17,7 @@
 #include "executor/tables/scan_budget.h"
 #include "executor/tables/structure_entries.h"
 #include "planner/physical/physical_planner.h"
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -251,6 +252,7 @@ class Check {
       const bool is_lookup = std::ranges::any_of(lacking[i], [](const sql::IndexDef* index) { return index->method == IndexMethod::kLookup; });
       if (is_lookup && found[i] == MappedRow::Found::kTaken) throw mapped[i]->violation();
       mapped[i]->append_entries(call, lacking[i]);
+      if (sql::uses_cluster()) co_await write(std::exchange(call, new_call()));  // rows lie in different slots
     }
     co_await write(std::move(call));
   }
@@ -455,9 +457,9 @@ class Check {
       const bool is_hash = sql::is_hash_lookup(index);
       if (index.method == IndexMethod::kSet) call.command({"SREM", key, entry.member});
       if (index.method == IndexMethod::kZset) call.command({"ZREM", key, entry.member});
-      if (index.method != IndexMethod::kLookup) continue;
-      call.expect(is_hash ? MappedWriteCall::Words{"HGET", key, entry.field} : MappedWriteCall::Words{"GET", key}, entry.member);
-      call.command(is_hash ? MappedWriteCall::Words{"HDEL", key, entry.field} : MappedWriteCall::Words{"DEL", key});
+      if (index.method == IndexMethod::kLookup) call.expect(is_hash ? MappedWriteCall::Words{"HGET", key, entry.field} : MappedWriteCall::Words{"GET", key}, entry.member);
+      if (index.method == IndexMethod::kLookup) call.command(is_hash ? MappedWriteCall::Words{"HDEL", key, entry.field} : MappedWriteCall::Words{"DEL", key});
+      if (sql::uses_cluster()) co_await write(std::exchange(call, new_call()));
     }
     co_await write(std::move(call));
   }
@@ -525,6 +527,7 @@ class Check {
         const auto found = rows.find(i);
         const MappedChange* row = found == rows.end() ? nullptr : &found->second;
         co_await settle_unkept(call, reader, keys[i], row);
+        if (sql::uses_cluster()) co_await write(std::exchange(call, new_call()));
       }
       co_await write(std::move(call));
     }

@@ -311,6 +311,16 @@ asio::awaitable<MappedCommit> mapped_changes(RedisClient& redis, Transaction& tr
   co_return MappedCommit{std::move(call), std::move(user)};
 }
 
+/// In a cluster one script cannot write keys of an application together with those of redquel's own tables.
+sql::SqlError several_places(const Transaction& transaction, const MappedWriteCall& mapped) {
+  std::string other = "the definitions";
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
+    if (!changes->table->mapping && writes_rows(*changes)) other = fmt::format("table \"{}\"", changes->table->name);
+  }
+  return sql::not_supported("a transaction over a Redis Cluster that writes foreign tables and other tables or definitions")
+      .detail(fmt::format("Key \"{}\" and {} lie in different slots.", mapped.place() ? mapped.place()->key : std::string(), other));
+}
+
 asio::awaitable<WriteStatus> commit_mapped_alone(RedisClient& redis, MappedCommit commit, int database) {
   std::optional<sql::SqlError> lost;
   try {
@@ -405,6 +415,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   if (mapped.user && (has_unit || has_definitions)) {
     throw sql::not_supported("a transaction that writes foreign tables by a user mapping and changes other tables or definitions");
   }
+  if (sql::uses_cluster() && options.mapped && (has_unit || has_definitions)) throw several_places(transaction, *options.mapped);
   if (has_unit) {
     status = co_await commit_rows(redis, transaction, std::move(options), limits, random, trace);
   } else if (options.mapped) {

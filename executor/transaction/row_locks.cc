@@ -8,6 +8,8 @@
 #include "executor/scripts/scripts.h"
 #include "executor/storage/mapped_unit.h"
 #include "executor/transaction/lock_wait.h"
+#include "sql/catalog/buckets.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 
@@ -28,7 +30,8 @@ asio::awaitable<RepliesPtr> RowLockRequest::lock_free_row(RedisClient& redis, Ex
 
 void RowLockRequest::add_row(std::string_view member, std::string_view key, std::vector<std::string> expected) {
   members_.push_back(row_lock_field(member));
-  keys_.emplace_back(key);
+  // All keys of a script lie in one slot of a cluster. A foreign table's locks are in the home bucket.
+  keys_.push_back(key.empty() && sql::uses_cluster() ? sql::home_key(sql::kNoKey) : std::string(key));
   expected_.push_back(std::move(expected));
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
 #include "sql/types/text_io.h"
@@ -524,6 +525,10 @@ CommandText describe_write(const sql::TableDef& table, Change change, const std:
   if (mapping.ohm && change == Change::kInsert) text.as_needed = {"SET"};                    // the counter of ids
   if (mapping.ohm && change == Change::kDelete) text.as_needed = {"HGETALL", "SMEMBERS"};    // what Ohm keeps beside the row
   text.round_trips = "2 (old values, then one script that checks them and writes)";
+  if (sql::uses_cluster()) {  // the definitions and locks are in another slot
+    text.commands.insert(text.commands.begin(), "EVALSHA guard_mapped_write");
+    text.round_trips = "3 (old values, definitions and locks, then one script that checks the values and writes)";
+  }
   return text;
 }
 

@@ -85,6 +85,9 @@ class RoutedConnection:
         return self
 
     def __exit__(self, *_):
+        self.close()
+
+    def close(self):
         for connection in self.nodes.values():
             connection.close()
 

@@ -35,7 +35,7 @@ def test_manual_pages_and_completion_have_every_option(server):
         zsh = file.read()
     with open(f"{folder}/redquel.fish") as file:
         fish = file.read()
-    for command in ((), ("look",), ("discover",), ("check",), ("init",), ("health",)):
+    for command in ((), ("look",), ("discover",), ("check",), ("init",), ("health",), ("rebalance",)):
         options = re.findall(r"(?m)^ +(?:-\w,)?(--[a-z-]+)", help_of(server, *command))
         assert len(options) >= 3, (command, options)
         for option in options:

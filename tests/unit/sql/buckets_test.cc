@@ -7,6 +7,7 @@
 
 #include "sql/catalog/catalog_json.h"
 #include "sql/catalog/prefixes.h"
+#include "sql/catalog/slot_tags.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
 #include "tests/unit/sql/table_builder.h"
@@ -33,6 +34,11 @@ TEST(Buckets, TagsLieInTheirPartOfTheSlots) {
     EXPECT_EQ(bucket_of(std::string(tag) + "emp:5"), bucket) << tag;
   }
   EXPECT_EQ(tags.size(), std::size_t{kBucketLimit});
+}
+
+TEST(Buckets, EachSlotHasATag) {
+  for (int slot = 0; slot < kSlotCount; ++slot) EXPECT_EQ(slot_of(slot_tag(slot) + "redquel:none"), slot);
+  EXPECT_EQ(slot_tag(slot_of("0")), "{0}");
 }
 
 TEST(Buckets, KeysOfOneRedisHaveNoTag) {
