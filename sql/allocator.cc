@@ -14,12 +14,9 @@ extern "C" int mallctl(const char* name, void* old, std::size_t* old_bytes, void
 namespace redquel::sql {
 namespace {
 
-std::optional<std::size_t> figure(const char* name) {
-  if (mallctl == nullptr) return std::nullopt;
-  std::uint64_t epoch = 1;
+std::size_t figure(const char* name) {
   std::size_t bytes = 0, size = sizeof(bytes);
-  mallctl("epoch", nullptr, nullptr, &epoch, sizeof(epoch));
-  if (mallctl(name, &bytes, &size, nullptr, 0) != 0) return std::nullopt;
+  mallctl(name, &bytes, &size, nullptr, 0);
   return bytes;
 }
 
@@ -42,11 +39,15 @@ ThreadCounters thread_counters() {
 
 }  // namespace
 
-std::optional<std::size_t> active_memory() { return figure("stats.active"); }
+std::optional<AllocatorFigures> allocator_figures() {
+  if (mallctl == nullptr) return std::nullopt;
+  std::uint64_t epoch = 1;  // any number: the figures of now
+  mallctl("epoch", nullptr, nullptr, &epoch, sizeof(epoch));
+  return AllocatorFigures{.active = figure("stats.active"), .resident = figure("stats.resident")};
+}
 
-void return_free_memory(std::size_t most) {
-  const std::optional<std::size_t> resident = figure("stats.resident");
-  if (resident && *resident > most) mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0);  // of all arenas
+void return_free_pages() {
+  if (mallctl != nullptr) mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0);  // of all arenas
 }
 
 std::optional<std::int64_t> thread_balance() {

@@ -57,13 +57,19 @@ void ProcessMemory::give_back(MemoryPart part, std::size_t bytes) {
 }
 
 void ProcessMemory::measure() {
-  return_free_memory(limits_.process - std::min(pending_.load(), limits_.process));
-  const std::lock_guard lock(mutex_);
-  measured_at_.store(now(), std::memory_order_relaxed);
-  note_reserve();
-  // A block that is allocated meanwhile is counted twice rather than not at all.
-  const std::size_t accounted = used(), pending = pending_;
-  if (const std::optional<std::size_t> active = active_memory()) compare(*active + pending, accounted);
+  std::size_t resident = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    measured_at_.store(now(), std::memory_order_relaxed);
+    note_reserve();
+    // In this order a block that is charged and allocated meanwhile is counted twice rather than not at all.
+    const std::size_t accounted = used(), pending = pending_;
+    const std::optional<AllocatorFigures> figures = allocator_figures();
+    if (!figures) return;
+    compare(figures->active + pending, accounted);
+    resident = figures->resident + pending;
+  }
+  if (resident > limits_.process) return_free_pages();
 }
 
 void ProcessMemory::measure_before(std::size_t bytes) {
