@@ -28,7 +28,7 @@ constexpr const char* kLargeValue = "(a large value)";  // stands for one that i
 /// Keys that are redquel's, by what they begin with.
 class OwnKeys {
  public:
-  explicit OwnKeys(const sql::CatalogSnapshot& catalog) : prefixes_{"redquel"} {
+  explicit OwnKeys(const sql::CatalogSnapshot& catalog) : prefixes_{"redquel", "\xff" "redquel"} {  // the latter: of fences, see executor/memory/
     for (const auto& [oid, table] : catalog.tables) {
       if (!table->prefix.empty() && table->prefix.find('{') == std::string::npos) prefixes_.push_back(table->prefix);
     }
