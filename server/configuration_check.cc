@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "executor/tls/certificate_dates.h"
 #include "server/machine_memory.h"
 #include "server/reload.h"
 #include "server/server.h"
@@ -23,7 +24,7 @@ constexpr long kEarlyDays = 30;
 constexpr std::uintmax_t kLittleRoom = std::uintmax_t{1} << 30;
 
 void examine_certificate(const executor::TlsContext& tls, std::vector<Finding>& findings) {
-  const auto left = tls.certificate_ends() - std::chrono::system_clock::now();
+  const auto left = executor::certificate_end(tls) - std::chrono::system_clock::now();
   const long days = std::chrono::duration_cast<std::chrono::hours>(left).count() / 24;
   const std::string hint = "Replace tls.certificate, then reload redquel (SIGHUP).";
   if (left.count() < 0) findings.push_back({Severity::kError, "the certificate of tls.certificate has expired", hint});

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <ctime>
 #include <system_error>
 #include <vector>
 
@@ -88,12 +87,6 @@ TlsContext::TlsContext(bool is_server) : context_(SSL_CTX_new(is_server ? TLS_se
 }
 
 TlsContext::~TlsContext() { SSL_CTX_free(context_); }
-
-std::chrono::system_clock::time_point TlsContext::certificate_ends() const {
-  std::tm end{};
-  ASN1_TIME_to_tm(X509_get0_notAfter(SSL_CTX_get0_certificate(context_)), &end);
-  return std::chrono::system_clock::from_time_t(::timegm(&end));
-}
 
 void TlsContext::load_key_pair(const std::filesystem::path& certificate, const std::filesystem::path& key) {
   check_readable("certificate", certificate);

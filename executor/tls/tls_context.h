@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -60,8 +59,6 @@ class TlsContext {
   /// For a server: channel binding data of the type tls-server-end-point (RFC 5929), the hash of its certificate. Empty: the certificate's
   /// signature names no digest.
   const std::string& server_end_point() const { return server_end_point_; }
-  /// For a server: the end of its certificate's validity.
-  std::chrono::system_clock::time_point certificate_ends() const;
   ssl_ctx_st* native() const { return context_; }
 
  private:
