@@ -18,11 +18,13 @@ RUN /setup/scripts/install_packages run libraries && rm -rf /setup /var/lib/apt/
  && install -d -o redquel -g redquel -m 0755 /run/redquel
 COPY --from=build /source/build/release/redquel /usr/local/bin/redquel
 COPY conf/redquel.toml /etc/redquel/redquel.toml
+RUN sed -i '/^\[status\]/,/^listen/s/^listen = .*/listen = "127.0.0.1:9433"/' /etc/redquel/redquel.toml
 USER redquel
 WORKDIR /var/lib/redquel
 VOLUME /var/lib/redquel
 EXPOSE 5433
 STOPSIGNAL SIGTERM
+HEALTHCHECK --start-period=60s CMD ["redquel", "health", "--ready"]
 ENTRYPOINT ["redquel"]
 # On 0.0.0.0 once a role has a password or there are rules; until then on the container's own loopback and in /run/redquel.
 CMD ["--embedded", "--data-dir", "/var/lib/redquel", "--listen", "0.0.0.0:5433", "--loopback-until-password"]

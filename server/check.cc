@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "executor/redis/requirements.h"
 #include "server/configuration.h"
+#include "server/configuration_check.h"
 #include "server/doctor.h"
 #include "server/redis_check.h"
 #include "server/reload.h"
@@ -44,16 +46,75 @@ void print_json(const std::vector<Finding>& findings) {
   std::printf("%s\n", text.c_str());
 }
 
+/// Reads a configuration file and examines what it names. nullopt: it cannot be read, which is a finding.
+std::optional<Configuration> read_and_examine(const std::string& file, std::vector<Finding>& findings) {
+  try {
+    std::vector<const char*> words = {"redquel", "--config", file.c_str()};
+    Configuration configuration = *read_configuration(static_cast<int>(words.size()), words.data());
+    findings = examine_configuration(configuration);
+    return configuration;
+  } catch (const ConfigurationError& error) {
+    findings.push_back({Finding::Severity::kError, error.what(), std::filesystem::exists(file) ? "" : "Give --config FILE, or --redis URL."});
+    return std::nullopt;
+  }
+}
+
+/// Returns how to reach the Redis of a configuration; nullopt: it is redquel's own, which does not run.
+std::optional<executor::ConnectionOptions> reach_redis(Configuration configuration) {
+  if (configuration.embedded) {
+    const std::filesystem::path socket = std::filesystem::absolute(configuration.data_directory) / "redis.sock";
+    if (!std::filesystem::exists(socket)) return std::nullopt;
+    configuration.redis_url = "unix://" + socket.string();
+  }
+  configuration.allow_eviction = true;  // a finding, no reason to stop
+  use_buckets(configuration);
+  return redis_connection(configuration);
+}
+
+void examine_redis_of(const Configuration& configuration, std::vector<Finding>& findings) {
+  std::optional<executor::ConnectionOptions> redis;
+  try {
+    redis = reach_redis(configuration);
+  } catch (const ConfigurationError&) {
+    if (findings.empty()) throw;
+    return;  // a file for TLS, which is a finding already
+  }
+  if (!redis) {
+    findings.push_back({Finding::Severity::kWarning, "redquel's own Redis does not run: what is stored in it was not examined", "Start redquel first."});
+    return;
+  }
+  const std::string address = redis->url.address();
+  try {
+    std::vector<Finding> found;
+    run_over_redis(*std::move(redis), [&](executor::RedisPool& pool) -> asio::awaitable<void> { found = co_await examine_redis(pool, address); });
+    findings.insert(findings.end(), found.begin(), found.end());
+  } catch (const sql::SqlError& error) {
+    findings.push_back({Finding::Severity::kError, error.message(), error.hint()});
+  }
+}
+
+/// Prints the least rule of redquel's login. Returns the exit code.
+int print_acl_rule(const Configuration& configuration, const std::string& keys) {
+  std::optional<std::set<std::string>> prefixes;
+  if (keys == "tables") {
+    std::optional<executor::ConnectionOptions> redis = reach_redis(configuration);
+    if (!redis) throw ConfigurationError("redquel's own Redis does not run");
+    run_over_redis(*std::move(redis), [&](executor::RedisPool& pool) -> asio::awaitable<void> { prefixes = co_await load_prefixes(pool); });
+  }
+  std::printf("ACL SETUSER redquel on >PASSWORD %s\n", executor::least_acl_rule(prefixes).c_str());
+  return 0;
+}
+
 }  // namespace
 
 int run_check(int argc, const char* const* argv) {
   constexpr int kFailed = 1, kBadUsage = 2;
-  CLI::App app("redquel check: names what is wrong with a Redis for redquel, and stored definitions that it cannot use", "redquel check");
-  Configuration configuration;
-  std::string ca;
-  app.add_option("--redis", configuration.redis_url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS), unix://…, sentinel://host:26379,…/master or cluster://host:port,…")
-      ->type_name("URL")
-      ->required();
+  CLI::App app("redquel check: names what is wrong with a configuration, with its Redis, and with stored definitions", "redquel check");
+  std::string file = kInstalledFile, url, ca;
+  CLI::Option* config = app.add_option("--config", file, "the configuration file (/etc/redquel/redquel.toml): its files, certificate and limits, then its Redis")->type_name("FILE");
+  CLI::Option* redis = app.add_option("--redis", url, "only this Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS), unix://…, sentinel://host:26379,…/master or cluster://host:port,…")
+      ->type_name("URL");
+  redis->excludes(config);
   std::string keys;
   CLI::Option* acl = app.add_option("--acl", keys,
                                     "print the least ACL rule of redquel's own login: for all keys (\"all\"), or for those of the tables that are there (\"tables\")")
@@ -71,27 +132,19 @@ int run_check(int argc, const char* const* argv) {
     return kBadUsage;
   }
   try {
-    configuration.redis_password = environment_password();
-    configuration.redis_tls.ca = ca;
-    use_buckets(configuration);
-    if (acl->count() > 0) {
-      std::optional<std::set<std::string>> prefixes;
-      if (keys == "tables") {
-        run_over_redis(redis_connection(configuration), [&](executor::RedisPool& pool) -> asio::awaitable<void> { prefixes = co_await load_prefixes(pool); });
-      }
-      std::printf("ACL SETUSER redquel on >PASSWORD %s\n", executor::least_acl_rule(prefixes).c_str());
-      return 0;
-    }
+    std::optional<Configuration> configuration;
     std::vector<Finding> findings;
-    configuration.allow_eviction = true;  // a finding, no reason to stop
-    spdlog::set_level(spdlog::level::off);
-    executor::ConnectionOptions redis = redis_connection(configuration);
-    const std::string address = redis.url.address();
-    try {
-      run_over_redis(std::move(redis), [&](executor::RedisPool& pool) -> asio::awaitable<void> { findings = co_await examine_redis(pool, address); });
-    } catch (const sql::SqlError& error) {
-      findings.push_back({Finding::Severity::kError, error.message(), error.hint()});
+    if (redis->count() > 0) {
+      configuration.emplace();
+      configuration->redis_url = url;
+      configuration->redis_tls.ca = ca;
+      configuration->redis_password = environment_password();
+    } else {
+      configuration = read_and_examine(file, findings);
     }
+    if (acl->count() > 0 && configuration) return print_acl_rule(*configuration, keys);
+    spdlog::set_level(spdlog::level::off);
+    if (configuration) examine_redis_of(*configuration, findings);
     const auto errors = static_cast<std::size_t>(std::ranges::count(findings, Finding::Severity::kError, &Finding::severity));
     if (as_json) print_json(findings);
     else print_texts(findings, errors);

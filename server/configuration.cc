@@ -320,9 +320,6 @@ void take_table(const std::string& file, const std::string& prefix, const toml::
   }
 }
 
-/// The configuration file of packages.
-constexpr const char* kInstalledFile = "/etc/redquel/redquel.toml";
-
 void check_log_level(const std::string& level) {
   for (const std::string_view known : {"trace", "debug", "info", "warn", "error", "off"}) {
     if (level == known) return;

@@ -20,6 +20,9 @@ namespace redquel::server {
 /// Returns /run/redquel if that is a directory that this process may write; otherwise none.
 std::vector<std::filesystem::path> default_socket_directories();
 
+/// The configuration file of an installed redquel.
+inline constexpr const char* kInstalledFile = "/etc/redquel/redquel.toml";
+
 struct Configuration;
 /// Returns status.token_file; without one, a file in the embedded Redis's folder, in /run/redquel, or in the user's own runtime directory; empty if
 /// there is none of them.

@@ -1,9 +1,6 @@
 #include "server/memory_watch.h"
 
 #include <chrono>
-#include <optional>
-
-#include "server/machine_memory.h"
 
 namespace redquel::server {
 
@@ -15,8 +12,7 @@ using namespace std::chrono_literals;
 constexpr auto kMeasurePause = 250ms, kShortMeasurePause = 20ms;
 
 void measure(sql::ProcessMemory& memory, ServerCounts& figures) {
-  return_free_memory(memory.limits().process);
-  if (const std::optional<std::size_t> bytes = allocated_memory()) memory.note_measured(*bytes);
+  memory.measure();
   if (memory.is_full()) memory.end_largest();
   for (std::size_t part = 0; part < sql::kMemoryParts; ++part) figures.memory_parts[part] = memory.used(static_cast<sql::MemoryPart>(part));
   figures.memory_unaccounted = memory.unaccounted();

@@ -70,6 +70,11 @@ std::size_t raise_descriptor_limit() {
   return static_cast<std::size_t>(limit.rlim_cur);
 }
 
+std::size_t possible_connections(std::size_t descriptors, std::size_t max_startups) {
+  const std::size_t reserved = kReservedDescriptors + max_startups;
+  return descriptors > 2 * reserved ? descriptors - reserved : descriptors / 2;
+}
+
 /// Accepts on the calling thread and hands each connection to the worker with the fewest.
 class Server::Listener {
  public:
@@ -266,8 +271,7 @@ class Server::Listener {
 
   void limit_connections() {
     const std::size_t descriptors = raise_descriptor_limit();
-    const std::size_t reserved = kReservedDescriptors + options_.max_startups;
-    const std::size_t possible = descriptors > 2 * reserved ? descriptors - reserved : descriptors / 2;
+    const std::size_t possible = possible_connections(descriptors, options_.max_startups);
     if (options_.max_connections > possible) {
       spdlog::warn("max_connections lowered from {} to {}: this process may open {} files (ulimit -n)",
                    options_.max_connections, possible, descriptors);

@@ -76,5 +76,7 @@ class Server {
 
 /// Raises the limit of file descriptors as far as the system allows. Returns the limit.
 std::size_t raise_descriptor_limit();
+/// Returns the number of client connections for which so many descriptors are enough.
+std::size_t possible_connections(std::size_t descriptors, std::size_t max_startups);
 
 }  // namespace redquel::server

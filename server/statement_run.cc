@@ -141,7 +141,10 @@ asio::awaitable<void> Session::run_cursor(Cursor& cursor, std::vector<std::int16
   while (move.count > 0) {
     const sql::Batch batch = cursor.take(move);
     for (std::size_t next = 0; next < batch.rows;) {
-      next = rows.append_rows(batch, next, batch.rows, kFlushBytes);
+      {
+        const sql::InterruptScope interrupts(*interrupts_, sql::InterruptScope::Values::kHeld);
+        next = rows.append_rows(batch, next, batch.rows, kFlushBytes);
+      }
       if (encoder_.size() >= kFlushBytes) co_await flush();
     }
   }
@@ -192,7 +195,10 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
     std::size_t end = batch.rows;
     if (max_rows > 0) end = std::min(end, portal.next_row + (max_rows - sent));
     const std::size_t first = portal.next_row;
-    portal.next_row = portal.statement->returns_rows ? rows->append_rows(batch, first, end, kFlushBytes) : end;
+    {
+      const sql::InterruptScope interrupts(*interrupts_, sql::InterruptScope::Values::kHeld);
+      portal.next_row = portal.statement->returns_rows ? rows->append_rows(batch, first, end, kFlushBytes) : end;
+    }
     sent += portal.next_row - first;
     portal.sent += portal.next_row - first;
     if (portal.next_row == batch.rows) {

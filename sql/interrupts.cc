@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <unordered_map>
 #include <utility>
 
+#include "sql/allocator.h"
 #include "sql/computation_pause.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -15,18 +17,34 @@ namespace redquel::sql {
 namespace {
 
 /// PostgreSQL's largest value.
-constexpr std::size_t kMostAllocated = std::size_t{1} << 30;
+constexpr std::size_t kMostAnnounced = std::size_t{1} << 30;
 
 thread_local std::unordered_map<std::int32_t, const Interrupts*> sessions;
 thread_local const Interrupts* current = nullptr;
-thread_local std::size_t scopes = 0;     // that live
-thread_local std::size_t allocated = 0;  // in the innermost scope
+thread_local std::size_t scopes = 0;           // that live
+thread_local std::size_t announced = 0;        // by check_allocation() in the innermost scope
+thread_local std::int64_t balance_before = 0;  // of the thread, when the outermost scope began
 thread_local ComputationPause* current_pause = nullptr;
+
+/// Returns the bytes that the outermost scope has allocated and not freed, negative where it has freed more. If the allocator has no such
+/// figure, the bytes that were announced.
+std::int64_t own_bytes() {
+  const std::optional<std::int64_t> balance = thread_balance();
+  return balance ? *balance - balance_before : static_cast<std::int64_t>(announced);
+}
+
+/// Charges what the computation holds, and `coming` bytes. Throws SqlError 53200.
+void charge(std::size_t coming) {
+  if (current == nullptr || scopes == 0) return;
+  const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(own_bytes(), 0)) + coming;
+  current->hold_values(bytes < kLargeAllocation ? 0 : bytes);
+}
 
 /// The state of this thread is that of other computations meanwhile.
 void pause_computation() {
+  const std::int64_t bytes = own_bytes();
   const Interrupts* const own = std::exchange(current, nullptr);
-  const std::size_t own_scopes = std::exchange(scopes, 0), own_allocated = std::exchange(allocated, 0);
+  const std::size_t own_scopes = std::exchange(scopes, 0), own_announced = std::exchange(announced, 0);
   SequenceCalls* const own_calls = exchange_sequence_calls(nullptr);
   std::exception_ptr end;
   try {
@@ -36,7 +54,8 @@ void pause_computation() {
   }
   current = own;
   scopes = own_scopes;
-  allocated = own_allocated;
+  announced = own_announced;
+  balance_before = thread_balance().value_or(0) - bytes;
   exchange_sequence_calls(own_calls);
   if (end) std::rethrow_exception(end);
 }
@@ -61,23 +80,37 @@ void set_interrupts(std::int32_t process_id, const Interrupts* interrupts) {
   }
 }
 
-InterruptScope::InterruptScope(std::int32_t process_id) : before_(current), allocated_before_(allocated) {
+InterruptScope::InterruptScope(std::int32_t process_id, Values values) : before_(current), announced_before_(announced) {
   const auto found = process_id == 0 ? sessions.end() : sessions.find(process_id);
   if (found != sessions.end()) current = found->second;
-  allocated = 0;
-  if (scopes++ == 0 && current != nullptr) current->hold_values(0);
+  begin(values);
+}
+
+InterruptScope::InterruptScope(const Interrupts& interrupts, Values values) : before_(current), announced_before_(announced) {
+  current = &interrupts;
+  begin(values);
+}
+
+void InterruptScope::begin(Values values) {
+  announced = 0;
+  if (scopes++ > 0) return;
+  balance_before = thread_balance().value_or(0);
+  if (current == nullptr) return;
+  if (values == Values::kAnew) current->hold_values(0);
+  balance_before -= static_cast<std::int64_t>(current->held_values());
 }
 
 InterruptScope::~InterruptScope() {
   --scopes;
-  if (scopes > 0 && allocated > 0 && current != nullptr && current == before_) current->hold_values(current->held_values() - allocated);
   current = before_;
-  allocated = allocated_before_;
+  announced = announced_before_;
 }
 
 void check_interrupts() {
   if (current_pause != nullptr && current_pause->is_turn_over()) pause_computation();
-  if (current != nullptr) current->check();
+  if (current == nullptr) return;
+  current->check();
+  charge(0);
 }
 
 void note_analysis() {
@@ -89,14 +122,21 @@ void note_analysis() {
 void check_allocation(std::size_t bytes) {
   check_interrupts();
   if (scopes == 0) return;
-  if (allocated + bytes <= kMostAllocated) {
-    if (current != nullptr) current->hold_values(current->held_values() + bytes);
-    allocated += bytes;
-    return;
+  if (announced + bytes > kMostAnnounced) {
+    throw out_of_memory()
+        .detail(fmt::format("The values of one expression need more than {} MB.", kMostAnnounced >> 20))
+        .hint("Let the statement make smaller values, or fewer of them at a time.");
   }
-  throw out_of_memory()
-      .detail(fmt::format("The values of one expression need more than {} MB.", kMostAllocated >> 20))
-      .hint("Let the statement make smaller values, or fewer of them at a time.");
+  charge(bytes);
+  announced += bytes;
+}
+
+BlockCharge::BlockCharge(std::size_t bytes) {
+  if (bytes < kLargeAllocation || current == nullptr || scopes == 0 || current->memory() == nullptr) return;
+  ProcessMemory& process = current->memory()->process();
+  pending_.emplace(process, bytes);
+  process.measure_before(bytes);
+  charge(bytes);
 }
 
 }  // namespace redquel::sql

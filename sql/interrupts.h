@@ -4,12 +4,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "sql/memory_account.h"
 
 namespace redquel::sql {
 
-/// Results of one evaluation that are smaller are not counted by check_allocation().
+/// Blocks of fewer bytes are charged after they were allocated.
 inline constexpr std::size_t kLargeAllocation = std::size_t{1} << 20;
 
 /// The reasons to end a computation that does not return to the event loop: the deadline of the session's statement, and a request of
@@ -35,6 +36,7 @@ class Interrupts {
     values_ = memory != nullptr ? HeldBytes(*memory, 0, MemoryPart::kStatements) : HeldBytes();
     memory_ = memory;
   }
+  SessionMemory* memory() const { return memory_; }
   /// Changes the charge: an evaluation's values are held until the next evaluation begins. Throws 53200.
   void hold_values(std::size_t bytes) const { values_.resize(bytes); }
   std::size_t held_values() const { return values_.bytes(); }
@@ -52,26 +54,44 @@ class Interrupts {
 /// Makes the interrupts of a session of this thread known by its process id. Null: forgets them.
 void set_interrupts(std::int32_t process_id, const Interrupts* interrupts);
 
-/// Makes a session's interrupts those of the running computation. Never lives across a co_await. An unknown session (0, one of another
-/// thread): they stay as they are.
+/// Makes a session's interrupts those of the running computation, and charges the memory that the computation takes to the session's account:
+/// all that the thread allocates, less all that it frees. Never lives across a co_await. An unknown session (0, one of another thread): they
+/// stay as they are.
 class InterruptScope {
  public:
-  explicit InterruptScope(std::int32_t process_id);
+  /// kHeld: the values of the session's last evaluation are still in use.
+  enum class Values : std::uint8_t { kAnew, kHeld };
+  explicit InterruptScope(std::int32_t process_id, Values values = Values::kAnew);
+  /// `interrupts` outlive it.
+  explicit InterruptScope(const Interrupts& interrupts, Values values = Values::kAnew);
   ~InterruptScope();
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
 
  private:
+  void begin(Values values);
+
   const Interrupts* before_;
-  std::size_t allocated_before_;
+  std::size_t announced_before_;
 };
 
-/// Throws SqlError 57014 if the statement that this thread computes is cancelled or past its deadline. Reads the clock: loops count their
-/// steps by a WorkMeter.
+/// Throws SqlError 57014 if the statement that this thread computes is cancelled or past its deadline, 53200 if its memory is too much. Reads
+/// the clock: loops count their steps by a WorkMeter.
 void check_interrupts();
 /// check_interrupts() before a large result is allocated. Throws SqlError 53200 where the results of one InterruptScope are together
 /// larger than the largest value.
 void check_allocation(std::size_t bytes);
+
+/// The charge of a large block while operator new, or a C library, takes it from the allocator. The running computation holds it from then on.
+/// Throws SqlError 53200 where the session or the process would hold too much. Without effect on small blocks, and where the thread computes
+/// for no statement: connections that several sessions share do not fail.
+class BlockCharge {
+ public:
+  explicit BlockCharge(std::size_t bytes);
+
+ private:
+  std::optional<PendingBytes> pending_;
+};
 
 /// Counts a step of the analysis of a statement, such as an expression that is bound. Checks the interrupts about once a millisecond.
 void note_analysis();

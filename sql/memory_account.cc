@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 
+#include "sql/allocator.h"
 #include "sql/value_errors.h"
 
 namespace redquel::sql {
@@ -18,6 +21,13 @@ constexpr std::size_t kOverdraft = 3;
 constexpr std::size_t kLargeShare = 64;
 /// The part of a clients' limit that one session may hold.
 constexpr std::size_t kClientShare = 4;
+
+/// A measurement takes as long as the system needs for a tenth of such a block.
+constexpr std::size_t kMeasuredBlock = std::size_t{8} << 20;
+/// A thread allocates a few megabytes in this time.
+constexpr std::chrono::steady_clock::duration kJustNow = std::chrono::milliseconds(5);
+
+std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 SqlError exceeded(std::string detail, const char* key) {
   return out_of_memory().detail(std::move(detail)).hint(fmt::format("See limits.{} in the configuration.", key));
@@ -46,11 +56,34 @@ void ProcessMemory::give_back(MemoryPart part, std::size_t bytes) {
   parts_[static_cast<std::size_t>(part)].fetch_sub(bytes, std::memory_order_relaxed);
 }
 
+void ProcessMemory::measure() {
+  std::size_t resident = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    measured_at_.store(now(), std::memory_order_relaxed);
+    note_reserve();
+    // In this order a block that is charged and allocated meanwhile is counted twice rather than not at all.
+    const std::size_t accounted = used(), pending = pending_;
+    const std::optional<AllocatorFigures> figures = allocator_figures();
+    if (!figures) return;
+    compare(figures->active + pending, accounted);
+    resident = figures->resident + pending;
+  }
+  if (resident > limits_.process) return_free_pages();
+}
+
+void ProcessMemory::measure_before(std::size_t bytes) {
+  if (bytes >= kMeasuredBlock || now() - measured_at_.load(std::memory_order_relaxed) > kJustNow.count()) measure();
+}
+
 void ProcessMemory::note_measured(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   note_reserve();
-  const std::size_t accounted = used();
-  unaccounted_.store(bytes > accounted ? bytes - accounted : 0, std::memory_order_relaxed);
+  compare(bytes + pending_, used());
+}
+
+void ProcessMemory::compare(std::size_t measured, std::size_t accounted) {
+  unaccounted_.store(measured > accounted ? measured - accounted : 0, std::memory_order_relaxed);
   if (reserve_ == nullptr) return;
   const std::size_t held = used() + unaccounted();
   reserve_->set_room(held < limits_.process ? limits_.process - held : 0);

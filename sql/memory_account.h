@@ -60,6 +60,10 @@ class ProcessMemory {
   std::size_t unaccounted() const { return unaccounted_.load(std::memory_order_relaxed); }
   bool is_full() const { return used() + unaccounted() >= limits_.process; }
 
+  /// Compares the account with the figures of the allocator, and lets it give back what it keeps beyond the limit.
+  void measure();
+  /// Measures before a block of so many bytes is allocated, unless the last measurement is from just now.
+  void measure_before(std::size_t bytes);
   /// Takes the number of bytes that the allocator has given out.
   void note_measured(std::size_t bytes);
   /// Sets what shrinks before sessions fail; null: nothing does. The reserve outlives its registration.
@@ -69,17 +73,33 @@ class ProcessMemory {
 
  private:
   friend class SessionMemory;
+  friend class PendingBytes;
+  void compare(std::size_t measured, std::size_t accounted);  // with the mutex
   void add(SessionMemory* session);
   void remove(SessionMemory* session);
   void ask_reserve(std::size_t bytes);
   void note_reserve();  // with the mutex
 
   const MemoryLimits limits_;
-  std::atomic<std::size_t> used_{0}, unaccounted_{0};
+  std::atomic<std::size_t> used_{0}, unaccounted_{0}, pending_{0};
+  std::atomic<std::int64_t> measured_at_{0};  // ticks of the steady clock
   std::array<std::atomic<std::size_t>, kMemoryParts> parts_{};
   std::mutex mutex_;
   MemoryReserve* reserve_ = nullptr;
   std::unordered_set<SessionMemory*> sessions_;
+};
+
+/// Bytes that are in the account and about to be allocated. Measurements count them until the destructor runs, which comes after the allocation.
+class PendingBytes {
+ public:
+  PendingBytes(ProcessMemory& process, std::size_t bytes) : process_(process), bytes_(bytes) { process_.pending_ += bytes_; }
+  ~PendingBytes() { process_.pending_ -= bytes_; }
+  PendingBytes(const PendingBytes&) = delete;
+  PendingBytes& operator=(const PendingBytes&) = delete;
+
+ private:
+  ProcessMemory& process_;
+  std::size_t bytes_;
 };
 
 /// The account of one session. Belongs to the session's thread, except for `used` and `must_end`.
@@ -96,6 +116,7 @@ class SessionMemory {
   bool try_take(MemoryPart part, std::size_t bytes) { return ask(part, bytes) == Refusal::kNone; }
   void give_back(MemoryPart part, std::size_t bytes);
 
+  ProcessMemory& process() const { return process_; }
   std::size_t used() const { return used_.load(std::memory_order_relaxed); }
   /// Returns true if the running statement shall fail because the process is full.
   bool must_end() const { return must_end_.load(std::memory_order_relaxed); }

@@ -14,6 +14,7 @@
 #include "executor/operators/shared_aggregation.h"
 #include "executor/operators/spill_file.h"
 #include "executor/runtime/computation.h"
+#include "sql/interrupts.h"
 
 namespace redquel::executor {
 
@@ -124,7 +125,9 @@ class AggregateOperator final : public Operator {
     if (!morsels) co_return;
     if (const std::unique_ptr<WorkerPool::Lease> lease = pool.take()) {
       std::deque<SharedAggregation::Part> parts;
-      for (std::size_t worker = 0; worker < workers; ++worker) add_calls(parts.emplace_back(KeyTable(group_by_.types(), KeyTable::Nulls::kEqual)).calls);
+      for (std::size_t worker = 0; worker < workers; ++worker) {
+        add_calls(parts.emplace_back(KeyTable(group_by_.types(), KeyTable::Nulls::kEqual), context_.account.get()).calls);
+      }
       SharedAggregation aggregation(*morsels, group_by_, shared_, context_.evaluation(), std::move(parts), limit_.bytes() / 2 / workers);
       co_await lease->run(aggregation);
       for (const SharedAggregation::Part& part : aggregation.parts()) co_await merge(part);
@@ -149,6 +152,7 @@ class AggregateOperator final : public Operator {
   }
 
   void update(sql::Batch batch) {
+    const sql::InterruptScope interrupts(context_.evaluation().backend_pid);
     if (plan_.scalar) {
       numbers_.assign(batch.rows, 0);
     } else {

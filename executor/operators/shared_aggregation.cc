@@ -14,11 +14,12 @@ bool SharedAggregation::step(std::size_t worker) {
   // Groups of the parts are looked up once more when they come together.
   constexpr std::size_t kFewGroups = 8192, kRowsPerGroup = 8;
   if (is_full_) return false;
+  Part& part = parts_[worker];
+  const sql::InterruptScope interrupts(part.interrupts);
   std::optional<sql::Batch> rows = input_.next(worker);
   if (!rows) return false;
   if (rows->rows == 0) return true;
   const sql::Batch batch = with_decoded(*rows, shared_);
-  Part& part = parts_[worker];
   if (group_by_.empty()) {
     part.group_count = 1;
     part.numbers.assign(batch.rows, 0);

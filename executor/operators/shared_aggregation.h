@@ -3,6 +3,7 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "executor/context/morsels.h"
@@ -11,6 +12,7 @@
 #include "executor/operators/expression_list.h"
 #include "executor/operators/key_table.h"
 #include "executor/runtime/worker_pool.h"
+#include "sql/interrupts.h"
 
 namespace redquel::executor {
 
@@ -18,14 +20,19 @@ namespace redquel::executor {
 /// the groups of one worker take too many bytes.
 class SharedAggregation final : public SharedWork {
  public:
-  /// Groups and states of one worker's rows.
+  /// Groups and states of one worker's rows. The evaluations of a worker have an account of their own, because its thread is not the session's.
   struct Part {
-    explicit Part(KeyTable table) : groups(std::move(table)) {}
+    /// `statement`: the account of the session; null: nothing is counted.
+    Part(KeyTable table, const sql::SessionMemory* statement) : groups(std::move(table)) {
+      if (statement != nullptr) interrupts.set_memory(&account.emplace(statement->process()));
+    }
     KeyTable groups;
     std::size_t group_count = 0;
     std::deque<AggregateCallRun> calls;
     std::vector<RowNumber> numbers;
     std::size_t rows = 0, rows_since_check = 0;
+    std::optional<sql::SessionMemory> account;
+    sql::Interrupts interrupts;
 
     std::size_t memory() const;
   };

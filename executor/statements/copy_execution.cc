@@ -8,6 +8,7 @@
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/statements/query_execution.h"
 #include "executor/storage/row_error.h"
+#include "sql/interrupts.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -76,11 +77,15 @@ class CopyOutExecution final : public CopyExecution {
         for (sql::ColumnPtr& column : batch->columns) column = rows_->named(column);
       }
       std::size_t counted = 0;
-      for (std::size_t row = 0; row < batch->rows; ++row) {
-        writer.write_row(batch->columns, row);
+      for (std::size_t row = 0; row < batch->rows;) {
+        {
+          const sql::InterruptScope interrupts(session_.backend_pid, sql::InterruptScope::Values::kHeld);
+          do writer.write_row(batch->columns, row++);
+          while (row < batch->rows && !channel_->is_full() && !turn.is_over());
+        }
         if (channel_->is_full()) {
-          progress.add_rows(row + 1 - counted);
-          counted = row + 1;
+          progress.add_rows(row - counted);
+          counted = row;
           co_await channel_->flush();
         }
         if (turn.is_over()) co_await turn.yield();

@@ -86,7 +86,8 @@ void SessionMeter::end_statement(std::string_view text, sql::Oid role, std::stri
   counts_->done[number].add();
   counts_->rows[number].add(rows);
   has_rolled_back_ = has_rolled_back_ || tag == "ROLLBACK";
-  query_id_ = !lists_statements_ ? 0 : thread_.statements.add({role, database_, text}, {last_duration_, rows, redis_->round_trips - round_trips_, redis_->commands - commands_});
+  const StatementCounts::Run run = {last_duration_, rows, redis_->round_trips - round_trips_, redis_->commands - commands_};
+  query_id_ = lists_statements_ ? thread_.statements.add({role, database_, text}, run, last_statement_) : 0;
   round_trips_ = redis_->round_trips;
   commands_ = redis_->commands;
   listed_->activity.set_query_id(query_id_);

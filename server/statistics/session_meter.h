@@ -67,6 +67,7 @@ class SessionMeter {
   std::uint64_t measured_from_ = 0, message_began_ = 0, began_ = 0, rested_ = 0, logged_in_ = 0;  // nanoseconds of the steady clock
   std::uint64_t last_duration_ = 0;
   std::int64_t query_id_ = 0;
+  StatementCounts::Last last_statement_;
   bool lists_statements_ = true;
   bool is_running_ = false;        // a statement has begun since the last ReadyForQuery
   bool has_failed_ = false, has_rolled_back_ = false;

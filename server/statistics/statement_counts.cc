@@ -54,15 +54,20 @@ std::int64_t query_id_of(std::string_view normalized) {
   return hash == 0 ? 1 : static_cast<std::int64_t>(hash);
 }
 
-std::int64_t StatementCounts::add(const KeyView& statement, const Run& run) {
+std::int64_t StatementCounts::add(const KeyView& statement, const Run& run, Last& last) {
   if (is_reset_asked_.load(std::memory_order_relaxed)) carry_out_resets();
-  const auto known = texts_.find(statement);
-  Entry& entry = known != texts_.end() ? *known->second : find_or_make(statement);
-  entry.add(run);
-  return entry.query_id;
+  if (last.generation_ != generation_ || last.role_ != statement.role || last.text_ != statement.text) {
+    const auto known = texts_.find(statement);
+    last.entry_ = known != texts_.end() ? known->second : find_or_make(statement);
+    last.role_ = statement.role;
+    last.text_ = statement.text.size() <= kMostTextBytes ? statement.text : std::string_view();
+    last.generation_ = last.text_.empty() ? 0 : generation_;
+  }
+  last.entry_->add(run);
+  return last.entry_->query_id;
 }
 
-StatementCounts::Entry& StatementCounts::find_or_make(const KeyView& statement) {
+const std::shared_ptr<StatementCounts::Entry>& StatementCounts::find_or_make(const KeyView& statement) {
   const std::string normalized = parser::normalize_statement(cut_text(statement.text));
   const KeyView key{statement.role, statement.database, normalized};
   auto found = entries_.find(key);
@@ -77,7 +82,12 @@ StatementCounts::Entry& StatementCounts::find_or_make(const KeyView& statement) 
     if (texts_.size() >= kMostTexts) texts_.clear();
     texts_.emplace(Key{statement.role, std::string(statement.database), std::string(statement.text)}, found->second);
   }
-  return *found->second;
+  return found->second;
+}
+
+void StatementCounts::forget_texts() {
+  texts_.clear();
+  ++generation_;
 }
 
 /// Drops the twentieth of the entries with the fewest runs.
@@ -87,7 +97,7 @@ void StatementCounts::make_room() {
   const auto limit = calls.begin() + static_cast<std::ptrdiff_t>(calls.size() / 20);
   std::ranges::nth_element(calls, limit);
   std::size_t rest = calls.size() / 20;
-  texts_.clear();
+  forget_texts();
   std::erase_if(entries_, [&](const auto& entry) { return rest > 0 && entry.second->calls.get() <= *limit && rest-- > 0; });
   forgotten_.add();
 }
@@ -95,7 +105,7 @@ void StatementCounts::make_room() {
 void StatementCounts::carry_out_resets() {
   const std::lock_guard lock(mutex_);
   is_reset_asked_.store(false, std::memory_order_relaxed);
-  texts_.clear();
+  forget_texts();
   for (const Reset& reset : resets_) {
     std::erase_if(entries_, [&](const auto& item) {
       return (reset.role == 0 || item.first.role == reset.role) && (reset.query_id == 0 || item.second->query_id == reset.query_id) &&

@@ -18,6 +18,8 @@ namespace redquel::server {
 /// One thread's figures of pg_stat_statements: runs by role, database and text without constants. The thread that owns it finds and adds
 /// without a lock and without an allocation, once a text is known. Other threads read under the lock that a new text takes.
 class StatementCounts {
+  struct Entry;
+
  public:
   struct Key {
     sql::Oid role = 0;
@@ -33,8 +35,18 @@ class StatementCounts {
     std::uint64_t round_trips = 0, commands = 0;  // with Redis
   };
 
-  /// Adds a run of a statement, whose text may hold constants. Returns the statement's query id.
-  std::int64_t add(const KeyView& statement, const Run& run);
+  /// The statement that a session has run last. Its next run is found by comparing the text, without hashes.
+  class Last {
+    friend class StatementCounts;
+    std::shared_ptr<Entry> entry_;
+    sql::Oid role_ = 0;
+    std::string text_;
+    std::uint64_t generation_ = 0;
+  };
+
+  /// Adds a run of a statement, whose text may hold constants. Returns the statement's query id. `last`: of a session, which stays in one
+  /// database.
+  std::int64_t add(const KeyView& statement, const Run& run, Last& last);
 
   // From any thread.
   void append_to(std::vector<sql::StatementStatistics>& all) const;
@@ -43,7 +55,6 @@ class StatementCounts {
   std::uint64_t forgotten() const { return forgotten_.get(); }
 
  private:
-  struct Entry;
   struct Hash {
     using is_transparent = void;
     template <class Of>
@@ -63,13 +74,15 @@ class StatementCounts {
     sql::Oid role = 0, database = 0;
     std::int64_t query_id = 0;
   };
-  Entry& find_or_make(const KeyView& statement);
+  const std::shared_ptr<Entry>& find_or_make(const KeyView& statement);
+  void forget_texts();
   void make_room();
   void carry_out_resets();
 
   mutable std::mutex mutex_;  // held by the owner while it changes a map, by others while they read
   std::unordered_map<Key, std::shared_ptr<Entry>, Hash, Equal> entries_;  // by normalized text
   std::unordered_map<Key, std::shared_ptr<Entry>, Hash, Equal> texts_;    // by the text as it comes; of the owner alone
+  std::uint64_t generation_ = 1;  // changes when entries are dropped; of the owner alone
   std::atomic<bool> is_reset_asked_ = false;
   std::vector<Reset> resets_;
   Count forgotten_;

@@ -516,6 +516,7 @@ RegularExpression::Subject::Subject(const RegularExpression& expression, std::st
     }
     offsets_.push_back(text.size());
   }
+  const BlockCharge copy(characters.size() * sizeof(Tcl_UniChar));
   Tcl_Obj* object = Tcl_NewUnicodeObj(characters.data(), static_cast<int>(characters.size()));
   Tcl_IncrRefCount(object);
   object_ = object;

@@ -9,6 +9,7 @@
 #include "sql/functions/characters.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/interrupts.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::sql {
@@ -27,6 +28,7 @@ utf8proc_option_t form_options(Text form) {
 
 void normalized(Text text, Text form, std::string& out) {
   utf8proc_uint8_t* bytes = nullptr;
+  const BlockCharge characters(text.size() * sizeof(utf8proc_int32_t));
   const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                                              static_cast<utf8proc_ssize_t>(text.size()), &bytes, form_options(form));
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);

@@ -97,6 +97,24 @@ def test_the_page_shows_the_figures_of_the_views(make_server, make_redis):
         assert browser.errors() == []
 
 
+def test_the_page_fits_a_phone(make_server, make_redis):
+    page = Page(make_server, make_redis)
+    with page.server.connect() as connection:
+        make_rows(connection)
+    for width in (320, 360):
+        with Browser(width=width, height=640, phone=True) as browser:
+            browser.open(page.address())
+            wait_for(lambda: browser.text("#state") == "ready")
+            for view in ("status", "tables", "console"):
+                browser.click(f"nav a[data-view={view}]")
+                assert browser.run("return document.documentElement.scrollWidth") <= width, (width, view)
+            middles = browser.run("return ['h1', '#state', '#theme'].map(one => { const box = document.querySelector(one).getBoundingClientRect(); return (box.top + box.bottom) / 2; })")
+            assert max(middles) - min(middles) < 4, ("the first line of the header", width, middles)
+            if os.environ.get("SCREENSHOTS"):
+                browser.screenshot(f"{os.environ['SCREENSHOTS']}/phone-{width}.png")
+            assert browser.errors() == []
+
+
 def test_the_console_runs_explains_and_exports(make_server, make_redis):
     page = Page(make_server, make_redis)
     with page.server.connect() as connection:

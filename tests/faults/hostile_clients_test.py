@@ -1,7 +1,7 @@
 """Clients that make redquel hold memory and compute for long: it serves the others with right answers, and gives the memory back.
 
-`tests/run.py --long` takes the limit of 1 GB, more clients and minutes, and checks the peak of memory: values of one expression are accounted
-only after they were made, so a short peak may be far above a small limit. bench/hostile.py measures the latency of the others.
+The peak of its memory stays below one and a half times the limit. `tests/run.py --long` takes the limit of 1 GB, more clients and minutes.
+bench/hostile.py measures the latency of the others.
 """
 import os
 import time
@@ -24,7 +24,7 @@ def peak_megabytes(server):
         return next(int(line.split()[1]) >> 10 for line in file if line.startswith("VmHWM"))
 
 
-def test_others_are_served_beside_hostile_clients_and_the_memory_is_given_back(make_redis, make_server):
+def test_others_are_served_beside_hostile_clients_and_the_memory_is_given_back(make_redis, make_server, build):
     server = configured(make_server, make_redis(), f"[limits]\nmemory = '{MEMORY}MB'\nwork_mem = '{MEMORY // 8}MB'\n[cache]\nmemory = '{MEMORY // 4}MB'\nleast_rows = 1\n",
                         "--threads", "2")
     with server.connect() as connection:
@@ -45,7 +45,8 @@ def test_others_are_served_beside_hostile_clients_and_the_memory_is_given_back(m
         hostile.stop()
     assert hostile.failures == [], hostile.failures
     assert sum(hostile.done.values()) + sum(hostile.refused.values()) >= len(WORKS) // 2, (hostile.done, hostile.refused)
-    assert not LONG_FORM or peak_megabytes(server) < 1.5 * MEMORY, (peak_megabytes(server), hostile.done, hostile.refused)
+    # A sanitizer keeps freed memory for a while, and its allocator gives no figures.
+    assert os.path.basename(build) != "release" or peak_megabytes(server) < 1.5 * MEMORY, (peak_megabytes(server), hostile.done, hostile.refused)
     with server.connect() as connection:
         assert connection.run("SELECT sum(n) FROM light") == [[str(updates)]]
         assert connection.run("SELECT count(*) FROM heavy") == [["50000"]]

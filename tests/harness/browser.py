@@ -13,15 +13,19 @@ ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic"
 
 
 class Browser:
-    """One window. Everything that a page asks of it is over when a method returns."""
+    """One window. Everything that a page asks of it is over when a method returns. `phone`: a screen of that width, which may be narrower
+    than a window can be."""
 
-    def __init__(self, width=1280, height=900, dark=False):
+    def __init__(self, width=1280, height=900, dark=False, phone=False):
         self.folder = temporary_folder()
         self.driver = Process(["chromedriver", "--port=0"], f"{self.folder}/chromedriver.log", cwd=self.folder)
         port = self.driver.wait_for_line(r"started successfully on port (\d+)")[1]
         self.address = f"http://127.0.0.1:{port}"
         arguments = [*ARGUMENTS, f"--user-data-dir={self.folder}/profile", f"--window-size={width},{height}", *(["--force-dark-mode"] if dark else [])]
-        capabilities = {"browserName": "chrome", "goog:chromeOptions": {"args": arguments}, "goog:loggingPrefs": {"browser": "ALL"}}
+        chrome = {"args": arguments}
+        if phone:
+            chrome["mobileEmulation"] = {"deviceMetrics": {"width": width, "height": height, "pixelRatio": 2}}
+        capabilities = {"browserName": "chrome", "goog:chromeOptions": chrome, "goog:loggingPrefs": {"browser": "ALL"}}
         self.session = ""
         self.session = "/session/" + self._call("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})["sessionId"]
 

@@ -1,11 +1,15 @@
 """`redquel check`: what it finds in a Redis that works, and in ones that do not."""
 import json
 import os
+import re
 import subprocess
 
+from harness.certificates import Authority
 from harness.passwords import scram_verifier
+from harness.processes import temporary_folder
 from harness.roles import add_role
 from harness.sentinels import Group
+from harness.servers import sanitizer_environment
 
 
 def check(build, url, *words):
@@ -101,3 +105,40 @@ def test_a_redis_that_does_not_answer(build, make_redis):
     redis.stop()
     ended = check(build, url)
     assert ended.returncode == 1 and ended.stdout.startswith("ERROR: ") and ended.stdout.endswith("1 error, 0 warnings\n"), ended
+
+
+def check_configuration(build, text, *words):
+    """The exit code, errors and warnings of a configuration."""
+    folder = temporary_folder()
+    with open(f"{folder}/redquel.toml", "w", encoding="utf-8") as file:
+        file.write(text)
+    ended = subprocess.run([os.path.join(build, "redquel"), "check", "--config", f"{folder}/redquel.toml", "--json", *words],
+                           capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **sanitizer_environment()})
+    found = json.loads(ended.stdout)
+    return ended.returncode, [entry["message"] for entry in found["errors"]], [entry["message"] for entry in found["warnings"]]
+
+
+def test_a_configuration_and_its_redis(build, make_redis):
+    redis = make_redis("--appendonly", "yes")
+    authority = Authority()
+
+    def found(text, certificate=None):
+        tls = f"[tls]\ncertificate = '{certificate.certificate}'\nkey = '{certificate.key}'\n" if certificate else ""
+        return check_configuration(build, f"[redis]\nurl = '{redis.url}'\n{tls}{text}")
+
+    code, errors, warnings = found("", authority.issue(days=40))
+    assert (code, errors) == (0, []) and ["redquel:roles does not exist" in one for one in warnings] == [True], warnings
+    code, errors, warnings = found("[limits]\nmemory = '900TB'\n", authority.issue(days=20))
+    assert (code, errors) == (0, []), errors
+    assert any(re.search("expires in (19|20) days", one) for one in warnings) and any("limits.memory is" in one for one in warnings), warnings
+    code, errors, _ = found("", authority.issue(days=-1))
+    assert code == 1 and any("has expired" in one for one in errors), errors
+    code, errors, _ = found("[authentication]\nrules = 'host all all 127.0.0.1/32 nothing'\n")
+    assert code == 1 and any("nothing" in one for one in errors), errors
+    code, errors, _ = found("[limits]\nnothing = 1\n")
+    assert code == 1 and any("limits.nothing" in one for one in errors), errors
+
+
+def test_a_redis_of_its_own_that_does_not_run(build):
+    code, errors, warnings = check_configuration(build, f"[embedded]\nenabled = true\ndata_dir = '{temporary_folder()}'\n")
+    assert (code, errors) == (0, []) and any("does not run" in one for one in warnings), (errors, warnings)

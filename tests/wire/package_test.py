@@ -1,4 +1,5 @@
 """What goes into the package and beside it: manual pages and completion have every option, dashboard and alerts name metrics that are served."""
+import glob
 import gzip
 import json
 import os
@@ -7,6 +8,9 @@ import socket
 import subprocess
 import urllib.request
 
+import yaml
+
+from harness.certificates import Authority
 from harness.processes import temporary_folder
 from harness.servers import sanitizer_environment
 from harness.waiting import wait_for
@@ -113,3 +117,47 @@ def test_dashboard_and_alerts_name_metrics_that_are_served(make_redis, make_serv
         assert labels == "instance" or labels in series.get(name, {labels}), (labels, name)  # Prometheus adds the instance
     for result in re.findall(r'redquel_authentications_total\{result="(\w+)"', " ".join(expressions)):
         assert f'result="{result}"' in metrics, result
+
+
+def test_the_example_configurations_start(make_redis, make_server):
+    """Addresses and files are those of the test; every other key of an example stays."""
+    authority = Authority()
+    server_certificate = authority.issue()
+    examples = glob.glob(f"{ROOT}/conf/examples/*.toml")
+    assert len(examples) >= 4
+    for example in examples:
+        folder = temporary_folder()
+        with open(example, encoding="utf-8") as file:
+            text = file.read()
+        for there, here in (("/etc/redquel/server.crt", server_certificate.certificate), ("/etc/redquel/server.key", server_certificate.key),
+                            ("/etc/redquel/redis-ca.crt", authority.certificate), ("/etc/redquel/status-token", f"{folder}/token"),
+                            ("/var/lib/redquel", f"{folder}/data"), ("127.0.0.1:9433", "127.0.0.1:0")):
+            text = text.replace(there, here)
+        text = re.sub(r"(?m)^password_file = .*\n", "", text)
+        text = re.sub(r"(?m)^synchronous_replicas = .*", "synchronous_replicas = 0", text)  # the Redis of the test has no replica
+        with open(f"{folder}/redquel.toml", "w", encoding="utf-8") as file:
+            file.write(text)
+        place = {"data_dir": f"{folder}/data"} if "[embedded]" in text else {"redis": make_redis()}
+        assert make_server("--config", f"{folder}/redquel.toml", **place).alive(), example
+
+
+def test_the_composition_fits_the_image(server):
+    """compose.yaml is read by a parser of YAML, the Dockerfile word by word."""
+    with open(f"{ROOT}/Dockerfile", encoding="utf-8") as file:
+        image = re.sub(r"\\\n", " ", file.read()).rsplit("\nFROM ", 1)[1]
+    with open(f"{ROOT}/compose.yaml", encoding="utf-8") as file:
+        composition = yaml.safe_load(file)
+    redquel, redis = composition["services"]["redquel"], composition["services"]["redis"]
+    exposed = re.search(r"(?m)^EXPOSE (\d+)", image)[1]
+    uid = re.search(r"--uid (\d+)", image)[1]
+    command = redquel["command"]
+    options = dict(zip(command[::2], command[1::2]))
+    assert options["--listen"].rpartition(":")[2] == exposed == redquel["ports"][0].rpartition(":")[2]
+    known = re.findall(r"(?m)^ +(?:-\w,)?(--[a-z-]+)", help_of(server))
+    assert set(options) <= set(known), (options, known)
+    assert options["--redis"].startswith("redis://redis:") and "redis" in redquel["depends_on"] and "healthcheck" in redis
+    secrets = [f"/run/secrets/{name}" for name in redquel["secrets"]]
+    assert options["--pwfile"] in secrets and set(redquel["secrets"]) == set(composition["secrets"])
+    assert redquel["read_only"] and f"/run/redquel:uid={uid},gid={uid}" in redquel["tmpfs"]
+    assert {one.split(":")[0] for one in redis["volumes"]} == set(composition["volumes"])
+    assert re.search(r'(?m)^HEALTHCHECK .*CMD \["redquel", "health"', image) and "status" in image

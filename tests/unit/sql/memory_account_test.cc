@@ -70,6 +70,19 @@ TEST(MemoryAccount, MemoryBeyondTheAccountCounts) {
   EXPECT_EQ(all.unaccounted(), 0u);
 }
 
+TEST(MemoryAccount, MeasurementsCountBlocksThatAreAboutToBeAllocated) {
+  ProcessMemory all(kLimits);
+  SessionMemory session(all);
+  HeldBytes held(session, 1000, MemoryPart::kStatements);
+  {
+    const PendingBytes block(all, 1000);
+    all.note_measured(3000);
+    EXPECT_EQ(all.unaccounted(), 3000u);
+  }
+  all.note_measured(4000);
+  EXPECT_EQ(all.unaccounted(), 3000u);
+}
+
 TEST(MemoryAccount, TheLargestSessionEnds) {
   ProcessMemory all(kLimits);
   SessionMemory large(all), small(all);
