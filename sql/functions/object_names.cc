@@ -389,13 +389,13 @@ Oid type_named(std::string_view text, const EvaluationContext& context) {
 }
 
 /// A kind of object: the type of its names, how they are read and printed, and what stands for no object.
-struct ObjectKind {
+struct NamedKind {
   Oid type;
   Oid (*read)(std::string_view, const EvaluationContext&);
   std::string (*print)(Oid, const EvaluationContext&);
   std::string_view none = "-";
 };
-constexpr ObjectKind kObjectKinds[] = {
+constexpr NamedKind kNamedKinds[] = {
     {oid::kRegclass, relation_named, relation_name},
     {oid::kRegtype, type_named, type_name},
     {oid::kRegproc, function_named, [](Oid object, const EvaluationContext& context) { return function_name(object, false, context); }},
@@ -422,18 +422,18 @@ constexpr ObjectKind kObjectKinds[] = {
     {oid::kRegrole, role_named, role_name},
 };
 
-const ObjectKind& object_kind(Type type) { return *std::ranges::find(kObjectKinds, type.oid, &ObjectKind::type); }
+const NamedKind& named_kind(Type type) { return *std::ranges::find(kNamedKinds, type.oid, &NamedKind::type); }
 
 }  // namespace
 
 Oid parse_object_name(Type type, std::string_view text, const EvaluationContext& context) {
   if (text == "-") return 0;
   if (all_digits(text)) return static_cast<Oid>(parse_oid(text));
-  return object_kind(type).read(text, context);
+  return named_kind(type).read(text, context);
 }
 
 std::string object_name(Type type, Oid object, const EvaluationContext& context) {
-  const ObjectKind& kind = object_kind(type);
+  const NamedKind& kind = named_kind(type);
   return object == 0 ? std::string(kind.none) : kind.print(object, context);
 }
 

@@ -91,7 +91,7 @@ ColumnPtr output(Arguments arguments, std::size_t rows, Type result, const Evalu
 /// The input and output functions that a type's row names. An input function of a type with a modifier has it as its third argument.
 void add_text_form(const TypeRow& row, std::vector<ScalarFunction>& table) {
   const Type type{row.type.oid};
-  const TypeFunctions& names = row.functions;
+  const TypeFunctionNames& names = row.functions;
   const TypeOperations& operations = *row.type.operations;
   const Volatility volatility = names.is_stable ? kStable : Volatility::kImmutable;
   if (!names.input.empty()) {

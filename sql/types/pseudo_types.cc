@@ -22,7 +22,7 @@ struct VoidType : PseudoType {
   static Value parse(const TextInput&) { return {}; }
 };
 
-constexpr TypeRow pseudo_row(Oid oid, std::string_view name, std::int16_t length, char alignment, TypeFunctions functions = {}) {
+constexpr TypeRow pseudo_row(Oid oid, std::string_view name, std::int16_t length, char alignment, TypeFunctionNames functions = {}) {
   return type_row<PseudoType>({.oid = oid, .name = name, .category = TypeCategory::kPseudo, .length = length, .alignment = alignment},
                               functions);
 }

@@ -258,7 +258,7 @@ inline constexpr TypeOperations kOperations = define_type<T>();
 
 /// A row of a family's table: `type` without storage and operations, which follow from the class. An empty display name is the name.
 template <class T>
-constexpr TypeRow type_row(TypeInfo type, TypeFunctions functions = {}) {
+constexpr TypeRow type_row(TypeInfo type, TypeFunctionNames functions = {}) {
   type.storage = storage_for<typename T::Value>();
   type.operations = &kOperations<T>;
   if (type.display_name.empty()) type.display_name = type.name;

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "sql/types/type_oids.h"
 #include "sql/types/type_operations.h"
 
 namespace redquel::sql {

@@ -110,7 +110,7 @@ struct TypeOperations {
 };
 
 /// The names of a type's functions in pg_proc; empty: there is none.
-struct TypeFunctions {
+struct TypeFunctionNames {
   std::string_view input, output, send, hash, hash_extended;
   bool is_stable = false;  // input and output depend on settings or on the catalog
 };
@@ -118,7 +118,7 @@ struct TypeFunctions {
 /// A row of a family of types.
 struct TypeRow {
   TypeInfo type;
-  TypeFunctions functions;
+  TypeFunctionNames functions;
 };
 
 inline const TypeOperations& operations_of(Oid type) { return *type_info(type).operations; }

@@ -125,7 +125,7 @@ TEST(TypeRows, NamesOfFunctionsAreUnique) {
   std::set<std::string_view> names;
   for (const std::span<const TypeRow> family : type_families()) {
     for (const TypeRow& row : family) {
-      const TypeFunctions& functions = row.functions;
+      const TypeFunctionNames& functions = row.functions;
       EXPECT_EQ(functions.hash.empty(), functions.hash_extended.empty()) << row.type.name;
       for (const std::string_view name : {functions.input, functions.output, functions.send, functions.hash, functions.hash_extended}) {
         if (!name.empty()) EXPECT_TRUE(names.insert(name).second) << name;
