@@ -27,7 +27,7 @@ thread_local ComputationPause* current_pause = nullptr;
 void pause_computation() {
   const Interrupts* const own = std::exchange(current, nullptr);
   const std::size_t own_scopes = std::exchange(scopes, 0), own_allocated = std::exchange(allocated, 0);
-  SequenceCalls* const own_calls = exchange_sequence_calls(nullptr);
+  DeferredCalls* const own_calls = exchange_deferred_calls(nullptr);
   std::exception_ptr end;
   try {
     current_pause->pause();
@@ -37,7 +37,7 @@ void pause_computation() {
   current = own;
   scopes = own_scopes;
   allocated = own_allocated;
-  exchange_sequence_calls(own_calls);
+  exchange_deferred_calls(own_calls);
   if (end) std::rethrow_exception(end);
 }
 

@@ -250,7 +250,7 @@ class QueryRun {
     context_->set_transaction(transaction_);
     if (is_compound_) context_->freeze_changes();
     context_->sequences = &session_.sequences;
-    context_->advisory = [this](sql::SequenceCall::Advisory request, std::int64_t key) { return engine_.advisory_lock(session_, request, key); };
+    context_->advisory = [this](sql::AdvisoryRequest request, std::int64_t key) { return engine_.advisory_lock(session_, request, key); };
     context_->run_function = [this](FunctionInvocation invocation) { return call_function(std::move(invocation)); };
     context_->notice = [this](const sql::SqlError& notice) {
       if (session_.notice) session_.notice("NOTICE", notice);
