@@ -52,7 +52,7 @@ const std::map<std::string_view, std::pair<std::string, std::string>> kValues = 
     {"money", {"-$1,234.50", "$0.01"}},
     {"macaddr", {"08:00:2b:01:02:03", "08:00:2b:01:02:04"}},
     {"inet", {"10.0.0.1", "10.0.0.2"}},
-    {"aclitem", {"=r/10", "=w/10"}},
+    {"aclitem", {"=r/postgres", "=w/postgres"}},
     {"bpchar", {"a", "ab"}},
     {"varchar", {"a", "ab"}},
     {"date", {"1999-12-31", "2026-11-28"}},
