@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "sql/interrupts.h"
-#include "sql/types/byte_text.h"
-#include "sql/types/number_text.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::sql {
@@ -249,47 +247,7 @@ Column Column::decode() const {
     result.codes_ = codes_;
   } else {
     result.reserve(texts.size());
-    const SessionSettings stored;
-    const auto parse_all = [&](auto parse) {
-      for (std::size_t i = 0; i < texts.size(); ++i) {
-        if (!nulls_.empty() && nulls_[i] != 0) {
-          result.append_null();
-        } else {
-          result.append(parse(texts[i]));
-        }
-      }
-    };
-    switch (type_.oid) {
-      case oid::kInt4:
-        parse_all([](std::string_view text) { return parse_int4(text); });
-        break;
-      case oid::kInt8:
-        parse_all([](std::string_view text) { return parse_int8(text); });
-        break;
-      case oid::kFloat8:
-        parse_all([](std::string_view text) { return parse_float8(text); });
-        break;
-      case oid::kNumeric:
-        parse_all([](std::string_view text) { return Numeric::parse(text); });
-        break;
-      case oid::kDate:
-        parse_all([&](std::string_view text) { return parse_date(text, stored); });
-        break;
-      case oid::kTimestamp:
-        parse_all([&](std::string_view text) { return parse_timestamp(text, stored); });
-        break;
-      case oid::kTimestamptz:
-        parse_all([&](std::string_view text) { return parse_timestamptz(text, stored); });
-        break;
-      default:
-        for (std::size_t i = 0; i < texts.size(); ++i) {
-          if (!nulls_.empty() && nulls_[i] != 0) {
-            result.append_null();
-          } else {
-            append_parsed(result, texts[i], stored);
-          }
-        }
-    }
+    append_stored(result, texts, nulls_);
   }
   result.nulls_ = nulls_;
   result.size_ = size_;

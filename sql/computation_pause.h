@@ -4,7 +4,7 @@
 
 namespace redquel::sql {
 
-class SequenceCalls;
+class DeferredCalls;
 
 /// Pauses a long computation of this thread, so that the thread does other work meanwhile. check_interrupts() asks it; a computation may
 /// therefore pause wherever it checks its interrupts, and holds no reference into caches of its thread there.
@@ -20,7 +20,7 @@ class ComputationPause {
 ComputationPause* exchange_pause(ComputationPause* pause);
 /// Sets the lowest address that recursions of this thread may reach, see check_stack_depth(). Returns the one before.
 std::uintptr_t exchange_stack_limit(std::uintptr_t lowest);
-/// Sets the sequence calls of the evaluation that this thread runs (SequenceCalls::Evaluation). Returns those before.
-SequenceCalls* exchange_sequence_calls(SequenceCalls* calls);
+/// Sets the deferred calls of the evaluation that this thread runs (DeferredCalls::Evaluation). Returns those before.
+DeferredCalls* exchange_deferred_calls(DeferredCalls* calls);
 
 }  // namespace redquel::sql

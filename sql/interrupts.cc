@@ -45,7 +45,7 @@ void pause_computation() {
   const std::int64_t bytes = own_bytes();
   const Interrupts* const own = std::exchange(current, nullptr);
   const std::size_t own_scopes = std::exchange(scopes, 0), own_announced = std::exchange(announced, 0);
-  SequenceCalls* const own_calls = exchange_sequence_calls(nullptr);
+  DeferredCalls* const own_calls = exchange_deferred_calls(nullptr);
   std::exception_ptr end;
   try {
     current_pause->pause();
@@ -56,7 +56,7 @@ void pause_computation() {
   scopes = own_scopes;
   announced = own_announced;
   balance_before = thread_balance().value_or(0) - bytes;
-  exchange_sequence_calls(own_calls);
+  exchange_deferred_calls(own_calls);
   if (end) std::rethrow_exception(end);
 }
 

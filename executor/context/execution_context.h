@@ -20,7 +20,7 @@
 #include "planner/explain/explain.h"
 #include "sql/catalog/catalog.h"
 #include "sql/evaluation_context.h"
-#include "sql/functions/sequence_calls.h"
+#include "sql/functions/deferred_calls.h"
 
 namespace redquel::sql {
 class SessionMemory;
@@ -143,7 +143,7 @@ class ExecutionContext {
 
   sql::SessionSequences* sequences = nullptr;  // the session's
   /// pg_advisory_lock() and its kin, for one key.
-  std::function<asio::awaitable<bool>(sql::SequenceCall::Advisory, std::int64_t key)> advisory;
+  std::function<asio::awaitable<bool>(sql::AdvisoryRequest, std::int64_t key)> advisory;
   /// Runs a function in LANGUAGE sql; empty where there is no session.
   std::function<asio::awaitable<std::vector<sql::Batch>>(FunctionInvocation)> run_function;
   /// Waits, with the session's limits, until the conflicting lock is released.

@@ -5,15 +5,15 @@
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 #include "sql/types/text_order.h"
-#include "sql/types/type_oids.h"
+#include "sql/types/type_operations.h"
 
 namespace redquel::executor {
 
 using sql::SqlError;
 
 void check_indexable(sql::Type type, std::string_view method) {
-  const bool has_no_hash = type.oid == sql::oid::kBit || type.oid == sql::oid::kVarbit || type.oid == sql::oid::kMoney;
-  if (type.oid != sql::oid::kJson && type.oid != sql::oid::kJsonpath && !(method == "hash" && has_no_hash)) {
+  const sql::TypeOperations& operations = sql::operations_of(type.oid);
+  if (operations.has_order_class && (method != "hash" || operations.has_hash_class)) {
     if (method != "zset" || sql::has_ordered_form(type)) return;
     throw sql::not_supported(fmt::format("a zset over type {}", sql::format_type(type)));
   }

@@ -11,6 +11,7 @@
 #include "executor/ddl/sequence_restart.h"
 #include "executor/roles/access.h"
 #include "executor/storage/table_walk.h"
+#include "sql/catalog/structure_kind.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -49,7 +50,8 @@ asio::awaitable<Contents> read_contents(RedisClient& client, TablePtr table) {
   if (!contents.is_large) {
     batch.add("ZRANGE", keys.all_rows(), "0", kRowsDeletedAtOnce + 1000);
     for (const sql::Structure& structure : structures) {
-      if (structure.kind == sql::Structure::Kind::kSets) batch.add("SMEMBERS", keys.values(structure.columns));
+      const sql::StructureKind& kind = sql::structure_kind(structure.kind);
+      if (kind.lists_values()) batch.add("SMEMBERS", kind.key(keys, structure.columns));
     }
   }
   RepliesPtr replies = co_await client.execute_atomic(std::move(batch));
@@ -62,23 +64,11 @@ asio::awaitable<Contents> read_contents(RedisClient& client, TablePtr table) {
   contents.keys.push_back(keys.entries());
   std::size_t reply = 2;
   for (const sql::Structure& structure : structures) {
-    switch (structure.kind) {
-      case sql::Structure::Kind::kSets:
-        for (const Reply& entry : replies->array(reply++)) {
-          contents.keys.push_back(keys.value_set_of_entry(structure.columns, entry.text));
-        }
-        contents.keys.push_back(keys.values(structure.columns));
-        break;
-      case sql::Structure::Kind::kZset:
-        contents.keys.push_back(keys.ordered(structure.columns[0]));
-        break;
-      case sql::Structure::Kind::kUnique:
-        contents.keys.push_back(keys.uniques(structure.columns));
-        break;
-      case sql::Structure::Kind::kNulls:
-        contents.keys.push_back(keys.null_set(structure.columns[0]));
-        break;
+    const sql::StructureKind& kind = sql::structure_kind(structure.kind);
+    if (kind.lists_values()) {
+      for (const Reply& entry : replies->array(reply++)) contents.keys.push_back(keys.value_set_of_entry(structure.columns, entry.text));
     }
+    contents.keys.push_back(kind.key(keys, structure.columns));
   }
   co_return contents;
 }

@@ -11,6 +11,7 @@
 #include "sql/catalog/catalog_json.h"
 #include "sql/catalog/mapping.h"
 #include "sql/catalog/prefixes.h"
+#include "sql/catalog/structure_kind.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -141,14 +142,7 @@ namespace {
 
 /// The key whose presence shows that the structure exists.
 std::string key_of(const sql::TableDef& table, const Structure& structure) {
-  const sql::TableKeys keys(table);
-  switch (structure.kind) {
-    case Structure::Kind::kSets: return keys.values(structure.columns);
-    case Structure::Kind::kZset: return keys.ordered(structure.columns[0]);
-    case Structure::Kind::kUnique: return keys.uniques(structure.columns);
-    case Structure::Kind::kNulls: return keys.null_set(structure.columns[0]);
-  }
-  return {};
+  return sql::structure_kind(structure.kind).key(sql::TableKeys(table), structure.columns);
 }
 
 std::set<std::string> structure_keys(const sql::TableDef& table) {

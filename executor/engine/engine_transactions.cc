@@ -216,8 +216,8 @@ asio::awaitable<void> RedisEngine::end_advisory_transaction(SessionState& sessio
   }
 }
 
-asio::awaitable<bool> RedisEngine::advisory_lock(SessionState& session, sql::SequenceCall::Advisory request, std::int64_t key) {
-  using Action = sql::SequenceCall::Advisory::Action;
+asio::awaitable<bool> RedisEngine::advisory_lock(SessionState& session, sql::AdvisoryRequest request, std::int64_t key) {
+  using Action = sql::AdvisoryRequest::Action;
   const bool takes = request.action == Action::kLock || request.action == Action::kTry;
   if (takes) {
     if (session.advisory_locks) co_await lease_.hold();

@@ -89,7 +89,7 @@ class RedisEngine : public Engine {
   /// Gives the transaction's locks back; false: one of them was lost.
   asio::awaitable<bool> release(SessionState& session, Transaction& transaction);
   /// One call of pg_advisory_lock() or its kin. False: a try that failed, an unlock of what is not held (a warning then).
-  asio::awaitable<bool> advisory_lock(SessionState& session, sql::SequenceCall::Advisory request, std::int64_t key);
+  asio::awaitable<bool> advisory_lock(SessionState& session, sql::AdvisoryRequest request, std::int64_t key);
   RedisClient& shared() { return shared_; }
   RedisClient& bulk() { return bulk_; }
   RedisClient& home() { return home_; }

@@ -16,21 +16,18 @@
 #include "sql/catalog/catalog_json.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
-#include "sql/functions/identity_value.h"
-#include "sql/functions/sequence_calls.h"
+#include "sql/functions/deferred_calls.h"
 #include "sql/functions/signal_rights.h"
 
 namespace redquel::executor {
 
 namespace asio = boost::asio;
-using sql::SequenceCall;
-using sql::SequenceCalls;
 
 namespace {
 
 std::size_t count_calls(const sql::Expression& expression) {
   const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
-  std::size_t count = call != nullptr && sql::is_sequence_function(*call->function) ? 1 : 0;
+  std::size_t count = call != nullptr && sql::is_deferred_function(*call->function) ? 1 : 0;
   sql::for_each_child(expression, [&](const sql::ExpressionPtr& child) { count += count_calls(*child); });
   return count;
 }
@@ -60,108 +57,128 @@ void refuse_write(const char* function, const sql::SequenceDef& sequence, const 
   throw sql::in_read_only_transaction(function);
 }
 
-/// One of them suffices.
-sql::Rights rights_for(SequenceCall::Kind kind) {
-  if (kind == SequenceCall::Kind::kSetval) return sql::right::kUpdate;
-  if (kind == SequenceCall::Kind::kLastValue) return sql::right::kUsage | sql::right::kSelect;
-  return sql::right::kUsage | sql::right::kUpdate;
+/// 42501 unless the role has one of the rights.
+void require_one(sql::Rights rights, const sql::SequenceDef& sequence, const ExecutionContext& context) {
+  require_rights(context.evaluation(), sql::AclKind::kSequence, sequence.oid, rights);
 }
 
-asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::SessionSequences& session, ExecutionContext& context) {
-  SequenceCalls::Answer answer;
-  if (call.kind == SequenceCall::Kind::kTimeToLive) {
-    CommandBatch batch;
-    for (const std::string& key : call.row_keys) batch.add("PTTL", key);
-    RepliesPtr replies = co_await context.redis().execute(std::move(batch));
-    for (std::size_t row = 0; row < call.row_keys.size(); ++row) {
-      const std::int64_t left = replies->integer(row);  // -1: does not expire, -2: no such row
-      answer.push_back(left < 0 ? std::nullopt : std::optional(left));
-    }
-    co_return answer;
-  }
-  if (call.kind == SequenceCall::Kind::kSignal) {
-    const std::vector<sql::SessionStatistics> sessions = co_await sessions_elsewhere();
-    for (const SequenceCall::Row& row : call.rows) {
-      const auto process_id = static_cast<std::int32_t>(row.value);
-      const auto session = std::ranges::find(sessions, process_id, &sql::SessionStatistics::process_id);
-      if (session != sessions.end()) sql::check_may_signal(context.evaluation(), session->role, row.is_called);
-      bool is_there = false;
-      if (session != sessions.end()) is_there = co_await signal_elsewhere(process_id, row.is_called);
-      answer.emplace_back(is_there ? 1 : 0);
-    }
-    co_return answer;
-  }
-  std::size_t next = 0;
-  while (next < call.rows.size()) {
-    const SequenceCall::Row& row = call.rows[next];
-    if (call.kind == SequenceCall::Kind::kAdvisory) {
-      if (!context.advisory) throw sql::not_supported("an advisory lock function in this place");
-      const bool is_true = co_await context.advisory(call.advisory, row.value);
-      answer.emplace_back(is_true ? 1 : 0);
-      ++next;
-      continue;
-    }
-    const sql::SequenceDef& sequence = sequence_of(row.sequence, context);
-    const bool is_identity = call.kind == SequenceCall::Kind::kNextval && sql::is_identity_value(row);
-    if (!is_identity) require_rights(context.evaluation(), sql::AclKind::kSequence, sequence.oid, rights_for(call.kind));
-    if (call.kind == SequenceCall::Kind::kSetval) {
-      refuse_write("setval()", sequence, context);
-      co_await context.confirm_catalog(nullptr);
-      RedisClient* client = co_await client_of(sequence, context);
-      co_await set_sequence(*client, sequence, row.value, row.is_called);
-      session.ahead.erase(row.sequence);
-      if (row.is_called) session.values[row.sequence] = row.value;
-      answer.emplace_back(row.value);
-      ++next;
-    } else if (call.kind == SequenceCall::Kind::kLastValue) {
-      RedisClient* client = co_await client_of(sequence, context);
-      answer.push_back(co_await last_value(*client, sequence));
-      ++next;
-    } else {
-      refuse_write("nextval()", sequence, context);
-      std::size_t end = next + 1;
-      while (end < call.rows.size() && call.rows[end].sequence == row.sequence) ++end;
-      RedisClient* client = co_await client_of(sequence, context);
-      const std::vector<std::int64_t> values = co_await next_values(*client, sequence, end - next, context, nullptr);
-      answer.insert(answer.end(), values.begin(), values.end());
-      session.note(row.sequence, values.back());
-      next = end;
-    }
+// One overload for each kind of call.
+
+asio::awaitable<sql::NextValues::Answer> answer(const sql::NextValues& call, sql::SessionSequences& session, ExecutionContext& context) {
+  sql::NextValues::Answer answer;
+  for (std::size_t next = 0; next < call.sequences.size();) {
+    const sql::SequenceDef& sequence = sequence_of(call.sequences[next], context);
+    if (!call.is_identity) require_one(sql::right::kUsage | sql::right::kUpdate, sequence, context);
+    refuse_write("nextval()", sequence, context);
+    std::size_t end = next + 1;
+    while (end < call.sequences.size() && call.sequences[end] == sequence.oid) ++end;
+    RedisClient* client = co_await client_of(sequence, context);
+    const std::vector<std::int64_t> values = co_await next_values(*client, sequence, end - next, context, nullptr);
+    answer.insert(answer.end(), values.begin(), values.end());
+    session.note(call.sequences[next], values.back());
+    next = end;
   }
   co_return answer;
+}
+
+asio::awaitable<sql::SetValues::Answer> answer(const sql::SetValues& call, sql::SessionSequences& session, ExecutionContext& context) {
+  sql::SetValues::Answer answer;
+  for (const sql::SetValues::Row& row : call.rows) {
+    const sql::SequenceDef& sequence = sequence_of(row.sequence, context);
+    require_one(sql::right::kUpdate, sequence, context);
+    refuse_write("setval()", sequence, context);
+    co_await context.confirm_catalog(nullptr);
+    RedisClient* client = co_await client_of(sequence, context);
+    co_await set_sequence(*client, sequence, row.value, row.is_called);
+    session.ahead.erase(row.sequence);
+    if (row.is_called) session.values[row.sequence] = row.value;
+    answer.push_back(row.value);
+  }
+  co_return answer;
+}
+
+asio::awaitable<sql::LastValues::Answer> answer(const sql::LastValues& call, sql::SessionSequences&, ExecutionContext& context) {
+  sql::LastValues::Answer answer;
+  for (const sql::Oid oid : call.sequences) {
+    const sql::SequenceDef& sequence = sequence_of(oid, context);
+    require_one(sql::right::kUsage | sql::right::kSelect, sequence, context);
+    RedisClient* client = co_await client_of(sequence, context);
+    answer.push_back(co_await last_value(*client, sequence));
+  }
+  co_return answer;
+}
+
+asio::awaitable<sql::AdvisoryCall::Answer> answer(const sql::AdvisoryCall& call, sql::SessionSequences&, ExecutionContext& context) {
+  if (!context.advisory) throw sql::not_supported("an advisory lock function in this place");
+  sql::AdvisoryCall::Answer answer;
+  for (const std::int64_t key : call.keys) {
+    const bool is_true = co_await context.advisory(call.request, key);
+    answer.push_back(is_true);
+  }
+  co_return answer;
+}
+
+asio::awaitable<sql::RedisCommands::Answer> answer(const sql::RedisCommands& call, sql::SessionSequences&, ExecutionContext& context) {
+  sql::RedisCommands::Answer answer;
+  for (const std::vector<std::string>& words : call.commands) answer.push_back(co_await call_redis(words, context));
+  co_return answer;
+}
+
+asio::awaitable<sql::TimesToLive::Answer> answer(const sql::TimesToLive& call, sql::SessionSequences&, ExecutionContext& context) {
+  CommandBatch batch;
+  for (const std::string& key : call.keys) batch.add("PTTL", key);
+  RepliesPtr replies = co_await context.redis().execute(std::move(batch));
+  sql::TimesToLive::Answer answer;
+  for (std::size_t row = 0; row < call.keys.size(); ++row) {
+    const std::int64_t left = replies->integer(row);  // -1: does not expire, -2: no such row
+    answer.push_back(left < 0 ? std::nullopt : std::optional(left));
+  }
+  co_return answer;
+}
+
+asio::awaitable<sql::UserFunctionCalls::Answer> answer(const sql::UserFunctionCalls& call, sql::SessionSequences&, ExecutionContext& context) {
+  return run_user_function(call, context);
+}
+
+asio::awaitable<sql::SessionSignals::Answer> answer(const sql::SessionSignals& call, sql::SessionSequences&, ExecutionContext& context) {
+  const std::vector<sql::SessionStatistics> sessions = co_await sessions_elsewhere();
+  sql::SessionSignals::Answer answer;
+  for (const std::int32_t process_id : call.process_ids) {
+    const auto session = std::ranges::find(sessions, process_id, &sql::SessionStatistics::process_id);
+    if (session != sessions.end()) sql::check_may_signal(context.evaluation(), session->role, call.ends_session);
+    bool is_there = false;
+    if (session != sessions.end()) is_there = co_await signal_elsewhere(process_id, call.ends_session);
+    answer.push_back(is_there);
+  }
+  co_return answer;
+}
+
+template <class Call>
+asio::awaitable<sql::DeferredAnswer> answer_as(const Call& call, sql::SessionSequences& session, ExecutionContext& context) {
+  typename Call::Answer values = co_await answer(call, session, context);
+  co_return sql::DeferredAnswer(std::move(values));
 }
 
 /// Evaluates until every call is answered.
 asio::awaitable<std::vector<sql::ColumnPtr>> evaluate_once(std::span<const sql::ExpressionPtr> expressions, const sql::Batch& batch,
                                                            ExecutionContext& context) {
   if (context.sequences == nullptr) throw sql::not_supported("a sequence function in this place");
-  SequenceCalls calls(*context.sequences);
+  sql::DeferredCalls calls(*context.sequences);
   while (true) {
     std::vector<sql::ColumnPtr> columns;
     bool is_pending = false;
     try {
-      const SequenceCalls::Evaluation evaluation(calls);
+      const sql::DeferredCalls::Evaluation evaluation(calls);
       for (const sql::ExpressionPtr& expression : expressions) {
         columns.push_back(sql::evaluate(*expression, batch, context.evaluation()));
       }
-    } catch (const sql::SequenceCallPending&) {
+    } catch (const sql::DeferredCallPending&) {
       is_pending = true;
     }
     if (!is_pending) co_return columns;
-    if (calls.pending().kind == SequenceCall::Kind::kRedis) {
-      SequenceCalls::Documents documents;
-      for (const std::vector<std::string>& words : calls.pending().commands) documents.push_back(co_await call_redis(words, context));
-      calls.answer(std::move(documents));
-      continue;
-    }
-    if (calls.pending().kind == SequenceCall::Kind::kUserFunction) {
-      const SequenceCall call = calls.pending();
-      SequenceCalls::Values results = co_await run_user_function(call, context);
-      calls.answer(std::move(results));
-      continue;
-    }
-    SequenceCalls::Answer values = co_await answer(calls.pending(), calls.session(), context);
-    calls.answer(std::move(values));
+    const sql::DeferredCall call = calls.pending();
+    sql::DeferredAnswer answered = co_await std::visit([&](const auto& one) { return answer_as(one, calls.session(), context); }, call);
+    calls.answer(std::move(answered));
   }
 }
 

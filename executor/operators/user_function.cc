@@ -73,9 +73,9 @@ asio::awaitable<std::unique_ptr<sql::RowSource>> run_user_function(const planner
   co_return source;
 }
 
-asio::awaitable<sql::SequenceCalls::Values> run_user_function(const sql::SequenceCall& call, ExecutionContext& context) {
+asio::awaitable<sql::UserFunctionCalls::Answer> run_user_function(const sql::UserFunctionCalls& call, ExecutionContext& context) {
   check_can_run(context);
-  sql::SequenceCalls::Values values;
+  sql::UserFunctionCalls::Answer values;
   for (const std::vector<sql::Datum>& arguments : call.arguments) {
     FunctionInvocation invocation;
     invocation.function = call.function;

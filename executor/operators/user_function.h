@@ -7,7 +7,7 @@
 #include "executor/context/execution_context.h"
 #include "planner/tree/logical_plan.h"
 #include "sql/functions/function.h"
-#include "sql/functions/sequence_calls.h"
+#include "sql/functions/deferred_calls.h"
 
 namespace redquel::executor {
 
@@ -16,6 +16,6 @@ boost::asio::awaitable<std::unique_ptr<sql::RowSource>> run_user_function(const 
                                                                           const std::vector<sql::Type>& types,
                                                                           std::vector<sql::Datum> arguments, ExecutionContext& context);
 /// The value that such a function gives for each row of a call.
-boost::asio::awaitable<sql::SequenceCalls::Values> run_user_function(const sql::SequenceCall& call, ExecutionContext& context);
+boost::asio::awaitable<sql::UserFunctionCalls::Answer> run_user_function(const sql::UserFunctionCalls& call, ExecutionContext& context);
 
 }  // namespace redquel::executor

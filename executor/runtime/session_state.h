@@ -14,7 +14,7 @@
 #include "executor/runtime/temporary_space.h"
 #include "sql/catalog/role_set.h"
 #include "sql/error.h"
-#include "sql/functions/sequence_calls.h"
+#include "sql/functions/deferred_calls.h"
 #include "sql/session_hooks.h"
 #include "sql/session_settings.h"
 

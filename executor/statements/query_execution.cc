@@ -1,6 +1,7 @@
 #include "executor/statements/query_execution.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -18,6 +19,7 @@
 #include "executor/statements/make_operator.h"
 #include "executor/statements/plan_log.h"
 #include "executor/statements/plan_reads.h"
+#include "executor/statements/retry_rules.h"
 #include "executor/statements/run_rights.h"
 #include "executor/statements/statement_snapshot.h"
 #include "executor/statements/written_tables.h"
@@ -38,19 +40,6 @@
 namespace redquel::executor {
 
 namespace {
-
-/// Runs of a statement at the stricter isolation levels whose reads did not hold.
-constexpr int kMaxAttempts = 10;
-/// Runs that lost a race against other writers. PostgreSQL waits for them, however many there are, so this bound is far away: some
-/// seconds of nothing but lost races.
-constexpr int kMaxConflicts = 1000;
-/// Runs that began under definitions that were not the newest. Other sessions may define tables all the time, so this bound is far away, too.
-constexpr int kMaxStaleRuns = 1000;
-/// Runs that look for a quiet moment in which all reads of a statement belong together: so many, and more while it is so many microseconds old.
-constexpr int kMaxSnapshotAttempts = 4;
-constexpr std::int64_t kSnapshotPatience = 2'000'000;
-/// So long, in microseconds, a statement reads again because of commits over several buckets.
-constexpr std::int64_t kTornPatience = 10'000'000;
 
 /// One statement's runs: it is run again when the catalog moved under it, when a value it read was changed before its writes arrived,
 /// and when its reads stem from different moments. Rows go out only when none of that can happen any more.
@@ -84,7 +73,7 @@ class QueryRun {
     co_await abandon();
     co_await asio::this_coro::reset_cancellation_state();
     // A statement that looked before inserting, and was overtaken, shall be tried again, by the manual of SERIALIZABLE.
-    if (is_duplicate && is_strict_ && transaction_->keeps_reads()) {
+    if (is_duplicate && policy_.is_strict && transaction_->keeps_reads()) {
       ReadChecks none;
       const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), transaction_->reads(), none);
       if (!answer.first) throw serialization_failure("update");
@@ -127,15 +116,12 @@ class QueryRun {
   }
 
  private:
-  enum class Outcome { kGood, kStale, kConflict, kLocked };
-
   /// Like next(), if no rows are held.
   asio::awaitable<std::optional<sql::Batch>> run() {
     while (true) {
       Outcome outcome = Outcome::kGood;
       std::optional<sql::Batch> batch;
       LockConflict blocker;
-      bool lacks_databases = false;
       try {
         if (!root_) co_await start();
         if (holds_ || pending_) {
@@ -143,12 +129,13 @@ class QueryRun {
         } else {
           batch = co_await root_->next();
           if (context_->evaluation().sleep > 0) co_await sleep();
-          if (is_strict_) co_await keep_reads(!batch);
+          if (policy_.is_strict) co_await keep_reads(!batch);
           if (batch) rows_ += batch->rows;
         }
       } catch (const sql::SqlError& error) {
-        lacks_databases = error.sqlstate() == sqlstate::kUndefinedDatabase && databases_.empty() && !rows_sent_ && !writes_;
+        const bool lacks_databases = error.sqlstate() == sqlstate::kUndefinedDatabase && databases_.empty() && !rows_sent_ && !policy_.writes;
         if (!lacks_databases) throw;
+        outcome = Outcome::kNoDatabases;
       } catch (const StaleCatalog&) {
         outcome = Outcome::kStale;
       } catch (const WriteConflict&) {
@@ -157,44 +144,48 @@ class QueryRun {
         outcome = Outcome::kLocked;
         blocker = locked.conflict;
       }
-      if (lacks_databases) {
-        drop_run();
-        databases_ = co_await list_databases(engine_.home());
-        if (databases_.empty()) databases_ = {session_.database};
-        continue;
-      }
       if (outcome == Outcome::kGood) {
         // At the stricter isolation levels what was read is kept at the end.
-        if (!batch || (!holds_ && !is_strict_ && root_->is_at_end())) finish();
+        if (!batch || (!holds_ && !policy_.is_strict && root_->is_at_end())) finish();
         rows_sent_ = rows_sent_ || batch.has_value();
         co_return batch;
       }
-      if (rows_sent_) {
-        throw serialization_failure("change of the table's definition");
-      }
-      if (outcome == Outcome::kLocked) {
-        drop_run();
-        co_await wait(std::move(blocker));
-        continue;
-      }
-      if (outcome == Outcome::kConflict && is_strict_) throw serialization_failure("update");
-      // Definitions that others change all the time are seldom those of this statement's tables.
-      const bool is_stale = outcome == Outcome::kStale;
-      const bool gives_up = is_stale ? ++stale_runs_ >= kMaxStaleRuns : ++conflicts_ >= kMaxConflicts;
-      if (gives_up) throw serialization_failure(is_stale ? "change of definitions" : "update");
+      check_may_run_again(outcome);
       drop_run();
-      if (outcome == Outcome::kStale) {
-        std::vector<PlacedTable> tables;
-        for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) tables.emplace_back(*table);
-        if (writes_) add_tables_of_foreign_keys(*co_await engine_.catalog(session_), tables);
-        const LockDeadline deadline = lock_deadline(session_.lock_timeout);
-        if (!tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables), deadline)) stale_runs_ = 0;
-        prepared_ = co_await engine_.replan(*prepared_, session_, describes_later);
-        is_replanned_ = true;
-      } else {
-        co_await pause();
-      }
+      co_await prepare_next_run(outcome, std::move(blocker));
     }
+  }
+
+  /// Throws 40001 if the retry rules end the statement. Counts the run otherwise.
+  void check_may_run_again(Outcome outcome) {
+    if (rows_sent_) throw serialization_failure("change of the table's definition");
+    const RetryRule& rule = *std::ranges::find(kRetryRules, outcome, &RetryRule::outcome);
+    if (policy_.is_strict && !rule.at_strict_levels) throw serialization_failure(rule.failure);
+    int& times = bad_runs_[static_cast<std::size_t>(outcome)];
+    if (rule.most != 0 && ++times >= rule.most) throw serialization_failure(rule.failure);
+  }
+
+  asio::awaitable<void> prepare_next_run(Outcome outcome, LockConflict blocker) {
+    if (outcome == Outcome::kLocked) co_await wait(std::move(blocker));
+    if (outcome == Outcome::kConflict) co_await pause();
+    if (outcome == Outcome::kStale) co_await replan();
+    if (outcome != Outcome::kNoDatabases) co_return;
+    databases_ = co_await list_databases(engine_.home());
+    if (databases_.empty()) databases_ = {session_.database};
+  }
+
+  int conflicts() const { return bad_runs_[static_cast<std::size_t>(Outcome::kConflict)]; }
+
+  asio::awaitable<void> replan() {
+    std::vector<PlacedTable> tables;
+    for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) tables.emplace_back(*table);
+    if (policy_.writes) add_tables_of_foreign_keys(*co_await engine_.catalog(session_), tables);
+    const LockDeadline deadline = lock_deadline(session_.lock_timeout);
+    // Definitions that others change all the time are seldom those of this statement's tables.
+    const bool was_exclusive = !tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables), deadline);
+    if (was_exclusive) bad_runs_[static_cast<std::size_t>(Outcome::kStale)] = 0;
+    prepared_ = co_await engine_.replan(*prepared_, session_, describes_later);
+    is_replanned_ = true;
   }
 
   asio::awaitable<void> wait(LockConflict blocker) {
@@ -205,16 +196,21 @@ class QueryRun {
 
   /// The statement failed: locks of its own transaction go.
   asio::awaitable<void> abandon() {
-    if (is_compound_) drop_run();
+    if (policy_.is_compound) drop_run();
     if (own_transaction_) co_await engine_.release(session_, *std::exchange(own_transaction_, nullptr));
+  }
+
+  RunPolicy policy_of(const PreparedPlan& plan) const {
+    const bool may_empty = plan.writes && !session_.temporary_schema.empty();
+    return {.writes = plan.writes,
+            .is_compound = plan.planned.is_compound_write || (may_empty && empties_on_commit(plan.planned.plan)),
+            .is_strict = transaction_ && !own_transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted};
   }
 
   asio::awaitable<void> start() {
     const planner::PlannedStatement& planned = prepared_->plan->planned;
     if (session_.modes.read_only) refuse_writes(planned, copy_ != nullptr);
-    writes_ = prepared_->plan->writes;
-    const bool may_empty = writes_ && !session_.temporary_schema.empty();
-    is_compound_ = planned.is_compound_write || (may_empty && empties_on_commit(planned.plan));
+    policy_ = policy_of(*prepared_->plan);
     sql::CatalogPtr catalog = engine_.catalog_at_hand(session_);
     if (!catalog) catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
@@ -234,10 +230,10 @@ class QueryRun {
     if (planned.sizes_asked != sql::SizesAsked::kNone && !sizes_) sizes_ = co_await sample_sizes(engine_.access(), engine_.home(), engine_.shared(), *catalog, planned.sizes_asked);
     if (sizes_) evaluation.sizes = &*sizes_;
     plan_ = prepared_->plan->planned.plan;
-    if (is_compound_ && !transaction_) own_transaction_ = transaction_ = engine_.begin_transaction();  // several writes are a transaction
+    if (policy_.is_compound && !transaction_) own_transaction_ = transaction_ = engine_.begin_transaction();  // several writes are a transaction
     if (transaction_) {
-      if (is_compound_ && !buffer_mark_) buffer_mark_ = transaction_->buffer().mark();
-      if (writes_ || prepared_->needs_transaction) co_await engine_.prepare_locks(*transaction_, session_);
+      if (policy_.is_compound && !buffer_mark_) buffer_mark_ = transaction_->buffer().mark();
+      if (policy_.writes || prepared_->needs_transaction) co_await engine_.prepare_locks(*transaction_, session_);
       if (!own_transaction_ || session_.function_depth > 0) evaluation.transaction_timestamp = session_.transaction_time;
       check_definitions(*catalog);
       if (transaction_->buffer().has_increments()) co_await settle(*transaction_);
@@ -249,9 +245,9 @@ class QueryRun {
     catalog_ = catalog;
     context_.emplace(engine_.shared(), engine_.bulk(), catalog, std::move(evaluation), make_operator);
     context_->set_transaction(transaction_);
-    if (is_compound_) context_->freeze_changes();
+    if (policy_.is_compound) context_->freeze_changes();
     context_->sequences = &session_.sequences;
-    context_->advisory = [this](sql::SequenceCall::Advisory request, std::int64_t key) { return engine_.advisory_lock(session_, request, key); };
+    context_->advisory = [this](sql::AdvisoryRequest request, std::int64_t key) { return engine_.advisory_lock(session_, request, key); };
     context_->run_function = [this](FunctionInvocation invocation) { return call_function(std::move(invocation)); };
     context_->notice = [this](const sql::SqlError& notice) {
       if (session_.notice) session_.notice("NOTICE", notice);
@@ -275,15 +271,14 @@ class QueryRun {
       context_->memory = std::move(memory);
     }
     context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
-    context_->allows_unread_increments = conflicts_ == 0 && statistics == nullptr && (!transaction_ || adds_in_transaction());
+    context_->allows_unread_increments = conflicts() == 0 && statistics == nullptr && (!transaction_ || adds_in_transaction());
     context_->statistics = statistics;
-    is_strict_ = transaction_ && !own_transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted;
-    if (is_strict_) {
+    if (policy_.is_strict) {
       reads_ = {};
       note_tables(*plan_, reads_);
       // A snapshot is all that REPEATABLE READ promises: what it has read may change before it commits what it has made of that.
       transaction_->set_keeps_reads(session_.modes.isolation == IsolationLevel::kSerializable);
-      if (writes_ && transaction_->keeps_reads() && transaction_->read_moment().is_past()) throw serialization_failure("update");
+      if (policy_.writes && transaction_->keeps_reads() && transaction_->read_moment().is_past()) throw serialization_failure("update");
       co_await reads_.take_counters(engine_.shared(), *catalog, transaction_->reads(), transaction_->read_moment());
       context_->set_reads(&reads_);
     }
@@ -291,9 +286,9 @@ class QueryRun {
     snapshot_.begin(planner::tables_of(plan_));
     const bool is_pieced = plan_ == planned.plan ? prepared_->plan->needs_snapshot : planner::needs_snapshot(plan_);
     const bool needs_snapshot = is_pieced || snapshot_.spans_buckets();
-    compares_counters_ = !is_strict_ && !writes_ && needs_snapshot;
+    compares_counters_ = !policy_.is_strict && !policy_.writes && needs_snapshot;
     // A query that has to wait for a row's lock may be run again.
-    holds_ = is_strict_ || is_compound_ || needs_snapshot || prepared_->needs_transaction;
+    holds_ = policy_.is_strict || policy_.is_compound || needs_snapshot || prepared_->needs_transaction;
     if (compares_counters_) {
       // On the way before anything that the plan asks by the same connection.
       snapshot_.send(engine_.shared(), &session_.counters);
@@ -340,7 +335,7 @@ class QueryRun {
 
   /// Returns true if the plan adds to one row, in a transaction that sees other commits.
   bool adds_in_transaction() const {
-    if (is_compound_ || !context_->allows_increments) return false;
+    if (policy_.is_compound || !context_->allows_increments) return false;
     const planner::PhysicalNode* write = planner::main_write(*plan_);
     const auto* update = write != nullptr ? std::get_if<planner::PhysicalUpdate>(&write->node) : nullptr;
     return update != nullptr && update->may_write_unread && !update->added.empty();
@@ -352,7 +347,7 @@ class QueryRun {
     for (const auto& table : planner::tables_of(plan_)) tables.insert(table->oid);
     const auto looked_at = transaction.buffer().increments(tables);
     if (looked_at.empty()) co_return;
-    if (!writes_) {
+    if (!policy_.writes) {
       for (const auto& [table, member] : looked_at) IncrementHabits::of_this_thread().note_look(table->oid);
     }
     co_await engine_.prepare_locks(transaction, session_);
@@ -374,15 +369,15 @@ class QueryRun {
       if (context_->evaluation().sleep > 0) co_await sleep();
       memory += batch->memory();
       held_.push_back(std::move(*batch));
-      if (memory > context_->work_mem && !is_compound_) {  // too much to hold: rows of one moment each, as a plain scan gives them
+      if (memory > context_->work_mem && !policy_.is_compound) {  // too much to hold: rows of one moment each, as a plain scan gives them
         holds_ = false;
-        if (is_strict_ && !co_await reads_hold()) throw serialization_failure("update");
+        if (policy_.is_strict && !co_await reads_hold()) throw serialization_failure("update");
         co_return take_held();
       }
     }
-    if (is_strict_ && !co_await reads_hold()) {
+    if (policy_.is_strict && !co_await reads_hold()) {
       // No effect of this statement is visible yet; its writes belong to the transaction already.
-      if (++snapshot_attempts_ >= kMaxAttempts || writes_) throw serialization_failure("update");
+      if (++snapshot_attempts_ >= kMaxAttempts || policy_.writes) throw serialization_failure("update");
       drop_run();
       co_await start();
       co_return co_await pull_held();
@@ -417,7 +412,7 @@ class QueryRun {
     try {
       co_return co_await root_->next();
     } catch (const sql::SqlError& error) {
-      const bool may_send = !held_.empty() && !writes_ && !is_compound_ && !is_strict_ && error.sqlstate() != sqlstate::kQueryCanceled;
+      const bool may_send = !held_.empty() && !policy_.writes && !policy_.is_compound && !policy_.is_strict && error.sqlstate() != sqlstate::kQueryCanceled;
       if (!may_send) throw;
       pending_ = std::current_exception();
       co_return std::nullopt;
@@ -433,7 +428,7 @@ class QueryRun {
     co_await apply_seen_commits(engine_.shared(), *catalog_, transaction_->reads(), reads_);
     const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), was_past ? none : transaction_->reads(), reads_);
     if (was_past || !answer.first) {
-      const bool may_be_past = !transaction_->keeps_reads() || (!writes_ && transaction_->buffer().empty());
+      const bool may_be_past = !transaction_->keeps_reads() || (!policy_.writes && transaction_->buffer().empty());
       const bool is_then = answer.second && moment.covers(reads_) && may_be_past;
       if (!is_then) throw serialization_failure("update");
       moment.become_past();
@@ -472,7 +467,7 @@ class QueryRun {
 
   asio::awaitable<void> pause() {
     asio::steady_timer timer(co_await asio::this_coro::executor);
-    std::uniform_int_distribution<int> microseconds(50, 200 << std::min(conflicts_, 6));
+    std::uniform_int_distribution<int> microseconds(50, 200 << std::min(conflicts(), 6));
     timer.expires_after(std::chrono::microseconds(microseconds(engine_.random())));
     co_await timer.async_wait(asio::use_awaitable);
   }
@@ -494,14 +489,15 @@ class QueryRun {
   StatementSnapshot snapshot_;
   sql::CatalogPtr catalog_;  // of the last run: rows are shown after it has ended, too
   ReadChecks reads_;         // of the last run
-  bool is_compound_ = false, writes_ = false;  // compound: in a transaction, if need be of its own
-  bool is_strict_ = false;   // REPEATABLE READ, SERIALIZABLE
+  RunPolicy policy_;         // of the last run
   bool compares_counters_ = false;  // of the tables, before and after
   std::exception_ptr pending_;  // of a row behind those that are held
   std::optional<sql::RelationSizes> sizes_;  // of the run's beginning, where the statement asks for sizes
   std::vector<std::string> databases_;  // asked for when an expression names one that is not known
-  bool holds_ = false, finished_ = false, rows_sent_ = false, is_replanned_ = false, is_open_ = false;
-  int conflicts_ = 0, stale_runs_ = 0, snapshot_attempts_ = 0;
+  bool holds_ = false;  // the rows, until they are known to belong together or are too many
+  bool finished_ = false, rows_sent_ = false, is_replanned_ = false, is_open_ = false;
+  std::array<int, std::size(kRetryRules) + 1> bad_runs_{};  // by outcome
+  int snapshot_attempts_ = 0;
   std::uint64_t rows_ = 0, affected_rows_ = 0;
 };
 

@@ -62,6 +62,7 @@ class IndexChecker {
 
  private:
   bool is_full() const { return differences_.size() >= limit_; }
+  const sql::StructureKind& kind_of(std::size_t number) const { return *encoder_.structures()[number].kind; }
 
   asio::awaitable<void> scan() {
     std::unique_ptr<RedisRequest> request = start_scan("0");
@@ -103,7 +104,7 @@ class IndexChecker {
     for (std::size_t number = 0; number < structures_.size(); ++number) {
       const Counted& counted = counted_[number];
       if (!structures_[number].readable || counted.entries != entries_check_.entries()[number]) suspects_[number] = true;
-      if (structures_[number].kind == Structure::Kind::kSets && counted.values != counted.sets) suspects_[number] = true;
+      if (kind_of(number).lists_values() && counted.values != counted.sets) suspects_[number] = true;
     }
     return suspects_all_rows_ || std::ranges::find(suspects_, true) != suspects_.end();
   }
@@ -163,16 +164,16 @@ class IndexChecker {
         if (suspects_all_rows_) co_await check_all_rows(key);
         break;
       case KeyRole::Kind::kValueSet:
-        co_await check_structure("set", key, "SSCAN", Structure::Kind::kSets, *role);
+        co_await check_structure(key, Structure::Kind::kSets, *role);
         break;
       case KeyRole::Kind::kNullSet:
-        co_await check_structure("nulls", key, "SSCAN", Structure::Kind::kNulls, *role);
+        co_await check_structure(key, Structure::Kind::kNulls, *role);
         break;
       case KeyRole::Kind::kOrdered:
-        co_await check_structure("ordered", key, "ZSCAN", Structure::Kind::kZset, *role);
+        co_await check_structure(key, Structure::Kind::kZset, *role);
         break;
       case KeyRole::Kind::kUniques:
-        co_await check_structure("unique", key, "HSCAN", Structure::Kind::kUnique, *role);
+        co_await check_structure(key, Structure::Kind::kUnique, *role);
         break;
       case KeyRole::Kind::kValues:
         if (const auto number = structure_number(Structure::Kind::kSets, role->columns)) {
@@ -202,7 +203,7 @@ class IndexChecker {
 
   asio::awaitable<void> check_all_rows(std::string key) {
     sql::MemberEnds whole;
-    co_await check_entries("all rows", std::move(key), "ZSCAN", std::nullopt, std::move(whole));
+    co_await check_entries("all rows", std::move(key), sql::kZsetForm, std::nullopt, std::move(whole));
   }
 
   /// A key that nothing of the table keeps.
@@ -213,22 +214,23 @@ class IndexChecker {
     if (replies->text(0) != "none") report(std::move(structure), key, "", std::string(*replies->text(0)), std::nullopt);
   }
 
-  asio::awaitable<void> check_structure(std::string structure, std::string key, std::string scan, Structure::Kind kind, KeyRole role) {
+  /// A key that holds entries of rows: one of a value's sets, or key() of another kind.
+  asio::awaitable<void> check_structure(std::string key, Structure::Kind kind, KeyRole role) {
     const std::optional<std::size_t> number = structure_number(kind, role.columns);
     if (!number) {
       if (counts_) co_await check_leftover("unknown", std::move(key));
       co_return;
     }
-    const char* command = scan == "ZSCAN" ? "ZCARD" : scan == "HSCAN" ? "HLEN" : "SCARD";
-    if (counts(command, key, &counted_[*number].entries)) {
-      if (kind == Structure::Kind::kSets) {
+    const sql::StructureKind& own = kind_of(*number);
+    if (counts(own.form().count, key, &counted_[*number].entries)) {
+      if (own.lists_values()) {
         ++counted_[*number].sets;
         seen_.push_back(std::hash<std::string>()(key));
       }
     } else if (suspects_[*number]) {
       sql::MemberEnds ends;
-      if (kind == Structure::Kind::kSets && encoder_.structures()[*number].omitted.any()) ends = co_await ends_of_set(key, std::move(role));
-      co_await check_entries(std::move(structure), std::move(key), std::move(scan), number, std::move(ends));
+      if (encoder_.structures()[*number].omitted.any()) ends = co_await ends_of_set(key, std::move(role));
+      co_await check_entries(std::string(own.name()), std::move(key), own.form(), number, std::move(ends));
     }
   }
 
@@ -270,26 +272,26 @@ class IndexChecker {
   };
 
   /// Every element of a key must be an entry of a row. `number`: of the structure; nullopt: the all-rows zset. `ends`: of a set's members.
-  asio::awaitable<void> check_entries(std::string structure, std::string key, std::string scan, std::optional<std::size_t> number,
+  asio::awaitable<void> check_entries(std::string structure, std::string key, const sql::ElementForm& form, std::optional<std::size_t> number,
                                       sql::MemberEnds ends) {
-    const bool is_set = scan == "SSCAN";
+    const bool is_set = &form == &sql::kSetForm;
     std::string cursor = "0";
     do {
       CommandBatch batch;
-      batch.add(scan, key, cursor, "COUNT", kPage);
+      batch.add(form.scan, key, cursor, "COUNT", kPage);
       RepliesPtr replies = co_await client_.execute(std::move(batch));
       if ((*replies)[0].is_error()) {
         report(structure, key, "", std::string((*replies)[0].text), std::nullopt);
         co_return;
       }
       const std::span<const Reply> parts = replies->array(0);
-      if (parts.size() != 2) throw unexpected_reply(scan, "a cursor and elements");
+      if (parts.size() != 2) throw unexpected_reply(std::string(form.scan), "a cursor and elements");
       std::vector<Entry> entries;
       const std::span<const Reply> elements = parts[1].children();
       for (std::size_t index = 0; index < elements.size(); index += is_set ? 1 : 2) {
         Entry entry{std::string(elements[index].text), std::string(elements[index].text)};
-        if (scan == "HSCAN" && index + 1 < elements.size()) entry.member = std::string(elements[index + 1].text);
-        if (scan == "ZSCAN" && number) entry.member = std::string(sql::TableKeys::member_of_ordered(entry.name));
+        if (&form == &sql::kHashForm && index + 1 < elements.size()) entry.member = std::string(elements[index + 1].text);
+        if (&form == &sql::kZsetForm && number) entry.member = std::string(sql::TableKeys::member_of_ordered(entry.name));
         if (is_set) entry.member = ends.whole(entry.name);
         entries.push_back(std::move(entry));
       }
@@ -297,19 +299,19 @@ class IndexChecker {
         const std::size_t count = std::min(kPage, entries.size() - first);
         const std::vector<Entry> page(entries.begin() + static_cast<std::ptrdiff_t>(first),
                                       entries.begin() + static_cast<std::ptrdiff_t>(first + count));
-        co_await check_page(structure, key, scan, number, page);
+        co_await check_page(structure, key, form, number, page);
       }
       co_await hand_over();
       cursor = std::string(parts[0].text);
     } while (cursor != "0" && (take_ || !is_full()));
   }
 
-  asio::awaitable<void> check_page(std::string structure, std::string key, std::string scan, std::optional<std::size_t> number,
+  asio::awaitable<void> check_page(std::string structure, std::string key, const sql::ElementForm& form, std::optional<std::size_t> number,
                                    std::vector<Entry> entries) {
     CommandBatch batch;
     std::vector<bool> has_row;
     for (const Entry& entry : entries) {
-      batch.add(scan == "SSCAN" ? "SISMEMBER" : scan == "ZSCAN" ? "ZSCORE" : "HGET", key, entry.name);
+      batch.add(form.look, key, entry.name);
       bool is_member = true;
       try {
         rows_.append_fetch(batch, entry.member);
@@ -319,6 +321,7 @@ class IndexChecker {
       has_row.push_back(is_member);
     }
     RepliesPtr replies = co_await client_.execute_atomic(std::move(batch));
+    const bool is_set = &form == &sql::kSetForm, is_hash = &form == &sql::kHashForm;
     std::size_t reply = 0;
     for (std::size_t index = 0; index < entries.size(); ++index) {
       const std::optional<std::string> stored = text_of(replies->checked(reply++));
@@ -332,13 +335,11 @@ class IndexChecker {
           continue;  // the row itself is reported
         }
       }
-      if (!stored || (scan == "SSCAN" && *stored == "0")) continue;  // gone meanwhile
-      if (scan == "HSCAN" && *stored != entries[index].member) continue;
+      if (!stored || (is_set && *stored == "0")) continue;  // gone meanwhile
+      if (is_hash && *stored != entries[index].member) continue;
       const std::optional<std::string> expected = row ? expected_of(*row, key, entries[index].name, number) : std::nullopt;
-      if (expected && scan == "SSCAN") continue;
-      if (expected && scan == "ZSCAN" && same_score(*expected, *stored)) continue;
-      if (expected && scan == "HSCAN" && *expected == *stored) continue;
-      report(structure, key, scan == "HSCAN" ? entries[index].name : entries[index].member, stored, expected, entries[index].name);
+      if (expected && (is_set || (is_hash ? *expected == *stored : same_score(*expected, *stored)))) continue;
+      report(structure, key, is_hash ? entries[index].name : entries[index].member, stored, expected, entries[index].name);
     }
   }
 
@@ -348,20 +349,17 @@ class IndexChecker {
     Words words;
     const RowImage image = encoder_.encode(row, words);
     if (!number) return name == image.member ? std::optional(std::string(image.score)) : std::nullopt;
-    const auto [first, second] = RowEncoder::entry(words, image, *number);
-    if (is_null(first)) return std::nullopt;
-    switch (structures_[*number].kind) {
-      case Structure::Kind::kSets:
-        if (name != RowEncoder::member_in(encoder_.structures()[*number], image)) return std::nullopt;
-        return first == key ? std::optional<std::string>("1") : std::nullopt;
-      case Structure::Kind::kNulls:
-        return "1";
-      case Structure::Kind::kZset:
-        return first == name ? std::optional(std::string(second)) : std::nullopt;
-      case Structure::Kind::kUnique:
-        return first == name ? std::optional(std::string(image.member)) : std::nullopt;
+    const auto entry = RowEncoder::entry(words, image, *number);
+    if (is_null(entry.first)) return std::nullopt;
+    for (const sql::StructureElement& element : RowEncoder::elements(encoder_.structures()[*number], image, entry)) {
+      if (!element.lists_value && element.key == key && element.name == name) return expected_value(element);
     }
     return std::nullopt;
+  }
+
+  /// The reply to the look for an element that is there.
+  static std::string expected_value(const sql::StructureElement& element) {
+    return element.form == &sql::kSetForm ? "1" : std::string(element.value);
   }
 
   /// A value without a set.
@@ -425,28 +423,15 @@ class IndexChecker {
     expected.push_back({"all rows", encoder_.all_rows(), member, std::string(image.score), true});
     for (std::size_t number = 0; number < structures_.size(); ++number) {
       const auto& structure = encoder_.structures()[number];
-      const auto [first, second] = RowEncoder::entry(words, image, number);
+      const auto entry = RowEncoder::entry(words, image, number);
       // An index that is being built need not have every entry yet.
-      if (is_null(first) || !structures_[number].readable) continue;
-      switch (structures_[number].kind) {
-        case Structure::Kind::kSets:
-          batch.add("SISMEMBER", first, RowEncoder::member_in(structure, image));
-          expected.push_back({"set", std::string(first), member, "1"});
-          batch.add("SISMEMBER", structure.key, second);
-          expected.push_back({"values", structure.key, std::string(second), "1", false, member});
-          break;
-        case Structure::Kind::kNulls:
-          batch.add("SISMEMBER", structure.key, member);
-          expected.push_back({"nulls", structure.key, member, "1"});
-          break;
-        case Structure::Kind::kZset:
-          batch.add("ZSCORE", structure.key, first);
-          expected.push_back({"ordered", structure.key, member, std::string(second), true});
-          break;
-        case Structure::Kind::kUnique:
-          batch.add("HGET", structure.key, first);
-          expected.push_back({"unique", structure.key, std::string(first), member});
-          break;
+      if (is_null(entry.first) || !structures_[number].readable) continue;
+      for (const sql::StructureElement& element : RowEncoder::elements(structure, image, entry)) {
+        batch.add(element.form->look, element.key, element.name);
+        const bool has_own_name = element.lists_value || structure.kind->has_owners();
+        expected.push_back({element.lists_value ? "values" : std::string(structure.kind->name()), std::string(element.key),
+                            has_own_name ? std::string(element.name) : member, expected_value(element), element.form == &sql::kZsetForm,
+                            element.lists_value ? member : std::string()});
       }
     }
   }

@@ -23,7 +23,6 @@
 namespace redquel::executor {
 
 using sql::SqlError;
-using sql::Structure;
 
 namespace {
 
@@ -36,6 +35,9 @@ constexpr int kFruitlessPasses = 10;
 struct Step {
   std::string what, key, first, second;
 };
+
+/// Returns repair_row.lua's word for the addition of an element.
+std::string step_of(const sql::ElementForm& form) { return &form == &sql::kSetForm ? "sadd" : &form == &sql::kZsetForm ? "zadd" : "hset"; }
 
 void append_steps(const std::vector<Step>& steps, std::vector<std::string>& keys, std::vector<std::string>& arguments) {
   for (const Step& step : steps) {
@@ -144,7 +146,7 @@ class IndexRepair {
   asio::awaitable<void> drop_value(const IndexDifference& difference) {
     const sql::TableKeys keys(*table_);
     for (const auto& structure : encoder_.structures()) {
-      if (structure.structure.kind != Structure::Kind::kSets || structure.key != difference.key) continue;
+      if (!structure.kind->lists_values() || structure.key != difference.key) continue;
       const std::vector<std::string> names{difference.key, keys.value_set_of_entry(structure.structure.columns, difference.id)};
       const std::vector<std::string> arguments{difference.id};
       RepliesPtr replies = co_await run_script(client_, kDropValueScript, names, arguments);
@@ -219,22 +221,10 @@ class IndexRepair {
     steps.push_back({"zadd", encoder_.all_rows(), member, std::string(image.score)});
     for (std::size_t number = 0; number < encoder_.structures().size(); ++number) {
       const auto& structure = encoder_.structures()[number];
-      const auto [first, second] = RowEncoder::entry(words, image, number);
-      if (is_null(first)) continue;
-      switch (structure.structure.kind) {
-        case Structure::Kind::kSets:
-          steps.push_back({"sadd", std::string(first), std::string(RowEncoder::member_in(structure, image)), ""});
-          steps.push_back({"sadd", structure.key, std::string(second), ""});
-          break;
-        case Structure::Kind::kNulls:
-          steps.push_back({"sadd", structure.key, member, ""});
-          break;
-        case Structure::Kind::kZset:
-          steps.push_back({"zadd", structure.key, std::string(first), std::string(second)});
-          break;
-        case Structure::Kind::kUnique:
-          steps.push_back({"hset", structure.key, std::string(first), member});
-          break;
+      const auto entry = RowEncoder::entry(words, image, number);
+      if (is_null(entry.first)) continue;
+      for (const sql::StructureElement& element : RowEncoder::elements(structure, image, entry)) {
+        steps.push_back({step_of(*element.form), std::string(element.key), std::string(element.name), std::string(element.value)});
       }
     }
     if (table_->rows_expire()) {
@@ -252,7 +242,7 @@ class IndexRepair {
     const std::string owner(owners->text(0).value_or(""));
     if (owner.empty() || owner == difference.expected) co_return;
     for (const auto& structure : encoder_.structures()) {
-      if (structure.structure.kind != Structure::Kind::kUnique || structure.key != difference.key) continue;
+      if (!structure.kind->has_owners() || structure.key != difference.key) continue;
       CommandBatch fetch;
       rows_.append_fetch(fetch, owner);
       RepliesPtr replies = co_await client_.execute(std::move(fetch));

@@ -13,6 +13,7 @@
 #include "executor/storage/locks.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/key_segments.h"
+#include "sql/catalog/structure_kind.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -98,6 +99,29 @@ asio::awaitable<bool> remove_rows(RedisClient& client, const Removal& removal) {
   }
 }
 
+/// Deletes the sets of the values that `list` holds. Returns false if another process finished the removal.
+asio::awaitable<bool> remove_value_sets(RedisClient& client, const Removal& removal, const sql::TableKeys& keys,
+                                        const std::vector<std::int16_t>& columns, const std::string& list) {
+  std::string cursor = "0";
+  do {
+    CommandBatch batch;
+    batch.add("SSCAN", list, cursor, "COUNT", kStep);
+    RepliesPtr replies = co_await client.execute(std::move(batch));
+    if (is_wrong_type((*replies)[0])) break;
+    auto [next, entries] = scan_step(*replies);
+    std::vector<std::string> sets;
+    for (const std::string& entry : entries) {
+      try {
+        sets.push_back(keys.value_set_of_entry(columns, entry));
+      } catch (const sql::SqlError&) {  // no value of these columns
+      }
+    }
+    if (!co_await unlink(client, removal, sets, "set")) co_return false;
+    cursor = std::move(next);
+  } while (cursor != "0");
+  co_return true;
+}
+
 /// Deletes one structure. Returns false if another process finished the removal.
 asio::awaitable<bool> remove_part(RedisClient& client, const Removal& removal, const Removal::Part& part) {
   const sql::TableDef table = table_of(removal, part.fields);
@@ -105,43 +129,10 @@ asio::awaitable<bool> remove_part(RedisClient& client, const Removal& removal, c
   std::vector<std::int16_t> columns;
   for (const sql::ColumnDef& column : table.columns) columns.push_back(column.number);
 
-  std::vector<std::string> last;
-  std::string_view type = "set";
-  switch (part.kind) {
-    case Structure::Kind::kZset:
-      last.push_back(keys.ordered(columns[0]));
-      type = "zset";
-      break;
-    case Structure::Kind::kUnique:
-      last.push_back(keys.uniques(columns));
-      type = "hash";
-      break;
-    case Structure::Kind::kNulls:
-      last.push_back(keys.null_set(columns[0]));
-      break;
-    case Structure::Kind::kSets: {
-      last.push_back(keys.values(columns));
-      std::string cursor = "0";
-      do {
-        CommandBatch batch;
-        batch.add("SSCAN", last[0], cursor, "COUNT", kStep);
-        RepliesPtr replies = co_await client.execute(std::move(batch));
-        if (is_wrong_type((*replies)[0])) break;
-        auto [next, entries] = scan_step(*replies);
-        std::vector<std::string> sets;
-        for (const std::string& entry : entries) {
-          try {
-            sets.push_back(keys.value_set_of_entry(columns, entry));
-          } catch (const sql::SqlError&) {  // no value of these columns
-          }
-        }
-        if (!co_await unlink(client, removal, sets, type)) co_return false;
-        cursor = std::move(next);
-      } while (cursor != "0");
-      break;
-    }
-  }
-  co_return co_await unlink(client, removal, last, type);
+  const sql::StructureKind& kind = sql::structure_kind(part.kind);
+  const std::vector<std::string> last{kind.key(keys, columns)};
+  if (kind.lists_values() && !co_await remove_value_sets(client, removal, keys, columns, last[0])) co_return false;
+  co_return co_await unlink(client, removal, last, kind.form().type);
 }
 
 /// Returns the structure that has a key of this name (without the prefix); nullopt if the name is no structure's.

@@ -21,7 +21,7 @@ std::string owner_key(std::string_view uniques_key, std::string_view field) {
 
 std::shared_ptr<const RowEncoder> unique_encoder(const RowBuffer::TablePtr& table) {
   std::vector<sql::Structure> structures = sql::structures_of(*table);
-  std::erase_if(structures, [](const sql::Structure& structure) { return structure.kind != sql::Structure::Kind::kUnique; });
+  std::erase_if(structures, [](const sql::Structure& structure) { return !sql::structure_kind(structure.kind).has_owners(); });
   if (structures.empty()) return nullptr;
   return std::make_shared<const RowEncoder>(table, std::move(structures));
 }

@@ -8,8 +8,6 @@
 
 namespace redquel::executor {
 
-using sql::Structure;
-
 bool same_score(std::string_view a, std::string_view b) {
   return a == b || std::strtod(std::string(a).c_str(), nullptr) == std::strtod(std::string(b).c_str(), nullptr);
 }
@@ -17,24 +15,19 @@ bool same_score(std::string_view a, std::string_view b) {
 /// The questions about each key, for several rows together.
 class RowEntriesCheck::Questions {
  public:
-  enum class Kind { kMembers, kScores, kFields };
-
-  /// Element of the key that the row should have, and with which score or value.
-  void add(Kind kind, std::string_view key, std::string_view element, std::string_view expected, std::size_t row) {
-    const auto [found, is_new] = numbers_.try_emplace(key, asked_.size());
-    if (is_new) asked_.push_back({kind, key, {}, {}, {}});
+  /// An element that the row should have.
+  void add(const sql::StructureElement& element, std::size_t row) {
+    const auto [found, is_new] = numbers_.try_emplace(element.key, asked_.size());
+    if (is_new) asked_.push_back({element.form, element.key, {}, {}, {}});
     Asked& asked = asked_[found->second];
-    asked.elements.push_back(element);
-    asked.expected.push_back(expected);
+    asked.elements.push_back(element.name);
+    asked.expected.push_back(element.value);
     asked.rows.push_back(row);
   }
 
   CommandBatch commands() const {
     CommandBatch batch;
-    for (const Asked& asked : asked_) {
-      const char* command = asked.kind == Kind::kMembers ? "SMISMEMBER" : asked.kind == Kind::kScores ? "ZMSCORE" : "HMGET";
-      batch.add(command, asked.key, asked.elements);
-    }
+    for (const Asked& asked : asked_) batch.add(asked.form->look_many, asked.key, asked.elements);
     return batch;
   }
 
@@ -44,7 +37,7 @@ class RowEntriesCheck::Questions {
       const Asked& asked = asked_[index];
       const std::span<const Reply> answers = replies[index].children();  // none: an error, of a key of another type
       for (std::size_t number = 0; number < asked.rows.size(); ++number) {
-        const bool is_right = number < answers.size() && is_expected(asked.kind, answers[number], asked.expected[number]);
+        const bool is_right = number < answers.size() && is_expected(*asked.form, answers[number], asked.expected[number]);
         if (!is_right) is_suspect[asked.rows[number]] = true;
       }
     }
@@ -52,16 +45,16 @@ class RowEntriesCheck::Questions {
 
  private:
   struct Asked {
-    Kind kind;
+    const sql::ElementForm* form;
     std::string_view key;
     std::vector<std::string_view> elements, expected;
     std::vector<std::size_t> rows;
   };
 
-  static bool is_expected(Kind kind, const Reply& answer, std::string_view expected) {
-    if (kind == Kind::kMembers) return answer.kind == Reply::Kind::integer && answer.integer == 1;
+  static bool is_expected(const sql::ElementForm& form, const Reply& answer, std::string_view expected) {
+    if (&form == &sql::kSetForm) return answer.kind == Reply::Kind::integer && answer.integer == 1;
     if (!answer.is_text()) return false;
-    return kind == Kind::kScores ? same_score(answer.text, expected) : answer.text == expected;
+    return &form == &sql::kZsetForm ? same_score(answer.text, expected) : answer.text == expected;
   }
 
   std::vector<Asked> asked_;
@@ -72,29 +65,14 @@ RowEntriesCheck::RowEntriesCheck(RedisClient& client, std::shared_ptr<const sql:
     : client_(client), rows_(table), encoder_(encoder_of(table)), entries_(encoder_->structures().size()) {}
 
 void RowEntriesCheck::ask_for(const RowImage& image, const Words& words, std::size_t row, Questions& questions) {
-  using Kind = Questions::Kind;
-  questions.add(Kind::kScores, encoder_->all_rows(), image.member, image.score, row);
+  questions.add({&sql::kZsetForm, encoder_->all_rows(), image.member, image.score}, row);
   for (std::size_t number = 0; number < encoder_->structures().size(); ++number) {
     const RowEncoder::StructureKeys& structure = encoder_->structures()[number];
-    const auto [first, second] = RowEncoder::entry(words, image, number);
-    if (is_null(first)) continue;
+    const auto entry = RowEncoder::entry(words, image, number);
+    if (is_null(entry.first)) continue;
     ++entries_[number];
     if (!structure.structure.readable) continue;  // an index that is being built
-    switch (structure.structure.kind) {
-      case Structure::Kind::kSets:
-        questions.add(Kind::kMembers, first, RowEncoder::member_in(structure, image), {}, row);
-        questions.add(Kind::kMembers, structure.key, second, {}, row);
-        break;
-      case Structure::Kind::kNulls:
-        questions.add(Kind::kMembers, structure.key, image.member, {}, row);
-        break;
-      case Structure::Kind::kZset:
-        questions.add(Kind::kScores, structure.key, first, second, row);
-        break;
-      case Structure::Kind::kUnique:
-        questions.add(Kind::kFields, structure.key, first, image.member, row);
-        break;
-    }
+    for (const sql::StructureElement& element : RowEncoder::elements(structure, image, entry)) questions.add(element, row);
   }
 }
 

@@ -14,8 +14,6 @@
 
 namespace redquel::executor {
 
-using sql::Structure;
-
 namespace {
 
 /// Rows that one script looks at.
@@ -69,20 +67,7 @@ std::string row_entries(const RowEncoder& encoder, const RowImage& image, const 
     const auto& structure = encoder.structures()[number];
     const auto [first, second] = RowEncoder::entry(words, image, number);
     if (is_null(first)) continue;
-    switch (structure.structure.kind) {
-      case Structure::Kind::kSets:
-        append_listed_entry(text, "value", first, structure.key, second);
-        break;
-      case Structure::Kind::kNulls:
-        append_listed_entry(text, "null", structure.key, "", "");
-        break;
-      case Structure::Kind::kZset:
-        append_listed_entry(text, "zset", structure.key, first, "");
-        break;
-      case Structure::Kind::kUnique:
-        append_listed_entry(text, "unique", structure.key, first, "");
-        break;
-    }
+    for (const std::string_view word : structure.kind->listed(structure, first, second)) append_listed_word(text, word);
   }
   return text;
 }

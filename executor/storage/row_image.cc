@@ -61,28 +61,16 @@ RowEncoder::RowEncoder(std::shared_ptr<const sql::TableDef> table, std::optional
     }
     std::ranges::sort(made.sources);
     made.sources.erase(std::ranges::unique(made.sources).begin(), made.sources.end());
-    switch (structure.kind) {
-      case Structure::Kind::kSets:
-        made.key = keys_.values(structure.columns);
-        if (structure.columns.size() == 1) made.value_prefix = made.key + ":";
-        made.omitted = sql::omitted_parts(*table_, structure.columns);
-        break;
-      case Structure::Kind::kZset:
-        made.key = keys_.ordered(structure.columns[0]);
-        break;
-      case Structure::Kind::kUnique:
-        made.key = keys_.uniques(structure.columns);
-        for (const sql::IndexDef& index : table_->indexes) {
-          const bool same = index.unique && std::equal(index.parts.begin(), index.parts.end(), structure.columns.begin(),
-                                                       structure.columns.end(), [](const auto& part, std::int16_t number) {
-                                                         return part.column == number;
-                                                       });
-          if (same && index.nulls_not_distinct) made.nulls_are_equal = true;
-        }
-        break;
-      case Structure::Kind::kNulls:
-        made.key = keys_.null_set(structure.columns[0]);
-        break;
+    made.kind = &sql::structure_kind(structure.kind);
+    made.key = made.kind->key(keys_, structure.columns);
+    if (made.kind->lists_values()) {
+      if (structure.columns.size() == 1) made.value_prefix = made.key + ":";
+      made.omitted = sql::omitted_parts(*table_, structure.columns);
+    }
+    if (made.kind->has_owners()) {
+      made.nulls_are_equal = std::ranges::any_of(table_->indexes, [&](const sql::IndexDef& index) {
+        return index.unique && index.nulls_not_distinct && std::ranges::equal(index.parts, structure.columns, {}, &sql::IndexDef::Part::column);
+      });
     }
     made.structure = std::move(structure);
     structures_.push_back(std::move(made));
@@ -93,7 +81,7 @@ std::shared_ptr<const RowEncoder> encoder_of(const std::shared_ptr<const sql::Ta
 
 bool RowEncoder::is_free_to_insert() const {
   return table_->has_hidden_key() && std::none_of(structures_.begin(), structures_.end(), [](const StructureKeys& keys) {
-           return keys.structure.kind == sql::Structure::Kind::kUnique;
+           return keys.kind->has_owners();
          });
 }
 
@@ -227,56 +215,22 @@ std::vector<sql::Datum> RowEncoder::values(const StructureKeys& structure, std::
 void RowEncoder::encode_entry(const StructureKeys& structure, std::span<const sql::Datum> row, RowImage image,
                               Words& words) const {
   const std::vector<std::size_t>& positions = structure.positions;
-  const bool has_null =
-      std::any_of(positions.begin(), positions.end(), [&](std::size_t position) { return sql::is_null(row[position]); });
-  const auto push = [&](std::string_view first, std::string_view second) {
-    words.push(words.store(first));
-    words.push(second.empty() ? std::string_view("", 0) : words.store(second));
-  };
-  const auto push_none = [&] {
-    words.push({});
-    words.push({});
-  };
-  const auto values = [&] {
-    std::vector<sql::Datum> datums;
-    for (std::size_t position : positions) datums.push_back(row[position]);
-    return datums;
-  };
-  switch (structure.structure.kind) {
-    case Structure::Kind::kNulls:
-      return has_null ? push("", "") : push_none();
-    case Structure::Kind::kSets: {
-      if (has_null) return push_none();
-      if (positions.size() > 1) {
-        const std::vector<sql::Datum> datums = values();
-        return push(keys_.value_set(structure.structure.columns, datums),
-                    keys_.values_entry(structure.structure.columns, datums));
-      }
-      const std::string text = canonical(positions[0], row, image, words);
-      return push(structure.value_prefix + sql::escape_segment(text), text);
-    }
-    case Structure::Kind::kZset: {
-      if (has_null) return push_none();
-      const sql::Type column_type = type(positions[0]);
-      if (sql::has_score(column_type)) {
-        words.push(image.member);
-        words.push(words.store(sql::ordered_score(column_type, row[positions[0]])));
-        return;
-      }
-      return push(keys_.ordered_member(structure.structure.columns[0], row[positions[0]], image.member), "0");
-    }
-    case Structure::Kind::kUnique: {
-      if (has_null && !structure.nulls_are_equal) return push_none();
-      const std::vector<sql::Datum> datums = values();
-      return push(keys_.unique_field(structure.structure.columns, datums), "");
-    }
+  std::vector<sql::Datum> copied;
+  std::span<const sql::Datum> values = row.subspan(positions[0], 1);
+  if (positions.size() > 1) {
+    for (const std::size_t position : positions) copied.push_back(row[position]);
+    values = copied;
   }
-}
-
-std::string RowEncoder::canonical(std::size_t position, std::span<const sql::Datum> row, const RowImage& image,
-                                  const Words& words) const {
-  if (canonical_is_stored_[position]) return std::string(words[image.texts + position]);
-  return sql::canonical_text(type(position), row[position]);
+  std::string_view text;
+  if (canonical_is_stored_[positions[0]]) text = words[image.texts + positions[0]];
+  const std::optional<sql::StructureEntry> entry = structure.kind->entry(structure, {keys_, values, type(positions[0]), image.member, text});
+  if (!entry) {
+    words.push({});
+    words.push({});
+    return;
+  }
+  words.push(entry->first_is_member ? image.member : words.store(entry->first));
+  words.push(words.store(entry->second));
 }
 
 }  // namespace redquel::executor

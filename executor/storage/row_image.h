@@ -10,6 +10,7 @@
 
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/member_form.h"
+#include "sql/catalog/structure_kind.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/column.h"
 #include "sql/datum.h"
@@ -59,14 +60,11 @@ class RowEncoder {
   const std::shared_ptr<const sql::TableDef>& definition() const { return table_; }
   const sql::TableKeys& keys() const { return keys_; }
 
-  struct StructureKeys {
-    sql::Structure structure;
+  struct StructureKeys : sql::StructurePlace {
+    const sql::StructureKind* kind = nullptr;
     std::vector<std::size_t> positions;  // of its columns (TableDef::position)
     std::vector<std::size_t> sources;    // of the stored columns that its entries depend on: those of computed ones, too
-    std::string key;                     // of the zset, the uniques hash, the NULL set; kSets: of the values
-    std::string value_prefix;            // kSets of one column: "emp:indices:dept:"
-    bool nulls_are_equal = false;        // kUnique with NULLS NOT DISTINCT
-    sql::OmittedParts omitted = {};      // kSets: of the members
+    sql::OmittedParts omitted = {};      // of the members in the sets of values
   };
   const std::vector<StructureKeys>& structures() const { return structures_; }
   const std::string& all_rows() const { return all_rows_; }
@@ -104,10 +102,14 @@ class RowEncoder {
     return structure.omitted.any() ? sql::short_member(image.member, structure.omitted) : image.member;
   }
 
-  /// The entry of an image in structure number `index`: null where it has none.
-  ///   kSets: {key of the set, member of the values-set}; kZset: {member, score}; kUnique: {field, ""}; kNulls: {"", ""}.
+  /// The entry of an image in structure number `index` (sql::StructureEntry): null where it has none.
   static std::pair<std::string_view, std::string_view> entry(const Words& words, const RowImage& image, std::size_t index) {
     return {words[image.entries + 2 * index], words[image.entries + 2 * index + 1]};
+  }
+  /// The elements of an entry that is not null.
+  static sql::StructureElements elements(const StructureKeys& structure, const RowImage& image,
+                                         std::pair<std::string_view, std::string_view> entry) {
+    return structure.kind->elements(structure, entry.first, entry.second, member_in(structure, image));
   }
 
  private:
@@ -115,7 +117,6 @@ class RowEncoder {
   void encode_key(std::span<const sql::Datum> row, RowImage& image, Words& words) const;
   void encode_entry(const StructureKeys& structure, std::span<const sql::Datum> row, RowImage image, Words& words) const;
   std::vector<sql::Datum> with_computed(std::span<const sql::Datum> row) const;
-  std::string canonical(std::size_t position, std::span<const sql::Datum> row, const RowImage& image, const Words& words) const;
 
   std::shared_ptr<const sql::TableDef> table_;
   sql::TableKeys keys_;

@@ -9,7 +9,7 @@
 
 #include "executor/redis/client.h"
 #include "sql/catalog/catalog.h"
-#include "sql/functions/sequence_calls.h"
+#include "sql/functions/deferred_calls.h"
 
 namespace redquel::executor {
 

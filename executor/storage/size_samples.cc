@@ -10,6 +10,7 @@
 
 #include "executor/redis/server_info.h"
 #include "executor/storage/databases.h"
+#include "sql/catalog/structure_kind.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
 #include "sql/system_tables/relations.h"
@@ -58,13 +59,13 @@ class StructureSample {
   void ask_first(CommandBatch& batch) {
     first_ = batch.size();
     ask_usage(batch, key());
-    if (structure_.kind != Structure::Kind::kSets) return;
+    if (!kind().lists_values()) return;
     batch.add("SCARD", key());
     batch.add("SRANDMEMBER", key(), kSampledValues);
   }
   void ask_second(CommandBatch& batch, const Replies& replies) {
     bytes_ = usage(replies[first_]);
-    if (structure_.kind != Structure::Kind::kSets || replies[first_ + 1].is_error() || replies[first_ + 2].is_error()) return;
+    if (!kind().lists_values() || replies[first_ + 1].is_error() || replies[first_ + 2].is_error()) return;
     std::vector<std::string> sets;
     for (const Reply& entry : replies.array(first_ + 2)) {
       try {
@@ -78,15 +79,8 @@ class StructureSample {
   const Structure& structure() const { return structure_; }
 
  private:
-  std::string key() const {
-    switch (structure_.kind) {
-      case Structure::Kind::kSets: return keys_.values(structure_.columns);
-      case Structure::Kind::kZset: return keys_.ordered(structure_.columns[0]);
-      case Structure::Kind::kUnique: return keys_.uniques(structure_.columns);
-      case Structure::Kind::kNulls: return keys_.null_set(structure_.columns[0]);
-    }
-    return {};
-  }
+  const sql::StructureKind& kind() const { return sql::structure_kind(structure_.kind); }
+  std::string key() const { return kind().key(keys_, structure_.columns); }
 
   const sql::TableKeys& keys_;
   Structure structure_;

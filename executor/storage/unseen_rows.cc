@@ -10,8 +10,6 @@
 
 namespace redquel::executor {
 
-using sql::Structure;
-
 namespace {
 
 /// One that Redis works on, one that waits there, while the next is made.
@@ -82,22 +80,20 @@ CommandBatch UnseenRows::commands(Sent& sent) {
     members.add(encoder.all_rows(), image.score, image.member);
     for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
       const RowEncoder::StructureKeys& structure = encoder.structures()[index];
-      const auto [first, second] = RowEncoder::entry(unit.words_, image, index);
-      if (is_null(first)) continue;
-      switch (structure.structure.kind) {
-        case Structure::Kind::kSets:
-          if (sets.add(first, RowEncoder::member_in(structure, image))) value_lists.add(structure.key, second);
-          break;
-        case Structure::Kind::kNulls:
-          sets.add(structure.key, image.member);
-          break;
-        case Structure::Kind::kZset:
-          zsets.add(structure.key, second, first);
-          break;
-        case Structure::Kind::kUnique:
-          uniques.add("HSETNX", structure.key, first, image.member);
-          sent.values.push_back({number, index});
-          break;
+      const auto entry = RowEncoder::entry(unit.words_, image, index);
+      if (is_null(entry.first)) continue;
+      if (structure.kind->has_owners()) sent.values.push_back({number, index});
+      bool is_new_set = false;
+      for (const sql::StructureElement& element : RowEncoder::elements(structure, image, entry)) {
+        if (element.form == &sql::kHashForm) {
+          uniques.add("HSETNX", element.key, element.name, element.value);
+        } else if (element.form == &sql::kZsetForm) {
+          zsets.add(element.key, element.value, element.name);
+        } else if (!element.lists_value) {
+          is_new_set = sets.add(element.key, element.name);
+        } else if (is_new_set) {
+          value_lists.add(element.key, element.name);
+        }
       }
     }
   }

@@ -10,8 +10,6 @@
 
 namespace redquel::executor {
 
-using sql::Structure;
-
 std::uint32_t WriteEncoding::KeyGroup::number(Word key) {
   const auto [found, is_new] = numbers.try_emplace(key, static_cast<std::uint32_t>(keys.size()));
   if (is_new) keys.push_back(key);
@@ -109,7 +107,7 @@ void WriteEncoding::release_old_entries() {
     const RowEncoder& encoder = unit_.tables_[change.table].encoder;
     if (is_delete || moves(change)) released_rows_.emplace(change.old_image.key, number);
     for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
-      if (encoder.structures()[index].structure.kind != Structure::Kind::kUnique) continue;
+      if (!encoder.structures()[index].kind->has_owners()) continue;
       const Word field = RowEncoder::entry(unit_.words_, change.old_image, index).first;
       if (is_null(field)) continue;
       const bool kept = !is_delete && !moves(change) && are_same(RowEncoder::entry(unit_.words_, change.new_image, index).first, field);
@@ -166,44 +164,50 @@ void WriteEncoding::collect_entries(const WriteUnit::Change& change) {
     if (has_old) before = RowEncoder::entry(unit_.words_, change.old_image, index);
     if (has_new) after = RowEncoder::entry(unit_.words_, change.new_image, index);
     if (has_old && has_new && !moved && are_same(before.first, after.first) && before.second == after.second) continue;
-    const Word old_member = has_old ? RowEncoder::member_in(structure, change.old_image) : Word();
-    const Word new_member = has_new ? RowEncoder::member_in(structure, change.new_image) : Word();
-    switch (structure.structure.kind) {
-      case Structure::Kind::kSets: {
-        const std::uint32_t values = sets_.number(structure.key);
-        if (!is_null(before.first)) {
-          const std::uint32_t set = sets_.number(before.first);
-          set_removals_.push_back({set, old_member, {}});
-          emptied_.push_back({set, values, before.second});
-        }
-        if (!is_null(after.first)) {
-          const std::uint32_t set = sets_.number(after.first);
-          set_additions_.push_back({set, new_member, {}});
-          if (announced_.insert(set).second) set_additions_.push_back({values, after.second, {}});
-        }
-        break;
-      }
-      case Structure::Kind::kNulls:
-        if (!is_null(before.first)) set_removals_.push_back({sets_.number(structure.key), old_member, {}});
-        if (!is_null(after.first)) set_additions_.push_back({sets_.number(structure.key), new_member, {}});
-        break;
-      case Structure::Kind::kZset:
-        // A member with another score is overwritten.
-        if (!is_null(before.first) && !are_same(before.first, after.first)) {
-          zset_removals_.push_back({zsets_.number(structure.key), before.first, {}});
-        }
-        if (!is_null(after.first)) zset_additions_.push_back({zsets_.number(structure.key), after.second, after.first});
-        break;
-      case Structure::Kind::kUnique:
-        if (!is_null(before.first)) unique_removals_.push_back({uniques_.number(structure.key), before.first, old_member});
-        if (!is_null(after.first)) unique_additions_.push_back({uniques_.number(structure.key), after.first, new_member});
-        break;
+    const std::uint32_t values = structure.kind->lists_values() ? sets_.number(structure.key) : 0;
+    if (!is_null(before.first)) {
+      // A member of a zset with another score is overwritten.
+      const bool is_overwritten = structure.kind->form().type == sql::kZsetForm.type && are_same(before.first, after.first);
+      if (!is_overwritten) remove_elements(RowEncoder::elements(structure, change.old_image, before), values);
     }
+    if (!is_null(after.first)) add_elements(RowEncoder::elements(structure, change.new_image, after), values);
   }
   if (change.kind == Kind::kIndex || (change.kind == Kind::kUpdate && !moved)) return;
   const std::uint32_t all_rows = zsets_.number(encoder.all_rows());
   if (has_old) zset_removals_.push_back({all_rows, change.old_image.member, {}});
   if (has_new) zset_additions_.push_back({all_rows, change.new_image.score, change.new_image.member});
+}
+
+void WriteEncoding::remove_elements(const sql::StructureElements& elements, std::uint32_t values) {
+  std::uint32_t set = 0;
+  for (const sql::StructureElement& element : elements) {
+    if (element.form == &sql::kZsetForm) {
+      zset_removals_.push_back({zsets_.number(element.key), element.name, {}});
+    } else if (element.form == &sql::kHashForm) {
+      unique_removals_.push_back({uniques_.number(element.key), element.name, element.value});
+    } else if (element.lists_value) {
+      emptied_.push_back({set, values, element.name});
+    } else {
+      set = sets_.number(element.key);
+      set_removals_.push_back({set, element.name, {}});
+    }
+  }
+}
+
+void WriteEncoding::add_elements(const sql::StructureElements& elements, std::uint32_t values) {
+  std::uint32_t set = 0;
+  for (const sql::StructureElement& element : elements) {
+    if (element.form == &sql::kZsetForm) {
+      zset_additions_.push_back({zsets_.number(element.key), element.value, element.name});
+    } else if (element.form == &sql::kHashForm) {
+      unique_additions_.push_back({uniques_.number(element.key), element.name, element.value});
+    } else if (!element.lists_value) {
+      set = sets_.number(element.key);
+      set_additions_.push_back({set, element.name, {}});
+    } else if (announced_.insert(set).second) {
+      set_additions_.push_back({values, element.name, {}});
+    }
+  }
 }
 
 /// By table, fate and shape, so that the fields' names are said once per group.

@@ -101,6 +101,9 @@ class WriteEncoding {
   void claim_new_rows();
   bool claim_uniques(std::size_t number);
   void collect_entries(const WriteUnit::Change& change);
+  /// `values`: number of the set that lists the structure's values.
+  void remove_elements(const sql::StructureElements& elements, std::uint32_t values);
+  void add_elements(const sql::StructureElements& elements, std::uint32_t values);
   void order_old_rows();
   void order_emptied();
   bool keeps_unique_values(const WriteUnit::Change& change) const;

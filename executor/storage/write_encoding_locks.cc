@@ -7,13 +7,11 @@
 
 namespace redquel::executor {
 
-using sql::Structure;
-
 /// Returns true for a row that stays if no value that another table could refer to changes.
 bool WriteEncoding::keeps_unique_values(const WriteUnit::Change& change) const {
   const RowEncoder& encoder = unit_.tables_[change.table].encoder;
   for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
-    if (encoder.structures()[index].structure.kind != Structure::Kind::kUnique) continue;
+    if (!encoder.structures()[index].kind->has_owners()) continue;
     const Word before = RowEncoder::entry(unit_.words_, change.old_image, index).first;
     const Word after = RowEncoder::entry(unit_.words_, change.new_image, index).first;
     if (!are_same(before, after)) return false;
@@ -57,7 +55,7 @@ void WriteEncoding::collect_locks() {
     if (!goes && !stays) add(table, LockMode::kUpdate, row_lock_field(change.new_image.member));
     for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
       const RowEncoder::StructureKeys& structure = encoder.structures()[index];
-      if (structure.structure.kind != Structure::Kind::kUnique) continue;
+      if (!structure.kind->has_owners()) continue;
       const Word none;
       const Word before = comes ? none : RowEncoder::entry(unit_.words_, change.old_image, index).first;
       const Word after = goes ? none : RowEncoder::entry(unit_.words_, change.new_image, index).first;

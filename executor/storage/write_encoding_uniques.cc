@@ -7,8 +7,6 @@
 
 namespace redquel::executor {
 
-using sql::Structure;
-
 /// Notes the unique values that a change brings. False: another change of the unit has one of them already (local_violation_).
 bool WriteEncoding::claim_uniques(std::size_t number) {
   const WriteUnit::Change& change = unit_.changes_[number];
@@ -17,7 +15,7 @@ bool WriteEncoding::claim_uniques(std::size_t number) {
   std::optional<WriteUnit::Violation> first;
   for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
     const RowEncoder::StructureKeys& structure = encoder.structures()[index];
-    if (structure.structure.kind != Structure::Kind::kUnique) continue;
+    if (!structure.kind->has_owners()) continue;
     const Word field = RowEncoder::entry(unit_.words_, change.new_image, index).first;
     if (is_null(field) || is_deferred(change.table, index)) continue;
     const bool is_update = change.kind == WriteUnit::Kind::kUpdate;

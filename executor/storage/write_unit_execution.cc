@@ -151,7 +151,7 @@ asio::awaitable<void> WriteUnit::skip_existing(RedisClient& client, ExecutionCou
     for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
       const RowEncoder::StructureKeys& structure = encoder.structures()[index];
       const Violation of_value = violation_of(number, index);
-      if (structure.structure.kind != sql::Structure::Kind::kUnique || !is_expected(change, of_value)) continue;
+      if (!structure.kind->has_owners() || !is_expected(change, of_value)) continue;
       const std::string_view field = RowEncoder::entry(words_, change.new_image, index).first;
       if (is_null(field)) continue;
       batch.add("HGET", structure.key, field);

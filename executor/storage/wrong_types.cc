@@ -14,7 +14,6 @@
 namespace redquel::executor {
 
 using sql::SqlError;
-using sql::Structure;
 
 namespace {
 
@@ -43,7 +42,7 @@ class TypeSearch {
     std::optional<SqlError> error = co_await first_wrong(std::move(keys));
     if (error) co_return error;
     for (const RowEncoder::StructureKeys& structure : encoder_.structures()) {
-      if (structure.structure.kind != Structure::Kind::kSets) continue;
+      if (!structure.kind->lists_values()) continue;
       error = co_await wrong_set(structure);
       if (error) co_return error;
     }
@@ -54,8 +53,7 @@ class TypeSearch {
   std::vector<ExpectedKey> structure_keys() const {
     std::vector<ExpectedKey> keys{{encoder_.all_rows(), "zset"}};
     for (const RowEncoder::StructureKeys& structure : encoder_.structures()) {
-      const Structure::Kind kind = structure.structure.kind;
-      keys.push_back({structure.key, kind == Structure::Kind::kZset ? "zset" : kind == Structure::Kind::kUnique ? "hash" : "set"});
+      keys.push_back({structure.key, std::string(structure.kind->form().type)});
     }
     if (table_->rows_expire()) {
       keys.push_back({encoder_.keys().expiries(), "zset"});

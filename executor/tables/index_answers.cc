@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <span>
 
 #include "executor/tables/key_values.h"
 #include "executor/tables/read_scripts.h"
@@ -35,6 +37,7 @@ class IndexCountOperator final : public IndexAnswer {
     if (has_null_in_negation() || !co_await is_cheap()) co_return std::nullopt;
     CommandBatch batch;
     std::vector<int> signs;
+    counted_.clear();
     for (const planner::CountTerm& term : count_.terms) {
       Added added = append_term(batch, term);
       if (added == Added::kInexact) co_return std::nullopt;
@@ -128,19 +131,19 @@ class IndexCountOperator final : public IndexAnswer {
   }
 
   Added append_sets(CommandBatch& batch, const planner::SetExpression& sets) {
-    if (sets.kind != SetKind::kIntersection) {
-      auto key = evaluate_set_key(sets, *count_.table, context_.evaluation());
-      if (!key) return Added::kEmpty;
-      batch.add("SCARD", *key);
-      return Added::kYes;
-    }
+    const bool is_intersection = sets.kind == SetKind::kIntersection;
     std::vector<std::string> set_keys;
-    for (const planner::SetExpression& set : sets.operands) {
+    for (const planner::SetExpression& set : is_intersection ? std::span(sets.operands) : std::span(&sets, 1)) {
       auto key = evaluate_set_key(set, *count_.table, context_.evaluation());
       if (!key) return Added::kEmpty;
       set_keys.push_back(std::move(*key));
     }
-    batch.add("SINTERCARD", set_keys.size(), set_keys);
+    if (count_.may_repeat && !counted_.emplace(set_keys.begin(), set_keys.end()).second) return Added::kEmpty;
+    if (is_intersection) {
+      batch.add("SINTERCARD", set_keys.size(), set_keys);
+    } else {
+      batch.add("SCARD", set_keys[0]);
+    }
     return Added::kYes;
   }
 
@@ -176,6 +179,7 @@ class IndexCountOperator final : public IndexAnswer {
   static bool is_integral(sql::Type type) { return type.oid != sql::oid::kFloat4 && type.oid != sql::oid::kFloat8; }
 
   const planner::IndexCount& count_;
+  std::set<std::set<std::string>> counted_;  // the keys of the terms so far, if terms may repeat
 };
 
 /// min and max as the ends of zsets; the values are read from the rows, which have them exactly.

@@ -34,7 +34,7 @@ bool changes_keys(const planner::PhysicalUpdate& update) {
   for (const std::int16_t number : table.primary_key) is_key[table.position(number)] = true;
   const std::shared_ptr<const RowEncoder> encoder = encoder_of(update.table);
   for (const RowEncoder::StructureKeys& structure : encoder->structures()) {
-    if (structure.structure.kind != sql::Structure::Kind::kUnique) continue;
+    if (!structure.kind->has_owners()) continue;
     for (const std::size_t position : structure.sources) is_key[position] = true;
   }
   const auto meets_key = [&](const planner::Assignment& assignment) { return is_key[table.position(assignment.number)]; };

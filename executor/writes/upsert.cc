@@ -29,7 +29,7 @@ class UpsertOperator final : public WriteOperator {
     conflict_.run_again = true;
     conflict_.columns = insert.conflict_columns;
     for (const RowEncoder::StructureKeys& structure : encoder_.structures()) {
-      const bool is_key = structure.structure.kind == sql::Structure::Kind::kUnique && structure.structure.columns == *insert.conflict_columns;
+      const bool is_key = structure.kind->has_owners() && structure.structure.columns == *insert.conflict_columns;
       if (is_key) key_ = &structure;
     }
     for (const sql::IndexDef& index : table.indexes) {

@@ -13,6 +13,7 @@
 #include "planner/physical/ranked_read.h"
 #include "sql/catalog/member_form.h"
 #include "sql/catalog/row_fields.h"
+#include "sql/catalog/structure_kind.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/types/index_value.h"
 
@@ -355,20 +356,15 @@ class Describer {
 
   /// The entries of a row in one structure: those of its old values go, those of its new ones come.
   void write_entries(const sql::TableDef& table, const sql::Structure& structure, Change change) {
-    using Kind = sql::Structure::Kind;
     const sql::TableKeys keys(table);
+    const sql::StructureKind& kind = sql::structure_kind(structure.kind);
     const bool adds = change != Change::kDelete, removes = change != Change::kInsert;
-    const auto both = [&](std::string_view added, std::string_view removed) {
-      return fmt::format("{}{}{} ", removes ? removed : "", adds && removes ? " and " : "", adds ? added : "");
-    };
     std::string names;
     for (const std::int16_t column : structure.columns) names += (names.empty() ? "<" : ":<") + table.find_column(column)->name + ">";
-    switch (structure.kind) {
-      case Kind::kSets: text.commands.push_back(both("SADD", "SREM") + word(keys.values(structure.columns) + ":" + names)); break;
-      case Kind::kNulls: text.commands.push_back(both("SADD", "SREM") + word(keys.null_set(structure.columns[0])) + " if it is NULL"); break;
-      case Kind::kZset: text.commands.push_back(both("ZADD", "ZREM") + word(keys.ordered(structure.columns[0]))); break;
-      case Kind::kUnique: text.commands.push_back(both("HSET", "HDEL") + word(keys.uniques(structure.columns)) + " " + names); break;
-    }
+    std::string command(removes ? kind.form().remove : "");
+    if (adds && removes) command += " and ";
+    if (adds) command += kind.form().add;
+    text.commands.push_back(command + " " + word(kind.shown_key(keys, structure.columns, names)) + kind.shown_suffix(names));
   }
 
   /// The effect of one script, all or nothing. `changed`: the columns that an UPDATE assigns.

@@ -6,8 +6,8 @@
 #include "planner/bind/computed_columns.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/tree/logical_walk.h"
+#include "sql/catalog/structure_kind.h"
 #include "sql/catalog/table_keys.h"
-#include "sql/types/index_value.h"
 
 namespace redquel::planner {
 
@@ -103,18 +103,7 @@ bool is_plain_change_of_one_row(const PhysicalUpdate& update) {
 /// Returns true if a script can move the row's entry without a previous read of the row. It makes the old entry from the old field.
 bool is_moved_by_script(const sql::TableDef& table, const sql::Structure& structure) {
   if (structure.columns.size() != 1) return false;
-  const sql::Type type = table.columns[table.position(structure.columns[0])].type;
-  switch (structure.kind) {
-    case sql::Structure::Kind::kSets:
-      return sql::is_integer_type(type.oid);  // their texts stand in keys as they are
-    case sql::Structure::Kind::kZset:
-      return sql::has_score(type);
-    case sql::Structure::Kind::kNulls:
-      return true;
-    case sql::Structure::Kind::kUnique:
-      return false;
-  }
-  return false;
+  return sql::structure_kind(structure.kind).is_moved_by_script(table.columns[table.position(structure.columns[0])].type);
 }
 
 /// Values that are known without the row, for columns whose entries a script can move.

@@ -35,6 +35,9 @@ class CountTerms {
     return {};
   }
 
+  /// Returns true if terms of of() whose keys are equal at run time count once.
+  bool may_repeat() const { return may_repeat_; }
+
   /// The algebra as a whole, where a script must count.
   static std::vector<CountTerm> members(const SetExpression& sets) {
     return {CountTerm{1, CountTerm::Kind::kMembers, sets, 0, {}, {}, {}}};
@@ -82,13 +85,19 @@ class CountTerms {
 
   static std::optional<std::vector<CountTerm>> all_rows(const std::vector<SetExpression>& removed) { return without({}, removed); }
 
-  /// `a IN (1, 2)` as disjoint sets; nullopt unless the values are known to differ.
+  /// `a IN (1, 2)` as disjoint sets; nullopt for other unions. Sets of values that only the run knows (`a IN ($1, $2)`) may turn out to be
+  /// the same.
   static std::optional<std::vector<SetExpression>> disjoint_union(const SetExpression& sets) {
+    if (has_run_time_values(sets)) {
+      const bool is_over_one_column = std::ranges::all_of(sets.operands, [&](const SetExpression& set) {
+        return is_plain(set) && same_column(set, sets.operands[0]) && set.columns.size() == 1;
+      });
+      return is_over_one_column ? std::optional(sets.operands) : std::nullopt;
+    }
     std::vector<SetExpression> result;
     for (const SetExpression& set : sets.operands) {
       if (!is_plain(set) || !same_column(set, sets.operands[0]) || set.columns.size() != 1) return {};
       const auto* constant = set.kind == SetKind::kSet ? std::get_if<sql::Constant>(&set.values[0]->node) : nullptr;
-      if (set.kind == SetKind::kSet && !constant) return {};
       if (constant && sql::is_null(constant->value)) continue;
       bool known = std::any_of(result.begin(), result.end(), [&](const SetExpression& other) {
         if (other.kind != set.kind) return false;
@@ -102,7 +111,13 @@ class CountTerms {
     return result;
   }
 
-  std::optional<std::vector<CountTerm>> of_sets(const SetExpression& sets) const {
+  static bool has_run_time_values(const SetExpression& sets) {
+    return std::ranges::any_of(sets.operands, [](const SetExpression& set) {
+      return set.kind == SetKind::kSet && !std::holds_alternative<sql::Constant>(set.values[0]->node);
+    });
+  }
+
+  std::optional<std::vector<CountTerm>> of_sets(const SetExpression& sets) {
     if (sets.kind == SetKind::kDifference) {
       std::vector<SetExpression> removed(sets.operands.begin() + 1, sets.operands.end());
       return of_intersection(sets.operands[0], removed);
@@ -110,7 +125,7 @@ class CountTerms {
     return of_intersection(sets, {});
   }
 
-  std::optional<std::vector<CountTerm>> of_intersection(const SetExpression& sets, const std::vector<SetExpression>& removed) const {
+  std::optional<std::vector<CountTerm>> of_intersection(const SetExpression& sets, const std::vector<SetExpression>& removed) {
     std::vector<SetExpression> factors = sets.kind == SetKind::kIntersection ? sets.operands : std::vector{sets};
     std::vector<std::vector<SetExpression>> products{{}};
     for (const SetExpression& factor : factors) {
@@ -119,6 +134,7 @@ class CountTerms {
         auto disjoint = disjoint_union(factor);
         if (!disjoint) return {};
         choices = std::move(*disjoint);
+        may_repeat_ = may_repeat_ || has_run_time_values(factor);
       } else if (!is_plain(factor)) {
         return {};
       }
@@ -132,6 +148,7 @@ class CountTerms {
       products = std::move(longer);
       if (products.size() > 200) return {};
     }
+    if (may_repeat_ && !removed.empty()) return {};  // equal terms of different signs are none too many
     std::vector<CountTerm> terms;
     for (const auto& product : products) {
       auto part = without(product, removed);
@@ -178,6 +195,7 @@ class CountTerms {
 
   const sql::TableDef& table_;
   SetAlgebra algebra_;
+  bool may_repeat_ = false;
 };
 
 const sql::ColumnRef* plain_column(const ExpressionPtr& expression) { return std::get_if<sql::ColumnRef>(&expression->node); }
@@ -336,10 +354,11 @@ std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node
       if (condition.kind != Condition::Kind::kAnd) condition = Condition{Condition::Kind::kAnd, {condition}, {}};
       condition.operands.push_back(std::move(not_null));
     }
-    auto terms = CountTerms(table).of(condition);
+    CountTerms count(table);
+    auto terms = count.of(condition);
     if (!terms) return {};
     return with_fallback([&](PhysicalPlan fallback) {
-      return IndexCount{pattern->scan->table, std::move(*terms), std::move(fallback), aggregate.calls.size()};
+      return IndexCount{pattern->scan->table, std::move(*terms), std::move(fallback), aggregate.calls.size(), count.may_repeat()};
     });
   }
   if (!aggregate.scalar && only_counts && aggregate.group_by.size() == 1) {

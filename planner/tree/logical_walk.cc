@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sql/functions/sequence_calls.h"
+#include "sql/functions/deferred_calls.h"
 #include "sql/system_tables/leakproof.h"
 
 namespace redquel::planner {
@@ -79,7 +79,7 @@ bool is_leakproof(const sql::Expression& expression) {
 
 bool waits(const sql::Expression& expression) {
   const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
-  bool found = call != nullptr && sql::is_sequence_function(*call->function);
+  bool found = call != nullptr && sql::is_deferred_function(*call->function);
   if (!found) sql::for_each_child(expression, [&](const sql::ExpressionPtr& child) { found = found || waits(*child); });
   return found;
 }

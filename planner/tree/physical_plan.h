@@ -194,6 +194,7 @@ struct IndexCount {
   std::vector<CountTerm> terms;
   PhysicalPlan fallback;
   std::size_t outputs = 1;  // the same count, in so many columns
+  bool may_repeat = false;  // `a IN ($1, $2)`: terms whose keys turn out to be equal count once
   static constexpr std::tuple kParts{OfTable{&IndexCount::table}, Fallback{&IndexCount::fallback}};
   static constexpr NodeTraits kTraits{.reads = Reads::kEntries, .over_changes = OverChanges::kAnew, .walks = Walks::kPart, .blocks = true};
 };

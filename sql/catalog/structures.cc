@@ -2,7 +2,7 @@
 
 #include "sql/catalog/table_keys.h"
 #include "sql/types/text_order.h"
-#include "sql/types/type_oids.h"
+#include "sql/types/type_operations.h"
 
 namespace redquel::sql {
 
@@ -10,22 +10,7 @@ namespace {
 
 /// Returns true for types whose default btree keeps only the zset: their values hardly repeat, so a set for each value would be a cost
 /// without use.
-bool is_continuous(Type type) {
-  switch (type.oid) {
-    case oid::kFloat4:
-    case oid::kFloat8:
-    case oid::kNumeric:
-    case oid::kTimestamp:
-    case oid::kTimestamptz:
-    case oid::kTime:
-    case oid::kTimetz:
-    case oid::kInterval:
-    case oid::kBytea:
-      return true;
-    default:
-      return false;
-  }
-}
+bool is_continuous(Type type) { return operations_of(type.oid).is_continuous; }
 
 void add(std::vector<Structure>& structures, Structure structure) {
   const auto found = std::find(structures.begin(), structures.end(), structure);

@@ -10,6 +10,7 @@
 #include "sql/sqlstate.h"
 #include "sql/types/index_value.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_operations.h"
 
 namespace redquel::sql {
 
@@ -25,19 +26,7 @@ std::string unhashed_segment(Type type, const Datum& value) {
 }
 
 /// Returns true if escaping never changes the text of a value of the type.
-bool never_escaped(Type type) {
-  switch (type.oid) {
-    case oid::kInt2:
-    case oid::kInt4:
-    case oid::kInt8:
-    case oid::kOid:
-    case oid::kBool:
-    case oid::kUuid:
-      return true;
-    default:
-      return false;  // dates too: '0044-03-15 BC' holds a space
-  }
-}
+bool never_escaped(Type type) { return operations_of(type.oid).is_never_escaped; }
 
 SqlError malformed_member(const TableDef& table) {
   return SqlError(sqlstate::kDataCorrupted, "index entry of table \"" + table.name + "\" is not a key of its rows")
@@ -207,15 +196,8 @@ bool TableKeys::sort_get_is_safe() const {
 }
 
 std::string TableKeys::row_score(std::span<const Datum> primary_key) const {
-  if (primary_key.size() != 1) return "0";
-  switch (key_type(0).oid) {
-    case oid::kInt2:
-    case oid::kInt4:
-    case oid::kInt8:
-      return ordered_score(key_type(0), primary_key[0]);
-    default:
-      return "0";
-  }
+  if (primary_key.size() != 1 || !is_integer_type(key_type(0).oid)) return "0";
+  return ordered_score(key_type(0), primary_key[0]);
 }
 
 bool TableKeys::row_score_is_exact() const {

@@ -3,44 +3,33 @@
 #include <string_view>
 
 #include "sql/functions/lift.h"
-#include "sql/functions/sequence_calls.h"
+#include "sql/functions/deferred_calls.h"
 
 namespace redquel::sql {
 namespace {
 
-using Advisory = SequenceCall::Advisory;
-using Action = Advisory::Action;
+using Action = AdvisoryRequest::Action;
 
 template <Action action, bool shared, bool transaction>
-ColumnPtr call_advisory(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext& context) {
-  SequenceCall call{.kind = SequenceCall::Kind::kAdvisory, .rows = {}, .advisory = {action, shared, transaction, arguments.size() == 2}};
-  std::vector<bool> asked(rows, true);
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (const ColumnPtr& argument : arguments) asked[i] = asked[i] && !argument->is_null(i);
-    if (!asked[i]) continue;
-    SequenceCall::Row row;
-    if (arguments.size() == 1) row.value = arguments[0]->get<std::int64_t>(i);
+ColumnPtr call_advisory(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  const AskedRows asked(arguments, rows);
+  AdvisoryCall call{{action, shared, transaction, arguments.size() == 2}, {}};
+  asked.for_each([&](std::size_t row) {
+    std::int64_t key = 0;
+    if (arguments.size() == 1) key = arguments[0]->get<std::int64_t>(row);
     if (arguments.size() == 2) {
-      const auto high = static_cast<std::uint32_t>(arguments[0]->get<std::int32_t>(i));
-      row.value = static_cast<std::int64_t>((std::uint64_t{high} << 32) | static_cast<std::uint32_t>(arguments[1]->get<std::int32_t>(i)));
+      const auto high = static_cast<std::uint32_t>(arguments[0]->get<std::int32_t>(row));
+      key = static_cast<std::int64_t>((std::uint64_t{high} << 32) | static_cast<std::uint32_t>(arguments[1]->get<std::int32_t>(row)));
     }
-    call.rows.push_back(row);
-  }
-  SequenceCalls::Answer answer;
-  if (!call.rows.empty()) answer = ask_evaluator(std::move(call), context);
-  auto column = std::make_shared<Column>(result);
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < rows; ++i) {
-    if (!asked[i]) {
-      column->append_null();
-    } else if (result.oid == oid::kBool) {
-      column->append(answer[next++] == std::int64_t{1});
+    call.keys.push_back(key);
+  });
+  return asked.column(result, asked.ask(std::move(call)), [&](Column& column, bool answer) {
+    if (result.oid == oid::kBool) {
+      column.append(answer);
     } else {
-      column->append(std::string_view());
-      ++next;
+      column.append(std::string_view());
     }
-  }
-  return column;
+  });
 }
 
 template <Action action, bool shared, bool transaction>

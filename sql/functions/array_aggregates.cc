@@ -5,7 +5,7 @@
 #include "sql/functions/families.h"
 #include "sql/interrupts.h"
 #include "sql/sqlstate.h"
-#include "sql/types/structured_compare.h"
+#include "sql/types/text_order.h"
 
 namespace redquel::sql {
 namespace {
@@ -116,7 +116,7 @@ class Extreme final : public Aggregator {
       if (arguments[0]->is_null(row)) continue;
       std::optional<std::string>& best = best_[groups[row]];
       const std::string_view value = arguments[0]->get<std::string_view>(row);
-      const int order = best ? compare_structured(result_.oid, value, *best) : 0;
+      const int order = best ? compare_text_form(result_.oid, value, *best) : 0;
       if (best && (greatest ? order < 0 : order > 0)) continue;
       bytes_ += value.size();
       best = value;

@@ -11,6 +11,7 @@
 #include "sql/functions/resolve.h"
 #include "sql/types/compare.h"
 #include "sql/types/structured_compare.h"
+#include "sql/types/text_order.h"
 
 namespace redquel::sql {
 namespace {
@@ -41,7 +42,7 @@ ColumnPtr compare_arrays(Arguments arguments, std::size_t rows, Type result, con
   const bool textual = is_equality && has_textual_equality(type);
   return test_rows(arguments, rows, result, [&](Text a, Text b) {
     if (textual) return Operator{}(a, b);
-    return Operator{}(compare_structured(type, a, b), 0);
+    return Operator{}(compare_text_form(type, a, b), 0);
   });
 }
 

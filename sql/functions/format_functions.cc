@@ -17,6 +17,7 @@
 #include "sql/types/number_text.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type_oids.h"
+#include "sql/types/type_operations.h"
 
 namespace redquel::sql {
 namespace {
@@ -28,21 +29,13 @@ void append_output(const Column& column, std::size_t row, const EvaluationContex
   format_value(column, row, *context.settings, out);
 }
 
-/// Appends the result of a cast to text: boolean in full, char(n) without its padding.
+/// Appends the result of a cast to text.
 void append_as_text(const Column& column, std::size_t row, const EvaluationContext& context, std::string& out) {
-  switch (column.type().oid) {
-    case oid::kBool:
-      out += column.get<bool>(row) ? "true" : "false";
-      break;
-    case oid::kBpchar:
-      out += without_trailing_blanks(column.get<Text>(row));
-      break;
-    case oid::kInet:
-    case oid::kCidr:
-      append_network(oid::kCidr, column.get<Text>(row), out);  // always with its mask
-      break;
-    default:
-      append_output(column, row, context, out);
+  const auto append = operations_of(column.type().oid).append_as_text;
+  if (append != nullptr) {
+    append(column, row, out);
+  } else {
+    append_output(column, row, context, out);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type_oids.h"
+#include "sql/types/type_operations.h"
 
 namespace redquel::sql {
 namespace {
@@ -36,35 +37,15 @@ bool is_number_text(std::string_view text) {
 
 /// The text that stands in the string, or for the number.
 void append_text(Type type, const Datum& value, const EvaluationContext& context, std::string& out) {
-  switch (type.oid) {
-    case oid::kBool:
-      out += std::get<bool>(value) ? "true" : "false";
-      break;
-    case oid::kDate:
-    case oid::kTimestamp:
-    case oid::kTimestamptz:
-      append_iso(type, value, context, out);
-      break;
-    default:
-      if (is_object_name_type(type.oid)) {
-        out += object_name(type, static_cast<Oid>(std::get<std::int32_t>(value)), context);
-      } else {
-        format_value(type, value, *context.settings, out);
-      }
-  }
-}
-
-bool is_number_type(Oid type) {
-  switch (type) {
-    case oid::kInt2:
-    case oid::kInt4:
-    case oid::kInt8:
-    case oid::kFloat4:
-    case oid::kFloat8:
-    case oid::kNumeric:
-      return true;
-    default:
-      return false;
+  const TypeOperations& operations = operations_of(type.oid);
+  if (operations.json_form == JsonForm::kBoolean) {
+    out += std::get<bool>(value) ? "true" : "false";
+  } else if (operations.json_form == JsonForm::kDateTime) {
+    append_iso(type, value, context, out);
+  } else if (operations.names_objects) {
+    out += object_name(type, static_cast<Oid>(std::get<std::int32_t>(value)), context);
+  } else {
+    format_value(type, value, *context.settings, out);
   }
 }
 
@@ -112,20 +93,21 @@ void append_row_object(Type type, std::string_view text, const EvaluationContext
 
 void append_value(Type type, const Datum& value, const EvaluationContext& context, bool line_feeds, std::string& out) {
   check_stack_depth();
+  const JsonForm form = operations_of(type.oid).json_form;
   if (is_null(value)) {
     out += "null";
-  } else if (type.oid == oid::kJson || type.oid == oid::kJsonb) {
+  } else if (form == JsonForm::kJson) {
     out += std::get<std::string>(value);
   } else if (is_row_type(type.oid)) {
     append_row_object(type, std::get<std::string>(value), context, line_feeds, out);
   } else if (is_array_type(type.oid) && !is_vector_type(type.oid)) {
     append_array(type, std::get<std::string>(value), context, line_feeds, out);
-  } else if (type.oid == oid::kBool) {
+  } else if (form == JsonForm::kBoolean) {
     append_text(type, value, context, out);
   } else {
     std::string text;
     append_text(type, value, context, text);
-    if (is_number_type(type.oid) && is_number_text(text)) {
+    if (form == JsonForm::kNumber && is_number_text(text)) {
       out += text;
     } else {
       append_json_string(text, out);
@@ -141,7 +123,7 @@ void append_json(const Column& column, std::size_t row, const EvaluationContext&
 
 void append_json_key(const Column& column, std::size_t row, const EvaluationContext& context, std::string& out) {
   const Type type = column.type();
-  if (is_json_container_type(type) || type.oid == oid::kJson || type.oid == oid::kJsonb) {
+  if (is_json_container_type(type) || operations_of(type.oid).json_form == JsonForm::kJson) {
     throw SqlError(sqlstate::kInvalidParameterValue, "key value must be scalar, not array, composite, or json");
   }
   std::string text;

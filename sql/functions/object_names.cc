@@ -20,6 +20,7 @@
 #include "sql/types/number_text.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type_oids.h"
+#include "sql/types/type_operations.h"
 
 namespace redquel::sql {
 namespace {
@@ -337,18 +338,8 @@ const CatalogSnapshot& catalog_of(const EvaluationContext& context) {
 }
 
 bool is_object_name_type(Oid type) {
-  switch (type) {
-    case oid::kRegclass:
-    case oid::kRegtype:
-    case oid::kRegproc:
-    case oid::kRegprocedure:
-    case oid::kRegoper:
-    case oid::kRegoperator:
-    case oid::kRegcollation:
-    case oid::kRegnamespace:
-    case oid::kRegrole: return true;
-    default: return false;
-  }
+  const TypeInfo* info = find_type(type);
+  return info != nullptr && info->operations->names_objects;
 }
 
 bool shows_object_names(Oid type) {
@@ -387,47 +378,63 @@ std::string object_names(Type array, std::string_view oids, const EvaluationCont
   return array_text(array.oid, names);
 }
 
-Oid parse_object_name(Type type, std::string_view text, const EvaluationContext& context) {
-  if (text == "-") return 0;
-  if (all_digits(text)) return static_cast<Oid>(parse_oid(text));
-  switch (type.oid) {
-    case oid::kRegclass: return relation_named(text, context);
-    case oid::kRegproc: return function_named(text, context);
-    case oid::kRegprocedure: return procedure_named(text, context);
-    case oid::kRegnamespace: return schema_named(text, context);
-    case oid::kRegrole: return role_named(text, context);
-    case oid::kRegoper: check_schema(text, context); return operator_named(text);
-    case oid::kRegoperator: return operator_with_types_named(text, context);
-    case oid::kRegcollation: check_schema(text, context); return collation_named(text);
-    default:
-      if (const std::optional<Oid> found = find_type_named(text, context)) return *found;
-      check_schema(text, context);
-      throw undefined_type(joined(split_name(text)));
-  }
-}
-
 namespace {
 
 std::string name_or_number(std::string name, Oid object) { return name.empty() ? std::to_string(object) : name; }
 
+Oid type_named(std::string_view text, const EvaluationContext& context) {
+  if (const std::optional<Oid> found = find_type_named(text, context)) return *found;
+  check_schema(text, context);
+  throw undefined_type(joined(split_name(text)));
+}
+
+/// A kind of object: the type of its names, how they are read and printed, and what stands for no object.
+struct NamedKind {
+  Oid type;
+  Oid (*read)(std::string_view, const EvaluationContext&);
+  std::string (*print)(Oid, const EvaluationContext&);
+  std::string_view none = "-";
+};
+constexpr NamedKind kNamedKinds[] = {
+    {oid::kRegclass, relation_named, relation_name},
+    {oid::kRegtype, type_named, type_name},
+    {oid::kRegproc, function_named, [](Oid object, const EvaluationContext& context) { return function_name(object, false, context); }},
+    {oid::kRegprocedure, procedure_named, [](Oid object, const EvaluationContext& context) { return function_name(object, true, context); }},
+    {oid::kRegoper,
+     [](std::string_view text, const EvaluationContext& context) {
+       check_schema(text, context);
+       return operator_named(text);
+     },
+     [](Oid object, const EvaluationContext&) { return name_or_number(operator_name(object), object); }, "0"},
+    {oid::kRegoperator, operator_with_types_named,
+     [](Oid object, const EvaluationContext&) { return name_or_number(operator_name_with_types(object), object); }, "0"},
+    {oid::kRegcollation,
+     [](std::string_view text, const EvaluationContext& context) {
+       check_schema(text, context);
+       return collation_named(text);
+     },
+     [](Oid object, const EvaluationContext&) { return name_or_number(collation_name(object), object); }},
+    {oid::kRegnamespace, schema_named,
+     [](Oid object, const EvaluationContext& context) {
+       const std::string name = schema_name(catalog_of(context), object);
+       return name.empty() ? std::to_string(object) : quote_identifier(name);
+     }},
+    {oid::kRegrole, role_named, role_name},
+};
+
+const NamedKind& named_kind(Type type) { return *std::ranges::find(kNamedKinds, type.oid, &NamedKind::type); }
+
 }  // namespace
 
+Oid parse_object_name(Type type, std::string_view text, const EvaluationContext& context) {
+  if (text == "-") return 0;
+  if (all_digits(text)) return static_cast<Oid>(parse_oid(text));
+  return named_kind(type).read(text, context);
+}
+
 std::string object_name(Type type, Oid object, const EvaluationContext& context) {
-  if (object == 0) return type.oid == oid::kRegoper || type.oid == oid::kRegoperator ? "0" : "-";
-  switch (type.oid) {
-    case oid::kRegclass: return relation_name(object, context);
-    case oid::kRegproc: return function_name(object, false, context);
-    case oid::kRegprocedure: return function_name(object, true, context);
-    case oid::kRegrole: return role_name(object, context);
-    case oid::kRegoper: return name_or_number(operator_name(object), object);
-    case oid::kRegoperator: return name_or_number(operator_name_with_types(object), object);
-    case oid::kRegcollation: return name_or_number(collation_name(object), object);
-    case oid::kRegnamespace: {
-      const std::string name = schema_name(catalog_of(context), object);
-      return name.empty() ? std::to_string(object) : quote_identifier(name);
-    }
-    default: return type_name(object, context);
-  }
+  const NamedKind& kind = named_kind(type);
+  return object == 0 ? std::string(kind.none) : kind.print(object, context);
 }
 
 ColumnPtr with_object_names(const ColumnPtr& column, const EvaluationContext& context) {

@@ -8,7 +8,7 @@
 #include "sql/functions/range_functions.h"
 #include "sql/sqlstate.h"
 #include "sql/types/range_value.h"
-#include "sql/types/structured_compare.h"
+#include "sql/types/text_order.h"
 
 namespace redquel::sql {
 namespace {
@@ -20,7 +20,7 @@ template <class Operator>
 ColumnPtr compare_values(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
   const Oid type = arguments[0]->type().oid;
   return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
-    column.append(Operator{}(compare_structured(type, arguments[0]->get<Text>(row), arguments[1]->get<Text>(row)), 0));
+    column.append(Operator{}(compare_text_form(type, arguments[0]->get<Text>(row), arguments[1]->get<Text>(row)), 0));
   });
 }
 

@@ -2,8 +2,6 @@
 // differ. Equality needs no such bytes: values that differ in them differ in their storage form, too.
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <functional>
 
 #include "sql/error.h"
@@ -11,83 +9,18 @@
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
 #include "sql/sqlstate.h"
-#include "sql/types/binary_io.h"
-#include "sql/types/geometry.h"
 #include "sql/types/row_value.h"
-#include "sql/types/server_numbers.h"
 #include "sql/types/text_io.h"
-#include "sql/types/type_oids.h"
-#include "sql/types/user_types.h"
+#include "sql/types/type_operations.h"
 
 namespace redquel::sql {
 namespace {
 
-/// A value that fits a machine word is compared as one without a sign.
-std::string word_image(std::uint64_t word) {
-  std::string image;
-  for (int shift = 56; shift >= 0; shift -= 8) image += static_cast<char>(word >> shift);
-  return image;
-}
-
-/// The binary form of numbers of these widths, each turned round: memory has the lowest byte first.
-std::string turned(std::string bytes, std::initializer_list<std::size_t> widths) {
-  auto at = bytes.begin();
-  while (at != bytes.end()) {
-    for (const std::size_t width : widths) {
-      std::reverse(at, at + static_cast<std::ptrdiff_t>(width));
-      at += static_cast<std::ptrdiff_t>(width);
-    }
-  }
-  return bytes;
-}
-
 /// Bytes whose order is that of PostgreSQL's images.
 std::string image_of(Type type, std::string_view stored) {
-  const Datum value = stored_value(type, stored);
-  const auto bytes = [&] {
-    std::string form;
-    encode_binary(type, value, form);
-    return form;
-  };
-  switch (type.oid) {
-    case oid::kBool: return word_image(std::get<bool>(value) ? 1 : 0);
-    case oid::kInt2: return word_image(static_cast<std::uint64_t>(std::int64_t{std::get<std::int16_t>(value)}));
-    case oid::kInt4:
-    case oid::kDate: return word_image(static_cast<std::uint64_t>(std::int64_t{std::get<std::int32_t>(value)}));
-    case oid::kOid:
-    case oid::kRegclass:
-    case oid::kRegtype:
-    case oid::kXid: return word_image(static_cast<std::uint32_t>(std::get<std::int32_t>(value)));
-    case oid::kInt8:
-    case oid::kTime:
-    case oid::kTimestamp:
-    case oid::kTimestamptz:
-    case oid::kMoney: return word_image(static_cast<std::uint64_t>(std::get<std::int64_t>(value)));
-    case oid::kFloat4: return word_image(static_cast<std::uint64_t>(std::int64_t{std::bit_cast<std::int32_t>(std::get<float>(value))}));
-    case oid::kFloat8: return word_image(std::bit_cast<std::uint64_t>(std::get<double>(value)));
-    case oid::kChar: {
-      const std::string& text = std::get<std::string>(value);
-      return word_image(text.empty() ? 0 : static_cast<std::uint64_t>(std::int64_t{static_cast<signed char>(text[0])}));
-    }
-    case oid::kText:
-    case oid::kVarchar:
-    case oid::kBpchar:
-    case oid::kBytea:
-    case oid::kName: return std::get<std::string>(value);
-    case oid::kUuid: return bytes();
-    case oid::kInterval: return turned(bytes(), {8, 4, 4});
-    case oid::kTimetz: return turned(bytes(), {8, 4});
-    case oid::kPoint:
-    case oid::kLseg:
-    case oid::kLine:
-    case oid::kBox:
-    case oid::kCircle: return turned(bytes(), {8});
-    default: {
-      const EnumLabel* label = is_enum_type(type.oid) ? find_label(type.oid, stored) : nullptr;
-      if (label != nullptr) return word_image(label->oid);
-      throw SqlError(sqlstate::kFeatureNotSupported, "the order of type " + format_type(type) + " in memory is not supported by redquel");
-    }
-  }
+  const auto image = operations_of(type.oid).memory_image;
+  if (image != nullptr) return image(type, stored_value(type, stored));
+  throw SqlError(sqlstate::kFeatureNotSupported, "the order of type " + format_type(type) + " in memory is not supported by redquel");
 }
 
 void check_same_columns(const RowValue& a, const RowValue& b) {

@@ -2,7 +2,7 @@
 // (executor/tables/redis_call.h).
 
 #include "sql/functions/lift.h"
-#include "sql/functions/sequence_calls.h"
+#include "sql/functions/deferred_calls.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {
@@ -10,28 +10,19 @@ namespace {
 
 /// NULL where a word is NULL.
 ColumnPtr call_redis(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext&) {
-  SequenceCall call{.kind = SequenceCall::Kind::kRedis, .rows = {}};
-  std::vector<bool> asked(rows, true);
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (const ColumnPtr& argument : arguments) asked[i] = asked[i] && !argument->is_null(i);
-    if (!asked[i]) continue;
-    std::vector<std::string> words;
-    for (const ColumnPtr& argument : arguments) words.emplace_back(argument->get<std::string_view>(i));
-    call.commands.push_back(std::move(words));
-  }
-  SequenceCalls::Documents documents;
-  if (!call.commands.empty()) documents = ask_evaluator_for_documents(std::move(call));
-  auto column = std::make_shared<Column>(result);
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < rows; ++i) {
-    const std::optional<std::string> document = asked[i] ? documents.at(next++) : std::nullopt;
+  const AskedRows asked(arguments, rows);
+  RedisCommands call;
+  asked.for_each([&](std::size_t row) {
+    std::vector<std::string>& words = call.commands.emplace_back();
+    for (const ColumnPtr& argument : arguments) words.emplace_back(argument->get<std::string_view>(row));
+  });
+  return asked.column(result, asked.ask(std::move(call)), [](Column& column, const std::optional<std::string>& document) {
     if (document) {
-      column->append(std::string_view(*document));
+      column.append(std::string_view(*document));
     } else {
-      column->append_null();
+      column.append_null();
     }
-  }
-  return column;
+  });
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "sql/functions/range_distance.h"
 #include "sql/functions/range_functions.h"
 #include "sql/functions/row_functions.h"
-#include "sql/functions/sequence_calls.h"
+#include "sql/functions/deferred_calls.h"
 #include "sql/functions/server_number_functions.h"
 
 namespace redquel::sql {

@@ -288,14 +288,8 @@ namespace {
 
 /// The type whose operators a type without its own uses: binary compatible.
 Oid operator_type(Oid type) {
-  switch (type) {
-    case oid::kVarchar:
-      return oid::kText;
-    case oid::kCidr:
-      return oid::kInet;
-    default:
-      return is_object_name_type(type) ? oid::kOid : is_composite_type(type) ? oid::kRecord : type;
-  }
+  const TypeInfo* info = find_type(type);
+  return info != nullptr && info->operators != 0 ? info->operators : type;
 }
 
 const ScalarFunction* find_own_operator(std::string_view name, Type type) {

@@ -13,8 +13,8 @@
 #include "sql/sqlstate.h"
 #include "sql/types/part_text.h"
 #include "sql/types/row_value.h"
-#include "sql/types/structured_compare.h"
 #include "sql/types/text_io.h"
+#include "sql/types/text_order.h"
 #include "sql/types/user_types.h"
 
 namespace redquel::sql {
@@ -151,7 +151,7 @@ template <class Operator>
 ColumnPtr compare_records(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
   const Oid type = arguments[0]->type().oid;
   return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
-    const int order = compare_structured(type, arguments[0]->get<std::string_view>(row), arguments[1]->get<std::string_view>(row));
+    const int order = compare_text_form(type, arguments[0]->get<std::string_view>(row), arguments[1]->get<std::string_view>(row));
     column.append(Operator{}(order, 0));
   });
 }

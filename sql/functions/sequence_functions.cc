@@ -4,14 +4,12 @@
 #include <array>
 #include <utility>
 
-#include "sql/computation_pause.h"
 #include "sql/catalog/catalog.h"
 #include "sql/error.h"
+#include "sql/functions/deferred_calls.h"
 #include "sql/functions/identity_value.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/object_names.h"
-#include "sql/functions/sequence_calls.h"
-#include "sql/functions/user_function_call.h"
 #include "sql/name_errors.h"
 #include "sql/privileges/object_acl.h"
 #include "sql/privileges/permission_errors.h"
@@ -19,13 +17,6 @@
 
 namespace redquel::sql {
 namespace {
-
-using Kind = SequenceCall::Kind;
-
-/// In `value` of rows that nextval() asks for, which has no other use there.
-constexpr std::int64_t kIdentityMark = 1;
-
-thread_local SequenceCalls* current_calls = nullptr;
 
 /// 42809 for another relation.
 const SequenceDef& sequence_of(Oid oid, const EvaluationContext& context) {
@@ -47,141 +38,107 @@ void check_readable(const SequenceDef& sequence, const EvaluationContext& contex
   throw permission_denied("sequence", sequence.name);
 }
 
-SequenceCalls::Answer session_values(const SequenceCall& call, const SessionSequences& session,
-                                     const EvaluationContext& context) {
-  SequenceCalls::Answer values;
-  for (const SequenceCall::Row& row : call.rows) {
-    if (call.kind == Kind::kLastval) {
-      if (session.latest == 0 || !catalog_of(context).sequences.contains(session.latest)) {
-        throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "lastval is not yet defined in this session");
-      }
-      check_readable(catalog_of(context).sequences.at(session.latest), context);
-      values.emplace_back(session.values.at(session.latest));
-      continue;
-    }
-    const SequenceDef& sequence = sequence_of(row.sequence, context);
-    check_readable(sequence, context);
-    const auto found = session.values.find(row.sequence);
-    if (found == session.values.end()) {
-      throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "currval of sequence \"" + sequence.name + "\" is not yet defined in this session");
-    }
-    values.emplace_back(found->second);
-  }
-  return values;
+std::int64_t current_value(Oid oid, const SessionSequences& session, const EvaluationContext& context) {
+  const SequenceDef& sequence = sequence_of(oid, context);
+  check_readable(sequence, context);
+  const auto found = session.values.find(oid);
+  if (found != session.values.end()) return found->second;
+  throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "currval of sequence \"" + sequence.name + "\" is not yet defined in this session");
 }
 
-/// Asks for the rows without NULL arguments; the other rows are NULL.
-template <Kind kind, std::int64_t mark = 0>
-ColumnPtr call_sequence(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext& context) {
-  SequenceCall call{.kind = kind, .rows = {}};
-  std::vector<bool> asked(rows, true);
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (const ColumnPtr& argument : arguments) asked[i] = asked[i] && !argument->is_null(i);
-    if (!asked[i]) continue;
-    SequenceCall::Row row{.value = mark};
-    if (!arguments.empty()) {
-      row.sequence = static_cast<Oid>(arguments[0]->get<std::int32_t>(i));
-      sequence_of(row.sequence, context);
-    }
-    if (arguments.size() > 1) row.value = arguments[1]->get<std::int64_t>(i);
-    if (arguments.size() > 2) row.is_called = arguments[2]->get<bool>(i);
-    call.rows.push_back(row);
+std::int64_t latest_value(const SessionSequences& session, const EvaluationContext& context) {
+  if (session.latest == 0 || !catalog_of(context).sequences.contains(session.latest)) {
+    throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "lastval is not yet defined in this session");
   }
-  SequenceCalls::Answer answer;
-  if (!call.rows.empty()) answer = ask_evaluator(std::move(call), context);
-  auto column = std::make_shared<Column>(result);
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < rows; ++i) {
-    if (asked[i] && next < answer.size() && answer[next]) {
-      column->append(*answer[next++]);
+  check_readable(catalog_of(context).sequences.at(session.latest), context);
+  return session.values.at(session.latest);
+}
+
+void append_integer(Column& column, std::int64_t value) { column.append(value); }
+
+/// The oid in the first argument. 42809 if it is no sequence's.
+Oid sequence_at(std::span<const ColumnPtr> arguments, std::size_t row, const EvaluationContext& context) {
+  const auto sequence = static_cast<Oid>(arguments[0]->get<std::int32_t>(row));
+  sequence_of(sequence, context);
+  return sequence;
+}
+
+template <bool is_identity>
+ColumnPtr next_value(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext& context) {
+  const AskedRows asked(arguments, rows);
+  NextValues call{{}, is_identity};
+  asked.for_each([&](std::size_t row) { call.sequences.push_back(sequence_at(arguments, row, context)); });
+  return asked.column(result, asked.ask(std::move(call)), append_integer);
+}
+
+ColumnPtr set_value(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext& context) {
+  const AskedRows asked(arguments, rows);
+  SetValues call;
+  asked.for_each([&](std::size_t row) {
+    const bool is_called = arguments.size() < 3 || arguments[2]->get<bool>(row);
+    call.rows.push_back({sequence_at(arguments, row, context), arguments[1]->get<std::int64_t>(row), is_called});
+  });
+  return asked.column(result, asked.ask(std::move(call)), append_integer);
+}
+
+ColumnPtr sequence_last_value(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext& context) {
+  const AskedRows asked(arguments, rows);
+  LastValues call;
+  asked.for_each([&](std::size_t row) { call.sequences.push_back(sequence_at(arguments, row, context)); });
+  return asked.column(result, asked.ask(std::move(call)), [](Column& column, const std::optional<std::int64_t>& value) {
+    if (value) {
+      column.append(*value);
     } else {
-      if (asked[i]) ++next;
-      column->append_null();
+      column.append_null();
     }
+  });
+}
+
+/// currval() and lastval(): values that the session was given. They are those of the first evaluation of the rows.
+template <bool is_latest>
+ColumnPtr session_value(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext& context) {
+  using Values = std::vector<std::int64_t>;
+  const AskedRows asked(arguments, rows);
+  Values values;
+  if (!asked.empty()) {
+    DeferredCalls* const calls = current_deferred_calls();
+    if (calls == nullptr) throw not_supported(std::string(NextValues::kName) + " in this place");
+    values = calls->remember<Values>([&] {
+      Values known;
+      asked.for_each([&](std::size_t row) {
+        known.push_back(is_latest ? latest_value(calls->session(), context)
+                                  : current_value(sequence_at(arguments, row, context), calls->session(), context));
+      });
+      return known;
+    });
   }
-  return column;
+  return asked.column(result, values, append_integer);
 }
 
 }  // namespace
 
-SequenceCalls::Answer ask_evaluator(SequenceCall call, const EvaluationContext& context) {
-  if (current_calls == nullptr) {
-    if (call.kind == Kind::kTimeToLive) throw not_supported("redquel.ttl in this place");
-    if (call.kind == Kind::kSignal) throw not_supported("a signal to a session of another process in this place");
-    throw not_supported(call.kind == Kind::kAdvisory ? "an advisory lock function in this place" : "a sequence function in this place");
-  }
-  return current_calls->ask(std::move(call), context);
-}
-
-SequenceCalls::Documents ask_evaluator_for_documents(SequenceCall call) {
-  if (current_calls == nullptr) throw not_supported("redis.call() in this place");
-  return current_calls->ask_documents(std::move(call));
-}
-
-SequenceCalls::Values ask_evaluator_for_values(SequenceCall call) {
-  if (current_calls == nullptr) throw not_supported("a function in LANGUAGE sql of several statements, or that calls itself, in this place");
-  return current_calls->ask_values(std::move(call));
-}
-
-SequenceCalls* exchange_sequence_calls(SequenceCalls* calls) { return std::exchange(current_calls, calls); }
-
-SequenceCalls::Evaluation::Evaluation(SequenceCalls& calls) : outer_(std::exchange(current_calls, &calls)) {
-  calls.next_ = calls.next_document_ = calls.next_values_ = 0;
-}
-SequenceCalls::Evaluation::~Evaluation() { current_calls = outer_; }
-
-SequenceCalls::Answer SequenceCalls::ask(SequenceCall call, const EvaluationContext& context) {
-  if (next_ < answers_.size()) return answers_[next_++];
-  if (call.kind == Kind::kCurrval || call.kind == Kind::kLastval) {
-    Answer values = session_values(call, session_, context);
-    // A later call of the same row may change it, and the row is evaluated again then.
-    answers_.push_back(values);
-    ++next_;
-    return values;
-  }
-  pending_ = std::move(call);
-  throw SequenceCallPending{};
-}
-
-SequenceCalls::Documents SequenceCalls::ask_documents(SequenceCall call) {
-  if (next_document_ < documents_.size()) return documents_[next_document_++];
-  pending_ = std::move(call);
-  throw SequenceCallPending{};
-}
-
-SequenceCalls::Values SequenceCalls::ask_values(SequenceCall call) {
-  if (next_values_ < values_.size()) return values_[next_values_++];
-  pending_ = std::move(call);
-  throw SequenceCallPending{};
-}
-
 bool is_sequence_function(const ScalarFunction& function) {
-  static constexpr std::array<Kernel, 6> kKernels{call_sequence<Kind::kNextval>, call_sequence<Kind::kNextval, kIdentityMark>,
-                                                  call_sequence<Kind::kSetval>,
-                                                  call_sequence<Kind::kCurrval>, call_sequence<Kind::kLastval>,
-                                                  call_sequence<Kind::kLastValue>};
-  return std::find(kKernels.begin(), kKernels.end(), function.kernel) != kKernels.end() || is_advisory_lock_function(function) ||
-         is_redis_function(function) || is_time_to_live(function) || is_signal_function(function) || &function == &user_function_call();
+  static constexpr std::array<Kernel, 6> kKernels{next_value<false>,    next_value<true>,    set_value,
+                                                  session_value<false>, session_value<true>, sequence_last_value};
+  return std::find(kKernels.begin(), kKernels.end(), function.kernel) != kKernels.end();
 }
 
 const ScalarFunction& identity_value() {
-  static const ScalarFunction function = column_function("nextval", {Type{oid::kRegclass}}, kInt8, call_sequence<Kind::kNextval, kIdentityMark>,
-                                                         Volatility::kVolatile, true, false);
+  static const ScalarFunction function =
+      column_function("nextval", {Type{oid::kRegclass}}, kInt8, next_value<true>, Volatility::kVolatile, true, false);
   return function;
 }
-
-bool is_identity_value(const SequenceCall::Row& row) { return row.value == kIdentityMark; }
 
 std::vector<ScalarFunction> sequence_functions() {
   constexpr auto kVolatile = Volatility::kVolatile;
   const Type regclass{oid::kRegclass};
   return {
-      column_function("nextval", {regclass}, kInt8, call_sequence<Kind::kNextval>, kVolatile, true, false),
-      column_function("currval", {regclass}, kInt8, call_sequence<Kind::kCurrval>, kVolatile, true, false),
-      column_function("lastval", {}, kInt8, call_sequence<Kind::kLastval>, kVolatile, true, false),
-      column_function("setval", {regclass, kInt8}, kInt8, call_sequence<Kind::kSetval>, kVolatile, true, false),
-      column_function("setval", {regclass, kInt8, kBool}, kInt8, call_sequence<Kind::kSetval>, kVolatile, true, false),
-      column_function("pg_sequence_last_value", {regclass}, kInt8, call_sequence<Kind::kLastValue>, kVolatile, true, false),
+      column_function("nextval", {regclass}, kInt8, next_value<false>, kVolatile, true, false),
+      column_function("currval", {regclass}, kInt8, session_value<false>, kVolatile, true, false),
+      column_function("lastval", {}, kInt8, session_value<true>, kVolatile, true, false),
+      column_function("setval", {regclass, kInt8}, kInt8, set_value, kVolatile, true, false),
+      column_function("setval", {regclass, kInt8, kBool}, kInt8, set_value, kVolatile, true, false),
+      column_function("pg_sequence_last_value", {regclass}, kInt8, sequence_last_value, kVolatile, true, false),
   };
 }
 

@@ -9,7 +9,7 @@
 #include "sql/connection_hooks.h"
 #include "sql/error.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/sequence_calls.h"
+#include "sql/functions/deferred_calls.h"
 #include "sql/functions/signal_rights.h"
 #include "sql/sqlstate.h"
 #include "sql/statistics.h"
@@ -45,7 +45,7 @@ bool signal_here(std::int32_t process_id, bool ends_session, const EvaluationCon
 /// The session is not waited for, whatever the timeout: it ends as soon as its statement does.
 template <bool ends_session>
 ColumnPtr signal_sessions(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext& context) {
-  SequenceCall elsewhere{.kind = SequenceCall::Kind::kSignal, .rows = {}};
+  SessionSignals elsewhere{{}, ends_session};
   std::vector<bool> is_given(rows, true), is_elsewhere(rows, false);
   for (std::size_t i = 0; i < rows; ++i) {
     for (const ColumnPtr& argument : arguments) is_given[i] = is_given[i] && !argument->is_null(i);
@@ -55,15 +55,15 @@ ColumnPtr signal_sessions(std::span<const ColumnPtr> arguments, std::size_t rows
     }
     const auto process_id = arguments[0]->get<std::int32_t>(i);
     is_elsewhere[i] = process_id > 0 && process_id / kSessionsOfProcess != context.backend_pid / kSessionsOfProcess;
-    if (is_elsewhere[i]) elsewhere.rows.push_back({.sequence = 0, .value = process_id, .is_called = ends_session});
+    if (is_elsewhere[i]) elsewhere.process_ids.push_back(process_id);
   }
-  SequenceCalls::Answer answer;
-  if (!elsewhere.rows.empty()) answer = ask_evaluator(std::move(elsewhere), context);
+  SessionSignals::Answer answer;
+  if (!elsewhere.process_ids.empty()) answer = ask_evaluator(std::move(elsewhere));
   auto column = std::make_shared<Column>(result);
   std::size_t next = 0;
   for (std::size_t i = 0; i < rows; ++i) {
     if (!is_given[i]) column->append_null();
-    else if (is_elsewhere[i]) column->append(answer[next++].value_or(0) != 0);
+    else if (is_elsewhere[i]) column->append(bool{answer[next++]});
     else column->append(signal_here(arguments[0]->get<std::int32_t>(i), ends_session, context));
   }
   return column;

@@ -6,7 +6,7 @@
 #include "sql/error.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/object_names.h"
-#include "sql/functions/sequence_calls.h"
+#include "sql/functions/deferred_calls.h"
 #include "sql/name_errors.h"
 #include "sql/privileges/object_acl.h"
 #include "sql/privileges/permission_errors.h"
@@ -46,27 +46,19 @@ std::string row_key(const TableDef& table, std::span<const ColumnPtr> values, st
 }
 
 ColumnPtr time_to_live(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext& context) {
-  SequenceCall call{.kind = SequenceCall::Kind::kTimeToLive, .rows = {}};
-  std::vector<bool> asked(rows, true);
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (const ColumnPtr& argument : arguments) asked[i] = asked[i] && !argument->is_null(i);
-    if (!asked[i]) continue;
-    const TableDef& table = table_of(static_cast<Oid>(arguments[0]->get<std::int32_t>(i)), context);
-    call.row_keys.push_back(row_key(table, arguments.subspan(1), i, context));
-  }
-  SequenceCalls::Answer answer;
-  if (!call.row_keys.empty()) answer = ask_evaluator(std::move(call), context);
-  auto column = std::make_shared<Column>(result);
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < rows; ++i) {
-    const std::optional<std::int64_t> milliseconds = asked[i] ? answer[next++] : std::nullopt;
+  const AskedRows asked(arguments, rows);
+  TimesToLive call;
+  asked.for_each([&](std::size_t row) {
+    const TableDef& table = table_of(static_cast<Oid>(arguments[0]->get<std::int32_t>(row)), context);
+    call.keys.push_back(row_key(table, arguments.subspan(1), row, context));
+  });
+  return asked.column(result, asked.ask(std::move(call)), [](Column& column, const std::optional<std::int64_t>& milliseconds) {
     if (milliseconds) {
-      column->append(Interval{.microseconds = *milliseconds * 1000, .days = 0, .months = 0});
+      column.append(Interval{.microseconds = *milliseconds * 1000, .days = 0, .months = 0});
     } else {
-      column->append_null();
+      column.append_null();
     }
-  }
-  return column;
+  });
 }
 
 }  // namespace

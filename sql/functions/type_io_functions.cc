@@ -7,11 +7,10 @@
 #include "sql/functions/object_names.h"
 #include "sql/functions/polymorphic.h"
 #include "sql/sqlstate.h"
-#include "sql/types/geometry.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
-#include "sql/types/server_numbers.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_families.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {
@@ -70,22 +69,6 @@ ColumnPtr object_output(Arguments arguments, std::size_t rows, Type result, cons
   });
 }
 
-struct ObjectForm {
-  std::string_view input, output;
-  Oid type;
-};
-constexpr ObjectForm kObjectForms[] = {
-    {"regclassin", "regclassout", oid::kRegclass},
-    {"regtypein", "regtypeout", oid::kRegtype},
-    {"regprocin", "regprocout", oid::kRegproc},
-    {"regprocedurein", "regprocedureout", oid::kRegprocedure},
-    {"regoperin", "regoperout", oid::kRegoper},
-    {"regoperatorin", "regoperatorout", oid::kRegoperator},
-    {"regcollationin", "regcollationout", oid::kRegcollation},
-    {"regnamespacein", "regnamespaceout", oid::kRegnamespace},
-    {"regrolein", "regroleout", oid::kRegrole},
-};
-
 /// A value, the modifier, and for some types whether what is too long is cut.
 ColumnPtr coerce_length(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
   return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
@@ -96,18 +79,6 @@ ColumnPtr coerce_length(Arguments arguments, std::size_t rows, Type result, cons
   });
 }
 
-struct LengthCoercion {
-  std::string_view name;
-  Oid type;
-  bool may_refuse;  // told by a third argument
-};
-constexpr LengthCoercion kLengthCoercions[] = {
-    {"bpchar", oid::kBpchar, true},        {"varchar", oid::kVarchar, true},      {"bit", oid::kBit, true},
-    {"varbit", oid::kVarbit, true},        {"numeric", oid::kNumeric, false},     {"time", oid::kTime, false},
-    {"timetz", oid::kTimetz, false},       {"timestamp", oid::kTimestamp, false}, {"timestamptz", oid::kTimestamptz, false},
-    {"interval", oid::kInterval, false},
-};
-
 ColumnPtr output(Arguments arguments, std::size_t rows, Type result, const EvaluationContext& context) {
   std::string text;
   return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
@@ -117,85 +88,39 @@ ColumnPtr output(Arguments arguments, std::size_t rows, Type result, const Evalu
   });
 }
 
-struct TextForm {
-  std::string_view input, output;  // input empty: the type is not known from the text alone
-  Oid type;
-  bool has_modifier = false;
-  Volatility volatility = Volatility::kImmutable;
-};
+/// The input and output functions that a type's row names. An input function of a type with a modifier has it as its third argument.
+void add_text_form(const TypeRow& row, std::vector<ScalarFunction>& table) {
+  const Type type{row.type.oid};
+  const TypeFunctionNames& names = row.functions;
+  const TypeOperations& operations = *row.type.operations;
+  const Volatility volatility = names.is_stable ? kStable : Volatility::kImmutable;
+  if (!names.input.empty()) {
+    const Kernel kernel = operations.names_objects ? object_input : input;
+    table.push_back(operations.modifier != nullptr ? column_function(names.input, {kCstring, kOidType, kInt4}, type, kernel, volatility, true)
+                                                   : column_function(names.input, {kCstring}, type, kernel, volatility, true));
+  }
+  if (names.output.empty()) return;
+  table.push_back(column_function(names.output, {type}, kCstring, operations.names_objects ? object_output : output, volatility, true));
+}
 
-constexpr TextForm kTextForms[] = {
-    {"boolin", "boolout", oid::kBool},
-    {"byteain", "byteaout", oid::kBytea},
-    {"charin", "charout", oid::kChar},
-    {"namein", "nameout", oid::kName},
-    {"int8in", "int8out", oid::kInt8},
-    {"int2in", "int2out", oid::kInt2},
-    {"int4in", "int4out", oid::kInt4},
-    {"textin", "textout", oid::kText},
-    {"oidin", "oidout", oid::kOid},
-    {"json_in", "json_out", oid::kJson},
-    {"jsonb_in", "jsonb_out", oid::kJsonb},
-    {"jsonpath_in", "jsonpath_out", oid::kJsonpath},
-    {"float4in", "float4out", oid::kFloat4},
-    {"float8in", "float8out", oid::kFloat8},
-    {"unknownin", "unknownout", oid::kUnknown},
-    {"bpcharin", "bpcharout", oid::kBpchar, true},
-    {"varcharin", "varcharout", oid::kVarchar, true},
-    {"date_in", "date_out", oid::kDate, false, kStable},
-    {"time_in", "time_out", oid::kTime, true, kStable},
-    {"timetz_in", "timetz_out", oid::kTimetz, true, kStable},
-    {"timestamp_in", "timestamp_out", oid::kTimestamp, true, kStable},
-    {"timestamptz_in", "timestamptz_out", oid::kTimestamptz, true, kStable},
-    {"interval_in", "interval_out", oid::kInterval, true, kStable},
-    {"numeric_in", "numeric_out", oid::kNumeric, true},
-    {"cash_in", "cash_out", oid::kMoney, false, kStable},
-    {"uuid_in", "uuid_out", oid::kUuid},
-    {"bit_in", "bit_out", oid::kBit, true},
-    {"varbit_in", "varbit_out", oid::kVarbit, true},
-    {"inet_in", "inet_out", oid::kInet},
-    {"cidr_in", "cidr_out", oid::kCidr},
-    {"macaddr_in", "macaddr_out", oid::kMacaddr},
-    {"macaddr8_in", "macaddr8_out", oid::kMacaddr8},
-    {"tidin", "tidout", oid::kTid},
-    {"xidin", "xidout", oid::kXid},
-    {"cidin", "cidout", oid::kCid},
-    {"xid8in", "xid8out", oid::kXid8},
-    {"pg_lsn_in", "pg_lsn_out", oid::kPgLsn},
-    {"pg_snapshot_in", "pg_snapshot_out", oid::kPgSnapshot},
-    {"txid_snapshot_in", "txid_snapshot_out", oid::kTxidSnapshot},
-    {"int2vectorin", "int2vectorout", oid::kInt2Vector},
-    {"oidvectorin", "oidvectorout", oid::kOidVector},
-    {"aclitemin", "aclitemout", oid::kAclitem, false, kStable},
-    {"point_in", "point_out", oid::kPoint},
-    {"lseg_in", "lseg_out", oid::kLseg},
-    {"path_in", "path_out", oid::kPath},
-    {"box_in", "box_out", oid::kBox},
-    {"poly_in", "poly_out", oid::kPolygon},
-    {"line_in", "line_out", oid::kLine},
-    {"circle_in", "circle_out", oid::kCircle},
-    {"", "array_out", oid::kAnyArray, false, kStable},
-    {"", "record_out", oid::kRecord, false, kStable},
-    {"", "enum_out", oid::kAnyEnum, false, kStable},
-    {"", "range_out", oid::kAnyRange, false, kStable},
-    {"", "multirange_out", oid::kAnyMultirange, false, kStable},
-};
+/// The function that casts a value to the modifier of its type: varchar(varchar, integer, boolean).
+void add_length_coercion(const TypeInfo& info, std::vector<ScalarFunction>& table) {
+  if (info.operations->modifier == nullptr) return;
+  const Type type{info.oid};
+  table.push_back(info.operations->modifier->may_cut
+                      ? column_function(info.name, {type, kInt4, kBool}, type, coerce_length, Volatility::kImmutable, true)
+                      : column_function(info.name, {type, kInt4}, type, coerce_length, Volatility::kImmutable, true));
+}
 
 }  // namespace
 
 std::vector<ScalarFunction> type_io_functions() {
   std::vector<ScalarFunction> table;
-  for (const TextForm& form : kTextForms) {
-    const Type type{form.type};
-    if (!form.input.empty()) {
-      table.push_back(form.has_modifier ? column_function(form.input, {kCstring, kOidType, kInt4}, type, input, form.volatility, true)
-                                        : column_function(form.input, {kCstring}, type, input, form.volatility, true));
+  for (const std::span<const TypeRow> family : type_families()) {
+    for (const TypeRow& row : family) {
+      add_text_form(row, table);
+      add_length_coercion(row.type, table);
     }
-    table.push_back(column_function(form.output, {type}, kCstring, output, form.volatility, true));
-  }
-  for (const ObjectForm& form : kObjectForms) {
-    table.push_back(column_function(form.input, {kCstring}, Type{form.type}, object_input, kStable, true));
-    table.push_back(column_function(form.output, {Type{form.type}}, kCstring, object_output, kStable, true));
   }
   const auto add_input = [&](std::string_view name, Oid kind, Kernel kernel) {
     table.push_back(kind == oid::kAnyEnum ? column_function(name, {kCstring, kOidType}, Type{kind}, kernel, kStable, true)
@@ -206,12 +131,6 @@ std::vector<ScalarFunction> type_io_functions() {
   add_input("range_in", oid::kAnyRange, input_of_named_type<oid::kAnyRange>);
   add_input("multirange_in", oid::kAnyMultirange, input_of_named_type<oid::kAnyMultirange>);
   add_input("record_in", oid::kRecord, input_of_named_type<oid::kRecord>);
-  for (const LengthCoercion& coercion : kLengthCoercions) {
-    const Type type{coercion.type};
-    table.push_back(coercion.may_refuse
-                        ? column_function(coercion.name, {type, kInt4, kBool}, type, coerce_length, Volatility::kImmutable, true)
-                        : column_function(coercion.name, {type, kInt4}, type, coerce_length, Volatility::kImmutable, true));
-  }
   return table;
 }
 

@@ -5,7 +5,7 @@
 #include "sql/catalog/catalog.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/object_names.h"
-#include "sql/functions/sequence_calls.h"
+#include "sql/functions/deferred_calls.h"
 #include "sql/types/array_value.h"
 #include "sql/types/type_oids.h"
 
@@ -18,33 +18,18 @@ bool is_strict(Oid function, const EvaluationContext& context) {
 }
 
 ColumnPtr run_function(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext& context) {
-  auto column = std::make_shared<Column>(result);
-  if (rows == 0) return column;
+  if (rows == 0) return std::make_shared<Column>(result);
   const UserFunctionHead head = read_user_function_head(arguments[0]->datum(0), arguments[1]->datum(0));
   const std::span<const ColumnPtr> given = arguments.subspan(head.size());
   const bool strict = is_strict(head.function, context);
-  SequenceCall call{.kind = SequenceCall::Kind::kUserFunction, .rows = {}};
-  call.function = head.function;
-  call.result = result;
+  UserFunctionCalls call{.function = head.function, .types = {}, .arguments = {}};
   for (const ColumnPtr& argument : given) call.types.push_back(argument->type());
-  std::vector<bool> asked(rows, true);
-  for (std::size_t row = 0; row < rows; ++row) {
-    asked[row] = !strict || std::ranges::none_of(given, [&](const ColumnPtr& argument) { return argument->is_null(row); });
-    if (!asked[row]) continue;
+  const AskedRows asked(strict ? given : std::span<const ColumnPtr>(), rows);
+  asked.for_each([&](std::size_t row) {
     std::vector<Datum>& values = call.arguments.emplace_back();
     for (const ColumnPtr& argument : given) values.push_back(argument->datum(row));
-  }
-  SequenceCalls::Values values;
-  if (!call.arguments.empty()) values = ask_evaluator_for_values(std::move(call));
-  std::size_t next = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
-    if (asked[row]) {
-      column->append_datum(values.at(next++));
-    } else {
-      column->append_null();
-    }
-  }
-  return column;
+  });
+  return asked.column(result, asked.ask(std::move(call)), [](Column& column, const Datum& value) { column.append_datum(value); });
 }
 
 }  // namespace

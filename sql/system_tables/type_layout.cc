@@ -78,16 +78,13 @@ Oid operator_class_of(Oid method, Oid type) {
   };
   // Types without an entry of their own use that of another type: a binary compatible one, or one of their kind.
   if (const Oid own = find(type); own != 0) return own;
-  if (type == oid::kVarchar) return find(oid::kText);
-  if (type == oid::kCidr) return find(oid::kInet);
-  if (is_range_type(type)) return find(oid::kAnyRange);
-  if (is_multirange_type(type)) return find(oid::kAnyMultirange);
   const TypeInfo* info = find_type(type);
   if (info == nullptr) return 0;
+  if (info->operators != 0) return find(info->operators);
+  if (is_range_type(type)) return find(oid::kAnyRange);
+  if (is_multirange_type(type)) return find(oid::kAnyMultirange);
   if (is_true_array(*info)) return find(oid::kAnyArray);
-  if (is_enum_type(type)) return find(oid::kAnyEnum);
-  if (is_composite_type(type)) return find(oid::kRecord);
-  return info->storage == Storage::kInt4 && info->category == TypeCategory::kNumeric ? find(oid::kOid) : 0;  // regclass and its like
+  return is_enum_type(type) ? find(oid::kAnyEnum) : 0;
 }
 
 }  // namespace redquel::sql

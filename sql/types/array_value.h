@@ -54,6 +54,9 @@ ArrayValue read_array(Oid array, std::string_view text);
 void append_array(Oid array, const ArrayValue& value, std::string& out);
 std::string array_text(Oid array, const ArrayValue& value);
 
+/// Applies the array's modifier to every element of an array in storage form (apply_modifier() of text_io.h).
+std::string apply_element_modifier(Type array, std::string_view text, bool explicit_cast);
+
 /// Appends an element in storage form to a column of its type.
 void append_element(Column& column, std::optional<std::string_view> element);
 

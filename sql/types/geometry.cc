@@ -145,20 +145,6 @@ void append_points(const std::vector<Point>& points, std::string& out, int digit
   }
 }
 
-void add_numbers(const Point& point, std::vector<double>& numbers) {
-  numbers.push_back(point.x);
-  numbers.push_back(point.y);
-}
-
-template <class Value>
-std::string printed(const Value& value, int digits) {
-  std::string out;
-  append_geometry(value, out, digits);
-  return out;
-}
-
-SqlError invalid_external(std::string message) { return SqlError(sqlstate::kInvalidBinaryRepresentation, std::move(message)); }
-
 }  // namespace
 
 bool nearly_equal(double a, double b) { return a == b || std::fabs(a - b) <= kTolerance; }
@@ -192,7 +178,8 @@ Box box_of_corners(Point a, Point b) {
 }
 
 bool is_geometric_type(Oid type) {
-  return (type >= oid::kPoint && type <= oid::kPolygon) || type == oid::kLine || type == oid::kCircle;
+  const TypeInfo* info = find_type(type);
+  return info != nullptr && info->category == kGeometricCategory;
 }
 
 Point parse_point(std::string_view text) {
@@ -321,74 +308,6 @@ void append_geometry(const Circle& value, std::string& out, int digits) {
   out += ',';
   append_number(value.radius, out, digits);
   out += '>';
-}
-
-std::string canonical_geometry(Oid type, std::string_view text, int digits) {
-  switch (type) {
-    case oid::kPoint: return printed(parse_point(text), digits);
-    case oid::kLseg: return printed(parse_segment(text), digits);
-    case oid::kPath: return printed(parse_path(text), digits);
-    case oid::kBox: return printed(parse_box(text), digits);
-    case oid::kPolygon: return printed(parse_polygon(text), digits);
-    case oid::kLine: return printed(parse_line(text), digits);
-    default: return printed(parse_circle(text), digits);
-  }
-}
-
-std::vector<double> geometry_numbers(Oid type, std::string_view text) {
-  std::vector<double> numbers;
-  switch (type) {
-    case oid::kPoint:
-      add_numbers(parse_point(text), numbers);
-      break;
-    case oid::kLseg: {
-      const Segment segment = parse_segment(text);
-      add_numbers(segment.begin, numbers);
-      add_numbers(segment.end, numbers);
-      break;
-    }
-    case oid::kPath:
-      for (const Point& point : parse_path(text).points) add_numbers(point, numbers);
-      break;
-    case oid::kBox: {
-      const Box box = parse_box(text);
-      add_numbers(box.high, numbers);
-      add_numbers(box.low, numbers);
-      break;
-    }
-    case oid::kPolygon:
-      for (const Point& point : parse_polygon(text).points) add_numbers(point, numbers);
-      break;
-    case oid::kLine: {
-      const Line line = parse_line(text);
-      return {line.a, line.b, line.c};
-    }
-    default: {
-      const Circle circle = parse_circle(text);
-      return {circle.center.x, circle.center.y, circle.radius};
-    }
-  }
-  return numbers;
-}
-
-std::string geometry_from_numbers(Oid type, const std::vector<double>& numbers, bool closed) {
-  std::vector<Point> points;
-  for (std::size_t i = 0; i + 1 < numbers.size(); i += 2) points.push_back({numbers[i], numbers[i + 1]});
-  switch (type) {
-    case oid::kPoint: return printed(points[0], 1);
-    case oid::kLseg: return printed(Segment{points[0], points[1]}, 1);
-    case oid::kPath: return printed(Path{closed, points}, 1);
-    case oid::kBox: return printed(box_of_corners(points[0], points[1]), 1);
-    case oid::kPolygon: return printed(Polygon{points}, 1);
-    case oid::kLine:
-      if (nearly_zero(numbers[0]) && nearly_zero(numbers[1])) {
-        throw invalid_external("invalid line specification: A and B cannot both be zero");
-      }
-      return printed(Line{numbers[0], numbers[1], numbers[2]}, 1);
-    default:
-      if (numbers[2] < 0) throw invalid_external("invalid radius in external \"circle\" value");
-      return printed(Circle{points[0], numbers[2]}, 1);
-  }
 }
 
 }  // namespace redquel::sql

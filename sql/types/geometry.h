@@ -62,15 +62,6 @@ void append_geometry(const Path& value, std::string& out, int digits = 1);
 void append_geometry(const Polygon& value, std::string& out, int digits = 1);
 void append_geometry(const Circle& value, std::string& out, int digits = 1);
 
-/// Any text that the type's input function takes, as its output function prints it.
-std::string canonical_geometry(Oid type, std::string_view text, int digits = 1);
-
-/// The numbers of a value in the order of its binary form. A path's form has a byte (closed?) and the number of points before
-/// them, a polygon's the number.
-std::vector<double> geometry_numbers(Oid type, std::string_view text);
-/// The inverse; `closed` counts for paths. 22P03 where the numbers are none of such a value.
-std::string geometry_from_numbers(Oid type, const std::vector<double>& numbers, bool closed);
-
 /// A box by two opposite corners.
 Box box_of_corners(Point a, Point b);
 

@@ -7,6 +7,8 @@
 #include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
+#include "sql/types/type_definition.h"
+#include "sql/types/type_families.h"
 
 namespace redquel::sql {
 namespace {
@@ -151,6 +153,27 @@ void append_money_words(std::int64_t hundredths, std::string& out) {
   append_number(value % 100, out);
   out += value % 100 == 1 ? " cent" : " cents";
   out[start] = static_cast<char>(out[start] - 'a' + 'A');
+}
+
+namespace {
+
+struct MoneyType : StoredAs<std::int64_t> {
+  static constexpr IndexOrder kIndexOrder = IndexOrder::kScore;
+  static constexpr bool kHasHashClass = false;
+  static Value parse(const TextInput& input) { return parse_money(input.text); }
+  static void format(Type, Value value, const SessionSettings&, std::string& out) { append_money(value, out); }
+  static std::string memory_image(Type, Value value) { return word_image_of(value); }
+};
+
+}  // namespace
+
+std::span<const TypeRow> money_types() {
+  static constexpr TypeRow kRows[] = {
+      type_row<MoneyType>({.oid = oid::kMoney, .name = "money", .category = TypeCategory::kNumeric, .length = 8, .alignment = 'd',
+                           .array = oid::kMoneyArray},
+                          {.input = "cash_in", .output = "cash_out", .send = "cash_send", .is_stable = true}),
+  };
+  return kRows;
 }
 
 }  // namespace redquel::sql

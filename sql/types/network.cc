@@ -11,7 +11,9 @@
 #include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
-#include "sql/types/type_oids.h"
+#include "sql/types/structured_index.h"
+#include "sql/types/type_definition.h"
+#include "sql/types/type_families.h"
 #include "sql/value_errors.h"
 
 namespace redquel::sql {
@@ -196,6 +198,58 @@ void append_hardware_address(std::string_view bytes, std::string& out) {
     if (i > 0) out.push_back(':');
     fmt::format_to(std::back_inserter(out), "{:02x}", static_cast<unsigned char>(bytes[i]));
   }
+}
+
+namespace {
+
+template <Oid address>
+struct AddressType : StoredAs<std::string_view> {
+  static constexpr bool kIsKeptAsText = false;
+  static std::string parse(const TextInput& input) { return parse_network(address, input.text); }
+  static void format(Type, Value value, const SessionSettings&, std::string& out) { append_network(address, value, out); }
+  static void append_as_text(Value value, std::string& out) { append_network(oid::kCidr, value, out); }  // always with its mask
+  static std::string decode(Type, BinaryReader& reader) { return read_network(address, reader.rest()); }
+  static void encode(Type, Value value, std::string& out, EncodingConverter*) { out += write_network(address, value); }
+  static std::string ordered_bytes(Type, Value value) { return hexadecimal_bytes(value); }
+  static std::uint64_t postgres_hash(Type type, Value value, HashSeed seed) {
+    // Family, bits, address: the wire has two bytes more.
+    std::string bytes = binary_of<AddressType>(type, value);
+    return hash_bytes(bytes.erase(2, 2), seed.value);
+  }
+};
+
+template <Oid address>
+struct HardwareAddressType : StoredAs<std::string_view> {
+  static constexpr bool kIsKeptAsText = false;
+  static std::string parse(const TextInput& input) { return parse_hardware_address(address, input.text); }
+  static void format(Type, Value value, const SessionSettings&, std::string& out) { append_hardware_address(value, out); }
+  static std::string decode(Type, BinaryReader& reader) {
+    if (address == oid::kMacaddr) return std::string(reader.take(6));
+    std::string bytes(reader.rest());
+    if (bytes.size() == 6) bytes.insert(3, "\xFF\xFE");
+    if (bytes.size() != 8) throw insufficient_message_data();
+    return bytes;
+  }
+  static void encode(Type, Value value, std::string& out, EncodingConverter*) { out += value; }
+  static std::uint64_t postgres_hash(Type, Value value, HashSeed seed) { return hash_bytes(value, seed.value); }
+};
+
+}  // namespace
+
+std::span<const TypeRow> network_types() {
+  static constexpr TypeRow kRows[] = {
+      type_row<AddressType<oid::kCidr>>({.oid = oid::kCidr, .name = "cidr", .category = kNetworkCategory, .array = oid::kCidrArray,
+                                         .operators = oid::kInet},
+                                        {"cidr_in", "cidr_out", "cidr_send"}),
+      type_row<HardwareAddressType<oid::kMacaddr8>>({.oid = oid::kMacaddr8, .name = "macaddr8", .length = 8, .array = oid::kMacaddr8Array},
+                                                    {"macaddr8_in", "macaddr8_out", "macaddr8_send", "hashmacaddr8", "hashmacaddr8extended"}),
+      type_row<HardwareAddressType<oid::kMacaddr>>({.oid = oid::kMacaddr, .name = "macaddr", .length = 6, .array = oid::kMacaddrArray},
+                                                   {"macaddr_in", "macaddr_out", "macaddr_send", "hashmacaddr", "hashmacaddrextended"}),
+      type_row<AddressType<oid::kInet>>({.oid = oid::kInet, .name = "inet", .category = kNetworkCategory, .preferred = true,
+                                         .array = oid::kInetArray},
+                                        {"inet_in", "inet_out", "inet_send", "hashinet", "hashinetextended"}),
+  };
+  return kRows;
 }
 
 }  // namespace redquel::sql

@@ -11,48 +11,10 @@
 #include "sql/types/compare.h"
 #include "sql/types/part_text.h"
 #include "sql/types/text_io.h"
-#include "sql/types/user_types.h"
 #include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
-
-struct RangeType {
-  Oid range, multirange, subtype;
-};
-constexpr RangeType kRangeTypes[] = {
-    {oid::kInt4Range, oid::kInt4Multirange, oid::kInt4}, {oid::kInt8Range, oid::kInt8Multirange, oid::kInt8},
-    {oid::kNumRange, oid::kNumMultirange, oid::kNumeric}, {oid::kDateRange, oid::kDateMultirange, oid::kDate},
-    {oid::kTsRange, oid::kTsMultirange, oid::kTimestamp}, {oid::kTstzRange, oid::kTstzMultirange, oid::kTimestamptz},
-};
-
-/// The index of a built-in range or multirange type in kRangeTypes, by the distance of its oid from the first; -1: absent.
-constexpr auto kRangePlaces = [] {
-  std::array<std::int8_t, oid::kInt8Multirange - oid::kInt4Range + 1> places{};
-  places.fill(-1);
-  for (std::size_t i = 0; i < std::size(kRangeTypes); ++i) {
-    for (const Oid type : {kRangeTypes[i].range, kRangeTypes[i].multirange}) places[type - oid::kInt4Range] = static_cast<std::int8_t>(i);
-  }
-  return places;
-}();
-
-/// The range type that has this oid in one of its places; nullopt where there is none.
-std::optional<RangeType> find(Oid RangeType::* member, Oid oid) {
-  if (member == &RangeType::subtype) {
-    const auto found = std::ranges::find(kRangeTypes, oid, member);
-    return found == std::end(kRangeTypes) ? std::nullopt : std::optional(*found);
-  }
-  if (oid < kFirstUserOid) {
-    const Oid distance = oid - oid::kInt4Range;
-    if (distance >= kRangePlaces.size() || kRangePlaces[distance] < 0) return std::nullopt;
-    const RangeType& found = kRangeTypes[kRangePlaces[distance]];
-    return found.*member == oid ? std::optional(found) : std::nullopt;
-  }
-  const UserType* made = find_user_range(oid);
-  if (made == nullptr) return std::nullopt;
-  const RangeType type{made->oid, made->range.multirange, made->base.oid};
-  return type.*member == oid ? std::optional(type) : std::nullopt;
-}
 
 /// Returns true if the range has a canonical form with [ and ): built-in ranges whose subtype has no values between two neighbours.
 bool is_discrete(Oid range) { return range == oid::kInt4Range || range == oid::kInt8Range || range == oid::kDateRange; }
@@ -156,18 +118,22 @@ std::optional<RangeValue> common_part(Type subtype, const RangeValue& a, const R
 
 }  // namespace
 
-bool is_range_type(Oid type) { return find(&RangeType::range, type).has_value(); }
-bool is_multirange_type(Oid type) { return find(&RangeType::multirange, type).has_value(); }
-Type range_subtype(Oid range) { return Type{find(&RangeType::range, range)->subtype}; }
-Oid multirange_over(Oid range) { return find(&RangeType::range, range)->multirange; }
-Oid range_in(Oid multirange) { return find(&RangeType::multirange, multirange)->range; }
-Oid range_over(Oid subtype) {
-  const std::optional<RangeType> found = find(&RangeType::subtype, subtype);
-  return found ? found->range : 0;
+bool is_range_type(Oid type) {
+  const TypeInfo* info = find_type(type);
+  return info != nullptr && info->subtype != 0;
 }
+bool is_multirange_type(Oid type) {
+  const TypeInfo* info = find_type(type);
+  return info != nullptr && info->range != 0;
+}
+Type range_subtype(Oid range) { return Type{type_info(range).subtype}; }
+Oid multirange_over(Oid range) { return type_info(range).multirange; }
+Oid range_in(Oid multirange) { return type_info(multirange).range; }
 std::vector<Oid> all_range_types() {
   std::vector<Oid> ranges;
-  for (const RangeType& type : kRangeTypes) ranges.push_back(type.range);
+  for (const TypeInfo& type : all_types()) {
+    if (type.subtype != 0) ranges.push_back(type.oid);
+  }
   return ranges;
 }
 

@@ -36,8 +36,6 @@ Type range_subtype(Oid range);
 Oid multirange_over(Oid range);
 /// Returns the range type of a multirange type.
 Oid range_in(Oid multirange);
-/// The range type over a subtype; 0 where there is none.
-Oid range_over(Oid subtype);
 /// The built-in ones.
 std::vector<Oid> all_range_types();
 

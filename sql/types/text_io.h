@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,6 +20,8 @@ namespace redquel::sql {
 Datum parse_value(Type type, std::string_view text, const SessionSettings& settings, Now now = {});
 /// Like parse_value(), appended to a column of that type without a Datum in between.
 void append_parsed(Column& column, std::string_view text, const SessionSettings& settings, Now now = {});
+/// Like append_parsed() for texts in storage form; NULL for the rows whose byte in `nulls` is not 0 (empty: no NULLs).
+void append_stored(Column& column, std::span<const std::string_view> texts, std::span<const std::uint8_t> nulls);
 
 /// The length coercion of the type's modifier: varchar(n), char(n), numeric(p,s), time(p)… An explicit cast cuts text
 /// silently, an assignment throws 22001 "value too long for type character varying(3)". NULL stays NULL.

@@ -61,18 +61,25 @@ inline constexpr Type kBool{oid::kBool}, kBytea{oid::kBytea}, kName{oid::kName},
     kTimestamp{oid::kTimestamp}, kTimestamptz{oid::kTimestamptz}, kInterval{oid::kInterval}, kNumeric{oid::kNumeric},
     kUuid{oid::kUuid}, kVoid{oid::kVoid};
 
-/// One row of the table of built-in types (pg_type).
+struct TypeOperations;
+
+/// The attributes of a type in pg_type, its kin and its operations. Built-in types are rows of the families in type_families.h.
 struct TypeInfo {
-  Oid oid;
+  Oid oid = 0;
   std::string_view name;          // pg_type.typname: "int4"
   std::string_view display_name;  // format_type(): "integer"
-  Storage storage;
-  TypeCategory category;
-  bool preferred;                 // pg_type.typispreferred
-  std::int16_t length;            // pg_type.typlen: bytes, or -1
-  Oid element = 0;                // of an array type
-  Oid array = 0;                  // the array type over this one
-  char alignment = 'i';           // pg_type.typalign
+  TypeCategory category = TypeCategory::kUserDefined;
+  bool preferred = false;     // pg_type.typispreferred
+  std::int16_t length = -1;   // pg_type.typlen: bytes, or -1
+  char alignment = 'i';       // pg_type.typalign
+  Oid element = 0;            // the element type of an array type
+  Oid array = 0;              // the array type over this type
+  Oid operators = 0;          // the type whose operators and operator classes this type uses; 0: its own
+  Oid subtype = 0;            // the subtype of a range type
+  Oid multirange = 0;         // the multirange type over a range type
+  Oid range = 0;              // the range type in a multirange type
+  Storage storage = Storage::kText;
+  const TypeOperations* operations = nullptr;  // not null for a type that find_type() returns
 };
 
 /// nullptr for an oid that is not a built-in type.

@@ -9,6 +9,7 @@ namespace redquel::sql {
 namespace oid {
 inline constexpr Oid kTid = 27, kTidArray = 1010, kCidr = 650, kMacaddr8 = 774, kMoney = 790, kMacaddr = 829, kInet = 869, kTimetz = 1266, kBit = 1560,
                      kVarbit = 1562, kCstring = 2275, kPgLsn = 3220, kJsonb = 3802, kJsonpath = 4072;
+inline constexpr Oid kRefcursor = 1790, kRefcursorArray = 2201, kCstringArray = 1263;
 // Types of the catalogs' columns.
 inline constexpr Oid kNodeTree = 194, kAclitem = 1033, kAclitemArray = 1034, kRegoper = 2203, kRegoperator = 2204, kRegcollation = 4191;
 inline constexpr Oid kJsonArray = 199, kCidrArray = 651, kMacaddr8Array = 775, kMoneyArray = 791, kMacaddrArray = 1040,

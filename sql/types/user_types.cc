@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "sql/functions/quote.h"
+#include "sql/types/type_families.h"
 
 namespace redquel::sql {
 namespace {
@@ -40,7 +41,15 @@ std::string display_name_of(const UserType& type, const std::string& name) {
 }
 
 TypeInfo array_info(Oid oid, const std::string& name, const std::string& display_name, Oid element, char alignment) {
-  return {oid, name, display_name, Storage::kText, TypeCategory::kArray, false, -1, element, 0, alignment == 'd' ? 'd' : 'i'};
+  TypeInfo info;
+  info.oid = oid;
+  info.name = name;
+  info.display_name = display_name;
+  info.category = TypeCategory::kArray;
+  info.alignment = alignment == 'd' ? 'd' : 'i';
+  info.element = element;
+  info.operations = &kArrayOperations;
+  return info;
 }
 
 void add_multirange(Entry& entry) {
@@ -54,6 +63,9 @@ void add_multirange(Entry& entry) {
   info.name = type.range.multirange_name;
   info.display_name = entry.multirange_display_name;
   info.array = type.range.multirange_array;
+  info.subtype = info.multirange = 0;
+  info.range = type.oid;
+  info.operations = &kMultirangeOperations;
   entry.multirange_array_info = array_info(type.range.multirange_array, entry.multirange_array_name, entry.multirange_array_display_name,
                                            type.range.multirange, info.alignment);
 }
@@ -79,14 +91,16 @@ std::unique_ptr<const Entry> make_entry(const UserTypePtr& type, const Entry* be
   TypeInfo& info = entry->info;
   info = base != nullptr ? *base : TypeInfo{};
   if (base == nullptr) {
-    info.storage = Storage::kText;
+    info.operations = is_enum ? &kEnumOperations : is_range ? &kRangeOperations : &kCompositeOperations;
     info.category = is_enum ? kEnumCategory : is_range ? kRangeCategory : kCompositeCategory;
-    info.preferred = false;
     info.length = is_enum ? 4 : -1;
+    if (!is_enum && !is_range) info.operators = oid::kRecord;
     info.alignment = is_enum ? 'i' : 'd';
     if (is_range) {
       const TypeInfo* subtype = find_type(type->base.oid);
       info.alignment = subtype != nullptr && subtype->alignment == 'd' ? 'd' : 'i';
+      info.subtype = type->base.oid;
+      info.multirange = type->range.multirange;
     }
   }
   info.oid = type->oid;

@@ -1,0 +1,134 @@
+#include "sql/catalog/structure_kind.h"
+
+#include <algorithm>
+
+#include "sql/types/index_value.h"
+
+namespace redquel::sql {
+namespace {
+
+bool has_null(std::span<const Datum> values) { return std::ranges::any_of(values, is_null); }
+
+/// A set of members for each value, and the set of the values.
+class SetsKind final : public StructureKind {
+ public:
+  std::string_view name() const override { return "set"; }
+  const ElementForm& form() const override { return kSetForm; }
+  std::string key(const TableKeys& keys, std::span<const std::int16_t> columns) const override { return keys.values(columns); }
+  bool lists_values() const override { return true; }
+
+  /// The key of the set, and the value as the set of values has it.
+  std::optional<StructureEntry> entry(const StructurePlace& place, const EntryValues& row) const override {
+    if (has_null(row.values)) return std::nullopt;
+    if (row.values.size() > 1) {
+      const std::vector<std::int16_t>& columns = place.structure.columns;
+      return StructureEntry{row.keys.value_set(columns, row.values), row.keys.values_entry(columns, row.values)};
+    }
+    std::string text = row.first_text.data() != nullptr ? std::string(row.first_text) : canonical_text(row.type, row.values[0]);
+    return StructureEntry{place.value_prefix + escape_segment(text), std::move(text)};
+  }
+  StructureElements elements(const StructurePlace& place, std::string_view first, std::string_view second,
+                             std::string_view member) const override {
+    return {{&kSetForm, first, member, {}}, {&kSetForm, place.key, second, {}, true}};
+  }
+  std::array<std::string_view, 4> listed(const StructurePlace& place, std::string_view first, std::string_view second) const override {
+    return {"value", first, place.key, second};
+  }
+
+  /// The text of an integer stands in keys as it is.
+  bool is_moved_by_script(Type column) const override { return is_integer_type(column.oid); }
+  std::string shown_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view names) const override {
+    return keys.values(columns).append(":").append(names);
+  }
+};
+
+/// A set of the members of rows whose value is NULL.
+class NullsKind final : public StructureKind {
+ public:
+  std::string_view name() const override { return "nulls"; }
+  const ElementForm& form() const override { return kSetForm; }
+  std::string key(const TableKeys& keys, std::span<const std::int16_t> columns) const override { return keys.null_set(columns[0]); }
+
+  std::optional<StructureEntry> entry(const StructurePlace&, const EntryValues& row) const override {
+    return has_null(row.values) ? std::optional(StructureEntry{}) : std::nullopt;
+  }
+  StructureElements elements(const StructurePlace& place, std::string_view, std::string_view, std::string_view member) const override {
+    return {{&kSetForm, place.key, member, {}}};
+  }
+  std::array<std::string_view, 4> listed(const StructurePlace& place, std::string_view, std::string_view) const override {
+    return {"null", place.key, "", ""};
+  }
+
+  bool is_moved_by_script(Type) const override { return true; }
+  std::string shown_suffix(std::string_view) const override { return " if it is NULL"; }
+};
+
+/// A zset in the order of a column.
+class ZsetKind final : public StructureKind {
+ public:
+  std::string_view name() const override { return "ordered"; }
+  const ElementForm& form() const override { return kZsetForm; }
+  std::string key(const TableKeys& keys, std::span<const std::int16_t> columns) const override { return keys.ordered(columns[0]); }
+
+  /// The member and the score.
+  std::optional<StructureEntry> entry(const StructurePlace& place, const EntryValues& row) const override {
+    if (has_null(row.values)) return std::nullopt;
+    if (has_score(row.type)) return StructureEntry{{}, ordered_score(row.type, row.values[0]), true};
+    return StructureEntry{row.keys.ordered_member(place.structure.columns[0], row.values[0], row.member), "0"};
+  }
+  StructureElements elements(const StructurePlace& place, std::string_view first, std::string_view second, std::string_view) const override {
+    return {{&kZsetForm, place.key, first, second}};
+  }
+  std::array<std::string_view, 4> listed(const StructurePlace& place, std::string_view first, std::string_view) const override {
+    return {"zset", place.key, first, ""};
+  }
+
+  bool is_moved_by_script(Type column) const override { return has_score(column); }
+};
+
+/// A hash from values to the members of the rows that own them.
+class UniquesKind final : public StructureKind {
+ public:
+  std::string_view name() const override { return "unique"; }
+  const ElementForm& form() const override { return kHashForm; }
+  std::string key(const TableKeys& keys, std::span<const std::int16_t> columns) const override { return keys.uniques(columns); }
+  bool has_owners() const override { return true; }
+
+  /// The field.
+  std::optional<StructureEntry> entry(const StructurePlace& place, const EntryValues& row) const override {
+    if (has_null(row.values) && !place.nulls_are_equal) return std::nullopt;
+    return StructureEntry{row.keys.unique_field(place.structure.columns, row.values), {}};
+  }
+  StructureElements elements(const StructurePlace& place, std::string_view first, std::string_view, std::string_view member) const override {
+    return {{&kHashForm, place.key, first, member}};
+  }
+  std::array<std::string_view, 4> listed(const StructurePlace& place, std::string_view first, std::string_view) const override {
+    return {"unique", place.key, first, ""};
+  }
+
+  bool is_moved_by_script(Type) const override { return false; }  // its owner is checked first
+  std::string shown_suffix(std::string_view names) const override { return " " + std::string(names); }
+};
+
+}  // namespace
+
+std::string StructureKind::shown_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view) const {
+  return key(keys, columns);
+}
+std::string StructureKind::shown_suffix(std::string_view) const { return {}; }
+
+const StructureKind& structure_kind(Structure::Kind kind) {
+  static const SetsKind sets;
+  static const ZsetKind zset;
+  static const UniquesKind uniques;
+  static const NullsKind nulls;
+  switch (kind) {
+    case Structure::Kind::kSets: return sets;
+    case Structure::Kind::kZset: return zset;
+    case Structure::Kind::kUnique: return uniques;
+    case Structure::Kind::kNulls: return nulls;
+  }
+  return sets;
+}
+
+}  // namespace redquel::sql

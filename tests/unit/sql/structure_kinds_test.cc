@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include "sql/catalog/structure_kind.h"
+#include "sql/types/type_oids.h"
+
+namespace redquel::sql {
+namespace {
+
+TableDef employees() {
+  TableDef table;
+  table.prefix = "emp";
+  std::int16_t number = 0;
+  for (const auto& [name, type] : {std::pair{"id", kInt4}, {"dept", kInt4}, {"job", kText}, {"salary", kNumeric}}) {
+    ColumnDef column;
+    column.number = ++number;
+    column.name = column.field = name;
+    column.type = type;
+    table.columns.push_back(column);
+  }
+  table.primary_key = {1};
+  return table;
+}
+
+StructurePlace place_of(const TableKeys& keys, Structure::Kind kind, std::vector<std::int16_t> columns) {
+  StructurePlace place{{kind, columns}, structure_kind(kind).key(keys, columns), {}};
+  if (structure_kind(kind).lists_values() && columns.size() == 1) place.value_prefix = place.key + ":";
+  return place;
+}
+
+/// The elements of row 7 as text: "type key name value", values' lists with a star.
+std::vector<std::string> elements_of(Structure::Kind kind, std::vector<std::int16_t> columns, std::vector<Datum> values) {
+  const TableDef table = employees();
+  const TableKeys keys(table);
+  const StructurePlace place = place_of(keys, kind, columns);
+  const Type type = table.find_column(columns[0])->type;
+  const std::optional<StructureEntry> entry = structure_kind(kind).entry(place, {keys, values, type, "7", {}});
+  if (!entry) return {};
+  const std::string_view first = entry->first_is_member ? "7" : std::string_view(entry->first);
+  std::vector<std::string> texts;
+  for (const StructureElement& element : structure_kind(kind).elements(place, first, entry->second, "7")) {
+    std::string text(element.form->type);
+    for (const std::string_view word : {element.key, element.name, element.value}) text.append(" ").append(word);
+    texts.push_back(element.lists_value ? text + "*" : text);
+  }
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+using Kind = Structure::Kind;
+
+TEST(StructureKinds, SetsHaveTheMemberAndListTheValue) {
+  EXPECT_EQ(elements_of(Kind::kSets, {2}, {30}), (Texts{"set emp:indices:dept:30 7 ", "set emp:indices:dept 30 *"}));
+  EXPECT_EQ(elements_of(Kind::kSets, {2}, {Datum{}}), Texts{});
+  EXPECT_EQ(elements_of(Kind::kSets, {2, 3}, {30, "a:b"}),
+            (Texts{"set emp:indices:dept:30:job:a%3Ab 7 ", "set emp:indices:dept,job 30:a%3Ab *"}));
+}
+
+TEST(StructureKinds, ZsetsHaveAScoreOrOrderedBytes) {
+  EXPECT_EQ(elements_of(Kind::kZset, {2}, {30}), Texts{"zset emp:zset:dept 7 30"});
+  EXPECT_EQ(elements_of(Kind::kZset, {3}, {"clerk"}), Texts{std::string("zset emp:zset:job clerk\0", 24) + "7 0"});
+}
+
+TEST(StructureKinds, UniquesHaveAnOwnerUnlessNull) {
+  EXPECT_EQ(elements_of(Kind::kUnique, {3}, {"clerk"}), Texts{"hash emp:uniques:job clerk 7"});
+  EXPECT_EQ(elements_of(Kind::kUnique, {3}, {Datum{}}), Texts{});
+}
+
+TEST(StructureKinds, NullsHaveTheMembersOfRowsWithNull) {
+  EXPECT_EQ(elements_of(Kind::kNulls, {3}, {Datum{}}), Texts{"set emp:indices:job:%N 7 "});
+  EXPECT_EQ(elements_of(Kind::kNulls, {3}, {"clerk"}), Texts{});
+}
+
+TEST(StructureKinds, ScriptsMoveEntriesThatFollowFromTheField) {
+  EXPECT_TRUE(structure_kind(Kind::kSets).is_moved_by_script(kInt8));
+  EXPECT_FALSE(structure_kind(Kind::kSets).is_moved_by_script(kText));
+  EXPECT_TRUE(structure_kind(Kind::kZset).is_moved_by_script(kTimestamp));
+  EXPECT_FALSE(structure_kind(Kind::kZset).is_moved_by_script(kNumeric));
+  EXPECT_FALSE(structure_kind(Kind::kUnique).is_moved_by_script(kInt4));
+}
+
+}  // namespace
+}  // namespace redquel::sql
