@@ -182,7 +182,8 @@ class QueryRun {
     if (policy_.writes) add_tables_of_foreign_keys(*co_await engine_.catalog(session_), tables);
     const LockDeadline deadline = lock_deadline(session_.lock_timeout);
     // Definitions that others change all the time are seldom those of this statement's tables.
-    const bool was_exclusive = !tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables), deadline);
+    bool was_exclusive = false;
+    if (!tables.empty()) was_exclusive = co_await wait_while_exclusive(engine_.shared(), std::move(tables), deadline);
     if (was_exclusive) bad_runs_[static_cast<std::size_t>(Outcome::kStale)] = 0;
     prepared_ = co_await engine_.replan(*prepared_, session_, describes_later);
     is_replanned_ = true;
