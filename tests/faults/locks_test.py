@@ -4,6 +4,7 @@ import signal
 from harness.keyspace import end_leases, leases, wait_for_renewals
 from harness.pgwire import ServerError
 from harness.servers import sharing_redis
+from harness.waiting import wait_for
 
 SLOW = True
 LEASE = 6_000  # milliseconds, where a client waits for its end; else as long as no process stands still
@@ -150,3 +151,16 @@ def test_advisory_locks_end_with_their_connection(make_redis, make_server):
         assert found == [["f"]], found
         holder.close()
         other.run("SELECT pg_advisory_lock(5)")
+
+
+def test_locks_of_killed_processes_are_removed(make_redis, make_server):
+    """No statement needs the rows, so none meets the locks."""
+    redis, first, second = servers(make_redis, make_server, lock_lease=3_000)
+    with first.connect() as client, second.connect() as other, redis.connect() as raw:
+        prepare(other)
+        [[oid]] = other.run("SELECT 'account'::regclass::oid")
+        client.run("BEGIN; SELECT * FROM account FOR UPDATE; SELECT pg_advisory_lock(7)")
+        assert raw("HLEN", f"redquel:locks:{oid}") == 2 and raw("HLEN", "redquel:advisory") == 1
+        first.kill()
+        other.run("SELECT pg_advisory_lock(8)")  # it renews its lease, and looks around
+        wait_for(lambda: raw("HLEN", f"redquel:locks:{oid}") == 0 and raw("HLEN", "redquel:advisory") == 1, what="the end of the locks")
