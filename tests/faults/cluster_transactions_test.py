@@ -219,6 +219,22 @@ def test_actions_of_foreign_keys_reach_other_buckets(make_redis, make_server):
         assert one.run("SELECT (SELECT count(*) FROM parent), (SELECT count(*) FROM child), (SELECT count(*) FROM grandchild)") == [["6", "6", "18"]]
         one.run("BEGIN; DELETE FROM parent; ROLLBACK")
         assert one.run("SELECT count(*) FROM grandchild") == [["18"]]
+        one.run("CREATE TABLE note (id int PRIMARY KEY, v int REFERENCES parent ON DELETE SET NULL, w int)")
+        one.run("ALTER TABLE note ADD FOREIGN KEY (w) REFERENCES child (v) ON DELETE SET NULL; INSERT INTO note SELECT g, g, g FROM generate_series(3, 4) g")
+        one.run("DELETE FROM child WHERE v = 3; DELETE FROM parent WHERE id = 4")
+        assert one.run("SELECT * FROM note ORDER BY id") == [["3", "3", None], ["4", None, None]]
+        [result] = one.query("COPY child FROM STDIN", b"100\t6\n101\t60\n")
+        assert result.sqlstate == "23505", result.error
+        one.run("ALTER TABLE grandchild DROP CONSTRAINT grandchild_fk; ALTER TABLE note DROP CONSTRAINT note_w_fkey; ALTER TABLE child DROP CONSTRAINT child_v_key")
+        [result] = one.query("COPY child FROM STDIN", b"100\t6\n101\t60\n")
+        assert result.sqlstate == "23503", result.error
+        [result] = one.query("COPY child FROM STDIN", b"100\t6\n101\t7\n")
+        assert result.tag == "COPY 2", result.error
+        one.run("INSERT INTO child VALUES (100, 60) ON CONFLICT DO NOTHING; INSERT INTO child VALUES (100, 60) ON CONFLICT (id) DO UPDATE SET v = 8")
+        assert one.run_error("INSERT INTO child VALUES (100, 60) ON CONFLICT (id) DO UPDATE SET v = 60")["C"] == "23503"
+        assert one.run("SELECT v FROM child WHERE id >= 100 ORDER BY id") == [["8"], ["7"]]
+        one.run("TRUNCATE parent CASCADE")
+        assert one.run("SELECT (SELECT count(*) FROM parent), (SELECT count(*) FROM child), (SELECT count(*) FROM note)") == [["0", "0", "0"]]
         for table in "parent", "child", "grandchild":
             assert one.run(f"SELECT * FROM redquel.check_indexes('{table}')") == []
     wait_for(lambda: count_keys(cluster, "*redquel:locks:*") == 0, what="the end of all locks")
