@@ -1,7 +1,8 @@
 """redquel over a Redis Cluster beside redquel over one Redis: `bench/run --redis cluster --masters 1,3`.
 
 Rates say how many cores there are: a cluster of three masters is faster only where it has more of them. The time that Redis takes for a
-transaction (INFO commandstats of all nodes), the share of the busiest node, and redquel's own CPU time do not depend on that."""
+transaction (INFO commandstats of all nodes), the processor time of all nodes, the share of the busiest node, and redquel's own processor time do
+not depend on that. INFO commandstats counts the clock's time: on a machine that others load as well, the processor time says more."""
 import dataclasses
 import os
 import re
@@ -71,6 +72,13 @@ class OneRedis:
         self.url = f"redis://127.0.0.1:{port}"
 
 
+def cpu_seconds(server):
+    """The processor time of a server's process."""
+    with open(f"/proc/{server.process.popen.pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Measured:
     """A redquel, its Redis, and what both use."""
 
@@ -82,12 +90,10 @@ class Measured:
         for node in self.redis.nodes:
             with node.connect() as connection:
                 connection("CONFIG", "RESETSTAT")
-        self.cpu = self.cpu_seconds()
+        self.cpu, self.redis_cpu = cpu_seconds(self.server), self.redis_cpu_seconds()
 
-    def cpu_seconds(self):
-        with open(f"/proc/{self.server.process.popen.pid}/stat", encoding="ascii") as file:
-            fields = file.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    def redis_cpu_seconds(self):
+        return sum(cpu_seconds(getattr(node, "redis", node)) for node in self.redis.nodes)
 
     def counted(self, transactions):
         """µs of a transaction: redquel's, all nodes', and the part of the busiest node."""
@@ -98,7 +104,8 @@ class Measured:
             # A script's time has that of its commands in it.
             nodes.append(sum(int(re.search(r"usec=(\d+)", line)[1]) for line in lines
                              if re.match(r"cmdstat_(?!config|info|replconf|psync|cluster|ping)", line) and self.is_outer(line, lines)))
-        return {"redquel": (self.cpu_seconds() - self.cpu) / transactions * 1e6, "redis": sum(nodes) / transactions,
+        return {"redquel": (cpu_seconds(self.server) - self.cpu) / transactions * 1e6, "redis": sum(nodes) / transactions,
+                "redis cpu": (self.redis_cpu_seconds() - self.redis_cpu) / transactions * 1e6,
                 "busiest": max(nodes) / sum(nodes) if sum(nodes) else 0}
 
     @staticmethod
@@ -107,12 +114,17 @@ class Measured:
         return not has_scripts or re.match(r"cmdstat_(evalsha|eval|get:|wait|multi|exec|publish)", line) is not None
 
 
-def pgbench(program, measured, scripts, seconds):
+def pgbench(program, measured, files, seconds):
+    command = [program, "-n", "-M", "prepared", *(word for file in files for word in ("-f", file)), "-c", CLIENTS, "-j", 1]
+    options = connection_options(measured.server)
+    # The first statements load definitions and measure tables. pgbench prints no rate if none ends in its time.
+    run([*command, "-t", 2, *options], timeout=300)
     measured.start_counting()
-    output = run([program, "-n", "-M", "prepared", *(word for script in scripts for word in ("-f", script)), "-c", CLIENTS, "-j", 1, "-T", max(1, round(seconds)),
-                  *connection_options(measured.server)], timeout=seconds + 120)
+    output = run([*command, "-T", max(1, round(seconds)), *options], timeout=seconds + 120)
     failed, rate = re.search(r"number of failed transactions: (\d+)", output), re.search(r"tps = ([\d.]+)", output)
-    if not rate or (failed and failed[1] != "0"):
+    if not rate:
+        raise RuntimeError(f"no transaction of {measured.name} has ended within {seconds} s:\n{output}")
+    if failed and failed[1] != "0":
         raise RuntimeError(output)
     transactions = int(re.search(r"actually processed: (\d+)", output)[1])
     return {"tps": float(rate[1]), **measured.counted(transactions)}
@@ -152,7 +164,7 @@ def measure(options):
                 psql(one.server, SCHEMA.format(k=k, rows=rows), timeout=600)
             psql(one.server, BANK.format(rows=rows), timeout=600)
         folder, program = temporary_folder(), Postgres().binary("pgbench")
-        print(f"{'workload':30} {'server':10} {'tps':>8} {'redquel µs':>11} {'Redis µs':>9} {'busiest node':>13}")
+        print(f"{'workload':30} {'server':10} {'tps':>8} {'redquel µs':>11} {'Redis µs':>9} {'Redis CPU µs':>13} {'busiest node':>13}")
         for workload in (w for w in WORKLOADS if options.only in w.name):
             files = [f"{folder}/{k}.sql" for k in range(TABLES)]
             for k, script in enumerate(files):
@@ -164,7 +176,7 @@ def measure(options):
             for name, figures in runs.items():
                 median = {key: statistics.median(run[key] for run in figures) for key in figures[0]}
                 results.append({"workload": workload.name, "server": name, "median": median, "all": figures})
-                print(f"{workload.name:30} {name:10} {median['tps']:8.0f} {median['redquel']:11.1f} {median['redis']:9.1f} {median['busiest']:12.0%}", flush=True)
+                print(f"{workload.name:30} {name:10} {median['tps']:8.0f} {median['redquel']:11.1f} {median['redis']:9.1f} {median['redis cpu']:13.1f} {median['busiest']:12.0%}", flush=True)
         look, empty = look_cost(options.build, measured[-1].redis)
         results.append({"workload": "look at commits", "median": {"redis": look, "empty script": empty}})
         print(f"a look at the commits of a bucket: {look:.2f} µs; an empty script: {empty:.2f} µs", flush=True)

@@ -134,8 +134,8 @@ void check_allocation(std::size_t bytes) {
 BlockCharge::BlockCharge(std::size_t bytes) {
   if (bytes < kLargeAllocation || current == nullptr || scopes == 0 || current->memory() == nullptr) return;
   ProcessMemory& process = current->memory()->process();
-  pending_.emplace(process, bytes);
   process.measure_before(bytes);
+  pending_.emplace(process, bytes);
   charge(bytes);
 }
 

@@ -27,6 +27,11 @@ constexpr std::size_t kMeasuredBlock = std::size_t{8} << 20;
 /// A thread allocates a few megabytes in this time.
 constexpr std::chrono::steady_clock::duration kJustNow = std::chrono::milliseconds(5);
 
+/// Before memory is refused, the last measurement may be as old: the thread that measures may not have had its turn.
+constexpr std::chrono::steady_clock::duration kLongAgo = std::chrono::milliseconds(20);
+/// The block that this thread is about to allocate: the allocator gives back what it keeps for later to make room for it.
+thread_local std::size_t coming = 0;
+
 std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 SqlError exceeded(std::string detail, const char* key) {
@@ -43,6 +48,11 @@ bool ProcessMemory::take(MemoryPart part, std::size_t bytes, bool may_overdraw) 
   };
   used_.fetch_add(bytes, std::memory_order_relaxed);
   if (excess() > 0 && part != MemoryPart::kCache) ask_reserve(excess());
+  if (excess() > 0 && now() - measured_at_.load(std::memory_order_relaxed) > kLongAgo.count()) {
+    used_.fetch_sub(bytes, std::memory_order_relaxed);  // nothing has been allocated for it
+    measure();
+    used_.fetch_add(bytes, std::memory_order_relaxed);
+  }
   if (excess() > 0) {
     used_.fetch_sub(bytes, std::memory_order_relaxed);
     return false;
@@ -67,13 +77,17 @@ void ProcessMemory::measure() {
     const std::optional<AllocatorFigures> figures = allocator_figures();
     if (!figures) return;
     compare(figures->active + pending, accounted);
-    resident = figures->resident + pending;
+    resident = figures->resident + pending + coming;
   }
   if (resident > limits_.process) return_free_pages();
 }
 
 void ProcessMemory::measure_before(std::size_t bytes) {
-  if (bytes >= kMeasuredBlock || now() - measured_at_.load(std::memory_order_relaxed) > kJustNow.count()) measure();
+  if (bytes >= kMeasuredBlock || now() - measured_at_.load(std::memory_order_relaxed) > kJustNow.count()) {
+    coming = bytes;
+    measure();
+    coming = 0;
+  }
 }
 
 void ProcessMemory::note_measured(std::size_t bytes) {

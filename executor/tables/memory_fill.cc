@@ -22,6 +22,9 @@ constexpr std::size_t kGuessedValue = 6, kGuessedRow = 12;
 /// Members that one command of a walk gives: about a millisecond of Redis.
 constexpr std::size_t kWalkedMembers = 8000;
 
+/// Rows that one MULTI of a fill reads: Redis keeps the commands in a processor's cache until EXEC runs them.
+constexpr std::size_t kFilledRows = 250;
+
 /// A walk along the zset of all rows.
 class MemberWalk {
  public:
@@ -106,7 +109,7 @@ void append_row(CommandBatch& batch, const TableCopy& copy, std::string_view mem
   batch.add("PEXPIRETIME", key);
 }
 
-/// The reads of a fill: two of them are on their way, so that Redis reads while redquel packs.
+/// The reads of a fill: several of them are on their way, so that Redis reads while redquel packs.
 class RowReads {
  public:
   RowReads(const TableCopy& copy, const Keeper& keeper, const std::vector<std::string>& fields, ExecutionContext& context)
@@ -147,11 +150,13 @@ class RowReads {
     std::unique_ptr<RedisRequest> request;
   };
 
+  static constexpr std::size_t kReadsOnTheirWay = 4;
+
   void ask() {
-    while (asked_.size() < 2 && (!waiting_.empty() || (!walk_.at_end() && !is_walking_))) {
+    while (asked_.size() < kReadsOnTheirWay && (!waiting_.empty() || (!walk_.at_end() && !is_walking_))) {
       Asked piece;
       CommandBatch batch = fenced_batch(keeper_);
-      while (!waiting_.empty() && piece.members.size() < kPieceRows) {
+      while (!waiting_.empty() && piece.members.size() < kFilledRows) {
         append_row(batch, copy_, waiting_.front(), fields_);
         piece.members.push_back(std::move(waiting_.front()));
         waiting_.pop_front();

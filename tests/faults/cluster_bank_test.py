@@ -7,6 +7,7 @@ import os
 import time
 
 from harness import bank
+from harness.cluster_killer import Killer, leftovers
 from harness.cluster_nodes import Cluster
 from harness.servers import run_when_it_is_back
 from harness.visitors import end as end_visits
@@ -16,52 +17,6 @@ SLOW = True
 LIMIT = 600
 CLIENTS = 6
 SECONDS = float(os.environ.get("CLUSTER_BANK_SECONDS", "20"))
-
-
-class Killer:
-    """Kills a redquel, or a master that has a replica in step; starts it again."""
-
-    def __init__(self, cluster, servers, random, spares_masters):
-        self.cluster, self.servers, self.random, self.spares_masters = cluster, servers, random, spares_masters
-        self.deeds = {"redquel": 0, "master": 0}
-
-    def strike(self):
-        if not self.spares_masters and self.random.random() < .4:
-            self.kill_master()
-        else:
-            server = self.random.choice(self.servers)
-            server.kill()
-            server.start()
-            self.deeds["redquel"] += 1
-
-    def kill_master(self):
-        masters = [node for node in self.cluster.nodes if node.role() == "master"]
-        for master in self.random.sample(masters, len(masters)):
-            with master.connect() as connection:
-                facts = connection.info("replication")
-            if facts["connected_slaves"] != "1" or "state=online" not in facts["slave0"]:
-                continue
-            replicas = [node for node in self.cluster.nodes if node.role() == "slave" and node("ROLE")[2] == master.port]
-            master.kill()
-            self.cluster.wait_for_promotion(replicas[0])
-            master.start()
-            wait_for(lambda: master.role() == "slave", what="the old master as a replica")
-            self.deeds["master"] += 1
-            return
-
-
-def leftovers(cluster):
-    """Keys of commits that are not complete, and locks of processes whose lease is not over. Locks without a lease mean nothing."""
-    found, locks, leases = [], [], set()
-    for node in cluster.nodes:
-        if node.role() == "master":
-            with node.connect() as connection:
-                for word in ("prepared", "exclusive", "lease:*"):
-                    found += connection("KEYS", f"*redquel:{word}")
-                for key in connection("KEYS", "*redquel:locks:*"):
-                    locks += [(key, word[1:17]) for value in connection("HVALS", key) for word in value.split()]
-                leases |= {key.rpartition(":")[2] for key in connection("KEYS", "*redquel:process:*")}
-    return found + [lock for lock in locks if lock[1] in leases]
 
 
 def run_bank(make_redis, make_server, random, level, replicas):

@@ -2,11 +2,14 @@
 import signal
 import time
 
+from harness.cluster_killer import Killer, leftovers
 from harness.cluster_nodes import Cluster
 from harness.crew import all_at_once
-from harness.pgwire import query
+from harness.pgwire import ServerError, query
 from harness.processes import temporary_folder
 from harness.servers import run_when_it_is_back
+from harness.visitors import RETRIED, Visitor
+from harness.visitors import end as end_visits
 from harness.waiting import wait_for
 
 SLOW = True
@@ -219,6 +222,22 @@ def test_actions_of_foreign_keys_reach_other_buckets(make_redis, make_server):
         assert one.run("SELECT (SELECT count(*) FROM parent), (SELECT count(*) FROM child), (SELECT count(*) FROM grandchild)") == [["6", "6", "18"]]
         one.run("BEGIN; DELETE FROM parent; ROLLBACK")
         assert one.run("SELECT count(*) FROM grandchild") == [["18"]]
+        one.run("CREATE TABLE note (id int PRIMARY KEY, v int REFERENCES parent ON DELETE SET NULL, w int)")
+        one.run("ALTER TABLE note ADD FOREIGN KEY (w) REFERENCES child (v) ON DELETE SET NULL; INSERT INTO note SELECT g, g, g FROM generate_series(3, 4) g")
+        one.run("DELETE FROM child WHERE v = 3; DELETE FROM parent WHERE id = 4")
+        assert one.run("SELECT * FROM note ORDER BY id") == [["3", "3", None], ["4", None, None]]
+        [result] = one.query("COPY child FROM STDIN", b"100\t6\n101\t60\n")
+        assert result.sqlstate == "23505", result.error
+        one.run("ALTER TABLE grandchild DROP CONSTRAINT grandchild_fk; ALTER TABLE note DROP CONSTRAINT note_w_fkey; ALTER TABLE child DROP CONSTRAINT child_v_key")
+        [result] = one.query("COPY child FROM STDIN", b"100\t6\n101\t60\n")
+        assert result.sqlstate == "23503", result.error
+        [result] = one.query("COPY child FROM STDIN", b"100\t6\n101\t7\n")
+        assert result.tag == "COPY 2", result.error
+        one.run("INSERT INTO child VALUES (100, 60) ON CONFLICT DO NOTHING; INSERT INTO child VALUES (100, 60) ON CONFLICT (id) DO UPDATE SET v = 8")
+        assert one.run_error("INSERT INTO child VALUES (100, 60) ON CONFLICT (id) DO UPDATE SET v = 60")["C"] == "23503"
+        assert one.run("SELECT v FROM child WHERE id >= 100 ORDER BY id") == [["8"], ["7"]]
+        one.run("TRUNCATE parent CASCADE")
+        assert one.run("SELECT (SELECT count(*) FROM parent), (SELECT count(*) FROM child), (SELECT count(*) FROM note)") == [["0", "0", "0"]]
         for table in "parent", "child", "grandchild":
             assert one.run(f"SELECT * FROM redquel.check_indexes('{table}')") == []
     wait_for(lambda: count_keys(cluster, "*redquel:locks:*") == 0, what="the end of all locks")
@@ -250,5 +269,57 @@ def test_no_child_is_left_without_its_parent(make_redis, make_server, random):
     print(f"  {done}", flush=True)
     with servers[1].connect() as connection:
         assert connection.run("SELECT v FROM child WHERE v NOT IN (SELECT id FROM parent)") == []
+        for table in "parent", "child":
+            assert connection.run(f"SELECT * FROM redquel.check_indexes('{table}')") == []
+
+
+class Family(Visitor):
+    """Parents and children that come and go."""
+
+    def __init__(self, servers, number):
+        super().__init__(servers, number, timeout=30)
+        self.refused = self.done = 0
+
+    def work(self, connection):
+        choice = (self.number * 7919 + self.turn * 104729) % 1000
+        parent, child = choice % 5, self.number * 10_000_000 + self.turn
+        statements = ([f"INSERT INTO child VALUES ({child}, {parent})"],
+                      [f"DELETE FROM child WHERE v = {parent}", f"DELETE FROM parent WHERE id = {parent}"],
+                      [f"INSERT INTO parent VALUES ({parent}, {parent}) ON CONFLICT DO NOTHING", "BEGIN", f"INSERT INTO child VALUES ({child}, {parent})", "COMMIT"])
+        for statement in statements[choice // 5 % 3]:
+            [result] = connection.query(statement)
+            if result.error is None:
+                self.done += 1
+                continue
+            if connection.status != "I":
+                connection.run("ROLLBACK")
+            if result.sqlstate not in ("23503", *RETRIED):
+                raise ServerError(result.error)
+            self.refused += 1
+            return
+
+
+def test_no_child_is_left_when_processes_and_masters_are_killed(make_redis, make_server, random):
+    cluster = Cluster(make_redis, masters=3, replicas=1)
+    servers = [make_server(redis=cluster) for _ in range(2)]
+    set_up_keys(servers[0])
+    with servers[0].connect() as connection:
+        connection.run("INSERT INTO parent SELECT g, g FROM generate_series(0, 4) g")
+        connection.run("ALTER TABLE child DROP CONSTRAINT child_v_key CASCADE; CREATE INDEX ON child (v)")
+    visitors = [Family(servers, number) for number in range(5)]
+    for visitor in visitors:
+        visitor.start()
+    killer = Killer(cluster, servers, random, spares_masters=False)
+    end = time.monotonic() + 20
+    while time.monotonic() < end and not any(visitor.trouble for visitor in visitors):
+        time.sleep(random.uniform(1, 3))
+        killer.strike()
+    end_visits(visitors, 120)
+    with servers[0].connect() as connection:
+        run_when_it_is_back(connection, "SELECT 1")
+    wait_for(lambda: not leftovers(cluster), what="the end of all commits and locks")
+    print(f"  {sum(visitor.done for visitor in visitors)} statements, {sum(visitor.refused for visitor in visitors)} refused; {killer.deeds}", flush=True)
+    with servers[1].connect() as connection:
+        assert run_when_it_is_back(connection, "SELECT v FROM child WHERE v NOT IN (SELECT id FROM parent)") == []
         for table in "parent", "child":
             assert connection.run(f"SELECT * FROM redquel.check_indexes('{table}')") == []

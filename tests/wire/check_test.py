@@ -128,7 +128,7 @@ def test_a_configuration_and_its_redis(build, make_redis):
 
     code, errors, warnings = found("", authority.issue(days=40))
     assert (code, errors) == (0, []) and ["redquel:roles does not exist" in one for one in warnings] == [True], warnings
-    code, errors, warnings = found("[limits]\nmemory = '900TB'\n", authority.issue(days=20))
+    code, errors, warnings = found("[limits]\nmemory = '1000GB'\n", authority.issue(days=20))
     assert (code, errors) == (0, []), errors
     assert any(re.search("expires in (19|20) days", one) for one in warnings) and any("limits.memory is" in one for one in warnings), warnings
     code, errors, _ = found("", authority.issue(days=-1))
