@@ -18,7 +18,7 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
   PhysicalPlanner physical(settings.session, changed_tables);
   PhysicalPlan plan = physical.plan_statement(rewrite(with_sizes(bound.plan, sizes)));
   if (settings.reads_memory) plan = with_memory_scans(plan);
-  const bool is_compound = is_compound_write(*plan) || bound.runs_functions;
+  const bool is_compound = is_compound_write(*plan) || writes_several_parts(*plan) || bound.runs_functions;
   return {std::move(plan), std::move(bound.parameter_types), bound.slot_count, is_compound, std::move(rights), bound.sizes_asked};
 }
 

@@ -19,7 +19,7 @@ std::uint32_t WriteEncoding::KeyGroup::number(Word key) {
 }
 
 WriteEncoding::WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_only)
-    : unit_(unit), tag_(unit.tag()), limit_(limit), verify_only_(verify_only), skipped_here_(limit) {
+    : unit_(unit), tag_(unit.tag()), limit_(limit), verify_only_(verify_only), spans_buckets_(unit.spans_buckets()), skipped_here_(limit) {
   release_old_entries();
   claim_new_rows();
   if (local_violation_) return;
@@ -94,7 +94,7 @@ void WriteEncoding::divide() {
 void WriteEncoding::release_old_entries() {
   for (std::size_t number = 0; number < limit_; ++number) {
     const WriteUnit::Change& change = unit_.changes_[number];
-    if (change.kind != WriteUnit::Kind::kUpdate && change.kind != WriteUnit::Kind::kDelete) continue;
+    if ((change.kind != WriteUnit::Kind::kUpdate && change.kind != WriteUnit::Kind::kDelete) || is_elsewhere(change)) continue;
     const bool is_delete = change.kind == WriteUnit::Kind::kDelete;
     const RowEncoder& encoder = unit_.tables_[change.table].encoder;
     if (is_delete || moves(change)) released_rows_.emplace(change.old_image.key, number);
@@ -112,7 +112,7 @@ void WriteEncoding::claim_new_rows() {
   std::vector<std::size_t> unchecked;
   for (std::size_t number = 0; number < limit_; ++number) {
     const WriteUnit::Change& change = unit_.changes_[number];
-    if (change.kind == WriteUnit::Kind::kDelete || change.skipped) continue;
+    if (change.kind == WriteUnit::Kind::kDelete || change.skipped || is_elsewhere(change)) continue;
     const bool new_key = change.kind == WriteUnit::Kind::kInsert || change.revives ||
                          (change.kind == WriteUnit::Kind::kUpdate && moves(change));
     std::optional<WriteUnit::Violation> violation;
@@ -215,7 +215,10 @@ void WriteEncoding::order_old_rows() {
 std::map<sql::Oid, const RowEncoder*> WriteEncoding::written_tables() const {
   std::map<sql::Oid, const RowEncoder*> tables;
   if (unit_.options_.ahead_of_commit) return tables;
-  for (const WriteUnit::Table& table : unit_.tables_) tables.emplace(table.encoder.table().oid, &table.encoder);
+  for (const WriteUnit::Table& table : unit_.tables_) {
+    if (spans_buckets_ && table.encoder.table().tag() != tag_) continue;
+    tables.emplace(table.encoder.table().oid, &table.encoder);
+  }
   return tables;
 }
 

@@ -155,7 +155,9 @@ class WriteEncoding {
   /// Returns true if only the commit checks the unique structure of that number.
   bool is_deferred(std::uint32_t table, std::size_t structure);
   bool only_adds(const WriteUnit::Change& change) const;
-  bool is_active(std::size_t number) const { return !skipped_here_[number] && !unit_.changes_[number].skipped; }
+  bool is_active(std::size_t number) const { return !skipped_here_[number] && !unit_.changes_[number].skipped && !is_elsewhere(unit_.changes_[number]); }
+  /// Returns true if the row lies in another bucket than the one that is written.
+  bool is_elsewhere(const WriteUnit::Change& change) const { return spans_buckets_ && unit_.tables_[change.table].encoder.table().tag() != tag_; }
   bool moves(const WriteUnit::Change& change) const { return change.old_image.member != change.new_image.member; }
 
   /// A key of redquel's own in the bucket of the unit.
@@ -164,7 +166,7 @@ class WriteEncoding {
   WriteUnit& unit_;
   std::string_view tag_;  // of the bucket of the unit's tables
   std::size_t limit_;
-  bool verify_only_;
+  bool verify_only_, spans_buckets_;
   std::vector<bool> skipped_here_;
   std::map<std::pair<std::uint32_t, std::size_t>, bool> deferred_;
   std::optional<WriteUnit::Violation> local_violation_;

@@ -118,6 +118,8 @@ class WriteUnit {
   WriteUnit(const WriteUnit&) = delete;
   WriteUnit& operator=(const WriteUnit&) = delete;
 
+  // A row of a table in several buckets is a row of one of its parts. An update that gives it another bucket is a deletion and an insertion.
+
   /// Gives the row's ordinal in the unit, under which `was_skipped` answers. Throws SqlError 54000.
   std::size_t insert_row(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict = {});
   /// `relied`: per column, whether the statement's result depends on its old value (WHERE, SET expressions, RETURNING); empty: all.
@@ -147,6 +149,9 @@ class WriteUnit {
   bool empty() const { return changes_.empty() && records_.empty(); }
   std::size_t size() const { return changes_.size(); }
   std::vector<sql::Oid> table_oids() const;
+  /// Returns true if its rows lie in several buckets. Then it is only verified, or its rows are not visible yet: execute() sends it bucket by
+  /// bucket.
+  bool spans_buckets() const;
 
   /// One script call; more where an insert meets existing rows or leftovers of vanished ones, and where much is only verified and locked. After kApplied the unit is done, after
   /// anything else nothing has changed. Throws RowError 23505 for the first violation in the order of rows (its
@@ -229,6 +234,7 @@ class WriteUnit {
   enum class ReferenceState { kGone, kThere, kNew };
   asio::awaitable<ReferenceState> examine_references(RedisClient& client, const ForeignKeyDemands::Children& children,
                                                      ExecutionCounters* counters);
+  asio::awaitable<WriteStatus> execute_in_bucket(RedisClient& client, ExecutionCounters* counters);
   struct Findings;
   void note(WriteFinding finding, Findings& findings) const;
   asio::awaitable<WriteStatus> send(RedisClient& client, const WriteEncoding& encoding, Findings& findings, ExecutionCounters* counters);

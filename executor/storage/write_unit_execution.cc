@@ -1,12 +1,15 @@
 // A unit's way to Redis: its calls, and what their answers mean.
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <variant>
 
 #include "executor/redis/redis_error.h"
 #include "executor/scripts/scripts.h"
+#include "executor/storage/row_error.h"
 #include "executor/storage/write_encoding.h"
 #include "executor/storage/write_unit.h"
 
@@ -177,6 +180,35 @@ asio::awaitable<void> WriteUnit::skip_existing(RedisClient& client, ExecutionCou
 }
 
 asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {
+  if (options_.tag || !spans_buckets()) co_return co_await execute_in_bucket(client, counters);
+  // Otherwise a kill could leave the rows of some buckets alone.
+  if (options_.buffer == nullptr && !options_.verify_only && !options_.ahead_of_commit) {
+    throw sql::not_supported("a unit of rows in several buckets outside of a transaction");
+  }
+  std::set<std::string, std::less<>> tags;
+  for (const Table& table : tables_) tags.emplace(table.encoder.table().tag());
+  std::optional<RowError> first_error;  // by the order of rows, as PostgreSQL reports it
+  WriteStatus status = WriteStatus::kApplied;
+  for (const std::string& tag : tags) {
+    options_.tag = tag;
+    guards_.clear();
+    allowed_owners_.clear();
+    try {
+      status = co_await execute_in_bucket(client, counters);
+    } catch (const RowError& error) {
+      if (!first_error || error.row() < first_error->row()) first_error = error;
+    } catch (...) {
+      options_.tag.reset();
+      throw;
+    }
+    options_.tag.reset();
+    if (status != WriteStatus::kApplied) co_return status;
+  }
+  if (first_error) throw RowError(*first_error);
+  co_return status;
+}
+
+asio::awaitable<WriteStatus> WriteUnit::execute_in_bucket(RedisClient& client, ExecutionCounters* counters) {
   bool looked_for_existing = false;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (changes_.empty() && !options_.foreign_keys) co_return WriteStatus::kApplied;

@@ -406,7 +406,7 @@ class Describer {
   void operator()(const PhysicalDelete& n) { write(n, Change::kDelete); }
   void operator()(const PhysicalMerge& n) { write_managed(*n.table, Change::kMerge); }
 
-  void operator()(const OneOf<PhysicalValues, PhysicalFunctionScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, PhysicalApply,
+  void operator()(const OneOf<Gather, PhysicalValues, PhysicalFunctionScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, PhysicalApply,
                               PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct,
                               PhysicalSetOperation, PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion> auto&) {}
 

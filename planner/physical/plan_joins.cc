@@ -99,6 +99,7 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const IndexRanks& n) const { return estimated_rows(*n.input); }
     double operator()(const MappedCount&) const { return 1; }
     double operator()(const AdaptiveJoin& n) const { return estimated_rows(*n.outer); }
+    double operator()(const Gather& n) const { return n.combine == Gather::Combine::kAdd && n.group_columns == 0 ? 1 : estimated_rows(*n.parts.front()); }
     double operator()(const PhysicalValues& n) const { return static_cast<double>(n.rows.size()); }
     double operator()(const PhysicalFunctionScan&) const { return 1000; }
     double operator()(const PhysicalSystemScan&) const { return 1000; }
@@ -141,7 +142,7 @@ const sql::TableDef* table_with_part_sets(const Logical& node) {
   if (const auto* join = std::get_if<LogicalJoin>(&node.node)) return table_with_part_sets(*join->left);
   const auto* filter = std::get_if<LogicalFilter>(&node.node);
   const auto* scan = filter && !filter->barrier ? std::get_if<LogicalScan>(&filter->input->node) : nullptr;
-  if (scan == nullptr || scan->table->mapping) return nullptr;
+  if (scan == nullptr || scan->table->mapping || !scan->table->parts.empty()) return nullptr;
   const bool has_sets = std::ranges::any_of(sql::structures_of(*scan->table), [&](const sql::Structure& structure) {
     return structure.kind == sql::Structure::Kind::kSets && sql::omitted_parts(*scan->table, structure.columns).any();
   });
@@ -376,7 +377,7 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   const auto* filter = std::get_if<LogicalFilter>(&inner->node);
   const LogicalPtr& inner_scan = filter ? filter->input : inner;
   const auto* scan = std::get_if<LogicalScan>(&inner_scan->node);
-  if (!scan || (!scan->table->mapping && changed_tables_.contains(scan->table->oid))) return {};
+  if (!scan || !scan->table->parts.empty() || (!scan->table->mapping && changed_tables_.contains(scan->table->oid))) return {};
   const double outer_rows = estimated_rows(*from.plan), inner_rows = estimated_rows(*whole.plan);
   const bool few = outer_rows <= kFewRows;
   const bool is_counted = cardinality.is_known();

@@ -6,6 +6,7 @@
 
 #include "sql/catalog/catalog_references.h"
 #include "sql/catalog/mapping.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/stored_place.h"
 #include "sql/catalog/stored_words.h"
 #include "sql/catalog/table_keys.h"
@@ -224,6 +225,7 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("row_security", table.row_security);
   visitor.member("force_row_security", table.force_row_security);
   visitor.member("policies", table.policies);
+  visitor.member("spread", table.spread);
 }
 
 template <typename Visitor>
@@ -570,6 +572,7 @@ std::string encode_table(const TableDef& table) { return encode_definition(table
 TableDef decode_table(std::string_view text) {
   TableDef table = decode<TableDef>(text, "table");
   check_references(table);
+  make_parts(table);
   return table;
 }
 

@@ -71,12 +71,18 @@ std::string TableKeys::member_prefix(std::span<const Datum> first_values) const 
   return out;
 }
 
+const std::string& TableKeys::prefix() const {
+  if (table_.parts.empty()) return table_.prefix;
+  throw not_supported("this statement over table \"" + table_.name + "\", which lies in several buckets,");
+}
+
 std::string TableKeys::row(std::span<const Datum> primary_key) const { return row_of_member(member(primary_key)); }
 
 std::string TableKeys::row_of_member(std::string_view member) const {
   std::string key;
-  key.reserve(table_.prefix.size() + 1 + member.size());
-  key += table_.prefix;
+  const std::string& start = prefix();
+  key.reserve(start.size() + 1 + member.size());
+  key += start;
   if (key_size() == 1) {
     key += ':';
     append_escaped_segment(member, key);
@@ -119,13 +125,13 @@ std::vector<Datum> TableKeys::decode_member(std::string_view member) const {
   return values;
 }
 
-std::string TableKeys::all_rows() const { return table_.prefix + ":zset"; }
+std::string TableKeys::all_rows() const { return prefix() + ":zset"; }
 
 std::string TableKeys::field_segment(std::int16_t column) const { return escape_name(table_.find_column(column)->field); }
 
 std::string TableKeys::value_set(std::span<const std::int16_t> columns, std::span<const Datum> values) const {
   assert(columns.size() == values.size());
-  std::string key = table_.prefix + ":indices";
+  std::string key = prefix() + ":indices";
   for (std::size_t index = 0; index < columns.size(); ++index) {
     key += ':';
     key += field_segment(columns[index]);
@@ -136,7 +142,7 @@ std::string TableKeys::value_set(std::span<const std::int16_t> columns, std::spa
 }
 
 std::string TableKeys::value_set_of_entry(std::span<const std::int16_t> columns, std::string_view entry) const {
-  std::string key = table_.prefix + ":indices";
+  std::string key = prefix() + ":indices";
   if (columns.size() == 1) {
     return key.append(":").append(field_segment(columns[0])).append(":").append(escape_segment(entry));
   }
@@ -174,10 +180,10 @@ std::string TableKeys::values_entry(std::span<const std::int16_t> columns, std::
   return out;
 }
 
-std::string TableKeys::ordered(std::int16_t column) const { return table_.prefix + ":zset:" + field_segment(column); }
+std::string TableKeys::ordered(std::int16_t column) const { return prefix() + ":zset:" + field_segment(column); }
 
 std::string TableKeys::uniques(std::span<const std::int16_t> columns) const {
-  std::string key = table_.prefix + ":uniques";
+  std::string key = prefix() + ":uniques";
   for (std::int16_t column : columns) key.append(":").append(field_segment(column));
   return key;
 }
@@ -196,7 +202,7 @@ std::string TableKeys::entries() const { return table_.prefix + ":indices:" + st
 
 std::string TableKeys::changes() const { return std::string(table_.tag()).append(kChangesPrefix) + std::to_string(table_.oid); }
 
-std::string TableKeys::row_pattern() const { return table_.prefix + ":*"; }
+std::string TableKeys::row_pattern() const { return prefix() + ":*"; }
 
 bool TableKeys::sort_get_is_safe() const {
   // Redis substitutes the first '*' and looks for "->" behind it: prefixes have no '*', and what follows "->" is the field whole.
