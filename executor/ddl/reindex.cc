@@ -176,8 +176,10 @@ asio::awaitable<void> run(DdlContext& context, const ast::Reindex& statement) {
       co_await shorten_members(context, table->oid, table->version);
       continue;
     }
-    sql::SessionSettings settings = context.session.settings;
-    co_await repair_indexes(context.bulk, loaded.snapshot, table, std::move(settings));
+    for (const TablePtr& stored : sql::stored_tables(table)) {
+      sql::SessionSettings settings = context.session.settings;
+      co_await repair_indexes(context.bulk, loaded.snapshot, stored, std::move(settings));
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 #include "executor/transaction/transaction.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/sqlstate.h"
 #include "sql/types/datetime.h"

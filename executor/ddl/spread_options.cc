@@ -68,7 +68,7 @@ std::vector<int> buckets_of_parts(const sql::TableDef& table, int count) {
 
 int default_buckets(const CatalogDraft& draft) {
   const auto& show = draft.session().show;
-  return show ? number_in(show("redquel.buckets")) : 1;
+  return show ? number_in(show("redquel.buckets").value_or("1")) : 1;
 }
 
 }  // namespace

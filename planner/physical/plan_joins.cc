@@ -12,6 +12,7 @@
 #include "planner/tree/logical_walk.h"
 #include "sql/catalog/mapping.h"
 #include "sql/catalog/member_form.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/error.h"
 #include "sql/expressions/coerce.h"
 #include "sql/functions/resolve.h"
@@ -328,6 +329,7 @@ bool is_mapped(const Logical& node) {
 }
 
 bool is_whole_table(const PhysicalNode& node) {
+  if (const auto* gather = std::get_if<Gather>(&node.node)) return gather->values.empty() && is_whole_table(*gather->parts.front());
   const auto* scan = std::get_if<FullScan>(&node.node);
   return (scan && scan->key_start.empty()) || std::holds_alternative<OrderedScan>(node.node);
 }
@@ -377,7 +379,9 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   const auto* filter = std::get_if<LogicalFilter>(&inner->node);
   const LogicalPtr& inner_scan = filter ? filter->input : inner;
   const auto* scan = std::get_if<LogicalScan>(&inner_scan->node);
-  if (!scan || !scan->table->parts.empty() || (!scan->table->mapping && changed_tables_.contains(scan->table->oid))) return {};
+  if (!scan) return {};
+  const auto is_changed = [&](const std::shared_ptr<const sql::TableDef>& table) { return !table->mapping && changed_tables_.contains(table->oid); };
+  if (std::ranges::any_of(sql::stored_tables(scan->table), is_changed)) return {};
   const double outer_rows = estimated_rows(*from.plan), inner_rows = estimated_rows(*whole.plan);
   const bool few = outer_rows <= kFewRows;
   const bool is_counted = cardinality.is_known();
@@ -420,6 +424,8 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   }
   if (filter) add_fixed_values(*filter, *scan->table, number, values);
   std::vector<LookupKey> keys = lookup_keys(*scan->table);
+  // Each row of a table in several buckets names its bucket by its key alone.
+  if (!scan->table->parts.empty()) std::erase_if(keys, [](const LookupKey& key) { return key.by != LookupJoin::By::kPrimaryKey; });
   std::erase_if(keys, [&](const LookupKey& key) { return !std::ranges::all_of(key.columns, [&](std::int16_t n) { return values.contains(n); }); });
   if (is_counted) std::ranges::stable_sort(keys, {}, [&](const LookupKey& key) { return share_found(key, shares); });
   for (const LookupKey& key : keys) {

@@ -578,13 +578,10 @@ TableDef decode_table(std::string_view text) {
 
 std::string encode_sequence(const SequenceDef& sequence) { return encode_definition(sequence); }
 SequenceDef decode_sequence(std::string_view text) { return decode<SequenceDef>(text, "sequence"); }
-
 std::string encode_view(const ViewDef& view) { return encode_definition(view); }
 ViewDef decode_view(std::string_view text) { return decode<ViewDef>(text, "view"); }
-
 std::string encode_schema(const SchemaDef& schema) { return encode_definition(schema); }
 SchemaDef decode_schema(std::string_view text) { return decode<SchemaDef>(text, "schema"); }
-
 std::string encode_user_type(const UserType& type) { return encode_definition(type); }
 UserType decode_user_type(std::string_view text) { return decode<UserType>(text, "type"); }
 

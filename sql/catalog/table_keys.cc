@@ -1,5 +1,6 @@
 #include "sql/catalog/table_keys.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "sql/catalog/buckets.h"
@@ -39,6 +40,18 @@ bool never_escaped(Type type) {
   }
 }
 
+SqlError needs_one_bucket(const TableDef& table) {
+  return not_supported("this statement over table \"" + table.name + "\", which lies in several buckets,");
+}
+
+/// Returns the part of a table in several buckets that has the row with these texts in its key.
+const TableDef& part_of_member(const TableDef& table, const std::vector<std::string>& key) {
+  const std::int16_t column = table.spread->column;
+  const auto found = std::ranges::find(table.primary_key, column);
+  if (column != 0 && found == table.primary_key.end()) throw needs_one_bucket(table);
+  return *table.parts[part_number(key[column == 0 ? 0 : static_cast<std::size_t>(found - table.primary_key.begin())], table.parts.size())];
+}
+
 SqlError malformed_member(const TableDef& table) {
   return SqlError(sqlstate::kDataCorrupted, "index entry of table \"" + table.name + "\" is not a key of its rows")
       .schema(table.schema)
@@ -73,12 +86,13 @@ std::string TableKeys::member_prefix(std::span<const Datum> first_values) const 
 
 const std::string& TableKeys::prefix() const {
   if (table_.parts.empty()) return table_.prefix;
-  throw not_supported("this statement over table \"" + table_.name + "\", which lies in several buckets,");
+  throw needs_one_bucket(table_);
 }
 
 std::string TableKeys::row(std::span<const Datum> primary_key) const { return row_of_member(member(primary_key)); }
 
 std::string TableKeys::row_of_member(std::string_view member) const {
+  if (!table_.parts.empty()) return TableKeys(part_of_member(table_, split_member(member))).row_of_member(member);
   std::string key;
   const std::string& start = prefix();
   key.reserve(start.size() + 1 + member.size());
