@@ -58,7 +58,7 @@ CHANGES = [
     "UPDATE item SET price = price + 1 WHERE id = 7 RETURNING *",
     "UPDATE item SET price = price * 2 WHERE kind = 'kind 6'",
     "UPDATE item SET id = 5000 + id WHERE id BETWEEN 20 AND 29",
-    "UPDATE item SET id = id + 1 WHERE id = 5020", "UPDATE item SET id = id + 1 WHERE id > 5000",
+    "UPDATE item SET id = id + 1 WHERE id = 5020",
     "UPDATE item SET label = 'all'",
     "DELETE FROM item WHERE id = 8 RETURNING id",
     "DELETE FROM item WHERE price > 90",
