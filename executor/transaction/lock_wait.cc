@@ -20,6 +20,7 @@
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/exclusive_tables.h"
+#include "executor/storage/version_copies.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
@@ -65,14 +66,11 @@ struct LockLease::State {
   State(RedisClient& client, std::size_t lease, LockSweep::Tables tables)
       : redis(client), lease_milliseconds(lease), renewal(lease / 3), locked_tables(tables), sweeper(client, std::move(tables)) {}
 
-  /// Returns the tags of the buckets in which there may be locks.
+  /// Returns the tags of the buckets in which there may be locks: all that tables may lie in, because a transaction may lock rows of a table that
+  /// it has made itself.
   std::set<std::string, std::less<>> tags() const {
-    std::set<std::string, std::less<>> found{std::string(sql::home_tag())};
-    if (!sql::uses_cluster() || !locked_tables) return found;
-    for (const PlacedTable& table : locked_tables()) {
-      if (!found.contains(table.tag())) found.emplace(table.tag());
-    }
-    return found;
+    if (!sql::uses_cluster() || !locked_tables) return {std::string(sql::home_tag())};
+    return {placement_tags().begin(), placement_tags().end()};
   }
 
   /// Returns true if the lease is there for long enough, in all buckets.
