@@ -72,6 +72,7 @@ CHANGES = [
     " WHEN MATCHED THEN UPDATE SET kind = v.kind WHEN NOT MATCHED THEN INSERT VALUES (v.id, v.kind, 0, NULL)",
     "BEGIN", "INSERT INTO item VALUES (7001, 'open', 5, NULL), (7002, 'open', 6, NULL)", "SELECT count(*) FROM item",
     "UPDATE item SET kind = 'seen' WHERE kind = 'open'", "SELECT id FROM item WHERE kind = 'seen' ORDER BY id",
+    "UPDATE item SET label = 'joined' WHERE id = 30", "SELECT i.label FROM (VALUES (30)) v (id) JOIN item i USING (id)",
     "SAVEPOINT s", "DELETE FROM item", "SELECT count(*) FROM item", "ROLLBACK TO s", "SELECT kind, count(*) FROM item GROUP BY kind ORDER BY 1",
     "SELECT id FROM item ORDER BY price, id LIMIT 5", "COMMIT",
     "BEGIN", "DELETE FROM item WHERE id < 50", "INSERT INTO item VALUES (33, 'back', 0, NULL)", "SELECT min(id), max(id), count(*) FROM item", "ROLLBACK",
