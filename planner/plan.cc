@@ -5,6 +5,7 @@
 #include "planner/physical/memory_scans.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/rule.h"
+#include "sql/catalog/spread_table.h"
 
 namespace redquel::planner {
 
@@ -18,7 +19,7 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
   PhysicalPlanner physical(settings.session, changed_tables);
   PhysicalPlan plan = physical.plan_statement(rewrite(with_sizes(bound.plan, sizes)));
   if (settings.reads_memory) plan = with_memory_scans(plan);
-  const bool is_compound = is_compound_write(*plan) || bound.runs_functions;
+  const bool is_compound = is_compound_write(*plan) || writes_several_parts(*plan) || bound.runs_functions;
   return {std::move(plan), std::move(bound.parameter_types), bound.slot_count, is_compound, std::move(rights), bound.sizes_asked};
 }
 
@@ -74,7 +75,7 @@ bool stops_at_goal(const PhysicalNode& node) {
 bool reads_changed_tables_plainly(const PhysicalPlan& plan, const std::set<sql::Oid>& changed_tables) {
   const OverChanges over_changes = traits_of(*plan).over_changes;
   const auto* table = table_of(*plan);
-  const bool is_changed = table != nullptr && changed_tables.contains((*table)->oid);
+  const bool is_changed = table != nullptr && std::ranges::any_of(sql::stored_tables(*table), [&](const auto& stored) { return changed_tables.contains(stored->oid); });
   if (is_changed && (over_changes == OverChanges::kAnew || (over_changes == OverChanges::kWithoutGoal && stops_at_goal(*plan)))) return false;
   const auto all_plain = [&](const std::vector<PhysicalPlan>& plans) {
     return std::ranges::all_of(plans, [&](const PhysicalPlan& part) { return reads_changed_tables_plainly(part, changed_tables); });

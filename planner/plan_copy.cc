@@ -218,7 +218,8 @@ PlannedCopy plan_in(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, 
   for (Assignment& generated : insert.generated) generated.value = resolve(generated.value, ids);
   for (BoundCheck& check : insert.checks) check.condition = resolve(check.condition, ids);
   insert.source = make_physical(PhysicalValues{}, std::move(source_columns));
-  result.rows = {make_physical(std::move(insert), {}), {}, state.next_slot(), false, {state.requirements.finish(), state.depends_on_role}};
+  const PhysicalPlan plan = make_physical(std::move(insert), {});
+  result.rows = {plan, {}, state.next_slot(), writes_several_parts(*plan), {state.requirements.finish(), state.depends_on_role}};
   return result;
 }
 

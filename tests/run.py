@@ -52,6 +52,7 @@ def arguments():
     parser.add_argument("--cache", metavar="SIZE", help="sql, random: tables are kept in memory, in so much of it (0, 1MB, 256MB)")
     parser.add_argument("--redis", choices=["one", "cluster"], default="one", help="sql: over one Redis, or over a Redis Cluster (default: %(default)s)")
     parser.add_argument("--masters", type=int, default=3, help="of the cluster (default: %(default)s)")
+    parser.add_argument("--spread", type=int, default=1, metavar="BUCKETS", help="of the cluster: each table that may be lies in so many (default: %(default)s)")
     parser.add_argument("--placement", choices=["together", "balanced"], default="together", help="of tables in a cluster (default: %(default)s)")
     parser.add_argument("--concurrent", action="store_true", help="only modules marked CONCURRENT (for ThreadSanitizer)")
     parser.add_argument("--subject", choices=["redquel", "postgresql"], default="redquel", help="who is compared with PostgreSQL")
@@ -130,7 +131,7 @@ class Worker:
         if not self.subject:
             is_postgres = self.chosen.subject == "postgresql"
             self.subject = sql_runner.Oracle(self.postgres, "subject") if is_postgres else sql_runner.Subject(
-                self.chosen.build, least_acl=self.chosen.least_acl, masters=self.chosen.masters if self.chosen.redis == "cluster" else 0, placement=self.chosen.placement)
+                self.chosen.build, least_acl=self.chosen.least_acl, masters=self.chosen.masters if self.chosen.redis == "cluster" else 0, placement=self.chosen.placement, buckets=self.chosen.spread)
         return self.subject
 
     def end(self):

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "executor/catalog/default_privileges.h"
 #include "executor/catalog/dependent_changes.h"
@@ -11,6 +12,7 @@
 #include "executor/storage/mapped_script.h"
 #include "sql/catalog/member_form.h"
 #include "sql/catalog/role_set.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/row_types.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/name_errors.h"
@@ -159,6 +161,7 @@ bool CatalogDraft::reserve_exactly(const std::string& prefix, const std::string&
 }
 
 void CatalogDraft::put(sql::TableDef table) {
+  sql::settle_spread(table);
   drop_unused_computed(table);
   const auto before = state_.find_table(table.oid);
   settle_owner(state_, session_, before.get(), table);
@@ -196,6 +199,7 @@ void CatalogDraft::note_references(const sql::TableDef* before, const sql::Table
 
 void CatalogDraft::replace(sql::TableDef table) {
   tables_.insert(table.oid);
+  sql::make_parts(table);
   const sql::Oid oid = table.oid;
   state_.tables[oid] = std::make_shared<const sql::TableDef>(std::move(table));
 }
@@ -291,7 +295,7 @@ void CatalogDraft::drop_type(sql::Oid oid) {
 void CatalogDraft::drop_table(sql::Oid oid) {
   const auto table = state_.find_table(oid);
   require_owner_of(session_, *table);
-  if (!table->mapping) remove(removal_of_table(*table));  // else its keys belong to the application
+  if (!table->mapping) remove_stored_tables(*table);  // else its keys belong to the application
   if (table->mapping) delete_key(unkept_key(oid));
   std::vector<sql::Oid> owned;
   for (const auto& [sequence_oid, sequence] : state_.sequences) {
@@ -301,6 +305,34 @@ void CatalogDraft::drop_table(sql::Oid oid) {
   tables_.insert(oid);
   state_.tables.erase(oid);
   note_references(table.get(), nullptr);
+}
+
+void CatalogDraft::remove_stored_tables(const sql::TableDef& table) {
+  remove(removal_of_table(table));  // and the first part
+  for (const auto& part : table.parts) {
+    if (part->prefix != table.prefix) remove(removal_of_table(*part));
+  }
+}
+
+void CatalogDraft::count_change(sql::Oid oid) {
+  const auto table = state_.find_table(oid);
+  if (!table || table->parts.empty()) change_.counted_changes.push_back(oid);
+  else std::ranges::transform(table->parts, std::back_inserter(change_.counted_changes), &sql::TableDef::oid);
+}
+
+std::string CatalogDraft::reserve_place(const sql::TableDef& table) {
+  sql::TableDef moved = table;
+  moved.prefix = reserve_prefix(table.schema, table.name, fmt::format("table {}", table.oid), table.tag());
+  sql::make_parts(moved);
+  reserve_parts(moved);
+  return moved.prefix;
+}
+
+void CatalogDraft::reserve_parts(const sql::TableDef& table) {
+  for (const auto& part : table.parts) {
+    if (!prefixes_.insert(part->prefix).second) continue;
+    change_.reserved_prefixes.emplace_back(part->prefix, fmt::format("{}{}", kPartOwner, table.oid));
+  }
 }
 
 void CatalogDraft::drop_sequence(sql::Oid oid) {
@@ -363,7 +395,9 @@ void CatalogDraft::remove_unused_structures(const sql::TableDef& before, const s
   for (const sql::Structure& structure : sql::structures_of(before)) {
     if (std::find(kept.begin(), kept.end(), structure) == kept.end()) unused.push_back(structure);
   }
-  if (!unused.empty()) remove(removal_of_structures(before, unused));
+  if (unused.empty()) return;
+  if (before.parts.empty()) remove(removal_of_structures(before, unused));
+  for (const auto& part : before.parts) remove(removal_of_structures(*part, unused));
 }
 
 void CatalogDraft::notice(std::string_view sqlstate, std::string message, std::string detail) {

@@ -10,6 +10,7 @@
 
 #include "executor/runtime/session_state.h"
 #include "executor/storage/catalog_store.h"
+#include "executor/storage/table_walk.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -48,6 +49,10 @@ class CatalogDraft {
   void avoid_used_prefix(const std::string& prefix, std::string use) { used_.insert_or_assign(prefix, std::move(use)); }
   /// Marks a prefix as taken, although no definition has it.
   void avoid_prefix(std::string prefix) { prefixes_.insert(std::move(prefix)); }
+  /// Returns a free prefix for the rows of a table that is there, reserved for it in each of its buckets.
+  std::string reserve_place(const sql::TableDef& table);
+  /// Reserves the prefixes of the table's parts, which differ from its own by their tags.
+  void reserve_parts(const sql::TableDef& table);
   /// Reserves exactly this prefix; false if it is taken.
   bool reserve_exactly(const std::string& prefix, const std::string& owner);
 
@@ -77,16 +82,21 @@ class CatalogDraft {
   void drop_type(sql::Oid oid);
   /// Puts those structures on the removal list that the table kept before (as committed) and keeps no longer in `after`.
   void remove_unused_structures(const sql::TableDef& before, const sql::TableDef& after);
+  /// Puts all keys of the table on the removal list, in each of its buckets.
+  void remove_stored_tables(const sql::TableDef& table);
   void remove(Removal removal) { change_.removals.push_back(std::move(removal)); }
   void delete_key(std::string key) { change_.deleted_keys.push_back(std::move(key)); }
   void rename_key(std::string from, std::string to) { change_.renamed_keys.emplace_back(std::move(from), std::move(to)); }
   /// The change is refused if any session wrote to the table since its counter had this value.
+  void require_unchanged(const TableState& state) {
+    change_.unchanged_tables.insert(change_.unchanged_tables.end(), state.change_counters.begin(), state.change_counters.end());
+  }
   void require_unchanged(sql::Oid table, std::string counter) {
     change_.unchanged_tables.emplace_back(table, std::move(counter));
   }
 
-  /// Rows of the table change with this: its counter goes up.
-  void count_change(sql::Oid table) { change_.counted_changes.push_back(table); }
+  /// Rows of the table change with this: its counter goes up, or those of its parts.
+  void count_change(sql::Oid table);
 
   /// The index is committed as building, and its build begins at once.
   void begin_build(sql::Oid index) { change_.building.push_back(index); }
@@ -120,6 +130,9 @@ class CatalogDraft {
   CatalogChange change_;
   std::vector<sql::SqlError> notices_;
 };
+
+/// What has a prefix that belongs to a part of a table begins with this.
+inline constexpr std::string_view kPartOwner = "part of table ";
 
 /// Makes a statement's changes. It may be called several times, each time for another draft.
 using MakeDraft = std::function<void(CatalogDraft&)>;

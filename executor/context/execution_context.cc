@@ -64,6 +64,8 @@ asio::awaitable<void> ExecutionContext::check_version(const Replies& replies) {
 }
 
 void ExecutionContext::note_read(const sql::TableDef& table) {
+  const bool is_first_of_part = table.part_of != 0 && read_parts_.insert(table.oid).second;
+  if (is_first_of_part && !read_parts_.insert(table.part_of).second) return;
   if (++read_commands_ > 1) multi_turn_tables_.insert(table.oid);
 }
 

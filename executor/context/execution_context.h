@@ -107,12 +107,14 @@ class ExecutionContext {
 
   /// Notes that a table was read by more than one atomic command, so that its rows may stem from different moments.
   void note_turns(const sql::TableDef& table) { multi_turn_tables_.insert(table.oid); }
-  /// Every read of a table calls this; a table read twice is read in two turns.
+  /// Every read of a table calls this; a table read twice is read in two turns. The parts of a table in several buckets, which are read side by
+  /// side, are read in one.
   void note_read(const sql::TableDef& table);
   bool needs_snapshot_check() const { return read_commands_ > 1 && !multi_turn_tables_.empty(); }
   void forget_reads() {
     read_commands_ = 0;
     multi_turn_tables_.clear();
+    read_parts_.clear();
   }
 
   /// Returns true if the node was found cheap a moment ago.
@@ -186,6 +188,7 @@ class ExecutionContext {
   std::optional<std::string> later_version_;  // of the catalog in which the plan's tables are as they were
   bool is_confirmed_ = false;
   std::size_t read_commands_ = 0;
+  std::set<sql::Oid> read_parts_;  // and the tables in several buckets that they are of
   std::set<sql::Oid> multi_turn_tables_;
   std::shared_ptr<Transaction> transaction_;
   std::optional<std::map<sql::Oid, std::shared_ptr<const TableChanges>>> frozen_changes_;

@@ -129,7 +129,7 @@ ScanCounts::ScanCounts(const planner::PhysicalNode& node, sql::RelationCounts* c
   if (counts == nullptr) return;
   const Scan scan = std::visit([](const auto& n) { return scan_of(n); }, node.node);
   if (scan.table == nullptr) return;
-  sql::TableCounts& table = counts->table(scan.table->oid);
+  sql::TableCounts& table = counts->table(scan.table->part_of != 0 ? scan.table->part_of : scan.table->oid);
   (scan.is_whole ? table.whole_scans : table.index_scans).add();
   rows_ = &(scan.is_whole ? table.rows_of_whole_scans : table.rows_of_index_scans);
   for (const sql::Oid index : scan.indexes) {

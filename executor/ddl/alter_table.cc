@@ -31,6 +31,7 @@
 #include "parser/deparse.h"
 #include "planner/bind/bind_expression.h"
 #include "planner/bind/write_target.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 
@@ -342,7 +343,7 @@ asio::awaitable<void> alter_row_type(DdlContext& context, const ast::AlterTable&
     for (const sql::ColumnDef& column : table->columns) {
       if (alteration.result().find_column(column.number) == nullptr) check_field_not_named(draft, column.name);
     }
-    if (state.is_empty) draft.require_unchanged(table->oid, state.change_counter);
+    if (state.is_empty) draft.require_unchanged(state);
     alteration.finish();
     return TypeChange{table->row_type, "", places_text(places), nullptr};
   };
@@ -392,10 +393,12 @@ asio::awaitable<void> alter_table(DdlContext& context, const ast::AlterTable& st
     }
     TableState state;
     if (before) {
-      co_await finish_removals_of(context.redis, loaded.removals, before->prefix);
+      co_await finish_removals_of(context.redis, loaded.removals, before);
       state = co_await table_state(context.redis, *before);
       const Transaction* transaction = context.session.transaction.get();
-      const bool has_changes = transaction != nullptr && transaction->buffer().changes(before->oid);
+      const bool has_changes = transaction != nullptr && std::ranges::any_of(sql::stored_tables(before), [&](const TablePtr& stored) {
+        return transaction->buffer().changes(stored->oid) != nullptr;
+      });
       if (has_changes) state.is_empty = false;
       // A first pass finds the conditions that the rows must satisfy.
       TableAlteration trial(first, before, state.is_empty);
@@ -442,7 +445,7 @@ asio::awaitable<void> alter_table(DdlContext& context, const ast::AlterTable& st
       TableAlteration alteration(draft, table, state.is_empty);
       alteration.apply(statement.commands);
       const bool looked_at_rows = state.is_empty || !alteration.new_not_null().empty() || !alteration.new_checks().empty();
-      if (looked_at_rows) draft.require_unchanged(table->oid, state.change_counter);
+      if (looked_at_rows) draft.require_unchanged(state);
       new_indexes = alteration.new_indexes();
       new_foreign_keys = alteration.new_foreign_keys();
       alteration.finish();

@@ -6,6 +6,7 @@
 #include "executor/ddl/used_places.h"
 #include "executor/storage/exclusive_tables.h"
 #include "executor/transaction/transaction.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -33,7 +34,7 @@ std::vector<TablePtr> tables_redefined(const CatalogChange& change, const sql::C
   for (const sql::TableDef& table : change.tables) oids.insert(table.oid);
   std::vector<TablePtr> tables;
   for (const sql::Oid oid : oids) {
-    if (TablePtr table = before.find_table(oid)) tables.push_back(std::move(table));
+    if (const TablePtr table = before.find_table(oid)) std::ranges::copy(sql::stored_tables(table), std::back_inserter(tables));
   }
   return tables;
 }

@@ -131,7 +131,7 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
   // The contents of a foreign table's structure are compared with the rows (structure_state.h).
   index.state = is_empty && !table->mapping ? sql::IndexState::kReady : sql::IndexState::kBuilding;
   if (is_empty && !keeps_nothing) {
-    draft.require_unchanged(table->oid, state.change_counter);
+    draft.require_unchanged(state);
   } else if (!is_empty) {
     draft.begin_build(index.oid);
   }
@@ -155,7 +155,7 @@ asio::awaitable<void> build(DdlContext& context, sql::Oid table, sql::Oid index)
 asio::awaitable<bool> build_in_transaction(DdlContext& context, const ast::CreateIndex& statement, TablePtr table) {
   LoadedCatalog loaded = co_await load_definitions(context);
   CatalogDraft trial(loaded, context.session);
-  const TableState empty{.is_empty = true, .change_counter = {}};
+  const TableState empty{.is_empty = true, .change_counters = {}};
   if (!make_index(trial, statement, table, empty)) co_return false;
   if (!context.lock_table) throw sql::not_supported("CREATE UNIQUE INDEX of a table with rows within another statement of a transaction");
   co_await context.lock_table(*table, TableLock::kShare);
@@ -181,7 +181,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement
     TableState state;
     if (relation_kind(names, statement.relation) == RelationKind::kTable) {
       known = find_table(names, statement.relation);
-      co_await finish_removals_of(context.redis, loaded.removals, known->prefix);
+      co_await finish_removals_of(context.redis, loaded.removals, known);
       state = co_await table_state(context.redis, *known);
     }
     if (attempt > 2) state.is_empty = false;  // a busy table: build

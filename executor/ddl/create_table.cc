@@ -13,6 +13,7 @@
 #include "executor/ddl/placement.h"
 #include "executor/ddl/like_clause.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/spread_options.h"
 #include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/temporary.h"
@@ -139,7 +140,7 @@ std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable&
   table.on_commit = on_commit(statement.on_commit, schema);
   std::vector<const ast::RelationName*> referenced;
   for (const ForeignKeyDraft& key : parts.foreign_keys) referenced.push_back(&key.node->referenced);
-  table.prefix = draft.reserve_prefix(schema, name, fmt::format("table {}", table.oid), tag_of_new_table(draft, referenced));
+  table.prefix = draft.reserve_prefix(schema, name, fmt::format("table {}", table.oid), declares_buckets(statement.options) ? sql::home_tag() : tag_of_new_table(draft, referenced));
   draft.put(table);
   const auto is_single_key = [&](const std::string& column) {
     return parts.primary_key && parts.primary_key->columns == std::vector<std::string>{column};
@@ -167,6 +168,7 @@ std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable&
   for (const LikeParts& like : parts.likes) add_like_parts(draft, like, table);
   for (const ForeignKeyDraft& key : parts.foreign_keys) add_foreign_key(draft, table, key, sql::IndexState::kReady);
   choose_presence(table);
+  set_spread(draft, table, statement.options);
   std::vector<std::string> made = implicit_objects("CREATE TABLE", draft.catalog(), nullptr, table);
   draft.put(std::move(table));
   return made;

@@ -8,6 +8,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/storage/table_walk.h"
 #include "executor/storage/write_unit.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/progress.h"
 #include "sql/sqlstate.h"
@@ -58,9 +59,12 @@ asio::awaitable<TablePtr> current_table(RedisClient& client, sql::Oid oid) {
 
 asio::awaitable<std::uint64_t> count_rows(RedisClient& client, const sql::TableDef& table) {
   CommandBatch batch;
-  batch.add("ZCARD", sql::TableKeys(table).all_rows());
-  RepliesPtr replies = co_await client.execute(std::move(batch));
-  co_return static_cast<std::uint64_t>(replies->integer(0));
+  if (table.parts.empty()) batch.add("ZCARD", sql::TableKeys(table).all_rows());
+  for (const auto& part : table.parts) batch.add("ZCARD", sql::TableKeys(*part).all_rows());
+  const RepliesPtr replies = co_await client.execute(std::move(batch));
+  std::uint64_t rows = 0;
+  for (std::size_t index = 0; index < replies->size(); ++index) rows += static_cast<std::uint64_t>(replies->integer(index));
+  co_return rows;
 }
 
 asio::awaitable<void> fill(DdlContext& context, TablePtr table, sql::Oid oid) {
@@ -135,9 +139,11 @@ asio::awaitable<void> drop_indexes(DdlContext& context, sql::Oid table_oid, std:
   co_await change_catalog(context, make);
 }
 
-asio::awaitable<void> finish_removals_of(RedisClient& client, const std::vector<Removal>& pending, const std::string& prefix) {
-  for (const Removal& removal : pending) {
-    if (removal.prefix == prefix && !removal.whole) co_await run_removal(client, removal);
+asio::awaitable<void> finish_removals_of(RedisClient& client, const std::vector<Removal>& pending, TablePtr table) {
+  for (const TablePtr& stored : sql::stored_tables(table)) {
+    for (const Removal& removal : pending) {
+      if (removal.prefix == stored->prefix && !removal.whole) co_await run_removal(client, removal);
+    }
   }
 }
 

@@ -17,6 +17,6 @@ asio::awaitable<void> build_indexes(DdlContext& context, sql::Oid table, std::ve
 asio::awaitable<void> drop_indexes(DdlContext& context, sql::Oid table, std::vector<sql::Oid> indexes);
 
 /// Structures of dropped indexes that a new index would keep again, but whose old keys are still being deleted, must be gone first.
-asio::awaitable<void> finish_removals_of(RedisClient& client, const std::vector<Removal>& pending, const std::string& prefix);
+asio::awaitable<void> finish_removals_of(RedisClient& client, const std::vector<Removal>& pending, std::shared_ptr<const sql::TableDef> table);
 
 }  // namespace redquel::executor

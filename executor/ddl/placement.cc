@@ -5,6 +5,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/storage/placed_table.h"
 #include "executor/storage/version_copies.h"
+#include "sql/catalog/spread_table.h"
 
 namespace redquel::executor {
 
@@ -21,7 +22,8 @@ std::string_view emptiest_bucket(const sql::CatalogSnapshot& catalog) {
   constexpr int kBits = 6;
   std::map<std::string_view, std::size_t> tables;
   for (const auto& [oid, table] : catalog.tables) {
-    if (!table->mapping) ++tables[table->tag()];
+    if (table->mapping) continue;
+    for (const auto& stored : sql::stored_tables(table)) ++tables[stored->tag()];
   }
   const std::vector<std::string>& tags = placement_tags();
   std::string_view best;

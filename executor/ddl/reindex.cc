@@ -13,6 +13,7 @@
 #include "executor/transaction/transaction.h"
 #include "parser/option_value.h"
 #include "sql/catalog/member_form.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 
@@ -143,8 +144,10 @@ asio::awaitable<void> shorten_members(DdlContext& context, sql::Oid oid, std::st
   if (rebuilt.empty()) co_return;
   const LoadedCatalog loaded = co_await load_catalog(context.redis);
   if (const TablePtr table = loaded.snapshot->find_table(oid)) {
-    sql::SessionSettings settings = context.session.settings;
-    co_await repair_indexes(context.bulk, loaded.snapshot, table, std::move(settings));
+    for (const TablePtr& stored : sql::stored_tables(table)) {
+      sql::SessionSettings settings = context.session.settings;
+      co_await repair_indexes(context.bulk, loaded.snapshot, stored, std::move(settings));
+    }
   }
   co_await build_indexes(context, oid, std::move(rebuilt));
 }
@@ -173,8 +176,10 @@ asio::awaitable<void> run(DdlContext& context, const ast::Reindex& statement) {
       co_await shorten_members(context, table->oid, table->version);
       continue;
     }
-    sql::SessionSettings settings = context.session.settings;
-    co_await repair_indexes(context.bulk, loaded.snapshot, table, std::move(settings));
+    for (const TablePtr& stored : sql::stored_tables(table)) {
+      sql::SessionSettings settings = context.session.settings;
+      co_await repair_indexes(context.bulk, loaded.snapshot, stored, std::move(settings));
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 #include "executor/transaction/transaction.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/sqlstate.h"
 #include "sql/types/datetime.h"
@@ -70,28 +71,32 @@ asio::awaitable<void> validate_rows(DdlContext& context, sql::CatalogPtr catalog
       }
     }
   };
-  TableChangesPtr changes;
-  if (context.session.transaction) changes = context.session.transaction->buffer().changes(table->oid);
-  TableWalk walk(table);
-  while (std::optional<sql::Batch> page = co_await walk.next(context.bulk)) {
-    examine(changes ? unchanged_rows(*page, *table, *changes) : *page);
-  }
-  if (!changes) co_return;
-  TableChanges::Walk changed(*changes);
   EventLoopTurn turn;
-  for (bool is_over = false; !is_over;) {
-    std::vector<RowValues> rows;
-    while (rows.size() < sql::kBatchRows && !is_over) {
-      const ChangeLog::VersionPtr version = changed.next();
-      is_over = version == nullptr;
-      if (version && version->row.current) rows.push_back(version->row.current);
+  for (const auto& stored : sql::stored_tables(table)) {
+    TableChangesPtr changes;
+    if (context.session.transaction) changes = context.session.transaction->buffer().changes(stored->oid);
+    TableWalk walk(stored);
+    while (std::optional<sql::Batch> page = co_await walk.next(context.bulk)) {
+      examine(changes ? unchanged_rows(*page, *stored, *changes) : *page);
     }
-    if (!rows.empty()) examine(page_of_changed(*table, rows));
-    if (turn.is_over()) co_await turn.yield();
+    if (!changes) continue;
+    TableChanges::Walk changed(*changes);
+    for (bool is_over = false; !is_over;) {
+      std::vector<RowValues> rows;
+      while (rows.size() < sql::kBatchRows && !is_over) {
+        const ChangeLog::VersionPtr version = changed.next();
+        is_over = version == nullptr;
+        if (version && version->row.current) rows.push_back(version->row.current);
+      }
+      if (!rows.empty()) examine(page_of_changed(*stored, rows));
+      if (turn.is_over()) co_await turn.yield();
+    }
   }
 }
 
 asio::awaitable<void> store_keys(DdlContext& context, std::shared_ptr<const sql::TableDef> table) {
+  for (const auto& part : table->parts) co_await store_keys(context, part);
+  if (!table->parts.empty()) co_return;
   const RowEncoder encoder(table, std::vector<sql::Structure>());
   std::vector<std::size_t> key_positions;
   for (std::size_t position = 0; position < encoder.width(); ++position) {

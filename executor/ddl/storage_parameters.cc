@@ -39,6 +39,7 @@ constexpr auto kReal = ParameterKind::kReal;
 
 /// Manual: CREATE TABLE and CREATE INDEX, Storage Parameters.
 constexpr StorageParameter kStorageParameters[] = {
+    {"heap", "buckets", kInteger, 1, 64},  // spread_options.h
     {"heap", "fillfactor", kInteger, 10, 100},
     {"heap", "toast_tuple_target", kInteger, 128, 8160},
     {"heap", "parallel_workers", kInteger, 0, 1024},
@@ -147,13 +148,10 @@ void check_storage_parameters(std::string_view owner, const std::vector<ast::Opt
       throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("parameter \"{}\" specified more than once", option.name));
     }
     if (is_table && (option.name == "ttl" || option.name == "ttl_column" || option.name == "cache")) continue;  // ttl_options.h
+    if (is_table && option.name == "bucket_by") continue;                                                    // spread_options.h
     if (is_table && option.name == "oids") {
       if (parser::option_flag(option).value_or(true)) throw SqlError(sqlstate::kFeatureNotSupported, "tables declared WITH OIDS are not supported");
       continue;
-    }
-    if (is_table && (option.name == "buckets" || option.name == "bucket_by")) {
-      throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("storage parameter \"{}\" is not supported", option.name))
-          .hint("A table of a Redis Cluster lies in one bucket as a whole.");
     }
     const StorageParameter* known = find_parameter(option.name_space.empty() ? owner : "toast", option.name);
     if (known == nullptr) throw sql::unrecognized_parameter(option.name);

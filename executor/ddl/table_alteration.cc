@@ -13,6 +13,7 @@
 #include "executor/ddl/index_expressions.h"
 #include "executor/ddl/row_conversion.h"
 #include "executor/ddl/sequence_options.h"
+#include "executor/ddl/spread_options.h"
 #include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/ttl_options.h"
 #include "executor/runtime/session_context.h"
@@ -417,6 +418,7 @@ void TableAlteration::command(const ast::DropIdentity& written) {
 void TableAlteration::command(const ast::SetTableOptions& written) {
   if (written.reset) check_reset_parameters(written.options);
   else check_storage_parameters("heap", written.options);
+  refuse_other_buckets(written.options);
   set_cache_option(table_, written.options, written.reset);
   if (set_time_to_live(table_, written.options, written.reset)) needs_rewrite_ = needs_rewrite_ || !is_empty_;
 }

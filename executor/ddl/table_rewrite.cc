@@ -12,6 +12,7 @@
 #include "executor/ddl/table_alteration.h"
 #include "executor/runtime/failure.h"
 #include "executor/storage/table_walk.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
 
@@ -35,7 +36,7 @@ sql::TableDef alter(CatalogDraft& draft, const ast::AlterTable& statement, const
 asio::awaitable<bool> try_keep_rows(DdlContext& context, const ast::AlterTable& statement, TablePtr before) {
   const LoadedCatalog loaded = co_await load_catalog(context.redis);
   const TablePtr now = loaded.snapshot->find_table(before->oid);
-  if (!now || now->version != before->version || !now->has_hidden_key()) co_return false;
+  if (!now || now->version != before->version || !now->has_hidden_key() || !now->parts.empty()) co_return false;
   const TableState state = co_await table_state(context.redis, *before);
   CatalogDraft trial(loaded, context.session);
   std::vector<ColumnRewrite> rewrites;
@@ -51,7 +52,7 @@ asio::awaitable<bool> try_keep_rows(DdlContext& context, const ast::AlterTable& 
     if (!is_same) return;
     sql::TableDef altered = alter(draft, statement, table, table->prefix, rewrites);
     altered.used_fields = table->used_fields;
-    draft.require_unchanged(table->oid, state.change_counter);
+    draft.require_unchanged(state);
     draft.delete_key(sql::TableKeys(*table).row_counter());
     draft.put(std::move(altered));
   };
@@ -69,6 +70,8 @@ sql::TableDef relocated(sql::TableDef table, const std::string& prefix) {
   for (sql::IndexDef& index : table.indexes) index.short_members = true;
   choose_presence(table);
   table.prefix = prefix;
+  sql::settle_spread(table);
+  sql::make_parts(table);
   return table;
 }
 
@@ -88,7 +91,7 @@ asio::awaitable<bool> try_rewrite_table(DdlContext& context, const ast::AlterTab
   if (is_kept) co_return true;
   std::string prefix;
   const MakeDraft reserve = [&](CatalogDraft& draft) {
-    prefix = draft.reserve_prefix(before->schema, before->name, fmt::format("table {}", before->oid), before->tag());
+    prefix = draft.reserve_place(*before);
   };
   co_await change_catalog(context, reserve);
 
@@ -96,6 +99,7 @@ asio::awaitable<bool> try_rewrite_table(DdlContext& context, const ast::AlterTab
   const TablePtr now = loaded.snapshot->find_table(before->oid);
   sql::TableDef shadow = *before;
   shadow.prefix = prefix;
+  sql::make_parts(shadow);
   const auto write_rows = [&]() -> asio::awaitable<bool> {
     if (!now || now->version != before->version) co_return false;
     try {
@@ -113,9 +117,9 @@ asio::awaitable<bool> try_rewrite_table(DdlContext& context, const ast::AlterTab
         if (!is_committed) return;
         sql::TableDef altered = alter(draft, statement, table, prefix, rewrites);
         move_sequences(draft, *table, prefix);
-        draft.require_unchanged(table->oid, state.change_counter);
+        draft.require_unchanged(state);
         draft.count_change(table->oid);
-        draft.remove(removal_of_table(*table));
+        draft.remove_stored_tables(*table);
         draft.put(std::move(altered));
       };
       const bool is_first = co_await try_change_catalog(context, make);
@@ -127,7 +131,7 @@ asio::awaitable<bool> try_rewrite_table(DdlContext& context, const ast::AlterTab
   const Attempt<bool> is_committed = co_await attempt(write_rows());
   if (is_committed.value.value_or(false)) co_return true;
   if (is_committed.failure) co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
-  const MakeDraft clean = [&](CatalogDraft& draft) { draft.remove(removal_of_table(shadow)); };
+  const MakeDraft clean = [&](CatalogDraft& draft) { draft.remove_stored_tables(shadow); };
   co_await change_catalog(context, clean);
   if (is_committed.failure) std::rethrow_exception(is_committed.failure);
   co_return false;

@@ -74,6 +74,7 @@ asio::awaitable<void> rewrite_in_transaction(DdlContext& context, sql::Oid oid, 
   if (has_pending_checks(transaction, *catalog.snapshot(), *before)) {
     throw SqlError(sqlstate::kObjectInUse, fmt::format("cannot {} \"{}\" because it has pending trigger events", command, before->name));
   }
+  if (!before->parts.empty()) throw sql::not_supported(std::string(command) + " that writes the rows of a table in several buckets anew, in a transaction");
   const TableState state = co_await table_state(context.redis, *before);
   const std::string owner = fmt::format("table {}", oid);
   UsedPlaces used;
@@ -97,7 +98,7 @@ asio::awaitable<void> rewrite_in_transaction(DdlContext& context, sql::Oid oid, 
   const MakeDraft make = [&](CatalogDraft& draft) {
     draft.reserve_exactly(prefix, owner);
     change_at(draft, oid, prefix, change);
-    if (!catalog.is_new_place(before->prefix)) draft.require_unchanged(oid, state.change_counter);
+    if (!catalog.is_new_place(before->prefix)) draft.require_unchanged(state);
     draft.count_change(oid);
     draft.remove(removal_of_table(*before));
   };

@@ -11,6 +11,7 @@
 #include "executor/ddl/sequence_restart.h"
 #include "executor/roles/access.h"
 #include "executor/storage/table_walk.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/structure_kind.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/name_errors.h"
@@ -78,6 +79,7 @@ void move_to_prefix(CatalogDraft& draft, const sql::TableDef& table, const std::
   const DependentChanges checked;
   sql::TableDef changed = table;
   changed.prefix = prefix;
+  sql::make_parts(changed);
   draft.rename_key(sql::TableKeys(table).row_counter(), sql::TableKeys(changed).row_counter());
   const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
   for (auto [oid, sequence] : sequences) {
@@ -87,7 +89,7 @@ void move_to_prefix(CatalogDraft& draft, const sql::TableDef& table, const std::
     sequence.key = key;
     draft.put(std::move(sequence));
   }
-  draft.remove(removal_of_table(table));
+  draft.remove_stored_tables(table);
   draft.put(std::move(changed));
 }
 
@@ -128,14 +130,14 @@ std::vector<TablePtr> find_tables(CatalogDraft& draft, const ast::Truncate& stat
 asio::awaitable<void> return_prefix(DdlContext& context, sql::Oid oid, std::string prefix) {
   LoadedCatalog loaded = co_await load_catalog(context.redis);
   const TablePtr table = loaded.snapshot->find_table(oid);
-  if (!table || table->prefix == prefix || loaded.prefixes.contains(prefix)) co_return;
+  if (!table || !table->parts.empty() || table->prefix == prefix || loaded.prefixes.contains(prefix)) co_return;
   const TableState state = co_await table_state(context.redis, *table);
   if (!state.is_empty) co_return;
   const MakeDraft make = [&](CatalogDraft& draft) {
     const TablePtr now = draft.catalog().find_table(oid);
     if (!now || now->version != table->version) return;
     if (!draft.reserve_exactly(prefix, fmt::format("table {}", oid))) return;
-    draft.require_unchanged(oid, state.change_counter);
+    draft.require_unchanged(state);
     const DependentChanges checked;
     move_to_prefix(draft, *now, prefix);
   };
@@ -156,7 +158,7 @@ asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Tr
     const std::vector<TablePtr> tables = find_tables(draft, statement);
     const DependentChanges checked;
     for (const TablePtr& table : tables) {
-      const std::string prefix = draft.reserve_prefix(table->schema, table->name, fmt::format("table {}", table->oid), table->tag());
+      const std::string prefix = draft.reserve_place(*table);
       const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
       for (auto [oid, sequence] : sequences) {
         if (sequence.owner_table != table->oid || !statement.restart_identity) continue;
@@ -169,7 +171,7 @@ asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Tr
         batch.add("DEL", sequence.key);  // of a TRUNCATE that was taken back
         draft.put(std::move(sequence));
       }
-      draft.remove(removal_of_table(*table));
+      draft.remove_stored_tables(*table);
       sql::TableDef changed = *table;
       changed.prefix = prefix;
       draft.put(std::move(changed));
@@ -192,8 +194,10 @@ asio::awaitable<void> run(DdlContext& context, const ast::Truncate& statement) {
     const std::vector<TablePtr> tables = find_tables(names, statement);
     std::map<sql::Oid, Contents> contents;
     for (const TablePtr& table : tables) {
-      Contents read = co_await read_contents(context.redis, table);
-      contents.emplace(table->oid, std::move(read));
+      for (const TablePtr& stored : sql::stored_tables(table)) {
+        Contents read = co_await read_contents(context.redis, stored);
+        contents.emplace(stored->oid, std::move(read));
+      }
     }
     moved.clear();
     bool is_same = true;
@@ -205,7 +209,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::Truncate& statement) {
       });
       if (!is_same) return;
       for (const TablePtr& table : now) {
-        const Contents& found = contents.at(table->oid);
+        const std::vector<TablePtr> stored = sql::stored_tables(table);
         if (statement.restart_identity) {
           const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
           for (auto [oid, sequence] : sequences) {
@@ -215,13 +219,16 @@ asio::awaitable<void> run(DdlContext& context, const ast::Truncate& statement) {
             if (sequence.cache > 1) draft.put(std::move(sequence));
           }
         }
-        if (found.is_large) {
+        if (std::ranges::any_of(stored, [&](const TablePtr& part) { return contents.at(part->oid).is_large; })) {
           moved.emplace_back(table->oid, table->prefix);
-          move_to_prefix(draft, *table, draft.reserve_prefix(table->schema, table->name, fmt::format("table {}", table->oid), table->tag()));
+          move_to_prefix(draft, *table, draft.reserve_place(*table));
           continue;
         }
-        for (const std::string& key : found.keys) draft.delete_key(key);
-        draft.require_unchanged(table->oid, found.change_counter);
+        for (const TablePtr& part : stored) {
+          const Contents& found = contents.at(part->oid);
+          for (const std::string& key : found.keys) draft.delete_key(key);
+          draft.require_unchanged(part->oid, found.change_counter);
+        }
         draft.count_change(table->oid);
         draft.put(*table);
       }

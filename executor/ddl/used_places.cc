@@ -102,6 +102,7 @@ asio::awaitable<bool> UsedPlaces::find(DdlContext& context, const CatalogDraft& 
   for (std::size_t index = known; index < reserved.size(); ++index) {
     const std::string& prefix = reserved[index].first;
     if (prefix.starts_with(sql::kTemporarySchemaPrefix)) continue;  // a random name
+    if (reserved[index].second.starts_with(kPartOwner)) continue;   // the prefix of the table is looked at
     std::string use = co_await use_of(context, draft, prefix);
     if (use.empty()) continue;
     if (used_.size() >= kMostUsed) {
@@ -147,6 +148,8 @@ std::string key_of(const sql::TableDef& table, const Structure& structure) {
 
 std::set<std::string> structure_keys(const sql::TableDef& table) {
   std::set<std::string> keys;
+  for (const auto& part : table.parts) keys.merge(structure_keys(*part));
+  if (!keys.empty() || !table.parts.empty()) return keys;
   for (const Structure& structure : sql::structures_of(table)) keys.insert(key_of(table, structure));
   return keys;
 }

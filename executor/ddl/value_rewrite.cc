@@ -12,6 +12,7 @@
 #include "executor/ddl/table_rewrite.h"
 #include "executor/runtime/failure.h"
 #include "executor/storage/table_walk.h"
+#include "sql/catalog/spread_table.h"
 #include "executor/transaction/transaction.h"
 #include "executor/transaction/transaction_catalog.h"
 #include "sql/functions/changed_values.h"
@@ -29,7 +30,7 @@ constexpr int kRewriteAttempts = 10;
 /// A table whose rows are copied to another place.
 struct Moved {
   TablePtr before, shadow;
-  std::string counter;  // of changes
+  TableState state = {};
 };
 
 std::vector<TablePtr> tables_with(const sql::CatalogSnapshot& catalog, sql::Oid type) {
@@ -81,7 +82,7 @@ asio::awaitable<void> copy_table(DdlContext& context, const LoadedCatalog& loade
 asio::awaitable<TablePtr> make_shadow(DdlContext& context, TablePtr before) {
   std::string prefix;
   const MakeDraft reserve = [&](CatalogDraft& draft) {
-    prefix = draft.reserve_prefix(before->schema, before->name, fmt::format("table {}", before->oid), before->tag());
+    prefix = draft.reserve_place(*before);
   };
   co_await change_catalog(context, reserve);
   co_return std::make_shared<const sql::TableDef>(relocated(*before, prefix));
@@ -92,19 +93,21 @@ asio::awaitable<bool> try_change_type(DdlContext& context, const std::function<T
   const LoadedCatalog loaded = co_await load_definitions(context);
   CatalogDraft trial(loaded, context.session);
   const TypeChange change = make(trial);
-  std::vector<std::pair<TablePtr, std::string>> empty_tables;
+  std::vector<std::pair<TablePtr, TableState>> empty_tables;
   std::vector<Moved> moves;
   for (const TablePtr& table : tables_with(*loaded.snapshot, change.type)) {
     TableState state = co_await table_state(context.redis, *table);
     const Transaction* transaction = context.session.transaction.get();
-    const bool has_changes = transaction != nullptr && transaction->buffer().changes(table->oid);
+    const bool has_changes = transaction != nullptr && std::ranges::any_of(sql::stored_tables(table), [&](const TablePtr& stored) {
+      return transaction->buffer().changes(stored->oid) != nullptr;
+    });
     if (state.is_empty && !has_changes && !table->mapping) {
-      empty_tables.emplace_back(table, std::move(state.change_counter));
+      empty_tables.emplace_back(table, std::move(state));
       continue;
     }
     check_movable(*loaded.snapshot, *table, change.type);
     if (transaction != nullptr) throw sql::not_supported("another definition of a type that rows are of, in a transaction block");
-    moves.push_back({table, nullptr, std::move(state.change_counter)});
+    moves.push_back({table, nullptr, std::move(state)});
   }
   if (change.meanwhile && !moves.empty()) sql::register_user_types({{change.type, change.meanwhile}});
   const auto move_rows = [&]() -> asio::awaitable<bool> {
@@ -123,12 +126,12 @@ asio::awaitable<bool> try_change_type(DdlContext& context, const std::function<T
                 tables_with(draft.catalog(), change.type).size() == moves.size() + empty_tables.size();
       if (!is_same) return;
       make(draft);
-      for (const auto& [table, counter] : empty_tables) draft.require_unchanged(table->oid, counter);
+      for (const auto& [table, state] : empty_tables) draft.require_unchanged(state);
       for (const Moved& moved : moves) {
         move_sequences(draft, *moved.before, moved.shadow->prefix);
-        draft.require_unchanged(moved.before->oid, moved.counter);
+        draft.require_unchanged(moved.state);
         draft.count_change(moved.before->oid);
-        draft.remove(removal_of_table(*moved.before));
+        draft.remove_stored_tables(*moved.before);
         draft.put(relocated(*draft.catalog().find_table(moved.before->oid), moved.shadow->prefix));
       }
     };
@@ -140,7 +143,7 @@ asio::awaitable<bool> try_change_type(DdlContext& context, const std::function<T
   if (change.meanwhile && !moves.empty()) sql::register_user_types(loaded.snapshot->types);
   const MakeDraft clean = [&](CatalogDraft& draft) {
     for (const Moved& moved : moves) {
-      if (moved.shadow) draft.remove(removal_of_table(*moved.shadow));
+      if (moved.shadow) draft.remove_stored_tables(*moved.shadow);
     }
   };
   if (is_committed.failure) co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation

@@ -15,7 +15,6 @@
 #include "executor/roles/hidden_values.h"
 #include "executor/runtime/clock.h"
 #include "executor/runtime/failure.h"
-#include "executor/storage/version_copies.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/commit.h"
 #include "executor/transaction/set_constraints.h"
@@ -298,7 +297,6 @@ asio::awaitable<void> RedisEngine::settle_advisory(AdvisoryLocks& locks) {
 }
 
 asio::awaitable<void> RedisEngine::prepare_locks(Transaction& transaction, const SessionState& session) {
-  if (sql::uses_cluster() && transaction.catalog() != nullptr) lease_.cover(tags_in_use(*transaction.catalog()->snapshot()));
   if (!transaction.locks().token.empty()) {
     co_await lease_.hold();
     if (!lease_.covers(transaction.locks().token)) throw lapsed_lock();

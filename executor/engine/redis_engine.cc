@@ -310,7 +310,7 @@ asio::awaitable<PreparedPtr> RedisEngine::plan_by_sizes(PreparedPtr prepared, De
   bool any_large = false;
   for (std::size_t i = 0; i < tables.size(); ++i) {
     const auto rows = static_cast<double>(replies->integer(i));
-    sizes[tables[i]->oid] = rows;
+    sizes[tables[i]->part_of != 0 ? tables[i]->part_of : tables[i]->oid] += rows;
     any_large = any_large || rows >= planner::kSmallTable;
   }
   if (!any_large) co_return prepared;

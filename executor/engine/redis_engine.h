@@ -22,6 +22,7 @@
 #include "executor/transaction/commit.h"
 #include "executor/transaction/commit_fence.h"
 #include "executor/transaction/lock_wait.h"
+#include "sql/catalog/spread_table.h"
 
 namespace redquel::executor {
 
@@ -151,7 +152,9 @@ class RedisEngine : public Engine {
   LockLease lease_{shared_, limits_.lock_lease_ms, [this] {
                      std::vector<PlacedTable> tables;
                      if (!catalog_) return tables;
-                     for (const auto& [oid, table] : catalog_->tables) tables.emplace_back(*table);
+                     for (const auto& [oid, table] : catalog_->tables) {
+                       for (const auto& stored : sql::stored_tables(table)) tables.emplace_back(*stored);
+                     }
                      return tables;
                    }};
   TemporarySchemas temporary_{shared_, limits_.lock_lease_ms};

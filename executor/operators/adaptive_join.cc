@@ -7,6 +7,7 @@
 #include "executor/tables/lookup_keys.h"
 #include "executor/tables/member_rows.h"
 #include "executor/tables/memory_run.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::executor {
@@ -106,10 +107,11 @@ class AdaptiveJoinOperator final : public Operator, public SharedOperator {
 
   asio::awaitable<Bounds> bounds_of_redis() {
     CommandBatch probe;
-    probe.add("ZCARD", sql::TableKeys(*lookup_.read.table).all_rows());
-    RepliesPtr size = co_await context_.ask(std::move(probe), counters_.get());
+    for (const auto& stored : sql::stored_tables(lookup_.read.table)) probe.add("ZCARD", sql::TableKeys(*stored).all_rows());
+    RepliesPtr sizes = co_await context_.ask(std::move(probe), counters_.get());
     // A lookup costs about three times what a row of a scan does.
-    const auto inner_rows = static_cast<std::size_t>(size->integer(0));
+    std::size_t inner_rows = 0;
+    for (std::size_t index = 0; index < sizes->size(); ++index) inner_rows += static_cast<std::size_t>(sizes->integer(index));
     co_return Bounds{std::min(plan_.most_lookups, inner_rows / 3), std::min(kMostFoundRows, inner_rows / 3)};
   }
 

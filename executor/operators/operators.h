@@ -28,6 +28,8 @@ OperatorPtr make_limit(const planner::PhysicalNode&, const planner::PhysicalLimi
 OperatorPtr make_distinct(const planner::PhysicalNode&, const planner::PhysicalDistinct&, ExecutionContext&);
 /// Each row of the input once. `name` is for messages.
 OperatorPtr make_distinct_rows(OperatorPtr input, std::span<const sql::Type> types, const char* name, ExecutionContext&);
+/// The parts of a table in several buckets, side by side.
+OperatorPtr make_gather(const planner::PhysicalNode&, const planner::Gather&, ExecutionContext&);
 OperatorPtr make_set_operation(const planner::PhysicalNode&, const planner::PhysicalSetOperation&, ExecutionContext&);
 OperatorPtr make_share(const planner::PhysicalNode&, const planner::PhysicalShare&, ExecutionContext&);
 OperatorPtr make_shared_scan(const planner::PhysicalNode&, const planner::PhysicalSharedScan&, ExecutionContext&);

@@ -46,6 +46,7 @@ struct OwnVolatility {
   bool operator()(const planner::IndexRanks& n) const { return is_volatile(*n.fallback); }
   bool operator()(const planner::MappedCount& n) const { return is_volatile(*n.fallback); }
   bool operator()(const planner::AdaptiveJoin& n) const { return is_volatile(*n.lookup) || is_volatile(*n.hash); }
+  bool operator()(const planner::Gather& n) const { return any_volatile(n.values) || any_volatile(n.keys); }
   bool operator()(const planner::PhysicalValues& n) const { return any_volatile(n.rows); }
   bool operator()(const planner::PhysicalFunctionScan& n) const {
     return std::any_of(n.calls.begin(), n.calls.end(), [](const auto& call) { return any_volatile(call.arguments); });

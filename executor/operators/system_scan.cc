@@ -11,6 +11,7 @@
 #include "executor/tables/held_locks.h"
 #include "executor/tables/redis_scan.h"
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/sqlstate.h"
@@ -50,7 +51,7 @@ class SystemScanOperator final : public Operator {
       } else if (!counted.empty()) {
         sql::ShownRowCounts::Counts counts;
         for (std::size_t i = 0; i < counted.size(); ++i) {
-          if (!(*replies)[i + 1].is_error()) counts[counted[i]] = replies->integer(i + 1);  // Redis may refuse the login the key
+          if (!(*replies)[i + 1].is_error()) counts[counted[i]] += replies->integer(i + 1);  // Redis may refuse the login the key
         }
         const sql::ShownRowCounts shown(counts);
         read();
@@ -79,8 +80,10 @@ class SystemScanOperator final : public Operator {
     if (!column || std::ranges::find(plan_.positions, *column) == plan_.positions.end()) return tables;
     for (const auto& [oid, table] : context_.catalog()->tables) {
       if (table->mapping) continue;
-      batch.add("ZCARD", sql::TableKeys(*table).all_rows());
-      tables.push_back(oid);
+      for (const auto& stored : sql::stored_tables(table)) {
+        batch.add("ZCARD", sql::TableKeys(*stored).all_rows());
+        tables.push_back(oid);
+      }
     }
     return tables;
   }

@@ -10,6 +10,7 @@
 #include "executor/ddl/column_definition.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/placement.h"
+#include "executor/ddl/spread_options.h"
 #include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/temporary.h"
@@ -149,7 +150,7 @@ class CreateTableAsExecution final : public Execution {
     table.name = relation.name;
     take_ownership(draft, sql::AclKind::kTable, table);
     table.on_commit = on_commit(parts.into->on_commit, schema);
-    table.prefix = draft.reserve_prefix(schema, relation.name, fmt::format("table {}", table.oid), tag_of_new_table(draft, {}));
+    table.prefix = draft.reserve_prefix(schema, relation.name, fmt::format("table {}", table.oid), declares_buckets(parts.into->options) ? sql::home_tag() : tag_of_new_table(draft, {}));
     for (std::size_t i = 0; i < columns.size(); ++i) {
       sql::ColumnDef column;
       column.name = i < parts.into->columns.size() ? parts.into->columns[i] : columns[i].name;
@@ -168,6 +169,8 @@ class CreateTableAsExecution final : public Execution {
     set_time_to_live(table, parts.into->options);
     set_cache_option(table, parts.into->options);
     choose_presence(table);
+    if (!parts.materialized) set_spread(draft, table, parts.into->options);
+    else if (declares_buckets(parts.into->options)) throw sql::not_supported("a materialized view in several buckets");
     const sql::Oid oid = table.oid;
     draft.put(std::move(table));
     return oid;

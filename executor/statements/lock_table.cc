@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "executor/roles/access.h"
 #include "executor/transaction/transaction.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/error.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -33,7 +36,7 @@ class LockTableExecution final : public Execution {
       std::vector<sql::CatalogSnapshot::TablePtr> tables;
       for (const ast::TableRef& written : statement.relations) {
         for (auto& table : tables_of(*catalog, written.name)) {
-          if (locked.insert(table->oid).second) tables.push_back(std::move(table));
+          if (locked.insert(table->oid).second) std::ranges::copy(sql::stored_tables(table), std::back_inserter(tables));
         }
       }
       if (tables.empty()) co_return std::nullopt;

@@ -51,6 +51,8 @@ struct MakeByKind {
   OperatorPtr operator()(const planner::AdaptiveJoin& plan) const { return make_adaptive_join(node, plan, context); }
   OperatorPtr operator()(const planner::LookupJoin& plan) const { return make_lookup_join(node, plan, context); }
 
+  OperatorPtr operator()(const planner::Gather& plan) const { return make_gather(node, plan, context); }
+
   OperatorPtr operator()(const planner::PhysicalValues& plan) const { return make_values(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalFunctionScan& plan) const {
     return make_function_scan(node, plan, context);

@@ -11,6 +11,7 @@
 
 #include "executor/copy/copy_source.h"
 #include "executor/engine/function_execution.h"
+#include "executor/operators/gather.h"
 #include "executor/redis/wrong_type.h"
 #include "executor/roles/hidden_values.h"
 #include "executor/roles/role_access.h"
@@ -284,7 +285,7 @@ class QueryRun {
       context_->set_reads(&reads_);
     }
     // A statement that writes changes its tables' counters, and must not run twice: the write unit checks the replaced rows.
-    snapshot_.begin(planner::tables_of(plan_));
+    snapshot_.begin(tables_of_run(plan_, context_->evaluation(), parameters_.size()));
     const bool is_pieced = plan_ == planned.plan ? prepared_->plan->needs_snapshot : planner::needs_snapshot(plan_);
     const bool needs_snapshot = is_pieced || snapshot_.spans_buckets();
     compares_counters_ = !policy_.is_strict && !policy_.writes && needs_snapshot;

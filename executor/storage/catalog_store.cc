@@ -261,14 +261,28 @@ std::map<int, std::vector<std::string>> parts_of(const sql::CatalogSnapshot& bas
     parts.take(table.tag(), std::to_string(oid));
     parts.expect_value(changes_key(table), counter);
   }
+  const auto drop = [&](const PlacedTable& table) {
+    parts.take(table.tag(), std::to_string(table.oid()));
+    parts.run({"HDEL", own_key(table.tag(), sql::kVersionsKey), std::to_string(table.oid())});
+  };
+  const auto drop_part = [&](const PlacedTable& part) {
+    drop(part);
+    parts.run({"UNLINK", changes_key(part)});
+  };
   for (const sql::Oid oid : change.dropped_tables) {
-    const PlacedTable table = placed(base, oid);
-    parts.take(table.tag(), std::to_string(oid));
-    parts.run({"HDEL", own_key(table.tag(), sql::kVersionsKey), std::to_string(oid)});
+    drop(placed(base, oid));
+    for (const PlacedTable& part : placed_parts(base, oid)) drop_part(part);
   }
+  const auto define = [&](const PlacedTable& table) {
+    if (base.find_table(table.oid())) parts.take(table.tag(), std::to_string(table.oid()));
+    parts.run({"HSET", own_key(table.tag(), sql::kVersionsKey), std::to_string(table.oid()), new_version});
+  };
   for (const sql::TableDef& table : change.tables) {
-    if (base.find_table(table.oid)) parts.take(table.tag(), std::to_string(table.oid));
-    parts.run({"HSET", own_key(table.tag(), sql::kVersionsKey), std::to_string(table.oid), new_version});
+    define(table);
+    for (const auto& part : table.parts) define(*part);
+    for (const PlacedTable& part : placed_parts(base, table.oid)) {
+      if (std::ranges::find(table.parts, part.oid(), &sql::TableDef::oid) == table.parts.end()) drop_part(part);
+    }
   }
   const CatalogFields fields = fields_of(base, change, new_version);
   parts.run_pieces("HSET", home_key(sql::kCatalogKey), words_of(fields.definitions));
@@ -382,7 +396,10 @@ asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, 
 CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange change, bool by_parts) {
   CatalogCommit commit;
   commit.new_version = random_version();
-  for (const sql::Oid table : tables_in_use(change)) commit.tables.push_back(placed(base, table));
+  for (const sql::Oid table : tables_in_use(change)) {
+    commit.tables.push_back(placed(base, table));
+    for (const PlacedTable& part : placed_parts(base, table)) commit.tables.push_back(part);
+  }
   if (sql::uses_cluster()) {
     commit.tables.push_back(home_table(0));  // kDefinitionsField
     commit.parts = parts_of(base, change, commit.new_version, by_parts);

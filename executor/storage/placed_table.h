@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/catalog.h"
@@ -39,6 +40,15 @@ inline PlacedTable home_table(sql::Oid oid) { return sql::uses_cluster() ? Place
 inline PlacedTable placed(const sql::CatalogSnapshot& catalog, sql::Oid oid) {
   if (const auto table = catalog.find_table(oid)) return *table;
   return home_table(oid);
+}
+
+/// Returns the parts of a table of the catalog that lies in several buckets; none for other tables.
+inline std::vector<PlacedTable> placed_parts(const sql::CatalogSnapshot& catalog, sql::Oid oid) {
+  std::vector<PlacedTable> parts;
+  if (const auto table = catalog.find_table(oid)) {
+    for (const auto& part : table->parts) parts.emplace_back(*part);
+  }
+  return parts;
 }
 
 /// Returns a key of stored_keys.h behind the tag of a bucket.

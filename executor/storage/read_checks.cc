@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::executor {
@@ -56,7 +57,9 @@ asio::awaitable<std::map<std::string, std::string>> counters_of(RedisClient& red
 }
 
 void add_all(const sql::CatalogSnapshot& catalog, std::vector<std::string>& keys) {
-  for (const auto& [oid, table] : catalog.tables) keys.push_back(sql::TableKeys(*table).changes());
+  for (const auto& [oid, table] : catalog.tables) {
+    for (const auto& stored : sql::stored_tables(table)) keys.push_back(sql::TableKeys(*stored).changes());
+  }
 }
 
 }  // namespace

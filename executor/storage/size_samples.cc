@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 
 #include "executor/redis/server_info.h"
 #include "executor/storage/databases.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/structure_kind.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
@@ -118,15 +120,15 @@ class TableSample {
     if (!is_shown_) return;
     double all = all_rows_;
     for (const StructureSample& structure : structures_) all += structure.bytes(replies);
-    sizes.relations[table_->oid] = std::llround(rows_.estimate(replies));
+    sizes.relations[table_->part_of != 0 ? table_->part_of : table_->oid] += std::llround(rows_.estimate(replies));
     sizes.indexes[table_->oid] = std::llround(all);
-    if (!table_->primary_key.empty()) sizes.relations[sql::primary_key_index(*table_).oid] = std::llround(all_rows_);
+    if (!table_->primary_key.empty()) sizes.relations[sql::primary_key_index(*table_).oid] += std::llround(all_rows_);
     for (const sql::IndexDef& index : table_->indexes) {
       double bytes = 0;
       for (const Structure& part : sql::structures_of(*table_, index)) {
         for (const StructureSample& structure : structures_) bytes += structure.structure() == part ? structure.bytes(replies) : 0;
       }
-      sizes.relations[index.oid] = std::llround(bytes);
+      sizes.relations[index.oid] += std::llround(bytes);
     }
   }
 
@@ -183,7 +185,7 @@ asio::awaitable<sql::RelationSizes> sample_relations(RedisClient& client, const 
   sql::RelationSizes sizes;
   std::vector<std::shared_ptr<const sql::TableDef>> tables;
   for (const auto& [oid, table] : catalog.tables) {
-    if (!table->mapping) tables.push_back(table);
+    if (!table->mapping) std::ranges::copy(sql::stored_tables(table), std::back_inserter(tables));
   }
   for (std::size_t i = 0; i < tables.size(); i += kTablesPerTrip) {
     co_await sample_tables(client, std::span(tables).subspan(i, std::min(kTablesPerTrip, tables.size() - i)), sizes);

@@ -1,9 +1,11 @@
 #include "executor/storage/table_walk.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include "executor/storage/row_reader.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::executor {
@@ -100,7 +102,23 @@ struct TableWalk::Page {
   std::unique_ptr<RedisRequest> request;
 };
 
-TableWalk::TableWalk(TablePtr table, std::size_t page_rows) : table_(std::move(table)), page_rows_(page_rows) {}
+TableWalk::TableWalk(TablePtr table, std::size_t page_rows) : page_rows_(page_rows) {
+  later_parts_ = sql::stored_tables(table);
+  std::ranges::reverse(later_parts_);
+  start_next_part();
+}
+
+bool TableWalk::start_next_part() {
+  if (later_parts_.empty()) return false;
+  table_ = std::move(later_parts_.back());
+  later_parts_.pop_back();
+  last_.reset();
+  before_.reset();
+  page_.reset();
+  at_end_ = false;
+  return true;
+}
+
 TableWalk::~TableWalk() = default;
 
 std::unique_ptr<TableWalk::Page> TableWalk::start_page(RedisClient& client, std::vector<Element> elements) {
@@ -114,12 +132,12 @@ std::unique_ptr<TableWalk::Page> TableWalk::start_page(RedisClient& client, std:
 }
 
 asio::awaitable<std::optional<sql::Batch>> TableWalk::next_of_many(RedisClient& client) {
-  if (at_end_) co_return std::nullopt;
-  if (!page_) {
+  if (at_end_ && !start_next_part()) co_return std::nullopt;
+  while (!page_) {
     std::vector<Element> first = co_await next_elements(client);
     at_end_ = first.empty();
-    if (at_end_) co_return std::nullopt;
-    page_ = start_page(client, std::move(first));
+    if (!at_end_) page_ = start_page(client, std::move(first));
+    else if (!start_next_part()) co_return std::nullopt;
   }
   const std::unique_ptr<Page> page = std::move(page_);
   const RepliesPtr replies = co_await page->request->replies();
@@ -134,6 +152,7 @@ asio::awaitable<std::optional<sql::Batch>> TableWalk::next_of_many(RedisClient& 
 
 asio::awaitable<std::vector<std::string>> TableWalk::next_members(RedisClient& client) {
   std::vector<Element> elements = co_await next_elements(client);
+  while (elements.empty() && start_next_part()) elements = co_await next_elements(client);
   std::vector<std::string> members;
   if (elements.empty()) co_return members;
   before_ = last_;
@@ -145,6 +164,7 @@ asio::awaitable<std::vector<std::string>> TableWalk::next_members(RedisClient& c
 asio::awaitable<std::optional<sql::Batch>> TableWalk::next(RedisClient& client) {
   if (at_end_) co_return std::nullopt;
   std::vector<Element> elements = co_await next_elements(client);
+  while (elements.empty() && start_next_part()) elements = co_await next_elements(client);
   before_ = last_;
   if (elements.empty()) {
     at_end_ = true;
@@ -169,12 +189,23 @@ std::vector<std::vector<sql::Datum>> decode_rows(const sql::Batch& batch) {
 }
 
 asio::awaitable<TableState> table_state(RedisClient& client, const sql::TableDef& table) {
+  TableState state{true, {}};
+  if (!table.parts.empty()) {
+    for (const auto& part : table.parts) {
+      TableState of_part = co_await table_state(client, *part);
+      state.is_empty = state.is_empty && of_part.is_empty;
+      state.change_counters.push_back(std::move(of_part.change_counters.front()));
+    }
+    co_return state;
+  }
   const sql::TableKeys keys(table);
   CommandBatch batch;
   batch.add("ZCARD", keys.all_rows());
   batch.add("GET", keys.changes());
   RepliesPtr replies = co_await client.execute_atomic(std::move(batch));
-  co_return TableState{replies->integer(0) == 0, std::string(replies->text(1).value_or(""))};
+  state.is_empty = replies->integer(0) == 0;
+  state.change_counters.emplace_back(table.oid, replies->text(1).value_or(""));
+  co_return state;
 }
 
 }  // namespace redquel::executor

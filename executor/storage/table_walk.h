@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "executor/redis/client.h"
@@ -16,7 +17,8 @@ namespace redquel::executor {
 namespace asio = boost::asio;
 
 /// All rows of a table, page by page, for work that must see every row but no snapshot: index builds, checks of constraints. The cursor is
-/// the last (score, member): rows that stay throughout are seen exactly once, regardless of other changes.
+/// the last (score, member): rows that stay throughout are seen exactly once, regardless of other changes. The parts of a table in several
+/// buckets follow each other; a row that moves from one to another meanwhile may be seen twice, or not at all.
 class TableWalk {
  public:
   using TablePtr = std::shared_ptr<const sql::TableDef>;
@@ -25,8 +27,9 @@ class TableWalk {
   TableWalk(const TableWalk&) = delete;
   TableWalk& operator=(const TableWalk&) = delete;
 
+  /// Returns the table, or the part of it that is being read.
   const TablePtr& table() const { return table_; }
-  /// Goes on with another definition of the same table.
+  /// Goes on with another definition of table().
   void rebase(TablePtr table) { table_ = std::move(table); }
 
   /// The next page's rows: every live column in order, and the hidden key where there is one. nullopt: the end. A page may be empty.
@@ -51,8 +54,11 @@ class TableWalk {
   std::unique_ptr<Page> start_page(RedisClient& client, std::vector<Element> elements);
   asio::awaitable<std::vector<Element>> next_elements(RedisClient& client);
   bool is_scored() const;
+  /// Goes on to the next part after the end of one. Returns false at the end of the last one.
+  bool start_next_part();
 
   TablePtr table_;
+  std::vector<TablePtr> later_parts_;  // the next one is the last
   std::size_t page_rows_;
   std::optional<Element> last_, before_;  // before_: where the page that was given last began
   bool at_end_ = false;
@@ -62,10 +68,10 @@ class TableWalk {
 /// The rows of a batch as TableWalk gives it, value by value.
 std::vector<std::vector<sql::Datum>> decode_rows(const sql::Batch& batch);
 
-/// The emptiness of the table and its counter of changes, in one snapshot.
+/// The emptiness of the table and its counter of changes, in one snapshot; of a table in several buckets, each part in one.
 struct TableState {
   bool is_empty = false;
-  std::string change_counter;
+  std::vector<std::pair<sql::Oid, std::string>> change_counters;  // by table, or by part
 };
 asio::awaitable<TableState> table_state(RedisClient& client, const sql::TableDef& table);
 

@@ -6,6 +6,7 @@
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/placed_table.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -42,7 +43,9 @@ std::vector<std::string> tags_in_use(const sql::CatalogSnapshot& catalog) {
   if (!sql::uses_cluster()) return {std::string()};
   std::set<std::string, std::less<>> tags{std::string(sql::home_tag())};
   for (const auto& [oid, table] : catalog.tables) {
-    if (const std::string_view tag = table->tag(); !tags.contains(tag)) tags.emplace(tag);
+    for (const auto& stored : sql::stored_tables(table)) {
+      if (const std::string_view tag = stored->tag(); !tags.contains(tag)) tags.emplace(tag);
+    }
   }
   for (const auto& [oid, sequence] : catalog.sequences) {
     if (sequence.foreign) continue;

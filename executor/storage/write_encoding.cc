@@ -102,7 +102,7 @@ void WriteEncoding::divide() {
 void WriteEncoding::release_old_entries() {
   for (std::size_t number = 0; number < limit_; ++number) {
     const WriteUnit::Change& change = unit_.changes_[number];
-    if (change.kind != WriteUnit::Kind::kUpdate && change.kind != WriteUnit::Kind::kDelete) continue;
+    if ((change.kind != WriteUnit::Kind::kUpdate && change.kind != WriteUnit::Kind::kDelete) || is_elsewhere_[number] != 0) continue;
     const bool is_delete = change.kind == WriteUnit::Kind::kDelete;
     const RowEncoder& encoder = unit_.tables_[change.table].encoder;
     if (is_delete || moves(change)) released_rows_.emplace(change.old_image.key, number);

@@ -8,6 +8,7 @@
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_error.h"
 #include "executor/storage/stored_text.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -60,7 +61,12 @@ void WriteUnit::note_foreign_keys(const TablePtr& table, std::span<const sql::Da
   if (options_.foreign_keys) options_.foreign_keys->add(table, changes_.size(), before, after, may_give_way);
 }
 
+bool WriteUnit::spans_buckets() const {
+  return std::ranges::any_of(tables_, [&](const Table& table) { return table.encoder.table().tag() != tables_.front().encoder.table().tag(); });
+}
+
 std::size_t WriteUnit::insert_row(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict) {
+  if (!table->parts.empty()) return insert_row(sql::part_of_row(*table, row), row, conflict);
   check_size();
   note_foreign_keys(table, {}, row, conflict.skip || conflict.run_again);
   return add_insert(table, row, conflict);
@@ -97,6 +103,13 @@ bool WriteUnit::mark_changed(Table& table, const RowImage& image) {
 
 bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,
                            const std::vector<bool>& relied, const std::vector<std::size_t>& increments) {
+  if (!table->parts.empty()) {
+    const TablePtr &from = sql::part_of_row(*table, old_row), &to = sql::part_of_row(*table, new_row);
+    if (from == to) return update_row(from, old_row, new_row, relied, increments);
+    if (!delete_row(from, old_row)) return false;
+    insert_row(to, new_row);
+    return true;
+  }
   check_size();
   Change change{.kind = Kind::kUpdate};
   change.table = table_number(table, nullptr, {});
@@ -129,6 +142,7 @@ bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> ol
 }
 
 bool WriteUnit::delete_row(const TablePtr& table, std::span<const sql::Datum> old_row, const std::vector<bool>& relied) {
+  if (!table->parts.empty()) return delete_row(sql::part_of_row(*table, old_row), old_row, relied);
   check_size();
   Change change{.kind = Kind::kDelete};
   change.table = table_number(table, nullptr, {});
@@ -152,6 +166,7 @@ bool WriteUnit::delete_row(const TablePtr& table, std::span<const sql::Datum> ol
 
 void WriteUnit::index_row(const TablePtr& table, const std::vector<Structure>& structures, std::span<const sql::Datum> row,
                           const std::string& index_name) {
+  if (!table->parts.empty()) return index_row(sql::part_of_row(*table, row), structures, row, index_name);
   Change change{.kind = Kind::kIndex};
   change.table = table_number(table, &structures, index_name);
   Table& target = tables_[change.table];

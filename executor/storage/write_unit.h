@@ -119,6 +119,8 @@ class WriteUnit {
   WriteUnit(const WriteUnit&) = delete;
   WriteUnit& operator=(const WriteUnit&) = delete;
 
+  // A row of a table in several buckets is a row of one of its parts. An update that gives it another bucket is a deletion and an insertion.
+
   /// Gives the row's ordinal in the unit, under which `was_skipped` answers. Throws SqlError 54000.
   std::size_t insert_row(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict = {});
   /// `relied`: per column, whether the statement's result depends on its old value (WHERE, SET expressions, RETURNING); empty: all.
@@ -148,6 +150,9 @@ class WriteUnit {
   bool empty() const { return changes_.empty() && records_.empty(); }
   std::size_t size() const { return changes_.size(); }
   std::vector<sql::Oid> table_oids() const;
+  /// Returns true if its rows lie in several buckets. Then it is only verified, or its rows are not visible yet: execute() sends it bucket by
+  /// bucket.
+  bool spans_buckets() const;
 
   /// One script call; more where an insert meets existing rows or leftovers of vanished ones, and where much is only verified and locked. After kApplied the unit is done, after
   /// anything else nothing has changed. Throws RowError 23505 for the first violation in the order of rows (its
@@ -231,7 +236,8 @@ class WriteUnit {
   asio::awaitable<ReferenceState> examine_references(RedisClient& client, const ForeignKeyDemands::Children& children,
                                                      ExecutionCounters* counters);
   struct Findings;
-  /// Returns the parts of a unit that is only verified, if it looks at several buckets; none: one call is enough.
+  /// Returns the parts of a unit that looks at several buckets, and is only verified or writes rows that are not visible yet; none: one call
+  /// is enough.
   std::vector<UnitPart> parts() const;
   asio::awaitable<WriteStatus> execute_part(RedisClient& client, std::optional<UnitPart> part, ExecutionCounters* counters);
   /// Applies commits over several buckets that are decided, and may bring rows which refer to those that go.

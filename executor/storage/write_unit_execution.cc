@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <variant>
 
 #include "executor/redis/redis_error.h"
 #include "executor/scripts/scripts.h"
+#include "executor/storage/row_error.h"
 #include "executor/storage/seen_commits.h"
 #include "executor/storage/write_encoding.h"
 #include "executor/storage/write_unit.h"
@@ -179,7 +181,8 @@ asio::awaitable<void> WriteUnit::skip_existing(RedisClient& client, ExecutionCou
 }
 
 std::vector<UnitPart> WriteUnit::parts() const {
-  if (!sql::uses_cluster() || (options_.buffer == nullptr && !options_.verify_only)) return {};
+  const bool is_applied = options_.buffer == nullptr && !options_.verify_only;
+  if (!sql::uses_cluster() || (is_applied && !options_.ahead_of_commit)) return {};
   std::set<int> rows, looked, references;
   for (const Table& table : tables_) rows.insert(PlacedTable(table.encoder.table()).bucket());
   if (options_.foreign_keys && !options_.journal) {
@@ -219,13 +222,24 @@ asio::awaitable<void> WriteUnit::finish_references(RedisClient& client) const {
 
 asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {
   const std::vector<UnitPart> all = parts();
-  if (all.empty()) co_return co_await execute_part(client, {}, counters);
+  if (all.empty()) {
+    // Otherwise a kill could leave the rows of some buckets alone.
+    if (!options_.tag && spans_buckets()) throw sql::not_supported("a unit of rows in several buckets outside of a transaction");
+    co_return co_await execute_part(client, {}, counters);
+  }
   bool are_finished = false;
+  std::optional<RowError> first_error;  // by the order of rows, as PostgreSQL reports it
   for (const UnitPart& part : all) {
     if (part.references && !std::exchange(are_finished, true)) co_await finish_references(client);
-    const WriteStatus status = co_await execute_part(client, part, counters);
+    WriteStatus status = WriteStatus::kApplied;
+    try {
+      status = co_await execute_part(client, part, counters);
+    } catch (const RowError& error) {
+      if (!first_error || error.row() < first_error->row()) first_error = error;
+    }
     if (status != WriteStatus::kApplied) co_return status;
   }
+  if (first_error) throw RowError(*first_error);
   co_return WriteStatus::kApplied;
 }
 

@@ -1,10 +1,14 @@
 #include "executor/tables/engine_functions.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "executor/memory/table_memory.h"
 #include "executor/storage/index_checker.h"
 #include "executor/tables/structure_check.h"
 #include "parser/parse.h"
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/name_errors.h"
@@ -37,7 +41,7 @@ class CheckIndexes final : public Operator {
     auto table = find_table(std::get<std::string>(argument), context_);
     std::vector<IndexDifference> differences;
     if (table->mapping) differences = co_await check_structures(table);
-    else differences = co_await check_indexes(context_.redis(), context_.catalog(), table);
+    else differences = co_await differences_of(table);
     if (differences.empty()) co_return std::nullopt;
     std::vector<std::shared_ptr<sql::Column>> columns;
     for (int i = 0; i < 5; ++i) columns.push_back(std::make_shared<sql::Column>(sql::kText));
@@ -64,6 +68,15 @@ class CheckIndexes final : public Operator {
   }
 
  private:
+  asio::awaitable<std::vector<IndexDifference>> differences_of(std::shared_ptr<const sql::TableDef> table) {
+    std::vector<IndexDifference> all;
+    for (const auto& stored : sql::stored_tables(table)) {
+      std::vector<IndexDifference> found = co_await check_indexes(context_.redis(), context_.catalog(), stored);
+      std::ranges::move(found, std::back_inserter(all));
+    }
+    co_return all;
+  }
+
   asio::awaitable<std::vector<IndexDifference>> check_structures(std::shared_ptr<const sql::TableDef> table) {
     std::set<sql::Oid> indexes;
     for (const sql::IndexDef& index : table->indexes) indexes.insert(index.oid);

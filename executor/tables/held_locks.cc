@@ -1,7 +1,9 @@
 #include "executor/tables/held_locks.h"
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -11,6 +13,7 @@
 #include "executor/redis/redis_error.h"
 #include "executor/storage/locks.h"
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/system_tables.h"
 #include "sql/system_tables/roles.h"
@@ -49,9 +52,9 @@ class LockReader {
       : context_(context), table_(*sql::find_system_table("pg_catalog", "pg_locks")), rows_(table_) {}
 
   asio::awaitable<sql::Batch> run() {
-    std::vector<PlacedTable> locked;
+    std::vector<LockedTable> locked;
     co_await find_locked_tables(locked);
-    for (const PlacedTable& table : locked) co_await read_table(table);
+    for (const LockedTable& table : locked) co_await read_table(table);
     co_await read_advisory();
     co_await read_waits();
     co_await find_living();
@@ -60,14 +63,22 @@ class LockReader {
   }
 
  private:
-  asio::awaitable<void> find_locked_tables(std::vector<PlacedTable>& locked) {
+  /// A table, or a part of one, and the oid that the view shows.
+  struct LockedTable {
+    PlacedTable table;
+    sql::Oid shown;
+  };
+
+  asio::awaitable<void> find_locked_tables(std::vector<LockedTable>& locked) {
+    std::vector<std::shared_ptr<const sql::TableDef>> tables;
+    for (const auto& [oid, table] : context_.catalog()->tables) std::ranges::copy(sql::stored_tables(table), std::back_inserter(tables));
     CommandBatch batch;
-    for (const auto& [oid, table] : context_.catalog()->tables) batch.add("EXISTS", lock_key(*table));
+    for (const auto& table : tables) batch.add("EXISTS", lock_key(*table));
     if (batch.empty()) co_return;
     const RepliesPtr replies = co_await context_.ask(std::move(batch), nullptr);
     std::size_t index = 0;
-    for (const auto& [oid, table] : context_.catalog()->tables) {
-      if (replies->integer(index++) == 1) locked.emplace_back(*table);
+    for (const auto& table : tables) {
+      if (replies->integer(index++) == 1) locked.push_back({*table, table->part_of != 0 ? table->part_of : table->oid});
     }
   }
 
@@ -87,15 +98,15 @@ class LockReader {
     } while (cursor != "0");
   }
 
-  asio::awaitable<void> read_table(PlacedTable table) {
+  asio::awaitable<void> read_table(LockedTable table) {
     Take take = [this, table](std::string_view field, std::string_view value) {
       for (const Holding& holding : holdings_of(value)) {
         const int mode = field == "t" ? holding.strength : holding.strength >= 3 ? kRowExclusive : kRowShare;
-        tables_.emplace(table.oid(), holding.token, mode);
+        tables_.emplace(table.shown, holding.token, mode);
         tokens_.insert(holding.token);
       }
     };
-    return walk(lock_key(table), std::move(take));
+    return walk(lock_key(table.table), std::move(take));
   }
 
   asio::awaitable<void> read_advisory() {

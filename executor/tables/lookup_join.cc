@@ -83,7 +83,13 @@ class LookupJoinOperator final : public SourceOperator {
     if (members->empty()) co_return;
     CommandBatch batch;
     for (const std::string& member : *members) reader_.append_fetch(batch, member);
-    RepliesPtr replies = co_await context_.ask_atomic(std::move(batch), counters());
+    RepliesPtr replies;
+    if (reader_.table().parts.empty()) {
+      replies = co_await context_.ask_atomic(std::move(batch), counters());
+    } else {  // no transaction of Redis reaches several buckets
+      context_.note_turns(reader_.table());
+      replies = co_await context_.ask(std::move(batch), counters());
+    }
     for (std::size_t i = 0; i < members->size(); ++i) {
       if (reader_.add((*members)[i], (*replies)[i].children())) keys_of_rows_.push_back(key_of_member[i]);
     }

@@ -252,7 +252,7 @@ constexpr std::size_t kLocksPerScript = 10'000;
 /// Returns true if rows of the table can be written before the commit: no other session reads its place, and only its own rows decide
 /// whether they fit.
 bool is_unseen(const TransactionCatalog& catalog, const sql::TableDef& table) {
-  return !table.mapping && catalog.is_new_place(table.prefix) && !table.has_foreign_keys() &&
+  return !table.mapping && table.part_of == 0 && catalog.is_new_place(table.prefix) && !table.has_foreign_keys() &&
          table.on_commit == sql::TableDef::OnCommit::kPreserveRows;
 }
 

@@ -20,6 +20,7 @@
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/exclusive_tables.h"
+#include "executor/storage/version_copies.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
@@ -65,21 +66,16 @@ struct LockLease::State {
   State(RedisClient& client, std::size_t lease, LockSweep::Tables tables)
       : redis(client), lease_milliseconds(lease), renewal(lease / 3), locked_tables(tables), sweeper(client, std::move(tables)) {}
 
-  /// Returns the tags of the buckets in which there may be locks.
+  /// Returns the tags of the buckets in which there may be locks: all that tables may lie in, because a transaction may lock rows of a table that
+  /// it has made itself.
   std::set<std::string, std::less<>> tags() const {
-    std::set<std::string, std::less<>> found{std::string(sql::home_tag())};
-    if (!sql::uses_cluster() || !locked_tables) return found;
-    found.insert(covered.begin(), covered.end());
-    for (const PlacedTable& table : locked_tables()) {
-      if (!found.contains(table.tag())) found.emplace(table.tag());
-    }
-    return found;
+    if (!sql::uses_cluster() || !locked_tables) return {std::string(sql::home_tag())};
+    return {placement_tags().begin(), placement_tags().end()};
   }
 
   /// Returns true if the lease is there for long enough, in all buckets.
   bool is_held() const {
-    if (Clock::now() - renewed >= renewal) return false;
-    return !sql::uses_cluster() || std::ranges::includes(leased, tags());
+    return Clock::now() - renewed < renewal;
   }
 
   /// Longer, if it is there: a lease that has lapsed is never taken up again, others have had the locks since.
@@ -125,8 +121,7 @@ struct LockLease::State {
   milliseconds renewal;
   LockSweep::Tables locked_tables;
   bool is_taken = false;
-  std::set<std::string, std::less<>> leased;   // tags of the buckets that have the lease
-  std::set<std::string, std::less<>> covered;  // of those that get it beside those of the tables
+  std::set<std::string, std::less<>> leased;  // tags of the buckets that have the lease
   std::string process = random_version();
   std::int64_t next_number = 1;
   std::map<std::int64_t, bool> tokens;  // by number, not yet given back: whether a call has failed
@@ -151,8 +146,6 @@ asio::awaitable<void> LockLease::hold() {
   // The second time for one that has lapsed.
   for (int attempt = 0; attempt < 3 && !state->is_held(); ++attempt) co_await state->renew();
 }
-
-void LockLease::cover(const std::vector<std::string>& tags) { state_->covered.insert(tags.begin(), tags.end()); }
 
 bool LockLease::covers(std::string_view token) const { return token.starts_with(state_->process); }
 

@@ -7,7 +7,6 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "executor/redis/client.h"
 #include "executor/storage/locks.h"
@@ -41,8 +40,6 @@ class LockLease {
   bool is_taken() const;
   /// Takes another name, if the token belongs to the current one: locks that could not be released lapse with the old name.
   void renounce(std::string_view token);
-  /// The buckets with these tags get the lease, too, from the next hold() on: they have tables that only a transaction knows yet.
-  void cover(const std::vector<std::string>& tags);
   /// The lease is there. After a standstill that was too long it is another one, and tokens of before hold nothing any more.
   asio::awaitable<void> hold();
   /// Returns true if the token belongs to the current lease.

@@ -1,12 +1,14 @@
 #include "executor/transaction/transaction_catalog.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "executor/catalog/catalog_conflict.h"
 #include "executor/runtime/random_version.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/catalog/table_keys.h"
 
@@ -133,7 +135,9 @@ CatalogChange TransactionCatalog::take_change() const {
   // A structure whose index was dropped and made again keeps its keys.
   for (Removal& removal : change.removals) {
     if (removal.whole) continue;
-    for (const auto& [oid, table] : draft.catalog().tables) {
+    std::vector<TablePtr> tables;
+    for (const auto& [oid, table] : draft.catalog().tables) std::ranges::copy(sql::stored_tables(table), std::back_inserter(tables));
+    for (const TablePtr& table : tables) {
       if (table->prefix != removal.prefix) continue;
       const std::vector<Removal::Part> kept = removal_of_structures(*table, sql::structures_of(*table)).parts;
       std::erase_if(removal.parts, [&](const Removal::Part& part) {

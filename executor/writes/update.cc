@@ -7,6 +7,7 @@
 #include "executor/writes/writes.h"
 #include "planner/physical/increment.h"
 #include "executor/runtime/computation.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -32,7 +33,7 @@ bool changes_keys(const planner::PhysicalUpdate& update) {
   const sql::TableDef& table = *update.table;
   std::vector<bool> is_key(table.columns.size());
   for (const std::int16_t number : table.primary_key) is_key[table.position(number)] = true;
-  const std::shared_ptr<const RowEncoder> encoder = encoder_of(update.table);
+  const std::shared_ptr<const RowEncoder> encoder = encoder_of(sql::stored_tables(update.table).front());
   for (const RowEncoder::StructureKeys& structure : encoder->structures()) {
     if (!structure.kind->has_owners()) continue;
     for (const std::size_t position : structure.sources) is_key[position] = true;

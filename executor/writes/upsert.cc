@@ -8,6 +8,7 @@
 #include "executor/transaction/transaction.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
@@ -201,7 +202,7 @@ class UpsertOperator final : public WriteOperator {
   const planner::PhysicalInsert& insert_;
   const planner::ConflictUpdate<std::size_t>& update_;
   InsertConflict conflict_;
-  RowEncoder encoder_{insert_.table};
+  RowEncoder encoder_{sql::stored_tables(insert_.table).front()};  // for unique values
   const RowEncoder::StructureKeys* key_ = nullptr;  // of the unique index; null: the primary key
   bool nulls_are_equal_ = false;
   std::size_t presence_;                           // in the source: not NULL where a row is there

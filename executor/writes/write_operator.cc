@@ -95,7 +95,7 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
 
 void WriteOperator::write_ahead_if_possible() {
   const Transaction* transaction = context_.transaction().get();
-  if (transaction == nullptr || actions_ || !transaction->may_write_ahead(*table_)) return;
+  if (transaction == nullptr || actions_ || !table_->parts.empty() || !transaction->may_write_ahead(*table_)) return;
   WriteOptions options;
   options.max_rows = SIZE_MAX;
   options.settings = *context_.evaluation().settings;

@@ -13,6 +13,7 @@
 #include "planner/physical/ranked_read.h"
 #include "sql/catalog/member_form.h"
 #include "sql/catalog/row_fields.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/structure_kind.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/types/index_value.h"
@@ -322,7 +323,7 @@ class Describer {
     const std::size_t name = first.find(' ');
     if (lookup.by == LookupJoin::By::kSet) text.commands.insert(text.commands.begin(), "SCARD" + first.substr(name));
     if (lookup.by == LookupJoin::By::kKeyStart) text.commands.insert(text.commands.begin(), "ZLEXCOUNT" + first.substr(name, first.rfind(' ') - name));
-    text.commands.insert(text.commands.begin(), "ZCARD " + word(sql::TableKeys(*lookup.read.table).all_rows()));
+    text.commands.insert(text.commands.begin(), "ZCARD " + word(sql::TableKeys(sql::any_stored_table(*lookup.read.table)).all_rows()));
   }
 
   void operator()(const LookupJoin& n) {
@@ -387,7 +388,8 @@ class Describer {
   template <class Write>
   void write(const Write& n, Change change, const std::set<std::int16_t>& changed = {}) {
     if (n.table->mapping) text = describe_mapped(n);
-    else write_managed(*n.table, change, changed);
+    else write_managed(sql::any_stored_table(*n.table), change, changed);
+    if (!n.table->parts.empty()) text.round_trips = "1 for rows of one bucket (one script); 3 for several (locks, then a commit over the buckets)";
   }
   void operator()(const PhysicalInsert& n) { write(n, Change::kInsert); }
   void operator()(const PhysicalUpdate& n) {
@@ -407,9 +409,9 @@ class Describer {
     text.round_trips = "1 (one script, all or nothing)";
   }
   void operator()(const PhysicalDelete& n) { write(n, Change::kDelete); }
-  void operator()(const PhysicalMerge& n) { write_managed(*n.table, Change::kMerge); }
+  void operator()(const PhysicalMerge& n) { write_managed(sql::any_stored_table(*n.table), Change::kMerge); }
 
-  void operator()(const OneOf<PhysicalValues, PhysicalFunctionScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, PhysicalApply,
+  void operator()(const OneOf<Gather, PhysicalValues, PhysicalFunctionScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, PhysicalApply,
                               PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct,
                               PhysicalSetOperation, PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion> auto&) {}
 

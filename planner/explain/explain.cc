@@ -51,6 +51,10 @@ std::vector<PhysicalPlan> printed_inputs(const PhysicalNode& node, const Explain
   std::vector<PhysicalPlan> inputs = inputs_of(node);
   if (const auto* update = std::get_if<PhysicalUpdate>(&node.node); update && update->may_write_unread && !run) inputs.clear();
   if (const auto* ranks = std::get_if<IndexRanks>(&node.node); ranks && come_together(*ranks, options.only_looks) && !(run && run->contains(ranks->input.get()))) inputs.clear();
+  if (std::holds_alternative<Gather>(node.node)) {  // the parts are alike: one that ran stands for all
+    const auto shown = std::ranges::find_if(inputs, [&](const PhysicalPlan& part) { return run && run->contains(part.get()); });
+    inputs = {shown == inputs.end() ? inputs.front() : *shown};
+  }
   for (PhysicalPlan& fallback : fallbacks_of(node)) {
     if (run && run->contains(fallback.get())) inputs.push_back(std::move(fallback));
   }

@@ -83,7 +83,7 @@ struct ReadOfNode {
   void operator()(const MemoryScan& n) { read = &n.read; }
   void operator()(const LookupJoin& n) { read = &n.read; }
   void operator()(const MappedJoin& n) { mapped(n.inner); }
-  void operator()(const OneOf<IndexCount, IndexMinMax, IndexGroups, IndexKeys, IndexValues, IndexRanks, MappedCount, PhysicalValues,
+  void operator()(const OneOf<Gather, IndexCount, IndexMinMax, IndexGroups, IndexKeys, IndexValues, IndexRanks, MappedCount, PhysicalValues,
                               PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, AdaptiveJoin,
                               PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct,
                               PhysicalSetOperation, PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion, PhysicalInsert, PhysicalUpdate,

@@ -146,6 +146,13 @@ struct Describe {
     property("Column", n.table->find_column(n.column)->name);
     expression("Filter", n.condition);
   }
+  void operator()(const Gather& n) {
+    static constexpr std::string_view kTitles[] = {"Gather", "Gather Merge", "Gather Sum"};
+    title(std::string(kTitles[static_cast<std::size_t>(n.combine)]), *n.table);
+    if (!n.keys.empty()) property("Sort Key", print_keys(n.keys, n.keys.size()));
+    if (n.values.empty()) property("Buckets", fmt::format("all {}", n.parts.size()));
+    else property("Buckets", fmt::format("{}{} of {}", n.values.size() == 1 ? "" : "at most ", std::min(n.values.size(), n.parts.size()), n.parts.size()));
+  }
   void operator()(const PhysicalValues& n) {
     text.title = n.rows.size() == 1 && n.rows[0].empty() ? "Result" : "Values Scan";
     property("Rows", std::to_string(n.rows.size()));

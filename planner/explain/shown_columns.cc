@@ -78,6 +78,10 @@ class Renamer {
   void operator()(PhysicalSetOperation&) {}
 
   // Rows of one input.
+  void operator()(Gather& n) {
+    all(n.keys, columns_.of(*n.parts.front()));
+    give(columns_.of(*n.parts.front()));
+  }
   void operator()(PhysicalFilter& n) {
     one(n.condition, columns_.of(*n.input));
     give(columns_.of(*n.input));

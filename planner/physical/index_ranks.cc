@@ -108,7 +108,7 @@ std::optional<Planned> PhysicalPlanner::plan_index_ranks(const LogicalPtr& node,
   if (window == nullptr || !index_answers_) return std::nullopt;
   const RankedRows ranked(*window);
   std::optional<IndexRanks> ranks = ranked.ranks();
-  if (!ranks || changed_tables_.contains(ranks->table->oid)) return std::nullopt;
+  if (!ranks || !ranks->table->parts.empty() || changed_tables_.contains(ranks->table->oid)) return std::nullopt;
 
   std::vector<LogicalColumn> columns = ranked.rows().columns;
   std::vector<ExpressionPtr> conditions = ranked.conditions();

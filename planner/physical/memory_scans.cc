@@ -121,10 +121,14 @@ class Replacement {
   PhysicalPlan over_replaced_inputs(const PhysicalPlan& plan) {
     PhysicalNode node = *plan;
     bool is_changed = false;
-    const auto replace = [&](PhysicalPlan& part) {
+    const auto replace_one = [&](PhysicalPlan& part) {
       PhysicalPlan made = of(part);
       is_changed = is_changed || made != part;
       part = std::move(made);
+    };
+    const auto replace = [&]<class Plans>(Plans& plans) {
+      if constexpr (std::same_as<Plans, PhysicalPlan>) replace_one(plans);
+      else std::ranges::for_each(plans, replace_one);
     };
     std::visit(
         [&](auto& n) {

@@ -67,6 +67,11 @@ class PhysicalPlanner {
   /// The best way to the rows of one table that satisfy all conditions (access_path.cc).
   Planned plan_access(const std::vector<LogicalColumn>& columns, const LogicalScan&, const std::vector<sql::ExpressionPtr>& conditions,
                       const Wish&);
+  /// The same for a table in several buckets: the ways to the rows of its parts (gather.cc).
+  Planned plan_parts(const std::vector<LogicalColumn>& columns, const LogicalScan&, const std::vector<sql::ExpressionPtr>& conditions, const Wish&);
+  /// An answer from the indexes of a table in several buckets, put together from those of its parts.
+  std::optional<Planned> plan_aggregate_of_parts(const Logical&, const LogicalAggregate&, const sql::TableDef& table);
+  std::optional<Planned> plan_distinct_of_parts(const Logical&, const LogicalDistinct&, const sql::TableDef& table);
   /// Lookups for so few rows as an input surely has, or lookups if they turn out to be few.
   enum class LookupChoice { kFew, kAdaptive };
   /// A lookup join where the inner side is a table with a key or set for the join's equalities; `from` and `whole` are all of the outer

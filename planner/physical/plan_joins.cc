@@ -12,6 +12,7 @@
 #include "planner/tree/logical_walk.h"
 #include "sql/catalog/mapping.h"
 #include "sql/catalog/member_form.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/error.h"
 #include "sql/expressions/coerce.h"
 #include "sql/functions/resolve.h"
@@ -99,6 +100,7 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const IndexRanks& n) const { return estimated_rows(*n.input); }
     double operator()(const MappedCount&) const { return 1; }
     double operator()(const AdaptiveJoin& n) const { return estimated_rows(*n.outer); }
+    double operator()(const Gather& n) const { return n.combine == Gather::Combine::kAdd && n.group_columns == 0 ? 1 : estimated_rows(*n.parts.front()); }
     double operator()(const PhysicalValues& n) const { return static_cast<double>(n.rows.size()); }
     double operator()(const PhysicalFunctionScan&) const { return 1000; }
     double operator()(const PhysicalSystemScan&) const { return 1000; }
@@ -141,7 +143,7 @@ const sql::TableDef* table_with_part_sets(const Logical& node) {
   if (const auto* join = std::get_if<LogicalJoin>(&node.node)) return table_with_part_sets(*join->left);
   const auto* filter = std::get_if<LogicalFilter>(&node.node);
   const auto* scan = filter && !filter->barrier ? std::get_if<LogicalScan>(&filter->input->node) : nullptr;
-  if (scan == nullptr || scan->table->mapping) return nullptr;
+  if (scan == nullptr || scan->table->mapping || !scan->table->parts.empty()) return nullptr;
   const bool has_sets = std::ranges::any_of(sql::structures_of(*scan->table), [&](const sql::Structure& structure) {
     return structure.kind == sql::Structure::Kind::kSets && sql::omitted_parts(*scan->table, structure.columns).any();
   });
@@ -327,6 +329,7 @@ bool is_mapped(const Logical& node) {
 }
 
 bool is_whole_table(const PhysicalNode& node) {
+  if (const auto* gather = std::get_if<Gather>(&node.node)) return gather->values.empty() && is_whole_table(*gather->parts.front());
   const auto* scan = std::get_if<FullScan>(&node.node);
   return (scan && scan->key_start.empty()) || std::holds_alternative<OrderedScan>(node.node);
 }
@@ -386,7 +389,9 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   const auto* filter = std::get_if<LogicalFilter>(&inner->node);
   const LogicalPtr& inner_scan = filter ? filter->input : inner;
   const auto* scan = std::get_if<LogicalScan>(&inner_scan->node);
-  if (!scan || (!scan->table->mapping && changed_tables_.contains(scan->table->oid))) return {};
+  if (!scan) return {};
+  const auto is_changed = [&](const std::shared_ptr<const sql::TableDef>& table) { return !table->mapping && changed_tables_.contains(table->oid); };
+  if (std::ranges::any_of(sql::stored_tables(scan->table), is_changed)) return {};
   const double outer_rows = estimated_rows(*from.plan), inner_rows = estimated_rows(*whole.plan);
   const bool few = outer_rows <= kFewRows;
   const bool is_counted = cardinality.is_known();
@@ -429,6 +434,8 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   }
   if (filter) add_fixed_values(*filter, *scan->table, number, values);
   std::vector<LookupKey> keys = lookup_keys(*scan->table);
+  // Each row of a table in several buckets names its bucket by its key alone.
+  if (!scan->table->parts.empty()) std::erase_if(keys, [](const LookupKey& key) { return key.by != LookupJoin::By::kPrimaryKey; });
   std::erase_if(keys, [&](const LookupKey& key) { return !std::ranges::all_of(key.columns, [&](std::int16_t n) { return values.contains(n); }); });
   if (is_counted) std::ranges::stable_sort(keys, {}, [&](const LookupKey& key) { return share_found(key, shares); });
   for (const LookupKey& key : keys) {

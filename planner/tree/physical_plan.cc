@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sql/catalog/spread_table.h"
+
 namespace redquel::planner {
 
 using TablePtr = std::shared_ptr<const sql::TableDef>;
@@ -12,10 +14,13 @@ const TablePtr& table_in(const TablePtr& table) { return table; }
 const TablePtr& table_in(const TableRead& read) { return read.table; }
 const TablePtr& table_in(const MappedScan& scan) { return scan.read.table; }
 
+void add(const PhysicalPlan& plan, std::vector<PhysicalPlan>& plans) { plans.push_back(plan); }
+void add(const std::vector<PhysicalPlan>& several, std::vector<PhysicalPlan>& plans) { plans.insert(plans.end(), several.begin(), several.end()); }
+
 template <template <class, class> class Kind>
 std::vector<PhysicalPlan> plans_of(const PhysicalNode& node) {
   std::vector<PhysicalPlan> plans;
-  std::visit([&](const auto& n) { for_each_part<Kind>(n, [&](const PhysicalPlan& plan) { plans.push_back(plan); }); }, node.node);
+  std::visit([&](const auto& n) { for_each_part<Kind>(n, [&](const auto& member) { add(member, plans); }); }, node.node);
   return plans;
 }
 
@@ -80,10 +85,45 @@ bool is_compound_write(const PhysicalNode& plan) {
 
 namespace {
 
+/// Returns true if the source reads one bucket of the table.
+bool reads_one_part(const PhysicalPlan& source) {
+  const auto* gather = std::get_if<Gather>(&below_row_wise(*source).node);
+  return gather != nullptr && gather->values.size() == 1;
+}
+
+bool assigns(const std::vector<Assignment>& assignments, std::int16_t column) {
+  return std::ranges::find(assignments, column, &Assignment::number) != assignments.end();
+}
+
+bool stays_in_one_part(const PhysicalInsert& n) {
+  const PhysicalNode* source = n.source ? n.source.get() : nullptr;
+  while (source != nullptr && traits_of(*source).is_row_wise) source = inputs_of(*source).front().get();
+  const auto* values = source != nullptr ? std::get_if<PhysicalValues>(&source->node) : nullptr;
+  return values != nullptr && values->rows.size() == 1;
+}
+bool stays_in_one_part(const PhysicalUpdate& n) {
+  const std::int16_t column = n.table->spread->column;
+  return reads_one_part(n.source) && !assigns(n.assignments, column) && !assigns(n.generated, column);
+}
+bool stays_in_one_part(const PhysicalDelete& n) { return reads_one_part(n.source); }
+bool stays_in_one_part(const auto&) { return false; }
+
+}  // namespace
+
+bool writes_several_parts(const PhysicalNode& plan) {
+  const bool here = std::visit([&](const auto& n) { return is_write(plan) && !(*table_of(plan))->parts.empty() && !stays_in_one_part(n); }, plan.node);
+  const std::vector<PhysicalPlan> inputs = inputs_of(plan);
+  return here || std::ranges::any_of(inputs, [](const PhysicalPlan& input) { return input && writes_several_parts(*input); });
+}
+
+namespace {
+
 void collect_tables(const PhysicalNode& node, std::vector<TablePtr>& tables) {
   if (const TablePtr* table = table_of(node)) {
-    const bool known = std::ranges::any_of(tables, [&](const TablePtr& other) { return other->oid == (*table)->oid; });
-    if (!known) tables.push_back(*table);
+    for (const TablePtr& stored : sql::stored_tables(*table)) {
+      const bool known = std::ranges::any_of(tables, [&](const TablePtr& other) { return other->oid == stored->oid; });
+      if (!known) tables.push_back(stored);
+    }
   }
   for (const PhysicalPlan& input : inputs_of(node)) collect_tables(*input, tables);
 }

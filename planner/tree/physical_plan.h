@@ -275,6 +275,23 @@ struct MappedCount {
   static constexpr NodeTraits kTraits{.reads = Reads::kForeign, .over_changes = OverChanges::kAnew};
 };
 
+/// The parts of a table that lies in several buckets (sql/catalog/spread_table.h), read side by side: a plan for each of them, all alike.
+struct Gather {
+  std::shared_ptr<const sql::TableDef> table;
+  std::vector<PhysicalPlan> parts;  // parallel to TableDef::parts
+  /// Values of the column of bucket_by, over parameters alone, in its type or another integer type: only their parts are read. Empty: all are.
+  std::vector<sql::ExpressionPtr> values = {};
+  enum class Combine : std::uint8_t {
+    kAppend,  // the rows of all parts, in no order
+    kMerge,   // in the order of `keys`, in which each part gives its rows
+    kAdd,     // counts by group are added: a row for each group
+  } combine = Combine::kAppend;
+  std::vector<SortKey> keys = {};
+  std::size_t group_columns = 0;  // kAdd: so many first columns name the group, the others are counts (int8); 0: one row
+  static constexpr std::tuple kParts{Input{&Gather::parts}};
+  static constexpr NodeTraits kTraits{};
+};
+
 // ---- Operators in the proxy -------------------------------------------------------------------------------------------------
 
 struct PhysicalValues {
@@ -533,7 +550,7 @@ struct PhysicalNode {
                    PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin, MappedJoin,
                    PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
                    PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion,
-                   IndexKeys, IndexValues, IndexRanks, MappedCount, AdaptiveJoin, MemoryScan,
+                   IndexKeys, IndexValues, IndexRanks, MappedCount, AdaptiveJoin, MemoryScan, Gather,
                    PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge>;
   Node node;
   std::vector<PhysicalColumn> columns;
@@ -543,7 +560,7 @@ struct PhysicalNode {
 const NodeTraits& traits_of(const PhysicalNode&);
 /// The table that the node itself reads or writes; null: none.
 const std::shared_ptr<const sql::TableDef>* table_of(const PhysicalNode&);
-/// Tables that the plan reads or writes, each once.
+/// Tables that the plan reads or writes, each once; instead of a table in several buckets its parts.
 std::vector<std::shared_ptr<const sql::TableDef>> tables_of(const PhysicalPlan&);
 /// Returns true if the node writes.
 bool is_write(const PhysicalNode&);
@@ -552,6 +569,8 @@ const PhysicalNode* main_write(const PhysicalNode& plan);
 /// Returns true if the plan writes elsewhere, too, or reads while it writes (subqueries in RETURNING). Then all of it happens at once,
 /// over the data of before.
 bool is_compound_write(const PhysicalNode& plan);
+/// Returns true if the plan may write rows of several buckets of one table.
+bool writes_several_parts(const PhysicalNode& plan);
 /// The direct inputs, in the order EXPLAIN prints them.
 std::vector<PhysicalPlan> inputs_of(const PhysicalNode&);
 /// The plans that may run instead of the node: its fallback, or the forms that it takes.

@@ -70,6 +70,8 @@ std::string_view without_tag(std::string_view key) { return key.substr(tag_of(ke
 
 int bucket_of(std::string_view key) { return slot_of(key) / kSlotsOfBucket; }
 
+std::size_t part_number(std::string_view canonical_text, std::size_t parts) { return crc16(canonical_text) % parts; }
+
 void use_cluster() { is_cluster = true; }
 
 bool uses_cluster() { return is_cluster; }

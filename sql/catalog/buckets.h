@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ std::string_view tag_of(std::string_view key);
 std::string_view without_tag(std::string_view key);
 /// Returns the bucket of a key that begins with a tag.
 int bucket_of(std::string_view key);
+
+/// Returns the number of the part, of so many, that has the rows with this text in the column of bucket_by. Never changes: keys lie by it.
+std::size_t part_number(std::string_view canonical_text, std::size_t parts);
 
 /// From now on the data is in a cluster. Called before the first connection, while there is one thread.
 void use_cluster();

@@ -90,8 +90,13 @@ CatalogSnapshot::TablePtr CatalogSnapshot::find_table(std::string_view schema, s
 }
 
 CatalogSnapshot::TablePtr CatalogSnapshot::find_table(Oid oid) const {
-  const auto found = tables.find(oid);
-  return found == tables.end() ? nullptr : found->second;
+  if (const auto found = tables.find(oid); found != tables.end()) return found->second;
+  if (!uses_cluster()) return nullptr;
+  for (const auto& [number, table] : tables) {
+    const auto part = std::ranges::find(table->parts, oid, &TableDef::oid);
+    if (part != table->parts.end()) return *part;
+  }
+  return nullptr;
 }
 
 std::pair<CatalogSnapshot::TablePtr, const IndexDef*> CatalogSnapshot::find_index(

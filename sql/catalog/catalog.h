@@ -120,6 +120,22 @@ struct PolicyDef {
   std::string comment;
 };
 
+/// WITH (buckets = n, bucket_by = 'column'): the table's rows lie in several buckets of a cluster, by the hash of one column (spread_table.h).
+/// On one Redis the parameters are remembered and mean nothing.
+struct SpreadDef {
+  /// The part of the table that lies in one bucket. Its oid names its locks, versions and counters in that bucket.
+  struct Place {
+    Oid oid = 0;
+    int bucket = 0;
+  };
+
+  std::int16_t column = 0;  // bucket_by; 0: the hidden key
+  int buckets = 0;          // as declared
+  bool by_default = false;  // not declared: by SET redquel.buckets
+  bool names_column = false;  // bucket_by is declared
+  std::vector<Place> places;  // by the number of the part; empty: one Redis
+};
+
 struct Mapping;
 struct ViewDef;
 
@@ -169,6 +185,12 @@ struct TableDef {
   OptionalAcl acl;
   bool row_security = false, force_row_security = false;  // ENABLE, FORCE ROW LEVEL SECURITY
   std::vector<PolicyDef> policies;  // by name
+
+  std::optional<SpreadDef> spread;
+  /// The table as each of its buckets has it: definitions of their own, with their own oids and prefixes. Empty: the table lies in one bucket.
+  /// Made of `spread` by make_parts(), again after each change of the definition.
+  std::vector<std::shared_ptr<const TableDef>> parts;
+  Oid part_of = 0;  // of a part: the table
 
   /// By name never a computed or hidden one.
   const ColumnDef* find_column(std::string_view name) const;
@@ -356,6 +378,7 @@ class CatalogSnapshot {
 
   /// In the first schema of the path that has it; schema-qualified when `schema` is not empty. nullptr: none.
   TablePtr find_table(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
+  /// Also finds a part of a table (TableDef::parts).
   TablePtr find_table(Oid oid) const;
   /// The table that has the index, and the index.
   std::pair<TablePtr, const IndexDef*> find_index(std::string_view schema, std::string_view name,

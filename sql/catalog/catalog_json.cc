@@ -6,6 +6,7 @@
 
 #include "sql/catalog/catalog_references.h"
 #include "sql/catalog/mapping.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/stored_place.h"
 #include "sql/catalog/stored_words.h"
 #include "sql/catalog/table_keys.h"
@@ -224,6 +225,7 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("row_security", table.row_security);
   visitor.member("force_row_security", table.force_row_security);
   visitor.member("policies", table.policies);
+  visitor.member("spread", table.spread);
 }
 
 template <typename Visitor>
@@ -570,18 +572,16 @@ std::string encode_table(const TableDef& table) { return encode_definition(table
 TableDef decode_table(std::string_view text) {
   TableDef table = decode<TableDef>(text, "table");
   check_references(table);
+  make_parts(table);
   return table;
 }
 
 std::string encode_sequence(const SequenceDef& sequence) { return encode_definition(sequence); }
 SequenceDef decode_sequence(std::string_view text) { return decode<SequenceDef>(text, "sequence"); }
-
 std::string encode_view(const ViewDef& view) { return encode_definition(view); }
 ViewDef decode_view(std::string_view text) { return decode<ViewDef>(text, "view"); }
-
 std::string encode_schema(const SchemaDef& schema) { return encode_definition(schema); }
 SchemaDef decode_schema(std::string_view text) { return decode<SchemaDef>(text, "schema"); }
-
 std::string encode_user_type(const UserType& type) { return encode_definition(type); }
 UserType decode_user_type(std::string_view text) { return decode<UserType>(text, "type"); }
 

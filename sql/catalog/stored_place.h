@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/catalog.h"
 
 namespace redquel::sql {
 
@@ -23,6 +24,22 @@ void visit_place(Visitor& visitor, std::string_view name, std::string& place) {
   if (Visitor::kWrites || !bucket) return;
   if (*bucket < 0 || *bucket >= kBucketLimit) throw std::out_of_range("bucket");
   place.insert(0, bucket_tag(*bucket));
+}
+
+/// Writes or reads the members of the parts of a table in several buckets.
+template <typename Visitor>
+void visit(Visitor& visitor, SpreadDef::Place& place) {
+  visitor.member("oid", place.oid);
+  visitor.member("bucket", place.bucket);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, SpreadDef& spread) {
+  visitor.member("column", spread.column);
+  visitor.member("buckets", spread.buckets);
+  visitor.member("by_default", spread.by_default);
+  visitor.member("names_column", spread.names_column);
+  visitor.member("parts", spread.places);
 }
 
 }  // namespace redquel::sql

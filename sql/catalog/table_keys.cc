@@ -1,5 +1,6 @@
 #include "sql/catalog/table_keys.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "sql/catalog/buckets.h"
@@ -27,6 +28,18 @@ std::string unhashed_segment(Type type, const Datum& value) {
 
 /// Returns true if escaping never changes the text of a value of the type.
 bool never_escaped(Type type) { return operations_of(type.oid).is_never_escaped; }
+
+SqlError needs_one_bucket(const TableDef& table) {
+  return not_supported("this statement over table \"" + table.name + "\", which lies in several buckets,");
+}
+
+/// Returns the part of a table in several buckets that has the row with these texts in its key.
+const TableDef& part_of_member(const TableDef& table, const std::vector<std::string>& key) {
+  const std::int16_t column = table.spread->column;
+  const auto found = std::ranges::find(table.primary_key, column);
+  if (column != 0 && found == table.primary_key.end()) throw needs_one_bucket(table);
+  return *table.parts[part_number(key[column == 0 ? 0 : static_cast<std::size_t>(found - table.primary_key.begin())], table.parts.size())];
+}
 
 SqlError malformed_member(const TableDef& table) {
   return SqlError(sqlstate::kDataCorrupted, "index entry of table \"" + table.name + "\" is not a key of its rows")
@@ -60,12 +73,19 @@ std::string TableKeys::member_prefix(std::span<const Datum> first_values) const 
   return out;
 }
 
+const std::string& TableKeys::prefix() const {
+  if (table_.parts.empty()) return table_.prefix;
+  throw needs_one_bucket(table_);
+}
+
 std::string TableKeys::row(std::span<const Datum> primary_key) const { return row_of_member(member(primary_key)); }
 
 std::string TableKeys::row_of_member(std::string_view member) const {
+  if (!table_.parts.empty()) return TableKeys(part_of_member(table_, split_member(member))).row_of_member(member);
   std::string key;
-  key.reserve(table_.prefix.size() + 1 + member.size());
-  key += table_.prefix;
+  const std::string& start = prefix();
+  key.reserve(start.size() + 1 + member.size());
+  key += start;
   if (key_size() == 1) {
     key += ':';
     append_escaped_segment(member, key);
@@ -108,13 +128,13 @@ std::vector<Datum> TableKeys::decode_member(std::string_view member) const {
   return values;
 }
 
-std::string TableKeys::all_rows() const { return table_.prefix + ":zset"; }
+std::string TableKeys::all_rows() const { return prefix() + ":zset"; }
 
 std::string TableKeys::field_segment(std::int16_t column) const { return escape_name(table_.find_column(column)->field); }
 
 std::string TableKeys::value_set(std::span<const std::int16_t> columns, std::span<const Datum> values) const {
   assert(columns.size() == values.size());
-  std::string key = table_.prefix + ":indices";
+  std::string key = prefix() + ":indices";
   for (std::size_t index = 0; index < columns.size(); ++index) {
     key += ':';
     key += field_segment(columns[index]);
@@ -125,7 +145,7 @@ std::string TableKeys::value_set(std::span<const std::int16_t> columns, std::spa
 }
 
 std::string TableKeys::value_set_of_entry(std::span<const std::int16_t> columns, std::string_view entry) const {
-  std::string key = table_.prefix + ":indices";
+  std::string key = prefix() + ":indices";
   if (columns.size() == 1) {
     return key.append(":").append(field_segment(columns[0])).append(":").append(escape_segment(entry));
   }
@@ -163,10 +183,10 @@ std::string TableKeys::values_entry(std::span<const std::int16_t> columns, std::
   return out;
 }
 
-std::string TableKeys::ordered(std::int16_t column) const { return table_.prefix + ":zset:" + field_segment(column); }
+std::string TableKeys::ordered(std::int16_t column) const { return prefix() + ":zset:" + field_segment(column); }
 
 std::string TableKeys::uniques(std::span<const std::int16_t> columns) const {
-  std::string key = table_.prefix + ":uniques";
+  std::string key = prefix() + ":uniques";
   for (std::int16_t column : columns) key.append(":").append(field_segment(column));
   return key;
 }
@@ -185,7 +205,7 @@ std::string TableKeys::entries() const { return table_.prefix + ":indices:" + st
 
 std::string TableKeys::changes() const { return std::string(table_.tag()).append(kChangesPrefix) + std::to_string(table_.oid); }
 
-std::string TableKeys::row_pattern() const { return table_.prefix + ":*"; }
+std::string TableKeys::row_pattern() const { return prefix() + ":*"; }
 
 bool TableKeys::sort_get_is_safe() const {
   // Redis substitutes the first '*' and looks for "->" behind it: prefixes have no '*', and what follows "->" is the field whole.

@@ -106,6 +106,8 @@ class TableKeys {
 
  private:
   std::string field_segment(std::int16_t column) const;
+  /// Returns the first part of keys of rows and indexes. Throws 0A000 for a table in several buckets: its parts have these keys.
+  const std::string& prefix() const;
 
   const TableDef& table_;
 };

@@ -46,6 +46,16 @@ std::optional<std::string> options_of(const Relation& relation) {
     options.make_vector();
     return array_text(oid::kTextArray, options);
   }
+  if (relation.kind == 'r' && relation.table != nullptr && relation.table->spread && !relation.table->spread->by_default) {
+    const SpreadDef& spread = *relation.table->spread;
+    const std::string buckets = "buckets=" + std::to_string(spread.buckets);
+    std::string column;
+    ArrayValue options;
+    options.elements.emplace_back(buckets);
+    if (spread.names_column) options.elements.emplace_back(column = "bucket_by=" + relation.table->find_column(spread.column)->name);
+    options.make_vector();
+    return array_text(oid::kTextArray, options);
+  }
   if (relation.index && relation.table != nullptr) {
     const IndexOptions parameters = read_index_options(relation.index->definition_suffix);
     if (parameters.empty()) return std::nullopt;

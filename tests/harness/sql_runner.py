@@ -45,11 +45,11 @@ class Oracle:
 
 class Subject:
     """A redquel and a Redis of its own for each worker: emptied and started anew for each file. `masters`: of a Redis Cluster; 0: one Redis.
-    `placement`: of its tables."""
+    `placement`: of its tables. `buckets`: of each table that may lie in several."""
     name = "redquel"
 
-    def __init__(self, build, options=(), least_acl=False, masters=0, placement="together"):
-        self.parameters = {"redquel.placement": placement} if masters else {}
+    def __init__(self, build, options=(), least_acl=False, masters=0, placement="together", buckets=1):
+        self.parameters = {"redquel.placement": placement, "redquel.buckets": str(buckets)} if masters else {}
         self.redis = Cluster(lambda *words: Redis(*words).start(), masters, replicas=0) if masters else Redis().start()
         if least_acl:
             self.redis.restrict(build)

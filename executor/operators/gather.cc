@@ -1,0 +1,259 @@
+#include "executor/operators/gather.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "executor/context/memory_limit.h"
+#include "executor/operators/column_types.h"
+#include "executor/operators/expression_list.h"
+#include "executor/operators/key_table.h"
+#include "executor/operators/operators.h"
+#include "executor/operators/sort_buffer.h"
+#include "executor/runtime/event_loop_turn.h"
+#include "executor/runtime/side_by_side.h"
+#include "executor/tables/key_values.h"
+#include "sql/catalog/spread_table.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using Combine = planner::Gather::Combine;
+using TablePtr = std::shared_ptr<const sql::TableDef>;
+
+/// What the operators over parts share: those that are read, and their next batches, which come side by side.
+class GatherOperator : public Operator {
+ public:
+  GatherOperator(const planner::Gather& plan, ExecutionContext& context) : plan_(plan), context_(context) {}
+
+ protected:
+  struct Part {
+    OperatorPtr source;  // null: it has ended
+    std::optional<sql::Batch> batch = {};
+    std::size_t row = 0;  // of the batch: the first one that was not given
+    std::vector<sql::ColumnPtr> keys = {};
+    KeyViews views = {};
+  };
+
+  void start() {
+    if (std::exchange(is_started_, true)) return;
+    for (const std::size_t number : parts_read(plan_, context_.evaluation())) parts_.push_back({context_.make_operator(*plan_.parts[number])});
+  }
+
+  /// Gets the next batch of each part that has none. Returns false if all parts have ended.
+  asio::awaitable<bool> fill() {
+    std::vector<asio::awaitable<void>> steps;
+    for (Part& part : parts_) {
+      if (part.source && !part.batch) steps.push_back(pull(part));
+    }
+    co_await run_side_by_side(std::move(steps));
+    co_return std::ranges::any_of(parts_, [](const Part& part) { return part.batch.has_value(); });
+  }
+
+  const planner::Gather& plan_;
+  ExecutionContext& context_;
+  std::deque<Part> parts_;
+  bool is_started_ = false;
+
+ private:
+  static asio::awaitable<void> pull(Part& part) {
+    part.batch = co_await part.source->next();
+    part.row = 0;
+    if (!part.batch || part.source->is_at_end()) part.source.reset();
+  }
+};
+
+/// The batches of all parts, as they come.
+class AppendParts final : public GatherOperator {
+ public:
+  using GatherOperator::GatherOperator;
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    start();
+    while (true) {
+      for (Part& part : parts_) {
+        if (part.batch) co_return *std::exchange(part.batch, std::nullopt);
+      }
+      if (!co_await fill()) co_return std::nullopt;
+    }
+  }
+
+  bool is_at_end() const override {
+    return is_started_ && std::ranges::all_of(parts_, [](const Part& part) { return !part.source && !part.batch; });
+  }
+};
+
+/// The rows of parts that are in order, in that order.
+class MergeParts final : public GatherOperator {
+ public:
+  MergeParts(const planner::PhysicalNode& node, const planner::Gather& plan, ExecutionContext& context)
+      : GatherOperator(plan, context), types_(column_types(node)), keys_(expressions_of(plan)) {
+    for (const planner::SortKey& key : plan.keys) directions_.push_back({key.descending, key.nulls_first});
+  }
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    start();
+    if (turn_.is_over()) co_await turn_.yield();
+    if (!co_await fill()) co_return std::nullopt;
+    for (Part& part : parts_) {
+      if (!part.batch || !part.keys.empty()) continue;
+      part.keys = decoded(keys_.evaluate(*part.batch, context_.evaluation()));
+      part.views = views_of(part.keys);
+    }
+    co_return merged();
+  }
+
+ private:
+  static std::vector<sql::ExpressionPtr> expressions_of(const planner::Gather& plan) {
+    std::vector<sql::ExpressionPtr> expressions;
+    for (const planner::SortKey& key : plan.keys) expressions.push_back(key.expression);
+    return expressions;
+  }
+
+  /// Gives rows until the batch of a part that goes on has ended.
+  sql::Batch merged() {
+    RowStore rows(types_);
+    while (rows.rows() < sql::kBatchRows) {
+      Part* first = nullptr;
+      for (Part& part : parts_) {
+        if (part.batch && (first == nullptr || compare_sort_keys(directions_, part.views, part.row, first->views, first->row) < 0)) first = &part;
+      }
+      if (first == nullptr) break;
+      const RowNumber number = static_cast<RowNumber>(first->row++);
+      rows.append(first->batch->columns, {&number, 1});
+      if (first->row < first->batch->rows) continue;
+      first->batch.reset();
+      first->keys.clear();
+      first->views.clear();
+      if (first->source) break;
+    }
+    return rows.take();
+  }
+
+  std::vector<sql::Type> types_;
+  ExpressionList keys_;
+  std::vector<SortDirection> directions_;
+  EventLoopTurn turn_;
+};
+
+/// Counts of all parts, added by group.
+class AddParts final : public GatherOperator {
+ public:
+  AddParts(const planner::PhysicalNode& node, const planner::Gather& plan, ExecutionContext& context)
+      : GatherOperator(plan, context), types_(column_types(node)), groups_(std::span(types_).first(plan.group_columns), KeyTable::Nulls::kEqual),
+        sums_(types_.size() - plan.group_columns), limit_(context, "GROUP BY") {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    start();
+    if (!is_added_) {
+      if (plan_.group_columns == 0) grow(1);
+      while (co_await fill()) {
+        for (Part& part : parts_) {
+          if (part.batch) add(*std::exchange(part.batch, std::nullopt));
+        }
+        limit_.check_bound(groups_.memory());
+        if (turn_.is_over()) co_await turn_.yield();
+      }
+      is_added_ = true;
+    }
+    const std::size_t count = std::min(sql::kBatchRows, size_ - given_);
+    if (count == 0) co_return std::nullopt;
+    sql::Batch batch{.rows = count, .columns = {}};
+    if (plan_.group_columns > 0) batch.columns = groups_.keys().slice(given_, count).columns;
+    for (const std::vector<std::int64_t>& sums : sums_) {
+      auto column = std::make_shared<sql::Column>(sql::kInt8);
+      for (std::size_t group = given_; group < given_ + count; ++group) column->append(sums[group]);
+      batch.columns.push_back(std::move(column));
+    }
+    given_ += count;
+    co_return batch;
+  }
+
+ private:
+  void grow(std::size_t size) {
+    size_ = size;
+    for (std::vector<std::int64_t>& sums : sums_) sums.resize(size);
+  }
+
+  void add(const sql::Batch& batch) {
+    const std::vector<sql::ColumnPtr> columns = decoded(batch.columns);
+    std::vector<RowNumber> numbers(batch.rows);
+    if (plan_.group_columns > 0) {
+      groups_.find_or_add(std::span(columns).first(plan_.group_columns), batch.rows, numbers);
+      grow(groups_.size());
+    }
+    for (std::size_t index = 0; index < sums_.size(); ++index) {
+      const sql::Column& counts = *columns[plan_.group_columns + index];
+      for (std::size_t row = 0; row < batch.rows; ++row) sums_[index][numbers[row]] += counts.get<std::int64_t>(row);
+    }
+  }
+
+  std::vector<sql::Type> types_;
+  KeyTable groups_;
+  std::vector<std::vector<std::int64_t>> sums_;  // by column, then by group
+  MemoryLimit limit_;
+  EventLoopTurn turn_;
+  std::size_t size_ = 0, given_ = 0;
+  bool is_added_ = false;
+};
+
+/// Returns true if the expression needs no slot behind the parameters of the statement.
+bool is_known(const sql::Expression& expression, std::size_t parameters) {
+  if (const auto* slot = std::get_if<sql::ParameterRef>(&expression.node)) return slot->slot < parameters;
+  bool known = true;
+  sql::for_each_child(expression, [&](const sql::ExpressionPtr& child) { known = known && is_known(*child, parameters); });
+  return known;
+}
+
+void collect_tables(const planner::PhysicalNode& node, const sql::EvaluationContext& evaluation, std::size_t parameters, std::vector<TablePtr>& tables) {
+  const auto* gather = std::get_if<planner::Gather>(&node.node);
+  const bool is_narrow = gather != nullptr && !gather->values.empty() &&
+                         std::ranges::all_of(gather->values, [&](const sql::ExpressionPtr& value) { return is_known(*value, parameters); });
+  if (is_narrow) {
+    for (const std::size_t number : parts_read(*gather, evaluation)) collect_tables(*gather->parts[number], evaluation, parameters, tables);
+    return;
+  }
+  if (const TablePtr* table = planner::table_of(node)) {
+    for (const TablePtr& stored : sql::stored_tables(*table)) {
+      if (std::ranges::find(tables, stored->oid, [](const TablePtr& known) { return known->oid; }) == tables.end()) tables.push_back(stored);
+    }
+  }
+  for (const planner::PhysicalPlan& input : planner::inputs_of(node)) collect_tables(*input, evaluation, parameters, tables);
+}
+
+}  // namespace
+
+std::vector<std::size_t> parts_read(const planner::Gather& gather, const sql::EvaluationContext& evaluation) {
+  std::vector<std::size_t> numbers;
+  if (gather.values.empty()) {
+    for (std::size_t number = 0; number < gather.parts.size(); ++number) numbers.push_back(number);
+    return numbers;
+  }
+  std::set<std::size_t> read;
+  const std::int16_t column = gather.table->spread->column;
+  for (const sql::ExpressionPtr& value : gather.values) {
+    const auto key = evaluate_key(*gather.table, {&column, 1}, {&value, 1}, evaluation);
+    if (key) read.insert(sql::part_of_value(*gather.table, key->front()));
+  }
+  return {read.begin(), read.end()};
+}
+
+std::vector<TablePtr> tables_of_run(const planner::PhysicalPlan& plan, const sql::EvaluationContext& evaluation, std::size_t parameters) {
+  std::vector<TablePtr> tables;
+  collect_tables(*plan, evaluation, parameters, tables);
+  return tables;
+}
+
+OperatorPtr make_gather(const planner::PhysicalNode& node, const planner::Gather& plan, ExecutionContext& context) {
+  switch (plan.combine) {
+    case Combine::kAppend: return std::make_unique<AppendParts>(plan, context);
+    case Combine::kMerge: return std::make_unique<MergeParts>(node, plan, context);
+    case Combine::kAdd: return std::make_unique<AddParts>(node, plan, context);
+  }
+  return nullptr;
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sql/catalog/catalog.h"
+#include "sql/datum.h"
+
+namespace redquel::sql {
+
+// A table that lies in several buckets of a cluster (SpreadDef) has a part in each: the same definition with another oid and with the
+// prefix behind the tag of that bucket. Parts are read, written and locked like tables. The table itself has no keys but counters.
+
+/// Checks whether the buckets of the table allow its definition: 0A000. The first column of a new primary key takes the place of the hidden key
+/// in bucket_by.
+void settle_spread(TableDef& table);
+/// Makes TableDef::parts of TableDef::spread. To be called after each change of a definition.
+void make_parts(TableDef& table);
+
+/// Returns what keeps the table's rows from being spread by that column over several buckets, as a construct for 0A000; nullopt: nothing.
+std::optional<std::string> obstacle_to_spread(const TableDef& table, std::int16_t column);
+
+/// Returns the part that has the row. The row is parallel to the table's columns, with the hidden key behind them if the table has one.
+const std::shared_ptr<const TableDef>& part_of_row(const TableDef& table, std::span<const Datum> row);
+/// Returns the number of the part that has the rows with this value in the column of bucket_by, in the column's type.
+std::size_t part_of_value(const TableDef& table, const Datum& value);
+
+/// Returns the definitions that have the table's rows: its parts, or the table itself.
+std::vector<std::shared_ptr<const TableDef>> stored_tables(const std::shared_ptr<const TableDef>& table);
+/// Returns one of them, for questions whose answer is the same for all.
+const TableDef& any_stored_table(const TableDef& table);
+
+}  // namespace redquel::sql

@@ -1,0 +1,206 @@
+"""Tables whose rows lie in several buckets of a Redis Cluster (WITH (buckets = n)): PostgreSQL's answers over the same rows, the place of each key,
+the plans, and definitions of such tables."""
+from harness.cluster_nodes import Cluster
+
+SLOW = True
+BUCKETS = 8
+SCHEMA = [
+    "CREATE TABLE item (id int PRIMARY KEY, kind text, price int, label text){options}",
+    "CREATE INDEX ON item (kind)",
+    "CREATE INDEX ON item (price)",
+    "INSERT INTO item SELECT n, 'kind ' || n % 7, n * 37 % 101, CASE WHEN n % 5 > 0 THEN 'label ' || n END FROM generate_series(1, 400) n",
+    "CREATE TABLE sale (item int, day int, pieces int NOT NULL, PRIMARY KEY (item, day)){options}",
+    "CREATE INDEX ON sale (day)",
+    "INSERT INTO sale SELECT n, d, (n + d) % 9 FROM generate_series(1, 200) n, generate_series(1, 3) d",
+    "CREATE TABLE loose (a int, b text){options}",
+    "INSERT INTO loose SELECT n % 50, 'b' || n FROM generate_series(1, 120) n",
+]
+QUERIES = [
+    "SELECT * FROM item WHERE id = 17",
+    "SELECT * FROM item WHERE id IN (3, 5, 399, 1000) ORDER BY id",
+    "SELECT count(*) FROM item",
+    "SELECT count(*), count(id) FROM item WHERE kind = 'kind 3'",
+    "SELECT count(label) FROM item",
+    "SELECT count(*) FROM item WHERE price BETWEEN 10 AND 20",
+    "SELECT count(DISTINCT kind) FROM item",
+    "SELECT min(price), max(price) FROM item",
+    "SELECT min(id), max(id) FROM item WHERE kind = 'kind 3'",
+    "SELECT kind, count(*) FROM item GROUP BY kind ORDER BY kind",
+    "SELECT kind, count(*), sum(price) FROM item WHERE price > 50 GROUP BY kind ORDER BY 2 DESC, 1",
+    "SELECT DISTINCT kind FROM item ORDER BY 1",
+    "SELECT id FROM item WHERE kind = 'kind 3' AND price > 50 ORDER BY id",
+    "SELECT id FROM item WHERE kind IN ('kind 1', 'kind 2') OR price < 5 ORDER BY id",
+    "SELECT id, price FROM item ORDER BY price, id LIMIT 10",
+    "SELECT id, price FROM item ORDER BY price DESC, id LIMIT 10 OFFSET 7",
+    "SELECT id FROM item ORDER BY id",
+    "SELECT id FROM item WHERE id > 100 ORDER BY id LIMIT 20",
+    "SELECT price FROM item WHERE kind = 'kind 4' ORDER BY price DESC LIMIT 3",
+    "SELECT count(*) FROM (SELECT * FROM item LIMIT 33) t",
+    "SELECT i.id, s.day, s.pieces FROM item i JOIN sale s ON s.item = i.id WHERE i.price < 20 ORDER BY 1, 2",
+    "SELECT i.kind, sum(s.pieces) FROM item i LEFT JOIN sale s ON s.item = i.id GROUP BY i.kind ORDER BY 1",
+    "SELECT id FROM item i WHERE EXISTS (SELECT FROM sale s WHERE s.item = i.id AND s.pieces = 8) ORDER BY 1",
+    "SELECT id, (SELECT sum(pieces) FROM sale s WHERE s.item = i.id) FROM item i WHERE id < 10 ORDER BY 1",
+    "SELECT * FROM sale WHERE item = 12 ORDER BY day",
+    "SELECT * FROM sale WHERE item = 12 AND day = 2",
+    "SELECT a, count(*) FROM loose GROUP BY a ORDER BY a",
+    "SELECT count(*) FROM loose WHERE a = 7",
+    "SELECT row_number() OVER (ORDER BY price, id), id FROM item ORDER BY 1 LIMIT 5",
+    "SELECT id FROM item WHERE kind = 'kind 1' INTERSECT SELECT item FROM sale ORDER BY 1",
+    "WITH cheap AS (SELECT * FROM item WHERE price < 10) SELECT count(*) FROM cheap a JOIN cheap b USING (kind)",
+]
+CHANGES = [
+    "INSERT INTO item VALUES (1001, 'new', 1, NULL)",
+    "INSERT INTO item VALUES (1002, 'new', 2, 'x'), (1003, 'new', 3, 'y'), (1004, 'new', 4, 'z')",
+    "INSERT INTO item VALUES (5, 'twice', 0, NULL)",
+    "INSERT INTO item VALUES (2001, 'some', 0, NULL), (6, 'twice', 0, NULL), (2002, 'some', 0, NULL), (5, 'twice', 0, NULL)",
+    "INSERT INTO item VALUES (5, 'twice', 0, NULL), (2003, 'some', 0, NULL) ON CONFLICT DO NOTHING",
+    "INSERT INTO item VALUES (5, 'twice', 0, NULL), (2004, 'some', 0, NULL) ON CONFLICT (id) DO UPDATE SET kind = EXCLUDED.kind RETURNING id, kind",
+    "UPDATE item SET price = price + 1 WHERE id = 7 RETURNING *",
+    "UPDATE item SET price = price * 2 WHERE kind = 'kind 6'",
+    "UPDATE item SET id = 5000 + id WHERE id BETWEEN 20 AND 29",
+    "UPDATE item SET id = id + 1 WHERE id = 5020",
+    "UPDATE item SET label = 'all'",
+    "DELETE FROM item WHERE id = 8 RETURNING id",
+    "DELETE FROM item WHERE price > 90",
+    "UPDATE sale SET item = item + 1000, pieces = 0 WHERE item = 12",
+    "UPDATE loose SET a = a + 1 WHERE a < 10",
+    "DELETE FROM loose WHERE b LIKE 'b1%'",
+    "INSERT INTO loose SELECT a, 'again' FROM loose WHERE a > 40",
+    "UPDATE item SET price = s.pieces FROM sale s WHERE s.item = item.id AND s.day = 2",
+    "DELETE FROM item USING sale s WHERE s.item = item.id AND s.pieces = 4",
+    "MERGE INTO item USING (VALUES (30, 'merged'), (9001, 'made')) v (id, kind) ON item.id = v.id"
+    " WHEN MATCHED THEN UPDATE SET kind = v.kind WHEN NOT MATCHED THEN INSERT VALUES (v.id, v.kind, 0, NULL)",
+    "BEGIN", "INSERT INTO item VALUES (7001, 'open', 5, NULL), (7002, 'open', 6, NULL)", "SELECT count(*) FROM item",
+    "UPDATE item SET kind = 'seen' WHERE kind = 'open'", "SELECT id FROM item WHERE kind = 'seen' ORDER BY id",
+    "UPDATE item SET label = 'joined' WHERE id = 30", "SELECT i.label FROM (VALUES (30)) v (id) JOIN item i USING (id)",
+    "SAVEPOINT s", "DELETE FROM item", "SELECT count(*) FROM item", "ROLLBACK TO s", "SELECT kind, count(*) FROM item GROUP BY kind ORDER BY 1",
+    "SELECT id FROM item ORDER BY price, id LIMIT 5", "COMMIT",
+    "BEGIN", "DELETE FROM item WHERE id < 50", "INSERT INTO item VALUES (33, 'back', 0, NULL)", "SELECT min(id), max(id), count(*) FROM item", "ROLLBACK",
+    "COPY sale FROM STDIN",
+]
+TABLES = {"item": "id", "sale": "item, day", "loose": "a, b"}
+
+
+def make_cluster(make_redis, make_server):
+    cluster = Cluster(make_redis, masters=3, replicas=0)
+    return cluster, make_server(redis=cluster)
+
+
+def set_up(connection, options):
+    for statement in SCHEMA:
+        connection.run(statement.replace("{options}", options))
+
+
+def outcome(connection, statement, data=b""):
+    results = connection.query(statement, data)
+    return [(result.tag, result.texts(), result.error and (result.error.get("C"), result.error.get("M"), result.error.get("D"))) for result in results]
+
+
+def differences(connection):
+    return [row for table in TABLES for row in connection.run(f"SELECT * FROM redquel.check_indexes('{table}')")]
+
+
+def test_spread_tables_have_the_answers_of_postgresql(make_redis, make_server, postgres):
+    _, server = make_cluster(make_redis, make_server)
+    database = postgres.create_database()
+    with server.connect() as spread, postgres.connect(database) as oracle:
+        set_up(spread, f" WITH (buckets = {BUCKETS})")
+        set_up(oracle, "")
+        for query in QUERIES:
+            assert outcome(spread, query) == outcome(oracle, query), query
+        data = b"700\t1\t3\n701\t1\t4\n702\t2\t5\n"
+        for change in CHANGES:
+            sent = data if change.startswith("COPY") else b""
+            assert outcome(spread, change, sent) == outcome(oracle, change, sent), change
+            for table, order in TABLES.items():
+                whole = f"SELECT * FROM {table} ORDER BY {order}"
+                assert outcome(spread, whole) == outcome(oracle, whole), f"{table} after {change}"
+        for query in QUERIES:
+            assert outcome(spread, query) == outcome(oracle, query), f"{query} after the changes"
+        assert differences(spread) == []
+
+
+def test_rows_lie_in_the_bucket_that_their_column_chooses(make_redis, make_server):
+    cluster, server = make_cluster(make_redis, make_server)
+    with server.connect() as connection:
+        set_up(connection, f" WITH (buckets = {BUCKETS})")
+        keys = [key for node in cluster.nodes for key in node("KEYS", "*item:*")]
+        rows = {int(key.rpartition(":")[2]): key for key in keys if key.rpartition(":")[2].isdigit() and key.count(":") == 1}
+        assert len(rows) == 400
+        by_part = {}
+        for number, key in rows.items():
+            by_part.setdefault(crc16(str(number)) % BUCKETS, set()).add(key.partition("}")[0])
+        assert sorted(by_part) == list(range(BUCKETS)) and all(len(tags) == 1 for tags in by_part.values()), by_part
+        assert len(set().union(*by_part.values())) == BUCKETS, by_part
+
+
+def crc16(text):
+    crc = 0
+    for byte in text.encode():
+        crc ^= byte << 8
+        for _ in range(8):
+            crc = (crc << 1) ^ 0x1021 if crc & 0x8000 else crc << 1
+        crc &= 0xFFFF
+    return crc
+
+
+def plan(connection, query):
+    return "\n".join(row[0] for row in connection.run(f"EXPLAIN {query}"))
+
+
+def test_explain_names_the_buckets(make_redis, make_server):
+    _, server = make_cluster(make_redis, make_server)
+    with server.connect() as connection:
+        set_up(connection, f" WITH (buckets = {BUCKETS})")
+        assert f"Buckets: 1 of {BUCKETS}" in plan(connection, "SELECT * FROM item WHERE id = 3")
+        assert f"Buckets: 1 of {BUCKETS}" in plan(connection, "SELECT * FROM sale WHERE item = 3")
+        assert f"Buckets: at most 2 of {BUCKETS}" in plan(connection, "SELECT * FROM item WHERE id IN (3, 4)")
+        counted = plan(connection, "SELECT count(*) FROM item")
+        assert "Gather Sum" in counted and f"Buckets: all {BUCKETS}" in counted and "Index Count" in counted, counted
+        assert "Gather Sum" in plan(connection, "SELECT kind, count(*) FROM item GROUP BY kind")
+        assert "Gather Merge" in plan(connection, "SELECT id FROM item ORDER BY id LIMIT 5")
+        assert "Index Set Scan" in plan(connection, "SELECT label FROM item WHERE kind = 'kind 1'")
+
+
+def test_definitions_of_spread_tables(make_redis, make_server):
+    cluster, server = make_cluster(make_redis, make_server)
+    with server.connect() as connection:
+        set_up(connection, f" WITH (buckets = {BUCKETS})")
+        assert connection.run("SELECT reloptions FROM pg_class WHERE relname = 'item'") == [[f"{{buckets={BUCKETS}}}"]]
+        connection.run("CREATE INDEX ON item (label)")
+        assert connection.run("SELECT count(*) FROM item WHERE label = 'label 3'") == [["1"]]
+        connection.run("ALTER TABLE item ADD COLUMN weight int DEFAULT 5, ALTER COLUMN price SET NOT NULL")
+        assert connection.run("SELECT sum(weight) FROM item") == [["2000"]]
+        assert connection.run_error("ALTER TABLE item ADD CHECK (price > 50)")["C"] == "23514"
+        connection.run("ALTER TABLE item ALTER COLUMN price TYPE numeric")
+        assert connection.run("SELECT count(*), sum(price) FROM item WHERE price >= 0") == connection.run("SELECT count(*), sum(price) FROM item")
+        connection.run("ALTER TABLE loose ADD PRIMARY KEY (b)")
+        assert connection.run("SELECT a FROM loose WHERE b = 'b77'") == [["27"]]
+        connection.run("REINDEX TABLE item")
+        assert differences(connection) == []
+        connection.run("DROP INDEX item_kind_idx")
+        connection.run("TRUNCATE sale")
+        assert connection.run("SELECT count(*) FROM sale") == [["0"]]
+        assert connection.run("SELECT count(*) FROM item WHERE kind = 'kind 3'") == [["57"]]
+        assert differences(connection) == []
+        for statement, word in [
+                ("CREATE TABLE t (id int PRIMARY KEY, mail text UNIQUE) WITH (buckets = 4)", "placement"),
+                ("CREATE TABLE t (id int PRIMARY KEY, mail text) WITH (buckets = 4, bucket_by = 'mail')", "bucket_by"),
+                ("CREATE UNIQUE INDEX ON item (label)", "placement"),
+                ("CREATE TABLE t (id int PRIMARY KEY, item int REFERENCES item) WITH (buckets = 4)", "foreign key"),
+                ("SELECT * FROM item FOR UPDATE", "several buckets")]:
+            error = connection.run_error(statement)
+            assert error["C"] == "0A000" and word in error["M"], error
+        assert connection.run_error("CREATE TABLE t (id int) WITH (buckets = 65)")["C"] == "22023"
+        assert connection.run_error("CREATE TABLE t (id int) WITH (buckets = 4, bucket_by = 'x')")["C"] == "42703"
+        connection.run("DROP TABLE item, sale, loose")
+    left = [key for node in cluster.nodes for key in node("KEYS", "*") if "}item" in key or "}sale" in key or "}loose" in key]
+    assert left == []
+
+
+def test_one_redis_remembers_the_parameters(fresh_server):
+    with fresh_server.connect() as connection:
+        connection.run("CREATE TABLE t (id int PRIMARY KEY, a int) WITH (buckets = 16, bucket_by = 'id')")
+        connection.run("INSERT INTO t SELECT n, n FROM generate_series(1, 100) n")
+        assert connection.run("SELECT count(*) FROM t") == [["100"]]
+        assert connection.run("SELECT reloptions FROM pg_class WHERE relname = 't'") == [["{buckets=16,bucket_by=id}"]]
