@@ -202,21 +202,21 @@ class QueryRun {
     if (own_transaction_) co_await engine_.release(session_, *std::exchange(own_transaction_, nullptr));
   }
 
-  RunPolicy policy_of(const PreparedPlan& plan) const {
+  RunPolicy policy_of(const PreparedPlan& plan, const sql::CatalogSnapshot& catalog) const {
     const bool may_empty = plan.writes && !session_.temporary_schema.empty();
     return {.writes = plan.writes,
-            .is_compound = plan.planned.is_compound_write || (may_empty && empties_on_commit(plan.planned.plan)),
+            .is_compound = plan.planned.is_compound_write || (may_empty && empties_on_commit(plan.planned.plan)) ||
+                           (plan.writes && has_keys_over_buckets(catalog, plan.planned.plan)),
             .is_strict = transaction_ && !own_transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted};
   }
 
   asio::awaitable<void> start() {
     const planner::PlannedStatement& planned = prepared_->plan->planned;
     if (session_.modes.read_only) refuse_writes(planned, copy_ != nullptr);
-    policy_ = policy_of(*prepared_->plan);
     sql::CatalogPtr catalog = engine_.catalog_at_hand(session_);
     if (!catalog) catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
-    is_compound_ = is_compound_ || (writes_ && has_keys_over_buckets(*catalog, planned.plan));
+    policy_ = policy_of(*prepared_->plan, *catalog);
     if (!is_open_ && !has_checked_rights(*prepared_->plan, session_)) co_await check_rights(engine_, prepared_, session_, catalog);
     if (!engine_.exclusive_tables().empty()) {
       for (const auto& table : planner::tables_of(planned.plan)) {

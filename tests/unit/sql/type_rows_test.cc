@@ -113,11 +113,21 @@ TEST(TypeRows, EveryTypeHasItsOperations) {
 TEST(TypeRows, KinPointsBothWays) {
   for (const TypeInfo& type : all_types()) {
     SCOPED_TRACE(type.name);
-    if (type.array != 0) EXPECT_EQ(type_info(type.array).element, type.oid);
-    if (type.multirange != 0) EXPECT_EQ(type_info(type.multirange).range, type.oid);
-    if (type.range != 0) EXPECT_EQ(type_info(type.range).multirange, type.oid);
-    if (type.subtype != 0) EXPECT_NE(find_type(type.subtype), nullptr);
-    if (type.operators != 0) EXPECT_EQ(type_info(type.operators).storage, type.storage);
+    if (type.array != 0) {
+      EXPECT_EQ(type_info(type.array).element, type.oid);
+    }
+    if (type.multirange != 0) {
+      EXPECT_EQ(type_info(type.multirange).range, type.oid);
+    }
+    if (type.range != 0) {
+      EXPECT_EQ(type_info(type.range).multirange, type.oid);
+    }
+    if (type.subtype != 0) {
+      EXPECT_NE(find_type(type.subtype), nullptr);
+    }
+    if (type.operators != 0) {
+      EXPECT_EQ(type_info(type.operators).storage, type.storage);
+    }
   }
 }
 
@@ -128,7 +138,9 @@ TEST(TypeRows, NamesOfFunctionsAreUnique) {
       const TypeFunctionNames& functions = row.functions;
       EXPECT_EQ(functions.hash.empty(), functions.hash_extended.empty()) << row.type.name;
       for (const std::string_view name : {functions.input, functions.output, functions.send, functions.hash, functions.hash_extended}) {
-        if (!name.empty()) EXPECT_TRUE(names.insert(name).second) << name;
+        if (!name.empty()) {
+          EXPECT_TRUE(names.insert(name).second) << name;
+        }
       }
     }
   }
