@@ -95,6 +95,7 @@ void examine_redis_of(const Configuration& configuration, std::vector<Finding>& 
 
 /// Prints the least rule of redquel's login. Returns the exit code.
 int print_acl_rule(const Configuration& configuration, const std::string& keys) {
+  use_buckets(configuration);
   std::optional<std::set<std::string>> prefixes;
   if (keys == "tables") {
     std::optional<executor::ConnectionOptions> redis = reach_redis(configuration);
