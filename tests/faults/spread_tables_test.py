@@ -120,6 +120,34 @@ def test_spread_tables_have_the_answers_of_postgresql(make_redis, make_server, p
         assert differences(spread) == []
 
 
+LARGE_CHANGES = [
+    "INSERT INTO item SELECT n, 'kind ' || n % 7, n % 101, NULL FROM generate_series(10001, 17000) n",
+    "COPY sale FROM STDIN",
+    "UPDATE item SET price = price + 1 WHERE id > 10000",
+    "INSERT INTO item SELECT n, 'twice', 0, NULL FROM generate_series(16999, 25000) n",
+    "DELETE FROM item WHERE id > 12000",
+    "BEGIN", "UPDATE item SET id = id + 20000 WHERE id > 9000", "INSERT INTO loose SELECT n, 'many' FROM generate_series(1, 3000) n", "COMMIT",
+    "BEGIN", "DELETE FROM sale", "ROLLBACK",
+    "TRUNCATE loose",
+]
+
+
+def test_changes_of_many_rows_take_place_in_all_buckets_or_in_none(make_redis, make_server, postgres):
+    _, server = make_cluster(make_redis, make_server)
+    database = postgres.create_database()
+    data = "".join(f"{number}\t9\t1\n" for number in range(20_001, 26_001)).encode()
+    with server.connect() as spread, postgres.connect(database) as oracle:
+        set_up(spread, f" WITH (buckets = {BUCKETS})")
+        set_up(oracle, "")
+        for change in LARGE_CHANGES:
+            sent = data if change.startswith("COPY") else b""
+            assert outcome(spread, change, sent) == outcome(oracle, change, sent), change
+            for table in TABLES:
+                whole = f"SELECT count(*), sum(hashtext(t::text)::bigint) FROM {table} t"
+                assert outcome(spread, whole) == outcome(oracle, whole), f"{table} after {change}"
+        assert differences(spread) == []
+
+
 def test_rows_lie_in_the_bucket_that_their_column_chooses(make_redis, make_server):
     cluster, server = make_cluster(make_redis, make_server)
     with server.connect() as connection:
