@@ -66,6 +66,7 @@ if words[1] == 'commit' then
   redis.call('SET', lease, 'prepared')
   for _, lock in ipairs(locks) do
     local key, strengths, fields = unpack(lock)
+    local of_session = {}
     for i = 1, #fields do
       local strongest, others = nil, {}
       for mode, token in string.gmatch(redis.call('HGET', key, fields[i]) or '', kLockPattern) do
@@ -73,8 +74,10 @@ if words[1] == 'commit' then
         elseif not strongest or mode > strongest then strongest = mode end
       end
       others[#others + 1] = (strongest or strengths[i]) .. name
+      of_session[i] = strongest or ''
       redis.call('HSET', key, fields[i], table.concat(others, ' '))
     end
+    lock[4] = of_session
   end
 else
   words[1], words[owner_at] = 'lock', name
@@ -99,5 +102,5 @@ for _, row in ipairs(old_rows) do
   end
 end
 local definitions = part and begin_definitions(name, part) or false
-redis.call('HSET', kPreparedKey, name, cmsgpack.pack({left, redo, locks, expiries, definitions, reading}))
+redis.call('HSET', kPreparedKey, name, cmsgpack.pack({left, redo, locks, expiries, definitions, reading, session}))
 return {'prepared'}

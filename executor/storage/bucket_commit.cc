@@ -48,10 +48,12 @@ bool are_answers(const std::vector<BucketAnswer>& answers, std::string_view firs
 bool are_confirmed(const std::vector<BucketAnswer>& answers) { return std::ranges::all_of(answers, &BucketAnswer::is_confirmed); }
 
 /// Makes a call of one script in all buckets of the commit.
-std::vector<BucketCall> calls_of(const CommitName& name, const Script& script, bool waits) {
+std::vector<BucketCall> calls_of(const CommitName& name, const Script& script, bool waits, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments{name.text};
+  arguments.insert(arguments.end(), more.begin(), more.end());
   std::vector<BucketCall> calls;
   calls.reserve(name.buckets.size());
-  for (const int bucket : name.buckets) calls.push_back({bucket, &script, {}, {name.text}, waits});
+  for (const int bucket : name.buckets) calls.push_back({bucket, &script, {}, arguments, waits});
   return calls;
 }
 
@@ -132,7 +134,8 @@ asio::awaitable<BucketCommitResult> commit_in_buckets(BucketSender& sender, Comm
     co_return result;
   }
   if (std::ranges::any_of(answers, has_refused)) {
-    std::vector<BucketCall> aborts = calls_of(name, kAbortCommitScript, false);
+    // Where another transaction was in the way, the commit is tried again.
+    std::vector<BucketCall> aborts = calls_of(name, kAbortCommitScript, false, {"goes on"});
     const std::vector<BucketAnswer> aborted = co_await run_or_leave(sender, std::move(aborts));
     if (all_say(aborted, "aborted")) {
       result.state = BucketCommitState::kAborted;

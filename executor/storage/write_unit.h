@@ -239,6 +239,7 @@ class WriteUnit {
   /// Returns the parts of a unit that looks at several buckets, and is only verified or writes rows that are not visible yet; none: one call
   /// is enough.
   std::vector<UnitPart> parts() const;
+  bool has_rows_in(int bucket) const;
   asio::awaitable<WriteStatus> execute_part(RedisClient& client, std::optional<UnitPart> part, ExecutionCounters* counters);
   /// Applies commits over several buckets that are decided, and may bring rows which refer to those that go.
   asio::awaitable<void> finish_references(RedisClient& client) const;

@@ -220,6 +220,10 @@ asio::awaitable<void> WriteUnit::finish_references(RedisClient& client) const {
   co_await commits.are_torn(client);
 }
 
+bool WriteUnit::has_rows_in(int bucket) const {
+  return std::ranges::any_of(tables_, [bucket](const Table& table) { return PlacedTable(table.encoder.table()).bucket() == bucket; });
+}
+
 asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {
   const std::vector<UnitPart> all = parts();
   if (all.empty()) {
@@ -230,12 +234,15 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
   bool are_finished = false;
   std::optional<RowError> first_error;  // by the order of rows, as PostgreSQL reports it
   for (const UnitPart& part : all) {
+    if (first_error && !has_rows_in(part.bucket)) break;
     if (part.references && !std::exchange(are_finished, true)) co_await finish_references(client);
     WriteStatus status = WriteStatus::kApplied;
     try {
       status = co_await execute_part(client, part, counters);
     } catch (const RowError& error) {
       if (!first_error || error.row() < first_error->row()) first_error = error;
+    } catch (const SqlError&) {
+      if (!first_error) throw;  // foreign keys are checked after the rows
     }
     if (status != WriteStatus::kApplied) co_return status;
   }

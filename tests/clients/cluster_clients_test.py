@@ -47,3 +47,11 @@ def run_pgbench(server):
 
 def test_pgbench_over_a_cluster(make_redis, make_server):
     run_pgbench(server_over_cluster(make_redis, make_server, "together"))
+
+
+def test_pgbench_with_spread_tables(make_redis, make_server):
+    run_pgbench(server_over_cluster(make_redis, make_server, "balanced"))
+
+
+def test_django_with_spread_tables(make_redis, make_server):
+    follow(server_over_cluster(make_redis, make_server, "balanced"), "Django", {})

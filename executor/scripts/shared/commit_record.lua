@@ -1,25 +1,26 @@
--- Records of prepared commits: {keys and arguments of write_rows.lua, locks, expiries, state of shared/definitions.lua or false, locks of
--- tables}. locks: by hash {key, strengths, fields}. expiries: {row, milliseconds since 1970}. locks of tables: the keys of locks of tables
--- that the commit has read and that must not change. The locks of a prepared commit have its name as their token, and a lease that does not
+-- Records of prepared commits: {keys of write_rows.lua, its arguments, locks, expiries, state of shared/definitions.lua or false, locks of
+-- tables, token of the session}. locks: by hash {key, strengths, fields, strengths of the session's own locks before ("": none)}. expiries:
+-- {row, milliseconds since 1970}. locks of tables: the keys of locks of tables that the commit has read and that must not change. The locks of a prepared commit have its name as their token, and a lease that does not
 -- end. Defines:
 --   milliseconds()             the time
 --   remove_record(name)
 --   bury(name)                 leaves a tombstone; removes two that are older than a day
 --   touch()                    writes something: WAIT behind a script that has written nothing may return at once
---   unlock(name, locks)        takes the name out of locks
+--   unlock(name, locks, session)  takes the name out of locks; a session that is named gets back those that it had
 --   unlock_tables(name, keys)  takes the name out of locks of tables
 local function milliseconds()
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 local function touch() redis.call('HINCRBY', kCommitNumbersKey, 'touched', 1) end
-local function unlock(name, locks)
+local function unlock(name, locks, session)
   for _, lock in ipairs(locks) do
-    local key, fields = lock[1], lock[3]
-    for _, field in ipairs(fields) do
+    local key, fields, before = lock[1], lock[3], lock[4]
+    for i, field in ipairs(fields) do
       local value, left = redis.call('HGET', key, field), {}
       for mode, token in string.gmatch(value or '', kLockPattern) do
-        if token ~= name then left[#left + 1] = mode .. token end
+        if token ~= name then left[#left + 1] = mode .. token
+        elseif session and before and before[i] ~= '' then left[#left + 1] = before[i] .. session end
       end
       left = table.concat(left, ' ')
       if value and left == '' then redis.call('HDEL', key, field) end
