@@ -168,14 +168,13 @@ class QueryRun {
 
   asio::awaitable<void> prepare_next_run(Outcome outcome, LockConflict blocker) {
     if (outcome == Outcome::kLocked) co_await wait(std::move(blocker));
-    if (outcome == Outcome::kConflict) co_await pause();
+    const int times = bad_runs_[static_cast<std::size_t>(outcome)];
+    if (outcome == Outcome::kConflict || times > kQuickStaleRuns) co_await pause(times);
     if (outcome == Outcome::kStale) co_await replan();
     if (outcome != Outcome::kNoDatabases) co_return;
     databases_ = co_await list_databases(engine_.home());
     if (databases_.empty()) databases_ = {session_.database};
   }
-
-  int conflicts() const { return bad_runs_[static_cast<std::size_t>(Outcome::kConflict)]; }
 
   asio::awaitable<void> replan() {
     std::vector<PlacedTable> tables;
@@ -273,7 +272,7 @@ class QueryRun {
       context_->memory = std::move(memory);
     }
     context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
-    context_->allows_unread_increments = conflicts() == 0 && statistics == nullptr && (!transaction_ || adds_in_transaction());
+    context_->allows_unread_increments = bad_runs_[static_cast<std::size_t>(Outcome::kConflict)] == 0 && statistics == nullptr && (!transaction_ || adds_in_transaction());
     context_->statistics = statistics;
     if (policy_.is_strict) {
       reads_ = {};
@@ -467,9 +466,10 @@ class QueryRun {
     if (buffer_mark_ && !finished_) transaction_->buffer().roll_back(*buffer_mark_);
   }
 
-  asio::awaitable<void> pause() {
+  /// The more bad runs there were, the longer: up to 13 ms.
+  asio::awaitable<void> pause(int times) {
     asio::steady_timer timer(co_await asio::this_coro::executor);
-    std::uniform_int_distribution<int> microseconds(50, 200 << std::min(conflicts(), 6));
+    std::uniform_int_distribution<int> microseconds(50, 200 << std::min(times, 6));
     timer.expires_after(std::chrono::microseconds(microseconds(engine_.random())));
     co_await timer.async_wait(asio::use_awaitable);
   }

@@ -14,6 +14,8 @@ inline constexpr int kMaxAttempts = 10;
 inline constexpr int kMaxConflicts = 1000;
 /// Runs that began under definitions that were not the newest. Other sessions may define tables all the time, so this bound is far away, too.
 inline constexpr int kMaxStaleRuns = 1000;
+/// So many of them follow each other at once. Later ones pause: nodes of a cluster have different versions while the home bucket moves.
+inline constexpr int kQuickStaleRuns = 5;
 /// Runs that look for a quiet moment in which all reads of a statement belong together: so many, and more while it is so many microseconds old.
 inline constexpr int kMaxSnapshotAttempts = 4;
 inline constexpr std::int64_t kSnapshotPatience = 2'000'000;

@@ -171,14 +171,17 @@ class Cluster:
         return [node(*words) for node in self.nodes]
 
     def owner(self, slot):
-        """The node that the most nodes name as the master of the slot."""
-        named = []
+        """The node that alone names itself as the master of the slot; if there are several, or none, the one that the most nodes name."""
+        named, claims = [], []
         for node in self.nodes:
             try:
-                named += [entry[2][2] for entry in node("CLUSTER", "SLOTS") if entry[0] <= slot <= entry[1]]
+                of_node = [entry[2][2] for entry in node("CLUSTER", "SLOTS") if entry[0] <= slot <= entry[1]]
             except OSError:  # it is dead
-                pass
-        name = max(named, key=named.count)
+                continue
+            named += of_node
+            if node.id in of_node:
+                claims.append(node.id)
+        name = claims[0] if len(claims) == 1 else max(named, key=named.count)
         return next(node for node in self.nodes if node.id == name)
 
     def master_of(self, key):
@@ -219,17 +222,33 @@ class Cluster:
                 if count is not None:
                     count -= len(keys)
 
-    @staticmethod
-    def end_move(slot, source, target):
-        for node in (target, source):
-            node("CLUSTER", "SETSLOT", slot, "NODE", target.id)
+    def end_move(self, slot, source, target):
+        """All masters hear of the new owner: gossip between masters whose epochs collide may not tell the third one for long."""
+        others = [node for node in self.masters if node not in (source, target)]
+        for node in (target, source, *others):
+            try:
+                node("CLUSTER", "SETSLOT", slot, "NODE", target.id)
+            except OSError:  # it is dead
+                if node in (source, target):
+                    raise
 
     def move(self, slot, target):
         """Moves a slot with its keys, as redis-cli --cluster reshard does."""
         source = self.begin_move(slot, target)
         self.move_keys(slot, source, target)
         self.end_move(slot, source, target)
-        wait_for(lambda: self.owner(slot) is target, what="the new owner of a slot")
+        wait_for(lambda: self.owner(slot) is target and self.agrees_on_epochs(), what="the new owner of a slot")
+
+    def agrees_on_epochs(self):
+        """Returns true if all nodes know the same configuration epochs. Before that, a message that is on its way may give a moved slot back."""
+        views = set()
+        for node in self.nodes:
+            try:
+                lines = node("CLUSTER", "NODES").splitlines()
+            except OSError:  # it is dead
+                continue
+            views.add(tuple(sorted((words[0], words[6]) for words in map(str.split, lines))))
+        return len(views) == 1
 
     def fail_over(self, master):
         """CLUSTER FAILOVER to the first replica of the master; returns it."""
