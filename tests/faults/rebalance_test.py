@@ -105,8 +105,6 @@ def test_tables_are_spread_while_clients_work(make_redis, make_server, build):
     assert not any(on_masters(cluster, "KEYS", MARKS))
     with cluster.connect() as raw:
         assert all(raw("GET", f"{{app}}:{number}") == "x" * 50 for number in range(300))
-    # What the clients have written meanwhile is spread as well.
-    wait_for(lambda: "no slot has to move" in rebalance(build, cluster, "--apply"), what="a cluster at rest")
 
 
 def test_a_broken_move_is_completed(make_redis, make_server, build):
