@@ -131,7 +131,7 @@ class CatalogDraft {
   std::vector<sql::SqlError> notices_;
 };
 
-/// What has a prefix that belongs to a part of a table begins with this.
+/// The beginning of the owner of a prefix, if the owner is a part of a table.
 inline constexpr std::string_view kPartOwner = "part of table ";
 
 /// Makes a statement's changes. It may be called several times, each time for another draft.

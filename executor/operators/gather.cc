@@ -24,7 +24,7 @@ namespace {
 using Combine = planner::Gather::Combine;
 using TablePtr = std::shared_ptr<const sql::TableDef>;
 
-/// What the operators over parts share: those that are read, and their next batches, which come side by side.
+/// The base of the operators over parts: the parts that are read, and their next batches, which come side by side.
 class GatherOperator : public Operator {
  public:
   GatherOperator(const planner::Gather& plan, ExecutionContext& context) : plan_(plan), context_(context) {}

@@ -32,7 +32,7 @@ struct RunPolicy {
 /// How a run ended.
 enum class Outcome { kGood, kNoDatabases, kLocked, kConflict, kStale };
 
-/// What follows an outcome that is not good: the statement runs again, or fails with 40001 "could not serialize access due to concurrent …".
+/// The rule for an outcome that is not good: the statement runs again, or fails with 40001 "could not serialize access due to concurrent …".
 struct RetryRule {
   Outcome outcome;
   bool at_strict_levels;     // runs again at REPEATABLE READ and SERIALIZABLE, too

@@ -67,7 +67,7 @@ class PhysicalPlanner {
   /// The best way to the rows of one table that satisfy all conditions (access_path.cc).
   Planned plan_access(const std::vector<LogicalColumn>& columns, const LogicalScan&, const std::vector<sql::ExpressionPtr>& conditions,
                       const Wish&);
-  /// The same for a table in several buckets: the ways to the rows of its parts (gather.cc).
+  /// Returns the ways to the rows of a table in several buckets: those of its parts, gathered (gather.cc).
   Planned plan_parts(const std::vector<LogicalColumn>& columns, const LogicalScan&, const std::vector<sql::ExpressionPtr>& conditions, const Wish&);
   /// An answer from the indexes of a table in several buckets, put together from those of its parts.
   std::optional<Planned> plan_aggregate_of_parts(const Logical&, const LogicalAggregate&, const sql::TableDef& table);

@@ -204,7 +204,7 @@ std::size_t array_size(Oid type, std::string_view text) {
   return aligned(size, info.alignment);
 }
 
-/// What int2vector and oidvector share with arrays.
+/// The operations that int2vector and oidvector have in common with arrays.
 struct ElementsType : StoredAs<std::string_view> {
   static constexpr bool kComparesAsBytes = false, kIsStructured = true;
   static std::string parse(const TextInput& input) {

@@ -118,7 +118,7 @@ std::uint64_t hash_one_range(Type subtype, const RangeValue& range, HashSeed see
   return rotated_hash(hash_word(flags, seed.value) ^ lower) ^ upper;
 }
 
-/// What ranges and multiranges share.
+/// The operations that ranges and multiranges have in common.
 struct RangesType : StoredAs<std::string_view> {
   static constexpr bool kComparesAsBytes = false, kIsStructured = true;
   static Type subtype_of(Type type) { return range_subtype(is_multirange_type(type.oid) ? range_in(type.oid) : type.oid); }
