@@ -122,7 +122,7 @@ bool has_structure_of(const sql::TableDef& table, sql::Structure::Kind kind, std
 }
 
 bool is_indexed(const sql::TableDef& table, std::int16_t column) {
-  return column > 0 && !table.mapping && (has_structure_of(table, sql::Structure::Kind::kSets, column) || has_structure_of(table, sql::Structure::Kind::kZset, column));
+  return column > 0 && !table.is_mapped() && (has_structure_of(table, sql::Structure::Kind::kSets, column) || has_structure_of(table, sql::Structure::Kind::kZset, column));
 }
 
 bool is_built(const sql::TableDef& table, std::int16_t column) {
@@ -209,7 +209,7 @@ void add_reasons_of_sort(const PhysicalSort& sort, Reasons& reasons, const Table
   read = trace(*sort.input, position);
   if (read == nullptr) return;
   const std::int16_t number = read->numbers.at(static_cast<std::size_t>(read->outputs.at(position)));
-  if (number <= 0 || read->table->mapping || !ordered_source(*read->table, number)) return;
+  if (number <= 0 || read->table->is_mapped() || !ordered_source(*read->table, number)) return;
   const PhysicalNode& scan = below_row_wise(*sort.input);
   const auto* sets = std::get_if<SetScan>(&scan.node);
   if (sets != nullptr && sets->first) return;  // the index gives the first rows

@@ -121,7 +121,7 @@ TEST(TableKeys, KnowsWhereARowsExistenceIsSeen) {
   EXPECT_FALSE(TableKeys(table).stores_key_column(table.columns[0]));
   table.columns[2].missing = "1";  // absent in old rows
   EXPECT_EQ(TableKeys(table).presence_field(), "id");
-  table.presence = 2;  // as committed: nothing else counts
+  table.managed().presence = 2;  // as committed: nothing else counts
   EXPECT_EQ(TableKeys(table).presence_field(), "a");
 
   TableDef heap = make_table("h", {{"a", kInt4}}, {});
