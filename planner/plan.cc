@@ -96,7 +96,7 @@ std::vector<std::shared_ptr<const sql::TableDef>> tables_whose_sizes_count(const
   sum_up(*plan, sum);
   if (sum.sources < 2 || !sum.whole_table) return {};
   auto tables = tables_of(plan);
-  std::erase_if(tables, [](const auto& table) { return table->mapping != nullptr; });
+  std::erase_if(tables, [](const auto& table) { return table->is_mapped(); });
   return tables;
 }
 

@@ -19,6 +19,7 @@
 #include "server/doctor.h"
 #include "server/redis_check.h"
 #include "server/reload.h"
+#include "server/tls_options.h"
 #include "server/version.h"
 #include "sql/error.h"
 
@@ -111,7 +112,8 @@ int print_acl_rule(const Configuration& configuration, const std::string& keys) 
 int run_check(int argc, const char* const* argv) {
   constexpr int kFailed = 1, kBadUsage = 2;
   CLI::App app("redquel check: names what is wrong with a configuration, with its Redis, and with stored definitions", "redquel check");
-  std::string file = kInstalledFile, url, ca;
+  std::string file = kInstalledFile, url;
+  executor::TlsClientSettings tls;
   CLI::Option* config = app.add_option("--config", file, "the configuration file (/etc/redquel/redquel.toml): its files, certificate and limits, then its Redis")->type_name("FILE");
   CLI::Option* redis = app.add_option("--redis", url, "only this Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS), unix://…, sentinel://host:26379,…/master or cluster://host:port,…")
       ->type_name("URL");
@@ -124,7 +126,7 @@ int run_check(int argc, const char* const* argv) {
                          ->check(CLI::IsMember({"all", "tables"}));
   bool as_json = false;
   app.add_flag("--json", as_json, "print the findings as one JSON object");
-  app.add_option("--tls-ca", ca, "certificates that vouch for the Redis (the system's)")->type_name("FILE");
+  add_tls_options(app, tls);
   try {
     app.parse(argc - 1, argv + 1);
   } catch (const CLI::ParseError& error) {
@@ -138,7 +140,7 @@ int run_check(int argc, const char* const* argv) {
     if (redis->count() > 0) {
       configuration.emplace();
       configuration->redis_url = url;
-      configuration->redis_tls.ca = ca;
+      configuration->redis_tls = std::move(tls);
       configuration->redis_password = environment_password();
     } else {
       configuration = read_and_examine(file, findings);

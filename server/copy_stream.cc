@@ -29,7 +29,7 @@ void Session::CopyStream::begin(char type, bool binary, std::size_t columns) {
 void Session::CopyStream::begin_in(bool binary, std::size_t columns) {
   held_.resize(0);
   begin('G', binary, columns);
-  session_.error_unsent_ = true;  // as an error, it must leave before the session waits
+  session_.message_.has_unsent_error = true;  // as an error, it must leave before the session waits
 }
 
 asio::awaitable<std::optional<std::string_view>> Session::CopyStream::read() {
@@ -65,18 +65,18 @@ asio::awaitable<std::optional<std::string_view>> Session::CopyStream::read() {
 
 asio::awaitable<void> Session::CopyStream::read_more() {
   // A cancellation ends the wait: the client may never send another byte.
-  session_.waiting_for_data_ = true;
+  session_.running_.waits_for_data = true;
   co_await session_.read_more();
-  session_.waiting_for_data_ = false;
-  if (session_.cancel_reason_ != CancelReason::kNone) throw boost::system::system_error(asio::error::operation_aborted);
-  if (session_.terminating_) session_.cancel(CancelReason::kShutdown);
+  session_.running_.waits_for_data = false;
+  if (session_.running_.cancel_reason != CancelReason::kNone) throw boost::system::system_error(asio::error::operation_aborted);
+  if (session_.end_.is_terminating) session_.cancel(CancelReason::kShutdown);
 }
 
 /// Refuses another message between the data: the client's state is unknown.
 void Session::CopyStream::refuse(char type) {
   const sql::SqlError error(sqlstate::kProtocolViolation, fmt::format("unexpected message type 0x{:02X} during COPY from stdin",
                                                                       static_cast<unsigned>(static_cast<unsigned char>(type))));
-  session_.encoder_.error_response({"ERROR", &error, 0, session_.error_context_});
+  session_.encoder_.error_response({"ERROR", &error, 0, session_.message_.error_context});
   throw ProtocolViolation("terminating connection because protocol synchronization was lost");
 }
 

@@ -25,7 +25,7 @@ class Session::CopyStream final : public executor::CopyChannel {
   asio::awaitable<void> flush() override { return session_.flush(); }
   void end_out() override;
 
-  void set_error_context(std::string context) override { session_.error_context_ = std::move(context); }
+  void set_error_context(std::string context) override { session_.message_.error_context = std::move(context); }
 
  private:
   void begin(char type, bool binary, std::size_t columns);

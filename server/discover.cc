@@ -13,6 +13,7 @@
 #include "server/progress_line.h"
 #include "server/redis_check.h"
 #include "server/reload.h"
+#include "server/tls_options.h"
 
 namespace redquel::server {
 
@@ -43,12 +44,7 @@ int run_discover(int argc, const char* const* argv) {
   app.add_option("--redis", configuration.redis_url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS), unix://…, sentinel://host:26379,…/master or cluster://host:port,…")
       ->type_name("URL")
       ->required();
-  std::string ca, certificate, key;
-  app.add_option("--tls-ca", ca, "certificates that vouch for the Redis (the system's)")->type_name("FILE");
-  app.add_option("--tls-certificate", certificate, "certificate of this client")->type_name("FILE");
-  app.add_option("--tls-key", key, "key of this client's certificate")->type_name("FILE");
-  app.add_option("--tls-server-name", configuration.redis_tls.server_name, "name in the certificate of the Redis (the host of the URL)")->type_name("NAME");
-  app.add_flag("!--tls-no-verify", configuration.redis_tls.verify, "trust any certificate");
+  add_tls_options(app, configuration.redis_tls);
   app.add_option("--pattern", options.pattern, "keys to look at, as SCAN MATCH reads it (*)")->type_name("PATTERN");
   app.add_option("--sample", options.sample, "keys to read of each form of key (50)")->type_name("N")->check(CLI::Range(1, 1000));
   app.add_option("--max-redis-share", configuration.look_redis_share, "percent of Redis's time that discovery may take (10)")
@@ -64,9 +60,6 @@ int run_discover(int argc, const char* const* argv) {
   }
   try {
     configuration.redis_password = environment_password();
-    configuration.redis_tls.ca = ca;
-    configuration.redis_tls.certificate = certificate;
-    configuration.redis_tls.key = key;
     const executor::Discovery discovery = discover(redis_connection(configuration), options, configuration.look_redis_share);
     const std::string head = fmt::format("-- {} keys, {} tables proposed\n\n", discovery.keys, discovery.proposal.tables.size());
     const std::string text = head + sql::proposal_text(discovery.proposal, schema);

@@ -166,8 +166,8 @@ asio::awaitable<void> examine_placement(executor::RedisPool& pool, Findings& fin
   if (!slots || slots->masters().size() < 2) co_return;
   std::map<std::string, std::size_t> tables;  // by the address of their master
   const executor::LoadedCatalog loaded = co_await executor::load_catalog(pool.shared(pool.default_database()));
-  for (const auto& [oid, table] : loaded.snapshot->tables) {
-    if (table->mapping || table->tag().empty()) continue;
+  for (const auto& table : loaded.snapshot->managed_tables()) {
+    if (table->tag().empty()) continue;
     if (const executor::TcpPlace* place = slots->place_of(executor::slot_of(table->prefix))) ++tables[place->address()];
   }
   if (tables.size() != 1 || tables.begin()->second < 2) co_return;

@@ -68,8 +68,8 @@ asio::awaitable<void> Session::on(const ParseMessage& message) {
   if (name.empty()) statements_.erase(name);
   const auto text = std::make_shared<const std::string>(from_client(message.text));
   SourceText source{text, 0};
-  current_source_ = source;
-  current_text_ = text;
+  message_.source = source;
+  message_.text = text;
   meter_.begin_statement(*text);
   std::shared_ptr<const parser::ast::Statement> statement = known_statement(*text);
   if (!statement) {
@@ -127,7 +127,7 @@ sql::Datum Session::bind_parameter(std::string_view bytes, std::int16_t format, 
     try {
       return sql::parse_value(type, text, state_.settings, executor::transaction_moment(state_));
     } catch (const sql::SqlError&) {
-      error_context_ = " = '...'";  // a value is not repeated: it may be a secret
+      message_.error_context = " = '...'";  // a value is not repeated: it may be a secret
       throw;
     }
   }
@@ -160,8 +160,8 @@ std::vector<sql::Datum> Session::bind_parameters(const BindMessage& message, con
     try {
       values.push_back(bind_parameter(*bytes, format, sql::value_type(statement.parameter_types[i]), i + 1));
     } catch (const sql::SqlError&) {
-      error_context_ = (message.portal.empty() ? fmt::format("unnamed portal parameter ${}", i + 1)
-                                               : fmt::format("portal \"{}\" parameter ${}", message.portal, i + 1)) + error_context_;
+      message_.error_context = (message.portal.empty() ? fmt::format("unnamed portal parameter ${}", i + 1)
+                                                        : fmt::format("portal \"{}\" parameter ${}", message.portal, i + 1)) + message_.error_context;
       throw;
     }
   }
@@ -184,7 +184,7 @@ asio::awaitable<void> Session::on(const BindMessage& message) {
   portal->memory = sql::HeldBytes(*memory_, bytes);
   portal->parameters = bind_parameters(message, statement);
   if (statement.plan) {  // definitions may have moved since Parse
-    current_source_ = statement.source;
+    message_.source = statement.source;
     executor::PreparedPtr plan = co_await engine_->refresh(statement.plan, state_);
     if (plan != statement.plan) {
       auto renewed = std::make_shared<PreparedStatement>(statement);
@@ -244,10 +244,10 @@ asio::awaitable<void> Session::on(const ExecuteMessage& message) {
     co_return;
   }
   Portal& portal = find_portal(name);
-  current_source_ = portal.statement->source;
-  current_text_ = current_source_.text;
-  if (current_text_) meter_.begin_statement(*current_text_);
-  if (current_text_ && log_.wants_statements()) log_.note_statement("execute", portal.statement->statement.get(), *current_text_);
+  message_.source = portal.statement->source;
+  message_.text = message_.source.text;
+  if (message_.text) meter_.begin_statement(*message_.text);
+  if (message_.text && log_.wants_statements()) log_.note_statement("execute", portal.statement->statement.get(), *message_.text);
   if (const auto& statement = portal.statement->statement) {
     transactions_.block().admit(*statement);
     // The statements up to Sync are one transaction. If Sync follows at once, as with most clients, the statement is a transaction of its

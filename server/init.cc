@@ -18,6 +18,7 @@
 #include "server/configuration.h"
 #include "server/redis_check.h"
 #include "server/reload.h"
+#include "server/tls_options.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -85,12 +86,12 @@ int run_init(int argc, const char* const* argv) {
   constexpr int kFailed = 1, kBadUsage = 2;
   CLI::App app("redquel init: gives a superuser its first password", "redquel init");
   Configuration configuration;
-  std::string ca, role = "postgres", file;
+  std::string role = "postgres", file;
   bool prompts = false;
   app.add_option("--redis", configuration.redis_url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS), unix://… or sentinel://host:26379,…/master")
       ->type_name("URL")
       ->required();
-  app.add_option("--tls-ca", ca, "certificates that vouch for the Redis (the system's)")->type_name("FILE");
+  add_tls_options(app, configuration.redis_tls);
   app.add_option("--username", role, "the superuser (postgres)")->type_name("NAME");
   CLI::Option* from_file = app.add_option("--pwfile", file, "the file whose first line is the password")->type_name("FILE");
   app.add_flag("--pwprompt", prompts, "ask for the password")->excludes(from_file);
@@ -104,7 +105,6 @@ int run_init(int argc, const char* const* argv) {
   }
   try {
     configuration.redis_password = environment_password();
-    configuration.redis_tls.ca = ca;
     use_buckets(configuration);
     std::string password = prompts ? prompted_password() : read_password_file(file);
     run_over_redis(redis_connection(configuration), [&](executor::RedisPool& pool) { return set_password(pool, role, std::move(password)); });

@@ -21,6 +21,7 @@
 #include "executor/storage/version_copies.h"
 #include "server/configuration.h"
 #include "server/reload.h"
+#include "server/tls_options.h"
 #include "sql/error.h"
 
 namespace redquel::server {
@@ -153,13 +154,10 @@ int run_rebalance(int argc, const char* const* argv) {
   constexpr int kFailed = 1, kBadUsage = 2, kStopped = 3;
   CLI::App app("redquel rebalance: shows how the keys of a Redis Cluster lie at its masters, and moves slots until all have about as many bytes", "redquel rebalance");
   Configuration configuration;
-  std::string ca, certificate, key;
   bool applies = false;
   app.add_option("--redis", configuration.redis_url, "the cluster: cluster://[user:password@]host:port,… or rediss+cluster://… (TLS)")->type_name("URL")->required();
   app.add_flag("--apply", applies, "move the slots; without it nothing changes. Ctrl-C completes the slot that moves. A run that was broken off is completed by the next one");
-  app.add_option("--tls-ca", ca, "certificates that vouch for the Redis (the system's)")->type_name("FILE");
-  app.add_option("--tls-certificate", certificate, "certificate of this client")->type_name("FILE");
-  app.add_option("--tls-key", key, "key of this client's certificate")->type_name("FILE");
+  add_tls_options(app, configuration.redis_tls);
   try {
     app.parse(argc - 1, argv + 1);
   } catch (const CLI::ParseError& error) {
@@ -169,9 +167,6 @@ int run_rebalance(int argc, const char* const* argv) {
   }
   try {
     configuration.redis_password = environment_password();
-    configuration.redis_tls.ca = ca;
-    configuration.redis_tls.certificate = certificate;
-    configuration.redis_tls.key = key;
     spdlog::set_level(spdlog::level::off);
     use_buckets(configuration);
     std::signal(SIGINT, interrupt);

@@ -53,9 +53,8 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key, std::u
       log_(parameters_.log()),
       transactions_(parameters_, portals_, cursors_, state_),
       session_statements_(parameters_, statements_, portals_, cursors_, state_, transactions_, *memory_),
-      timeout_timer_(connection_.executor()),
-      waiting_since_(std::chrono::steady_clock::now()),
-      deadline_(waiting_since_ + host.limits().startup_time) {
+      running_(connection_.executor()) {
+  end_.deadline = end_.waiting_since + host.limits().startup_time;
   state_.backend_pid = key.process_id;
   state_.only_looks = host.limits().only_looks;
   state_.only_reads = connection_.security().origin == ClientOrigin::kReadingConsole;
@@ -74,7 +73,7 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key, std::u
     if (is_idle_) connection_.interrupt();
   };
   state_.auto_explain.log = [this](double milliseconds, const std::string& query, const std::string& plan) {
-    log_.note_plan(milliseconds, current_text_ ? *current_text_ : query, plan, meter_.query_id());
+    log_.note_plan(milliseconds, message_.text ? *message_.text : query, plan, meter_.query_id());
   };
   state_.names = [this] { return session_statements_.names(); };
   state_.set = [this](const std::string& name, const std::optional<std::string>& value, bool local) {
@@ -99,7 +98,7 @@ asio::awaitable<void> Session::run() {
   try {
     if (co_await start_up()) {
       // In a chain of coroutines of its own, which `cancel` reaches: what comes after it is not cancelled.
-      auto token = asio::bind_cancellation_slot(cancel_signal_.slot(), asio::as_tuple(asio::use_awaitable));
+      auto token = asio::bind_cancellation_slot(running_.cancel_signal.slot(), asio::as_tuple(asio::use_awaitable));
       auto [failure] = co_await asio::co_spawn(connection_.executor(), serve(), std::move(token));
       if (failure) std::rethrow_exception(failure);
     }
@@ -137,9 +136,9 @@ asio::awaitable<void> Session::run() {
 }
 
 asio::awaitable<void> Session::say_goodbye(std::optional<sql::SqlError> fatal) {
-  is_saying_goodbye_ = true;
+  end_.is_saying_goodbye = true;
   if (!started_) host_.set_startup_waiting(number_, true);
-  deadline_ = std::chrono::steady_clock::now() + kGoodbyeTime;
+  end_.deadline = std::chrono::steady_clock::now() + kGoodbyeTime;
   if (fatal) {
     if (!started_) spdlog::debug("session {}: FATAL {} {}", key_.process_id, fatal->sqlstate(), fatal->message());
     log_.note_error("FATAL", *fatal, {});
@@ -147,52 +146,52 @@ asio::awaitable<void> Session::say_goodbye(std::optional<sql::SqlError> fatal) {
   }
   co_await flush();
   connection_.shut_down();
-  if (!fatal || refused_) co_return;
+  if (!fatal || end_.is_refused) co_return;
   // Closing a socket with unread bytes resets the connection, and the message might be lost: read until the client
   // ends.
-  terminating_ = false;
+  end_.is_terminating = false;
   char ignored[4096];
   for (int i = 0; i < 256; ++i) co_await connection_.read_some(ignored);
 }
 
 asio::awaitable<void> Session::serve() {
   while (true) {
-    const bool has_ended = is_draining_ && has_answered_ && is_idle_ && !is_in_transaction();
-    if (terminating_ || has_ended) throw sql::SqlError(sqlstate::kAdminShutdown, "terminating connection due to administrator command");
+    const bool has_ended = end_.is_draining && end_.has_answered && is_idle_ && !is_in_transaction();
+    if (end_.is_terminating || has_ended) throw sql::SqlError(sqlstate::kAdminShutdown, "terminating connection due to administrator command");
     const std::optional<RawMessage> raw = decoder_.next();
     if (!raw) {
       co_await read_more();
       continue;
     }
     if (raw->type == 'X') co_return;
-    if (skipping_to_sync_ && raw->type != 'S') continue;
+    if (message_.is_skipped_to_sync && raw->type != 'S') continue;
     co_await handle(*raw);
   }
 }
 
 asio::awaitable<void> Session::read_more() {
-  if (error_unsent_) co_await flush();
+  if (message_.has_unsent_error) co_await flush();
   while (is_idle_ && state_.notifications->has_arrived()) {
     send_notifications();
     if (encoder_.empty()) break;  // in a transaction block
     co_await flush();
   }
-  waiting_since_ = std::chrono::steady_clock::now();
+  end_.waiting_since = std::chrono::steady_clock::now();
   const std::size_t count = co_await connection_.read_some(decoder_.room());
-  if (idle_too_long_ && is_in_transaction()) {
+  if (end_.was_idle_too_long && is_in_transaction()) {
     throw sql::SqlError(sqlstate::kIdleInTransactionSessionTimeout, "terminating connection due to idle-in-transaction timeout");
   }
-  if (idle_too_long_) throw sql::SqlError(sqlstate::kIdleSessionTimeout, "terminating connection due to idle-session timeout");
+  if (end_.was_idle_too_long) throw sql::SqlError(sqlstate::kIdleSessionTimeout, "terminating connection due to idle-session timeout");
   meter_.note_received(count);
   decoder_.commit(count);
 }
 
 asio::awaitable<void> Session::handle(RawMessage raw) {
   std::exception_ptr failure;
-  current_source_ = {};
-  error_context_.clear();
+  message_.source = {};
+  message_.error_context.clear();
   is_idle_ = false;
-  counters_before_ = state_.counters;
+  message_.counters_before = state_.counters;
   try {
     const FrontendMessage message = decode_message(raw);
     auto work = std::visit([this](const auto& fields) { return on(fields); }, message);
@@ -209,14 +208,14 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
   if (failure) {
     report(failure);
     co_await transactions_.fail();
-    skipping_to_sync_ = belongs_to_extended_protocol(raw.type);
+    message_.is_skipped_to_sync = belongs_to_extended_protocol(raw.type);
   }
   if (!failure && log_.wants_durations()) log_duration(raw.type);
   // Flushes also without Sync: unread answers block the client.
   if (encoder_.size() >= kFlushBytes) co_await flush();
   if (raw.type == 'Q' || raw.type == 'F' || raw.type == 'S') {
-    skipping_to_sync_ = false;
-    has_answered_ = true;
+    message_.is_skipped_to_sync = false;
+    end_.has_answered = true;
     tell_ready();
     if (!flush_at_once()) co_await finish_flush();
   }
@@ -243,7 +242,7 @@ void Session::tell_ready() {
 
 bool Session::flush_at_once() {
   if (encoder_.empty()) return true;
-  error_unsent_ = false;
+  message_.has_unsent_error = false;
   meter_.note_sent(encoder_.size());
   const bool is_all = connection_.write_at_once(encoder_.bytes());
   if (is_all) encoder_.clear();
@@ -260,31 +259,31 @@ asio::awaitable<void> Session::flush() {
 }
 
 void Session::cancel(CancelReason reason) {
-  if (!statement_running_ || cancel_reason_ != CancelReason::kNone) return;
-  cancel_reason_ = reason;
-  cancel_signal_.emit(asio::cancellation_type::terminal);
-  if (waiting_for_data_) connection_.interrupt();
+  if (!running_.is_running || running_.cancel_reason != CancelReason::kNone) return;
+  running_.cancel_reason = reason;
+  running_.cancel_signal.emit(asio::cancellation_type::terminal);
+  if (running_.waits_for_data) connection_.interrupt();
 }
 
 bool Session::is_awaited(std::chrono::steady_clock::time_point now) const {
-  if (statement_running_) return true;
-  const bool is_between = !has_answered_ || !is_idle_ || is_in_transaction();
-  return is_between && now - waiting_since_ < kDrainSilence;
+  if (running_.is_running) return true;
+  const bool is_between = !end_.has_answered || !is_idle_ || is_in_transaction();
+  return is_between && now - end_.waiting_since < kDrainSilence;
 }
 
 void Session::drain() {
-  is_draining_ = true;
-  if (!is_awaited(std::chrono::steady_clock::now()) || is_saying_goodbye_) terminate();
+  end_.is_draining = true;
+  if (!is_awaited(std::chrono::steady_clock::now()) || end_.is_saying_goodbye) terminate();
 }
 
 void Session::terminate() {
-  terminating_ = true;
+  end_.is_terminating = true;
   connection_.interrupt();
 }
 
 void Session::refuse() {
-  refused_ = true;
-  if (is_saying_goodbye_) close();
+  end_.is_refused = true;
+  if (end_.is_saying_goodbye) close();
   else connection_.interrupt();
 }
 
@@ -294,32 +293,32 @@ void Session::close() { connection_.close(); }
 
 sql::ConnectionFacts Session::connection_facts() const {
   sql::ConnectionFacts facts = connection_.facts();
-  if (current_text_) facts.query = *current_text_;
+  if (message_.text) facts.query = *message_.text;
   return facts;
 }
 
 void Session::note_lock_wait(std::int64_t milliseconds, bool is_over) {
-  log_.note_lock_wait(milliseconds, is_over, current_text_ ? std::string_view(*current_text_) : std::string_view());
+  log_.note_lock_wait(milliseconds, is_over, message_.text ? std::string_view(*message_.text) : std::string_view());
 }
 
 void Session::tick(std::chrono::steady_clock::time_point now) {
-  if (deadline_ && now > *deadline_) {
-    if (!started_ && !is_saying_goodbye_) ++meter_.connections().timed_out;
+  if (end_.deadline && now > *end_.deadline) {
+    if (!started_ && !end_.is_saying_goodbye) ++meter_.connections().timed_out;
     return close();
   }
-  if (is_draining_ && !terminating_ && !is_saying_goodbye_ && !is_awaited(now)) return terminate();
-  if (statement_running_) {
+  if (end_.is_draining && !end_.is_terminating && !end_.is_saying_goodbye && !is_awaited(now)) return terminate();
+  if (running_.is_running) {
     // Requires two ticks in a row, so that a client that closes only its sending side still gets the answer to a quick statement.
-    ticks_without_client_ = connection_.peer_closed() ? ticks_without_client_ + 1 : 0;
-    if (ticks_without_client_ >= 2) cancel(CancelReason::kClientGone);
+    running_.ticks_without_client = connection_.peer_closed() ? running_.ticks_without_client + 1 : 0;
+    if (running_.ticks_without_client >= 2) cancel(CancelReason::kClientGone);
     if (memory_->must_end()) cancel(CancelReason::kMemory);
     return;
   }
-  ticks_without_client_ = 0;
+  running_.ticks_without_client = 0;
   const std::int64_t limit = is_in_transaction() ? parameters_.idle_in_transaction_timeout_ms() : parameters_.idle_session_timeout_ms();
   if (started_ && limit > 0 && connection_.reading() && decoder_.unread() == 0 &&
-      now - waiting_since_ > std::chrono::milliseconds(limit)) {
-    idle_too_long_ = true;
+      now - end_.waiting_since > std::chrono::milliseconds(limit)) {
+    end_.was_idle_too_long = true;
     connection_.interrupt();
   }
 }

@@ -258,35 +258,48 @@ class Session : public std::enable_shared_from_this<Session> {
   Cursors cursors_;  // after what their executions use
   std::string encoding_name_ = "UTF8";
 
-  SourceText current_source_;  // of the statement at work, for positions
-  std::shared_ptr<const std::string> current_text_;  // what the client sent, for current_query()
-  executor::ExecutionCounters counters_before_;      // of the message under way, where durations are logged
-  std::string error_context_;  // what it was about to do, where that helps
-  bool skipping_to_sync_ = false;
-  bool error_unsent_ = false;  // an error waits in the buffer: it leaves before the next wait
+  /// The message under way.
+  struct Message {
+    SourceText source;                           // of the statement at work, for positions
+    std::shared_ptr<const std::string> text;     // from the client, for current_query()
+    executor::ExecutionCounters counters_before; // where durations are logged
+    std::string error_context;                   // the step at work, where that helps
+    bool is_skipped_to_sync = false;
+    bool has_unsent_error = false;  // an error waits in the buffer: it leaves before the next wait
+  };
+  Message message_;
   bool is_idle_ = false;  // ReadyForQuery was the last word
   std::optional<SessionPlaces::Place> place_;  // from the login on
   bool started_ = false;
 
-  // The running statement.
+  /// For other threads, too: see interrupts().
   std::shared_ptr<sql::Interrupts> interrupts_ = std::make_shared<sql::Interrupts>();
-  asio::cancellation_signal cancel_signal_;
-  asio::steady_timer timeout_timer_;
-  bool statement_running_ = false;
-  bool waiting_for_data_ = false;  // the statement reads COPY data
-  CancelReason cancel_reason_ = CancelReason::kNone;
-  std::uint64_t statement_number_ = 0;
-  int ticks_without_client_ = 0;
+  /// The running statement.
+  struct RunningStatement {
+    explicit RunningStatement(asio::any_io_executor executor) : timeout(std::move(executor)) {}
 
-  // The end.
-  bool terminating_ = false;
-  bool is_draining_ = false;
-  bool has_answered_ = false;  // a ReadyForQuery since the login's
-  bool refused_ = false;
-  bool is_saying_goodbye_ = false;
-  bool idle_too_long_ = false;
-  std::chrono::steady_clock::time_point waiting_since_;
-  std::optional<std::chrono::steady_clock::time_point> deadline_;  // the socket is closed then
+    asio::cancellation_signal cancel_signal;
+    asio::steady_timer timeout;
+    bool is_running = false;
+    bool waits_for_data = false;  // reads COPY data
+    CancelReason cancel_reason = CancelReason::kNone;
+    std::uint64_t number = 0;
+    int ticks_without_client = 0;
+  };
+  RunningStatement running_;
+
+  /// The end of the conversation, and the silence of the client before it.
+  struct Ending {
+    bool is_terminating = false;
+    bool is_draining = false;
+    bool has_answered = false;  // a ReadyForQuery since the login's
+    bool is_refused = false;
+    bool is_saying_goodbye = false;
+    bool was_idle_too_long = false;
+    std::chrono::steady_clock::time_point waiting_since = std::chrono::steady_clock::now();
+    std::optional<std::chrono::steady_clock::time_point> deadline;  // the socket is closed then
+  };
+  Ending end_;
 };
 
 }  // namespace redquel::server

@@ -35,13 +35,13 @@ sql::SqlError Session::as_sql_error(std::exception_ptr failure) const {
     return error;
   } catch (const boost::system::system_error& error) {
     if (error.code() == asio::error::operation_aborted) {
-      if (cancel_reason_ == CancelReason::kUserRequest) {
+      if (running_.cancel_reason == CancelReason::kUserRequest) {
         return sql::SqlError(sqlstate::kQueryCanceled, "canceling statement due to user request");
       }
-      if (cancel_reason_ == CancelReason::kStatementTimeout) {
+      if (running_.cancel_reason == CancelReason::kStatementTimeout) {
         return sql::SqlError(sqlstate::kQueryCanceled, "canceling statement due to statement timeout");
       }
-      if (cancel_reason_ == CancelReason::kMemory) return memory_->process_is_full();
+      if (running_.cancel_reason == CancelReason::kMemory) return memory_->process_is_full();
     }
     spdlog::error("session {}: {}", key_.process_id, error.what());
     return sql::SqlError(sqlstate::kInternalError, error.what());
@@ -54,28 +54,28 @@ sql::SqlError Session::as_sql_error(std::exception_ptr failure) const {
 }
 
 void Session::report(std::exception_ptr failure) {
-  if (cancel_reason_ == CancelReason::kClientGone) throw Disconnected();
-  if (cancel_reason_ == CancelReason::kShutdown) {
+  if (running_.cancel_reason == CancelReason::kClientGone) throw Disconnected();
+  if (running_.cancel_reason == CancelReason::kShutdown) {
     throw sql::SqlError(sqlstate::kAdminShutdown, "terminating connection due to administrator command");
   }
   const sql::SqlError error = as_sql_error(failure);
   if (error.sqlstate() == sqlstate::kAdminShutdown) throw error;  // pg_terminate_backend() of the session itself: the session's last word is FATAL
-  meter_.fail_statement(error.sqlstate(), current_text_ ? std::string_view(*current_text_) : std::string_view());
-  log_.note_error("ERROR", error, current_text_ ? std::string_view(*current_text_) : std::string_view());
-  encoder_.error_response({"ERROR", &error, character_position(error), error_context_});
-  error_unsent_ = true;
+  meter_.fail_statement(error.sqlstate(), message_.text ? std::string_view(*message_.text) : std::string_view());
+  log_.note_error("ERROR", error, message_.text ? std::string_view(*message_.text) : std::string_view());
+  encoder_.error_response({"ERROR", &error, character_position(error), message_.error_context});
+  message_.has_unsent_error = true;
 }
 
 void Session::log_duration(char type) {
-  if ((type != 'Q' && type != 'E') || !current_text_) return;
-  log_.note_duration(type == 'Q' ? "statement" : "execute", meter_.message_duration(), *current_text_, meter_.query_id(),
-                     {state_.counters.round_trips - counters_before_.round_trips, state_.counters.commands - counters_before_.commands});
+  if ((type != 'Q' && type != 'E') || !message_.text) return;
+  log_.note_duration(type == 'Q' ? "statement" : "execute", meter_.message_duration(), *message_.text, meter_.query_id(),
+                     {state_.counters.round_trips - message_.counters_before.round_trips, state_.counters.commands - message_.counters_before.commands});
 }
 
 std::uint32_t Session::character_position(const sql::SqlError& error) const {
-  if (!error.position() || !current_source_.text) return 0;
-  const std::string_view text = *current_source_.text;
-  const std::size_t byte = std::min<std::size_t>(std::size_t{*error.position()} + current_source_.base, text.size());
+  if (!error.position() || !message_.source.text) return 0;
+  const std::string_view text = *message_.source.text;
+  const std::size_t byte = std::min<std::size_t>(std::size_t{*error.position()} + message_.source.base, text.size());
   return static_cast<std::uint32_t>(sql::utf8_length(text.substr(0, byte)) + 1);
 }
 

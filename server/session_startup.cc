@@ -16,12 +16,12 @@ asio::awaitable<void> Session::read_startup_bytes() {
   host_.set_startup_waiting(number_, true);
   co_await read_more();
   host_.set_startup_waiting(number_, false);
-  if (refused_) throw sql::SqlError(sqlstate::kTooManyConnections, "sorry, too many clients already");
+  if (end_.is_refused) throw sql::SqlError(sqlstate::kTooManyConnections, "sorry, too many clients already");
   check_shutdown();
 }
 
 void Session::check_shutdown() const {
-  if (terminating_) throw sql::SqlError(sqlstate::kCannotConnectNow, "the database system is shutting down");
+  if (end_.is_terminating) throw sql::SqlError(sqlstate::kCannotConnectNow, "the database system is shutting down");
 }
 
 asio::awaitable<std::optional<StartupPacket>> Session::read_startup_packet() {
@@ -42,7 +42,7 @@ asio::awaitable<void> Session::complete_handshake() {
   bool done = false;
   while (!done) {
     done = co_await connection_.shake_hands();
-    if (refused_ || terminating_) throw TlsRefusal{"interrupted"};  // before that, the client understands no message
+    if (end_.is_refused || end_.is_terminating) throw TlsRefusal{"interrupted"};  // before that, the client understands no message
   }
   host_.set_startup_waiting(number_, false);
 }
@@ -164,7 +164,7 @@ asio::awaitable<void> Session::open(StartupMessage message) {
   transactions_.set_engine(*engine_);
   for (const auto& [name, value] : parameters_.reported()) encoder_.parameter_status(name, value);
   encoder_.backend_key_data(key_);
-  deadline_.reset();
+  end_.deadline.reset();
   started_ = true;
   facts.application_name = parameters_.find("application_name").value_or("");
   meter_.log_in(facts, state_.counters, connection_.security().origin != ClientOrigin::kStatusPage);

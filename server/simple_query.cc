@@ -37,14 +37,14 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
   statements_.erase("");
   portals_.erase("");
   const auto text = std::make_shared<const std::string>(from_client(message.text));
-  current_source_ = {text, 0};
-  current_text_ = text;
+  message_.source = {text, 0};
+  message_.text = text;
   meter_.begin_statement(*text);
   if (log_.wants_statements()) co_await log_texts(text);
   if (auto known = known_statement(*text)) {
     transactions_.block().admit(*known);
     if (is_strict(*known)) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
-    auto run = run_simple(current_source_, *text, std::move(known), true);
+    auto run = run_simple(message_.source, *text, std::move(known), true);
     co_await run_cancellable(std::move(run));
     co_return;
   }
@@ -73,7 +73,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
       if (alone.size() != 1) throw sql::SqlError(sqlstate::kInternalError, "a statement changed when it was parsed alone");
       one = std::move(alone.front());
     }
-    current_source_ = source;
+    message_.source = source;
     std::shared_ptr<const parser::ast::Statement> statement = std::move(one.statement);
     if (parsed.size() == 1) host_.transaction_texts().remember(*text, statement);
     transactions_.block().admit(*statement);
@@ -82,7 +82,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
     if (is_strict(*statement)) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
     auto run = run_simple(std::move(source), std::move(own), std::move(statement), &one == &parsed.back());
     co_await run_cancellable(std::move(run));
-    if (terminating_) co_return;
+    if (end_.is_terminating) co_return;
   }
 }
 
@@ -146,7 +146,7 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
     co_return;
   }
   is_done = true;
-  current_source_ = {};
+  message_.source = {};
   if (needs_transaction(*portal.statement)) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
   portal.result_formats.assign(portal.statement->columns.size(), 0);
   co_await run_portal(portal, 0, portal.statement->returns_rows, true);

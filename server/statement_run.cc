@@ -39,18 +39,18 @@ bool is_select(const PreparedStatement& statement) {
 }  // namespace
 
 asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) {
-  cancel_reason_ = CancelReason::kNone;
-  statement_running_ = true;
-  ++statement_number_;
+  running_.cancel_reason = CancelReason::kNone;
+  running_.is_running = true;
+  ++running_.number;
   const std::int64_t limit = parameters_.statement_timeout_ms();
   const auto deadline = sql::Interrupts::Clock::now() + std::chrono::milliseconds(limit);
   interrupts_->begin_statement(limit > 0 ? deadline : sql::Interrupts::Clock::time_point::max());
   if (limit > 0) {
-    timeout_timer_.expires_after(std::chrono::milliseconds(limit));
-    timeout_timer_.async_wait(
-        [weak = weak_from_this(), number = statement_number_](const boost::system::error_code& failure) {
+    running_.timeout.expires_after(std::chrono::milliseconds(limit));
+    running_.timeout.async_wait(
+        [weak = weak_from_this(), number = running_.number](const boost::system::error_code& failure) {
           const auto self = weak.lock();
-          if (failure || !self || self->statement_number_ != number) return;
+          if (failure || !self || self->running_.number != number) return;
           self->cancel(CancelReason::kStatementTimeout);
         });
   }
@@ -60,9 +60,9 @@ asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) 
   } catch (...) {
     failure = std::current_exception();
   }
-  statement_running_ = false;
+  running_.is_running = false;
   interrupts_->end_statement();
-  if (limit > 0) timeout_timer_.cancel();
+  if (limit > 0) running_.timeout.cancel();
   // A cancelled chain of coroutines throws at every wait until its cancellation state is reset.
   co_await asio::this_coro::reset_cancellation_state();
   if (failure) std::rethrow_exception(failure);

@@ -106,7 +106,7 @@ std::set<std::string> names_of(const sql::CatalogSnapshot& catalog) {
   for (const auto& [oid, table] : catalog.tables) {
     add('r', table->schema, table->name);
     add('t', table->schema, table->name);
-    add('r', table->schema, table->primary_key_name);
+    add('r', table->schema, table->primary_key_index.name);
     for (const sql::IndexDef& index : table->indexes) add('r', table->schema, index.name);
   }
   for (const auto& [oid, view] : catalog.views) add('r', view->schema, view->name), add('t', view->schema, view->name);

@@ -36,7 +36,7 @@ void drop_unused_computed(sql::TableDef& table) {
   });
 }
 
-std::string_view kind_of(const sql::TableDef& table) { return table.mapping ? "foreign table" : table.materialized ? "materialized view" : "table"; }
+std::string_view kind_of(const sql::TableDef& table) { return sql::kind_name(table); }
 std::string_view kind_of(const sql::ViewDef&) { return "view"; }
 std::string_view kind_of(const sql::UserType&) { return "type"; }
 std::string_view kind_of(const sql::FunctionDef& function) { return function.procedure ? "procedure" : "function"; }
@@ -166,7 +166,7 @@ void CatalogDraft::put(sql::TableDef table) {
   const auto before = state_.find_table(table.oid);
   settle_owner(state_, session_, before.get(), table);
   sql::choose_member_forms(before.get(), table);
-  if (table.mapping && !DependentChanges::are_made() && !may_define_foreign_tables(state_, current_role(*sql::known_roles(), session_))) {
+  if (table.is_mapped() && !DependentChanges::are_made() && !may_define_foreign_tables(state_, current_role(*sql::known_roles(), session_))) {
     throw foreign_server_denied();
   }
   if (const sql::UserTypePtr row = sql::row_type_of(table); row && !committed_tables_.contains(table.oid)) sql::register_user_types({{row->oid, row}});
@@ -295,8 +295,11 @@ void CatalogDraft::drop_type(sql::Oid oid) {
 void CatalogDraft::drop_table(sql::Oid oid) {
   const auto table = state_.find_table(oid);
   require_owner_of(session_, *table);
-  if (!table->mapping) remove_stored_tables(*table);  // else its keys belong to the application
-  if (table->mapping) delete_key(unkept_key(oid));
+  const sql::Overloaded remove_storage{
+      [&](const sql::ManagedRows&) { remove_stored_tables(*table); },
+      [&](const sql::MappedRows&) { delete_key(unkept_key(oid)); },  // the rows' keys belong to the application
+  };
+  std::visit(remove_storage, table->storage);
   std::vector<sql::Oid> owned;
   for (const auto& [sequence_oid, sequence] : state_.sequences) {
     if (sequence.owner_table == oid) owned.push_back(sequence_oid);

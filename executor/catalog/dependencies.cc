@@ -181,7 +181,7 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
     }
     for (const auto& [oid, table] : catalog.tables) {
       if (table->materialized && reads(*table->materialized, object)) found.push_back({oid, {Kind::kTable, oid}});
-      for (const sql::PolicyDef& policy : table->policies) {
+      for (const sql::PolicyDef& policy : table->security.policies) {
         const bool goes_along = object.kind == Kind::kTable && object.oid == oid;
         if (!goes_along && reads(policy, object)) found.push_back({policy.oid, {Kind::kPolicy, oid, 0, policy.name}});
       }

@@ -69,11 +69,47 @@ using CheapnessMemory = std::unordered_map<const void*, std::chrono::steady_cloc
 
 class SharedRows;
 
+/// The services of the session to the statement that it runs.
+struct SessionServices {
+  sql::SessionSequences* sequences = nullptr;
+  /// pg_advisory_lock() and its kin, for one key.
+  std::function<asio::awaitable<bool>(sql::AdvisoryRequest, std::int64_t key)> advisory;
+  /// Runs a function in LANGUAGE sql; empty if there is no session.
+  std::function<asio::awaitable<std::vector<sql::Batch>>(FunctionInvocation)> run_function;
+  /// Waits, with the session's limits, until the conflicting lock is released.
+  std::function<asio::awaitable<void>(LockConflict)> wait_for_lock;
+  /// Called if the catalog has moved during a read. Returns true if the plan's tables are unchanged, so that the statement may continue.
+  /// Empty: false.
+  std::function<asio::awaitable<bool>()> tables_hold;
+  std::function<void(const sql::SqlError&)> notice;  // sends a NOTICE to the client; may be empty
+  ExecutionCounters* session_counters = nullptr;     // of all statements of the session; null: there is no session
+};
+
+/// The bounds of a run: the memory and the temporary files that it may take, the rows that it reads and writes at once.
+struct RunBounds {
+  std::size_t work_mem = 64u << 20;
+  std::shared_ptr<sql::SessionMemory> account;  // of the session's memory; null: nothing is counted
+  TemporarySpacePtr temporary_space;            // the session's
+  ReadLimits limits;
+  std::size_t max_written_rows = 100'000;
+};
+
+/// The services of the engine to all runs over its logical database.
+struct EngineServices {
+  int database = 0;                               // the session's logical one
+  RedisClient* home = nullptr;                    // where the list of databases lies
+  RedisAccess* access = nullptr;                  // to the other logical databases
+  CallableCommands* callable_commands = nullptr;
+  CheapnessMemory* cheapness = nullptr;
+  TableMemory* table_memory = nullptr;            // all copies of the process; null: there are none
+  sql::RelationCounts* relation_counts = nullptr; // of the thread and the session's database; null: nothing is counted
+};
+
 class ExecutionContext;
 using MakeOperator = OperatorPtr(const planner::PhysicalNode& node, ExecutionContext& context);
 
 /// The state that the operators of one run of one statement share.
-class ExecutionContext {
+class ExecutionContext : public SessionServices, public RunBounds, public EngineServices {
  public:
   ExecutionContext(RedisClient& redis, RedisClient& bulk, sql::CatalogPtr catalog, sql::EvaluationContext evaluation, MakeOperator* make_operator)
       : redis_(redis), bulk_(bulk), catalog_(std::move(catalog)), evaluation_(std::move(evaluation)), make_operator_(make_operator) {}
@@ -143,21 +179,6 @@ class ExecutionContext {
   ReadChecks* reads() const { return reads_; }
   void set_reads(ReadChecks* reads) { reads_ = reads; }
 
-  sql::SessionSequences* sequences = nullptr;  // the session's
-  /// pg_advisory_lock() and its kin, for one key.
-  std::function<asio::awaitable<bool>(sql::AdvisoryRequest, std::int64_t key)> advisory;
-  /// Runs a function in LANGUAGE sql; empty where there is no session.
-  std::function<asio::awaitable<std::vector<sql::Batch>>(FunctionInvocation)> run_function;
-  /// Waits, with the session's limits, until the conflicting lock is released.
-  std::function<asio::awaitable<void>(LockConflict)> wait_for_lock;
-  /// Called if the catalog has moved during a read. Returns true if the plan's tables are unchanged, so that the statement may continue.
-  /// Empty: false.
-  std::function<asio::awaitable<bool>()> tables_hold;
-  std::function<void(const sql::SqlError&)> notice;  // sends a NOTICE to the client; may be empty
-  std::size_t work_mem = 64u << 20;
-  std::shared_ptr<sql::SessionMemory> account;  // of the session's memory; null: nothing is counted
-  ReadLimits limits;
-  std::size_t max_written_rows = 100'000;
   bool allows_increments = false;                // READ COMMITTED: what is added to need not be what was read
   bool allows_unread_increments = false;         // the first attempt of a statement outside of a block
   ScanProgress scan_progress;                    // over the keyspace
@@ -165,16 +186,7 @@ class ExecutionContext {
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
   /// The rows that the shared scans of a number read, while a share of this number runs.
   std::unordered_map<std::uint32_t, SharedRows*> shared_rows;
-  CheapnessMemory* cheapness = nullptr;          // the engine's
-  RedisClient* home = nullptr;                   // where the list of databases lies
-  RedisAccess* access = nullptr;                 // to the other logical databases
-  CallableCommands* callable_commands = nullptr; // the engine's
   std::shared_ptr<MemoryRun> memory;             // the copies that the run reads; null: none
-  TableMemory* table_memory = nullptr;           // all copies of the process; null: there are none
-  TemporarySpacePtr temporary_space;             // the session's
-  int database = 0;                              // the session's logical one
-  ExecutionCounters* session_counters = nullptr;   // of all statements of the session; null: there is no session
-  sql::RelationCounts* relation_counts = nullptr;  // of the thread and the session's database; null: nothing is counted
 
  private:
   bool is_of_known_catalog(const Replies& replies) const;

@@ -32,7 +32,7 @@ void add_index_over(Scan& scan, Columns columns) {
   }
 }
 void add_index_over(Scan& scan, std::int16_t column) {
-  if (scan.table->primary_key.size() == 1 && scan.table->primary_key[0] == column) add(scan.indexes, scan.table->primary_key_oid);
+  if (scan.table->primary_key.size() == 1 && scan.table->primary_key[0] == column) add(scan.indexes, scan.table->primary_key_index.oid);
   else add_index_over(scan, Columns(&column, 1));
 }
 
@@ -41,7 +41,7 @@ void add_indexes_of(Scan& scan, const planner::SetExpression& sets) {
   for (const planner::SetExpression& operand : sets.operands) add_indexes_of(scan, operand);
 }
 
-Scan by_primary_key(const sql::TableDef& table) { return {&table, false, {table.primary_key_oid}}; }
+Scan by_primary_key(const sql::TableDef& table) { return {&table, false, {table.primary_key_index.oid}}; }
 
 /// Nodes that read no table.
 template <class Node>
@@ -83,7 +83,7 @@ Scan scan_of(const planner::IndexCount& node) {
   for (const planner::CountTerm& term : node.terms) {
     add_indexes_of(scan, term.sets);
     if (term.column != 0) add_index_over(scan, term.column);
-    if (term.kind == planner::CountTerm::Kind::kAllRows) add(scan.indexes, node.table->primary_key_oid);
+    if (term.kind == planner::CountTerm::Kind::kAllRows) add(scan.indexes, node.table->primary_key_index.oid);
   }
   return scan;
 }

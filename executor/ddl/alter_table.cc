@@ -138,7 +138,7 @@ void check_index_statistics(const CatalogDraft& draft, const ast::RelationName& 
   TablePtr table = keyed;
   if (keyed) {
     columns = keyed->primary_key;
-    included = keyed->primary_key_included;
+    included = keyed->primary_key_index.included;
   } else {
     const auto [owner, index] = draft.catalog().find_index(name.schema, name.name, path);
     table = owner;
@@ -164,7 +164,7 @@ void check_index_statistics(const CatalogDraft& draft, const ast::RelationName& 
 /// Those of a primary key that is the table's own key are checked, and not kept.
 void change_index_options(CatalogDraft& draft, const ast::RelationName& name, const ast::SetTableOptions& written) {
   const auto [owner, index] = draft.catalog().find_index(name.schema, name.name, draft.session().search_path);
-  if (index != nullptr && owner->mapping) {
+  if (index != nullptr && owner->is_mapped()) {
     sql::TableDef table = *owner;
     alter_structure(table, *std::ranges::find(table.indexes, index->oid, &sql::IndexDef::oid), written);
     return draft.put(std::move(table));
@@ -227,9 +227,9 @@ void check_materialized(const ast::AlterTable& statement) {
 asio::awaitable<void> prepare_stored_keys(DdlContext& context, sql::Oid oid) {
   const MakeDraft make = [&](CatalogDraft& draft) {
     const TablePtr table = draft.catalog().find_table(oid);
-    if (!table || table->stores_key) return;
+    if (!table || table->managed().stores_key) return;
     sql::TableDef changed = *table;
-    changed.stores_key = true;
+    changed.managed().stores_key = true;
     draft.put(std::move(changed));
   };
   co_await change_catalog(context, make);
@@ -249,9 +249,9 @@ asio::awaitable<void> restore(DdlContext& context, TablePtr before) {
       if (before->find_column(column.number) == nullptr) restored.used_fields.push_back(column.field);
     }
     for (const sql::ColumnDef& column : before->columns) std::erase(restored.used_fields, column.field);
-    if (now->presence != before->presence && now->stores_key) {
-      restored.presence = now->presence;
-      restored.stores_key = true;
+    if (now->managed().presence != before->managed().presence && now->managed().stores_key) {
+      restored.managed().presence = now->managed().presence;
+      restored.managed().stores_key = true;
     }
     draft.remove_unused_structures(*now, restored);
     draft.put(std::move(restored));
@@ -366,14 +366,14 @@ asio::awaitable<void> alter_table(DdlContext& context, const ast::AlterTable& st
       is_other = kind == RelationKind::kView || kind == RelationKind::kSequence || kind == RelationKind::kIndex;
       if (is_other) return alter_other(draft, statement, kind);
       const TablePtr table = kind == RelationKind::kTable ? find_table(draft, statement.relation) : nullptr;
-      const bool is_mapped = table && table->mapping;
+      const bool is_mapped = table && table->is_mapped();
       if (statement.object == ast::ObjectType::kForeignTable && kind != RelationKind::kNone && !is_mapped) {
         throw sql::wrong_object_kind(statement.relation.name, "a foreign table");
       }
       if (statement.object == ast::ObjectType::kMaterializedView && kind != RelationKind::kNone && (!table || !table->materialized)) {
         throw sql::wrong_object_kind(statement.relation.name, "a materialized view");
       }
-      if (table) require_owner(draft.session(), table->owner, is_mapped ? "foreign table" : table->materialized ? "materialized view" : "table", table->name);
+      if (table) require_owner(draft.session(), table->owner, sql::kind_name(*table), table->name);
       if (table && table->materialized) check_materialized(statement);
       is_other = is_mapped;
       if (is_mapped) alter_mapped_table(draft, table, statement);

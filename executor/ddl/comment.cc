@@ -76,10 +76,10 @@ void comment_on_constraint(CatalogDraft& draft, const ast::Comment& statement, c
     index.constraint_comment = text;
     return draft.put(std::move(table));
   }
-  if (table.primary_key_name != name || name.empty()) {
+  if (table.primary_key_index.name != name || name.empty()) {
     throw sql::undefined_table_constraint(name, table.name);
   }
-  table.primary_key_constraint_comment = text;
+  table.primary_key_index.constraint_comment = text;
   draft.put(std::move(table));
 }
 
@@ -99,7 +99,7 @@ void comment_on_index(CatalogDraft& draft, const ast::RelationName& name, const 
   const auto& path = draft.session().search_path;
   if (const TablePtr owner = draft.catalog().find_primary_key(name.schema, name.name, path)) {
     sql::TableDef table = *owner;
-    table.primary_key_comment = text;
+    table.primary_key_index.comment = text;
     return draft.put(std::move(table));
   }
   const auto [owner, index] = draft.catalog().find_index(name.schema, name.name, path);
@@ -149,7 +149,7 @@ void comment_on_relation(CatalogDraft& draft, const ast::Comment& statement, con
     }
     default: {
       const TablePtr found = find_table(draft, name);
-      if (!found || !found->mapping) throw sql::wrong_object_kind(name.name, "a foreign table");
+      if (!found || !found->is_mapped()) throw sql::wrong_object_kind(name.name, "a foreign table");
       sql::TableDef table = *found;
       table.comment = text;
       return draft.put(std::move(table));

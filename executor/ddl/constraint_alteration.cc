@@ -152,7 +152,7 @@ void TableAlteration::command(const ast::DropConstraint& written) {
     return erase_foreign_key(table_, key->oid);
   }
   const sql::IndexDef* index = table_.find_index(written.name);
-  const sql::Oid key_oid = index != nullptr ? index->oid : table_.primary_key_oid;
+  const sql::Oid key_oid = index != nullptr ? index->oid : table_.primary_key_index.oid;
   drop_dependents(draft_, {{DropObject::Kind::kKeyConstraint, key_oid}}, written.cascade);
   take_dropped_references();
   if (std::erase_if(table_.indexes, is_named) > 0) return draft_.put(table_);  // its name is free
@@ -169,7 +169,7 @@ void TableAlteration::take_dropped_references() {
     const bool is_there = std::ranges::find(now->foreign_keys, key.oid, &sql::ForeignKeyDef::oid) != now->foreign_keys.end();
     if (was_there && !is_there) erase_foreign_key(table_, key.oid);
   }
-  table_.policies = now->policies;
+  table_.security.policies = now->security.policies;
 }
 
 void TableAlteration::command(const ast::AlterConstraint& written) {

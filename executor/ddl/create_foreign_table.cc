@@ -76,7 +76,7 @@ sql::Oid parent_of(const CatalogDraft& draft, const sql::TableDef& table, const 
   }
   const TablePtr parent = draft.catalog().find_table(parts.size() == 2 ? parts.front() : table.schema, parts.back(), {});
   if (!parent) throw sql::undefined_relation(name);
-  const bool has_key = parent->mapping && parent->oid != table.oid && parent->primary_key.size() == 1;
+  const bool has_key = parent->is_mapped() && parent->oid != table.oid && parent->primary_key.size() == 1;
   if (!has_key) {
     throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("\"{}\" cannot be the parent of column \"{}\"", name, column.name))
         .detail("A parent is another foreign table whose rows are identified by one column.");
@@ -104,7 +104,7 @@ void put_mapping(const CatalogDraft& draft, sql::TableDef& table, sql::Mapping m
   }
   table.primary_key = sql::identity_columns(mapping);
   sql::add_hidden_ttl(table, mapping);
-  table.mapping = std::make_shared<const sql::Mapping>(std::move(mapping));
+  table.storage = sql::MappedRows{std::make_shared<const sql::Mapping>(std::move(mapping))};
 }
 
 namespace {
@@ -118,13 +118,13 @@ void check_overlap(const CatalogDraft& draft, const sql::TableDef& table) {
   const auto refuse = [&](const std::string& other, std::string_view what) {
     throw SqlError(sqlstate::kInvalidObjectDefinition,
                    fmt::format("keys of foreign table \"{}\" could be keys of {} \"{}\"", table.name, what, other))
-        .detail(fmt::format("Its key template is \"{}\".", sql::template_text(table.mapping->key, table)));
+        .detail(fmt::format("Its key template is \"{}\".", sql::template_text(table.mapping().key, table)));
   };
   for (const auto& [oid, other] : draft.catalog().tables) {
     if (oid == table.oid) continue;
-    if (other->mapping) {
+    if (other->is_mapped()) {
       if (sql::may_overlap(table, *other)) refuse(other->name, "foreign table");
-    } else if (!table.mapping->database && sql::may_reach(table, other->prefix)) {
+    } else if (!table.mapping().database && sql::may_reach(table, other->prefix)) {
       refuse(other->name, "table");
     }
   }
@@ -161,8 +161,8 @@ void refuse_constraint(const ast::Constraint& constraint) {
 
 /// The counter that an application increments for new ids becomes a sequence: INCRBY on the same key.
 void add_counter(CatalogDraft& draft, sql::TableDef& table) {
-  if (table.mapping->counter.empty()) return;
-  const std::vector<std::int16_t> slots = table.mapping->key.slots();
+  if (table.mapping().counter.empty()) return;
+  const std::vector<std::int16_t> slots = table.mapping().key.slots();
   const sql::ColumnDef* slot = slots.empty() || slots.front() <= 0 ? nullptr : table.find_column(slots.front());
   if (slot == nullptr || !sql::is_integer_type(slot->type.oid)) {
     throw SqlError(sqlstate::kInvalidTableDefinition, "option \"counter\" needs a key whose first slot is a column of an integer type");
@@ -176,14 +176,14 @@ void add_counter(CatalogDraft& draft, sql::TableDef& table) {
   sequence.foreign = true;
   add_column_sequence(draft, table, column, sequence, false);
   sql::SequenceDef made = draft.catalog().sequences.at(column.sequence);
-  made.key = table.mapping->counter;
+  made.key = table.mapping().counter;
   draft.put(std::move(made));
 }
 
 /// New elements of a list go to its end, new entries of a stream get their id from Redis.
 void set_row_defaults(sql::TableDef& table) {
   const auto set = [&](sql::Mapping::Role role, const char* text) {
-    const sql::Mapping::Column* mapped = table.mapping->with_role(role);
+    const sql::Mapping::Column* mapped = table.mapping().with_role(role);
     if (mapped == nullptr) return;
     sql::ColumnDef& column = table.columns[table.position(mapped->number)];
     if (column.default_sql.empty()) column.default_sql = text;

@@ -63,7 +63,10 @@ sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& stat
   if (index.method == sql::IndexMethod::kZset && statement.elements.size() > 1) {
     throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("access method \"{}\" does not support multicolumn indexes", method));
   }
-  if (sql::is_remembered(index.method)) check_remembered(statement);
+  if (sql::is_remembered(index.method)) {
+    check_remembered(statement);
+    index.storage = sql::RememberedIndex();
+  }
   if (statement.elements.size() > 32) throw sql::too_many_index_columns();
   if (statement.where) index.predicate_sql = read_index_expression(draft, table, *statement.where, true).text;
   if (!index.predicate_sql.empty() && index.nulls_not_distinct) throw sql::not_supported("a partial index with NULLS NOT DISTINCT");
@@ -111,8 +114,8 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
   }
   const TablePtr table = require_table(draft, statement.relation);
   std::vector<std::string> names;
-  sql::IndexDef index = table->mapping ? declare_structure(statement, *table) : read_index(draft, statement, *table, names);
-  if (table->mapping) {
+  sql::IndexDef index = table->is_mapped() ? declare_structure(statement, *table) : read_index(draft, statement, *table, names);
+  if (table->is_mapped()) {
     for (const sql::IndexDef::Part& part : index.parts) names.push_back(table->find_column(part.column)->name);
   }
   if (!statement.name.empty() && is_there_already(draft, table->schema, statement.name, statement.if_not_exists)) return std::nullopt;
@@ -122,14 +125,14 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
     index.name = choose_name(table->name, joined_column_names(names), "idx",
                              [&](std::string_view name) { return draft.catalog().relation_exists(table->schema, name); });
   }
-  const bool keeps_nothing = table->mapping || sql::is_remembered(index.method);
-  if (sql::is_remembered(index.method)) {
+  const bool keeps_nothing = !std::holds_alternative<sql::ManagedIndex>(index.storage);
+  if (index.is_remembered()) {
     draft.notice(sqlstate::kFeatureNotSupported, fmt::format("index \"{}\" keeps nothing in Redis: no query uses an index of access method {}",
                                                              index.name, statement.access_method));
   }
   const bool is_empty = keeps_nothing || (known && known->oid == table->oid && state.is_empty);
   // The contents of a foreign table's structure are compared with the rows (structure_state.h).
-  index.state = is_empty && !table->mapping ? sql::IndexState::kReady : sql::IndexState::kBuilding;
+  index.state = is_empty && !table->is_mapped() ? sql::IndexState::kReady : sql::IndexState::kBuilding;
   if (is_empty && !keeps_nothing) {
     draft.require_unchanged(state);
   } else if (!is_empty) {
@@ -140,7 +143,7 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
   add_computed_columns(changed, index, names);
   check_nulls_of_unique(changed, index);
   changed.indexes.push_back(std::move(index));
-  if (changed.mapping) check_reach(changed);
+  if (changed.is_mapped()) check_reach(changed);
   draft.put(std::move(changed));
   return made;
 }
@@ -185,7 +188,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement
       state = co_await table_state(context.redis, *known);
     }
     if (attempt > 2) state.is_empty = false;  // a busy table: build
-    if (context.session.transaction && statement.unique && known && !known->mapping && !state.is_empty) {
+    if (context.session.transaction && statement.unique && known && !known->is_mapped() && !state.is_empty) {
       if (co_await build_in_transaction(context, statement, known)) co_return;
     }
     const MakeDraft make = [&](CatalogDraft& draft) { made = make_index(draft, statement, known, state); };

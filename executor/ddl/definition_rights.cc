@@ -48,7 +48,7 @@ void require_drop_rights(const CatalogDraft& draft, std::span<const DropObject> 
       require_owner_or_schema(draft, definition.owner, definition.schema, kind, definition.name);
     };
     if (const auto table = catalog.find_table(object.oid)) {
-      require(*table, table->mapping ? "foreign table" : table->materialized ? "materialized view" : "table");
+      require(*table, sql::kind_name(*table));
     } else if (const auto view = catalog.find_view(object.oid)) {
       require(*view, "view");
     } else if (const auto sequence = catalog.sequences.find(object.oid); sequence != catalog.sequences.end()) {

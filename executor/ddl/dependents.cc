@@ -22,7 +22,7 @@ namespace {
 /// The table that has the index, and the index's name.
 std::pair<TablePtr, std::string> find_index_by_oid(const CatalogDraft& draft, sql::Oid index) {
   for (const auto& [oid, table] : draft.catalog().tables) {
-    if (table->primary_key_oid == index) return {table, table->primary_key_name};
+    if (table->primary_key_index.oid == index) return {table, table->primary_key_index.name};
     const auto found = std::ranges::find(table->indexes, index, &sql::IndexDef::oid);
     if (found != table->indexes.end()) return {table, found->name};
   }
@@ -106,7 +106,7 @@ void drop(CatalogDraft& draft, const DropObject& object) {
       const auto table = draft.catalog().find_table(object.oid);
       if (!table) return;
       sql::TableDef changed = *table;
-      std::erase_if(changed.policies, [&](const sql::PolicyDef& policy) { return policy.name == object.name; });
+      std::erase_if(changed.security.policies, [&](const sql::PolicyDef& policy) { return policy.name == object.name; });
       draft.put(std::move(changed));
       return;
     }
@@ -147,9 +147,7 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
   const auto named = [&](std::string_view kind, const auto& definition) {
     return fmt::format("{} {}", kind, display_name(draft, definition.schema, definition.name));
   };
-  const auto named_table = [&](const sql::TableDef& table) {
-    return named(table.mapping ? "foreign table" : table.materialized ? "materialized view" : "table", table);
-  };
+  const auto named_table = [&](const sql::TableDef& table) { return named(sql::kind_name(table), table); };
   switch (object.kind) {
     case Kind::kSchema:
       for (const auto& [name, schema] : catalog.schemas) {

@@ -74,7 +74,7 @@ void drop_index(CatalogDraft& draft, const ast::RelationName& name, bool cascade
         .hint(fmt::format("You can drop constraint {} on table {} instead.", parser::quote_identifier(index), shown));
   };
   if (const TablePtr table = draft.catalog().find_primary_key(name.schema, name.name, path)) {
-    throw refuse(table->primary_key_name, *table);
+    throw refuse(table->primary_key_index.name, *table);
   }
   const auto [table, index] = draft.catalog().find_index(name.schema, name.name, path);
   if (index == nullptr) return;  // named twice
@@ -133,13 +133,13 @@ void drop_relations(CatalogDraft& draft, const ast::Drop& statement, const DropK
     const bool wants_materialized = kind.type == ast::ObjectType::kMaterializedView;
     if (relation == RelationKind::kTable && (find_table(draft, name)->materialized != nullptr) != wants_materialized) {
       SqlError error(sqlstate::kWrongObjectType, fmt::format("\"{}\" is not {}", name.name, kind.with_article));
-      const bool is_foreign = find_table(draft, name)->mapping != nullptr;
+      const bool is_foreign = find_table(draft, name)->is_mapped();
       throw std::move(error).hint(!wants_materialized ? "Use DROP MATERIALIZED VIEW to remove a materialized view."
                                   : is_foreign        ? "Use DROP FOREIGN TABLE to remove a foreign table."
                                                       : "Use DROP TABLE to remove a table.");
     }
     const bool wants_foreign = kind.type == ast::ObjectType::kForeignTable;
-    if (relation == RelationKind::kTable && (find_table(draft, name)->mapping != nullptr) != wants_foreign) {
+    if (relation == RelationKind::kTable && (find_table(draft, name)->is_mapped()) != wants_foreign) {
       SqlError error(sqlstate::kWrongObjectType, fmt::format("\"{}\" is not {}", name.name, kind.with_article));
       throw std::move(error).hint(wants_foreign ? "Use DROP TABLE to remove a table." : "Use DROP FOREIGN TABLE to remove a foreign table.");
     }

@@ -54,11 +54,11 @@ std::vector<sql::Oid> roles_named(const sql::RoleSet& roles, const SessionState&
 /// Takes the role out of the policies for it; a policy for this role alone goes.
 void leave_policy(CatalogDraft& draft, sql::Oid policy, sql::Oid role) {
   for (const auto& [oid, found] : draft.catalog().tables) {
-    if (std::ranges::find(found->policies, policy, &sql::PolicyDef::oid) == found->policies.end()) continue;
+    if (std::ranges::find(found->security.policies, policy, &sql::PolicyDef::oid) == found->security.policies.end()) continue;
     sql::TableDef table = *found;
-    const auto changed = std::ranges::find(table.policies, policy, &sql::PolicyDef::oid);
+    const auto changed = std::ranges::find(table.security.policies, policy, &sql::PolicyDef::oid);
     std::erase(changed->roles, role);
-    if (changed->roles.empty()) table.policies.erase(changed);
+    if (changed->roles.empty()) table.security.policies.erase(changed);
     return draft.put(std::move(table));
   }
 }

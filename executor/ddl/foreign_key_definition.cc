@@ -59,7 +59,7 @@ sql::Oid find_key(const sql::TableDef& table, const std::vector<std::int16_t>& c
     is_deferrable = is_deferrable || deferrable;
     return !deferrable;
   };
-  if (matches(table.primary_key, false)) return table.primary_key_oid;
+  if (matches(table.primary_key, false)) return table.primary_key_index.oid;
   for (const sql::IndexDef& index : table.indexes) {
     if (index.unique && !index.exclusion && index.state == sql::IndexState::kReady && matches(columns_of(index), index.deferrable)) return index.oid;
   }
@@ -162,7 +162,7 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
       throw SqlError(sqlstate::kUndefinedObject, fmt::format("there is no primary key for referenced table \"{}\"", referenced->name));
     }
     key.referenced_columns = referenced->primary_key;
-    key.referenced_index = referenced->primary_key_oid;
+    key.referenced_index = referenced->primary_key_index.oid;
   } else {
     key.referenced_columns = named_columns(*referenced, node.referenced_columns);
     key.referenced_index = find_key(*referenced, key.referenced_columns);

@@ -23,10 +23,10 @@ std::vector<std::string> implicit_objects(std::string_view command, const sql::C
   const std::string_view add = before != nullptr ? "ADD " : "";
   const auto add_index = [&](std::string_view part, const std::string& name) {
     const auto has_name = [&](const sql::IndexDef& index) { return index.name == name; };
-    if (before != nullptr && (before->primary_key_name == name || std::ranges::any_of(before->indexes, has_name))) return;
+    if (before != nullptr && (before->primary_key_index.name == name || std::ranges::any_of(before->indexes, has_name))) return;
     made.push_back(fmt::format("{} / {}{} will create implicit index \"{}\" for table \"{}\"", command, add, part, name, table.name));
   };
-  if (!table.primary_key.empty()) add_index("PRIMARY KEY", table.primary_key_name);
+  if (!table.primary_key.empty()) add_index("PRIMARY KEY", table.primary_key_index.name);
   for (const sql::IndexDef& index : table.indexes) {
     if (index.constraint) add_index(index.primary ? "PRIMARY KEY" : index.exclusion ? "EXCLUDE" : "UNIQUE", index.name);
   }

@@ -151,8 +151,7 @@ asio::awaitable<void> finish_removals(RedisClient& redis) {
   LoadedCatalog loaded = co_await load_catalog(redis);
   SessionState session;
   DdlContext context{redis, redis, session, redis};
-  for (const auto& [oid, table] : loaded.snapshot->tables) {
-    if (table->mapping) continue;  // their structures are only not believed yet
+  for (const auto& table : loaded.snapshot->managed_tables()) {  // structures of others are only not believed yet
     for (const sql::IndexDef& index : table->indexes) {
       if (index.state == sql::IndexState::kReady || index.rebuilding) continue;
       CommandBatch batch;
@@ -160,7 +159,7 @@ asio::awaitable<void> finish_removals(RedisClient& redis) {
       RepliesPtr replies = co_await redis.execute(std::move(batch));
       const bool is_built = replies->integer(0) == 1;
       std::vector<sql::Oid> abandoned{index.oid};
-      if (!is_built) co_await drop_indexes(context, oid, std::move(abandoned));
+      if (!is_built) co_await drop_indexes(context, table->oid, std::move(abandoned));
     }
   }
   loaded = co_await load_catalog(redis);

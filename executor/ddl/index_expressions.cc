@@ -43,7 +43,7 @@ const sql::ColumnDef* bare_column(const sql::TableDef& table, const ast::Express
 }
 
 void add_computed_columns(sql::TableDef& table, sql::IndexDef& index, const std::vector<std::string>& names) {
-  const bool is_remembered = sql::is_remembered(index.method) && !index.unique;
+  const bool is_remembered = index.is_remembered();
   for (std::size_t i = 0; i < index.parts.size(); ++i) {
     sql::IndexDef::Part& part = index.parts[i];
     if (part.expression_sql.empty() && (index.predicate_sql.empty() || is_remembered)) continue;
@@ -70,7 +70,7 @@ std::vector<std::int16_t> index_columns(const sql::TableDef& table, const sql::I
     sql::collect_columns(*planner::bind_indexed(expression, table, planner::positions_as_ids(table)), used);
     for (const std::uint32_t position : used) columns.push_back(table.columns[position].number);
   };
-  const bool is_remembered = sql::is_remembered(index.method) && !index.unique;
+  const bool is_remembered = index.is_remembered();
   for (const sql::IndexDef::Part& part : index.parts) {
     if (part.column > 0) {
       columns.push_back(part.column);

@@ -100,7 +100,7 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
   if (!source.primary_key.empty()) {
     parts.keys.push_back({.primary = true,
                           .columns = names_of(source, source.primary_key),
-                          .included = names_of(source, source.primary_key_included)});
+                          .included = names_of(source, source.primary_key_index.included)});
   }
   for (const sql::IndexDef& index : source.indexes) {
     if (index.is_hidden()) continue;
@@ -129,6 +129,7 @@ void add_like_parts(CatalogDraft& draft, const LikeParts& parts, sql::TableDef& 
   }
   for (const sql::IndexDef& source : parts.indexes) {
     sql::IndexDef index = source;
+    if (std::holds_alternative<sql::MappedIndex>(index.storage)) index.storage = sql::ManagedIndex();  // redquel's own from now on
     std::vector<std::string> columns;
     for (sql::IndexDef::Part& part : index.parts) {
       columns.push_back(parts.source->find_column(part.column)->name);

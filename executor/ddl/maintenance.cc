@@ -61,7 +61,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::Cluster& statement) {
     if (statement.index.empty()) {
       throw sql::SqlError(sqlstate::kUndefinedObject, "there is no previously clustered index for table \"" + table->name + "\"");
     }
-    if (table->find_index(statement.index) == nullptr && (table->primary_key.empty() || table->primary_key_name != statement.index)) {
+    if (table->find_index(statement.index) == nullptr && (table->primary_key.empty() || table->primary_key_index.name != statement.index)) {
       throw sql::SqlError(sqlstate::kUndefinedObject, "index \"" + statement.index + "\" for table \"" + table->name + "\" does not exist");
     }
   };

@@ -49,7 +49,7 @@ std::optional<std::string> role_option(sql::Mapping::Role role) {
 }
 
 WrittenMapping written_mapping(const sql::CatalogSnapshot& catalog, const sql::TableDef& table) {
-  const sql::Mapping& mapping = *table.mapping;
+  const sql::Mapping& mapping = table.mapping();
   WrittenMapping written;
   written.columns.resize(table.columns.size());
   for (const sql::Mapping::Option& option : mapping.options) {
@@ -230,9 +230,9 @@ void check_slots(const sql::IndexDef& index, const sql::KeyTemplate& key, const 
 
 void check_score(const sql::TableDef& table, const sql::IndexDef& index) {
   const sql::ColumnDef& column = *table.find_column(sql::ordered_column(index));
-  const sql::Mapping::Format format = table.mapping->column(column.number).format;
+  const sql::Mapping::Format format = table.mapping().column(column.number).format;
   const bool is_timed = format == sql::Mapping::Format::kUnix || format == sql::Mapping::Format::kUnixMs;
-  const bool is_read_only = table.in_primary_key(column.number) && !index.maintained;  // scores may be the application's own
+  const bool is_read_only = table.in_primary_key(column.number) && !index.mapped().maintained;  // scores may be the application's own
   if (!is_number(column.type) && !is_timed && !is_read_only) {
     throw SqlError(sqlstate::kInvalidTableDefinition,
                    fmt::format("column \"{}\" cannot be a score: its type is no number, and it has no format unix or unix_ms", column.name));
@@ -277,15 +277,16 @@ namespace {
 /// `maintained` and `length` go to the index.
 StructureTexts read_structure_options(const std::vector<ast::Option>& options, sql::IndexDef& index) {
   StructureTexts texts;
-  index.maintained = true;
+  sql::MappedIndex& structure = index.storage.emplace<sql::MappedIndex>();
+  structure.maintained = true;
   for (const ast::Option& option : options) {
     const std::string text = mapping_text(option);
     if (option.name == "key") {
       texts.key = text;
     } else if (option.name == "maintained") {
-      index.maintained = read_maintainer(text) == "redquel";
+      structure.maintained = read_maintainer(text) == "redquel";
     } else if (option.name == "length" && index.method == sql::IndexMethod::kList) {
-      index.length = read_length(text);
+      structure.length = read_length(text);
     } else if (option.name == "member") {
       texts.member = text;
     } else if (option.name == "field" && index.method == sql::IndexMethod::kLookup) {
@@ -306,9 +307,9 @@ void alter_structure(const sql::TableDef& table, sql::IndexDef& index, const ast
       throw SqlError(sqlstate::kFdwInvalidOptionName, fmt::format("invalid option \"{}\"", option.name))
           .hint("Valid options in this context are: maintained");
     }
-    const bool was_maintained = index.maintained;
-    index.maintained = written.reset || read_maintainer(mapping_text(option)) == "redquel";
-    if (index.maintained && !was_maintained) index.state = sql::IndexState::kBuilding;  // until it is compared with the rows
+    bool& is_maintained = index.mapped().maintained;
+    const bool was_maintained = std::exchange(is_maintained, written.reset || read_maintainer(mapping_text(option)) == "redquel");
+    if (is_maintained && !was_maintained) index.state = sql::IndexState::kBuilding;  // until it is compared with the rows
   }
   if (index.method == sql::IndexMethod::kZset) check_score(table, index);
 }
@@ -322,7 +323,7 @@ void alter_mapped_table(CatalogDraft& draft, const TablePtr& table, const ast::A
 sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::TableDef& table) {
   sql::IndexDef index;
   index.method = structure_method(statement.access_method);
-  refuse_structure(statement, table.mapping->layout);
+  refuse_structure(statement, table.mapping().layout);
   for (const ast::IndexElement& element : statement.elements) {
     if (element.expression) throw sql::not_supported("an index on an expression", element.expression->start);
     const sql::ColumnDef* column = table.find_column(element.column);
@@ -331,7 +332,7 @@ sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::Ta
   }
   auto [key, member, field] = read_structure_options(statement.options, index);
   const bool is_ohm_form = index.method == sql::IndexMethod::kSet || index.method == sql::IndexMethod::kLookup;
-  if (!key && table.mapping->ohm && is_ohm_form && index.parts.size() == 1) {
+  if (!key && table.mapping().ohm && is_ohm_form && index.parts.size() == 1) {
     key = sql::ohm_index_key(table, index.parts.front().column, index.method == sql::IndexMethod::kLookup);
   }
   if (!key) {
@@ -343,7 +344,7 @@ sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::Ta
     return column == nullptr ? std::int16_t{0} : column->number;
   };
   const sql::KeyTemplate parsed = sql::KeyTemplate::parse(*key, number_of);
-  index.key = parsed.stored_text();
+  index.mapped().key = parsed.stored_text();
   check_slots(index, parsed, statement.access_method, *key);
   const std::vector<std::int16_t> beside = sql::columns_beside_key(index);
   if (field) {
@@ -352,7 +353,7 @@ sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::Ta
       throw SqlError(sqlstate::kInvalidTableDefinition,
                      fmt::format("the slots of field \"{}\" are not the columns of the index beside its key", *field));
     }
-    index.field = written.stored_text();
+    index.mapped().field = written.stored_text();
   }
   if (member) {
     const sql::KeyTemplate written = sql::KeyTemplate::parse(*member, number_of);
@@ -364,7 +365,7 @@ sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::Ta
       throw SqlError(sqlstate::kInvalidTableDefinition,
                      fmt::format("the slots of member \"{}\" are not the columns that identify the rows of one key \"{}\"", *member, *key));
     }
-    index.member = written.stored_text();
+    index.mapped().member = written.stored_text();
   } else if (sql::natural_member(table, parsed).empty()) {
     throw SqlError(sqlstate::kInvalidTableDefinition,
                    fmt::format("key \"{}\" of the structure already identifies rows: no column is left for its members", *key));

@@ -21,8 +21,7 @@ std::size_t reversed(std::size_t position, int bits) {
 std::string_view emptiest_bucket(const sql::CatalogSnapshot& catalog) {
   constexpr int kBits = 6;
   std::map<std::string_view, std::size_t> tables;
-  for (const auto& [oid, table] : catalog.tables) {
-    if (table->mapping) continue;
+  for (const auto& table : catalog.managed_tables()) {
     for (const auto& stored : sql::stored_tables(table)) ++tables[stored->tag()];
   }
   const std::vector<std::string>& tags = placement_tags();

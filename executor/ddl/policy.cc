@@ -72,7 +72,7 @@ TablePtr policy_table(const CatalogDraft& draft, const ast::RelationName& name) 
   }
   if (kind != RelationKind::kTable) throw sql::wrong_object_kind(name.name, "a table");
   TablePtr table = require_table(draft, name);
-  if (table->mapping || table->materialized) throw sql::wrong_object_kind(name.name, "a table");
+  if (table->is_mapped() || table->materialized) throw sql::wrong_object_kind(name.name, "a table");
   return table;
 }
 
@@ -100,8 +100,8 @@ void create_policy(CatalogDraft& draft, const ast::CreatePolicy& statement) {
   policy.references = planner::policy_references(policy, table, draft.catalog());
   if (find_policy(table, policy.name) != nullptr) throw duplicate_policy(policy.name, table.name);
   policy.oid = draft.new_oid();
-  table.policies.push_back(std::move(policy));
-  sort_by_name(table.policies);
+  table.security.policies.push_back(std::move(policy));
+  sort_by_name(table.security.policies);
   draft.put(std::move(table));
 }
 
@@ -136,7 +136,7 @@ void rename_in(CatalogDraft& draft, const sql::CatalogSnapshot& before, const sq
   const TablePtr now = draft.catalog().find_table(old_table.oid);
   if (!now) return;
   sql::TableDef table = *now;
-  for (PolicyDef& policy : table.policies) {
+  for (PolicyDef& policy : table.security.policies) {
     for (std::string* text : {&policy.using_sql, &policy.check_sql}) {
       if (!text->empty()) *text = planner::rename_in_policy(*text, old_table, before, draft.catalog());
     }
@@ -147,8 +147,8 @@ void rename_in(CatalogDraft& draft, const sql::CatalogSnapshot& before, const sq
 }  // namespace
 
 PolicyDef* find_policy(sql::TableDef& table, const std::string& name) {
-  const auto found = std::ranges::find(table.policies, name, &PolicyDef::name);
-  return found == table.policies.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(table.security.policies, name, &PolicyDef::name);
+  return found == table.security.policies.end() ? nullptr : &*found;
 }
 
 void drop_policies(CatalogDraft& draft, const ast::Drop& statement) {
@@ -160,7 +160,7 @@ void drop_policies(CatalogDraft& draft, const ast::Drop& statement) {
       sql::TableDef table = *require_table(draft, relation);
       if (find_policy(table, name) != nullptr) {
         require_owner(draft.session(), table.owner, "relation", table.name);
-        std::erase_if(table.policies, [&](const PolicyDef& policy) { return policy.name == name; });
+        std::erase_if(table.security.policies, [&](const PolicyDef& policy) { return policy.name == name; });
         draft.put(std::move(table));
         continue;
       }
@@ -175,7 +175,7 @@ void rename_policy(CatalogDraft& draft, const ast::Rename& statement) {
   PolicyDef* policy = find_policy(table, statement.old_name);
   if (policy == nullptr) throw missing_policy(statement.old_name, table.name);
   policy->name = statement.new_name;
-  sort_by_name(table.policies);
+  sort_by_name(table.security.policies);
   draft.put(std::move(table));
 }
 
@@ -195,7 +195,7 @@ void comment_on_policy(CatalogDraft& draft, const ast::ObjectName& object, const
 void rename_in_policies(CatalogDraft& draft, const sql::CatalogSnapshot& before, sql::Oid object) {
   const DependentChanges dependents;
   for (const auto& [oid, table] : before.tables) {
-    const bool is_used = std::ranges::any_of(table->policies, [&](const PolicyDef& policy) {
+    const bool is_used = std::ranges::any_of(table->security.policies, [&](const PolicyDef& policy) {
       return oid == object || std::ranges::find(policy.references, object, &PolicyDef::Reference::relation) != policy.references.end();
     });
     if (is_used) rename_in(draft, before, *table);
@@ -205,7 +205,7 @@ void rename_in_policies(CatalogDraft& draft, const sql::CatalogSnapshot& before,
 void rename_in_all_policies(CatalogDraft& draft, const sql::CatalogSnapshot& before) {
   const DependentChanges dependents;
   for (const auto& [oid, table] : before.tables) {
-    if (!table->policies.empty()) rename_in(draft, before, *table);
+    if (!table->security.policies.empty()) rename_in(draft, before, *table);
   }
 }
 
@@ -213,7 +213,7 @@ void check_no_policy_uses(const CatalogDraft& draft, sql::Oid table, std::int16_
   TablePtr owner;
   const PolicyDef* oldest = nullptr;
   for (const auto& [oid, other] : draft.catalog().tables) {
-    for (const PolicyDef& policy : other->policies) {
+    for (const PolicyDef& policy : other->security.policies) {
       if (!reads(policy, {DropObject::Kind::kColumn, table, column}) || (oldest != nullptr && oldest->oid < policy.oid)) continue;
       owner = other;
       oldest = &policy;

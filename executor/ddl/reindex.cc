@@ -112,7 +112,7 @@ bool has_indexes(const sql::TableDef& table) {
 
 bool may_rebuild(const sql::TableDef& table, const sql::IndexDef& index) {
   if (index.rebuilding) return true;
-  if (index.short_members || index.state != sql::IndexState::kReady || index.unique || table.mapping) return false;
+  if (index.short_members || index.state != sql::IndexState::kReady || index.unique || table.is_mapped()) return false;
   std::vector<std::int16_t> columns;
   for (const sql::IndexDef::Part& part : index.parts) columns.push_back(part.column);
   // Foreign keys look at their sets at any time.
@@ -167,10 +167,10 @@ asio::awaitable<void> run(DdlContext& context, const ast::Reindex& statement) {
                                                                         is_concurrent ? "that can be reindexed concurrently" : "to reindex")));
   }
   for (const TablePtr& table : tables) {
-    if (table->mapping && context.session.transaction) {
+    if (table->is_mapped() && context.session.transaction) {
       throw SqlError(sqlstate::kActiveTransaction, "REINDEX of a foreign table cannot run inside a transaction block");
     }
-    if (table->mapping) continue;  // structure_state.h
+    if (table->is_mapped()) continue;  // structure_state.h
     const auto is_rebuilt = [&](const sql::IndexDef& index) { return may_rebuild(*table, index); };
     if (!context.session.transaction && std::ranges::any_of(table->indexes, is_rebuilt)) {
       co_await shorten_members(context, table->oid, table->version);

@@ -47,7 +47,7 @@ void rename_index(CatalogDraft& draft, const ast::RelationName& relation, const 
   if (const TablePtr table = draft.catalog().find_primary_key(relation.schema, relation.name, path)) {
     check_free(draft, table->schema, name);
     sql::TableDef changed = *table;
-    changed.primary_key_name = name;
+    changed.primary_key_index.name = name;
     return draft.put(std::move(changed));
   }
   const auto [table, index] = draft.catalog().find_index(relation.schema, relation.name, path);
@@ -79,7 +79,7 @@ void rename_relation(CatalogDraft& draft, const ast::Rename& statement) {
     throw sql::wrong_object_kind(relation.name, "a materialized view");
   }
   require(ast::ObjectType::kForeignTable, RelationKind::kTable, "a foreign table");
-  if (statement.object == ast::ObjectType::kForeignTable && !require_table(draft, relation)->mapping) {
+  if (statement.object == ast::ObjectType::kForeignTable && !require_table(draft, relation)->is_mapped()) {
     throw sql::wrong_object_kind(relation.name, "a foreign table");
   }
   // ALTER TABLE and ALTER INDEX rename tables, indexes and sequences alike.

@@ -37,7 +37,7 @@ class DependencyList {
     if (names_role(acl, owner, role_)) found_.push_back({Kind::kPrivileges, object});
   }
   void add_policies(const sql::TableDef& table) {
-    for (const sql::PolicyDef& policy : table.policies) {
+    for (const sql::PolicyDef& policy : table.security.policies) {
       if (std::ranges::find(policy.roles, role_) != policy.roles.end()) found_.push_back({Kind::kPolicy, {kPolicies, policy.oid}});
     }
   }
@@ -99,8 +99,8 @@ std::string describe_default_acl(const sql::CatalogSnapshot& catalog, sql::Oid o
 
 std::string describe_policy(const sql::EvaluationContext& context, sql::Oid oid) {
   for (const auto& [number, table] : sql::catalog_of(context).tables) {
-    const auto policy = std::ranges::find(table->policies, oid, &sql::PolicyDef::oid);
-    if (policy == table->policies.end()) continue;
+    const auto policy = std::ranges::find(table->security.policies, oid, &sql::PolicyDef::oid);
+    if (policy == table->security.policies.end()) continue;
     return fmt::format("policy {} on {}", policy->name, sql::describe_object({classes::kRelations, number}, context).value_or("table"));
   }
   return "policy";

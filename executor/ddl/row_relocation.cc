@@ -42,7 +42,7 @@ std::optional<std::vector<std::string>> lost_fields(const TablePtr& before, cons
 }  // namespace
 
 bool may_relocate(const TablePtr& before, const TablePtr& after) {
-  if (before->mapping || before->rows_expire() || after->rows_expire() || after->primary_key.size() != 1) return false;
+  if (before->is_mapped() || before->rows_expire() || after->rows_expire() || after->primary_key.size() != 1) return false;
   if (!sql::structures_of(*after).empty() || before->columns.size() != after->columns.size()) return false;
   for (std::size_t position = 0; position < before->columns.size(); ++position) {
     const sql::ColumnDef &old_column = before->columns[position], &new_column = after->columns[position];
@@ -98,7 +98,7 @@ asio::awaitable<void> relocate_rows(DdlContext& context, TablePtr before, TableP
     const std::vector<sql::Datum> values{parse_stored_text(key.type, answer[1].text)};  // throws 22P02 for what is no integer
     if (answer[0].text == "strange") throw strange_row_key(*after, new_keys.row(values));
     if (answer[0].text == "twice") {
-      throw duplicate_in_new_index(*after, after->primary_key_name, after->primary_key, values, context.session.settings);
+      throw duplicate_in_new_index(*after, after->primary_key_index.name, after->primary_key, values, context.session.settings);
     }
     throw SqlError(sqlstate::kDataCorrupted, fmt::format("a row of table \"{}\" holds {} in another spelling", after->name, key.name));
   }

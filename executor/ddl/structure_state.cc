@@ -97,7 +97,7 @@ asio::awaitable<bool> settle_once(const StructureContext& context, sql::Oid oid)
       const bool is_list = index.method == sql::IndexMethod::kList;
       Indexes one;
       one.insert(index.oid);
-      if (index.maintained && !is_list && report.absent.contains(index.oid)) reason = co_await fill(check_of(context, loaded, table, std::move(one), false));
+      if (index.mapped().maintained && !is_list && report.absent.contains(index.oid)) reason = co_await fill(check_of(context, loaded, table, std::move(one), false));
       else if (is_list) reason = "it lacks rows that are newer than others in it";
       else reason = fmt::format("it lacks {} {}", missing->second, missing->second == 1 ? "row" : "rows");
     }
@@ -176,7 +176,7 @@ asio::awaitable<Named> find_named(const StructureContext& context, const ast::Re
   const auto& path = context.ddl.session.search_path;
   Named named{loaded.snapshot->find_table(name.schema, name.name, path), {}};
   if (const auto [owner, index] = loaded.snapshot->find_index(name.schema, name.name, path); !named.table && index != nullptr) named = {owner, index->oid};
-  if (named.table && !named.table->mapping) named.table = nullptr;
+  if (named.table && !named.table->is_mapped()) named.table = nullptr;
   co_return named;
 }
 
@@ -198,7 +198,7 @@ asio::awaitable<void> settle_structures(StructureContext context, std::set<sql::
   const LoadedCatalog loaded = co_await load_catalog(context.ddl.redis);
   for (const sql::Oid oid : tables) {
     const TablePtr table = loaded.snapshot->find_table(oid);
-    if (table && table->mapping) co_await settle(context, oid);
+    if (table && table->is_mapped()) co_await settle(context, oid);
   }
 }
 

@@ -154,20 +154,17 @@ void TableAlteration::set_missing(sql::ColumnDef& added, const ColumnDraft& writ
 
 /// A row is recognised by another field from now on.
 void TableAlteration::leave_presence(std::int16_t number) {
-  if (is_empty_ || !table_.presence || *table_.presence != number) return;
+  sql::ManagedRows& rows = table_.managed();
+  if (is_empty_ || !rows.presence || *rows.presence != number) return;
   needs_stored_keys_ = true;
-  table_.presence = 0;
-  table_.stores_key = true;
+  rows.presence = 0;
+  rows.stores_key = true;
 }
 
 void TableAlteration::leave_primary_key() {
   needs_rewrite_ = needs_rewrite_ || !is_empty_;
   table_.primary_key.clear();
-  table_.primary_key_included.clear();
-  table_.primary_key_name.clear();
-  table_.primary_key_oid = 0;
-  table_.primary_key_comment.clear();
-  table_.primary_key_constraint_comment.clear();
+  table_.primary_key_index = {};
 }
 
 void TableAlteration::drop_indexes_over(std::int16_t number) {
@@ -179,7 +176,7 @@ void TableAlteration::drop_indexes_over(std::int16_t number) {
 
 /// 2BP01 for the column that says when rows expire.
 void TableAlteration::check_no_expiry(const sql::ColumnDef& changed) const {
-  if (table_.ttl_column != changed.number) return;
+  if (table_.managed().expiry.column != changed.number) return;
   throw SqlError(sqlstate::kDependentObjectsStillExist,
                  fmt::format("cannot change column \"{}\" of table \"{}\" because its rows expire by it", changed.name, table_.name))
       .hint("Use ALTER TABLE ... RESET (ttl_column) first.");
@@ -204,7 +201,7 @@ void TableAlteration::command(const ast::DropColumn& written) {
 
 /// Drops the parts of the table that depend on the column.
 void TableAlteration::take_column(sql::ColumnDef dropped) {
-  const bool is_included = std::ranges::find(table_.primary_key_included, dropped.number) != table_.primary_key_included.end();
+  const bool is_included = std::ranges::find(table_.primary_key_index.included, dropped.number) != table_.primary_key_index.included.end();
   if (is_included || table_.in_primary_key(dropped.number)) leave_primary_key();
   const std::vector<sql::ForeignKeyDef> keys = table_.foreign_keys;
   for (const sql::ForeignKeyDef& key : keys) {
@@ -453,7 +450,7 @@ void TableAlteration::command(const ast::DropExpression& written) {
 }
 
 void TableAlteration::command(const ast::AlterForeignOptions&) { throw sql::not_supported("foreign tables"); }
-void TableAlteration::command(const ast::SetRowSecurity& written) { (written.forces ? table_.force_row_security : table_.row_security) = written.on; }
+void TableAlteration::command(const ast::SetRowSecurity& written) { (written.forces ? table_.security.forced : table_.security.enabled) = written.on; }
 void TableAlteration::command(const ast::OtherAlteration& written) { throw sql::not_supported(written.name); }
 
 }  // namespace redquel::executor

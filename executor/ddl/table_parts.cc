@@ -38,7 +38,7 @@ std::string index_name(const CatalogDraft& draft, const sql::TableDef& table, co
                        const std::vector<std::string>& columns, std::string_view label) {
   if (given.empty()) {
     return choose_name(table.name, joined_column_names(columns), label, [&](std::string_view name) {
-      return constraint_name_is_taken(draft, table.schema, name) || constraint_exists(table, name) || table.primary_key_name == name;
+      return constraint_name_is_taken(draft, table.schema, name) || constraint_exists(table, name) || table.primary_key_index.name == name;
     });
   }
   if (draft.catalog().relation_exists(table.schema, given) || table.find_index(given) != nullptr) {
@@ -51,7 +51,7 @@ std::string index_name(const CatalogDraft& draft, const sql::TableDef& table, co
 }
 
 bool constraint_exists(const sql::TableDef& table, std::string_view name) {
-  if (!table.primary_key_name.empty() && table.primary_key_name == name) return true;
+  if (!table.primary_key_index.name.empty() && table.primary_key_index.name == name) return true;
   const auto is_named = [&](const auto& part) { return part.name == name; };
   return std::any_of(table.checks.begin(), table.checks.end(), is_named) ||
          std::any_of(table.foreign_keys.begin(), table.foreign_keys.end(), is_named) ||
@@ -166,10 +166,10 @@ std::vector<std::int16_t> included_columns(const sql::TableDef& table, const std
 
 void add_primary_key(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, bool with_position) {
   const std::vector<std::int16_t> numbers = key_columns(table, key, with_position);
-  table.primary_key_name = index_name(draft, table, key.name, {}, "pkey");
+  table.primary_key_index.name = index_name(draft, table, key.name, {}, "pkey");
   table.primary_key = numbers;
-  table.primary_key_included = included_columns(table, key.included, position_of(key, with_position));
-  table.primary_key_oid = draft.new_oid();
+  table.primary_key_index.included = included_columns(table, key.included, position_of(key, with_position));
+  table.primary_key_index.oid = draft.new_oid();
   for (std::int16_t number : numbers) table.columns[table.position(number)].not_null = true;
 }
 
@@ -233,11 +233,12 @@ void add_check(CatalogDraft& draft, sql::TableDef& table, const CheckDraft& chec
 }
 
 void choose_presence(sql::TableDef& table) {
-  table.presence.reset();
-  table.stores_key = false;
+  sql::ManagedRows& rows = table.managed();
+  rows.presence.reset();
+  rows.stores_key = false;
   const sql::ColumnDef* column = sql::TableKeys(table).presence_column();
-  table.presence = column == nullptr ? std::int16_t{0} : column->number;
-  table.stores_key = column == nullptr;
+  rows.presence = column == nullptr ? std::int16_t{0} : column->number;
+  rows.stores_key = column == nullptr;
 }
 
 }  // namespace redquel::executor

@@ -63,8 +63,8 @@ asio::awaitable<bool> try_keep_rows(DdlContext& context, const ast::AlterTable& 
 }  // namespace
 
 sql::TableDef relocated(sql::TableDef table, const std::string& prefix) {
-  table.stores_key = false;
-  table.presence.reset();
+  table.managed().stores_key = false;
+  table.managed().presence.reset();
   table.used_fields.clear();
   for (sql::ColumnDef& column : table.columns) column.missing.reset();
   for (sql::IndexDef& index : table.indexes) index.short_members = true;

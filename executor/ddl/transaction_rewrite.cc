@@ -56,8 +56,8 @@ std::vector<ColumnRewrite> change_at(CatalogDraft& draft, sql::Oid oid, const st
   draft.put(std::move(moved));
   std::vector<ColumnRewrite> rewrites = change(draft);
   sql::TableDef changed = *draft.catalog().find_table(oid);
-  changed.stores_key = false;
-  changed.presence.reset();
+  changed.managed().stores_key = false;
+  changed.managed().presence.reset();
   changed.used_fields.clear();
   for (sql::ColumnDef& column : changed.columns) column.missing.reset();
   choose_presence(changed);

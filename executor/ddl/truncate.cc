@@ -117,7 +117,7 @@ std::vector<TablePtr> find_tables(CatalogDraft& draft, const ast::Truncate& stat
     check_schema(draft, relation.name);
     TablePtr table = require_table(draft, relation.name);
     if (table->materialized) throw sql::wrong_object_kind(table->name, "a table");
-    if (table->mapping) throw sql::not_supported("TRUNCATE of a foreign table");
+    if (table->is_mapped()) throw sql::not_supported("TRUNCATE of a foreign table");
     require_rights(draft.session(), draft.catalog(), sql::AclKind::kTable, table->oid, sql::right::kTruncate);
     const auto is_same = [&](const TablePtr& other) { return other->oid == table->oid; };
     if (std::none_of(tables.begin(), tables.end(), is_same)) tables.push_back(std::move(table));

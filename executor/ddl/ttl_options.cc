@@ -59,18 +59,19 @@ std::int16_t column_of(const sql::TableDef& table, const std::string& name) {
 
 bool set_time_to_live(sql::TableDef& table, const std::vector<ast::Option>& options, bool reset) {
   bool is_changed = false;
+  sql::RowExpiry& expiry = table.managed().expiry;
   for (const ast::Option& option : options) {
     if (!option.name_space.empty()) continue;
     if (option.name == "ttl") {
       is_changed = true;
-      table.ttl = reset ? "" : text_of(option);
-      table.ttl_milliseconds = reset ? 0 : milliseconds_of(table.ttl);
+      expiry.written = reset ? "" : text_of(option);
+      expiry.milliseconds = reset ? 0 : milliseconds_of(expiry.written);
     } else if (option.name == "ttl_column") {
       is_changed = true;
-      table.ttl_column = reset ? std::int16_t{0} : column_of(table, text_of(option));
+      expiry.column = reset ? std::int16_t{0} : column_of(table, text_of(option));
     }
   }
-  if (table.ttl_milliseconds != 0 && table.ttl_column != 0) {
+  if (expiry.milliseconds != 0 && expiry.column != 0) {
     throw SqlError(sqlstate::kInvalidParameterValue, "parameters \"ttl\" and \"ttl_column\" cannot be used together");
   }
   if (is_changed && !table.referencing.empty()) check_rows_stay(table);

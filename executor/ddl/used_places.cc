@@ -33,7 +33,7 @@ constexpr std::size_t kMostUsed = 20;
 asio::awaitable<std::vector<TablePtr>> foreign_tables_over(DdlContext& context, const CatalogDraft& draft) {
   std::vector<TablePtr> tables;
   for (const auto& [oid, table] : draft.catalog().tables) {
-    if (table->mapping && table->mapping->database.value_or(context.database) == context.database) tables.push_back(table);
+    if (table->is_mapped() && table->mapping().database.value_or(context.database) == context.database) tables.push_back(table);
   }
   if (sql::uses_cluster()) co_return tables;  // there are no other databases
   const std::vector<std::string> keys, arguments{std::to_string(context.database)};
@@ -46,7 +46,7 @@ asio::awaitable<std::vector<TablePtr>> foreign_tables_over(DdlContext& context, 
     } catch (const SqlError&) {  // sessions of that database are told
       continue;
     }
-    if (table->mapping && table->mapping->database == context.database) tables.push_back(std::move(table));
+    if (table->is_mapped() && table->mapping().database == context.database) tables.push_back(std::move(table));
   }
   co_return tables;
 }
@@ -118,8 +118,8 @@ asio::awaitable<bool> UsedPlaces::find(DdlContext& context, const CatalogDraft& 
 asio::awaitable<void> check_foreign_places(DdlContext& context, const CatalogDraft& draft, const sql::CatalogSnapshot& before) {
   for (const auto& [oid, table] : draft.catalog().tables) {
     const TablePtr known = before.find_table(oid);
-    if (!table->mapping || table == known) continue;
-    const int database = table->mapping->database.value_or(context.database);
+    if (!table->is_mapped() || table == known) continue;
+    const int database = table->mapping().database.value_or(context.database);
     std::vector<std::string> prefixes(draft.prefixes().begin(), draft.prefixes().end());
     if (database != context.database && context.redis.own_keyspace() != nullptr) continue;  // no other database has tables of its own
     if (database != context.database) {
@@ -129,12 +129,12 @@ asio::awaitable<void> check_foreign_places(DdlContext& context, const CatalogDra
       prefixes.clear();
       for (const Reply& prefix : replies->array(0)) prefixes.emplace_back(prefix.text);
     }
-    const bool is_same_place = known && known->mapping && known->mapping->database == table->mapping->database;
+    const bool is_same_place = known && known->is_mapped() && known->mapping().database == table->mapping().database;
     for (const std::string& prefix : prefixes) {
       if (!sql::may_reach(*table, prefix) || (is_same_place && sql::may_reach(*known, prefix))) continue;
       throw SqlError(sqlstate::kInvalidObjectDefinition,
                      fmt::format("keys of foreign table \"{}\" could begin with \"{}:\", as keys of redquel's own do", table->name, prefix))
-          .detail(fmt::format("Its key template is \"{}\".", sql::template_text(table->mapping->key, *table)));
+          .detail(fmt::format("Its key template is \"{}\".", sql::template_text(table->mapping().key, *table)));
     }
   }
 }

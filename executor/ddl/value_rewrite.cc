@@ -43,7 +43,7 @@ std::vector<TablePtr> tables_with(const sql::CatalogSnapshot& catalog, sql::Oid 
 
 /// Entries of indexes over rows are made of the rows' old form.
 void check_movable(const sql::CatalogSnapshot& catalog, const sql::TableDef& table, sql::Oid type) {
-  if (table.mapping) throw sql::not_supported("another definition of a type that a foreign table uses");
+  if (table.is_mapped()) throw sql::not_supported("another definition of a type that a foreign table uses");
   if (!sql::is_composite_type(type)) return;
   for (const sql::ColumnDef& column : table.columns) {
     if (!uses_type(catalog, column, type)) continue;
@@ -101,7 +101,7 @@ asio::awaitable<bool> try_change_type(DdlContext& context, const std::function<T
     const bool has_changes = transaction != nullptr && std::ranges::any_of(sql::stored_tables(table), [&](const TablePtr& stored) {
       return transaction->buffer().changes(stored->oid) != nullptr;
     });
-    if (state.is_empty && !has_changes && !table->mapping) {
+    if (state.is_empty && !has_changes && !table->is_mapped()) {
       empty_tables.emplace_back(table, std::move(state));
       continue;
     }

@@ -18,10 +18,10 @@ ChunkPacker::ChunkPacker(const sql::TableDef& table, std::span<const std::int16_
     : table_(table),
       keys_(table),
       numbers_(numbers.begin(), numbers.end()),
-      fields_(table.mapping ? sql::RowFields() : sql::row_fields(table, numbers_)),
-      members_(!table.mapping && members_are_values(table, keys_) ? keys_.key_type(0) : sql::kText) {
-  if (table.mapping || !members_are_values(table, keys_)) members_.take_any_text();
-  if (table.mapping) {
+      fields_(table.is_mapped() ? sql::RowFields() : sql::row_fields(table, numbers_)),
+      members_(!table.is_mapped() && members_are_values(table, keys_) ? keys_.key_type(0) : sql::kText) {
+  if (table.is_mapped() || !members_are_values(table, keys_)) members_.take_any_text();
+  if (table.is_mapped()) {
     for (const std::int16_t number : numbers_) columns_.emplace_back(std::in_place, table.find_column(number)->type);
     return;
   }

@@ -50,19 +50,19 @@ std::string observed_prefix(const sql::Mapping& mapping) {
 }
 
 TableCopy::TableCopy(std::shared_ptr<const sql::TableDef> table)
-    : table_(std::move(table)), keys_(*table_), has_runs_(table_->mapping && !sql::has_one_row(table_->mapping->layout)) {}
+    : table_(std::move(table)), keys_(*table_), has_runs_(table_->is_mapped() && !sql::has_one_row(table_->mapping().layout)) {}
 
-std::string TableCopy::prefix() const { return table_->mapping ? observed_prefix(*table_->mapping) : table_->prefix + ":"; }
+std::string TableCopy::prefix() const { return table_->is_mapped() ? observed_prefix(table_->mapping()) : table_->prefix + ":"; }
 
 FencedTable TableCopy::fenced() const {
-  if (table_->mapping) return {table_->oid, "", ""};
+  if (table_->is_mapped()) return {table_->oid, "", ""};
   return {table_->oid, keys_.all_rows(), keys_.changes()};
 }
 
 // ---- the keeper's thread --------------------------------------------------------------------------------------------------------
 
 std::optional<std::string> TableCopy::member_of_key(std::string_view key) const {
-  const sql::Mapping& mapping = *table_->mapping;
+  const sql::Mapping& mapping = table_->mapping();
   const auto texts = mapping.key.match(key);
   if (!texts) return std::nullopt;
   if (mapping.layout != sql::Mapping::Layout::kStrings) return std::string(key);
@@ -96,7 +96,7 @@ bool TableCopy::note_change(std::optional<std::string> member) {
 }
 
 void TableCopy::key_changed(std::string_view key) {
-  if (table_->mapping) {
+  if (table_->is_mapped()) {
     std::optional<std::string> member = member_of_key(key);
     const std::lock_guard guard(mutex_);
     if (tracking_) note_change(std::move(member));
@@ -169,7 +169,7 @@ TableVersionPtr TableCopy::judge(const FencedState& fenced, const Seen& seen) {
   const std::lock_guard guard(mutex_);
   ++rounds_;
   if (!tracking_ || !version_ || filling_) return nullptr;
-  if (table_->mapping) return changes_.empty() && taken_.empty() && version_ == seen.version ? version_ : nullptr;
+  if (table_->is_mapped()) return changes_.empty() && taken_.empty() && version_ == seen.version ? version_ : nullptr;
   if (seen.told > explained_) {
     if (fenced.changes == counter_ && !is_left_out("members")) {
       lose("another program has changed which rows there are");

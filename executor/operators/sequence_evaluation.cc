@@ -47,7 +47,7 @@ const sql::SequenceDef& sequence_of(sql::Oid oid, const ExecutionContext& contex
 /// Returns the client of the counter: that of a mapped table may be in another logical database.
 asio::awaitable<RedisClient*> client_of(const sql::SequenceDef& sequence, ExecutionContext& context) {
   const auto owner = context.catalog()->find_table(sequence.owner_table);
-  if (owner && owner->mapping) co_return co_await client_of(*owner, context);
+  if (owner && owner->is_mapped()) co_return co_await client_of(*owner, context);
   co_return &context.redis();
 }
 

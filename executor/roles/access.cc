@@ -46,9 +46,7 @@ Oid class_of(AclKind kind) {
 }
 
 SqlError denied_relation(const CatalogSnapshot& catalog, Oid oid) {
-  if (const auto table = catalog.find_table(oid)) {
-    return sql::permission_denied(table->mapping ? "foreign table" : table->materialized ? "materialized view" : "table", table->name);
-  }
+  if (const auto table = catalog.find_table(oid)) return sql::permission_denied(sql::kind_name(*table), table->name);
   if (const auto view = catalog.find_view(oid)) return sql::permission_denied("view", view->name);
   if (const auto found = catalog.sequences.find(oid); found != catalog.sequences.end()) return sql::permission_denied("sequence", found->second.name);
   const sql::SystemTable* system = sql::find_system_table(oid);

@@ -54,7 +54,7 @@ class Readable {
 
 /// The columns of the unique or exclusion constraint.
 std::vector<std::int16_t> key_columns(const sql::TableDef& table, const std::string& constraint) {
-  if (table.primary_key_name == constraint && !table.primary_key.empty()) return table.primary_key;
+  if (table.primary_key_index.name == constraint && !table.primary_key.empty()) return table.primary_key;
   std::vector<std::int16_t> columns;
   if (const sql::IndexDef* index = table.find_index(constraint)) {
     for (const sql::IndexDef::Part& part : index->parts) columns.push_back(part.shown_column != 0 ? part.shown_column : part.column);

@@ -30,7 +30,7 @@ class TruncateForeign final : public Execution {
     std::vector<std::string> deletes;
     for (const ast::TableRef& relation : statement.relations) {
       const auto table = find(relation, *catalog, session_);
-      if (!table || !table->mapping) throw sql::not_supported("TRUNCATE of foreign tables together with others");
+      if (!table || !table->is_mapped()) throw sql::not_supported("TRUNCATE of foreign tables together with others");
       deletes.push_back("DELETE FROM " + sql::quote_identifier(table->schema) + "." + sql::quote_identifier(table->name));
     }
     const bool several = deletes.size() > 1;
@@ -63,7 +63,7 @@ class Truncation final : public Execution {
     const auto& statement = std::get<ast::Truncate>(prepared_->statement->node);
     const bool is_foreign = std::ranges::any_of(statement.relations, [&](const ast::TableRef& relation) {
       const auto table = find(relation, *catalog, session_);
-      return table && table->mapping;
+      return table && table->is_mapped();
     });
     if (is_foreign) run_ = std::make_unique<TruncateForeign>(engine_, prepared_, session_);
     co_return co_await run_->next();

@@ -59,7 +59,7 @@ UniqueName unique_name(const sql::TableDef& table, std::span<const std::int16_t>
   return first == nullptr ? UniqueName{} : UniqueName{first->name, first->oid};
 }
 
-UniqueName primary_key_name(const sql::TableDef& table) { return {table.primary_key_name, table.primary_key_oid}; }
+UniqueName primary_key_name(const sql::TableDef& table) { return {table.primary_key_index.name, table.primary_key_index.oid}; }
 
 std::string key_description(const sql::TableDef& table, std::span<const std::int16_t> columns,
                             std::span<const sql::Datum> values, const sql::SessionSettings& settings) {

@@ -63,7 +63,7 @@ ForeignKey::ForeignKey(const sql::ForeignKeyDef& definition, TablePtr referencin
       referencing_positions_(positions_of(*referencing_, definition_.columns)),
       referenced_positions_(positions_of(*referenced_, definition_.referenced_columns)),
       omitted_(sql::omitted_parts(*referencing_, definition_.columns)) {
-  is_primary_ = definition_.referenced_index == referenced_->primary_key_oid;
+  is_primary_ = definition_.referenced_index == referenced_->primary_key_index.oid;
   if (is_primary_) {
     key_columns_ = referenced_->primary_key;
   } else {

@@ -136,8 +136,8 @@ class IndexChecker {
   }
 
   /// Number of the structure in the encoder; nullopt: the table does not keep it.
-  std::optional<std::size_t> structure_number(Structure::Kind kind, const std::vector<std::int16_t>& columns) const {
-    const auto found = std::find(structures_.begin(), structures_.end(), Structure{kind, columns, true});
+  std::optional<std::size_t> structure_number(const KeyRole& role) const {
+    const auto found = std::find(structures_.begin(), structures_.end(), Structure{role.structure->kind(), role.columns, true});
     if (found == structures_.end()) return std::nullopt;
     return static_cast<std::size_t>(found - structures_.begin());
   }
@@ -163,26 +163,12 @@ class IndexChecker {
         if (counts("ZCARD", key, &all_rows_)) break;
         if (suspects_all_rows_) co_await check_all_rows(key);
         break;
+      case KeyRole::Kind::kStructure:
+        if (role->structure->lists_values()) co_await check_list_of_values(key, *role);
+        else co_await check_structure(key, *role);
+        break;
       case KeyRole::Kind::kValueSet:
-        co_await check_structure(key, Structure::Kind::kSets, *role);
-        break;
-      case KeyRole::Kind::kNullSet:
-        co_await check_structure(key, Structure::Kind::kNulls, *role);
-        break;
-      case KeyRole::Kind::kOrdered:
-        co_await check_structure(key, Structure::Kind::kZset, *role);
-        break;
-      case KeyRole::Kind::kUniques:
-        co_await check_structure(key, Structure::Kind::kUnique, *role);
-        break;
-      case KeyRole::Kind::kValues:
-        if (const auto number = structure_number(Structure::Kind::kSets, role->columns)) {
-          Counted& counted = counted_[*number];
-          if (counts("SCARD", key, &counted.values)) break;
-          if (suspects_[*number]) co_await check_values(key, role->columns);
-        } else if (counts_) {
-          co_await check_leftover("unknown", key);
-        }
+        co_await check_structure(key, *role);
         break;
       case KeyRole::Kind::kRowCounter:
         if (counts_ && !table_->has_hidden_key()) co_await check_leftover("sequence", key);
@@ -214,9 +200,21 @@ class IndexChecker {
     if (replies->text(0) != "none") report(std::move(structure), key, "", std::string(*replies->text(0)), std::nullopt);
   }
 
+  /// The key of a kind that lists values.
+  asio::awaitable<void> check_list_of_values(std::string key, KeyRole role) {
+    const std::optional<std::size_t> number = structure_number(role);
+    if (!number) {
+      if (counts_) co_await check_leftover("unknown", std::move(key));
+      co_return;
+    }
+    Counted& counted = counted_[*number];
+    if (counts(role.structure->form().count, key, &counted.values)) co_return;
+    if (suspects_[*number]) co_await check_values(std::move(key), std::move(role.columns));
+  }
+
   /// A key that holds entries of rows: one of a value's sets, or key() of another kind.
-  asio::awaitable<void> check_structure(std::string key, Structure::Kind kind, KeyRole role) {
-    const std::optional<std::size_t> number = structure_number(kind, role.columns);
+  asio::awaitable<void> check_structure(std::string key, KeyRole role) {
+    const std::optional<std::size_t> number = structure_number(role);
     if (!number) {
       if (counts_) co_await check_leftover("unknown", std::move(key));
       co_return;

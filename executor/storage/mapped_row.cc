@@ -29,7 +29,7 @@ std::string reply_text(const Reply& reply) { return reply.is_text() ? std::strin
 
 }  // namespace
 
-MappedRow::MappedRow(const sql::TableDef& table, const MappedChange& change) : table_(table), mapping_(*table.mapping), change_(change) {
+MappedRow::MappedRow(const sql::TableDef& table, const MappedChange& change) : table_(table), mapping_(table.mapping()), change_(change) {
   if (change.before && change.after) {
     moves_ = std::any_of(table.primary_key.begin(), table.primary_key.end(), [&](std::int16_t column) {
       const std::size_t at = position(column);
@@ -155,7 +155,7 @@ void MappedRow::add_reads() {
   if (change_.after && (!change_.before || moves_) && mapping_.layout != Layout::kList) read_row(*change_.after, true);
   if (!change_.after) return;
   for (const sql::IndexDef& index : table_.indexes) {
-    if (!index.maintained || index.method != sql::IndexMethod::kLookup) continue;
+    if (!index.mapped().maintained || index.method != sql::IndexMethod::kLookup) continue;
     const auto name = structure_key(index, *change_.after);
     if (!name) continue;
     lookups_.push_back({&index, reads_.size()});
@@ -298,7 +298,7 @@ void MappedRow::append_writes(MappedWriteCall& call) {
   }
   if (mapping_.ohm) write_ohm(call);
   for (const sql::IndexDef& index : table_.indexes) {
-    if (index.maintained) write_structure(call, index);
+    if (index.mapped().maintained) write_structure(call, index);
   }
   note_unkept(call);
 }

@@ -46,7 +46,7 @@ std::string MappedRow::lookup_entry(const sql::IndexDef& index, Row row) const {
 void MappedRow::add_released(MappedLookups& lookups) const {
   if (!change_.before) return;
   for (const sql::IndexDef& index : table_.indexes) {
-    if (!index.maintained || index.method != sql::IndexMethod::kLookup) continue;
+    if (!index.mapped().maintained || index.method != sql::IndexMethod::kLookup) continue;
     const std::string before = lookup_entry(index, *change_.before);
     const bool is_kept = change_.after && !moves_ && lookup_entry(index, *change_.after) == before;
     if (!before.empty() && !is_kept) lookups.released[before] = member(index, *change_.before);
@@ -56,7 +56,7 @@ void MappedRow::add_released(MappedLookups& lookups) const {
 void MappedRow::add_taken(MappedLookups& lookups) const {
   if (!change_.after) return;
   for (const sql::IndexDef& index : table_.indexes) {
-    if (!index.maintained || index.method != sql::IndexMethod::kLookup) continue;
+    if (!index.mapped().maintained || index.method != sql::IndexMethod::kLookup) continue;
     const std::string after = lookup_entry(index, *change_.after);
     if (!after.empty()) lookups.taken[after] = member(index, *change_.after);
   }
@@ -110,7 +110,7 @@ void MappedRow::note_unkept(MappedWriteCall& call) const {
     }
   };
   for (const sql::IndexDef& index : table_.indexes) {
-    if (index.maintained) continue;
+    if (index.mapped().maintained) continue;
     const auto now = entry_or_none(index, *change_.after);
     if (!now || (change_.before && !moves_ && entry_or_none(index, *change_.before) == now)) continue;
     call.note_unkept(table_.oid, mapped_identity(table_, *change_.after));
@@ -166,7 +166,7 @@ void MappedRow::write_ordered(MappedWriteCall& call, const sql::IndexDef& index,
   if (!new_key) return;
   if (!is_zset) {
     put(call, *new_key, "list", {"LPUSH", *new_key, new_member});
-    if (index.length > 0) call.command({"LTRIM", *new_key, "0", std::to_string(index.length - 1)});
+    if (index.mapped().length > 0) call.command({"LTRIM", *new_key, "0", std::to_string(index.mapped().length - 1)});
   } else if (is_in_place && is_increment(column)) {
     put(call, *new_key, "zset", {"ZINCRBY", *new_key, delta(column), new_member});
   } else {

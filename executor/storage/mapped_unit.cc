@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kMaxRows = 10'000;
 
 bool may_repeat(const sql::TableDef& table) {
-  const sql::Mapping::Layout layout = table.mapping->layout;
+  const sql::Mapping::Layout layout = table.mapping().layout;
   return layout == sql::Mapping::Layout::kList || layout == sql::Mapping::Layout::kStream;
 }
 

@@ -138,34 +138,18 @@ asio::awaitable<bool> remove_part(RedisClient& client, const Removal& removal, c
 /// Returns the structure that has a key of this name (without the prefix); nullopt if the name is no structure's.
 std::optional<Removal::Part> part_of_name(std::string_view key) {
   const std::vector<std::string_view> segments = sql::split_segments(key);
-  std::vector<std::string> fields;
-  const auto take = [&](auto first, auto last) {
-    for (; first != last; ++first) fields.push_back(sql::unescape_segment(*first));
-  };
-  try {
-    if (segments.size() < 2 || segments[1] == sql::kExpirySegment) return std::nullopt;
-    if (segments[0] == "uniques") {
-      take(segments.begin() + 1, segments.end());
-      return Removal::Part{Structure::Kind::kUnique, fields};
+  if (segments.size() < 2 || segments[1] == sql::kExpirySegment) return std::nullopt;
+  for (const sql::StructureKind* kind : sql::structure_kinds()) {
+    const std::optional<sql::StructureKeyName> name = kind->read_key(segments);
+    if (!name) continue;
+    if (!name->values.empty()) return std::nullopt;
+    Removal::Part part{kind->kind(), {}};
+    try {
+      for (const std::string_view column : name->columns) part.fields.push_back(sql::unescape_segment(column));
+    } catch (const sql::SqlError&) {  // no escaped name: not redquel's
+      return std::nullopt;
     }
-    if (segments.size() == 2 && segments[0] == "zset") {
-      take(segments.begin() + 1, segments.end());
-      return Removal::Part{Structure::Kind::kZset, fields};
-    }
-    if (segments.size() == 3 && segments[0] == "indices" && segments[2] == sql::kNullSegment) {
-      take(segments.begin() + 1, segments.begin() + 2);
-      return Removal::Part{Structure::Kind::kNulls, fields};
-    }
-    if (segments.size() == 2 && segments[0] == "indices") {
-      for (std::string_view names = segments[1]; true;) {
-        const std::size_t comma = names.find(',');
-        fields.push_back(sql::unescape_segment(names.substr(0, comma)));
-        if (comma == std::string_view::npos) break;
-        names.remove_prefix(comma + 1);
-      }
-      return Removal::Part{Structure::Kind::kSets, fields};
-    }
-  } catch (const sql::SqlError&) {  // no escaped name: not redquel's
+    return part;
   }
   return std::nullopt;
 }
@@ -290,7 +274,7 @@ Removal decode_removal(std::string_view id, std::string_view text) {
     Removal removal{std::string(id), string(object.at("prefix")), object.at("whole").as_bool(), {}};
     for (const json::value& element : object.at("parts").as_array()) {
       const std::int64_t kind = element.as_object().at("kind").as_int64();
-      if (kind < 0 || kind > static_cast<std::int64_t>(Structure::Kind::kNulls)) throw std::out_of_range("kind");
+      if (kind < 0 || kind >= static_cast<std::int64_t>(sql::structure_kinds().size())) throw std::out_of_range("kind");
       Removal::Part part{static_cast<Structure::Kind>(kind), {}};
       for (const json::value& field : element.as_object().at("fields").as_array()) part.fields.push_back(string(field));
       if (part.fields.empty()) throw std::out_of_range("fields");

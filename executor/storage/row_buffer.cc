@@ -130,7 +130,7 @@ std::set<sql::Oid> RowBuffer::changed_tables() const {
 
 std::size_t RowBuffer::changed_rows() const {
   std::size_t rows = 0;
-  for (const auto& [oid, table] : tables_) rows += table.log->table()->mapping ? 0 : table.log->rows();
+  for (const auto& [oid, table] : tables_) rows += table.log->table()->is_mapped() ? 0 : table.log->rows();
   return rows;
 }
 

@@ -41,19 +41,19 @@ void append_listed_entry(std::string& text, std::string_view kind, std::string_v
 }  // namespace
 
 std::string_view time_to_live(const RowEncoder& encoder, const RowImage& image, Words& words) {
-  const sql::TableDef& table = encoder.table();
-  std::int64_t left = table.ttl_milliseconds;
-  if (table.ttl_column != 0) {
-    const std::string_view text = words[image.texts + table.position(table.ttl_column)];
+  const sql::RowExpiry& expiry = encoder.table().managed().expiry;
+  std::int64_t left = expiry.milliseconds;
+  if (expiry.column != 0) {
+    const std::string_view text = words[image.texts + encoder.table().position(expiry.column)];
     left = is_null(text) ? kForever : milliseconds_until(text);
   }
   return left >= kForever ? "never" : words.store(std::to_string(left));
 }
 
 bool changes_expiry(const RowEncoder& encoder, const RowImage& before, const RowImage& after, const Words& words) {
-  const sql::TableDef& table = encoder.table();
-  if (table.ttl_column == 0) return false;
-  const std::size_t position = table.position(table.ttl_column);
+  const std::int16_t column = encoder.table().managed().expiry.column;
+  if (column == 0) return false;
+  const std::size_t position = encoder.table().position(column);
   return !are_same(words[before.texts + position], words[after.texts + position]);
 }
 

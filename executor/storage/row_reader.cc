@@ -32,7 +32,7 @@ void RowReader::refuse(std::size_t column, std::string_view member, std::string_
   if (is_field) place = fmt::format("The Redis hash \"{}\" holds it in the field \"{}\", a column of table \"{}\".", key, fields_->fields[source.index], read_.table->name);
   const auto with_place = [&](const sql::SqlError& error) {
     // Policies may hide the row from the role that asks.
-    if (read_.table->row_security) return sql::SqlError(error.sqlstate(), fmt::format("a stored value of table \"{}\" cannot be read", read_.table->name));
+    if (read_.table->security.enabled) return sql::SqlError(error.sqlstate(), fmt::format("a stored value of table \"{}\" cannot be read", read_.table->name));
     return sql::SqlError(error.sqlstate(), error.message()).detail(std::move(place)).hint("Give the field a value of its type in Redis, or remove it.");
   };
   try {

@@ -16,7 +16,7 @@ namespace redquel::executor {
 SeenCommits::SeenCommits(const std::vector<TablePtr>& tables) {
   if (!sql::uses_cluster()) return;
   for (const TablePtr& table : tables) {
-    if (table->mapping) continue;
+    if (table->is_mapped()) continue;
     const std::string tag(table->tag());
     if (std::ranges::find(tags_, tag) == tags_.end()) tags_.push_back(tag);
     tables_.insert(table->oid);

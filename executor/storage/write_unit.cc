@@ -250,7 +250,7 @@ std::vector<sql::Datum> WriteUnit::new_row(const Change& change, std::span<const
 
 WriteUnit::Violation WriteUnit::violation_of(std::size_t number, std::optional<std::size_t> structure) const {
   const RowEncoder& encoder = tables_[changes_[number].table].encoder;
-  if (!structure) return {number, encoder.table().primary_key_oid, structure};
+  if (!structure) return {number, encoder.table().primary_key_index.oid, structure};
   return {number, unique_name(encoder.table(), encoder.structures()[*structure].structure.columns).oid, structure};
 }
 
@@ -275,7 +275,7 @@ SqlError WriteUnit::violation_error(const Violation& violation) const {
     for (std::size_t position : positions) values.push_back(row[position]);
   }
   if (change.kind == Kind::kIndex) return duplicate_in_new_index(definition, table.index_name, columns, values, options_.settings);
-  const std::string name = violation.structure ? unique_name(definition, columns).name : definition.primary_key_name;
+  const std::string name = violation.structure ? unique_name(definition, columns).name : definition.primary_key_index.name;
   return duplicate_key(definition, name, columns, values, options_.settings);
 }
 

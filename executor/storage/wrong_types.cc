@@ -156,7 +156,7 @@ class TypeSearch {
 asio::awaitable<SqlError> named_wrong_type(RedisClient& client, sql::CatalogPtr catalog, std::vector<std::shared_ptr<const sql::TableDef>> tables,
                                            SqlError error) {
   for (const std::shared_ptr<const sql::TableDef>& table : tables) {
-    if (table->mapping) continue;  // their errors name the key
+    if (table->is_mapped()) continue;  // their errors name the key
     TypeSearch search(client, catalog, table);
     std::optional<SqlError> named = co_await search.run();
     if (named) co_return *std::move(named);

@@ -39,9 +39,11 @@ class CheckIndexes final : public Operator {
     sql::Datum argument = sql::evaluate_scalar(*plan_.calls[0].arguments[0], context_.evaluation());
     if (sql::is_null(argument)) co_return std::nullopt;
     auto table = find_table(std::get<std::string>(argument), context_);
-    std::vector<IndexDifference> differences;
-    if (table->mapping) differences = co_await check_structures(table);
-    else differences = co_await differences_of(table);
+    const sql::Overloaded check{
+        [&](const sql::ManagedRows&) { return differences_of(table); },
+        [&](const sql::MappedRows&) { return check_structures(table); },
+    };
+    const std::vector<IndexDifference> differences = co_await std::visit(check, table->storage);
     if (differences.empty()) co_return std::nullopt;
     std::vector<std::shared_ptr<sql::Column>> columns;
     for (int i = 0; i < 5; ++i) columns.push_back(std::make_shared<sql::Column>(sql::kText));

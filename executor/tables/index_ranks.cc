@@ -76,7 +76,7 @@ class IndexRanksOperator final : public Operator {
 
   /// Returns the values by which rows are ranked: the columns of their keys and the ordering column, by number.
   Values values_of(const sql::Batch& batch) const {
-    std::vector<std::int16_t> numbers = plan_.table->mapping ? sql::identity_columns(*plan_.table->mapping) : plan_.table->primary_key;
+    std::vector<std::int16_t> numbers = plan_.table->is_mapped() ? sql::identity_columns(plan_.table->mapping()) : plan_.table->primary_key;
     if (plan_.table->has_hidden_key()) numbers = {0};
     numbers.push_back(plan_.column);
     Values values;
@@ -93,8 +93,8 @@ class IndexRanksOperator final : public Operator {
       if (!is_exact_score(type, sql::score_of(type, ordered))) return std::nullopt;
     }
     Place place;
-    if (plan_.table->mapping) {
-      const sql::Mapping& mapping = *plan_.table->mapping;
+    if (plan_.table->is_mapped()) {
+      const sql::Mapping& mapping = plan_.table->mapping();
       const auto text = [&](std::int16_t column) {
         return std::optional(sql::encode_mapped(mapping.column(column), plan_.table->find_column(column)->type, value(column)));
       };
@@ -127,8 +127,11 @@ class IndexRanksOperator final : public Operator {
   }
 
   asio::awaitable<RepliesPtr> ask(CommandBatch batch) {
-    if (plan_.table->mapping) co_return co_await ask_mapped(*plan_.table, std::move(batch), false, context_, counters_.get());
-    co_return co_await context_.ask_atomic(std::move(batch), counters_.get());
+    const sql::Overloaded ask_storage{
+        [&](const sql::ManagedRows&) { return context_.ask_atomic(std::move(batch), counters_.get()); },
+        [&](const sql::MappedRows&) { return ask_mapped(*plan_.table, std::move(batch), false, context_, counters_.get()); },
+    };
+    co_return co_await std::visit(ask_storage, plan_.table->storage);
   }
 
   static bool is_score(std::optional<std::string_view> reply, const std::string& score) {

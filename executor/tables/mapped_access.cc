@@ -48,15 +48,15 @@ asio::awaitable<RedisUserPtr> redis_user_of(const sql::TableDef& table, Executio
 }
 
 asio::awaitable<RedisClient*> client_of(const sql::TableDef& table, ExecutionContext& context) {
-  const int database = database_of(*table.mapping, context);
+  const int database = database_of(table.mapping(), context);
   if (const RedisUserPtr user = co_await redis_user_of(table, context)) co_return &user->shared(database);
-  co_return is_elsewhere(*table.mapping, context) ? &context.access->shared(database) : &context.redis();
+  co_return is_elsewhere(table.mapping(), context) ? &context.access->shared(database) : &context.redis();
 }
 
 asio::awaitable<RepliesPtr> ask_mapped(const sql::TableDef& table, CommandBatch batch, bool atomic, ExecutionContext& context,
                                        ExecutionCounters* counters) {
   const RedisUserPtr user = co_await redis_user_of(table, context);
-  if (!user && !is_elsewhere(*table.mapping, context)) co_return co_await context.ask_unchecked(std::move(batch), atomic, counters);
+  if (!user && !is_elsewhere(table.mapping(), context)) co_return co_await context.ask_unchecked(std::move(batch), atomic, counters);
   co_await context.confirm_catalog(counters);
   RedisClient* client = co_await client_of(table, context);
   if (atomic) co_return co_await client->execute_atomic(std::move(batch), counters);
@@ -65,9 +65,9 @@ asio::awaitable<RepliesPtr> ask_mapped(const sql::TableDef& table, CommandBatch 
 
 asio::awaitable<RepliesPtr> ask_mapped_bulk(const sql::TableDef& table, CommandBatch batch, ExecutionContext& context, ExecutionCounters* counters) {
   const RedisUserPtr user = co_await redis_user_of(table, context);
-  if (!user && !is_elsewhere(*table.mapping, context)) co_return co_await context.ask_bulk(std::move(batch), counters);
+  if (!user && !is_elsewhere(table.mapping(), context)) co_return co_await context.ask_bulk(std::move(batch), counters);
   co_await context.confirm_catalog(counters);
-  const int database = database_of(*table.mapping, context);
+  const int database = database_of(table.mapping(), context);
   RedisClient& client = user ? user->bulk(database) : context.access->bulk(database);
   RepliesPtr replies = co_await client.execute(std::move(batch), counters);
   replies->or_throw();
@@ -77,7 +77,7 @@ asio::awaitable<RepliesPtr> ask_mapped_bulk(const sql::TableDef& table, CommandB
 asio::awaitable<RepliesPtr> ask_mapped_script(const sql::TableDef& table, const Script& script, CommandBatch batch, ExecutionContext& context,
                                               ExecutionCounters* counters) {
   const RedisUserPtr user = co_await redis_user_of(table, context);
-  const bool elsewhere = user != nullptr || is_elsewhere(*table.mapping, context);
+  const bool elsewhere = user != nullptr || is_elsewhere(table.mapping(), context);
   if (elsewhere) co_await context.confirm_catalog(counters);
   RedisClient* client = co_await client_of(table, context);
   if (user) co_return co_await run_as(*client, script, std::move(batch), context, counters);

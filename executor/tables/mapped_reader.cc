@@ -39,7 +39,7 @@ std::optional<std::string> ttl_text(std::span<const Reply> replies) {
 }  // namespace
 
 MappedReader::MappedReader(const planner::TableRead& read, ExecutionContext& context, const FenceMark* fence)
-    : read_(read), mapping_(*read.table->mapping), context_(context), fence_(fence), page_(context.limits.chunk_rows) {
+    : read_(read), mapping_(read.table->mapping()), context_(context), fence_(fence), page_(context.limits.chunk_rows) {
   for (const std::int16_t number : read.numbers) {
     const Mapping::Column* column = number > 0 ? &mapping_.column(number) : nullptr;
     columns_.push_back(column);

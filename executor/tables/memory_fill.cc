@@ -305,7 +305,11 @@ asio::awaitable<void> read_again(TableCopyPtr copy, const Keeper& keeper, Execut
 asio::awaitable<std::string> fill_copy(TableCopyPtr copy, std::vector<std::int16_t> numbers, TableMemory& memory, const Keeper& keeper,
                                        ExecutionContext& context) {
   co_return co_await keep_or_drop(*copy, [&] {
-    return copy->table().mapping ? fill_foreign(copy, std::move(numbers), memory, keeper, context) : fill(copy, std::move(numbers), memory, keeper, context);
+    const sql::Overloaded fill_storage{
+        [&](const sql::ManagedRows&) { return fill(copy, std::move(numbers), memory, keeper, context); },
+        [&](const sql::MappedRows&) { return fill_foreign(copy, std::move(numbers), memory, keeper, context); },
+    };
+    return std::visit(fill_storage, copy->table().storage);
   });
 }
 
@@ -316,7 +320,11 @@ asio::awaitable<std::string> fill_columns(TableCopyPtr copy, std::vector<std::in
 
 asio::awaitable<std::string> read_changes(TableCopyPtr copy, const Keeper& keeper, ExecutionContext& context, std::size_t& read) {
   co_return co_await keep_or_drop(*copy, [&] {
-    return copy->table().mapping ? read_foreign_again(copy, keeper, context, read) : read_again(copy, keeper, context, read);
+    const sql::Overloaded read_storage{
+        [&](const sql::ManagedRows&) { return read_again(copy, keeper, context, read); },
+        [&](const sql::MappedRows&) { return read_foreign_again(copy, keeper, context, read); },
+    };
+    return std::visit(read_storage, copy->table().storage);
   });
 }
 

@@ -64,7 +64,7 @@ asio::awaitable<void> fill_foreign(TableCopyPtr copy, std::vector<std::int16_t> 
   ChunkPacker packer(copy->table(), numbers);
   std::size_t bytes = 0, rows = 0;
   EventLoopTurn turn;
-  const bool is_one_key = !copy->table().mapping->key.has_slots();
+  const bool is_one_key = !copy->table().mapping().key.has_slots();
   std::optional<KeyspaceWalk> walk;
   bool is_last = is_one_key;
   do {

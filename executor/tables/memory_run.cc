@@ -84,7 +84,7 @@ asio::awaitable<std::string> MemoryRun::foreign_refusal(const Read& read, Execut
   std::string reason;
   const RedisUserPtr user = co_await redis_user_of(*read.table, context);
   if (user) reason = "the role reads Redis as a user of its own";
-  else if (database_of(*read.table->mapping, context) != database_) reason = "its keys are in another logical database";
+  else if (database_of(read.table->mapping(), context) != database_) reason = "its keys are in another logical database";
   else if (context.changes(read.table->oid)) reason = "the transaction has changed it";
   co_return reason;
 }
@@ -117,7 +117,7 @@ std::string MemoryRun::part_refusal(sql::Oid table, ExecutionContext& context) {
 
 std::optional<MemoryRun::Known> MemoryRun::known(const planner::MemoryScan& scan, ExecutionContext& context) const {
   const auto found = reads_.find(scan.read.table->oid);
-  if (found == reads_.end() || scan.read.table->mapping || !is_on(context, "redquel.cache")) return {};
+  if (found == reads_.end() || scan.read.table->is_mapped() || !is_on(context, "redquel.cache")) return {};
   const Read& read = found->second;
   const TableVersionPtr version = is_prepared_ ? read.state.version : memory_.copy(database_, read.table)->seen().version;
   if (!version || !has_columns(*version, read.numbers)) return {};
@@ -135,7 +135,7 @@ asio::awaitable<void> MemoryRun::provide(Read& read, Keeper& keeper, ExecutionCo
     if (read.is_part) co_return;  // else parts have been read so often that the copy is filled now
   }
   read.copy = memory_.copy(database_, read.table);
-  if (read.table->mapping) read.state.reason = co_await foreign_refusal(read, context);
+  if (read.table->is_mapped()) read.state.reason = co_await foreign_refusal(read, context);
   if (!read.state.reason.empty()) co_return;
   TableCopy& copy = *read.copy;
   const std::size_t scans = copy.note_scan(static_cast<double>(copy.known_rows()));
@@ -158,7 +158,7 @@ asio::awaitable<void> MemoryRun::provide(Read& read, Keeper& keeper, ExecutionCo
       co_return;
     }
   }
-  if (copy.is_filled() && !read.table->mapping) {
+  if (copy.is_filled() && !read.table->is_mapped()) {
     read.state.reason = co_await fill_columns(read.copy, missing, memory_, keeper, context);
     co_return;
   }

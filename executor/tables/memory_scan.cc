@@ -111,7 +111,7 @@ class MemoryScanOperator final : public Operator, public SharedOperator {
     if (source_.version) {
       counters_.emplace(node_, context_);
       context_.note_read(*scan_.read.table);
-      if (!scan_.read.table->mapping) context_.note_turns(*scan_.read.table);
+      if (!scan_.read.table->is_mapped()) context_.note_turns(*scan_.read.table);
       changed_ = with_changed_rows(nullptr, scan_.read, context_);
       reader_.emplace(scan_, source_, context_.evaluation());
       for (const ScanKeyFilter& keys : key_filters_) reader_->leave_out(keys);
@@ -124,7 +124,7 @@ class MemoryScanOperator final : public Operator, public SharedOperator {
   }
 
   /// Returns true if filling the copy scans the keyspace, which a session may forbid.
-  bool scans_keyspace() const { return scan_.read.table->mapping && scan_.read.table->mapping->key.has_slots(); }
+  bool scans_keyspace() const { return scan_.read.table->is_mapped() && scan_.read.table->mapping().key.has_slots(); }
 
   void note_run(const MemoryRun::Table& state) {
     std::size_t chunks = 0;

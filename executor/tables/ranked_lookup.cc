@@ -171,7 +171,7 @@ class MappedRows {
  public:
   MappedRows(const planner::IndexRanks& ranks, const planner::RankedRead& how, ExecutionContext& context)
       : ranks_(ranks), how_(how), context_(context), scan_(std::get<planner::MappedScan>(ranks.input->node)), reader_(*how.read, context),
-        member_(scan_.read.table->mapping->with_role(sql::Mapping::Role::kMember)->number) {}
+        member_(scan_.read.table->mapping().with_role(sql::Mapping::Role::kMember)->number) {}
 
   asio::awaitable<std::optional<RankedBatch>> read(ExecutionCounters* counters) {
     const bool has_no_scripts = !may_run_mapped_scripts(context_);
@@ -267,6 +267,13 @@ class MappedRows {
   std::int16_t member_;
 };
 
+template <class Rows>
+asio::awaitable<std::optional<RankedBatch>> read_rows(const planner::IndexRanks& ranks, const planner::RankedRead& how, ExecutionContext& context,
+                                                      ExecutionCounters* counters) {
+  Rows rows(ranks, how, context);
+  co_return co_await rows.read(counters);
+}
+
 }  // namespace
 
 bool is_exact_score(sql::Type type, double score) {
@@ -283,12 +290,11 @@ double score_number(std::string_view text) {
 
 asio::awaitable<std::optional<RankedBatch>> read_ranked(const planner::IndexRanks& ranks, const planner::RankedRead& how, ExecutionContext& context,
                                                         ExecutionCounters* counters) {
-  if (ranks.table->mapping) {
-    MappedRows rows(ranks, how, context);
-    co_return co_await rows.read(counters);
-  }
-  OwnRows rows(ranks, how, context);
-  co_return co_await rows.read(counters);
+  const sql::Overloaded read_storage{
+      [&](const sql::ManagedRows&) { return read_rows<OwnRows>(ranks, how, context, counters); },
+      [&](const sql::MappedRows&) { return read_rows<MappedRows>(ranks, how, context, counters); },
+  };
+  co_return co_await std::visit(read_storage, ranks.table->storage);
 }
 
 }  // namespace redquel::executor

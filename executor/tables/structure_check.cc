@@ -66,7 +66,7 @@ sql::EvaluationContext evaluation_of(const sql::CatalogPtr& catalog, const Setti
 class Check {
  public:
   Check(const StructureCheck& check, bool mends)
-      : table_(*check.table), mapping_(*table_.mapping), version_(check.catalog->version), strays_(check.strays), mends_(mends),
+      : table_(*check.table), mapping_(table_.mapping()), version_(check.catalog->version), strays_(check.strays), mends_(mends),
         settings_(settings_of(check)),
         context_(check.redis, check.access.bulk(check.database), check.catalog, evaluation_of(check.catalog, settings_), /*make_operator=*/nullptr) {
     context_.access = &check.access;
@@ -513,7 +513,7 @@ class Check {
   /// Once such a row has all its entries it need not be read apart from the structures.
   asio::awaitable<void> settle_unkept() {
     const bool has_list = std::any_of(indexes_.begin(), indexes_.end(), [](const sql::IndexDef* index) {
-      return index->method == IndexMethod::kList && !index->maintained;
+      return index->method == IndexMethod::kList && !index->mapped().maintained;
     });
     if (has_list) co_return;  // rows cannot be added to a list
     const std::vector<MappedKey> keys = co_await unkept_rows(table_, context_, nullptr);

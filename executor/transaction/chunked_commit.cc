@@ -81,7 +81,7 @@ class ChunkedCommit {
     std::vector<JournaledUnit::TablePtr> tables;
     std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
     // (What the unit has for itself without a row is another table to its foreign keys than the one that they rely on.)
-    std::erase_if(all, [](const TableChangesPtr& changes) { return changes->table->mapping || !writes_rows(*changes); });
+    std::erase_if(all, [](const TableChangesPtr& changes) { return changes->table->is_mapped() || !writes_rows(*changes); });
     for (const TableChangesPtr& changes : all) tables.push_back(changes->table);
     if (tables.empty()) co_return;
     add_exclusive_relatives(tables);
@@ -157,7 +157,7 @@ class ChunkedCommit {
 /// Two rows that expire may exchange a unique value; only one script for all rows could do that.
 bool may_exchange_expiring(const Transaction& transaction) {
   return std::ranges::any_of(transaction.buffer().all_changes(), [](const TableChangesPtr& changes) {
-    if (changes->table->mapping || !changes->table->rows_expire()) return false;
+    if (changes->table->is_mapped() || !changes->table->rows_expire()) return false;
     return changes->any_row([&](const BufferedRow& row) { return row.stored && row.current && may_exchange_values(*changes->table, row); });
   });
 }

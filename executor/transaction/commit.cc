@@ -32,7 +32,7 @@ namespace redquel::executor {
 namespace {
 
 void add_changes(WriteUnit& unit, const TableChanges& changes) {
-  if (changes.table->mapping) return;  // of MappedUnit
+  if (changes.table->is_mapped()) return;  // of MappedUnit
   TableChanges::Walk walk(changes);
   while (const ChangeLog::VersionPtr changed = walk.next()) add_change(unit, changes.table, changed->row);
 }
@@ -61,7 +61,7 @@ std::set<int> buckets_of(const Transaction& transaction) {
   std::set<int> buckets;
   if (!sql::uses_cluster()) return buckets;
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (!changes->table->mapping && writes_rows(*changes)) buckets.insert(PlacedTable(*changes->table).bucket());
+    if (!changes->table->is_mapped() && writes_rows(*changes)) buckets.insert(PlacedTable(*changes->table).bucket());
   }
   if (transaction.keeps_reads()) {
     for (const auto& [oid, table] : transaction.reads().tables()) buckets.insert(sql::bucket_of(table.counter_key));
@@ -95,7 +95,7 @@ BucketUnits divide(const Transaction& transaction, const WriteOptions& options, 
     }
   }
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (!changes->table->mapping && writes_rows(*changes)) units[PlacedTable(*changes->table).bucket()];
+    if (!changes->table->is_mapped() && writes_rows(*changes)) units[PlacedTable(*changes->table).bucket()];
   }
   if (options.reads != nullptr) {
     for (const auto& [oid, table] : options.reads->tables()) units[sql::bucket_of(table.counter_key)];
@@ -113,7 +113,7 @@ BucketUnits divide(const Transaction& transaction, const WriteOptions& options, 
     own.foreign_keys->set_scope(ForeignKeyScope::kWithinBuckets);
     of_bucket.unit = std::make_unique<WriteUnit>(std::move(own));
     for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-      if (!changes->table->mapping && PlacedTable(*changes->table).bucket() == bucket) add_changes(*of_bucket.unit, *changes);
+      if (!changes->table->is_mapped() && PlacedTable(*changes->table).bucket() == bucket) add_changes(*of_bucket.unit, *changes);
     }
   }
   return units;
@@ -165,7 +165,7 @@ asio::awaitable<BucketRowsOutcome> check_deferrable_keys(RedisClient& redis, Tra
   const auto may_wait = [](const ForeignKeyPtr& key) { return key->definition().deferrable && key->spans_buckets(); };
   const bool any_may_wait = std::ranges::any_of(transaction.buffer().all_changes(), [&](const TableChangesPtr& changes) {
     const sql::CatalogSnapshot& catalog = *options.foreign_keys->catalog();
-    if (changes->table->mapping || !changes->table->has_foreign_keys()) return false;
+    if (changes->table->is_mapped() || !changes->table->has_foreign_keys()) return false;
     return std::ranges::any_of(foreign_keys_of(catalog, changes->table), may_wait) || std::ranges::any_of(foreign_keys_to(catalog, changes->table), may_wait);
   });
   if (!any_may_wait) co_return BucketRowsOutcome{};
@@ -174,7 +174,7 @@ asio::awaitable<BucketRowsOutcome> check_deferrable_keys(RedisClient& redis, Tra
   checks->set_scope(ForeignKeyScope::kOverBuckets);
   std::size_t number = 0;
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (changes->table->mapping || !changes->table->has_foreign_keys()) continue;
+    if (changes->table->is_mapped() || !changes->table->has_foreign_keys()) continue;
     TableChanges::Walk walk(*changes);
     while (const ChangeLog::VersionPtr changed = walk.next()) {
       const BufferedRow& row = changed->row;
@@ -252,7 +252,7 @@ constexpr std::size_t kLocksPerScript = 10'000;
 /// Returns true if rows of the table can be written before the commit: no other session reads its place, and only its own rows decide
 /// whether they fit.
 bool is_unseen(const TransactionCatalog& catalog, const sql::TableDef& table) {
-  return !table.mapping && table.part_of == 0 && catalog.is_new_place(table.prefix) && !table.has_foreign_keys() &&
+  return !table.is_mapped() && table.part_of == 0 && catalog.is_new_place(table.prefix) && !table.has_foreign_keys() &&
          table.on_commit == sql::TableDef::OnCommit::kPreserveRows;
 }
 
@@ -301,7 +301,7 @@ asio::awaitable<MappedCommit> mapped_changes(RedisClient& redis, Transaction& tr
     const RedisUserPtr writer = transaction.writer_of(unit->table().oid);
     if (!std::exchange(is_first, false) && writer != user) throw sql::not_supported("a transaction that writes foreign tables as several Redis users");
     user = writer;
-    const int database = unit->table().mapping->database.value_or(place.database);
+    const int database = unit->table().mapping().database.value_or(place.database);
     RedisClient& client = user ? user->shared(database) : database == place.database ? redis : place.access.shared(database);
     // Values that were read as NULL were reported at that time.
     if (!co_await unit->read(client, true, nullptr)) throw serialization_failure("update");
@@ -315,7 +315,7 @@ asio::awaitable<MappedCommit> mapped_changes(RedisClient& redis, Transaction& tr
 sql::SqlError several_places(const Transaction& transaction, const MappedWriteCall& mapped) {
   std::string other = "the definitions";
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (!changes->table->mapping && writes_rows(*changes)) other = fmt::format("table \"{}\"", changes->table->name);
+    if (!changes->table->is_mapped() && writes_rows(*changes)) other = fmt::format("table \"{}\"", changes->table->name);
   }
   return sql::not_supported("a transaction over a Redis Cluster that writes foreign tables and other tables or definitions")
       .detail(fmt::format("Key \"{}\" and {} lie in different slots.", mapped.place() ? mapped.place()->key : std::string(), other));
@@ -355,7 +355,7 @@ std::vector<sql::Oid> tables_too_large_for_commit(const Transaction& transaction
   std::size_t rows = transaction.buffer().changed_rows();
   std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
   std::erase_if(all, [](const TableChangesPtr& changes) {
-    return changes->table->mapping || changes->table->on_commit != sql::TableDef::OnCommit::kPreserveRows;
+    return changes->table->is_mapped() || changes->table->on_commit != sql::TableDef::OnCommit::kPreserveRows;
   });
   std::ranges::sort(all, {}, [&](const TableChangesPtr& changes) {  // those that need no other place first, then the largest
     return std::pair(!is_unseen(*transaction.catalog(), *changes->table), std::numeric_limits<std::size_t>::max() - changes->size);
@@ -410,7 +410,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   WriteStatus status = WriteStatus::kApplied;
   bool has_unit = transaction.writes_ahead() || (options.mapped && has_definitions);
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    has_unit = has_unit || (!changes->table->mapping && writes_rows(*changes));
+    has_unit = has_unit || (!changes->table->is_mapped() && writes_rows(*changes));
   }
   if (mapped.user && (has_unit || has_definitions)) {
     throw sql::not_supported("a transaction that writes foreign tables by a user mapping and changes other tables or definitions");

@@ -16,7 +16,7 @@ namespace {
 using Row = std::vector<sql::Datum>;
 
 bool has_identity(const sql::TableDef& table) {
-  const sql::Mapping::Layout layout = table.mapping->layout;
+  const sql::Mapping::Layout layout = table.mapping().layout;
   return layout != sql::Mapping::Layout::kList && layout != sql::Mapping::Layout::kStream && !table.primary_key.empty();
 }
 
@@ -116,7 +116,7 @@ void absorb(RowBuffer& buffer, const std::shared_ptr<const sql::TableDef>& table
 std::vector<std::shared_ptr<MappedUnit>> mapped_units(const RowBuffer& buffer) {
   std::vector<std::shared_ptr<MappedUnit>> units;
   for (const TableChangesPtr& changes : buffer.all_changes()) {
-    if (changes->table->mapping) units.push_back(unit_of(*changes));
+    if (changes->table->is_mapped()) units.push_back(unit_of(*changes));
   }
   return units;
 }
@@ -125,7 +125,7 @@ MappedLookups mapped_lookups(const std::shared_ptr<const sql::TableDef>& table, 
   MappedLookups lookups;
   const TableChangesPtr changes = buffer.changes(table->oid);
   bool has_lookups = false;
-  for (const sql::IndexDef& index : table->indexes) has_lookups = has_lookups || (index.maintained && index.method == sql::IndexMethod::kLookup);
+  for (const sql::IndexDef& index : table->indexes) has_lookups = has_lookups || (index.mapped().maintained && index.method == sql::IndexMethod::kLookup);
   if (!changes || !has_lookups) return lookups;
   const std::shared_ptr<MappedUnit> unit = unit_of(*changes);
   for (const MappedChange& change : unit->changes()) {

@@ -154,7 +154,7 @@ std::span<const Reply> RowLockRequest::Answer::row(std::size_t number) const {
 
 LockedTable::LockedTable(std::shared_ptr<const sql::TableDef> table, const planner::RowLock& lock, const std::vector<std::int16_t>& numbers)
     : lock_(lock), encoder_(table, std::vector<sql::Structure>{}) {
-  if (table->mapping) {
+  if (table->is_mapped()) {
     for (const std::int16_t number : numbers) places_.push_back(table->position(number));
     return;
   }
@@ -174,7 +174,7 @@ LockedTable::LockedTable(std::shared_ptr<const sql::TableDef> table, const plann
 void LockedTable::add_row(RowLockRequest& request, const std::vector<sql::Datum>& values, const RowBuffer* buffer) const {
   std::vector<sql::Datum> row(encoder_.width());
   for (std::size_t index = 0; index < places_.size(); ++index) row[places_[index]] = values[index];
-  if (table().mapping) {  // what it holds is known by a second look
+  if (table().is_mapped()) {  // what it holds is known by a second look
     request.add_row(mapped_identity(table(), row), "", {});
     return;
   }

@@ -83,7 +83,7 @@ class LockedTable {
   LockedTable(std::shared_ptr<const sql::TableDef> table, const planner::RowLock& lock, const std::vector<std::int16_t>& numbers);
 
   const sql::TableDef& table() const { return encoder_.table(); }
-  RowLockRequest::Table request() const { return {table(), lock_, fields_, table().mapping != nullptr}; }
+  RowLockRequest::Table request() const { return {table(), lock_, fields_, table().is_mapped()}; }
   /// `values`: parallel to the numbers. Rows that are in `buffer` are not looked at: the transaction has them already.
   void add_row(RowLockRequest& request, const std::vector<sql::Datum>& values, const RowBuffer* buffer) const;
 

@@ -34,7 +34,7 @@ std::set<sql::Oid> named_constraints(const sql::CatalogSnapshot& catalog, const 
     };
     for (const auto& [oid, table] : catalog.tables) {
       if (table->schema != schema) continue;
-      if (table->primary_key_oid != 0) meet(table->primary_key_name, table->primary_key_oid, false);
+      if (table->primary_key_index.oid != 0) meet(table->primary_key_index.name, table->primary_key_index.oid, false);
       for (const sql::IndexDef& index : table->indexes) {
         if (index.constraint) meet(index.name, index.oid, index.deferrable);
       }

@@ -75,7 +75,7 @@ class InsertOperator final : public WriteOperator {
     std::vector<std::vector<sql::Datum>> rows = rows_of(batch, positions);
     check_rows(*insert_.table, insert_.checks, batch, rows, insert_.policy_checks, source);
     if (conflict_.skip && !rows.empty()) refuse_deferrable_arbiters(*insert_.table, insert_.conflict_columns);
-    if (insert_.table->has_hidden_key() && !insert_.table->mapping) co_await add_hidden_keys(rows);
+    if (insert_.table->has_hidden_key() && !insert_.table->is_mapped()) co_await add_hidden_keys(rows);
     std::size_t first = next_ordinal();
     for (const auto& row : rows) {
       if (!insert_mapped_row(row, conflict_)) unit_.insert_row(insert_.table, row, conflict_);
@@ -110,7 +110,7 @@ class InsertOperator final : public WriteOperator {
     auto found = context_.catalog()->sequences.find(column.sequence);
     if (found == context_.catalog()->sequences.end()) throw StaleCatalog{};
     RedisClient* client = &context_.redis();
-    if (insert_.table->mapping) client = co_await client_of(*insert_.table, context_);
+    if (insert_.table->is_mapped()) client = co_await client_of(*insert_.table, context_);
     std::vector<std::int64_t> numbers = co_await executor::next_values(*client, found->second, count, context_, counters());
     if (!numbers.empty() && context_.sequences != nullptr) context_.sequences->note(column.sequence, numbers.back());
     auto values = std::make_shared<sql::Column>(type);

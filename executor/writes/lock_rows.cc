@@ -61,7 +61,7 @@ class LockRowsOperator final : public Operator {
   std::size_t mapped_locks(const LockSet* held) const {
     std::size_t count = 0;
     for (const LockedTable& table : tables_) {
-      if (held == nullptr || !table.table().mapping || !context_.allows_increments) continue;  // the stricter levels look at nothing again
+      if (held == nullptr || !table.table().is_mapped() || !context_.allows_increments) continue;  // the stricter levels look at nothing again
       count += held->count_kept(table.table());
     }
     return count;

@@ -53,7 +53,7 @@ class ChildRows {
     const sql::IndexDef* index = set_of_column();
     if (names_keys()) {
       for (const MappedKey& key : keys) reader.add({key});
-    } else if (!table_.mapping->key.has_slots()) {
+    } else if (!table_.mapping().key.has_slots()) {
       reader.add({});
     } else if (index != nullptr) {
       const sql::KeyTemplate member = sql::index_member(table_, *index);
@@ -100,14 +100,14 @@ class ChildRows {
 
   /// Returns true if the column's values name all keys, or the member or field of the only key.
   bool names_keys() const {
-    const std::vector<std::int16_t> slots = table_.mapping->key.slots();
+    const std::vector<std::int16_t> slots = table_.mapping().key.slots();
     const bool is_only_slot = std::ranges::all_of(slots, [&](std::int16_t slot) { return slot == column_ || slot == sql::KeyTemplate::kFieldSlot; });
     return is_only_slot && table_.in_primary_key(column_);
   }
 
   const sql::IndexDef* set_of_column() const {
     const auto found = std::ranges::find_if(table_.indexes, [&](const sql::IndexDef& index) {
-      return index.method == sql::IndexMethod::kSet && index.maintained && sql::is_believed(index) && index.parts.size() == 1 && index.parts.front().column == column_ && sql::index_key(index).has_slots();
+      return index.method == sql::IndexMethod::kSet && index.mapped().maintained && sql::is_believed(index) && index.parts.size() == 1 && index.parts.front().column == column_ && sql::index_key(index).has_slots();
     });
     return found == table_.indexes.end() ? nullptr : &*found;
   }
@@ -140,8 +140,8 @@ asio::awaitable<std::vector<std::shared_ptr<MappedUnit>>> delete_children(const 
     const Values values = deleted_keys(parent);
     if (values.by_text.empty()) continue;
     for (const auto& [oid, table] : context.catalog()->tables) {
-      if (!table->mapping) continue;
-      for (const Column& column : table->mapping->columns) {
+      if (!table->is_mapped()) continue;
+      for (const Column& column : table->mapping().columns) {
         if (column.parent != parent.table().oid) continue;
         ChildRows children(table, column, values, context, counters);
         std::vector<Row> rows = co_await children.find();

@@ -13,7 +13,7 @@ asio::awaitable<void> add_times_to_live(MappedUnit& unit, ExecutionContext& cont
   read.table = std::make_shared<const sql::TableDef>(table);
   read.numbers = {sql::kTtlColumn};
   std::optional<MappedReader> reader;
-  if (sql::has_one_row(table.mapping->layout)) reader.emplace(read, context);
+  if (sql::has_one_row(table.mapping().layout)) reader.emplace(read, context);
   for (std::size_t i = 0; i < unit.changes().size(); ++i) {
     const MappedChange& change = unit.changes()[i];
     if (!change.before) continue;

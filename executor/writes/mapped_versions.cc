@@ -32,7 +32,7 @@ struct Version {
 
 class Versions {
  public:
-  explicit Versions(const sql::TableDef& table) : table_(table), slots_(sql::versioned_slots(*table.mapping)) {}
+  explicit Versions(const sql::TableDef& table) : table_(table), slots_(sql::versioned_slots(table.mapping())) {}
 
   std::string group(const Row& row) const {
     std::string name;
@@ -57,7 +57,7 @@ class Versions {
     std::vector<Version> result;
     for (auto& [name, versions] : groups_) {
       std::ranges::stable_sort(versions, std::greater<>(), &Version::number);
-      for (std::size_t i = static_cast<std::size_t>(table_.mapping->versions); i < versions.size(); ++i) result.push_back(versions[i]);
+      for (std::size_t i = static_cast<std::size_t>(table_.mapping().versions); i < versions.size(); ++i) result.push_back(versions[i]);
     }
     return result;
   }
@@ -89,7 +89,7 @@ class Versions {
   }
 
  private:
-  std::int64_t version(const Row& row) const { return integer(row[table_.position(table_.mapping->version)]); }
+  std::int64_t version(const Row& row) const { return integer(row[table_.position(table_.mapping().version)]); }
 
   const sql::TableDef& table_;
   std::vector<std::int16_t> slots_;
@@ -123,7 +123,7 @@ asio::awaitable<void> add_listed(const sql::IndexDef& index, const MappedKey& th
 
 asio::awaitable<void> drop_old_versions(MappedUnit& unit, ExecutionContext& context, ExecutionCounters* counters) {
   const sql::TableDef& table = unit.table();
-  if (table.mapping->versions == 0) co_return;
+  if (table.mapping().versions == 0) co_return;
   Versions versions(table);
   std::vector<const Row*> inserted;
   for (std::size_t i = 0; i < unit.changes().size(); ++i) {

@@ -108,18 +108,9 @@ class UnreadUpdate final : public Operator {
       const auto [first, second] = RowEncoder::entry(words_, image, index);
       const std::string_view text = words_[image.texts + position], value = is_null(text) ? kAbsent : text;
       keys_.push_back(structure.key);
-      switch (structure.structure.kind) {
-        case sql::Structure::Kind::kSets:
-          keys_.push_back(is_null(first) ? std::string_view(structure.key) : first);
-          structures.insert(structures.end(), {"s", number_of(position), value, structure.value_prefix});
-          break;
-        case sql::Structure::Kind::kZset:
-          structures.insert(structures.end(), {"z", number_of(position), value, is_null(second) ? "0" : second});
-          break;
-        default:
-          structures.insert(structures.end(), {"n", number_of(position), value, ""});
-          break;
-      }
+      if (structure.kind->lists_values()) keys_.push_back(is_null(first) ? std::string_view(structure.key) : first);
+      const sql::ScriptMove move = structure.kind->script_move(structure, second);
+      structures.insert(structures.end(), {move.letter, number_of(position), value, move.word});
     }
     for (const auto* list : {&read, &set, &removed, &added}) {
       arguments_.push_back(words_.number(list->size()));

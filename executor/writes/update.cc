@@ -48,7 +48,7 @@ class UpdateOperator final : public WriteOperator {
       : WriteOperator(node, update.table, update.source, context), update_(update) {
     if (changes_keys(update)) may_exchange_keys();
     note_read_columns(update.old_row);
-    if (update.table->mapping) {
+    if (update.table->is_mapped()) {
       increments_ = mapped_increments(update);
     } else if (context.allows_increments) {
       added_ = update.added;

@@ -106,7 +106,7 @@ class UpsertOperator final : public WriteOperator {
     sql::Batch batch = source.gather(met);
     if (update_.condition) {
       const std::vector<std::uint32_t> passing = sql::select_rows(*update_.condition, batch, context_.evaluation());
-      if (context_.transaction() && passing.size() < batch.rows && !table.mapping) co_await lock_refused(batch, passing);
+      if (context_.transaction() && passing.size() < batch.rows && !table.is_mapped()) co_await lock_refused(batch, passing);
       std::vector<std::uint32_t> kept;
       for (std::uint32_t row : passing) kept.push_back(met[row]);
       met = std::move(kept);

@@ -87,7 +87,7 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
     // The stricter levels check all that they have read.
     if (context.allows_increments) source_commits_ = SeenCommits(tables);
   }
-  if (table_->mapping) {
+  if (table_->is_mapped()) {
     mapped_ = std::make_shared<MappedUnit>(table_);
   }
   if (ReferentialActions::concern(*context.catalog(), table_)) actions_.emplace(context);
@@ -352,7 +352,7 @@ asio::awaitable<void> WriteOperator::write_mapped() {
       if (user != writer) throw sql::not_supported("a statement that writes foreign tables as several Redis users");
       RedisClient* client = co_await client_of(unit->table(), context_);
       if (!co_await unit->read(*client, bad_is_null, counters())) throw WriteConflict{};
-      unit->append_writes(call, database_of(*unit->table().mapping, context_));
+      unit->append_writes(call, database_of(unit->table().mapping(), context_));
     }
     MappedWriteResult result;
     if (writer) result = co_await write_mapped_as(writer, context_.database, std::move(call), counters());

@@ -35,7 +35,7 @@ IndexedExpressions::IndexedExpressions(const LogicalScan& scan, const std::vecto
                                               : columns[static_cast<std::size_t>(found - scan.numbers.begin())].id);
   }
   for (const sql::IndexDef& index : table.indexes) {
-    if (index.state != sql::IndexState::kReady || (sql::is_remembered(index.method) && !index.unique)) continue;
+    if (index.state != sql::IndexState::kReady || index.is_remembered()) continue;
     if (!index.predicate_sql.empty() && !sql::implies_all(conditions, bind_indexed(index.predicate_sql, table, ids))) continue;
     for (const sql::IndexDef::Part& part : index.parts) {
       if (part.column > 0) continue;

@@ -158,7 +158,7 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
       if (found.table->materialized && lock) {
         throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot lock rows in materialized view \"{}\"", found.table->name));
       }
-      const bool has_number = found.table->has_hidden_key() && !found.table->mapping;
+      const bool has_number = found.table->has_hidden_key() && !found.table->is_mapped();
       part.plan = visible_rows(state_, found.table, scan_table(state_, found.table, called, lock.has_value() || has_number), lock.has_value());
       if (lock) add_lock_mark(level_, found.table, called, *lock, part.plan->columns);
       auto rows = std::make_shared<Relation>(*make_relation(level_, *part.plan, found.table->columns.size(), name.name, found.table, table.alias));

@@ -171,7 +171,7 @@ bool GroupedInput::depends_on_keys(ColumnId id) const {
     const bool by_key = std::ranges::all_of(relation->table->primary_key, [&](std::int16_t number) {
       return is_key(relation->columns[relation->table->position(number)].value);
     });
-    if (by_key && state_.names != nullptr) state_.names->keys.insert(relation->table->primary_key_oid);
+    if (by_key && state_.names != nullptr) state_.names->keys.insert(relation->table->primary_key_index.oid);
     return by_key;
   }
   return false;

@@ -376,7 +376,7 @@ class InsertBinder {
 
   std::vector<std::int16_t> constraint_columns(const std::string& name) const {
     if (target_.view) throw sql::undefined_table_constraint(name, target_.view->name);
-    if (!table_->primary_key.empty() && table_->primary_key_name == name) return table_->primary_key;
+    if (!table_->primary_key.empty() && table_->primary_key_index.name == name) return table_->primary_key;
     const sql::IndexDef* index = table_->find_index(name);
     if (index != nullptr && index->constraint && index->unique) return columns_of(*index);
     throw sql::undefined_table_constraint(name, table_->name);

@@ -32,7 +32,7 @@ LogicalPtr scan_table(BindState& state, std::shared_ptr<const sql::TableDef> tab
                        .attribute = column.number});
   }
   if (hidden_key && table->has_hidden_key()) {
-    if (table->mapping) throw sql::not_supported("UPDATE or DELETE of a foreign table without a column that identifies its rows");
+    if (table->is_mapped()) throw sql::not_supported("UPDATE or DELETE of a foreign table without a column that identifies its rows");
     scan.numbers.push_back(0);
     columns.push_back({.id = state.new_column(), .name = "rowid", .type = sql::kInt8, .nullable = false});
   }

@@ -66,7 +66,7 @@ std::string rename_in_policy(const std::string& text, const sql::TableDef& befor
 }
 
 bool is_policy_condition(const sql::TableDef& table, std::string_view text) {
-  return std::ranges::any_of(table.policies, [&](const sql::PolicyDef& policy) { return policy.using_sql == text || policy.check_sql == text; });
+  return std::ranges::any_of(table.security.policies, [&](const sql::PolicyDef& policy) { return policy.using_sql == text || policy.check_sql == text; });
 }
 
 RelationPtr policy_relation(const std::shared_ptr<const sql::TableDef>& table, const std::vector<ExpressionPtr>& values) {

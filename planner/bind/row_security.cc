@@ -31,7 +31,7 @@ struct Policies {
 /// The policies of a command for the role. Restrictive ones are in the order of their names.
 Policies policies_for(const BindState& state, const sql::TableDef& table, PolicyCommand command) {
   Policies found;
-  for (const PolicyDef& policy : table.policies) {
+  for (const PolicyDef& policy : table.security.policies) {
     if (policy.command != PolicyCommand::kAll && policy.command != command) continue;
     if (!sql::is_policy_for(policy, state.bound_role(), *sql::known_roles(), state.settings.database)) continue;
     (policy.restrictive ? found.restrictive : found.permissive).push_back(&policy);

@@ -232,7 +232,7 @@ class Describer {
   void operator()(const MappedCount& n) { text = describe_mapped(n); }
 
   void operator()(const IndexRanks& n) {
-    const bool is_mapped = n.table->mapping != nullptr;
+    const bool is_mapped = n.table->is_mapped();
     const std::string key = word(is_mapped ? mapped_zset(*n.input) : ordered_source(*n.table, n.column)->key);
     const std::string score = "<" + n.table->find_column(n.column)->name + ">";
     const std::optional<RankedRead> together = ranked_read(n);
@@ -387,7 +387,7 @@ class Describer {
   }
   template <class Write>
   void write(const Write& n, Change change, const std::set<std::int16_t>& changed = {}) {
-    if (n.table->mapping) text = describe_mapped(n);
+    if (n.table->is_mapped()) text = describe_mapped(n);
     else write_managed(sql::any_stored_table(*n.table), change, changed);
     if (!n.table->parts.empty()) text.round_trips = "1 for rows of one bucket (one script); 3 for several (locks, then a commit over the buckets)";
   }

@@ -26,7 +26,7 @@ std::string value_text(const sql::TableDef& table, std::int16_t column, const sq
   if (sql::is_null(constant->value)) return "NULL";
   const sql::Type type = table.find_column(column)->type;
   if (value.type.oid != type.oid) return sql::format_value(value.type, constant->value);
-  return sql::encode_mapped(table.mapping->column(column), type, constant->value);
+  return sql::encode_mapped(table.mapping().column(column), type, constant->value);
 }
 
 std::string word(const std::string& text) {
@@ -50,10 +50,10 @@ class Texts {
     return found == texts_.end() ? "<" + table_.find_column(column)->name + ">" : found->second;
   }
   std::string key(std::string_view field = {}) const {
-    return word(table_.mapping->render_key([&](std::int16_t column) { return std::optional(text(column)); }, field).value_or(""));
+    return word(table_.mapping().render_key([&](std::int16_t column) { return std::optional(text(column)); }, field).value_or(""));
   }
   std::string pattern() const {
-    return word(table_.mapping->key.pattern([&](std::int16_t column) -> std::optional<std::string> {
+    return word(table_.mapping().key.pattern([&](std::int16_t column) -> std::optional<std::string> {
       return has(column) ? std::optional(text(column)) : std::nullopt;
     }));
   }
@@ -68,14 +68,14 @@ class Texts {
 bool wants_value(const TableRead& read) {
   return std::ranges::any_of(read.numbers, [&](std::int16_t number) {
     if (number <= 0) return false;
-    const Role role = read.table->mapping->column(number).role;
+    const Role role = read.table->mapping().column(number).role;
     return role == Role::kValue || role == Role::kField;
   });
 }
 
 /// Adds the commands that read the rows of one key; `page` is the number of elements of the first command.
 void add_reads(const TableRead& read, const Texts& texts, std::vector<std::string>& commands, const std::string& page = "1000") {
-  const Mapping& mapping = *read.table->mapping;
+  const Mapping& mapping = read.table->mapping();
   const auto part = [&](Role role) -> std::optional<std::string> {
     const Mapping::Column* column = mapping.with_role(role);
     return column != nullptr && texts.has(column->number) ? std::optional(word(texts.text(column->number))) : std::nullopt;
@@ -218,7 +218,7 @@ void add_sets(const sql::TableDef& table, const SetExpression& sets, bool is_own
   static constexpr std::string_view kNames[] = {"SMEMBERS", "SMEMBERS", "SINTER", "SUNION", "SDIFF"};
   std::string command(kNames[static_cast<std::size_t>(sets.kind)]);
   const auto key = [&](const SetExpression& set) {
-    if (set.columns.empty() && table.mapping->ohm) return word(sql::ohm_key(*table.mapping, "all"));
+    if (set.columns.empty() && table.mapping().ohm) return word(sql::ohm_key(table.mapping(), "all"));
     if (is_own) {
       Texts texts(table, 0);
       for (std::size_t i = 0; i < set.columns.size(); ++i) texts.add(set.columns[i], *set.values[i]);
@@ -280,7 +280,7 @@ std::string page_command(const MappedScan& scan, const std::string& key, bool is
 
 /// Commands that tell whether a key without the wanted fields is a row; those that choose between sets by their sizes.
 std::vector<std::string> needed_at_times(const MappedScan& scan) {
-  const Layout layout = scan.read.table->mapping->layout;
+  const Layout layout = scan.read.table->mapping().layout;
   std::vector<std::string> names;
   if (layout == Layout::kHash) names.emplace_back("HLEN");
   if (layout == Layout::kStrings) names.emplace_back("EXISTS");
@@ -297,7 +297,7 @@ CommandText commands_of_scan(const MappedScan& scan) {
   if (!scan.member.empty() && !is_of_all && sql::has_unkept_structure(table)) {
     text.commands.push_back(fmt::format("SSCAN redquel:unkept:{} 0 COUNT 1000", table.oid));
   }
-  add_database(*table.mapping, text);
+  add_database(table.mapping(), text);
   if (scan.path == Path::kKeys) {
     std::size_t count = 1;
     for (const MappedScan::Fixed& fixed : scan.fixed) count = std::max(count, fixed.values.size());
@@ -307,7 +307,7 @@ CommandText commands_of_scan(const MappedScan& scan) {
       add_reads(scan.read, texts, text.commands, first_page(scan));
     }
     if (count > 3) text.commands.push_back(fmt::format("… {} more", count - 3));
-    text.round_trips = sql::has_one_row(table.mapping->layout) ? "1" : "1 per 1000 rows of a key";
+    text.round_trips = sql::has_one_row(table.mapping().layout) ? "1" : "1 per 1000 rows of a key";
     return text;
   }
   Texts texts(table, 0);
@@ -317,7 +317,7 @@ CommandText commands_of_scan(const MappedScan& scan) {
   const sql::IndexDef* index = find_index(table, scan.index);
   switch (scan.path) {
     case Path::kScan:
-      text.commands.push_back(fmt::format("SCAN 0 MATCH {} COUNT 1000 TYPE {}", texts.pattern(), sql::redis_type(table.mapping->layout)));
+      text.commands.push_back(fmt::format("SCAN 0 MATCH {} COUNT 1000 TYPE {}", texts.pattern(), sql::redis_type(table.mapping().layout)));
       text.round_trips = "1 per 1000 keys of the keyspace, and 1 for the rows found";
       break;
     case Path::kLookup: {
@@ -341,7 +341,7 @@ CommandText commands_of_scan(const MappedScan& scan) {
     case Path::kOrder:
       if (scan.wants_order) {
         const std::string key = structure_key(table, *index, sql::index_key(*index).slots(), scan.lookups.empty() ? std::vector<ExpressionPtr>() : scan.lookups.front());
-        text.commands.push_back(fmt::format("SCAN 0 MATCH {} COUNT 1000 TYPE {}", texts.pattern(), sql::redis_type(table.mapping->layout)));
+        text.commands.push_back(fmt::format("SCAN 0 MATCH {} COUNT 1000 TYPE {}", texts.pattern(), sql::redis_type(table.mapping().layout)));
         text.commands.push_back(fmt::format("ZMSCORE {} <members of the keys found>", key));
       }
       text.commands.push_back(page_command(scan, structure_key(table, *index, sql::index_key(*index).slots(), scan.lookups.empty() ? std::vector<ExpressionPtr>() : scan.lookups.front()),
@@ -353,7 +353,7 @@ CommandText commands_of_scan(const MappedScan& scan) {
       text.round_trips = "2 per 1000 members";
       break;
     case Path::kScores:
-      if (table.mapping->layout == Layout::kList) {
+      if (table.mapping().layout == Layout::kList) {
         add_positions(scan, texts.key(), text.commands);
         text.round_trips = "1 per 1000 elements";
         return text;
@@ -370,7 +370,7 @@ CommandText commands_of_scan(const MappedScan& scan) {
 std::string zset_key(const sql::TableDef& table, const std::vector<MappedScan::Fixed>& fixed) {
   Texts texts(table, 0);
   for (const MappedScan::Fixed& column : fixed) {
-    if (table.mapping->key.has_slot(column.column)) texts.add(column);
+    if (table.mapping().key.has_slot(column.column)) texts.add(column);
   }
   return texts.key();
 }
@@ -385,9 +385,9 @@ CommandText describe_mapped(const MappedScan& scan) {
 
 CommandText describe_mapped(const MappedCount& count) {
   CommandText text;
-  add_database(*count.table->mapping, text);
+  add_database(count.table->mapping(), text);
   const std::string key = zset_key(*count.table, count.fixed);
-  const std::int16_t score = count.table->mapping->with_role(Role::kScore)->number;
+  const std::int16_t score = count.table->mapping().with_role(Role::kScore)->number;
   const auto end = [&](const std::optional<RangeBound>& bound, std::string open) {
     return bound ? (bound->inclusive ? "" : "(") + value_text(*count.table, score, *bound->value) : open;
   };
@@ -404,14 +404,14 @@ std::string mapped_zset(const PhysicalNode& node) {
 
 std::string mapped_member(const PhysicalNode& node) {
   const auto& scan = std::get<MappedScan>(node.node);
-  const std::int16_t member = scan.read.table->mapping->with_role(Role::kMember)->number;
+  const std::int16_t member = scan.read.table->mapping().with_role(Role::kMember)->number;
   const auto found = std::ranges::find(scan.fixed, member, &MappedScan::Fixed::column);
   return found->values.size() == 1 ? word(value_text(*scan.read.table, member, *found->values.front())) : "<key>";
 }
 
 CommandText describe_mapped(const MappedJoin& join) {
   CommandText text;
-  add_database(*join.inner.read.table->mapping, text);
+  add_database(join.inner.read.table->mapping(), text);
   Texts texts(*join.inner.read.table, 0);
   for (const MappedScan::Fixed& fixed : join.inner.fixed) texts.add(fixed);
   for (const MappedJoin::Key& key : join.keys) texts.add(key.column, *key.value);
@@ -464,7 +464,7 @@ void add_structure(const sql::TableDef& table, const sql::IndexDef& index, Chang
       break;
     case sql::IndexMethod::kList:
       commands.push_back((adds ? "LPUSH " : "LREM ") + name);
-      if (adds && index.length > 0) commands.push_back(fmt::format("LTRIM {} 0 {}", name, index.length - 1));
+      if (adds && index.mapped().length > 0) commands.push_back(fmt::format("LTRIM {} 0 {}", name, index.mapped().length - 1));
       break;
     default: break;
   }
@@ -477,7 +477,7 @@ std::string_view put_command(Layout layout, bool increments) {
 }
 
 CommandText describe_write(const sql::TableDef& table, Change change, const std::vector<Assignment>& assignments) {
-  const Mapping& mapping = *table.mapping;
+  const Mapping& mapping = table.mapping();
   const Texts texts(table, 0);
   CommandText text;
   const auto assignment_of = [&](std::int16_t column) {
@@ -510,7 +510,7 @@ CommandText describe_write(const sql::TableDef& table, Change change, const std:
     text.commands.push_back(fmt::format("DEL {}, all but the newest {}", texts.key(), mapping.versions));
   }
   for (const sql::IndexDef& index : table.indexes) {
-    if (!index.maintained) continue;
+    if (!index.mapped().maintained) continue;
     bool is_touched = change != Change::kUpdate, increments = false;
     for (const sql::IndexDef::Part& part : index.parts) {
       const auto assigned = assignment_of(part.column);

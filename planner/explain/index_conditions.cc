@@ -7,6 +7,7 @@
 #include <set>
 
 #include "planner/access/index_condition.h"
+#include "planner/access/indexed_expressions.h"
 #include "planner/access/ordered_source.h"
 #include "sql/catalog/mapping.h"
 #include "sql/catalog/table_keys.h"
@@ -122,7 +123,7 @@ bool has_structure_of(const sql::TableDef& table, sql::Structure::Kind kind, std
 }
 
 bool is_indexed(const sql::TableDef& table, std::int16_t column) {
-  return column > 0 && !table.mapping && (has_structure_of(table, sql::Structure::Kind::kSets, column) || has_structure_of(table, sql::Structure::Kind::kZset, column));
+  return column > 0 && !table.is_mapped() && (has_structure_of(table, sql::Structure::Kind::kSets, column) || has_structure_of(table, sql::Structure::Kind::kZset, column));
 }
 
 bool is_built(const sql::TableDef& table, std::int16_t column) {
@@ -151,8 +152,29 @@ std::set<std::int16_t> columns_in(const TableRead& read, const sql::Expression& 
   return numbers;
 }
 
-std::vector<ExpressionPtr> conjuncts_of(const TableRead& read) {
-  return read.condition ? sql::split_conjunction(read.condition) : std::vector<ExpressionPtr>();
+/// One of the conditions that a scan checks, and its meaning to indexes.
+struct CheckedCondition {
+  ExpressionPtr expression;
+  Condition meaning;
+};
+
+/// The conditions of a read as the planner has analysed them: also those on expressions that indexes have.
+std::vector<CheckedCondition> checked_conditions(const TableRead& read) {
+  std::vector<CheckedCondition> checked;
+  if (!read.condition) return checked;
+  const std::vector<ExpressionPtr> conditions = sql::split_conjunction(read.condition);
+  // Conditions of a physical node name columns by their positions.
+  LogicalScan scan;
+  scan.table = read.table;
+  scan.numbers = read.numbers;
+  std::vector<LogicalColumn> columns(read.numbers.size());
+  for (std::size_t position = 0; position < columns.size(); ++position) columns[position].id = static_cast<ColumnId>(position);
+  const IndexedExpressions indexed(scan, columns, conditions);
+  const ExpressionNumber computed = [&](const sql::Expression& expression) { return indexed.number_of(expression); };
+  for (const ExpressionPtr& expression : conditions) {
+    checked.push_back({expression, analyse_condition(*expression, *read.table, number_in(read), read.table->computed.empty() ? ExpressionNumber() : computed)});
+  }
+  return checked;
 }
 
 /// The conditions that the plan leaves out because the access path answers them exactly: a single key, the bounds of a walk that checks no row.
@@ -209,7 +231,7 @@ void add_reasons_of_sort(const PhysicalSort& sort, Reasons& reasons, const Table
   read = trace(*sort.input, position);
   if (read == nullptr) return;
   const std::int16_t number = read->numbers.at(static_cast<std::size_t>(read->outputs.at(position)));
-  if (number <= 0 || read->table->mapping || !ordered_source(*read->table, number)) return;
+  if (number <= 0 || read->table->is_mapped() || !ordered_source(*read->table, number)) return;
   const PhysicalNode& scan = below_row_wise(*sort.input);
   const auto* sets = std::get_if<SetScan>(&scan.node);
   if (sets != nullptr && sets->first) return;  // the index gives the first rows
@@ -228,9 +250,8 @@ DividedConditions divide_conditions(const PhysicalNode& node, const ShownColumns
   DividedConditions divided;
   if (found.read == nullptr) return divided;
   divided.index = exact_bounds(node, *found.read, columns);
-  for (const ExpressionPtr& expression : conjuncts_of(*found.read)) {
-    const Condition condition = analyse_condition(*expression, *found.read->table, number_in(*found.read));
-    (found.answers.contain(condition) ? divided.index : divided.filter).push_back(sql::to_string(*expression));
+  for (const auto& [expression, meaning] : checked_conditions(*found.read)) {
+    (found.answers.contain(meaning) ? divided.index : divided.filter).push_back(sql::to_string(*expression));
   }
   return divided;
 }
@@ -243,9 +264,8 @@ std::vector<std::string> reasons_against_indexes(const PhysicalNode& node) {
   } else if (traits_of(node).reads == Reads::kRows) {
     read = read_of(node).read;
     const Answers answers = read_of(node).answers;
-    for (const ExpressionPtr& expression : conjuncts_of(*read)) {
-      const Condition condition = analyse_condition(*expression, *read->table, number_in(*read));
-      if (!answers.contain(condition)) add_reasons(*read, condition, *expression, reasons);
+    for (const auto& [expression, meaning] : checked_conditions(*read)) {
+      if (!answers.contain(meaning)) add_reasons(*read, meaning, *expression, reasons);
     }
   }
   std::vector<std::string> texts;

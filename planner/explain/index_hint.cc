@@ -38,7 +38,7 @@ std::string statement_for(const sql::TableDef& table, std::int16_t column) {
 
 std::optional<std::string> index_hint(const FullScan& scan) {
   const sql::TableDef& table = *scan.read.table;
-  if (!scan.read.condition || !scan.key_start.empty() || table.mapping) return std::nullopt;
+  if (!scan.read.condition || !scan.key_start.empty() || table.is_mapped()) return std::nullopt;
   const ColumnNumber number = [&](ColumnId position) -> std::optional<std::int16_t> {
     const std::int16_t found = position < scan.read.numbers.size() ? scan.read.numbers[position] : std::int16_t{0};
     return found > 0 ? std::optional(found) : std::nullopt;

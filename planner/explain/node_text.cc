@@ -119,7 +119,7 @@ struct Describe {
   void operator()(const MemoryScan& n);
   void operator()(const MappedScan& n) {
     static constexpr std::string_view kTitles[] = {"Mapped Key Lookup", "Mapped Keyspace Scan", "Mapped Lookup", "Mapped Set Scan", "Mapped Ordered Scan", "Mapped Range Scan", "Mapped Score Scan"};
-    const bool has_positions = n.path == MappedScan::Path::kScores && n.read.table->mapping->layout == sql::Mapping::Layout::kList;
+    const bool has_positions = n.path == MappedScan::Path::kScores && n.read.table->mapping().layout == sql::Mapping::Layout::kList;
     read(has_positions ? "Mapped Position Scan" : std::string(kTitles[static_cast<std::size_t>(n.path)]), n.read);
     if (n.path == MappedScan::Path::kOrder && n.wants_order) property("Nulls", "first: keys that the structure lacks");
     if (n.path == MappedScan::Path::kOrder) property("Falls Back", "to a keyspace scan where the structure does not hold enough rows in order");

@@ -439,11 +439,16 @@ class AccessPathChooser {
 
 Planned PhysicalPlanner::plan_access(const std::vector<LogicalColumn>& columns, const LogicalScan& scan,
                                      const std::vector<ExpressionPtr>& conditions, const Wish& wish) {
-  if (scan.table->mapping) return plan_mapped_access(columns, scan, conditions, wish);
-  if (!scan.table->parts.empty()) return plan_parts(columns, scan, conditions, wish);
-  const Wish nothing;
-  const bool changed = changed_tables_.contains(scan.table->oid);
-  return AccessPathChooser(scan, columns, conditions, changed ? nothing : wish).choose(!changed);
+  const sql::Overloaded plan_storage{
+      [&](const sql::MappedRows&) { return plan_mapped_access(columns, scan, conditions, wish); },
+      [&](const sql::ManagedRows&) {
+        if (!scan.table->parts.empty()) return plan_parts(columns, scan, conditions, wish);
+        const Wish nothing;
+        const bool changed = changed_tables_.contains(scan.table->oid);
+        return AccessPathChooser(scan, columns, conditions, changed ? nothing : wish).choose(!changed);
+      },
+  };
+  return std::visit(plan_storage, scan.table->storage);
 }
 
 }  // namespace redquel::planner

@@ -52,7 +52,7 @@ bool adds_to(const sql::Expression& value, std::uint32_t position) {
 std::vector<std::size_t> added_columns(const PhysicalUpdate& update) {
   const sql::TableDef& table = *update.table;
   const auto* lookup = std::get_if<KeyLookup>(&update.source->node);
-  if (lookup == nullptr || table.mapping || !update.generated.empty() || table.has_hidden_key()) return {};
+  if (lookup == nullptr || table.is_mapped() || !update.generated.empty() || table.has_hidden_key()) return {};
   for (const std::uint32_t column : columns_of(lookup->read.condition)) {
     if (!table.in_primary_key(lookup->read.numbers[column])) return {};
   }
@@ -89,7 +89,7 @@ namespace {
 bool is_plain_change_of_one_row(const PhysicalUpdate& update) {
   const sql::TableDef& table = *update.table;
   const auto* lookup = std::get_if<KeyLookup>(&update.source->node);
-  if (lookup == nullptr || lookup->keys.size() != 1 || table.mapping || table.has_hidden_key() || !update.generated.empty()) return false;
+  if (lookup == nullptr || lookup->keys.size() != 1 || table.is_mapped() || table.has_hidden_key() || !update.generated.empty()) return false;
   if (!table.computed.empty() || table.rows_expire() || table.has_foreign_keys() || update.has_returning || !update.checks.empty() ||
       !update.policy_checks.empty()) {
     return false;

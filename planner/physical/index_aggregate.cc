@@ -256,7 +256,7 @@ namespace {
 
 /// Returns true if the node's rows are those of a mapped table.
 bool scanned_mapping(const Logical& node) {
-  if (const auto* scan = std::get_if<LogicalScan>(&node.node)) return scan->table->mapping != nullptr;
+  if (const auto* scan = std::get_if<LogicalScan>(&node.node)) return scan->table->is_mapped();
   const auto* filter = std::get_if<LogicalFilter>(&node.node);
   const auto* project = std::get_if<LogicalProject>(&node.node);
   return (filter && scanned_mapping(*filter->input)) || (project && scanned_mapping(*project->input));

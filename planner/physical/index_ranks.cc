@@ -55,13 +55,16 @@ class RankedRows {
       if (!rank) return std::nullopt;
       ranks.ranks.push_back(*rank);
     }
-    if (ranks.table->mapping ? !is_mapped(*number) : !is_own(ranks)) return std::nullopt;
-    return ranks;
+    const sql::Overloaded is_ranked{
+        [&](const sql::ManagedRows&) { return is_own(ranks); },
+        [&](const sql::MappedRows&) { return is_mapped(*number); },
+    };
+    return std::visit(is_ranked, ranks.table->storage) ? std::optional(std::move(ranks)) : std::nullopt;
   }
 
  private:
   bool is_mapped(std::int16_t number) const {
-    const sql::KeyTemplate& key = scan_->table->mapping->key;
+    const sql::KeyTemplate& key = scan_->table->mapping().key;
     const auto is_slot = [&](const ExpressionPtr& expression) {
       const auto* column = std::get_if<sql::ColumnRef>(&expression->node);
       const auto slot = column == nullptr ? std::nullopt : number_of(*scan_, rows_->columns)(column->column);
@@ -96,7 +99,7 @@ bool finds_few_rows(const PhysicalNode& node) {
   if (const auto* lookup = std::get_if<UniqueLookup>(&node.node)) return lookup->values.size() <= kMostRows;
   const auto* mapped = std::get_if<MappedScan>(&node.node);
   if (mapped == nullptr || mapped->path != MappedScan::Path::kKeys) return false;
-  const std::int16_t member = mapped->read.table->mapping->with_role(sql::Mapping::Role::kMember)->number;
+  const std::int16_t member = mapped->read.table->mapping().with_role(sql::Mapping::Role::kMember)->number;
   const auto found = std::ranges::find(mapped->fixed, member, &MappedScan::Fixed::column);
   return found != mapped->fixed.end() && found->values.size() <= kMostRows;
 }
@@ -120,7 +123,7 @@ std::optional<Planned> PhysicalPlanner::plan_index_ranks(const LogicalPtr& node,
   LogicalScan scan = ranked.scan();
   const sql::TableDef& table = *ranks->table;
   // The row's place is asked for by its key.
-  std::vector<std::int16_t> keys = table.mapping ? sql::identity_columns(*table.mapping) : table.primary_key;
+  std::vector<std::int16_t> keys = table.is_mapped() ? sql::identity_columns(table.mapping()) : table.primary_key;
   if (table.has_hidden_key()) keys = {0};
   for (const std::int16_t key : keys) {
     if (std::ranges::find(scan.numbers, key) != scan.numbers.end()) continue;

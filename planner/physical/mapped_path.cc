@@ -40,7 +40,7 @@ std::optional<SetExpression> of_sets_alone(SetExpression sets) {
 class MappedPathChooser {
  public:
   MappedPathChooser(const LogicalScan& scan, const std::vector<LogicalColumn>& columns, const std::vector<ExpressionPtr>& conditions)
-      : table_(*scan.table), mapping_(*scan.table->mapping), number_(number_of(scan, columns)) {
+      : table_(*scan.table), mapping_(scan.table->mapping()), number_(number_of(scan, columns)) {
     condition_ = analyse_conditions(conditions, table_, number_);
     scan_.read.table = scan.table;
     scan_.read.alias = scan.alias;
@@ -89,7 +89,7 @@ class MappedPathChooser {
     for (const sql::IndexMethod method : {sql::IndexMethod::kLookup, sql::IndexMethod::kSet}) {
       for (const sql::IndexDef& index : table_.indexes) {
         // A join has no place for rows that a structure which writes leave alone may lack.
-        if (index.method != method || !index.maintained || !sql::is_believed(index) || (method == sql::IndexMethod::kSet && !sql::index_key(index).has_slots())) continue;
+        if (index.method != method || !index.mapped().maintained || !sql::is_believed(index) || (method == sql::IndexMethod::kSet && !sql::index_key(index).has_slots())) continue;
         std::vector<std::pair<std::int16_t, ExpressionPtr>> keys;
         bool is_joined = false;
         for (const sql::IndexDef::Part& part : index.parts) {
@@ -225,7 +225,7 @@ class MappedPathChooser {
 
   /// An application may have a zset of all keys whose scores are something else than the key.
   bool is_foreign_score(const sql::IndexDef& index) const {
-    return table_.in_primary_key(sql::ordered_column(index)) && !index.maintained;
+    return table_.in_primary_key(sql::ordered_column(index)) && !index.mapped().maintained;
   }
 
   bool reads_ttl() const {
@@ -374,7 +374,7 @@ std::optional<MappedJoinPath> plan_mapped_join(const std::vector<LogicalColumn>&
     return keys ? std::optional(MappedJoinPath{chooser.take(), *std::move(keys)}) : std::nullopt;
   }
   MappedJoinPath path{chooser.take(), {}};
-  for (const Mapping::Column& column : scan.table->mapping->columns) {
+  for (const Mapping::Column& column : scan.table->mapping().columns) {
     const bool is_part = column.role == Mapping::Role::kSlot || column.role == Mapping::Role::kMember || column.role == Mapping::Role::kName;
     if (!is_part || !values.contains(column.number)) continue;
     path.keys.emplace_back(column.number, values.at(column.number));

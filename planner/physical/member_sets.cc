@@ -21,13 +21,13 @@ struct MemberSets {
   std::int16_t member = 0;
 };
 
-std::int16_t member_of(const sql::TableDef& table) { return table.mapping->with_role(Mapping::Role::kMember)->number; }
+std::int16_t member_of(const sql::TableDef& table) { return table.mapping().with_role(Mapping::Role::kMember)->number; }
 
 /// Returns true if all conditions of the scan fix its slots.
 bool has_only_slots(const MappedScan& scan) {
   const std::vector<ExpressionPtr> conditions = scan.read.condition ? sql::split_conjunction(scan.read.condition) : std::vector<ExpressionPtr>();
   return conditions.size() == scan.fixed.size() && std::all_of(scan.fixed.begin(), scan.fixed.end(), [&](const MappedScan::Fixed& fixed) {
-           return scan.read.table->mapping->key.has_slot(fixed.column);
+           return scan.read.table->mapping().key.has_slot(fixed.column);
          });
 }
 
@@ -54,9 +54,9 @@ SetExpression sets_of(const MappedScan& scan) {
 
 std::optional<MemberSets> match_sets(const PhysicalNode& node) {
   const auto* scan = std::get_if<MappedScan>(&node.node);
-  if (scan == nullptr || scan->read.table->mapping->layout != Mapping::Layout::kSet) return {};
+  if (scan == nullptr || scan->read.table->mapping().layout != Mapping::Layout::kSet) return {};
   const bool reads_ttl = std::any_of(scan->read.numbers.begin(), scan->read.numbers.end(), [&](std::int16_t number) {
-    return number > 0 && scan->read.table->mapping->column(number).role == Mapping::Role::kTtl;
+    return number > 0 && scan->read.table->mapping().column(number).role == Mapping::Role::kTtl;
   });
   if (reads_ttl || !scan->member.empty()) return {};
   MemberSets sets{scan, {}, member_of(*scan->read.table)};

@@ -13,7 +13,7 @@ namespace {
 /// Ruby library Ohm keeps is no key of a row.
 bool may_be_kept(const sql::TableDef& table) {
   if (table.cache == "off" || table.schema.starts_with("pg_temp")) return false;
-  return !table.mapping || (!table.mapping->ohm && !table.mapping->key.parts().front().literal.empty());
+  return !table.is_mapped() || (!table.mapping().ohm && !table.mapping().key.parts().front().literal.empty());
 }
 
 /// Computed columns of indexes are in no row.
@@ -30,7 +30,7 @@ bool is_replaceable(const OrderedScan& scan) { return !scan.goal && !scan.in_ord
 /// A scan of the keyspace, or of the one key of a template without slots that holds all rows.
 bool is_replaceable(const MappedScan& scan) {
   using Path = MappedScan::Path;
-  const sql::Mapping& mapping = *scan.read.table->mapping;
+  const sql::Mapping& mapping = scan.read.table->mapping();
   const bool is_one_key = scan.path == Path::kKeys && !mapping.key.has_slots() && !sql::has_one_row(mapping.layout) && scan.fixed.empty();
   // A time to live is another one each second.
   const bool is_kept = std::ranges::all_of(scan.read.numbers, [&](std::int16_t number) {

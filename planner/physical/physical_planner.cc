@@ -76,7 +76,7 @@ static bool is_known_before_read(const sql::Expression& condition) {
 
 std::optional<ScanPattern> match_scan(const LogicalPtr& node) {
   if (const auto* scan = std::get_if<LogicalScan>(&node->node)) {
-    if (scan->table->mapping) return {};  // indexes of redquel's own are meant
+    if (scan->table->is_mapped()) return {};  // indexes of redquel's own are meant
     ScanPattern pattern{scan, &node->columns, {}, {}, false};
     for (const LogicalColumn& column : node->columns) pattern.outputs.push_back(sql::make_column(column.type, column.id, column.name));
     return pattern;
@@ -474,7 +474,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLockRows& locks,
   for (const LogicalLockRows::Mark& mark : locks.marks) {
     refuse_nullable_sides(*locks.input, mark);
     if (!mark.table->parts.empty()) throw sql::not_supported(std::string(lock_clause(mark.lock.strength)) + " of a table in several buckets");
-    if (mark.table->mapping && mark.table->primary_key.empty()) {
+    if (mark.table->is_mapped() && mark.table->primary_key.empty()) {
       throw sql::not_supported(std::string(lock_clause(mark.lock.strength)) + " of a foreign table without a column that identifies its rows");
     }
     skips = skips || mark.lock.wait == RowLock::Wait::kSkipLocked;

@@ -47,10 +47,10 @@ bool add_bound(const ColumnCondition& condition, PlainZset& zset) {
 
 std::optional<PlainZset> plain_zset(const LogicalScan& scan, const std::vector<LogicalColumn>& columns, const std::vector<sql::ExpressionPtr>& conditions) {
   const sql::TableDef& table = *scan.table;
-  if (!table.mapping || table.mapping->layout != Mapping::Layout::kZset) return std::nullopt;
-  const sql::KeyTemplate& key = table.mapping->key;
-  const Mapping::Column* score = table.mapping->with_role(Mapping::Role::kScore);
-  const Mapping::Column* member = table.mapping->with_role(Mapping::Role::kMember);
+  if (!table.is_mapped() || table.mapping().layout != Mapping::Layout::kZset) return std::nullopt;
+  const sql::KeyTemplate& key = table.mapping().key;
+  const Mapping::Column* score = table.mapping().with_role(Mapping::Role::kScore);
+  const Mapping::Column* member = table.mapping().with_role(Mapping::Role::kMember);
   if (score == nullptr || member == nullptr || !is_plain_score(*score, table) || !is_any_member(*member, table)) return std::nullopt;
 
   PlainZset zset;

@@ -86,10 +86,10 @@ double estimated_rows(const PhysicalNode& node) {
       if (n.path == MappedScan::Path::kScan) return 100000;
       double keys = n.path == MappedScan::Path::kLookup ? static_cast<double>(n.lookups.size()) : n.path == MappedScan::Path::kSets || n.path == MappedScan::Path::kRange ? 500 : 1;
       for (const MappedScan::Fixed& fixed : n.fixed) keys *= static_cast<double>(fixed.values.size());
-      return limited(n.goal, sql::has_one_row(n.read.table->mapping->layout) ? keys : keys * 50);
+      return limited(n.goal, sql::has_one_row(n.read.table->mapping().layout) ? keys : keys * 50);
     }
     double operator()(const MappedJoin& n) const {
-      const bool finds_one = n.inner.path != MappedScan::Path::kSets && sql::has_one_row(n.inner.read.table->mapping->layout);
+      const bool finds_one = n.inner.path != MappedScan::Path::kSets && sql::has_one_row(n.inner.read.table->mapping().layout);
       return estimated_rows(*n.outer) * (finds_one ? 1 : 10);
     }
     double operator()(const IndexCount&) const { return 1; }
@@ -143,7 +143,7 @@ const sql::TableDef* table_with_part_sets(const Logical& node) {
   if (const auto* join = std::get_if<LogicalJoin>(&node.node)) return table_with_part_sets(*join->left);
   const auto* filter = std::get_if<LogicalFilter>(&node.node);
   const auto* scan = filter && !filter->barrier ? std::get_if<LogicalScan>(&filter->input->node) : nullptr;
-  if (scan == nullptr || scan->table->mapping || !scan->table->parts.empty()) return nullptr;
+  if (scan == nullptr || scan->table->is_mapped() || !scan->table->parts.empty()) return nullptr;
   const bool has_sets = std::ranges::any_of(sql::structures_of(*scan->table), [&](const sql::Structure& structure) {
     return structure.kind == sql::Structure::Kind::kSets && sql::omitted_parts(*scan->table, structure.columns).any();
   });
@@ -325,7 +325,7 @@ void add_fixed_values(const LogicalFilter& filter, const sql::TableDef& table, c
 bool is_mapped(const Logical& node) {
   const auto* filter = std::get_if<LogicalFilter>(&node.node);
   const auto* scan = std::get_if<LogicalScan>(&(filter ? *filter->input : node).node);
-  return scan && scan->table->mapping;
+  return scan && scan->table->is_mapped();
 }
 
 bool is_whole_table(const PhysicalNode& node) {
@@ -390,13 +390,13 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   const LogicalPtr& inner_scan = filter ? filter->input : inner;
   const auto* scan = std::get_if<LogicalScan>(&inner_scan->node);
   if (!scan) return {};
-  const auto is_changed = [&](const std::shared_ptr<const sql::TableDef>& table) { return !table->mapping && changed_tables_.contains(table->oid); };
+  const auto is_changed = [&](const std::shared_ptr<const sql::TableDef>& table) { return !table->is_mapped() && changed_tables_.contains(table->oid); };
   if (std::ranges::any_of(sql::stored_tables(scan->table), is_changed)) return {};
   const double outer_rows = estimated_rows(*from.plan), inner_rows = estimated_rows(*whole.plan);
   const bool few = outer_rows <= kFewRows;
   const bool is_counted = cardinality.is_known();
   // The number of rows of a mapped table is unknown.
-  if (!scan->table->mapping && !is_counted && inner_rows < outer_rows) return {};
+  if (!scan->table->is_mapped() && !is_counted && inner_rows < outer_rows) return {};
   if (!few && std::holds_alternative<IndexKeys>(whole.plan->node)) return {};
   // Nothing is cheaper than the cardinalities of sets that are known by name.
   const auto* index_values = std::get_if<IndexValues>(&whole.plan->node);
@@ -422,7 +422,7 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
     if (fits && values.emplace(*found, equality->left).second) shares[*found] = cardinality.selectivity(*condition);
   }
   if (values.empty()) return {};
-  if (scan->table->mapping) {
+  if (scan->table->is_mapped()) {
     auto path = plan_mapped_join(inner_scan->columns, *scan, inner_conditions, values);
     if (!path) return {};
     // A structure of many outer rows is worth a lookup each where nothing but a scan of the keyspace finds the rows.

@@ -24,7 +24,7 @@ std::optional<RankedRead> ranked_read(const IndexRanks& ranks) {
   if (const auto* lookup = std::get_if<UniqueLookup>(&ranks.input->node)) return own_read(ranks, lookup->read, false, wants_score);
   const auto* scan = std::get_if<MappedScan>(&ranks.input->node);
   if (scan == nullptr) return std::nullopt;
-  const sql::Mapping::Column* ttl = scan->read.table->mapping->with_role(sql::Mapping::Role::kTtl);
+  const sql::Mapping::Column* ttl = scan->read.table->mapping().with_role(sql::Mapping::Role::kTtl);
   if (ttl != nullptr && std::ranges::find(scan->read.numbers, ttl->number) != scan->read.numbers.end()) return std::nullopt;
   const auto has_one_value = [](const MappedScan::Fixed& fixed) { return fixed.values.size() == 1; };
   const bool is_exact = scan->read.table->find_column(ranks.column)->type.oid == sql::oid::kFloat8;

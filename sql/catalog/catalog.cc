@@ -89,6 +89,22 @@ CatalogSnapshot::TablePtr CatalogSnapshot::find_table(std::string_view schema, s
   });
 }
 
+std::string_view kind_name(const TableDef& table) {
+  const Overloaded name_of{
+      [&](const ManagedRows&) -> std::string_view { return table.materialized ? "materialized view" : "table"; },
+      [](const MappedRows&) -> std::string_view { return "foreign table"; },
+  };
+  return std::visit(name_of, table.storage);
+}
+
+std::vector<CatalogSnapshot::TablePtr> CatalogSnapshot::managed_tables() const {
+  std::vector<TablePtr> managed;
+  for (const auto& [oid, table] : tables) {
+    if (!table->is_mapped()) managed.push_back(table);
+  }
+  return managed;
+}
+
 CatalogSnapshot::TablePtr CatalogSnapshot::find_table(Oid oid) const {
   if (const auto found = tables.find(oid); found != tables.end()) return found->second;
   if (!uses_cluster()) return nullptr;
@@ -116,7 +132,7 @@ CatalogSnapshot::TablePtr CatalogSnapshot::find_primary_key(std::string_view sch
                                                             const std::vector<std::string>& search_path) const {
   return search(schema, search_path, [&](std::string_view in) -> TablePtr {
     for (const auto& [oid, table] : tables) {
-      if (table->schema == in && table->primary_key_oid != 0 && table->primary_key_name == name) return table;
+      if (table->schema == in && table->primary_key_index.oid != 0 && table->primary_key_index.name == name) return table;
     }
     return nullptr;
   });
@@ -161,7 +177,7 @@ bool CatalogSnapshot::relation_exists(std::string_view schema, std::string_view 
   for (const auto& [oid, table] : tables) {
     if (table->schema != schema) continue;
     if (table->name == name || table->find_index(name) != nullptr) return true;
-    if (table->primary_key_oid != 0 && table->primary_key_name == name) return true;
+    if (table->primary_key_index.oid != 0 && table->primary_key_index.name == name) return true;
   }
   for (const auto& [oid, view] : views) {
     if (view->schema == schema && view->name == name) return true;

@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "sql/catalog/buckets.h"
+#include "sql/overloaded.h"
 #include "sql/privileges/acl.h"
 #include "sql/types/type.h"
 #include "sql/types/user_types.h"
@@ -46,6 +48,19 @@ constexpr bool is_remembered(IndexMethod method) { return method >= IndexMethod:
 /// building: written, not read; dropping: neither.
 enum class IndexState : std::uint8_t { kReady, kBuilding, kDropping };
 
+/// The storage of an index of redquel's own: structures that follow from its parts (structures_of).
+struct ManagedIndex {};
+/// The storage of an index of a mapped table: a structure of an application.
+struct MappedIndex {
+  std::string key;          // template of its keys, stored form
+  std::string member;       // template of a row's member, stored form; empty: natural_member()
+  std::string field;        // of a lookup that is a hash: template of its fields, stored form
+  bool maintained = false;  // by redquel, too
+  std::int64_t length = 0;  // a list is cut to so many elements; 0: never
+};
+/// An index without storage: Redis has nothing like its method.
+struct RememberedIndex {};
+
 struct IndexDef {
   Oid oid = 0;
   std::string name;  // empty for an unnamed foreign key, which no view shows
@@ -70,15 +85,14 @@ struct IndexDef {
   std::vector<std::int16_t> included;  // INCLUDE (…): remembered, nothing is kept for them
   bool short_members = false;  // of its sets: they leave out parts of the primary key (member_form.h). False: as before stored format 2
   std::string definition_suffix;       // WITH (…): accepted and remembered
-  // The structure of an application that is the index of a mapped table.
-  std::string key;            // template of its keys, stored form
-  std::string member;         // of what stands in it for a row, stored form
-  std::string field;          // a lookup that is a hash: of its fields, stored form
-  bool maintained = false;    // by redquel, too
-  std::int64_t length = 0;    // a list is cut to so many elements; 0: never
+  std::variant<ManagedIndex, MappedIndex, RememberedIndex> storage;
   std::string comment, constraint_comment;  // on the index, and on the constraint that made it
 
   bool is_hidden() const { return name.empty(); }
+  bool is_remembered() const { return std::holds_alternative<RememberedIndex>(storage); }
+  /// The index must be that of a mapped table.
+  const MappedIndex& mapped() const { return std::get<MappedIndex>(storage); }
+  MappedIndex& mapped() { return std::get<MappedIndex>(storage); }
 };
 
 /// A foreign key of the table whose columns it names.
@@ -139,7 +153,42 @@ struct SpreadDef {
 struct Mapping;
 struct ViewDef;
 
-/// A table that redquel manages: keys are made from it by TableKeys alone. Or, with a `mapping`, one over keys of others.
+/// WITH (ttl = …, ttl_column = …): rows expire so long after they were inserted, or at the time that a column has (NULL: never).
+struct RowExpiry {
+  std::int64_t milliseconds = 0;  // 0: no ttl
+  std::int16_t column = 0;        // 0: no ttl_column
+  std::string written;            // ttl as it was written
+
+  bool any() const { return milliseconds != 0 || column != 0; }
+};
+
+/// The storage of a table that redquel manages: keys are made by TableKeys alone.
+struct ManagedRows {
+  /// The column whose hash field marks a row as existing; 0: the key is stored as field(s). It is chosen once, so that SET or DROP NOT
+  /// NULL never hides existing rows. If it is absent, the choice of a new table holds (TableKeys::presence_column).
+  std::optional<std::int16_t> presence;
+  bool stores_key = false;  // writes store the key's columns as fields, whatever their types (so that `presence` may become 0)
+  RowExpiry expiry;
+};
+/// The storage of a foreign table: keys of an application.
+struct MappedRows {
+  std::shared_ptr<const Mapping> mapping;  // never null
+};
+
+/// The index of a primary key that is the table's own key. Its columns are TableDef::primary_key.
+struct PrimaryKeyDef {
+  Oid oid = 0;
+  std::string name;
+  std::vector<std::int16_t> included;        // INCLUDE (…)
+  std::string comment, constraint_comment;  // on the index, and on the constraint
+};
+
+/// ENABLE and FORCE ROW LEVEL SECURITY, and the policies.
+struct RowSecurityDef {
+  bool enabled = false, forced = false;
+  std::vector<PolicyDef> policies;  // by name
+};
+
 struct TableDef {
   Oid oid = 0;
   Oid row_type = 0;
@@ -152,39 +201,27 @@ struct TableDef {
   std::int16_t next_column = 1;
   std::vector<std::string> used_fields;  // of dropped columns: taken while a row may hold them
   std::vector<std::int16_t> primary_key;  // column numbers; empty: a hidden generated key, also behind a DEFERRABLE primary key
-  std::string primary_key_name;
-  std::vector<std::int16_t> primary_key_included;  // INCLUDE (…)
-  /// The column whose hash field marks a row as existing; 0: the key is stored as field(s). It is chosen once, so that SET or DROP NOT
-  /// NULL never hides existing rows. If it is absent, the choice of a new table holds (TableKeys::presence_column).
-  std::optional<std::int16_t> presence;
-  bool stores_key = false;  // writes store the key's columns as fields, whatever their types (so that `presence` may become 0)
+  PrimaryKeyDef primary_key_index;
+  std::variant<ManagedRows, MappedRows> storage;
   std::vector<IndexDef> indexes;  // without the primary key
-  Oid primary_key_oid = 0;
   std::vector<CheckDef> checks;
   std::vector<ForeignKeyDef> foreign_keys;
   std::vector<Oid> referencing;  // tables with foreign keys to this one, itself included
-  std::string primary_key_comment, primary_key_constraint_comment;  // on its index, and on the constraint
   std::string comment;
   std::string owner = "postgres";
   /// The action on a temporary table or its rows when a transaction commits.
   enum class OnCommit : std::uint8_t { kPreserveRows, kDeleteRows, kDrop } on_commit = OnCommit::kPreserveRows;
-  std::shared_ptr<const Mapping> mapping;  // a foreign table: how its rows lie in Redis; null: managed
 
   /// The columns of indexes on expressions and of partial indexes: numbers from -1 downwards, never reused. `generated_sql` refers to the
   /// table's columns. They are neither stored in rows nor visible to clients. (In a partial index: CASE WHEN predicate THEN part END.)
   std::vector<ColumnDef> computed;
   std::int16_t next_computed = -1;
-  /// Rows expire so long after they were inserted, or at the time that this column has (NULL: never). 0: they do not.
-  std::int64_t ttl_milliseconds = 0;
-  std::int16_t ttl_column = 0;
-  std::string ttl;  // as it was written
   std::string cache;  // WITH (cache = on | off); empty: the table's use decides whether it is kept in memory
   /// A materialized view: what its rows are made of (oids, name and columns are the table's); null: a table.
   std::shared_ptr<const ViewDef> materialized;
   bool populated = true;  // of a materialized view: it has been filled, and can be read
   OptionalAcl acl;
-  bool row_security = false, force_row_security = false;  // ENABLE, FORCE ROW LEVEL SECURITY
-  std::vector<PolicyDef> policies;  // by name
+  RowSecurityDef security;
 
   std::optional<SpreadDef> spread;
   /// The table as each of its buckets has it: definitions of their own, with their own oids and prefixes. Empty: the table lies in one bucket.
@@ -197,7 +234,14 @@ struct TableDef {
   const ColumnDef* find_column(std::int16_t number) const;
   /// The tag of the table's bucket; empty on one Redis. Foreign tables have that of kHomeBucket, where their locks and counters are.
   std::string_view tag() const { return tag_of(prefix); }
-  bool rows_expire() const { return ttl_milliseconds != 0 || ttl_column != 0; }
+  /// Returns true for a foreign table. A table is managed or mapped: std::visit over `storage` says what either does.
+  bool is_mapped() const { return std::holds_alternative<MappedRows>(storage); }
+  /// The table must be mapped.
+  const Mapping& mapping() const { return *std::get<MappedRows>(storage).mapping; }
+  /// The table must be managed.
+  const ManagedRows& managed() const { return std::get<ManagedRows>(storage); }
+  ManagedRows& managed() { return std::get<ManagedRows>(storage); }
+  bool rows_expire() const { return !is_mapped() && managed().expiry.any(); }
   /// Never a hidden one.
   const IndexDef* find_index(std::string_view name) const;
   bool has_foreign_keys() const { return !foreign_keys.empty() || !referencing.empty(); }
@@ -213,6 +257,9 @@ struct TableDef {
   const IndexDef* deferrable_primary_key() const;
   bool has_primary_key() const { return !primary_key.empty() || deferrable_primary_key() != nullptr; }
 };
+
+/// Returns "table", "foreign table" or "materialized view".
+std::string_view kind_name(const TableDef& table);
 
 struct SequenceDef {
   Oid oid = 0;
@@ -380,6 +427,8 @@ class CatalogSnapshot {
   TablePtr find_table(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
   /// Also finds a part of a table (TableDef::parts).
   TablePtr find_table(Oid oid) const;
+  /// Tables that redquel manages, by oid: all but foreign ones.
+  std::vector<TablePtr> managed_tables() const;
   /// The table that has the index, and the index.
   std::pair<TablePtr, const IndexDef*> find_index(std::string_view schema, std::string_view name,
                                                   const std::vector<std::string>& search_path) const;

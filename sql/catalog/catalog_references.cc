@@ -24,7 +24,7 @@ class ReferenceCheck {
     }
     for (const auto& [oid, table] : catalog.tables) {
       add_type(table->row_type), add_type(table->row_array);
-      if (table->primary_key_oid != 0) primary_keys_.insert(table->primary_key_oid);
+      if (table->primary_key_index.oid != 0) primary_keys_.insert(table->primary_key_index.oid);
     }
     for (const auto& [oid, view] : catalog.views) add_type(view->row_type);
   }
@@ -89,7 +89,7 @@ class ReferenceCheck {
         if (part.shown_column != 0) require_column(table, part.shown_column);
       }
     }
-    if (table.ttl_column != 0) require_column(table, table.ttl_column);
+    if (const auto* rows = std::get_if<ManagedRows>(&table.storage); rows != nullptr && rows->expiry.column != 0) require_column(table, rows->expiry.column);
     for (const ForeignKeyDef& key : table.foreign_keys) check(table, key);
     for (const Oid referencing : table.referencing) {
       const auto from = catalog_.find_table(referencing);
@@ -102,7 +102,7 @@ class ReferenceCheck {
     const auto referenced = catalog_.find_table(key.referenced);
     require(referenced != nullptr, "a table");
     for (const std::int16_t number : key.referenced_columns) require_column(*referenced, number);
-    if (key.referenced_index != referenced->primary_key_oid) {
+    if (key.referenced_index != referenced->primary_key_index.oid) {
       const auto index = std::ranges::find(referenced->indexes, key.referenced_index, &IndexDef::oid);
       require(index != referenced->indexes.end(), "an index");
       for (const IndexDef::Part& part : index->parts) require_key_column(key, part.column);
@@ -213,11 +213,10 @@ void check_references(const TableDef& table) {
     // User-made types are known once the whole catalog is read.
     const bool may_be_user_made = column.type.oid >= kFirstUserOid && column.type.oid <= INT32_MAX;
     require(column.number > 0 && (may_be_user_made || find_type(column.type.oid) != nullptr));
-    require(table.find_column(column.number) == &column && (table.mapping || !column.field.empty()));
+    require(table.find_column(column.number) == &column);
   }
   for (std::int16_t number : table.primary_key) require(table.find_column(number) != nullptr);
-  for (std::int16_t number : table.primary_key_included) require(table.find_column(number) != nullptr);
-  if (table.presence && *table.presence != 0) require(table.find_column(*table.presence) != nullptr);
+  for (std::int16_t number : table.primary_key_index.included) require(table.find_column(number) != nullptr);
   for (const IndexDef& index : table.indexes) {
     require(!index.parts.empty());
     for (const IndexDef::Part& part : index.parts) {
@@ -227,13 +226,21 @@ void check_references(const TableDef& table) {
     }
     for (const std::int16_t number : index.included) require(table.find_column(number) != nullptr);
   }
-  if (table.mapping) {
-    require(table.mapping->columns.size() == table.columns.size() && !table.mapping->key.parts().empty());
-    for (const ColumnDef& column : table.columns) {
-      require(std::ranges::find(table.mapping->columns, column.number, &Mapping::Column::number) != table.mapping->columns.end());
-    }
-    for (std::int16_t slot : table.mapping->key.slots()) require(slot == KeyTemplate::kFieldSlot || table.find_column(slot) != nullptr);
-  }
+  const Overloaded check_storage{
+      [&](const ManagedRows& rows) {
+        require(std::ranges::none_of(table.columns, [](const ColumnDef& column) { return column.field.empty(); }));
+        if (rows.presence && *rows.presence != 0) require(table.find_column(*rows.presence) != nullptr);
+      },
+      [&](const MappedRows& rows) {
+        const Mapping& mapping = *rows.mapping;
+        require(mapping.columns.size() == table.columns.size() && !mapping.key.parts().empty());
+        for (const ColumnDef& column : table.columns) {
+          require(std::ranges::find(mapping.columns, column.number, &Mapping::Column::number) != mapping.columns.end());
+        }
+        for (std::int16_t slot : mapping.key.slots()) require(slot == KeyTemplate::kFieldSlot || table.find_column(slot) != nullptr);
+      },
+  };
+  std::visit(check_storage, table.storage);
   for (const ForeignKeyDef& key : table.foreign_keys) {
     require(!key.columns.empty() && key.columns.size() == key.referenced_columns.size());
     for (std::int16_t number : key.columns) require(table.find_column(number) != nullptr);

@@ -17,57 +17,32 @@ KeyRole KeyClassifier::role(const std::vector<std::string_view>& segments) const
   const std::string_view first = segments.front();
   const std::size_t size = segments.size();
   if (size == 2 && segments[1] == kExpirySegment && (first == "zset" || first == "indices")) {
-    return table_.rows_expire() ? KeyRole{KeyRole::Kind::kExpiries, {}, {}} : KeyRole{};
+    return table_.rows_expire() ? KeyRole{.kind = KeyRole::Kind::kExpiries} : KeyRole();
   }
-  if (first == "id") return size <= 2 ? KeyRole{KeyRole::Kind::kSequence, {}, {}} : KeyRole{};
-  if (first == "rowid") return size == 1 ? KeyRole{KeyRole::Kind::kRowCounter, {}, {}} : KeyRole{};
-  if (first == "zset") {
-    if (size == 1) return {KeyRole::Kind::kAllRows, {}, {}};
-    return size == 2 ? with_columns(KeyRole::Kind::kOrdered, {segments[1]}) : KeyRole{};
+  if (first == "id") return size <= 2 ? KeyRole{.kind = KeyRole::Kind::kSequence} : KeyRole();
+  if (first == "rowid") return size == 1 ? KeyRole{.kind = KeyRole::Kind::kRowCounter} : KeyRole();
+  if (first == "zset" && size == 1) return {.kind = KeyRole::Kind::kAllRows};
+  for (const StructureKind* kind : structure_kinds()) {
+    if (const std::optional<StructureKeyName> name = kind->read_key(segments)) return structure_role(*kind, *name);
   }
-  if (first == "uniques") return with_columns(KeyRole::Kind::kUniques, {segments.begin() + 1, segments.end()});
-  if (first == "indices") return index_role(segments);
+  if (first == "zset" || first == "uniques" || first == "indices") return {};
   return row_role(segments);
 }
 
-KeyRole KeyClassifier::with_columns(KeyRole::Kind kind, const std::vector<std::string_view>& names) const {
-  KeyRole role{kind, {}, {}};
-  for (std::string_view name : names) {
-    const auto found = numbers_.find(name);
+KeyRole KeyClassifier::structure_role(const StructureKind& kind, const StructureKeyName& name) const {
+  KeyRole role{.kind = name.values.empty() ? KeyRole::Kind::kStructure : KeyRole::Kind::kValueSet, .structure = &kind};
+  for (const std::string_view column : name.columns) {
+    const auto found = numbers_.find(column);
     if (found == numbers_.end()) return {};
     role.columns.push_back(found->second);
   }
-  return role.columns.empty() ? KeyRole{} : role;
-}
-
-KeyRole KeyClassifier::index_role(const std::vector<std::string_view>& segments) const {
-  if (segments.size() == 2) {
-    std::vector<std::string_view> names;
-    std::string_view rest = segments[1];
-    while (true) {
-      const std::size_t comma = rest.find(',');
-      names.push_back(rest.substr(0, comma));
-      if (comma == std::string_view::npos) break;
-      rest.remove_prefix(comma + 1);
-    }
-    return with_columns(KeyRole::Kind::kValues, names);
-  }
-  if (segments.size() % 2 == 0) return {};
-  std::vector<std::string_view> names;
-  std::vector<std::string> values;
-  for (std::size_t index = 1; index < segments.size(); index += 2) {
-    names.push_back(segments[index]);
-    values.emplace_back(segments[index + 1]);
-  }
-  const bool is_null_set = values.size() == 1 && values[0] == kNullSegment;
-  KeyRole role = with_columns(is_null_set ? KeyRole::Kind::kNullSet : KeyRole::Kind::kValueSet, names);
-  if (role.kind != KeyRole::Kind::kUnknown) role.segments = std::move(values);
+  role.segments.assign(name.values.begin(), name.values.end());
   return role;
 }
 
 KeyRole KeyClassifier::row_role(const std::vector<std::string_view>& segments) const {
   if (segments.size() != TableKeys(table_).key_size()) return {};
-  return {KeyRole::Kind::kRow, {}, {segments.begin(), segments.end()}};
+  return {.kind = KeyRole::Kind::kRow, .segments = {segments.begin(), segments.end()}};
 }
 
 std::optional<KeyRole> KeyClassifier::classify(std::string_view key) const {

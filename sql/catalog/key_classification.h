@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sql/catalog/catalog.h"
+#include "sql/catalog/structure_kind.h"
 
 namespace redquel::sql {
 
@@ -17,16 +18,14 @@ struct KeyRole {
     kAllRows,     // emp:zset
     kRowCounter,  // emp:rowid
     kSequence,    // emp:id, emp:id:col
-    kValueSet,    // emp:indices:dept:7
-    kNullSet,     // emp:indices:dept:%N
-    kValues,      // emp:indices:dept
-    kOrdered,     // emp:zset:salary
-    kUniques,     // emp:uniques:email
+    kStructure,   // StructureKind::key() of `structure`: emp:zset:salary
+    kValueSet,    // a set of `structure` that lists values: emp:indices:dept:7
     kExpiries,    // emp:zset:%ttl, emp:indices:%ttl
     kUnknown,     // has the prefix, but no part of the table has this form or names these columns
   };
   Kind kind = Kind::kUnknown;
-  std::vector<std::int16_t> columns;  // of the structure
+  const StructureKind* structure = nullptr;  // kStructure, kValueSet
+  std::vector<std::int16_t> columns;         // of the structure
   /// kRow: the segments of the key; kValueSet: those of the values. Hashed ones ("%#…") cannot be undone.
   std::vector<std::string> segments;
 };
@@ -42,8 +41,7 @@ class KeyClassifier {
 
  private:
   KeyRole role(const std::vector<std::string_view>& segments) const;
-  KeyRole with_columns(KeyRole::Kind kind, const std::vector<std::string_view>& names) const;
-  KeyRole index_role(const std::vector<std::string_view>& segments) const;
+  KeyRole structure_role(const StructureKind& kind, const StructureKeyName& name) const;
   KeyRole row_role(const std::vector<std::string_view>& segments) const;
 
   const TableDef& table_;

@@ -433,11 +433,11 @@ std::string_view redis_type(Layout layout) { return kRedisTypes[static_cast<std:
 std::string_view layout_name(Layout layout) { return kLayouts[static_cast<std::size_t>(layout)]; }
 
 bool may_overlap(const TableDef& a, const TableDef& b) {
-  if (redis_type(a.mapping->layout) != redis_type(b.mapping->layout) || a.mapping->database != b.mapping->database) return false;
+  if (redis_type(a.mapping().layout) != redis_type(b.mapping().layout) || a.mapping().database != b.mapping().database) return false;
   const auto a_number = [&](std::int16_t column) { return is_number_slot(a, column); };
   const auto b_number = [&](std::int16_t column) { return is_number_slot(b, column); };
-  for (const KeyTemplate& left : forms_of(*a.mapping)) {
-    for (const KeyTemplate& right : forms_of(*b.mapping)) {
+  for (const KeyTemplate& left : forms_of(a.mapping())) {
+    for (const KeyTemplate& right : forms_of(b.mapping())) {
       if (KeyTemplate::may_overlap(left, a_number, right, b_number)) return true;
     }
   }
@@ -445,7 +445,7 @@ bool may_overlap(const TableDef& a, const TableDef& b) {
 }
 
 bool may_reach(const TableDef& foreign, std::string_view prefix) {
-  const Mapping& mapping = *foreign.mapping;
+  const Mapping& mapping = foreign.mapping();
   const auto is_number = [&](std::int16_t column) { return is_number_slot(foreign, column); };
   std::vector<KeyTemplate> forms = forms_of(mapping);
   for (const IndexDef& index : foreign.indexes) forms.push_back(index_key(index));
@@ -465,9 +465,9 @@ std::string template_text(const KeyTemplate& key, const TableDef& table) {
 }
 
 std::optional<std::string> option_text(const CatalogSnapshot& catalog, const TableDef& table, const Mapping::Option& option) {
-  if (option.column == 0) return option.name == "key" ? template_text(table.mapping->key, table) : option.value;
+  if (option.column == 0) return option.name == "key" ? template_text(table.mapping().key, table) : option.value;
   if (option.name != "parent") return option.value;
-  const auto parent = catalog.find_table(table.mapping->column(option.column).parent);
+  const auto parent = catalog.find_table(table.mapping().column(option.column).parent);
   if (!parent) return std::nullopt;
   const std::string name = quote_identifier(parent->name);
   return parent->schema == table.schema ? name : quote_identifier(parent->schema) + "." + name;
@@ -481,18 +481,18 @@ std::string ohm_index_key(const TableDef& table, std::int16_t column, bool is_un
     for (const char c : text) result.append(c == '{' || c == '}' ? 2 : 1, c);
     return result;
   };
-  const std::string field = escaped(table.mapping->column(column).field);
-  if (is_unique) return escaped(ohm_key(*table.mapping, "uniques:")) + field;
-  return fmt::format("{}{}:{{{}}}", escaped(ohm_key(*table.mapping, "indices:")), field, table.find_column(column)->name);
+  const std::string field = escaped(table.mapping().column(column).field);
+  if (is_unique) return escaped(ohm_key(table.mapping(), "uniques:")) + field;
+  return fmt::format("{}{}:{{{}}}", escaped(ohm_key(table.mapping(), "indices:")), field, table.find_column(column)->name);
 }
 
 bool is_believed(const IndexDef& index) { return index.state == IndexState::kReady; }
 
 bool has_unkept_structure(const TableDef& table) {
-  return std::any_of(table.indexes.begin(), table.indexes.end(), [](const IndexDef& index) { return !index.maintained; });
+  return std::any_of(table.indexes.begin(), table.indexes.end(), [](const IndexDef& index) { return !index.mapped().maintained; });
 }
 
-KeyTemplate index_key(const IndexDef& index) { return KeyTemplate::parse_stored(index.key); }
+KeyTemplate index_key(const IndexDef& index) { return KeyTemplate::parse_stored(index.mapped().key); }
 
 std::string joined_slots(const std::vector<std::int16_t>& columns) {
   std::string text;
@@ -509,7 +509,7 @@ std::string natural_member(const TableDef& table, const KeyTemplate& structure) 
 }
 
 KeyTemplate index_member(const TableDef& table, const IndexDef& index) {
-  return KeyTemplate::parse_stored(index.member.empty() ? natural_member(table, index_key(index)) : index.member);
+  return KeyTemplate::parse_stored(index.mapped().member.empty() ? natural_member(table, index_key(index)) : index.mapped().member);
 }
 
 std::vector<std::int16_t> columns_beside_key(const IndexDef& index) {
@@ -524,7 +524,7 @@ std::vector<std::int16_t> columns_beside_key(const IndexDef& index) {
 bool is_hash_lookup(const IndexDef& index) { return index.method == IndexMethod::kLookup && !columns_beside_key(index).empty(); }
 
 KeyTemplate index_field(const IndexDef& index) {
-  return KeyTemplate::parse_stored(index.field.empty() ? joined_slots(columns_beside_key(index)) : index.field);
+  return KeyTemplate::parse_stored(index.mapped().field.empty() ? joined_slots(columns_beside_key(index)) : index.mapped().field);
 }
 
 std::int16_t ordered_column(const IndexDef& index) {
@@ -539,9 +539,9 @@ std::vector<std::int16_t> versioned_slots(const Mapping& mapping) {
 }
 
 const IndexDef* versions_index(const TableDef& table) {
-  const std::vector<std::int16_t> slots = versioned_slots(*table.mapping);
+  const std::vector<std::int16_t> slots = versioned_slots(table.mapping());
   for (const IndexDef& index : table.indexes) {
-    if (index.method != IndexMethod::kZset || !index.maintained || !is_believed(index) || ordered_column(index) != table.mapping->version) continue;
+    if (index.method != IndexMethod::kZset || !index.mapped().maintained || !is_believed(index) || ordered_column(index) != table.mapping().version) continue;
     const std::vector<std::int16_t> own = index_key(index).slots();
     if (std::is_permutation(own.begin(), own.end(), slots.begin(), slots.end())) return &index;
   }

@@ -26,7 +26,7 @@ OmittedParts parts_of_key(const TableDef& table, std::span<const std::int16_t> c
 
 OmittedParts omitted_parts(const TableDef& table, std::span<const std::int16_t> columns) {
   const OmittedParts parts = parts_of_key(table, columns);
-  if (!parts.any() || table.rows_expire() || table.mapping) return {};
+  if (!parts.any() || table.rows_expire() || table.is_mapped()) return {};
   const auto has_whole_members = [&](const IndexDef& index) {
     return !index.short_members && index.state != IndexState::kDropping && is_over(index, columns);
   };
@@ -79,7 +79,7 @@ void choose_member_forms(const TableDef* before, TableDef& table) {
     return before != nullptr && std::ranges::find(before->indexes, index.oid, &IndexDef::oid) != before->indexes.end();
   };
   for (IndexDef& index : table.indexes) {
-    if (table.mapping || is_old(index)) continue;
+    if (table.is_mapped() || is_old(index)) continue;
     const auto has_whole_members = [&](const IndexDef& other) {
       return is_old(other) && !other.short_members && std::ranges::equal(other.parts, index.parts, {}, &IndexDef::Part::column, &IndexDef::Part::column);
     };

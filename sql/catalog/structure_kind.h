@@ -69,18 +69,32 @@ struct StructureEntry {
   bool first_is_member = false;  // `first` is the row's member and left out
 };
 
+/// The name of a structure's key, taken apart: "uniques:email". Views into the name; names are escaped (key_segments.h).
+struct StructureKeyName {
+  std::vector<std::string_view> columns;  // the names of the columns' fields
+  std::vector<std::string_view> values;   // of the set of one value, parallel to the columns; empty: StructureKind::key()
+};
+
+/// The words by which update_row.lua moves an entry: the script's letter for the kind, and a word for the new entry.
+struct ScriptMove {
+  std::string_view letter, word;
+};
+
 /// A kind of index structure: its keys, the entries of rows, and the elements that these are in Redis. Writes, checks, repair and removal
 /// work on elements, whatever the kind. One class per kind, without state.
 class StructureKind {
  public:
   virtual ~StructureKind() = default;
 
+  virtual Structure::Kind kind() const = 0;
   /// The name of its entries in reports of the index checker.
   virtual std::string_view name() const = 0;
   /// The form of key().
   virtual const ElementForm& form() const = 0;
   /// The key that exists as long as the structure has entries.
   virtual std::string key(const TableKeys& keys, std::span<const std::int16_t> columns) const = 0;
+  /// Takes the name of a key apart, without the table's prefix. nullopt: the kind has no keys of this form.
+  virtual std::optional<StructureKeyName> read_key(std::span<const std::string_view> segments) const = 0;
   /// key() lists values, each of which has a set of its own (TableKeys::value_set).
   virtual bool lists_values() const { return false; }
   /// Two rows may not have the same element: the value of an element is its owner.
@@ -98,6 +112,8 @@ class StructureKind {
   /// Returns true if a script can move the entry of a single column without a previous read of the row: it makes the old entry from the
   /// old field.
   virtual bool is_moved_by_script(Type column) const = 0;
+  /// `second`: the second word of the new entry; without data if there is none. Called only for kinds that are moved by scripts.
+  virtual ScriptMove script_move(const StructurePlace& place, std::string_view second) const;
   /// Return an entry's key and the words behind it as EXPLAIN prints them. `names`: the columns' names, "<dept>:<job>".
   virtual std::string shown_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view names) const;
   virtual std::string shown_suffix(std::string_view names) const;
@@ -105,5 +121,7 @@ class StructureKind {
 
 /// The class of a kind.
 const StructureKind& structure_kind(Structure::Kind kind);
+/// The classes of all kinds.
+std::span<const StructureKind* const> structure_kinds();
 
 }  // namespace redquel::sql

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/catalog/key_segments.h"
 #include "sql/types/index_value.h"
 
 namespace redquel::sql {
@@ -12,9 +13,31 @@ bool has_null(std::span<const Datum> values) { return std::ranges::any_of(values
 /// A set of members for each value, and the set of the values.
 class SetsKind final : public StructureKind {
  public:
+  Structure::Kind kind() const override { return Structure::Kind::kSets; }
   std::string_view name() const override { return "set"; }
   const ElementForm& form() const override { return kSetForm; }
   std::string key(const TableKeys& keys, std::span<const std::int16_t> columns) const override { return keys.values(columns); }
+  /// "indices:dept,job", and "indices:dept:7:job:clerk" of a value.
+  std::optional<StructureKeyName> read_key(std::span<const std::string_view> segments) const override {
+    if (segments.size() < 2 || segments[0] != "indices") return std::nullopt;
+    StructureKeyName name;
+    if (segments.size() == 2) {
+      std::string_view rest = segments[1];
+      while (true) {
+        const std::size_t comma = rest.find(',');
+        name.columns.push_back(rest.substr(0, comma));
+        if (comma == std::string_view::npos) return name;
+        rest.remove_prefix(comma + 1);
+      }
+    }
+    if (segments.size() % 2 == 0) return std::nullopt;
+    for (std::size_t index = 1; index < segments.size(); index += 2) {
+      name.columns.push_back(segments[index]);
+      name.values.push_back(segments[index + 1]);
+    }
+    const bool is_null_set = name.values.size() == 1 && name.values[0] == kNullSegment;
+    return is_null_set ? std::nullopt : std::optional(std::move(name));
+  }
   bool lists_values() const override { return true; }
 
   /// The key of the set, and the value as the set of values has it.
@@ -37,6 +60,7 @@ class SetsKind final : public StructureKind {
 
   /// The text of an integer stands in keys as it is.
   bool is_moved_by_script(Type column) const override { return is_integer_type(column.oid); }
+  ScriptMove script_move(const StructurePlace& place, std::string_view) const override { return {"s", place.value_prefix}; }
   std::string shown_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view names) const override {
     return keys.values(columns).append(":").append(names);
   }
@@ -45,9 +69,15 @@ class SetsKind final : public StructureKind {
 /// A set of the members of rows whose value is NULL.
 class NullsKind final : public StructureKind {
  public:
+  Structure::Kind kind() const override { return Structure::Kind::kNulls; }
   std::string_view name() const override { return "nulls"; }
   const ElementForm& form() const override { return kSetForm; }
   std::string key(const TableKeys& keys, std::span<const std::int16_t> columns) const override { return keys.null_set(columns[0]); }
+  /// "indices:dept:%N".
+  std::optional<StructureKeyName> read_key(std::span<const std::string_view> segments) const override {
+    if (segments.size() != 3 || segments[0] != "indices" || segments[2] != kNullSegment) return std::nullopt;
+    return StructureKeyName{{segments[1]}, {}};
+  }
 
   std::optional<StructureEntry> entry(const StructurePlace&, const EntryValues& row) const override {
     return has_null(row.values) ? std::optional(StructureEntry{}) : std::nullopt;
@@ -60,15 +90,22 @@ class NullsKind final : public StructureKind {
   }
 
   bool is_moved_by_script(Type) const override { return true; }
+  ScriptMove script_move(const StructurePlace&, std::string_view) const override { return {"n", ""}; }
   std::string shown_suffix(std::string_view) const override { return " if it is NULL"; }
 };
 
 /// A zset in the order of a column.
 class ZsetKind final : public StructureKind {
  public:
+  Structure::Kind kind() const override { return Structure::Kind::kZset; }
   std::string_view name() const override { return "ordered"; }
   const ElementForm& form() const override { return kZsetForm; }
   std::string key(const TableKeys& keys, std::span<const std::int16_t> columns) const override { return keys.ordered(columns[0]); }
+  /// "zset:salary".
+  std::optional<StructureKeyName> read_key(std::span<const std::string_view> segments) const override {
+    if (segments.size() != 2 || segments[0] != "zset") return std::nullopt;
+    return StructureKeyName{{segments[1]}, {}};
+  }
 
   /// The member and the score.
   std::optional<StructureEntry> entry(const StructurePlace& place, const EntryValues& row) const override {
@@ -84,14 +121,21 @@ class ZsetKind final : public StructureKind {
   }
 
   bool is_moved_by_script(Type column) const override { return has_score(column); }
+  ScriptMove script_move(const StructurePlace&, std::string_view score) const override { return {"z", score.data() == nullptr ? "0" : score}; }
 };
 
 /// A hash from values to the members of the rows that own them.
 class UniquesKind final : public StructureKind {
  public:
+  Structure::Kind kind() const override { return Structure::Kind::kUnique; }
   std::string_view name() const override { return "unique"; }
   const ElementForm& form() const override { return kHashForm; }
   std::string key(const TableKeys& keys, std::span<const std::int16_t> columns) const override { return keys.uniques(columns); }
+  /// "uniques:email:name".
+  std::optional<StructureKeyName> read_key(std::span<const std::string_view> segments) const override {
+    if (segments.size() < 2 || segments[0] != "uniques") return std::nullopt;
+    return StructureKeyName{{segments.begin() + 1, segments.end()}, {}};
+  }
   bool has_owners() const override { return true; }
 
   /// The field.
@@ -117,18 +161,17 @@ std::string StructureKind::shown_key(const TableKeys& keys, std::span<const std:
 }
 std::string StructureKind::shown_suffix(std::string_view) const { return {}; }
 
-const StructureKind& structure_kind(Structure::Kind kind) {
+ScriptMove StructureKind::script_move(const StructurePlace&, std::string_view) const { return {}; }
+
+std::span<const StructureKind* const> structure_kinds() {
   static const SetsKind sets;
   static const ZsetKind zset;
   static const UniquesKind uniques;
   static const NullsKind nulls;
-  switch (kind) {
-    case Structure::Kind::kSets: return sets;
-    case Structure::Kind::kZset: return zset;
-    case Structure::Kind::kUnique: return uniques;
-    case Structure::Kind::kNulls: return nulls;
-  }
-  return sets;
+  static const StructureKind* const kinds[] = {&sets, &zset, &uniques, &nulls};  // in the order of Structure::Kind
+  return kinds;
 }
+
+const StructureKind& structure_kind(Structure::Kind kind) { return *structure_kinds()[static_cast<std::size_t>(kind)]; }
 
 }  // namespace redquel::sql

@@ -24,7 +24,7 @@ void add(std::vector<Structure>& structures, Structure structure) {
 }  // namespace
 
 std::vector<Structure> structures_of(const TableDef& table, const IndexDef& index) {
-  if (table.mapping || (is_remembered(index.method) && !index.unique)) return {};
+  if (!std::holds_alternative<ManagedIndex>(index.storage)) return {};
   std::vector<Structure> structures;
   const bool readable = index.state == IndexState::kReady;
   std::vector<std::int16_t> columns;
@@ -50,7 +50,7 @@ std::vector<Structure> structures_of(const TableDef& table, const IndexDef& inde
 }
 
 std::vector<Structure> structures_of(const TableDef& table) {
-  if (table.mapping) return {};  // its structures are the application's
+  if (table.is_mapped()) return {};  // its structures are the application's
   std::vector<Structure> structures;
   for (const IndexDef& index : table.indexes) {
     if (index.state == IndexState::kDropping) continue;

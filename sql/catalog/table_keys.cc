@@ -237,7 +237,8 @@ std::string_view TableKeys::member_of_ordered(std::string_view ordered_member) {
 }
 
 const ColumnDef* TableKeys::presence_column() const {
-  if (table_.presence) return *table_.presence == 0 ? nullptr : table_.find_column(*table_.presence);
+  const auto* rows = std::get_if<ManagedRows>(&table_.storage);
+  if (rows != nullptr && rows->presence) return *rows->presence == 0 ? nullptr : table_.find_column(*rows->presence);
   for (const ColumnDef& column : table_.columns) {
     if (column.not_null && !column.missing && !table_.in_primary_key(column.number)) return &column;
   }
@@ -254,7 +255,7 @@ bool TableKeys::stores_key_column(const ColumnDef& column) const {
 }
 
 bool TableKeys::writes_key_column(const ColumnDef* column) const {
-  if (table_.stores_key || presence_column() == nullptr) return true;
+  if (table_.managed().stores_key || presence_column() == nullptr) return true;
   return column != nullptr && !canonical_text_is_output(column->type);
 }
 

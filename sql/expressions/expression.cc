@@ -5,17 +5,13 @@
 #include <type_traits>
 
 #include "sql/functions/object_names.h"
+#include "sql/overloaded.h"
 #include "sql/types/compare.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {
-
-template <class... Handlers>
-struct Overloaded : Handlers... {
-  using Handlers::operator()...;
-};
 
 template <class T, class... Candidates>
 inline constexpr bool kIsAnyOf = (std::is_same_v<T, Candidates> || ...);

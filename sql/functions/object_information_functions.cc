@@ -120,7 +120,7 @@ bool plain_rule_text(Context context, Int rule, std::string& out) { return rule_
 
 std::optional<Int> replica_identity(Context context, Int relation) {
   const auto table = catalog_of(context).find_table(static_cast<Oid>(relation));
-  return table && table->primary_key_oid != 0 ? std::optional(static_cast<Int>(table->primary_key_oid)) : std::nullopt;
+  return table && table->primary_key_index.oid != 0 ? std::optional(static_cast<Int>(table->primary_key_index.oid)) : std::nullopt;
 }
 
 ColumnPtr no_compression(std::span<const ColumnPtr>, std::size_t rows, Type result, Context) {

@@ -7,6 +7,7 @@
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
 #include "sql/types/compare.h"
+#include "sql/types/type_families.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {
@@ -53,36 +54,6 @@ struct OrderFunction {
   std::string_view name;
   Oid left, right;
 };
-constexpr OrderFunction kOfOneType[] = {
-    {"btint4cmp", oid::kInt4, oid::kInt4},
-    {"btint8cmp", oid::kInt8, oid::kInt8},
-    {"btfloat4cmp", oid::kFloat4, oid::kFloat4},
-    {"btfloat8cmp", oid::kFloat8, oid::kFloat8},
-    {"btoidcmp", oid::kOid, oid::kOid},
-    {"btboolcmp", oid::kBool, oid::kBool},
-    {"btoidvectorcmp", oid::kOidVector, oid::kOidVector},
-    {"btarraycmp", oid::kAnyArray, oid::kAnyArray},
-    {"btrecordcmp", oid::kRecord, oid::kRecord},
-    {"bttidcmp", oid::kTid, oid::kTid},
-    {"numeric_cmp", oid::kNumeric, oid::kNumeric},
-    {"date_cmp", oid::kDate, oid::kDate},
-    {"time_cmp", oid::kTime, oid::kTime},
-    {"timetz_cmp", oid::kTimetz, oid::kTimetz},
-    {"timestamp_cmp", oid::kTimestamp, oid::kTimestamp},
-    {"timestamptz_cmp", oid::kTimestamptz, oid::kTimestamptz},
-    {"interval_cmp", oid::kInterval, oid::kInterval},
-    {"cash_cmp", oid::kMoney, oid::kMoney},
-    {"uuid_cmp", oid::kUuid, oid::kUuid},
-    {"macaddr_cmp", oid::kMacaddr, oid::kMacaddr},
-    {"macaddr8_cmp", oid::kMacaddr8, oid::kMacaddr8},
-    {"network_cmp", oid::kInet, oid::kInet},
-    {"bitcmp", oid::kBit, oid::kBit},
-    {"varbitcmp", oid::kVarbit, oid::kVarbit},
-    {"jsonb_cmp", oid::kJsonb, oid::kJsonb},
-    {"range_cmp", oid::kAnyRange, oid::kAnyRange},
-    {"multirange_cmp", oid::kAnyMultirange, oid::kAnyMultirange},
-    {"enum_cmp", oid::kAnyEnum, oid::kAnyEnum},
-};
 constexpr OrderFunction kOfTwoTypes[] = {
     {"btint24cmp", oid::kInt2, oid::kInt4},
     {"btint28cmp", oid::kInt2, oid::kInt8},
@@ -118,7 +89,11 @@ std::vector<ScalarFunction> three_way_functions() {
   const auto add = [&](const OrderFunction& function, Kernel kernel, Volatility volatility) {
     table.push_back(column_function(function.name, {Type{function.left}, Type{function.right}}, kInt4, kernel, volatility, true));
   };
-  for (const OrderFunction& function : kOfOneType) add(function, order_of_two, Volatility::kImmutable);
+  for (const std::span<const TypeRow> family : type_families()) {
+    for (const auto& [type, functions, order] : family) {
+      if (!order.compare.empty()) add({order.compare, type.oid, type.oid}, order_of_two, Volatility::kImmutable);
+    }
+  }
   for (const OrderFunction& function : kOfTwoTypes) {
     const bool asks_zone = function.name.find("timestamptz") != std::string_view::npos;
     add(function, order_of_operators, asks_zone ? Volatility::kStable : Volatility::kImmutable);

@@ -17,6 +17,7 @@
 #include "sql/types/numeric.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_families.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {
@@ -261,35 +262,6 @@ void add_pair_results(std::vector<ScalarFunction>& table, std::index_sequence<i.
    ...);
 }
 
-struct ExtremeNames {
-  std::string_view larger, smaller;
-  Oid type;
-};
-constexpr ExtremeNames kExtremeNames[] = {
-    {"int2larger", "int2smaller", oid::kInt2},
-    {"int4larger", "int4smaller", oid::kInt4},
-    {"int8larger", "int8smaller", oid::kInt8},
-    {"float4larger", "float4smaller", oid::kFloat4},
-    {"float8larger", "float8smaller", oid::kFloat8},
-    {"numeric_larger", "numeric_smaller", oid::kNumeric},
-    {"cashlarger", "cashsmaller", oid::kMoney},
-    {"oidlarger", "oidsmaller", oid::kOid},
-    {"text_larger", "text_smaller", oid::kText},
-    {"bpchar_larger", "bpchar_smaller", oid::kBpchar},
-    {"date_larger", "date_smaller", oid::kDate},
-    {"time_larger", "time_smaller", oid::kTime},
-    {"timetz_larger", "timetz_smaller", oid::kTimetz},
-    {"timestamp_larger", "timestamp_smaller", oid::kTimestamp},
-    {"timestamptz_larger", "timestamptz_smaller", oid::kTimestamptz},
-    {"interval_larger", "interval_smaller", oid::kInterval},
-    {"network_larger", "network_smaller", oid::kInet},
-    {"tidlarger", "tidsmaller", oid::kTid},
-    {"pg_lsn_larger", "pg_lsn_smaller", oid::kPgLsn},
-    {"xid8_larger", "xid8_smaller", kXid8.oid},
-    {"array_larger", "array_smaller", oid::kAnyArray},
-    {"enum_larger", "enum_smaller", oid::kAnyEnum},
-};
-
 }  // namespace
 
 std::vector<ScalarFunction> transition_functions() {
@@ -327,9 +299,12 @@ std::vector<ScalarFunction> transition_functions() {
       scalar<numeric_after>("numeric_inc", {kNumeric}, kNumeric),
   };
   add_pair_results(table, std::make_index_sequence<std::size(kPairResults)>{});
-  for (const ExtremeNames& pair : kExtremeNames) {
-    table.push_back({.name = pair.larger, .arguments = {pair.type, pair.type}, .result = pair.type, .kernel = extreme_of_two<true>});
-    table.push_back({.name = pair.smaller, .arguments = {pair.type, pair.type}, .result = pair.type, .kernel = extreme_of_two<false>});
+  for (const std::span<const TypeRow> family : type_families()) {
+    for (const auto& [type, functions, order] : family) {
+      if (order.larger.empty()) continue;
+      table.push_back({.name = order.larger, .arguments = {type.oid, type.oid}, .result = type.oid, .kernel = extreme_of_two<true>});
+      table.push_back({.name = order.smaller, .arguments = {type.oid, type.oid}, .result = type.oid, .kernel = extreme_of_two<false>});
+    }
   }
   return table;
 }

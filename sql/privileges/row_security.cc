@@ -10,10 +10,10 @@ bool owns_table(const TableDef& table, Oid role, const RoleSet& roles, std::stri
 }
 
 RowSecurity row_security(const TableDef& table, Oid role, const RoleSet& roles, std::string_view database) {
-  if (!table.row_security) return RowSecurity::kNone;
+  if (!table.security.enabled) return RowSecurity::kNone;
   const RoleDef* known = roles.find(role);
   if (roles.is_superuser(role) || (known != nullptr && known->bypass_row_security)) return RowSecurity::kBypassed;
-  if (!table.force_row_security && owns_table(table, role, roles, database)) return RowSecurity::kBypassed;
+  if (!table.security.forced && owns_table(table, role, roles, database)) return RowSecurity::kBypassed;
   return RowSecurity::kEnabled;
 }
 

@@ -217,12 +217,12 @@ std::string index_definition(const TableDef& table, const IndexDef& index, const
   if (index.nulls_not_distinct) text += " NULLS NOT DISTINCT";
   if (!index.definition_suffix.empty()) text += " " + index.definition_suffix;
   if (!index.predicate_sql.empty()) text += " WHERE " + written_expression(table, index.predicate_sql, pretty, context);
-  if (!index.key.empty()) {
+  if (const auto* structure = std::get_if<MappedIndex>(&index.storage)) {
     text += " WITH (key=";
     append_quoted_literal(template_text(index_key(index), table), text);
-    text += index.maintained ? ", maintained=redquel" : ", maintained=application";
-    if (index.length > 0) text += ", length=" + std::to_string(index.length);
-    for (const auto& [option, stored] : {std::pair(", member=", index.member), std::pair(", field=", index.field)}) {
+    text += structure->maintained ? ", maintained=redquel" : ", maintained=application";
+    if (structure->length > 0) text += ", length=" + std::to_string(structure->length);
+    for (const auto& [option, stored] : {std::pair(", member=", structure->member), std::pair(", field=", structure->field)}) {
       if (stored.empty()) continue;
       text += option;
       append_quoted_literal(template_text(KeyTemplate::parse_stored(stored), table), text);

@@ -45,7 +45,7 @@ void add_type(RowWriter& out, const CatalogSnapshot& catalog, const UserType& ty
 }
 
 void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& table) {
-  if (table.mapping) out.add(kClass, table.oid, 0, kForeignServer, kRedisServer, 0, 'n');
+  if (table.is_mapped()) out.add(kClass, table.oid, 0, kForeignServer, kRedisServer, 0, 'n');
   out.add(kType, table.row_type, 0, kClass, table.oid, 0, 'i');
   if (table.row_array != 0) out.add(kType, table.row_array, 0, kType, table.row_type, 0, 'i');
   out.add(kClass, table.oid, 0, kNamespace, schema_oid(catalog, table.schema), 0, 'n');
@@ -64,7 +64,7 @@ void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& t
     }
     if (constraint.index != 0) out.add(kClass, constraint.index, 0, kConstraint, constraint.oid, 0, 'i');
   }
-  for (const PolicyDef& policy : table.policies) {
+  for (const PolicyDef& policy : table.security.policies) {
     out.add(kPolicy, policy.oid, 0, kClass, table.oid, 0, 'a');
     for (const PolicyDef::Reference& reference : policy.references) {
       const Oid in = catalog.functions.contains(reference.relation) ? kProcedure : kClass;
@@ -175,7 +175,7 @@ void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
   for (const auto& [oid, table] : catalog.tables) {
     for (const ColumnDef& column : table->columns) add(oid, kClass, column.number, column.comment);
     for (const Constraint& constraint : constraints_of(*table)) add(constraint.oid, kConstraint, 0, constraint.comment);
-    for (const PolicyDef& policy : table->policies) add(policy.oid, kPolicy, 0, policy.comment);
+    for (const PolicyDef& policy : table->security.policies) add(policy.oid, kPolicy, 0, policy.comment);
   }
   for (const auto& [oid, type] : catalog.types) {
     add(oid, kType, 0, type->comment);

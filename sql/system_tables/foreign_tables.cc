@@ -17,7 +17,7 @@ namespace redquel::sql {
 
 std::optional<std::string> option_array(const CatalogSnapshot& catalog, const TableDef& table, std::int16_t column) {
   std::string array;
-  for (const Mapping::Option& option : table.mapping->options) {
+  for (const Mapping::Option& option : table.mapping().options) {
     if (option.column != column) continue;
     if (const auto text = option_text(catalog, table, option)) append_array_element(option.name + "=" + *text, array);
   }
@@ -29,7 +29,7 @@ std::optional<std::string> option_array(const CatalogSnapshot& catalog, const Ta
 bool has_foreign_tables(const CatalogSnapshot& catalog) {
   const ForeignServerDef& server = catalog.server;
   if (!server.mappings.empty() || server.acl || owner_role(server.owner) != kPostgresRole) return true;
-  return std::ranges::any_of(catalog.tables, [](const auto& entry) { return entry.second->mapping != nullptr; });
+  return std::ranges::any_of(catalog.tables, [](const auto& entry) { return entry.second->is_mapped(); });
 }
 
 namespace {
@@ -44,7 +44,7 @@ void servers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
 
 void foreign_table_rows(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const auto& [oid, table] : catalog.tables) {
-    if (table->mapping) out.add(oid, kRedisServer, option_array(catalog, *table, 0));
+    if (table->is_mapped()) out.add(oid, kRedisServer, option_array(catalog, *table, 0));
   }
 }
 

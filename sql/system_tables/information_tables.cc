@@ -93,10 +93,10 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
                 const Attribute& attribute) {
   const UserTypePtr domain = attribute.column == nullptr ? nullptr : find_type_by_oid(catalog, attribute.column->domain);
   const UserTypePtr under = domain ? find_type_by_oid(catalog, domain->base_domain) : nullptr;
-  TypeProperties type = under ? TypeProperties{} : type_properties(attribute.type);
-  if (const auto collation = shown_collation(attribute_collation(relation, attribute))) type.collation = collation;
+  const TypeProperties type = under ? TypeProperties{} : type_properties(attribute.type);
+  const std::optional<std::string_view> collation = shown_collation(attribute_collation(relation, attribute));
   const std::string& database = context.database;
-  const bool collated = type.collation.has_value();
+  const bool collated = collation.has_value();
   std::optional<std::string> value, generated;
   std::optional<std::string_view> generation;
   const SequenceDef* identity = nullptr;
@@ -121,7 +121,7 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
   out.add(database, relation.schema, relation.name, attribute.name, attribute.number, value, !attribute.not_null && !(domain && domain->not_null),
           under ? "USER-DEFINED" : data_type(attribute.type.oid), type.maximum_length, type.octet_length, type.precision, type.radix, type.scale,
           type.datetime_precision, type.interval_type, kNull, kNull, kNull, kNull,
-          collated ? std::optional(database) : std::nullopt, collated ? std::optional("pg_catalog") : std::nullopt, type.collation,
+          collated ? std::optional(database) : std::nullopt, collated ? std::optional("pg_catalog") : std::nullopt, collation,
           domain ? std::optional(database) : std::nullopt, domain ? std::optional(domain->schema) : std::nullopt,
           domain ? std::optional(domain->name) : std::nullopt, database,
           under ? under->schema : schema_of_type(catalog, attribute.type.oid),
@@ -151,10 +151,11 @@ void type_attributes(RowWriter& out, const CatalogSnapshot& catalog, const Evalu
     for (const CompositeField& field : composite->fields) {
       ++number;
       const TypeProperties type = type_properties(field.type);
-      const bool collated = type.collation.has_value();
+      const std::optional<std::string_view> collation = shown_collation(collation_of(field.type.oid));
+      const bool collated = collation.has_value();
       out.add(database, composite->schema, composite->name, field.name, number, kNull, true, data_type(field.type.oid), type.maximum_length,
               type.octet_length, kNull, kNull, kNull, collated ? std::optional(database) : std::nullopt,
-              collated ? std::optional("pg_catalog") : std::nullopt, type.collation, type.precision, type.radix, type.scale,
+              collated ? std::optional("pg_catalog") : std::nullopt, collation, type.precision, type.radix, type.scale,
               type.datetime_precision, type.interval_type, kNull, database, schema_of_type(catalog, field.type.oid),
               type_info(field.type.oid).name, kNull, kNull, kNull, kNull, std::to_string(number), false);
     }

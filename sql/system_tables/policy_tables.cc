@@ -55,7 +55,7 @@ std::string role_names(const PolicyDef& policy) {
 
 void policies(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const auto& [oid, table] : catalog.tables) {
-    for (const PolicyDef& policy : table->policies) {
+    for (const PolicyDef& policy : table->security.policies) {
       const std::string condition = shown_condition(*table, policy.using_sql, context);
       const std::string check = shown_condition(*table, policy.check_sql, context);
       out.add(policy.oid, policy.name, oid, command_letter(policy.command), !policy.restrictive, array_text(policy.roles),
@@ -66,7 +66,7 @@ void policies(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
 
 void policies_in_words(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const auto& [oid, table] : catalog.tables) {
-    for (const PolicyDef& policy : table->policies) {
+    for (const PolicyDef& policy : table->security.policies) {
       const std::string condition = shown_condition(*table, policy.using_sql, context);
       const std::string check = shown_condition(*table, policy.check_sql, context);
       out.add(table->schema, table->name, policy.name, policy.restrictive ? "RESTRICTIVE" : "PERMISSIVE", role_names(policy),

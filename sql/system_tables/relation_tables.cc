@@ -39,8 +39,8 @@ Oid access_method(const Relation& relation) {
 /// pg_class.reloptions.
 std::optional<std::string> options_of(const Relation& relation) {
   if (relation.kind == 'r' && relation.table != nullptr && relation.table->rows_expire()) {
-    const TableDef& table = *relation.table;
-    const std::string option = table.ttl_column != 0 ? "ttl_column=" + table.find_column(table.ttl_column)->name : "ttl=" + table.ttl;
+    const RowExpiry& expiry = relation.table->managed().expiry;
+    const std::string option = expiry.column != 0 ? "ttl_column=" + relation.table->find_column(expiry.column)->name : "ttl=" + expiry.written;
     ArrayValue options;
     options.elements.emplace_back(option);
     options.make_vector();
@@ -115,7 +115,7 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
             shared ? oid::kGlobalTablespace : 0, relation.kind == 'S' ? 1 : 0, rows, 0, 0, indexes > 0, shared,
             is_temporary_schema(relation.schema) ? 't' : 'p', relation.kind,
             columns, checks, relation.kind == 'v' || relation.kind == 'm', has_foreign_keys, false,
-            is_table && relation.table->row_security, is_table && relation.table->force_row_security,
+            is_table && relation.table->security.enabled, is_table && relation.table->security.forced,
             !is_table || relation.table->populated,
             is_table ? 'd' : 'n', false, 0, 0, 0, shown_acl(catalog, relation), options_of(relation), kNull);
   }
@@ -133,7 +133,7 @@ char identity_letter(const ColumnDef* column) {
 
 /// pg_attribute.attfdwoptions.
 std::optional<std::string> foreign_options(const CatalogSnapshot& catalog, const Relation& relation, std::int16_t column) {
-  if (relation.table == nullptr || relation.index || !relation.table->mapping) return std::nullopt;
+  if (relation.table == nullptr || relation.index || !relation.table->is_mapped()) return std::nullopt;
   return option_array(catalog, *relation.table, column);
 }
 

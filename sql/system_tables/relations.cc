@@ -12,7 +12,7 @@ namespace redquel::sql {
 namespace {
 
 Relation table_relation(const TableDef& table) {
-  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.mapping ? 'f' : table.materialized ? 'm' : 'r', .owner = owner_name(table.owner),
+  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.is_mapped() ? 'f' : table.materialized ? 'm' : 'r', .owner = owner_name(table.owner),
           .comment = table.comment, .table = &table};
 }
 
@@ -67,7 +67,7 @@ std::optional<Relation> find_in_schema(const CatalogSnapshot& catalog, std::stri
     if (table->schema != schema) continue;
     if (table->name == name) return table_relation(*table);
     if (const IndexDef* index = table->find_index(name)) return index_relation(*table, *index);
-    if (!table->primary_key.empty() && table->primary_key_name == name) {
+    if (!table->primary_key.empty() && table->primary_key_index.name == name) {
       return index_relation(*table, primary_key_index(*table));
     }
   }
@@ -126,19 +126,19 @@ Oid method_oid(IndexMethod method) {
 
 IndexDef primary_key_index(const TableDef& table) {
   IndexDef index;
-  index.oid = table.primary_key_oid;
-  index.name = table.primary_key_name;
+  index.oid = table.primary_key_index.oid;
+  index.name = table.primary_key_index.name;
   index.unique = index.primary = index.constraint = true;
-  index.comment = table.primary_key_comment;
-  index.constraint_comment = table.primary_key_constraint_comment;
+  index.comment = table.primary_key_index.comment;
+  index.constraint_comment = table.primary_key_index.constraint_comment;
   for (std::int16_t number : table.primary_key) index.parts.push_back({number, false, false});
-  index.included = table.primary_key_included;
+  index.included = table.primary_key_index.included;
   return index;
 }
 
 std::vector<IndexDef> all_indexes(const TableDef& table) {
   std::vector<IndexDef> indexes;
-  if (!table.primary_key.empty() && !table.mapping) indexes.push_back(primary_key_index(table));
+  if (!table.primary_key.empty() && !table.is_mapped()) indexes.push_back(primary_key_index(table));
   std::ranges::copy_if(table.indexes, std::back_inserter(indexes), [](const IndexDef& index) { return !index.is_hidden(); });
   return indexes;
 }
@@ -177,7 +177,7 @@ std::optional<Relation> find_relation(const CatalogSnapshot& catalog, Oid relati
     if (is_composite(*type) && type->relation == relation) return type_relation(*type);
   }
   for (const auto& [oid, table] : catalog.tables) {
-    if (table->primary_key_oid == relation && !table->primary_key.empty()) {
+    if (table->primary_key_index.oid == relation && !table->primary_key.empty()) {
       return index_relation(*table, primary_key_index(*table));
     }
     const auto index = std::ranges::find(table->indexes, relation, &IndexDef::oid);

@@ -18,7 +18,7 @@ void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCont
     const bool indexed = relation.table != nullptr && !all_indexes(*relation.table).empty();
     const bool keeps_references = relation.table != nullptr && relation.table->has_foreign_keys();  // in PostgreSQL by triggers
     out.add(relation.schema, relation.name, relation.owner, kNull, indexed, false, keeps_references,
-            relation.table != nullptr && relation.table->row_security);
+            relation.table != nullptr && relation.table->security.enabled);
   }
 }
 

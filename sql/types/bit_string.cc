@@ -100,6 +100,7 @@ template <bool is_fixed>
 struct BitType : StoredAs<std::string_view> {
   static constexpr bool kHasHashClass = false;
   static constexpr const ModifierOperations* kModifier = &kBitModifier<is_fixed>;
+  static TypeProperties properties(Type type) { return type.modifier < 0 ? TypeProperties{} : TypeProperties{.maximum_length = type.modifier}; }
   static std::string parse(const TextInput& input) { return parse_bits(input.text); }
   static void format(Type, Value value, const SessionSettings&, std::string& out) { out += value; }
   static std::string decode(Type, BinaryReader& reader) {
@@ -121,10 +122,12 @@ struct BitType : StoredAs<std::string_view> {
 std::span<const TypeRow> bit_string_types() {
   static constexpr TypeRow kRows[] = {
       type_row<BitType<true>>({.oid = oid::kBit, .name = "bit", .category = kBitStringCategory, .array = oid::kBitArray},
-                              {"bit_in", "bit_out", "bit_send"}),
+                              {"bit_in", "bit_out", "bit_send"},
+                              {"bitcmp"}),
       type_row<BitType<false>>({.oid = oid::kVarbit, .name = "varbit", .display_name = "bit varying", .category = kBitStringCategory,
                                 .preferred = true, .array = oid::kVarbitArray},
-                               {"varbit_in", "varbit_out", "varbit_send"}),
+                               {"varbit_in", "varbit_out", "varbit_send"},
+                               {"varbitcmp"}),
   };
   return kRows;
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "sql/ascii.h"
 #include "sql/sqlstate.h"
 #include "sql/types/interval.h"
 #include "sql/types/numeric_binary.h"
@@ -30,6 +31,7 @@ struct DateType : StoredAs<std::int32_t> {
   static constexpr JsonForm kJsonForm = JsonForm::kDateTime;
   static Value parse(const TextInput& input) { return parse_date(input.text, input.settings, input.now); }
   static void format(Type, Value value, const SessionSettings& settings, std::string& out) { append_date(value, settings, out); }
+  static TypeProperties properties(Type) { return {.datetime_precision = 0}; }
   static bool prints_stored_form(Type, const SessionSettings& settings) { return settings.date_style == DateStyle::kIso; }
   static bool depends_on_settings(Type) { return true; }
   static Value decode(Type, BinaryReader& reader) {
@@ -59,6 +61,8 @@ std::int32_t encode_precision(std::string_view name, std::string_view suffix, st
 }
 bool rounds(std::int32_t modifier) { return modifier < kMaxTimePrecision; }
 
+TypeProperties time_properties(Type type) { return {.datetime_precision = type.modifier < 0 ? kMaxTimePrecision : type.modifier}; }
+
 constexpr ModifierOperations kTimeModifier{
     .encode = [](std::span<const std::int32_t> written) { return encode_precision("TIME", "", written); },
     .name = [](std::string_view, std::int32_t modifier) { return fmt::format("time({}) without time zone", modifier); },
@@ -68,6 +72,7 @@ constexpr ModifierOperations kTimeModifier{
 
 struct TimeType : MicrosecondType {
   static constexpr const ModifierOperations* kModifier = &kTimeModifier;
+  static TypeProperties properties(Type type) { return time_properties(type); }
   static Value parse(const TextInput& input) { return parse_time(input.text, input.settings, input.now); }
   static void format(Type, Value value, const SessionSettings&, std::string& out) { append_time(value, out); }
   static Value decode(Type, BinaryReader& reader) {
@@ -96,6 +101,7 @@ constexpr ModifierOperations kZonedTimeModifier{
 struct ZonedTimeType : StoredAs<std::string_view> {
   static constexpr bool kIsKeptAsText = false, kIsContinuous = true;
   static constexpr const ModifierOperations* kModifier = &kZonedTimeModifier;
+  static TypeProperties properties(Type type) { return time_properties(type); }
   static std::string parse(const TextInput& input) { return parse_zoned_time(input.text, input.settings, input.now).encode(); }
   static void format(Type, Value value, const SessionSettings&, std::string& out) { append_zoned_time(ZonedTime::decode(value), out); }
   static std::string decode(Type, BinaryReader& reader) {
@@ -136,6 +142,7 @@ struct TimestampType : MicrosecondType {
   static constexpr IndexOrder kIndexOrder = IndexOrder::kScore;
   static constexpr JsonForm kJsonForm = JsonForm::kDateTime;
   static constexpr const ModifierOperations* kModifier = &kTimestampModifier<false>;
+  static TypeProperties properties(Type type) { return time_properties(type); }
   static Value parse(const TextInput& input) { return parse_timestamp(input.text, input.settings, input.now); }
   static void format(Type, Value value, const SessionSettings& settings, std::string& out) { append_timestamp(value, settings, out); }
   static bool prints_stored_form(Type, const SessionSettings& settings) { return settings.date_style == DateStyle::kIso; }
@@ -248,6 +255,16 @@ Interval fold(const Interval& interval) {
 struct IntervalType : StoredAs<Interval> {
   static constexpr bool kIsContinuous = true;
   static constexpr const ModifierOperations* kModifier = &kIntervalModifier;
+  static TypeProperties properties(Type type) {
+    const std::int32_t precision = type.modifier & interval_field::kFullPrecision;
+    const bool is_full = type.modifier < 0 || precision == interval_field::kFullPrecision;
+    TypeProperties properties{.datetime_precision = is_full ? kMaxTimePrecision : precision};
+    std::string fields = type.modifier < 0 ? std::string() : interval_suffix(type.modifier | interval_field::kFullPrecision);
+    if (fields.empty()) return properties;
+    std::ranges::transform(fields, fields.begin(), to_upper);
+    properties.interval_type = fields.substr(1);
+    return properties;
+  }
   static Value parse(const TextInput& input) { return parse_interval(input.text, input.settings, input.type.modifier); }
   static void format(Type, const Value& value, const SessionSettings& settings, std::string& out) { append_interval(value, settings, out); }
   static bool prints_stored_form(Type, const SessionSettings& settings) { return settings.interval_style == IntervalStyle::kPostgres; }
@@ -289,22 +306,28 @@ std::span<const TypeRow> datetime_types() {
   using enum TypeCategory;
   static constexpr TypeRow kRows[] = {
       type_row<DateType>({.oid = oid::kDate, .name = "date", .category = kDateTime, .length = 4, .array = oid::kDateArray},
-                         {.input = "date_in", .output = "date_out", .send = "date_send", .is_stable = true}),
+                         {.input = "date_in", .output = "date_out", .send = "date_send", .is_stable = true},
+                         {"date_cmp", "date_larger", "date_smaller"}),
       type_row<TimeType>({.oid = oid::kTime, .name = "time", .display_name = "time without time zone", .category = kDateTime, .length = 8,
                           .alignment = 'd', .array = oid::kTimeArray},
-                         {"time_in", "time_out", "time_send", "time_hash", "time_hash_extended", true}),
+                         {"time_in", "time_out", "time_send", "time_hash", "time_hash_extended", true},
+                         {"time_cmp", "time_larger", "time_smaller"}),
       type_row<TimestampType>({.oid = oid::kTimestamp, .name = "timestamp", .display_name = "timestamp without time zone",
                                .category = kDateTime, .length = 8, .alignment = 'd', .array = oid::kTimestampArray},
-                              {"timestamp_in", "timestamp_out", "timestamp_send", "timestamp_hash", "timestamp_hash_extended", true}),
+                              {"timestamp_in", "timestamp_out", "timestamp_send", "timestamp_hash", "timestamp_hash_extended", true},
+                              {"timestamp_cmp", "timestamp_larger", "timestamp_smaller"}),
       type_row<TimestamptzType>({.oid = oid::kTimestamptz, .name = "timestamptz", .display_name = "timestamp with time zone",
                                  .category = kDateTime, .preferred = true, .length = 8, .alignment = 'd', .array = oid::kTimestamptzArray},
-                                {.input = "timestamptz_in", .output = "timestamptz_out", .send = "timestamptz_send", .is_stable = true}),
+                                {.input = "timestamptz_in", .output = "timestamptz_out", .send = "timestamptz_send", .is_stable = true},
+                                {"timestamptz_cmp", "timestamptz_larger", "timestamptz_smaller"}),
       type_row<IntervalType>({.oid = oid::kInterval, .name = "interval", .category = kTimespan, .preferred = true, .length = 16,
                               .alignment = 'd', .array = oid::kIntervalArray},
-                             {"interval_in", "interval_out", "interval_send", "interval_hash", "interval_hash_extended", true}),
+                             {"interval_in", "interval_out", "interval_send", "interval_hash", "interval_hash_extended", true},
+                             {"interval_cmp", "interval_larger", "interval_smaller"}),
       type_row<ZonedTimeType>({.oid = oid::kTimetz, .name = "timetz", .display_name = "time with time zone", .category = kDateTime,
                                .length = 12, .alignment = 'd', .array = oid::kTimetzArray},
-                              {"timetz_in", "timetz_out", "timetz_send", "timetz_hash", "timetz_hash_extended", true}),
+                              {"timetz_in", "timetz_out", "timetz_send", "timetz_hash", "timetz_hash_extended", true},
+                              {"timetz_cmp", "timetz_larger", "timetz_smaller"}),
   };
   return kRows;
 }

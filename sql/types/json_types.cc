@@ -109,7 +109,8 @@ std::span<const TypeRow> json_types() {
   static constexpr TypeRow kRows[] = {
       type_row<JsonType>({.oid = oid::kJson, .name = "json", .array = oid::kJsonArray}, {"json_in", "json_out", "json_send"}),
       type_row<JsonbType>({.oid = oid::kJsonb, .name = "jsonb", .array = oid::kJsonbArray},
-                          {"jsonb_in", "jsonb_out", "jsonb_send", "jsonb_hash", "jsonb_hash_extended"}),
+                          {"jsonb_in", "jsonb_out", "jsonb_send", "jsonb_hash", "jsonb_hash_extended"},
+                          {"jsonb_cmp"}),
       type_row<JsonpathType>({.oid = oid::kJsonpath, .name = "jsonpath", .array = oid::kJsonpathArray},
                              {"jsonpath_in", "jsonpath_out", "jsonpath_send"}),
   };

@@ -171,7 +171,8 @@ std::span<const TypeRow> money_types() {
   static constexpr TypeRow kRows[] = {
       type_row<MoneyType>({.oid = oid::kMoney, .name = "money", .category = TypeCategory::kNumeric, .length = 8, .alignment = 'd',
                            .array = oid::kMoneyArray},
-                          {.input = "cash_in", .output = "cash_out", .send = "cash_send", .is_stable = true}),
+                          {.input = "cash_in", .output = "cash_out", .send = "cash_send", .is_stable = true},
+                          {"cash_cmp", "cashlarger", "cashsmaller"}),
   };
   return kRows;
 }

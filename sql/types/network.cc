@@ -242,12 +242,15 @@ std::span<const TypeRow> network_types() {
                                          .operators = oid::kInet},
                                         {"cidr_in", "cidr_out", "cidr_send"}),
       type_row<HardwareAddressType<oid::kMacaddr8>>({.oid = oid::kMacaddr8, .name = "macaddr8", .length = 8, .array = oid::kMacaddr8Array},
-                                                    {"macaddr8_in", "macaddr8_out", "macaddr8_send", "hashmacaddr8", "hashmacaddr8extended"}),
+                                                    {"macaddr8_in", "macaddr8_out", "macaddr8_send", "hashmacaddr8", "hashmacaddr8extended"},
+                                                    {"macaddr8_cmp"}),
       type_row<HardwareAddressType<oid::kMacaddr>>({.oid = oid::kMacaddr, .name = "macaddr", .length = 6, .array = oid::kMacaddrArray},
-                                                   {"macaddr_in", "macaddr_out", "macaddr_send", "hashmacaddr", "hashmacaddrextended"}),
+                                                   {"macaddr_in", "macaddr_out", "macaddr_send", "hashmacaddr", "hashmacaddrextended"},
+                                                   {"macaddr_cmp"}),
       type_row<AddressType<oid::kInet>>({.oid = oid::kInet, .name = "inet", .category = kNetworkCategory, .preferred = true,
                                          .array = oid::kInetArray},
-                                        {"inet_in", "inet_out", "inet_send", "hashinet", "hashinetextended"}),
+                                        {"inet_in", "inet_out", "inet_send", "hashinet", "hashinetextended"},
+                                        {"network_cmp", "network_larger", "network_smaller"}),
   };
   return kRows;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "sql/sqlstate.h"
 #include "sql/types/number_text.h"
 #include "sql/types/numeric_binary.h"
@@ -33,6 +35,7 @@ struct IntegerType : StoredAs<T> {
     if constexpr (sizeof(T) == 8) return parse_int8(input.text);
   }
   static void format(Type, T value, const SessionSettings&, std::string& out) { append_integer(value, out); }
+  static TypeProperties properties(Type) { return {.precision = 8 * static_cast<std::int32_t>(sizeof(T)), .radix = 2, .scale = 0}; }
   static std::uint64_t postgres_hash(Type, T value, HashSeed seed) {
     if constexpr (sizeof(T) == 8) {
       return hash_long(value, seed.value);
@@ -59,6 +62,7 @@ struct FloatType : StoredAs<T> {
       append_float8(value, settings.extra_float_digits, out);
     }
   }
+  static TypeProperties properties(Type) { return {.precision = std::numeric_limits<T>::digits, .radix = 2}; }
   static bool prints_stored_form(Type, const SessionSettings& settings) { return settings.extra_float_digits > 0; }
   static bool depends_on_settings(Type) { return true; }
   static bool has_textual_equality(Type) { return false; }
@@ -109,6 +113,11 @@ struct NumericType : StoredAs<Numeric> {
   static constexpr const ModifierOperations* kModifier = &kNumericModifier;
   static Value parse(const TextInput& input) { return Numeric::parse(input.text); }
   static void format(Type, const Value& value, const SessionSettings&, std::string& out) { value.append_to(out); }
+  static TypeProperties properties(Type type) {
+    if (type.modifier < 0) return {.radix = 10};
+    const std::int32_t packed = type.modifier - kVarlenaHeader;
+    return {.precision = (packed >> 16) & 0xFFFF, .radix = 10, .scale = packed & 0xFFFF};
+  }
   static bool has_textual_equality(Type) { return false; }
 
   static Value decode(Type, BinaryReader& reader) {
@@ -156,25 +165,32 @@ std::span<const TypeRow> number_types() {
   static constexpr TypeRow kRows[] = {
       type_row<BoolType>({.oid = oid::kBool, .name = "bool", .display_name = "boolean", .category = kBoolean, .preferred = true, .length = 1,
                           .alignment = 'c', .array = oid::kBoolArray},
-                         {.input = "boolin", .output = "boolout", .send = "boolsend"}),
+                         {.input = "boolin", .output = "boolout", .send = "boolsend"},
+                         {"btboolcmp"}),
       type_row<IntegerType<std::int64_t>>({.oid = oid::kInt8, .name = "int8", .display_name = "bigint", .category = TypeCategory::kNumeric,
                                            .length = 8, .alignment = 'd', .array = oid::kInt8Array},
-                                          {"int8in", "int8out", "int8send", "hashint8", "hashint8extended"}),
+                                          {"int8in", "int8out", "int8send", "hashint8", "hashint8extended"},
+                                          {"btint8cmp", "int8larger", "int8smaller"}),
       type_row<IntegerType<std::int16_t>>({.oid = oid::kInt2, .name = "int2", .display_name = "smallint", .category = TypeCategory::kNumeric,
                                            .length = 2, .alignment = 's', .array = oid::kInt2Array},
-                                          {"int2in", "int2out", "int2send", "hashint2", "hashint2extended"}),
+                                          {"int2in", "int2out", "int2send", "hashint2", "hashint2extended"},
+                                          {"", "int2larger", "int2smaller"}),
       type_row<IntegerType<std::int32_t>>({.oid = oid::kInt4, .name = "int4", .display_name = "integer", .category = TypeCategory::kNumeric,
                                            .length = 4, .array = oid::kInt4Array},
-                                          {"int4in", "int4out", "int4send", "hashint4", "hashint4extended"}),
+                                          {"int4in", "int4out", "int4send", "hashint4", "hashint4extended"},
+                                          {"btint4cmp", "int4larger", "int4smaller"}),
       type_row<FloatType<float>>({.oid = oid::kFloat4, .name = "float4", .display_name = "real", .category = TypeCategory::kNumeric,
                                   .length = 4, .array = oid::kFloat4Array},
-                                 {"float4in", "float4out", "float4send", "hashfloat4", "hashfloat4extended"}),
+                                 {"float4in", "float4out", "float4send", "hashfloat4", "hashfloat4extended"},
+                                 {"btfloat4cmp", "float4larger", "float4smaller"}),
       type_row<FloatType<double>>({.oid = oid::kFloat8, .name = "float8", .display_name = "double precision",
                                    .category = TypeCategory::kNumeric, .preferred = true, .length = 8, .alignment = 'd',
                                    .array = oid::kFloat8Array},
-                                  {"float8in", "float8out", "float8send", "hashfloat8", "hashfloat8extended"}),
+                                  {"float8in", "float8out", "float8send", "hashfloat8", "hashfloat8extended"},
+                                  {"btfloat8cmp", "float8larger", "float8smaller"}),
       type_row<NumericType>({.oid = oid::kNumeric, .name = "numeric", .category = TypeCategory::kNumeric, .array = oid::kNumericArray},
-                            {"numeric_in", "numeric_out", "numeric_send", "hash_numeric", "hash_numeric_extended"}),
+                            {"numeric_in", "numeric_out", "numeric_send", "hash_numeric", "hash_numeric_extended"},
+                            {"numeric_cmp", "numeric_larger", "numeric_smaller"}),
   };
   return kRows;
 }

@@ -22,9 +22,10 @@ struct VoidType : PseudoType {
   static Value parse(const TextInput&) { return {}; }
 };
 
-constexpr TypeRow pseudo_row(Oid oid, std::string_view name, std::int16_t length, char alignment, TypeFunctionNames functions = {}) {
+constexpr TypeRow pseudo_row(Oid oid, std::string_view name, std::int16_t length, char alignment, TypeFunctionNames functions = {},
+                             OrderFunctionNames order = {}) {
   return type_row<PseudoType>({.oid = oid, .name = name, .category = TypeCategory::kPseudo, .length = length, .alignment = alignment},
-                              functions);
+                              functions, order);
 }
 
 }  // namespace
@@ -34,7 +35,8 @@ std::span<const TypeRow> pseudo_types() {
       pseudo_row(269, "table_am_handler", 4, 'i'),
       pseudo_row(325, "index_am_handler", 4, 'i'),
       type_row<PseudoType>({.oid = oid::kAny, .name = "any", .display_name = "\"any\"", .category = TypeCategory::kPseudo, .length = 4}),
-      pseudo_row(oid::kAnyArray, "anyarray", -1, 'd', {"", "array_out", "array_send", "hash_array", "hash_array_extended", true}),
+      pseudo_row(oid::kAnyArray, "anyarray", -1, 'd', {"", "array_out", "array_send", "hash_array", "hash_array_extended", true},
+                 {"btarraycmp", "array_larger", "array_smaller"}),
       type_row<VoidType>({.oid = oid::kVoid, .name = "void", .category = TypeCategory::kPseudo, .length = 4}),
       pseudo_row(2279, "trigger", 4, 'i'),
       pseudo_row(2280, "language_handler", 4, 'i'),
@@ -43,11 +45,14 @@ std::span<const TypeRow> pseudo_types() {
       pseudo_row(oid::kAnyNonArray, "anynonarray", 4, 'i'),
       pseudo_row(3115, "fdw_handler", 4, 'i'),
       pseudo_row(3310, "tsm_handler", 4, 'i'),
-      pseudo_row(oid::kAnyEnum, "anyenum", 4, 'i', {"", "enum_out", "enum_send", "hashenum", "hashenumextended", true}),
-      pseudo_row(oid::kAnyRange, "anyrange", -1, 'd', {"", "range_out", "range_send", "hash_range", "hash_range_extended", true}),
+      pseudo_row(oid::kAnyEnum, "anyenum", 4, 'i', {"", "enum_out", "enum_send", "hashenum", "hashenumextended", true},
+                 {"enum_cmp", "enum_larger", "enum_smaller"}),
+      pseudo_row(oid::kAnyRange, "anyrange", -1, 'd', {"", "range_out", "range_send", "hash_range", "hash_range_extended", true},
+                 {"range_cmp"}),
       pseudo_row(3838, "event_trigger", 4, 'i'),
       pseudo_row(oid::kAnyMultirange, "anymultirange", -1, 'd',
-                 {"", "multirange_out", "multirange_send", "hash_multirange", "hash_multirange_extended", true}),
+                 {"", "multirange_out", "multirange_send", "hash_multirange", "hash_multirange_extended", true},
+                 {"multirange_cmp"}),
       pseudo_row(oid::kAnyCompatibleMultirange, "anycompatiblemultirange", -1, 'd'),
       pseudo_row(oid::kAnyCompatible, "anycompatible", 4, 'i'),
       pseudo_row(oid::kAnyCompatibleArray, "anycompatiblearray", -1, 'd'),

@@ -259,7 +259,8 @@ std::span<const TypeRow> row_types() {
   static constexpr TypeRow kRows[] = {
       type_row<RecordType>({.oid = oid::kRecord, .name = "record", .category = TypeCategory::kPseudo, .alignment = 'd',
                             .array = oid::kRecordArray},
-                           {"", "record_out", "record_send", "hash_record", "hash_record_extended", true}),
+                           {"", "record_out", "record_send", "hash_record", "hash_record_extended", true},
+                           {"btrecordcmp"}),
   };
   return kRows;
 }

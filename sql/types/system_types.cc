@@ -151,9 +151,11 @@ std::span<const TypeRow> system_types() {
                                {.input = "regprocin", .output = "regprocout", .send = "regprocsend", .is_stable = true}),
       type_row<OidType>({.oid = oid::kOid, .name = "oid", .category = TypeCategory::kNumeric, .preferred = true, .length = 4,
                          .array = oid::kOidArray},
-                        {"oidin", "oidout", "oidsend", "hashoid", "hashoidextended"}),
+                        {"oidin", "oidout", "oidsend", "hashoid", "hashoidextended"},
+                        {"btoidcmp", "oidlarger", "oidsmaller"}),
       type_row<TidType>({.oid = oid::kTid, .name = "tid", .length = 6, .alignment = 's', .array = oid::kTidArray},
-                        {"tidin", "tidout", "tidsend", "hashtid", "hashtidextended"}),
+                        {"tidin", "tidout", "tidsend", "hashtid", "hashtidextended"},
+                        {"bttidcmp", "tidlarger", "tidsmaller"}),
       type_row<TransactionType>({.oid = oid::kXid, .name = "xid", .length = 4, .array = 1011}, {"xidin", "xidout", "xidsend"}),
       type_row<TransactionType>({.oid = oid::kCid, .name = "cid", .length = 4, .array = 1012}, {"cidin", "cidout", "cidsend"}),
       type_row<NodeTreeType>({.oid = oid::kNodeTree, .name = "pg_node_tree", .category = kInternal}),
@@ -177,7 +179,8 @@ std::span<const TypeRow> system_types() {
       type_row<SnapshotType>({.oid = oid::kTxidSnapshot, .name = "txid_snapshot", .alignment = 'd', .array = 2949},
                              {.input = "txid_snapshot_in", .output = "txid_snapshot_out"}),
       type_row<LogPositionType>({.oid = oid::kPgLsn, .name = "pg_lsn", .length = 8, .alignment = 'd', .array = oid::kPgLsnArray},
-                                {"pg_lsn_in", "pg_lsn_out", "", "pg_lsn_hash", "pg_lsn_hash_extended"}),
+                                {"pg_lsn_in", "pg_lsn_out", "", "pg_lsn_hash", "pg_lsn_hash_extended"},
+                                {"", "pg_lsn_larger", "pg_lsn_smaller"}),
       type_row<LexicalNameType>({.oid = oid::kRegnamespace, .name = "regnamespace", .category = TypeCategory::kNumeric, .length = 4,
                                  .array = oid::kRegnamespaceArray, .operators = oid::kOid},
                                 {.input = "regnamespacein", .output = "regnamespaceout", .send = "regnamespacesend", .is_stable = true}),
@@ -189,7 +192,8 @@ std::span<const TypeRow> system_types() {
                                 {.input = "regcollationin", .output = "regcollationout", .send = "regcollationsend", .is_stable = true}),
       type_row<SnapshotType>({.oid = oid::kPgSnapshot, .name = "pg_snapshot", .alignment = 'd', .array = 5039},
                              {.input = "pg_snapshot_in", .output = "pg_snapshot_out"}),
-      type_row<Xid8Type>({.oid = oid::kXid8, .name = "xid8", .length = 8, .alignment = 'd', .array = 271}, {"xid8in", "xid8out", "xid8send"}),
+      type_row<Xid8Type>({.oid = oid::kXid8, .name = "xid8", .length = 8, .alignment = 'd', .array = 271}, {"xid8in", "xid8out", "xid8send"},
+                         {"", "xid8_larger", "xid8_smaller"}),
   };
   return kRows;
 }

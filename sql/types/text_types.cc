@@ -24,6 +24,19 @@ struct TextType : StoredAs<std::string_view> {
   static std::size_t payload_size(Type, Value value) { return value.size(); }
 };
 
+/// Limits of texts as PostgreSQL tells them: bytes of a character, bytes of a text.
+constexpr std::int32_t kBytesOfCharacter = 4, kTextBytes = 1 << 30;
+
+struct UnlimitedTextType : TextType {
+  static TypeProperties properties(Type) { return {.octet_length = kTextBytes}; }
+};
+
+TypeProperties length_properties(Type type) {
+  if (type.modifier < 0) return {.octet_length = kTextBytes};
+  const std::int32_t length = type.modifier - kVarlenaHeader;
+  return {.maximum_length = length, .octet_length = length * kBytesOfCharacter};
+}
+
 /// varchar(n), char(n): n characters at most.
 template <bool is_padded>
 constexpr ModifierOperations kLengthModifier{
@@ -48,12 +61,14 @@ constexpr ModifierOperations kLengthModifier{
 
 struct VarcharType : TextType {
   static constexpr const ModifierOperations* kModifier = &kLengthModifier<false>;
+  static TypeProperties properties(Type type) { return length_properties(type); }
 };
 
 /// A column holds the value without its padding, which does not count in comparisons.
 struct BpcharType : TextType {
   static constexpr bool kComparesAsBytes = false;
   static constexpr const ModifierOperations* kModifier = &kLengthModifier<true>;
+  static TypeProperties properties(Type type) { return length_properties(type); }
   static void format(Type type, Value value, const SessionSettings&, std::string& out) {
     out += value;
     append_padding(type, value, out);
@@ -167,19 +182,22 @@ std::span<const TypeRow> text_types() {
       type_row<NameType>({.oid = oid::kName, .name = "name", .category = kString, .length = 64, .alignment = 'c', .element = oid::kChar,
                           .array = oid::kNameArray},
                          {"namein", "nameout", "namesend", "hashname", "hashnameextended"}),
-      type_row<TextType>({.oid = oid::kText, .name = "text", .category = kString, .preferred = true, .array = oid::kTextArray},
-                         {"textin", "textout", "textsend", "hashtext", "hashtextextended"}),
+      type_row<UnlimitedTextType>({.oid = oid::kText, .name = "text", .category = kString, .preferred = true, .array = oid::kTextArray},
+                         {"textin", "textout", "textsend", "hashtext", "hashtextextended"},
+                         {"", "text_larger", "text_smaller"}),
       type_row<TextType>({.oid = oid::kUnknown, .name = "unknown", .category = TypeCategory::kUnknown, .length = -2, .alignment = 'c'},
                          {"unknownin", "unknownout", "unknownsend"}),
       type_row<BpcharType>({.oid = oid::kBpchar, .name = "bpchar", .display_name = "character", .category = kString, .array = oid::kBpcharArray},
-                           {"bpcharin", "bpcharout", "bpcharsend", "hashbpchar", "hashbpcharextended"}),
+                           {"bpcharin", "bpcharout", "bpcharsend", "hashbpchar", "hashbpcharextended"},
+                           {"", "bpchar_larger", "bpchar_smaller"}),
       type_row<VarcharType>({.oid = oid::kVarchar, .name = "varchar", .display_name = "character varying", .category = kString,
                              .array = oid::kVarcharArray, .operators = oid::kText},
                             {"varcharin", "varcharout", "varcharsend"}),
       type_row<TextType>({.oid = oid::kRefcursor, .name = "refcursor", .array = oid::kRefcursorArray}),
       type_row<TextType>({.oid = oid::kCstring, .name = "cstring", .category = kPseudo, .length = -2, .alignment = 'c'}),
       type_row<UuidType>({.oid = oid::kUuid, .name = "uuid", .length = 16, .alignment = 'c', .array = oid::kUuidArray},
-                         {"uuid_in", "uuid_out", "uuid_send", "uuid_hash", "uuid_hash_extended"}),
+                         {"uuid_in", "uuid_out", "uuid_send", "uuid_hash", "uuid_hash_extended"},
+                         {"uuid_cmp"}),
   };
   return kRows;
 }

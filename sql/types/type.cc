@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cassert>
 #include <deque>
 #include <string>
@@ -50,7 +51,7 @@ class TypeTable {
     }
   }
 
-  const TypeInfo* find(Oid oid) const { return by_oid_[oid]; }
+  const TypeInfo* const* by_oid() const { return by_oid_.data(); }
   std::span<const TypeInfo> types() const { return types_; }
 
  private:
@@ -76,6 +77,14 @@ const TypeTable& type_table() {
   return table;
 }
 
+/// TypeTable::by_oid() once it is made: values are compared and printed by look-ups, which pay for no guard of a static.
+constinit std::atomic<const TypeInfo* const*> known_types = nullptr;
+
+[[gnu::noinline]] const TypeInfo* const* make_known_types() {
+  known_types.store(type_table().by_oid(), std::memory_order_release);
+  return type_table().by_oid();
+}
+
 }  // namespace
 
 std::span<const std::span<const TypeRow>> type_families() {
@@ -86,7 +95,12 @@ std::span<const std::span<const TypeRow>> type_families() {
   return families;
 }
 
-const TypeInfo* find_type(Oid oid) { return oid < kDirect ? type_table().find(oid) : find_user_type_info(oid); }
+const TypeInfo* find_type(Oid oid) {
+  if (oid >= kDirect) [[unlikely]] return find_user_type_info(oid);
+  const TypeInfo* const* types = known_types.load(std::memory_order_acquire);
+  if (types != nullptr) [[likely]] return types[oid];
+  return make_known_types()[oid];
+}
 
 const TypeInfo& type_info(Oid oid) {
   const TypeInfo* info = find_type(oid);

@@ -24,7 +24,7 @@ namespace redquel::sql {
 //     static void format(Type, Value value, const SessionSettings&, std::string& out) { append_money(value, out); }
 //   };
 //
-// A class may also have append_as_text, canonical, canonical_is_output, ordered_bytes, postgres_hash, memory_image and payload_size:
+// A class may also have properties, append_as_text, canonical, canonical_is_output, ordered_bytes, postgres_hash, memory_image and payload_size:
 // TypeOperations says what their absence means.
 
 /// Spreads the bits of a number over the hash.
@@ -191,6 +191,7 @@ constexpr TypeOperations define_type() {
     };
   }
   operations.modifier = T::kModifier;
+  if constexpr (requires { &T::properties; }) operations.properties = T::properties;
 
   if constexpr (T::kHasBinaryInput) {
     operations.decode = [](Type type, BinaryReader& reader) { return datum_of(T::decode(type, reader)); };
@@ -258,11 +259,11 @@ inline constexpr TypeOperations kOperations = define_type<T>();
 
 /// A row of a family's table: `type` without storage and operations, which follow from the class. An empty display name is the name.
 template <class T>
-constexpr TypeRow type_row(TypeInfo type, TypeFunctionNames functions = {}) {
+constexpr TypeRow type_row(TypeInfo type, TypeFunctionNames functions = {}, OrderFunctionNames order = {}) {
   type.storage = storage_for<typename T::Value>();
   type.operations = &kOperations<T>;
   if (type.display_name.empty()) type.display_name = type.name;
-  return {type, functions};
+  return {type, functions, order};
 }
 
 // Images of values in PostgreSQL's memory (TypeOperations::memory_image).

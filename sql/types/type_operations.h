@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +52,12 @@ struct ModifierOperations {
   bool may_cut = false;
 };
 
+/// The numbers by which information_schema describes a type with its modifier.
+struct TypeProperties {
+  std::optional<std::int32_t> maximum_length, octet_length, precision, radix, scale, datetime_precision;
+  std::optional<std::string> interval_type;
+};
+
 /// What a type does with its values. Values are not NULL; columns are not encoded. type_traits.h makes it of a class of plain functions.
 /// A null function means the default that its comment names.
 struct TypeOperations {
@@ -66,6 +73,7 @@ struct TypeOperations {
   /// Appends the result of a cast to text; null: the output form.
   void (*append_as_text)(const Column&, std::size_t row, std::string& out);
   const ModifierOperations* modifier;  // null: the type has no modifier
+  TypeProperties (*properties)(Type);  // null: none
 
   // Binary form (binary_io.h); null `decode` or `encode`: 42883.
   Datum (*decode)(Type, BinaryReader&);
@@ -115,10 +123,17 @@ struct TypeFunctionNames {
   bool is_stable = false;  // input and output depend on settings or on the catalog
 };
 
+/// The names of the functions in pg_proc that follow from a type's order; empty: there is none, or one with a body of its own
+/// (three_way_functions.cc).
+struct OrderFunctionNames {
+  std::string_view compare, larger, smaller;
+};
+
 /// A row of a family of types.
 struct TypeRow {
   TypeInfo type;
   TypeFunctionNames functions;
+  OrderFunctionNames order;
 };
 
 inline const TypeOperations& operations_of(Oid type) { return *type_info(type).operations; }

@@ -15,7 +15,7 @@ TEST_F(DdlTest, CreateTableMakesPostgresNames) {
   run_sql("create table t(a int primary key, b int unique, c int check(c>0), check(b>c), check (b > 1), d serial)");
   const auto t = table("t");
   ASSERT_TRUE(t);
-  EXPECT_EQ(t->primary_key_name, "t_pkey");
+  EXPECT_EQ(t->primary_key_index.name, "t_pkey");
   EXPECT_EQ(t->indexes[0].name, "t_b_key");
   ASSERT_EQ(t->checks.size(), 3u);
   EXPECT_EQ(t->checks[0].name, "t_c_check");
@@ -26,17 +26,17 @@ TEST_F(DdlTest, CreateTableMakesPostgresNames) {
   EXPECT_EQ(t->columns[3].sequence, load().snapshot->find_sequence("public", "t_d_seq", {})->oid);
   (void)sequence;
   EXPECT_EQ(load().snapshot->find_sequence("public", "t_d_seq", {})->key, "t:id:d");
-  EXPECT_EQ(t->presence, 4);  // d is NOT NULL
+  EXPECT_EQ(t->managed().presence, 4);  // d is NOT NULL
 
   run_sql("create table \"Foo\"(\"Bar\" int, \"Bar x\" int, unique(\"Bar\",\"Bar x\"), check(\"Bar\">0))");
   EXPECT_EQ(table("Foo")->indexes[0].name, "Foo_Bar_Bar x_key");
   EXPECT_EQ(table("Foo")->checks[0].name, "Foo_Bar_check");
-  EXPECT_EQ(table("Foo")->presence, 0);
+  EXPECT_EQ(table("Foo")->managed().presence, 0);
 
   run_sql("create table aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa("
           "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb serial primary key, c int unique)");
   const auto a = table(std::string(62, 'a'));
-  EXPECT_EQ(a->primary_key_name, std::string(58, 'a') + "_pkey");
+  EXPECT_EQ(a->primary_key_index.name, std::string(58, 'a') + "_pkey");
   EXPECT_EQ(a->indexes[0].name, std::string(57, 'a') + "_c_key");
   EXPECT_TRUE(load().snapshot->find_sequence("public", std::string(29, 'a') + "_" + std::string(29, 'b') + "_seq", {}));
 }
@@ -254,12 +254,12 @@ TEST_F(DdlTest, RowsStayVisibleWithoutTheirPresenceColumn) {
   run_sql("create table u(id int primary key, s text not null)");
   insert("u", {Row{Datum(1), Datum(std::string("a"))}, Row{Datum(2), Datum(std::string("b"))}});
   EXPECT_EQ(ask({"HGETALL", "u:1"}), "s a");
-  EXPECT_EQ(table("u")->presence, 2);
+  EXPECT_EQ(table("u")->managed().presence, 2);
   run_sql("alter table u alter s drop not null");
   EXPECT_EQ(ask({"HGETALL", "u:1"}, true), "1 a id s");
-  EXPECT_EQ(table("u")->presence, 0);
+  EXPECT_EQ(table("u")->managed().presence, 0);
   run_sql("alter table u alter s set not null");
-  EXPECT_EQ(table("u")->presence, 0);  // once chosen, it stays
+  EXPECT_EQ(table("u")->managed().presence, 0);  // once chosen, it stays
   run_sql("create table w(id int primary key, s text not null, t text)");
   insert("w", {Row{Datum(1), Datum(std::string("a")), Datum()}});
   run_sql("alter table w drop column s");
@@ -286,7 +286,7 @@ TEST_F(DdlTest, UniqueConstraintsOnRows) {
 
 TEST_F(DdlTest, PrimaryKeysOfEmptyTables) {
   run_sql("create table h(a int, b int); alter table h add primary key (a, b)");
-  EXPECT_EQ(table("h")->primary_key_name, "h_pkey");
+  EXPECT_EQ(table("h")->primary_key_index.name, "h_pkey");
   EXPECT_TRUE(table("h")->columns[1].not_null);
   run_sql("alter table h drop constraint h_pkey");
   EXPECT_TRUE(table("h")->has_hidden_key());
@@ -347,8 +347,8 @@ TEST_F(DdlTest, CommentsAreKept) {
   EXPECT_EQ(t->comment, "one");
   EXPECT_EQ(t->columns[0].comment, "two");
   EXPECT_EQ(t->indexes[0].comment, "three");
-  EXPECT_EQ(t->primary_key_constraint_comment, "four");
-  EXPECT_EQ(t->primary_key_comment, "");
+  EXPECT_EQ(t->primary_key_index.constraint_comment, "four");
+  EXPECT_EQ(t->primary_key_index.comment, "");
   EXPECT_EQ(t->checks[0].comment, "five");
   EXPECT_EQ(load().snapshot->schemas.at("public").comment, "six");
   run_sql("comment on table t is null");

@@ -9,6 +9,7 @@
 
 #include "executor/redis/client.h"
 #include "executor/redis/resp_codec.h"
+#include "executor/redis/script.h"
 #include "tests/unit/executor/resp_text.h"
 
 namespace redquel::executor {
@@ -25,6 +26,16 @@ class FakeRedisClient final : public RedisClient {
   void expect(std::vector<std::string> commands, std::vector<std::string> replies) {
     expected_.push_back({std::move(commands), std::move(replies)});
   }
+  /// One call of a script. `words`: the number of keys, keys and arguments.
+  void expect_script(const Script& script, const std::string& words, std::string reply) {
+    expect({std::string(script.command()).append(" ").append(script.sha1()).append(" ").append(words)}, {std::move(reply)});
+  }
+  /// One call of a script, whatever its words: last_command() has them.
+  void expect_call(const Script& script, std::string reply) {
+    expected_.push_back({{std::string(script.command()).append(" ").append(script.sha1())}, {std::move(reply)}, true});
+  }
+  /// The last command of the last round trip.
+  const std::string& last_command() const { return last_command_; }
   void set_catalog_version(std::optional<std::string> version) { catalog_version_ = std::move(version); }
   void set_generation(std::uint64_t generation) { generation_ = generation; }
 
@@ -39,7 +50,13 @@ class FakeRedisClient final : public RedisClient {
     }
     const RoundTrip expected = std::move(expected_.front());
     expected_.pop_front();
-    EXPECT_EQ(commands, expected.commands);
+    last_command_ = commands.back();
+    if (expected.is_beginning) {
+      EXPECT_EQ(commands.size(), 1u);
+      EXPECT_EQ(last_command_.substr(0, expected.commands[0].size()), expected.commands[0]);
+    } else {
+      EXPECT_EQ(commands, expected.commands);
+    }
     ReplyDecoder decoder(std::size_t{1} << 30);
     for (const std::string& reply : expected.replies) decoder.feed(reply);
     while (replies->size() < expected.replies.size() && decoder.next(*replies)) {
@@ -66,8 +83,10 @@ class FakeRedisClient final : public RedisClient {
   struct RoundTrip {
     std::vector<std::string> commands;
     std::vector<std::string> replies;
+    bool is_beginning = false;  // of the only command
   };
   std::deque<RoundTrip> expected_;
+  std::string last_command_;
   std::size_t round_trips_ = 0;
   std::optional<std::string> catalog_version_ = "1";
   std::uint64_t generation_ = 1;

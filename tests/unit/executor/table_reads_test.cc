@@ -1,51 +1,12 @@
 #include <gmock/gmock.h>
 
-#include "parser/parse.h"
 #include "planner/explain/describe_commands.h"
-#include "planner/plan.h"
-#include "tests/unit/executor/operator_plans.h"
-#include "tests/unit/sql/table_builder.h"
+#include "tests/unit/executor/planned_statements.h"
 
 namespace redquel::executor {
 namespace {
 
-/// Reads of one table over a fake Redis, planned from SQL:
-///   CREATE TABLE emp(emp_id int PRIMARY KEY, ename text NOT NULL, dept int);  CREATE INDEX ON emp (dept);
-///   CREATE TABLE dept(id int PRIMARY KEY, name text NOT NULL);
-class TableReadsTest : public OperatorTest {
- protected:
-  static sql::CatalogPtr make_catalog() {
-    auto catalog = std::make_shared<sql::CatalogSnapshot>();
-    catalog->version = "1";
-    catalog->schemas["public"] = {2200, "public"};
-    sql::TableDef emp = sql::make_table("emp", {{"emp_id", sql::kInt4}, {"ename", sql::kText}, {"dept", sql::kInt4}}, {"emp_id"});
-    emp.columns[1].not_null = true;
-    sql::add_index(emp, {"dept"});
-    sql::TableDef dept = sql::make_table("dept", {{"id", sql::kInt4}, {"name", sql::kText}}, {"id"});
-    dept.oid = 17000;
-    dept.columns[1].not_null = true;
-    catalog->tables[emp.oid] = std::make_shared<const sql::TableDef>(emp);
-    catalog->tables[dept.oid] = std::make_shared<const sql::TableDef>(dept);
-    return catalog;
-  }
-  planner::PhysicalPlan planned(const std::string& statement) const {
-    return planner::plan(*parser::parse(statement).at(0).statement, *catalog_, {}, {}).plan;
-  }
-  Rows run(const planner::PhysicalPlan& plan) { return run_coroutine(loop_, collect(tables_.make_operator(*plan))); }
-  /// One round trip of several commands as one unit.
-  void expect_unit(std::vector<std::string> commands, const std::vector<std::string>& replies) {
-    std::vector<std::string> given{resp::ok()};
-    for (std::size_t i = 0; i < commands.size(); ++i) given.push_back(resp::status("QUEUED"));
-    given.push_back(resp::array(replies));
-    commands.insert(commands.begin(), "MULTI");
-    commands.emplace_back("EXEC");
-    redis_.expect(std::move(commands), std::move(given));
-  }
-  void TearDown() override { EXPECT_TRUE(redis_.is_done()); }
-
-  sql::CatalogPtr catalog_ = make_catalog();
-  ExecutionContext tables_{redis_, redis_, catalog_, evaluation(), make_operator};
-};
+class TableReadsTest : public PlannedStatementTest {};
 
 TEST_F(TableReadsTest, KeyLookupSendsTheCommandThatExplainNames) {
   const planner::PhysicalPlan plan = planned("select ename from emp where emp_id = 7");

@@ -362,7 +362,7 @@ TEST_F(WriteEncodingTest, BuildOfAnIndexAddsEntriesAlone) {
 
 TEST_F(WriteEncodingTest, RowsThatExpireHaveTheirTimes) {
   sql::TableDef table = *emp_;
-  table.ttl_milliseconds = 60'000;
+  table.managed().expiry.milliseconds = 60'000;
   const auto brief = std::make_shared<const sql::TableDef>(std::move(table));
   WriteUnit unit;
   EXPECT_TRUE(unit.delete_row(brief, cid_));
@@ -405,7 +405,7 @@ class ForeignKeyEncodingTest : public WriteEncodingTest {
   ForeignKeyEncodingTest() {
     sql::TableDef table = sql::make_table("child", {{"id", kInt4}, {"emp_id", kInt4}}, {"id"});
     table.oid = 17000;
-    table.primary_key_oid = 17001;
+    table.primary_key_index.oid = 17001;
     sql::IndexDef& index = sql::add_index(table, {"emp_id"});
     sql::ForeignKeyDef key;
     key.oid = 17050;
@@ -413,7 +413,7 @@ class ForeignKeyEncodingTest : public WriteEncodingTest {
     key.columns = {table.find_column("emp_id")->number};
     key.referenced = emp_->oid;
     key.referenced_columns = emp_->primary_key;
-    key.referenced_index = emp_->primary_key_oid;
+    key.referenced_index = emp_->primary_key_index.oid;
     key.index = index.oid;
     table.foreign_keys.push_back(std::move(key));
     child_ = std::make_shared<const sql::TableDef>(std::move(table));

@@ -32,7 +32,7 @@ std::shared_ptr<TableDef> table(sql::Oid oid, std::string name, std::vector<Colu
   result->prefix = name;
   result->columns = std::move(columns);
   result->primary_key = std::move(key);
-  if (!result->primary_key.empty()) result->primary_key_name = name + "_pkey";
+  if (!result->primary_key.empty()) result->primary_key_index.name = name + "_pkey";
   return result;
 }
 

@@ -52,7 +52,7 @@ TEST(MemberForm, KeepsWholeMembersOfOlderIndexesAndOfRowsThatExpire) {
   table.indexes[1].short_members = false;
   EXPECT_EQ(omitted(table, {1}), Counts(0, 0));
   EXPECT_EQ(omitted(table, {3}), Counts(0, 1));
-  table.ttl_milliseconds = 1000;
+  table.managed().expiry.milliseconds = 1000;
   EXPECT_EQ(omitted(table, {3}), Counts(0, 0));
 }
 

@@ -70,6 +70,50 @@ TEST(StructureKinds, NullsHaveTheMembersOfRowsWithNull) {
   EXPECT_EQ(elements_of(Kind::kNulls, {3}, {"clerk"}), Texts{});
 }
 
+/// The kind, the columns and the values that a name is taken apart into: "set dept,job 7,clerk".
+std::string read(std::vector<std::string_view> segments) {
+  std::string text;
+  for (const StructureKind* kind : structure_kinds()) {
+    const std::optional<StructureKeyName> name = kind->read_key(segments);
+    if (!name) continue;
+    text.append(kind->name());
+    for (const auto* part : {&name->columns, &name->values}) {
+      text.push_back(' ');
+      for (const std::string_view word : *part) text.append(word).append(",");
+    }
+  }
+  return text;
+}
+
+TEST(StructureKinds, EachNameIsOfOneKind) {
+  EXPECT_EQ(read({"indices", "dept,job"}), "set dept,job, ");
+  EXPECT_EQ(read({"indices", "dept", "7", "job", "clerk"}), "set dept,job, 7,clerk,");
+  EXPECT_EQ(read({"indices", "dept", "%N"}), "nulls dept, ");
+  EXPECT_EQ(read({"zset", "salary"}), "ordered salary, ");
+  EXPECT_EQ(read({"uniques", "email", "job"}), "unique email,job, ");
+  EXPECT_EQ(read({"indices", "dept", "7", "job"}), "");
+  EXPECT_EQ(read({"zset"}), "");
+  EXPECT_EQ(read({"7"}), "");
+}
+
+TEST(StructureKinds, OfAKindIsItsOwnNumber) {
+  for (const Kind kind : {Kind::kSets, Kind::kZset, Kind::kUnique, Kind::kNulls}) EXPECT_EQ(structure_kind(kind).kind(), kind);
+}
+
+TEST(StructureKinds, ScriptsLearnTheKindByALetter) {
+  const TableDef table = employees();
+  const TableKeys keys(table);
+  const auto move = [&](Kind kind, std::string_view second) {
+    const StructurePlace place = place_of(keys, kind, {2});
+    const ScriptMove made = structure_kind(kind).script_move(place, second);
+    return std::string(made.letter).append(" ").append(made.word);
+  };
+  EXPECT_EQ(move(Kind::kSets, "30"), "s emp:indices:dept:");
+  EXPECT_EQ(move(Kind::kZset, "30"), "z 30");
+  EXPECT_EQ(move(Kind::kZset, {}), "z 0");
+  EXPECT_EQ(move(Kind::kNulls, {}), "n ");
+}
+
 TEST(StructureKinds, ScriptsMoveEntriesThatFollowFromTheField) {
   EXPECT_TRUE(structure_kind(Kind::kSets).is_moved_by_script(kInt8));
   EXPECT_FALSE(structure_kind(Kind::kSets).is_moved_by_script(kText));

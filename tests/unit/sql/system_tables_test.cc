@@ -40,8 +40,8 @@ CatalogSnapshot company() {
   emp->columns[1].default_sql = "'it''s'";
   emp->columns[1].comment = "the name";
   emp->primary_key = {1};
-  emp->primary_key_name = "emp_pkey";
-  emp->primary_key_oid = 16403;
+  emp->primary_key_index.name = "emp_pkey";
+  emp->primary_key_index.oid = 16403;
   IndexDef unique{.oid = 16404, .name = "emp_name_key", .unique = true, .constraint = true};
   unique.parts = {{2, false, false}};
   IndexDef by_salary{.oid = 16405, .name = "emp_salary_idx"};

@@ -29,8 +29,8 @@ inline TableDef make_table(std::string name, std::vector<std::pair<std::string, 
     table.primary_key.push_back(part.number);
   }
   if (!primary_key.empty()) {
-    table.primary_key_name = name + "_pkey";
-    table.primary_key_oid = table.oid + 1;
+    table.primary_key_index.name = name + "_pkey";
+    table.primary_key_index.oid = table.oid + 1;
   }
   return table;
 }

@@ -121,7 +121,7 @@ TEST(TableKeys, KnowsWhereARowsExistenceIsSeen) {
   EXPECT_FALSE(TableKeys(table).stores_key_column(table.columns[0]));
   table.columns[2].missing = "1";  // absent in old rows
   EXPECT_EQ(TableKeys(table).presence_field(), "id");
-  table.presence = 2;  // as committed: nothing else counts
+  table.managed().presence = 2;  // as committed: nothing else counts
   EXPECT_EQ(TableKeys(table).presence_field(), "a");
 
   TableDef heap = make_table("h", {{"a", kInt4}}, {});
@@ -272,20 +272,28 @@ TEST(Classify, IsTheInverse) {
   const TableKeys keys(table);
   using Kind = KeyRole::Kind;
   const auto kind = [&](const std::string& key) { return classify(table, key)->kind; };
+  const auto structure = [&](const std::string& key) {
+    const std::optional<KeyRole> role = classify(table, key);
+    return role->kind == Kind::kStructure ? role->structure->name() : std::string_view();
+  };
   EXPECT_FALSE(classify(table, "tt:1"));
   EXPECT_FALSE(classify(table, "t"));
   EXPECT_EQ(kind("t:1"), Kind::kRow);
   EXPECT_EQ(kind("t:1:2"), Kind::kUnknown);
   EXPECT_EQ(kind("t:zset"), Kind::kAllRows);
-  EXPECT_EQ(kind("t:zset:a"), Kind::kOrdered);
+  EXPECT_EQ(structure("t:zset:a"), "ordered");
   EXPECT_EQ(kind("t:zset:nope"), Kind::kUnknown);
   EXPECT_EQ(kind("t:id"), Kind::kSequence);
   EXPECT_EQ(kind("t:rowid"), Kind::kRowCounter);
-  EXPECT_EQ(kind("t:indices:a"), Kind::kValues);
-  EXPECT_EQ(kind("t:indices:a:%N"), Kind::kNullSet);
-  EXPECT_EQ(kind("t:uniques:a"), Kind::kUniques);
+  EXPECT_EQ(structure("t:indices:a"), "set");
+  EXPECT_EQ(structure("t:indices:a:%N"), "nulls");
+  EXPECT_EQ(structure("t:uniques:a"), "unique");
+  EXPECT_EQ(kind("t:uniques:nope"), Kind::kUnknown);
+  EXPECT_EQ(kind("t:uniques"), Kind::kUnknown);
+  EXPECT_EQ(kind("t:indices:a:b:c"), Kind::kUnknown);
   const std::optional<KeyRole> set = classify(table, keys.value_set(std::vector<std::int16_t>{2, 3}, std::vector<Datum>{text("x:y"), Datum(5)}));
   EXPECT_EQ(set->kind, Kind::kValueSet);
+  EXPECT_EQ(set->structure->name(), "set");
   EXPECT_EQ(set->columns, (std::vector<std::int16_t>{2, 3}));
   EXPECT_EQ(set->segments, (std::vector<std::string>{"x%3Ay", "5"}));
   EXPECT_EQ(classify(table, keys.values(std::vector<std::int16_t>{3, 2}))->columns, (std::vector<std::int16_t>{3, 2}));

@@ -1,0 +1,122 @@
+// Statements that write, over a fake Redis: the commands that they send, and the meaning of the scripts' replies.
+
+#include <gmock/gmock.h>
+
+#include "executor/scripts/scripts.h"
+#include "executor/storage/locks.h"
+#include "executor/storage/write_conflict.h"
+#include "tests/unit/executor/planned_statements.h"
+
+namespace redquel::executor {
+namespace {
+
+using ::testing::HasSubstr;
+
+class WriteStatementsTest : public PlannedStatementTest {
+ protected:
+  Rows run(const std::string& statement) {
+    plans_.push_back(planned(statement));
+    return PlannedStatementTest::run(plans_.back());
+  }
+  /// SQLSTATE and message.
+  std::string error_of(const std::string& statement) {
+    try {
+      run(statement);
+    } catch (const sql::SqlError& error) {
+      return std::string(error.sqlstate()) + " " + error.message();
+    }
+    return "";
+  }
+};
+
+TEST_F(WriteStatementsTest, InsertOfARowIsOneCall) {
+  redis_.expect_call(kPlainWriteScript, resp::texts({"applied"}));
+  EXPECT_EQ(run("insert into emp values (7, 'smith', 3)"), Rows{});
+  EXPECT_EQ(tables_.affected_rows, 1u);
+  for (const char* words : {"HSET emp:7 ename smith dept 3", "ZADD emp:zset 7 7", "SADD emp:indices:dept:3 7", "ZADD emp:zset:dept 3 7"}) {
+    EXPECT_THAT(redis_.last_command(), HasSubstr(words));
+  }
+}
+
+TEST_F(WriteStatementsTest, ReturningGivesTheRowAsItWasWritten) {
+  redis_.expect_call(kPlainWriteScript, resp::texts({"applied"}));
+  EXPECT_EQ(run("insert into emp values (7, 'smith', 3) returning dept + 1, ename"), Rows{"4|smith"});
+}
+
+TEST_F(WriteStatementsTest, RowsThatAreWrongReachNoRedis) {
+  EXPECT_EQ(error_of("insert into emp values (7, null, 3)"), "23502 null value in column \"ename\" of relation \"emp\" violates not-null constraint");
+  EXPECT_EQ(error_of("insert into emp values (7, 'smith', 3), (null, 'jones', 3)"),
+            "23502 null value in column \"emp_id\" of relation \"emp\" violates not-null constraint");
+  EXPECT_EQ(redis_.round_trips(), 0u);
+}
+
+TEST_F(WriteStatementsTest, WhatThePlainScriptDoesNotUnderstandIsAskedAgain) {
+  redis_.expect_call(kPlainWriteScript, resp::texts({"unclear"}));
+  redis_.expect_call(kWriteRowsScript, resp::texts({"applied"}));
+  run("insert into emp values (7, 'smith', 3)");
+  EXPECT_EQ(tables_.affected_rows, 1u);
+}
+
+TEST_F(WriteStatementsTest, RepliesOfTheWritingScriptEndTheRun) {
+  const auto refused = [&](const std::string& reply) {
+    redis_.expect_call(kPlainWriteScript, resp::texts({"unclear"}));
+    redis_.expect_call(kWriteRowsScript, reply);
+    run("insert into emp values (7, 'smith', 3)");
+  };
+  EXPECT_THROW(refused(resp::texts({"stale", "16384"})), StaleCatalog);
+  EXPECT_THROW(refused(resp::texts({"changed"})), WriteConflict);
+  EXPECT_THROW(refused(resp::texts({"locked", "p.1.2", "redquel:locks:16384", "r7"})), LockedByOther);
+  EXPECT_THROW(refused(resp::texts({"what"})), sql::SqlError);
+}
+
+TEST_F(WriteStatementsTest, UpdateByKeyNeedsNoRead) {
+  tables_.allows_unread_increments = true;
+  const std::string words =
+      "8 redquel:versions redquel:changes:16384 redquel:locks:16384 emp:7 emp:indices:dept emp:indices:dept:4 emp:zset:dept emp:indices:dept:%N "
+      "16384 1 r7 7 2 ename dept 2 dept 4 0 0 s 2 4 emp:indices:dept: z 2 4 4 n 2 4 \"\"";
+  redis_.expect_script(kUpdateRowScript, words, resp::texts({"applied"}));
+  EXPECT_EQ(run("update emp set dept = 4 where emp_id = 7"), Rows{});
+  EXPECT_EQ(tables_.affected_rows, 1u);
+
+  redis_.expect_script(kUpdateRowScript, words, resp::texts({"absent"}));
+  run("update emp set dept = 4 where emp_id = 7");
+  EXPECT_EQ(tables_.affected_rows, 1u) << "there was no row";
+}
+
+TEST_F(WriteStatementsTest, RepliesOfTheUpdatingScriptEndTheRun) {
+  tables_.allows_unread_increments = true;
+  const auto refused = [&](const std::string& reply) {
+    redis_.expect_call(kUpdateRowScript, reply);
+    run("update emp set dept = 4 where emp_id = 7");
+  };
+  EXPECT_THROW(refused(resp::texts({"stale"})), StaleCatalog);
+  EXPECT_THROW(refused(resp::texts({"unknown"})), WriteConflict);
+  EXPECT_THROW(refused(resp::texts({"what"})), sql::SqlError);
+  EXPECT_THROW(refused(resp::array({})), sql::SqlError);
+  try {
+    refused(resp::texts({"locked", "p.1.2", "redquel:locks:16384", "r7"}));
+    FAIL() << "the row is locked";
+  } catch (const LockedByOther& locked) {
+    EXPECT_EQ(locked.conflict.holder, "p.1.2");
+    EXPECT_EQ(locked.conflict.key, "redquel:locks:16384");
+    EXPECT_EQ(locked.conflict.field, "r7");
+  }
+}
+
+TEST_F(WriteStatementsTest, OfARowThatIsNotThereNothingIsDeleted) {
+  redis_.expect({"HMGET emp:7 ename dept"}, {resp::array({resp::nil(), resp::nil()})});
+  EXPECT_EQ(run("delete from emp where emp_id = 7"), Rows{});
+  EXPECT_EQ(tables_.affected_rows, 0u);
+}
+
+TEST_F(WriteStatementsTest, DeletesNameTheEntriesOfTheRowThatWasRead) {
+  redis_.expect({"HMGET emp:7 ename dept"}, {resp::texts({"smith", "3"})});
+  redis_.expect_call(kPlainWriteScript, resp::texts({"applied"}));
+  EXPECT_EQ(run("delete from emp where emp_id = 7 returning ename"), Rows{"smith"});
+  for (const char* words : {"SREM emp:indices:dept:3 7", "ZREM emp:zset:dept 7", "ZREM emp:zset 7"}) {
+    EXPECT_THAT(redis_.last_command(), HasSubstr(words));
+  }
+}
+
+}  // namespace
+}  // namespace redquel::executor
