@@ -43,8 +43,7 @@ asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) 
   statement_running_ = true;
   ++statement_number_;
   const std::int64_t limit = parameters_.statement_timeout_ms();
-  const auto deadline = sql::Interrupts::Clock::now() + std::chrono::milliseconds(limit);
-  interrupts_->begin_statement(limit > 0 ? deadline : sql::Interrupts::Clock::time_point::max());
+  interrupts_->begin_statement(limit > 0 ? sql::Interrupts::Clock::now() + std::chrono::milliseconds(limit) : sql::Interrupts::Clock::time_point::max());
   if (limit > 0) {
     timeout_timer_.expires_after(std::chrono::milliseconds(limit));
     timeout_timer_.async_wait(
