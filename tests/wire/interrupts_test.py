@@ -30,7 +30,7 @@ def test_a_search_with_a_back_reference_is_interrupted(make_server, make_redis):
     server = make_server("--threads", "1", redis=make_redis())
     with server.connect() as connection, server.connect() as other:
         connection.run("SET statement_timeout = '1s'")
-        connection.send(query("SELECT repeat('a', 4000) ~ '^(a+)\\1b$', regexp_replace(repeat('a', 4000), '^(a+)\\1b$', '', 'g')"))
+        connection.send(query("SELECT repeat('a', 4001) || 'b' ~ '^(a+)\\1b$', regexp_replace(repeat('a', 4001) || 'b', '^(a+)\\1b$', '', 'g')"))
         answers = 0
         while not connection.has_input():
             assert other.run("SELECT 1") == [["1"]]
