@@ -1,16 +1,23 @@
 #!/usr/bin/python3
 """Memory of redquel and latency of light clients, while other clients make it hold memory and compute for long.
 
-    bench/hostile.py [--build build/release] [--memory 1GB] [--clients 16] [--seconds 60]
+    bench/hostile.py [--build build/release] [--memory 1GB] [--clients 16] [--seconds 60] [--server redquel|postgres|null]
 
 Four clients of pgbench read and update single rows, first alone, then beside the hostile ones (tests/harness/hostile_clients.py). Prints the
-median and the 99th percentile of both, and the largest resident memory of the process beside `limits.memory`. With --each, one hostile
-client at a time has one work, on a server with one thread; printed is the longest time that `SELECT 1` of another client took meanwhile.
+median and the 99th percentile of both, and the largest resident memory of the process beside `limits.memory`. The hostile clients run in a
+process of their own with nice 10, so that they take no processor from the servers, as on another machine.
+
+With --server postgres all clients use PostgreSQL instead. With --server null the light clients use a server that does nothing, beside the
+hostile clients of redquel: no server can do better on this machine. With --each, one hostile client at a time has one work, on a server with
+one thread; printed is the longest time that `SELECT 1` of another client took meanwhile.
 """
 import argparse
 import collections
+import contextlib
 import glob
+import multiprocessing
 import os
+import subprocess
 import sys
 import time
 
@@ -20,8 +27,9 @@ sys.path.insert(0, os.path.join(ROOT, "tests"))
 from harness import processes  # noqa: E402
 from harness.hostile_clients import SETUP, WORKS, HostileClients  # noqa: E402
 from harness.processes import temporary_folder  # noqa: E402
-from harness.programs import run  # noqa: E402
+from harness.programs import connection_options  # noqa: E402
 from harness.servers import Redis, Redquel  # noqa: E402
+from servers import MeasuredPostgres, Null  # noqa: E402
 
 LIGHT = "CREATE TABLE light (id int PRIMARY KEY, n int NOT NULL, t text); INSERT INTO light SELECT g, g, 'row' FROM generate_series(1, 1000) g"
 SCRIPTS = {"read": "\\set id random(1, 1000)\nSELECT t FROM light WHERE id = :id;\n",
@@ -39,19 +47,45 @@ def peak_megabytes(pid):
 
 
 def latencies(server, folder, kind, seconds):
-    """Milliseconds of each statement of pgbench, sorted."""
+    """Milliseconds of each statement of pgbench, sorted, and its complaint if a statement failed."""
     for path in glob.glob(f"{folder}/log.*"):
         os.unlink(path)
     script = f"{folder}/{kind}.sql"
     with open(script, "w", encoding="ascii") as file:
         file.write(SCRIPTS[kind])
-    run(["pgbench", "-n", "-M", "prepared", "-c", "4", "-T", str(seconds), "-f", script, "-l", "--log-prefix", f"{folder}/log", "-h", server.host,
-         "-p", str(server.port), "-U", "postgres", "postgres"])
-    found = []
-    for path in glob.glob(f"{folder}/log.*"):
-        with open(path, encoding="ascii") as file:
-            found += [int(line.split()[2]) / 1000 for line in file]
-    return sorted(found)
+    found, complaint, until = [], "", time.monotonic() + seconds
+    while time.monotonic() < until - 1:  # pgbench ends a client whose statement fails
+        done = subprocess.run(["pgbench", "-n", "-M", "prepared", "-c", "4", "-T", str(round(until - time.monotonic())), "-f", script, "-l", "--log-prefix",
+                               f"{folder}/log", *connection_options(server)], capture_output=True, text=True, check=False)
+        complaint = complaint or (done.stderr.strip() if done.returncode else "")
+        for path in glob.glob(f"{folder}/log.*"):
+            with open(path, encoding="ascii") as file:
+                found += [int(line.split()[2]) / 1000 for line in file]
+            os.unlink(path)
+    return sorted(found), complaint
+
+
+@contextlib.contextmanager
+def hostile_process(server, clients, works):
+    """Hostile clients in another process until the end of the block. Their outcomes are in the dictionary that it gives, afterwards."""
+    outcome, (ours, theirs) = {}, multiprocessing.Pipe()
+
+    def work():
+        os.nice(10)
+        hostile = HostileClients(server, clients, works)
+        hostile.start()
+        theirs.recv()
+        hostile.stop()
+        theirs.send({"complete": dict(sorted(hostile.done.items())), "refused": dict(sorted(hostile.refused.items())), "failures": hostile.failures})
+
+    process = multiprocessing.get_context("fork").Process(target=work)
+    process.start()
+    try:
+        yield outcome
+    finally:
+        ours.send("stop")
+        outcome.update(ours.recv())
+        process.join()
 
 
 def longest_wait(server, name, work):
@@ -82,44 +116,54 @@ def main():
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--each", action="store_true", help="the longest wait of a light client beside each work")
     parser.add_argument("--only", help="hostile works whose name has this text")
+    parser.add_argument("--server", default="redquel", choices=("redquel", "postgres", "null"), help="the server of the light clients")
     options = parser.parse_args()
     processes.start_guardian()
     folder = temporary_folder()
-    with open(f"{folder}/redquel.toml", "w", encoding="ascii") as file:
-        file.write(f"[limits]\nmemory = '{options.memory}'\n")
-    redis = Redis()
-    redis.start()
-    threads = ("--threads", "1") if options.each else ()
-    server = Redquel(os.path.abspath(options.build), redis, "--config", f"{folder}/redquel.toml", *threads)
-    server.start()
-    with server.connect() as connection:
-        connection.run(SETUP + LIGHT)
-    works = {name: work for name, work in WORKS.items() if not options.only or options.only in name}
-    if options.each:
-        for name in works:
-            print(f"{name:30} {longest_wait(server, name, works[name]):8.0f} ms, resident {resident_megabytes(server.process.pid)} MB", flush=True)
-        server.stop()
-        redis.stop()
-        return
-    part = max(1, options.seconds // 2)
-    alone = {kind: latencies(server, folder, kind, min(part, 10)) for kind in SCRIPTS}
-    hostile = HostileClients(server, options.clients, works)
-    hostile.start()
-    time.sleep(1)
-    beside = {kind: latencies(server, folder, kind, part) for kind in SCRIPTS}
-    hostile.stop()
+    with contextlib.ExitStack() as stack:
+        def started(server, *arguments):
+            server.start(*arguments)
+            stack.callback(server.stop)
+            return server
+
+        if options.server == "postgres":
+            server = light = started(MeasuredPostgres(), {"fsync": "off", "synchronous_commit": "off"})
+        else:
+            with open(f"{folder}/redquel.toml", "w", encoding="ascii") as file:
+                file.write(f"[limits]\nmemory = '{options.memory}'\n")
+            threads = ("--threads", "1") if options.each else ()
+            server = light = started(Redquel(os.path.abspath(options.build), started(Redis()), "--config", f"{folder}/redquel.toml", *threads))
+            if options.server == "null":
+                light = started(Null(os.path.abspath(options.build)))
+        with server.connect() as connection:
+            connection.run(SETUP + LIGHT)
+        works = {name: work for name, work in WORKS.items() if not options.only or options.only in name}
+        if options.each:
+            for name in works:
+                print(f"{name:30} {longest_wait(server, name, works[name]):8.0f} ms, resident {resident_megabytes(server.process.pid)} MB", flush=True)
+            return
+        measure(options, server, light, folder, works)
+
+
+def measure(options, server, light, folder, works):
+    part = max(2, options.seconds // 2)
+    alone = {kind: latencies(light, folder, kind, min(part, 10))[0] for kind in SCRIPTS}
+    with hostile_process(server, options.clients, works) as outcome:
+        time.sleep(1)
+        beside = {kind: latencies(light, folder, kind, part) for kind in SCRIPTS}
     for kind in SCRIPTS:
-        one, two = alone[kind], beside[kind]
+        one, (two, complaint) = alone[kind], beside[kind]
         print(f"{kind}: alone {len(one)} statements, median {percentile(one, .5):.2f} ms, p99 {percentile(one, .99):.2f} ms; "
               f"beside {len(two)}, median {percentile(two, .5):.2f} ms, p99 {percentile(two, .99):.2f} ms, longest {two[-1]:.0f} ms; "
               f"p99 is {percentile(two, .99) / percentile(one, .99):.1f} times as long")
-    print(f"limits.memory {options.memory}, largest resident memory {peak_megabytes(server.process.pid)} MB")
-    print("complete:", dict(sorted(hostile.done.items())))
-    print("refused:", dict(sorted(hostile.refused.items())))
-    if hostile.failures:
-        print("failures:", collections.Counter(hostile.failures))
-    server.stop()
-    redis.stop()
+        if complaint:
+            print(f"a light client failed: {complaint}")
+    if options.server != "postgres":
+        print(f"limits.memory {options.memory}, largest resident memory {peak_megabytes(server.process.pid)} MB")
+    print("complete:", outcome["complete"])
+    print("refused:", outcome["refused"])
+    if outcome["failures"]:
+        print("failures:", collections.Counter(outcome["failures"]))
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ struct Configuration {
   std::size_t work_mem_max = 1073741824;
   std::size_t cache_memory = default_cache_memory();  // bytes of tables kept in memory; 0: none
   std::size_t cache_least_rows = 1000, cache_first_scan = 2;
-  std::size_t cache_threads = std::max(1U, std::thread::hardware_concurrency()) - 1;  // that compute for a statement over copies, beside its own
+  std::size_t cache_threads = std::max(1U, std::thread::hardware_concurrency());  // that compute for one statement over copies at a time
   std::optional<std::size_t> temp_file_limit;  // bytes; none: any number
 
   std::vector<ListenAddress> status_listen;  // empty: no metrics, no health

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "executor/runtime/computation.h"
 #include "executor/runtime/transaction_moment.h"
 #include "parser/parse.h"
 #include "server/session.h"
@@ -16,6 +17,9 @@
 namespace redquel::server {
 
 namespace {
+
+/// Parameters of more bytes are copied and checked in turns with other sessions.
+constexpr std::size_t kLongParameters = std::size_t{256} << 10;
 
 std::vector<sql::Type> types_of(const std::vector<sql::Oid>& oids) {
   std::vector<sql::Type> types;
@@ -182,7 +186,12 @@ asio::awaitable<void> Session::on(const BindMessage& message) {
   std::size_t bytes = message.parameters.size() * sizeof(sql::Datum);
   for (const auto& parameter : message.parameters) bytes += parameter ? parameter->size() : 0;
   portal->memory = sql::HeldBytes(*memory_, bytes);
-  portal->parameters = bind_parameters(message, statement);
+  if (bytes > kLongParameters) {
+    auto work = [&] { return bind_parameters(message, statement); };
+    portal->parameters = co_await executor::compute_in_turns(std::move(work));
+  } else {
+    portal->parameters = bind_parameters(message, statement);
+  }
   if (statement.plan) {  // definitions may have moved since Parse
     message_.source = statement.source;
     executor::PreparedPtr plan = co_await engine_->refresh(statement.plan, state_);

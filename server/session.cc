@@ -8,9 +8,12 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
+
 #include "executor/runtime/notifications.h"
 #include "executor/transaction/own_roles.h"
 #include "server/copy_stream.h"
+#include "sql/interrupts.h"
 #include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 
@@ -177,7 +180,9 @@ asio::awaitable<void> Session::read_more() {
     co_await flush();
   }
   end_.waiting_since = std::chrono::steady_clock::now();
-  const std::size_t count = co_await connection_.read_some(decoder_.room());
+  constexpr std::size_t kMostRead = std::size_t{128} << 10;  // other sessions go on between the parts of a large message
+  const std::span<char> room = decoder_.room();
+  const std::size_t count = co_await connection_.read_some(room.first(std::min(room.size(), kMostRead)));
   if (end_.was_idle_too_long && is_in_transaction()) {
     throw sql::SqlError(sqlstate::kIdleInTransactionSessionTimeout, "terminating connection due to idle-in-transaction timeout");
   }
@@ -326,7 +331,15 @@ void Session::tick(std::chrono::steady_clock::time_point now) {
 std::string Session::from_client(std::string_view bytes) {
   if (sql::EncodingConverter* converter = encoder_.converter()) return converter->from_client(bytes);
   sql::check_utf8(bytes);
-  return std::string(bytes);
+  constexpr std::size_t kPiece = std::size_t{256} << 10;
+  if (bytes.size() <= kPiece) return std::string(bytes);
+  std::string copy;
+  copy.reserve(bytes.size());
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(kPiece, bytes.size()))) {
+    sql::check_interrupts();
+    copy.append(bytes.substr(0, kPiece));
+  }
+  return copy;
 }
 
 void Session::follow_client_encoding() {

@@ -43,8 +43,7 @@ asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) 
   running_.is_running = true;
   ++running_.number;
   const std::int64_t limit = parameters_.statement_timeout_ms();
-  const auto deadline = sql::Interrupts::Clock::now() + std::chrono::milliseconds(limit);
-  interrupts_->begin_statement(limit > 0 ? deadline : sql::Interrupts::Clock::time_point::max());
+  interrupts_->begin_statement(limit > 0 ? sql::Interrupts::Clock::now() + std::chrono::milliseconds(limit) : sql::Interrupts::Clock::time_point::max());
   if (limit > 0) {
     running_.timeout.expires_after(std::chrono::milliseconds(limit));
     running_.timeout.async_wait(

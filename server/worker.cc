@@ -14,6 +14,7 @@
 
 #include "executor/redis/executor_counts.h"
 #include "executor/runtime/session_exchange.h"
+#include "executor/runtime/thread_priority.h"
 #include "sql/sqlstate.h"
 #include "sql/statistics.h"
 
@@ -104,6 +105,7 @@ void Worker::name_connection_hooks() {
 
 bool Worker::run() {
   this_thread = this;
+  executor::request_slice(executor::kServiceSlice);
   executor::set_counts_of_thread(thread_counts().executor);
   thread_counts().last_turn.set(steady_nanoseconds());
   asio::co_spawn(context_, tick_forever(), asio::detached);
@@ -114,6 +116,10 @@ bool Worker::run() {
 
 asio::awaitable<void> Worker::join_processes() {
   counts_.process_number = co_await engines_->join_processes();
+  if (counts_.figures.pings_redis && !is_pinging_) {  // /health/ready knows of Redis before the server is ready
+    is_pinging_ = true;
+    co_await ping_redis();
+  }
   if (options_.joined) options_.joined();
 }
 

@@ -20,22 +20,7 @@ std::size_t figure(const char* name) {
   return bytes;
 }
 
-/// Counters that jemalloc keeps for each thread.
-struct ThreadCounters {
-  const std::uint64_t* allocated;
-  const std::uint64_t* freed;
-};
-
 constexpr std::uint64_t kNoCount = 0;
-
-ThreadCounters thread_counters() {
-  ThreadCounters counters = {&kNoCount, &kNoCount};
-  if (mallctl == nullptr) return counters;
-  std::size_t size = sizeof(void*);
-  std::uint64_t *allocated = nullptr, *freed = nullptr;
-  if (mallctl("thread.allocatedp", &allocated, &size, nullptr, 0) == 0 && mallctl("thread.deallocatedp", &freed, &size, nullptr, 0) == 0) counters = {allocated, freed};
-  return counters;
-}
 
 }  // namespace
 
@@ -50,11 +35,13 @@ void return_free_pages() {
   if (mallctl != nullptr) mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0);  // of all arenas
 }
 
-std::optional<std::int64_t> thread_balance() {
-  constinit thread_local ThreadCounters counters = {nullptr, nullptr};
-  if (counters.allocated == nullptr) counters = thread_counters();
-  if (counters.allocated == &kNoCount) return std::nullopt;
-  return static_cast<std::int64_t>(*counters.allocated - *counters.freed);
+void find_thread_counters() {
+  thread_counters = {.allocated = &kNoCount, .freed = &kNoCount, .has_figures = false};
+  if (mallctl == nullptr) return;
+  std::size_t size = sizeof(void*);
+  std::uint64_t *allocated = nullptr, *freed = nullptr;
+  if (mallctl("thread.allocatedp", &allocated, &size, nullptr, 0) != 0 || mallctl("thread.deallocatedp", &freed, &size, nullptr, 0) != 0) return;
+  thread_counters = {.allocated = allocated, .freed = freed, .has_figures = true};
 }
 
 }  // namespace redquel::sql

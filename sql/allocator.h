@@ -19,7 +19,21 @@ std::optional<AllocatorFigures> allocator_figures();
 /// Gives the pages that the allocator keeps for later back to the system.
 void return_free_pages();
 
+/// The allocator's counters of one thread: bytes of all blocks. Null until they are found.
+struct ThreadCounters {
+  const std::uint64_t* allocated = nullptr;
+  const std::uint64_t* freed = nullptr;
+  bool has_figures = false;
+};
+inline constinit thread_local ThreadCounters thread_counters;
+/// Finds the counters of this thread. Without such an allocator they count nothing.
+void find_thread_counters();
+
 /// Returns the bytes of all blocks that this thread has allocated, less the bytes of those that it has freed. Reads two numbers.
-std::optional<std::int64_t> thread_balance();
+inline std::optional<std::int64_t> thread_balance() {
+  if (thread_counters.allocated == nullptr) [[unlikely]] find_thread_counters();
+  if (!thread_counters.has_figures) return std::nullopt;
+  return static_cast<std::int64_t>(*thread_counters.allocated - *thread_counters.freed);
+}
 
 }  // namespace redquel::sql

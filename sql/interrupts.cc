@@ -20,11 +20,17 @@ namespace {
 constexpr std::size_t kMostAnnounced = std::size_t{1} << 30;
 
 thread_local std::unordered_map<std::int32_t, const Interrupts*> sessions;
-thread_local const Interrupts* current = nullptr;
-thread_local std::size_t scopes = 0;           // that live
-thread_local std::size_t announced = 0;        // by check_allocation() in the innermost scope
-thread_local std::int64_t balance_before = 0;  // of the thread, when the outermost scope began
-thread_local ComputationPause* current_pause = nullptr;
+/// The session that this thread has looked up last: one statement opens many scopes.
+struct KnownSession {
+  std::int32_t process_id = 0;
+  const Interrupts* interrupts = nullptr;
+};
+constinit thread_local KnownSession last_session;
+constinit thread_local const Interrupts* current = nullptr;
+constinit thread_local std::size_t scopes = 0;           // that live
+constinit thread_local std::size_t announced = 0;        // by check_allocation() in the innermost scope
+constinit thread_local std::int64_t balance_before = 0;  // of the thread, when the outermost scope began
+constinit thread_local ComputationPause* current_pause = nullptr;
 
 /// Returns the bytes that the outermost scope has allocated and not freed, negative where it has freed more. If the allocator has no such
 /// figure, the bytes that were announced.
@@ -60,6 +66,12 @@ void pause_computation() {
   if (end) std::rethrow_exception(end);
 }
 
+/// Sets `last_session`; its interrupts are null for an unknown session.
+void find_session(std::int32_t process_id) {
+  const auto found = sessions.find(process_id);
+  last_session = {.process_id = process_id, .interrupts = found == sessions.end() ? nullptr : found->second};
+}
+
 }  // namespace
 
 ComputationPause* exchange_pause(ComputationPause* pause) { return std::exchange(current_pause, pause); }
@@ -73,6 +85,7 @@ void Interrupts::check() const {
 }
 
 void set_interrupts(std::int32_t process_id, const Interrupts* interrupts) {
+  last_session = {};
   if (interrupts == nullptr) {
     sessions.erase(process_id);
   } else {
@@ -81,8 +94,10 @@ void set_interrupts(std::int32_t process_id, const Interrupts* interrupts) {
 }
 
 InterruptScope::InterruptScope(std::int32_t process_id, Values values) : before_(current), announced_before_(announced) {
-  const auto found = process_id == 0 ? sessions.end() : sessions.find(process_id);
-  if (found != sessions.end()) current = found->second;
+  if (process_id != 0) {
+    if (process_id != last_session.process_id) find_session(process_id);
+    if (last_session.interrupts != nullptr) current = last_session.interrupts;
+  }
   begin(values);
 }
 
@@ -95,9 +110,9 @@ void InterruptScope::begin(Values values) {
   announced = 0;
   if (scopes++ > 0) return;
   balance_before = thread_balance().value_or(0);
-  if (current == nullptr) return;
+  if (current == nullptr || current->held_values() == 0) return;
   if (values == Values::kAnew) current->hold_values(0);
-  balance_before -= static_cast<std::int64_t>(current->held_values());
+  else balance_before -= static_cast<std::int64_t>(current->held_values());
 }
 
 InterruptScope::~InterruptScope() {

@@ -93,10 +93,10 @@ class BlockCharge {
   std::optional<PendingBytes> pending_;
 };
 
-/// Counts a step of the analysis of a statement, such as an expression that is bound. Checks the interrupts about once a millisecond.
+/// Counts a step of the analysis of a statement, such as an expression that is bound. Checks the interrupts a few times in a millisecond.
 void note_analysis();
 
-/// Counts the work of a loop, in bytes walked or made, and checks the interrupts about once a millisecond.
+/// Counts the work of a loop, in bytes walked or made, and checks the interrupts a few times in a millisecond.
 class WorkMeter {
  public:
   void add(std::size_t bytes) {
@@ -108,7 +108,7 @@ class WorkMeter {
   }
 
  private:
-  static constexpr std::size_t kStep = 256 * 1024;
+  static constexpr std::size_t kStep = 64 * 1024;
   std::size_t done_ = 0;
 };
 

@@ -22,6 +22,9 @@ constexpr std::size_t kLargeShare = 64;
 /// The part of a clients' limit that one session may hold.
 constexpr std::size_t kClientShare = 4;
 
+/// Beyond the limit and this part of it, a thread that is about to allocate gives free pages back itself.
+constexpr std::size_t kOwnRelease = 4;
+
 /// A measurement takes as long as the system needs for a tenth of such a block.
 constexpr std::size_t kMeasuredBlock = std::size_t{8} << 20;
 /// A thread allocates a few megabytes in this time.
@@ -79,7 +82,9 @@ void ProcessMemory::measure() {
     compare(figures->active + pending, accounted);
     resident = figures->resident + pending + coming;
   }
-  if (resident > limits_.process) return_free_pages();
+  // It may take a tenth of a second: a statement's thread leaves it to the watch of the process while there is room below its bound.
+  const std::size_t most = coming == 0 ? limits_.process : limits_.process + limits_.process / kOwnRelease;
+  if (resident > most) return_free_pages();
 }
 
 void ProcessMemory::measure_before(std::size_t bytes) {

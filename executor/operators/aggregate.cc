@@ -120,7 +120,7 @@ class AggregateOperator final : public Operator {
     if (context_.table_memory == nullptr || !context_.memory || level_ > 0 || !can_merge || !are_thread_safe(plan_.group_by)) co_return;
     WorkerPool& pool = context_.table_memory->workers();
     const std::size_t workers = pool.workers();
-    if (workers == 1) co_return;
+    if (!pool.has_threads()) co_return;
     std::unique_ptr<Morsels> morsels = co_await share(*input_, workers);
     if (!morsels) co_return;
     if (const std::unique_ptr<WorkerPool::Lease> lease = pool.take()) {

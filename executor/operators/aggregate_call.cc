@@ -35,7 +35,7 @@ bool depends_on_order(const planner::AggregateCall& call) {
 }  // namespace
 
 AggregateCallRun::AggregateCallRun(const planner::AggregateCall& call, sql::Type result, MemoryLimit limit)
-    : call_(call), values_(values_of(call)), limit_(limit), row_types_{sql::kInt4} {
+    : call_(call), values_(values_of(call)), may_take_long_(may_take_long(values_of(call))), limit_(limit), row_types_{sql::kInt4} {
   limit_.leave_account();  // the operator charges all of its calls
   const std::vector<sql::ExpressionPtr> values = values_of(call);
   needed_ = columns_used(values);
@@ -103,13 +103,35 @@ void AggregateCallRun::update(const sql::Batch& batch, std::span<const RowNumber
 
 void AggregateCallRun::add(const sql::Batch& batch, std::span<const RowNumber> groups, std::size_t group_count,
                            const sql::EvaluationContext& context) {
+  if (!may_take_long_) {
+    add_piece(batch, groups, group_count, context);
+    return;
+  }
+  pieces_.begin(batch);
+  while (!pieces_.is_empty()) {
+    const std::size_t first = pieces_.position();
+    const sql::Batch piece = pieces_.next();
+    pieces_.note(add_piece(piece, groups.subspan(first, piece.rows), group_count, context));
+    sql::check_interrupts();
+  }
+}
+
+std::size_t AggregateCallRun::add_piece(const sql::Batch& batch, std::span<const RowNumber> groups, std::size_t group_count, const sql::EvaluationContext& context) {
   const std::vector<sql::ColumnPtr> values = values_.evaluate(batch, context);
   const std::span<const sql::ColumnPtr> arguments(values.data(), call_.arguments.size());
-  if (!distinct_ && !sorted_) return aggregator_->update(arguments, groups, group_count, context);
+  std::size_t bytes = 0;
+  if (may_take_long_) {
+    for (const sql::ColumnPtr& value : values) bytes += value->memory();
+  }
+  if (!distinct_ && !sorted_) {
+    aggregator_->update(arguments, groups, group_count, context);
+    return bytes;
+  }
 
   std::vector<sql::ColumnPtr> rows = {group_column(groups)};
   rows.insert(rows.end(), values.begin(), values.end());
   add_rows(rows, batch.rows, group_count, context);
+  return bytes;
 }
 
 std::vector<RowNumber> AggregateCallRun::new_rows(std::span<const sql::ColumnPtr> rows, std::size_t count) {

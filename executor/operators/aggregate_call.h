@@ -7,6 +7,7 @@
 
 #include "executor/context/execution_context.h"
 #include "executor/context/memory_limit.h"
+#include "executor/operators/batch_pieces.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/external_sort.h"
 #include "executor/operators/key_table.h"
@@ -40,6 +41,8 @@ class AggregateCallRun {
  private:
   void add(const sql::Batch& batch, std::span<const RowNumber> groups, std::size_t group_count,
            const sql::EvaluationContext& context);
+  /// Returns the bytes of the values that it has computed.
+  std::size_t add_piece(const sql::Batch& batch, std::span<const RowNumber> groups, std::size_t group_count, const sql::EvaluationContext& context);
   /// Rows of (group, values).
   void add_rows(std::span<const sql::ColumnPtr> rows, std::size_t count, std::size_t group_count,
                 const sql::EvaluationContext& context);
@@ -53,6 +56,8 @@ class AggregateCallRun {
 
   const planner::AggregateCall& call_;
   ExpressionList values_;                   // the arguments, then what ORDER BY names
+  const bool may_take_long_;
+  BatchPieces pieces_;                      // of batches whose values may take long
   std::vector<std::uint32_t> needed_;       // columns that `values_` reads
   std::unique_ptr<sql::Aggregator> aggregator_;
   sql::MergingAggregator* merging_;         // the same, or null

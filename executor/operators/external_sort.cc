@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "executor/operators/batch_pieces.h"
+
 namespace redquel::executor {
 
 namespace {
@@ -28,7 +30,7 @@ class ExternalSort::Merge {
     const Later later{*this};
     if (wanted_) limit = static_cast<std::size_t>(std::min<std::uint64_t>(limit, *wanted_ - given_));
     std::size_t count = 0;
-    for (; count < limit && !heap_.empty(); ++count) {
+    for (; count < limit && !heap_.empty() && out_.memory() < kStepBytes; ++count) {
       std::pop_heap(heap_.begin(), heap_.end(), later);
       const std::size_t from = heap_.back();
       Cursor& cursor = cursors_[from];
@@ -114,11 +116,16 @@ void ExternalSort::start_buffer() {
   limit_.release();
 }
 
-asio::awaitable<void> ExternalSort::spill(EventLoopTurn& turn) {
+void ExternalSort::finish_buffer() {
   buffer_->finish();
+  rows_of_step_ = rows_of_step(buffer_->size(), buffer_->memory());
+}
+
+asio::awaitable<void> ExternalSort::spill(EventLoopTurn& turn) {
+  finish_buffer();
   Run run{SpilledRows(std::make_shared<SpillFile>(limit_.temporary_space()), run_types_)};
   while (true) {
-    const sql::Batch batch = buffer_->next_with_keys(sql::kBatchRows);
+    const sql::Batch batch = buffer_->next_with_keys(rows_of_step_);
     if (batch.rows == 0) break;
     run.rows.append_all(batch);
     if (turn.is_over()) co_await turn.yield();
@@ -151,7 +158,7 @@ asio::awaitable<void> ExternalSort::merge_last(std::size_t count, EventLoopTurn&
 
 asio::awaitable<void> ExternalSort::finish(EventLoopTurn& turn) {
   if (runs_.empty()) {
-    buffer_->finish();
+    finish_buffer();
     co_return;
   }
   co_await spill(turn);
@@ -163,7 +170,7 @@ asio::awaitable<void> ExternalSort::finish(EventLoopTurn& turn) {
 }
 
 sql::Batch ExternalSort::next(std::size_t limit) {
-  if (!merge_) return buffer_->next(limit);
+  if (!merge_) return buffer_->next(std::min(limit, rows_of_step_));
   sql::Batch batch = merge_->next(limit);
   batch.columns.resize(row_types_.size());
   return batch;

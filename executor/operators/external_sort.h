@@ -43,6 +43,8 @@ class ExternalSort {
   };
 
   void start_buffer();
+  /// Notes how many rows make a short step, before the buffer gives them.
+  void finish_buffer();
   /// The last `count` runs become one.
   asio::awaitable<void> merge_last(std::size_t count, EventLoopTurn& turn);
 
@@ -52,6 +54,7 @@ class ExternalSort {
   std::optional<std::uint64_t> wanted_;
   MemoryLimit limit_;
   std::optional<SortBuffer> buffer_;
+  std::size_t rows_of_step_ = sql::kBatchRows;
   std::vector<Run> runs_;  // in the order of their rows' arrival
   std::unique_ptr<Merge> merge_;
 };

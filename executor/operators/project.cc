@@ -1,5 +1,6 @@
 #include "executor/context/morsels.h"
 #include "executor/context/thread_safety.h"
+#include "executor/operators/batch_pieces.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/rows_before_error.h"
@@ -40,19 +41,14 @@ class ProjectOperator final : public Operator, public SharedOperator {
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     before_error_.throw_pending();
+    if (may_take_long_ && !calls_sequences_) co_return co_await next_of_pieces();
     std::optional<sql::Batch> batch = co_await input_->next();
     if (!batch) co_return std::nullopt;
     if (calls_sequences_) {
       batch->columns = co_await evaluate_with_sequences(plan_.expressions, *batch, context_);
       co_return batch;
     }
-    auto project = [&] {
-      return before_error_(*batch, [&](const sql::Batch& rows) {
-        return sql::Batch{.rows = rows.rows, .columns = expressions_.evaluate_for_output(rows, context_.evaluation())};
-      });
-    };
-    if (may_take_long_) co_return co_await compute_in_turns(std::move(project));
-    co_return project();
+    co_return project(*batch);
   }
 
   asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t workers) override {
@@ -62,7 +58,7 @@ class ProjectOperator final : public Operator, public SharedOperator {
     co_return std::make_unique<ProjectedMorsels>(std::move(input), expressions_, context_.evaluation());
   }
 
-  bool is_at_end() const override { return input_->is_at_end() && !before_error_.is_pending(); }
+  bool is_at_end() const override { return input_->is_at_end() && pieces_.is_empty() && !before_error_.is_pending(); }
 
   void leave_out(std::size_t column, const KeyFilterPtr& filter) override {
     const auto* source = std::get_if<sql::ColumnRef>(&plan_.expressions[column]->node);
@@ -70,10 +66,30 @@ class ProjectOperator final : public Operator, public SharedOperator {
   }
 
  private:
+  sql::Batch project(const sql::Batch& batch) {
+    return before_error_(batch, [&](const sql::Batch& rows) {
+      return sql::Batch{.rows = rows.rows, .columns = expressions_.evaluate_for_output(rows, context_.evaluation())};
+    });
+  }
+
+  asio::awaitable<std::optional<sql::Batch>> next_of_pieces() {
+    if (pieces_.is_empty()) {
+      std::optional<sql::Batch> batch = co_await input_->next();
+      if (!batch) co_return std::nullopt;
+      pieces_.begin(*std::move(batch));
+    }
+    const sql::Batch piece = pieces_.next();
+    auto work = [&] { return project(piece); };
+    sql::Batch result = co_await compute_in_turns(std::move(work));
+    pieces_.note(result.memory());
+    co_return result;
+  }
+
   const planner::PhysicalProject& plan_;
   bool calls_sequences_, may_take_long_;
   ExpressionList expressions_;
   RowsBeforeError before_error_;
+  BatchPieces pieces_;
   OperatorPtr input_;
   ExecutionContext& context_;
 };

@@ -8,8 +8,8 @@ namespace redquel::executor {
 
 namespace {
 
-/// Rows of a run: about a millisecond to sort.
-constexpr std::size_t kRunRows = 8192;
+/// Rows of a run: about a millisecond to sort. Fewer where the keys are compared, too.
+constexpr std::size_t kRunRows = 8192, kComparedRunRows = 2048;
 /// Above so many wanted rows a whole sort is no slower.
 constexpr std::uint64_t kMostTopRows = 16384;
 /// Rows beyond the wanted ones that wait for the next cut.
@@ -82,7 +82,8 @@ void SortBuffer::add(std::span<const sql::ColumnPtr> keys, std::span<const sql::
   if (is_top_) {
     if (entries_.size() >= 2 * *wanted_ + kTopSlack) keep_best();
   } else {
-    while (entries_.size() - sorted_ >= kRunRows) sort_run(sorted_, sorted_ + kRunRows);
+    const std::size_t run_rows = compares_keys_ ? kComparedRunRows : kRunRows;
+    while (entries_.size() - sorted_ >= run_rows) sort_run(sorted_, sorted_ + run_rows);
   }
 }
 

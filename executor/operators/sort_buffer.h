@@ -37,6 +37,8 @@ class SortBuffer {
   sql::Batch next_with_keys(std::size_t limit);
 
   bool empty() const { return entries_.empty(); }
+  /// Returns the number of rows, given or not.
+  std::size_t size() const { return entries_.size(); }
   std::size_t memory() const { return entries_.capacity() * sizeof(Entry) + keys_.memory() + rows_.memory(); }
 
  private:

@@ -367,7 +367,7 @@ void SharedConnection::Core::send_turn(Turn turn) {
   output_ += version_command_;
   if (!version_command_.empty()) turn.version = std::make_unique<Replies>();
   turn.written = std::chrono::steady_clock::now();
-  if (turns_.empty()) note_progress();
+  if (turns_.empty()) last_progress_ = turn.written;
   turns_.push_back(std::move(turn));
   ++statistics_.turns;
   if (awaits_replicas_ && needed_replicas() > 0) append_wait(options_.unreplicated->issue());
@@ -525,7 +525,7 @@ void SharedConnection::Core::give_replies(const Turn& turn) {
   last_proof_ = turn.written;
   if (turn.batches.empty()) return;
   const bool is_bulk = options_.client_name.ends_with("-bulk");
-  const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - turn.written;
+  const std::chrono::nanoseconds taken = std::max(last_progress_, turn.written) - turn.written;  // since the reply was read
   (is_bulk ? counts_of_thread().bulk_round_trips : counts_of_thread().round_trips).note(static_cast<std::uint64_t>(taken.count()));
   std::optional<std::string> version;
   if (turn.version && (*turn.version)[0].is_text()) version = std::string((*turn.version)[0].text);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 
@@ -14,7 +15,7 @@ namespace redquel::executor {
 /// A statement that was cancelled ends at the yield.
 class EventLoopTurn {
  public:
-  bool is_over() const { return Clock::now() - began_ > kLength; }
+  bool is_over() const { return Clock::now() - std::max(began_, TurnQueue::handler_began()) > TurnQueue::turn_length(); }
   /// Returns true if other sessions had something to do.
   boost::asio::awaitable<bool> yield() {
     const bool others_ran = co_await TurnQueue::wait();
@@ -23,8 +24,7 @@ class EventLoopTurn {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds kLength{1};
+  using Clock = TurnQueue::Clock;
 
   Clock::time_point began_ = Clock::now();
 };

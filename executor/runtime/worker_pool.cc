@@ -1,8 +1,5 @@
 #include "executor/runtime/worker_pool.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
@@ -12,15 +9,9 @@
 #include <exception>
 
 #include "executor/runtime/event_loop_turn.h"
+#include "executor/runtime/thread_priority.h"
 
 namespace redquel::executor {
-
-namespace {
-
-/// The nice value of the pool's threads. On a machine without a free core, Redis and the event loops go first.
-constexpr int kNice = 10;
-
-}  // namespace
 
 /// Shared work in the pool's threads. Its destructor waits for them.
 class WorkerPool::Run {
@@ -40,15 +31,9 @@ class WorkerPool::Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// Returns true if the work has failed in one of the threads.
-  bool is_stopped() const { return state_->is_stopped; }
-
-  /// Returns true if no thread of the pool works any more.
-  bool has_ended() { return state_->has_ended(); }
-
   /// Waits until no thread works any more. Throws what the work has thrown.
   asio::awaitable<void> wait() {
-    while (!has_ended()) co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
+    while (!state_->has_ended()) co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
     if (state_->failure) std::rethrow_exception(state_->failure);
   }
 
@@ -95,14 +80,14 @@ class WorkerPool::Run {
 };
 
 asio::awaitable<void> WorkerPool::Lease::run(SharedWork& work) {
-  Run run(pool_, work, co_await asio::this_coro::executor);
-  EventLoopTurn turn;
-  // The statement's thread helps only while its other sessions have nothing to do.
-  bool is_left = true;
-  while (is_left && !run.is_stopped()) {
-    const bool is_busy = co_await turn.yield() && pool_.thread_count_ > 0;
-    is_left = is_busy ? !run.has_ended() : work.step(pool_.thread_count_);
+  if (pool_.thread_count_ == 0) {
+    EventLoopTurn turn;
+    while (work.step(0)) {
+      if (turn.is_over()) co_await turn.yield();
+    }
+    co_return;
   }
+  Run run(pool_, work, co_await asio::this_coro::executor);
   co_await run.wait();
 }
 
@@ -139,7 +124,8 @@ void WorkerPool::add(std::function<void()> task) {
 }
 
 void WorkerPool::work() {
-  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);  // Linux: of this thread alone
+  lower_priority();
+  request_slice(kServiceSlice);
   for (;;) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return is_stopped_ || !tasks_.empty(); });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <condition_variable>
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// Work of one statement that several threads do side by side, in pieces of up to about a millisecond.
+/// Work of one statement that several threads do side by side, in pieces of less than a millisecond.
 class SharedWork {
  public:
   virtual ~SharedWork() = default;
@@ -22,17 +23,19 @@ class SharedWork {
   virtual bool step(std::size_t worker) = 0;
 };
 
-/// Threads that compute for one statement at a time, beside the statement's own thread. Thread-safe.
+/// Threads that compute for one statement at a time, while the statement's own thread serves other sessions. They have a low priority: where
+/// a processor is wanted by an event loop or by Redis, these go first. Thread-safe.
 class WorkerPool {
  public:
-  /// None: statements compute in their own threads only.
+  /// None: statements compute in their own threads.
   explicit WorkerPool(std::size_t threads);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  /// Returns the number of threads that compute for a statement: the pool's and its own.
-  std::size_t workers() const { return thread_count_ + 1; }
+  bool has_threads() const { return thread_count_ > 0; }
+  /// Returns the number of threads that compute for a statement.
+  std::size_t workers() const { return std::max<std::size_t>(1, thread_count_); }
 
   /// The pool's threads as one statement has them.
   class Lease {
@@ -42,8 +45,8 @@ class WorkerPool {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
 
-    /// Does the work to its end in all threads. The caller's thread gives other sessions their turn. Returns only when no thread works any
-    /// more, also if the statement is cancelled or the work throws. Throws the exception of the work.
+    /// Does the work to its end in the pool's threads; in the caller's thread, in turns, if the pool has none. Returns only when no thread
+    /// works any more, also if the statement is cancelled or the work throws. Throws the exception of the work.
     asio::awaitable<void> run(SharedWork& work);
 
    private:

@@ -1,6 +1,7 @@
 #include "sql/expressions/coerce.h"
 
 #include "sql/error.h"
+#include "sql/interrupts.h"
 #include "sql/functions/resolve.h"
 #include "sql/functions/row_functions.h"
 #include "sql/sqlstate.h"
@@ -116,6 +117,7 @@ ExpressionPtr try_coerce(const ExpressionPtr& expression, Type target, CastConte
 
 ExpressionPtr coerce(const ExpressionPtr& expression, Type target, CastContext context, const SessionSettings& settings,
                      std::optional<std::uint32_t> offset, Now now) {
+  note_analysis();
   try {
     if (ExpressionPtr coerced = try_coerce(expression, target, context, settings, now)) return coerced;
   } catch (SqlError& error) {

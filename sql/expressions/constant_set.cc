@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "sql/interrupts.h"
 #include "sql/types/compare.h"
 
 namespace redquel::sql {
@@ -10,6 +11,7 @@ ConstantSet::ConstantSet(Type type, std::span<const Datum> values)
     : values_(type), slots_(std::bit_ceil(values.size() * 2 + 1), kFree) {
   const std::size_t mask = slots_.size() - 1;
   for (const Datum& value : values) {
+    note_analysis();
     if (is_null(value)) {
       has_null_ = true;
       continue;

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "sql/functions/object_names.h"
+#include "sql/interrupts.h"
 #include "sql/overloaded.h"
 #include "sql/types/compare.h"
 #include "sql/types/text_io.h"
@@ -174,6 +175,7 @@ ExpressionPtr map_children(const ExpressionPtr& expression,
   Expression copy = *expression;
   bool changed = false;
   visit_children(copy.node, [&](ExpressionPtr& child) {
+    note_analysis();
     ExpressionPtr replacement = change(child);
     changed = changed || replacement != child;
     child = std::move(replacement);

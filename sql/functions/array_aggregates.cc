@@ -3,12 +3,16 @@
 #include "sql/error.h"
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/families.h"
+#include "sql/growing_text.h"
 #include "sql/interrupts.h"
 #include "sql/sqlstate.h"
 #include "sql/types/text_order.h"
 
 namespace redquel::sql {
 namespace {
+
+/// Room for an element, in a long text; larger ones make their own.
+constexpr std::size_t kElementRoom = std::size_t{64} << 10;
 
 /// array_agg() of elements: NULLs are elements, too; no row gives NULL.
 class ElementCollector final : public Aggregator {
@@ -20,6 +24,7 @@ class ElementCollector final : public Aggregator {
     for (std::size_t row = 0; row < groups.size(); ++row) {
       std::string& text = texts_[groups[row]];
       const std::size_t before = text.size();
+      make_room(text, kElementRoom);
       append_array_element(element_at(*arguments[0], row, element_), text);
       bytes_ += text.size() - before;
       meter_.add(text.size() - before);

@@ -7,6 +7,7 @@
 #include "sql/functions/json_encode.h"
 #include "sql/functions/json_families.h"
 #include "sql/functions/lift.h"
+#include "sql/growing_text.h"
 #include "sql/interrupts.h"
 #include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
@@ -156,6 +157,8 @@ class JsonCollector : public Aggregator {
     for (std::size_t row = 0; row < groups.size(); ++row) {
       std::string& text = texts_[groups[row]];
       const std::size_t before = text.size();
+      constexpr std::size_t kElementRoom = std::size_t{64} << 10;  // in a long text; larger elements make their own
+      make_room(text, kElementRoom);
       add(arguments, row, context, text);
       bytes_ += text.size() - before;
       meter_.add(text.size() - before);

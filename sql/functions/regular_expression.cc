@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <clocale>
+#include <cmath>
 #include <list>
 #include <mutex>
 #include <optional>
 
+#include "sql/aside_thread.h"
 #include "sql/error.h"
 #include "sql/functions/back_references.h"
 #include "sql/functions/characters.h"
@@ -220,8 +222,8 @@ std::size_t longest_match(std::string_view pattern) {
 }
 
 /// Tcl's engine may search for ever where a back-reference is repeated, or its group left out (PostgreSQL has mended its own): such
-/// patterns are refused.
-void refuse_endless_search(std::string_view pattern, RegexFlags::Syntax syntax, bool expanded) {
+/// patterns are refused. Returns true if the pattern has back-references.
+bool refuse_endless_search(std::string_view pattern, RegexFlags::Syntax syntax, bool expanded) {
   bool has_reference = false;
   for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
     if (pattern[i] != '\\') continue;
@@ -234,15 +236,16 @@ void refuse_endless_search(std::string_view pattern, RegexFlags::Syntax syntax, 
     }
   }
   const bool basic = syntax == RegexFlags::Syntax::kBasic && (pattern.find("\\)*") != std::string_view::npos || pattern.find("\\)\\{") != std::string_view::npos);
-  if (!has_reference) return;
+  if (!has_reference) return false;
   const BackReferenceRisk risk = basic ? BackReferenceRisk::kEndless : back_reference_risk(pattern, expanded);
   switch (risk) {
-    case BackReferenceRisk::kNone: return;
+    case BackReferenceRisk::kNone: return true;
     case BackReferenceRisk::kEndless: throw not_supported("a back-reference to a group that may be empty and left out, or a counted one");
     case BackReferenceRisk::kOtherBranch: throw not_supported("a back-reference to a group of another alternative");
     case BackReferenceRisk::kLookaround:
       throw SqlError(sqlstate::kInvalidRegularExpression, "invalid regular expression: invalid backreference number");
   }
+  return true;
 }
 
 /// Tcl sets up its allocator once per process; its change of the locale is undone.
@@ -359,11 +362,27 @@ struct RegularExpression::Compiled {
     std::size_t longest = 0;  // match, in characters; 0: look at all of it
   };
   std::vector<LookBehind> look_behinds;
+  /// Set if it has back-references: another thread compiles it anew.
+  struct Source {
+    std::string pattern;
+    RegexFlags flags;
+  };
+  std::optional<Source> source;
+};
+
+/// A subject in a thread of its own, which alone uses the engine's objects.
+struct RegularExpression::Subject::Aside {
+  std::shared_ptr<AsideThread> thread;
+  Compiled::Source source;
+  std::string text;
+  std::shared_ptr<const RegularExpression> expression;
+  std::optional<Subject> subject;
 };
 
 RegularExpression::RegularExpression(std::string_view pattern, RegexFlags flags)
     : compiled_(std::make_unique<Compiled>()) {
   start_engine();
+  const std::string_view source = pattern;
   std::string without_look_behinds;
   if (flags.syntax == RegexFlags::Syntax::kAdvanced && !pattern.starts_with("***")) {
     const LookBehinds parts = split_look_behinds(pattern);
@@ -397,7 +416,7 @@ RegularExpression::RegularExpression(std::string_view pattern, RegexFlags flags)
   }
   const int bits = engine_flags(flags);
   compiled_->pattern.compile(translated, bits);
-  if (!literal) refuse_endless_search(pattern, flags.syntax, flags.expanded);
+  if (!literal && refuse_endless_search(pattern, flags.syntax, flags.expanded)) compiled_->source = {std::string(source), flags};
   if (const std::optional<std::string> behind = behind_character(translated, flags)) {
     compiled_->behind.compile(*behind, bits);
   }
@@ -444,7 +463,7 @@ void note_search(std::string_view text) {
 bool RegularExpression::matches(std::string_view text) const {
   note_search(text);
   const Subject subject(*this, text);
-  if (!compiled_->look_behinds.empty()) {
+  if (!compiled_->look_behinds.empty() || may_take_long(text)) {
     std::vector<RegexSpan> groups;
     return search(subject, 0, groups);
   }
@@ -465,7 +484,43 @@ bool RegularExpression::may_begin_at(std::string_view text, std::size_t start) c
   });
 }
 
+bool RegularExpression::may_take_long(std::string_view rest) const {
+  if (!compiled_->source || AsideThread::is_current()) return false;
+  // Measured with ^(a+)\1b$: the time grows with the third power of the length, and one power more with each further group.
+  constexpr double kSeconds = 5e-9, kLong = 1e-3;
+  return kSeconds * std::pow(static_cast<double>(rest.size()), 2 + static_cast<double>(group_count_)) > kLong;
+}
+
 bool RegularExpression::search(const Subject& subject, std::size_t from, std::vector<RegexSpan>& groups) const {
+  if (may_take_long(subject.text().substr(from))) return search_aside(subject, from, groups);
+  return search_here(subject, from, groups);
+}
+
+bool RegularExpression::search_aside(const Subject& subject, std::size_t from, std::vector<RegexSpan>& groups) const {
+  if (!subject.aside_) {
+    check_allocation(subject.text().size() * (1 + sizeof(Tcl_UniChar)));
+    subject.aside_ = std::make_shared<Subject::Aside>();
+    subject.aside_->thread = AsideThread::least_busy();
+    subject.aside_->source = *compiled_->source;
+    subject.aside_->text = subject.text();
+  }
+  struct Found {
+    bool is_match = false;
+    std::vector<RegexSpan> groups;
+  };
+  const auto found = std::make_shared<Found>();
+  subject.aside_->thread->run([aside = subject.aside_, found, from] {
+    if (!aside->subject) {
+      aside->expression = compiled(aside->source.pattern, aside->source.flags);
+      aside->subject.emplace(*aside->expression, aside->text);
+    }
+    found->is_match = aside->expression->search_here(*aside->subject, from, found->groups);
+  });
+  groups = std::move(found->groups);
+  return found->is_match;
+}
+
+bool RegularExpression::search_here(const Subject& subject, std::size_t from, std::vector<RegexSpan>& groups) const {
   const std::string_view text = subject.text();
   while (search_once(subject, from, groups)) {
     const std::size_t start = groups[0].start;
@@ -525,6 +580,9 @@ RegularExpression::Subject::Subject(const RegularExpression& expression, std::st
 RegularExpression::Subject::~Subject() {
   Tcl_Obj* object = static_cast<Tcl_Obj*>(object_);
   Tcl_DecrRefCount(object);
+  if (!aside_) return;
+  const std::shared_ptr<AsideThread> thread = aside_->thread;
+  thread->post([aside = std::move(aside_)]() mutable { aside.reset(); });
 }
 
 std::size_t RegularExpression::Subject::character_of(std::size_t byte) const {

@@ -57,6 +57,10 @@ class RegularExpression {
   struct Compiled;
   RegularExpression(std::string_view pattern, RegexFlags flags);
 
+  /// Returns true if a search may take more than a millisecond although nothing interrupts the engine.
+  bool may_take_long(std::string_view rest) const;
+  bool search_here(const Subject& subject, std::size_t from, std::vector<RegexSpan>& groups) const;
+  bool search_aside(const Subject& subject, std::size_t from, std::vector<RegexSpan>& groups) const;
   bool search_once(const Subject& subject, std::size_t from, std::vector<RegexSpan>& groups) const;
   /// Returns true if a match may begin here, by the pattern's conditions on the preceding text.
   bool may_begin_at(std::string_view text, std::size_t start) const;
@@ -76,12 +80,14 @@ class RegularExpression::Subject {
 
  private:
   friend class RegularExpression;
+  struct Aside;
   std::size_t character_of(std::size_t byte) const;
   std::size_t byte_of(std::size_t character) const;
 
   std::string_view text_;
   void* object_;                      // Tcl_Obj
   std::vector<std::size_t> offsets_;  // byte of each character and of the end; empty where all is ASCII
+  mutable std::shared_ptr<Aside> aside_;  // null until a search runs aside
 };
 
 }  // namespace redquel::sql

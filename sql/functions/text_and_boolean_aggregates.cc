@@ -3,6 +3,7 @@
 #include "sql/functions/characters.h"
 #include "sql/functions/families.h"
 #include "sql/functions/group_states.h"
+#include "sql/growing_text.h"
 #include "sql/interrupts.h"
 
 namespace redquel::sql {
@@ -59,6 +60,7 @@ class Joiner final : public Aggregator {
  private:
   void append(std::string& text, std::string_view part) {
     check_text_size(text.size() + part.size());
+    make_room(text, part.size());
     text += part;
     bytes_ += part.size();
     meter_.add(part.size());

@@ -8,6 +8,7 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/interrupts.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::sql {
@@ -146,14 +147,22 @@ void append_uuid(const Uuid& uuid, std::string& out) {
 
 namespace {
 
+/// Walked between two checks of the interrupts.
+constexpr std::size_t kCheckedBytes = std::size_t{64} << 10;
+
 /// Position of the first byte that is not part of valid UTF-8 (or is 0x00); npos if there is none.
 std::size_t find_invalid_utf8(std::string_view bytes) {
   std::size_t i = 0;
   const auto at = [&](std::size_t k) { return static_cast<unsigned char>(bytes[k]); };
   const auto continues = [&](std::size_t k) { return (at(k) & 0xC0) == 0x80; };
+  std::size_t checked = 0;
   while (i < bytes.size()) {
+    if (i - checked >= kCheckedBytes) {
+      check_interrupts();
+      checked = i;
+    }
     // Eight ASCII bytes at a time: no high bit, no zero byte.
-    while (i + 8 <= bytes.size()) {
+    for (const std::size_t end = std::min(bytes.size(), i + kCheckedBytes); i + 8 <= end;) {
       std::uint64_t word;
       std::memcpy(&word, bytes.data() + i, 8);
       constexpr std::uint64_t kHigh = 0x8080808080808080, kLow = 0x0101010101010101;

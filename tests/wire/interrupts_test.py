@@ -1,4 +1,6 @@
 """A single call that computes for long ends at statement_timeout, and makes no value beyond the limits."""
+from harness.pgwire import query
+
 # Each walks the eight megabytes of its parameter, or makes more: that takes longer than the timeout of a millisecond.
 LONG_CALLS = {
     "ab": ("md5($1)", "sha256(convert_to($1, 'UTF8'))", "replace($1, 'b', 'cc')", "translate($1, 'xyzabc', 'uvwdef')", "reverse($1)", "initcap($1)", "upper($1)",
@@ -21,6 +23,24 @@ def test_the_timeout_ends_a_single_call(server):
                 connection.run("RESET statement_timeout")
                 assert error["C"] == "57014" and "timeout" in error["M"], (call, error)
         assert connection.run("SELECT length(repeat('x', 1000000))") == [["1000000"]]
+
+
+def test_a_search_with_a_back_reference_is_interrupted(make_server, make_redis):
+    """Tcl's engine takes minutes for it. Its thread serves another session meanwhile."""
+    server = make_server("--threads", "1", redis=make_redis())
+    with server.connect() as connection, server.connect() as other:
+        connection.run("SET statement_timeout = '1s'")
+        connection.send(query("SELECT repeat('a', 4001) || 'b' ~ '^(a+)\\1b$', regexp_replace(repeat('a', 4001) || 'b', '^(a+)\\1b$', '', 'g')"))
+        answers = 0
+        while not connection.has_input():
+            assert other.run("SELECT 1") == [["1"]]
+            answers += 1
+        assert connection.results()[-1].sqlstate == "57014" and answers > 10
+        connection.run("SET statement_timeout = 0")
+        # Long texts have the same answers as short ones.
+        for count in (10, 5000):
+            assert connection.run(f"SELECT regexp_replace(repeat('abba ', {count}), '(.)(.)\\2\\1', '<\\1\\2>', 'g') = repeat('<ab> ', {count})") == [["t"]]
+            assert connection.run(f"SELECT repeat('x', {count}) || 'yy' ~ '(y)\\1$', repeat('xy', {count}) ~ '(y)\\1'") == [["t", "f"]]
 
 
 def test_values_beyond_the_limits_are_refused_before_they_are_made(server):

@@ -4,8 +4,11 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "executor/runtime/event_loop_turn.h"
 #include "tests/unit/executor/run_coroutine.h"
@@ -50,6 +53,52 @@ TEST(TurnQueue, OtherHandlersRunBetweenTheTurns) {
   EXPECT_EQ(std::ranges::count(order, '.'), 4);
   std::erase(order, '.');
   EXPECT_EQ(order, "abcabc");
+}
+
+TEST(TurnQueue, TurnsAreShortWhileOtherHandlersHaveWork) {
+  asio::io_context loop;
+  bool is_over = false;
+  std::vector<TurnQueue::Clock::duration> lengths;
+  const auto compute = [&]() -> asio::awaitable<void> {
+    EventLoopTurn turn;
+    for (int step = 0; step < 5; ++step) {
+      co_await turn.yield();
+      lengths.push_back(TurnQueue::turn_length());
+    }
+    is_over = true;
+  };
+  const auto lookup = [&]() -> asio::awaitable<void> {
+    while (!is_over) co_await asio::post(asio::use_awaitable);
+  };
+  asio::co_spawn(loop, compute(), asio::detached);
+  loop.run();
+  const auto alone = std::exchange(lengths, {});
+  is_over = false;
+  asio::co_spawn(loop, compute(), asio::detached);
+  asio::co_spawn(loop, lookup(), asio::detached);
+  loop.restart();
+  loop.run();
+  EXPECT_LT(lengths.back(), alone.back());
+}
+
+TEST(TurnQueue, AHandlerBetweenComputationsHasATurnOfItsOwn) {
+  asio::io_context loop;
+  bool was_over = true;
+  const auto lookup = [&]() -> asio::awaitable<void> {
+    const EventLoopTurn turn;  // older than a turn by the time its handler runs again
+    asio::steady_timer reply(loop, std::chrono::milliseconds(5));
+    co_await reply.async_wait(asio::use_awaitable);
+    was_over = turn.is_over();
+  };
+  const auto compute = []() -> asio::awaitable<void> {
+    EventLoopTurn turn;
+    const auto end = TurnQueue::Clock::now() + std::chrono::milliseconds(20);
+    while (TurnQueue::Clock::now() < end) co_await turn.yield();
+  };
+  asio::co_spawn(loop, lookup(), asio::detached);
+  asio::co_spawn(loop, compute(), asio::detached);
+  loop.run();
+  EXPECT_FALSE(was_over);
 }
 
 TEST(TurnQueue, ALoopThatEndsDropsComputationsThatWait) {

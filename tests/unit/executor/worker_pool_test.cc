@@ -7,7 +7,9 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
+#include <mutex>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "sql/error.h"
@@ -57,6 +59,38 @@ TEST(WorkerPool, DoesAllPieces) {
     run(pool, work);
     EXPECT_EQ(work.done(), count);
   }
+}
+
+/// Notes the threads that do its pieces.
+class Threads final : public SharedWork {
+ public:
+  bool step(std::size_t) override {
+    const std::lock_guard lock(mutex_);
+    threads_.insert(std::this_thread::get_id());
+    return ++done_ < 1000;
+  }
+  const std::set<std::thread::id>& threads() const { return threads_; }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::thread::id> threads_;
+  std::size_t done_ = 0;
+};
+
+TEST(WorkerPool, TheStatementsThreadDoesNoPieces) {
+  WorkerPool pool(2);
+  EXPECT_EQ(pool.workers(), 2U);
+  Threads work;
+  run(pool, work);
+  EXPECT_FALSE(work.threads().contains(std::this_thread::get_id()));
+}
+
+TEST(WorkerPool, WithoutThreadsTheStatementsThreadDoesAllPieces) {
+  WorkerPool pool(0);
+  EXPECT_EQ(pool.workers(), 1U);
+  Threads work;
+  run(pool, work);
+  EXPECT_EQ(work.threads(), std::set{std::this_thread::get_id()});
 }
 
 TEST(WorkerPool, ThrowsWhatAPieceThrows) {

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <chrono>
+
+namespace redquel::executor {
+
+/// Lets this thread run after threads of normal priority, if there are not processors for all (nice 10). New threads inherit it.
+void lower_priority();
+
+/// Asks the kernel to run this thread, once it has work, soon and briefly: for a slice of this length instead of about 3 ms, after which it
+/// chooses again. The share of the processors stays. Linux since 6.12; without effect before. New threads and child processes inherit it.
+void request_slice(std::chrono::microseconds length);
+
+/// The slice of threads that serve many sessions: they wait for each other often and do little each time.
+inline constexpr std::chrono::microseconds kServiceSlice{100};
+
+}  // namespace redquel::executor
