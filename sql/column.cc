@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 
@@ -67,11 +68,19 @@ std::string_view Arena::store(std::string_view bytes) {
   return {room, bytes.size()};
 }
 
-Column::Column(Type type) : type_(type), values_(empty_values(storage_of(type))) {}
+Column::Column(Type type) : ColumnSource(type), values_(empty_values(storage_of(type))) {}
 
-Column::Column(const Column&) = default;
+Column::Column(const Column& other) : ColumnSource(other), size_(other.size_), stride_(other.stride_) {
+  other.read_selected();
+  values_ = other.values_;
+  nulls_ = other.nulls_;
+  encoded_ = other.encoded_;
+  arena_ = other.arena_;
+  owners_ = other.owners_;
+  codes_ = other.codes_;
+}
 Column::Column(Column&&) noexcept = default;
-Column& Column::operator=(const Column&) = default;
+Column& Column::operator=(const Column& other) { return *this = Column(other); }
 Column& Column::operator=(Column&&) noexcept = default;
 Column::~Column() = default;
 
@@ -90,6 +99,26 @@ Column Column::constant(Type type, const Datum& value, std::size_t size) {
   return column;
 }
 
+Column Column::selected(ColumnSourcePtr source, Selection rows) {
+  Column column(source->type());
+  column.size_ = rows->size();
+  column.selected_ = std::make_unique<const Selected>(std::move(source), std::move(rows));
+  return column;
+}
+
+void Column::gather_selected() const {
+  Column column = selected_->source->gather(*selected_->rows);
+  assert(column.stride_ == 1 && column.size_ == size_);
+  values_ = std::move(column.values_);
+  nulls_ = std::move(column.nulls_);
+  encoded_ = column.encoded_;
+  arena_ = std::move(column.arena_);
+  owners_ = std::move(column.owners_);
+  codes_ = std::move(column.codes_);
+  if (std::holds_alternative<std::vector<std::string_view>>(values_)) owners_.push_back(selected_->source);
+  selected_.reset();
+}
+
 Column Column::from_values(Type type, Values values, std::vector<std::uint8_t> nulls) {
   Column column(type);
   column.size_ = std::visit([](const auto& vector) { return vector.size(); }, values);
@@ -99,6 +128,7 @@ Column Column::from_values(Type type, Values values, std::vector<std::uint8_t> n
 }
 
 Datum Column::datum(std::size_t row) const {
+  read_selected();
   if (is_null(row)) return {};
   return std::visit(
       [&](const auto& values) -> Datum {
@@ -146,6 +176,7 @@ void Column::append_datum(const Datum& value) {
 }
 
 void Column::append_from(const Column& source, std::size_t row) {
+  source.read_selected();
   assert(stride_ == 1 && source.encoded_ == encoded_ && source.values_.index() == values_.index());
   if (source.is_null(row)) return append_null();
   std::visit(
@@ -160,6 +191,7 @@ void Column::append_from(const Column& source, std::size_t row) {
 }
 
 std::size_t Column::append_rows(const Column& source, std::span<const std::uint32_t> rows) {
+  source.read_selected();
   assert(stride_ == 1 && source.encoded_ == encoded_ && source.values_.index() == values_.index());
   std::size_t bytes = 0;
   const std::size_t end = size_ + rows.size();
@@ -207,7 +239,23 @@ void Column::share_memory(const Column& source) {
   for (const std::shared_ptr<const void>& owner : source.owners_) keep_alive(owner);
 }
 
+namespace {
+
+/// The positions of rows that are given by their places in a selection.
+std::vector<std::uint32_t> positions_of(const Selection& selection, std::span<const std::uint32_t> places) {
+  std::vector<std::uint32_t> rows(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) rows[i] = (*selection)[places[i]];
+  return rows;
+}
+
+}  // namespace
+
 Column Column::gather(std::span<const std::uint32_t> rows) const {
+  if (selected_) {
+    Column result = selected_->source->gather(positions_of(selected_->rows, rows));
+    if (std::holds_alternative<std::vector<std::string_view>>(result.values_)) result.owners_.push_back(selected_->source);
+    return result;
+  }
   Column result(type_);
   result.encoded_ = encoded_;
   result.stride_ = stride_;
@@ -237,7 +285,7 @@ Column Column::gather(std::span<const std::uint32_t> rows) const {
 }
 
 Column Column::decode() const {
-  if (!encoded_) return *this;
+  if (!is_encoded()) return *this;
   const auto& texts = std::get<std::vector<std::string_view>>(values_);
   Column result(type_);
   if (is_kept_as_text(type_.oid)) {  // stored text is the value itself
@@ -263,6 +311,12 @@ Column Column::retyped(Type type) const {
 }
 
 std::size_t Column::memory() const {
+  // A small part of a source would keep all of it.
+  if (selected_ && !selected_->source->is_lasting()) gather_selected();
+  if (selected_) {  // with room for its values, which it holds once it is read
+    const std::size_t width = std::visit([](const auto& values) { return sizeof(values[0]); }, values_);
+    return sizeof(Column) + sizeof(Selected) + size_ * (width + sizeof(std::uint32_t)) + selected_->source->memory();
+  }
   std::size_t bytes = sizeof(Column) + nulls_.capacity() + (arena_ != nullptr ? arena_->bytes() : 0);
   std::visit([&](const auto& values) { bytes += values.capacity() * sizeof(values[0]); }, values_);
   if (arena_ == nullptr) {
@@ -286,11 +340,31 @@ void Column::grow_nulls() {
 }
 
 Batch Batch::gather(std::span<const std::uint32_t> picked) const {
+  constexpr std::size_t kLeastSelected = 32;  // fewer values are copied as fast
   Batch result;
   result.rows = picked.size();
   result.columns.reserve(columns.size());
-  for (const ColumnPtr& column : columns)
-    result.columns.push_back(std::make_shared<const Column>(column->gather(picked)));
+  if (picked.size() < kLeastSelected) {
+    for (const ColumnPtr& column : columns) result.columns.push_back(std::make_shared<const Column>(column->gather(picked)));
+    return result;
+  }
+  Selection rows;                                             // of columns that have their values
+  std::vector<std::pair<const void*, Selection>> selections;  // of the others, by the selection that they have here
+  for (const ColumnPtr& column : columns) {
+    if (const Column::Selected* const unread = column->unread()) {
+      auto known = std::ranges::find(selections, unread->rows.get(), [](const auto& entry) { return entry.first; });
+      if (known == selections.end()) {
+        selections.emplace_back(unread->rows.get(), std::make_shared<const std::vector<std::uint32_t>>(positions_of(unread->rows, picked)));
+        known = std::prev(selections.end());
+      }
+      result.columns.push_back(std::make_shared<const Column>(Column::selected(unread->source, known->second)));
+    } else if (column->is_constant()) {
+      result.columns.push_back(std::make_shared<const Column>(column->gather(picked)));
+    } else {
+      if (!rows) rows = std::make_shared<const std::vector<std::uint32_t>>(picked.begin(), picked.end());
+      result.columns.push_back(std::make_shared<const Column>(Column::selected(column, rows)));
+    }
+  }
   return result;
 }
 

@@ -25,12 +25,40 @@ class Arena {
   std::size_t used_ = 0, capacity_ = 0, bytes_ = 0;
 };
 
+class Column;
+
+/// Immutable values by row, of which columns are made: a column, or a packed one of a copy in memory.
+class ColumnSource {
+ public:
+  virtual ~ColumnSource() = default;
+
+  Type type() const { return type_; }
+  /// Returns the values of the given rows, in that order. Texts may view into the source, which the caller keeps alive.
+  virtual Column gather(std::span<const std::uint32_t> rows) const = 0;
+  /// Returns true if the values are kept elsewhere in any case, so that positions of rows can replace copies of values.
+  virtual bool is_lasting() const { return false; }
+  /// The bytes that columns over the source keep alive; 0: they are counted elsewhere.
+  virtual std::size_t memory() const = 0;
+
+ protected:
+  explicit ColumnSource(Type type) : type_(type) {}
+  ColumnSource(const ColumnSource&) = default;
+  ColumnSource& operator=(const ColumnSource&) = default;
+
+  Type type_;
+};
+using ColumnSourcePtr = std::shared_ptr<const ColumnSource>;
+
+/// Positions of rows that several columns share.
+using Selection = std::shared_ptr<const std::vector<std::uint32_t>>;
+
 /// One typed contiguous column of a batch: values and a null mask.
 ///
-/// Two economies are built in. A *constant* column holds one value that stands for every row. An *encoded* column holds
+/// Three economies are built in. A *constant* column holds one value that stands for every row. An *encoded* column holds
 /// PostgreSQL text forms as they came from Redis; `decode` turns it into the type's storage when something computes with it,
-/// and a plain SELECT never does.
-class Column {
+/// and a plain SELECT never does. A *selected* column borrows rows of a source, and gathers them when a value is first asked for; until then
+/// only one thread may use it.
+class Column final : public ColumnSource {
  public:
   using Values = std::variant<std::vector<std::uint8_t>, std::vector<std::int16_t>, std::vector<std::int32_t>,
                               std::vector<std::int64_t>, std::vector<float>, std::vector<double>, std::vector<Numeric>,
@@ -47,27 +75,45 @@ class Column {
   /// caller keeps alive (`keep_alive`).
   static Column from_values(Type type, Values values, std::vector<std::uint8_t> nulls = {});
 
+  /// The given rows of a source.
+  struct Selected {
+    ColumnSourcePtr source;
+    Selection rows;
+  };
+  static Column selected(ColumnSourcePtr source, Selection rows);
+  /// The source and the rows, while no value has been asked for. Null: the column has its values.
+  const Selected* unread() const { return selected_.get(); }
+
   // In column.cc: every file that has a Column would compile those of ten vectors.
   Column(const Column&);
   Column(Column&&) noexcept;
   Column& operator=(const Column&);
   Column& operator=(Column&&) noexcept;
-  ~Column();
+  ~Column() override;
 
-  Type type() const { return type_; }
   std::size_t size() const { return size_; }
   bool is_constant() const { return stride_ == 0; }
-  bool is_encoded() const { return encoded_; }
-  bool has_nulls() const { return !nulls_.empty(); }
+  bool is_encoded() const {
+    read_selected();
+    return encoded_;
+  }
+  bool has_nulls() const { return !null_mask().empty(); }
 
   /// Empty, or one byte per row (one only when `is_constant()`).
-  const std::vector<std::uint8_t>& null_mask() const { return nulls_; }
+  const std::vector<std::uint8_t>& null_mask() const {
+    read_selected();
+    return nulls_;
+  }
 
-  bool is_null(std::size_t row) const { return !nulls_.empty() && nulls_[row * stride_] != 0; }
+  bool is_null(std::size_t row) const {
+    read_selected();
+    return !nulls_.empty() && nulls_[row * stride_] != 0;
+  }
   /// The value of a row that is not NULL; T is the C++ type of the storage (std::string_view for text and encoded columns,
   /// bool for booleans).
   template <class T>
   T get(std::size_t row) const {
+    read_selected();
     if constexpr (std::is_same_v<T, bool>) {
       return std::get<std::vector<std::uint8_t>>(values_)[row * stride_] != 0;
     } else {
@@ -76,11 +122,13 @@ class Column {
   }
   template <class T>
   const T& ref(std::size_t row) const {
+    read_selected();
     return std::get<std::vector<T>>(values_)[row * stride_];
   }
   /// Raw values; one element only when `is_constant()`. Elements of NULL rows are default-constructed.
   template <class T>
   const std::vector<T>& values() const {
+    read_selected();
     return std::get<std::vector<T>>(values_);
   }
   Datum datum(std::size_t row) const;
@@ -118,31 +166,39 @@ class Column {
     const void* dictionary = nullptr;    // equal codes of one dictionary mean equal texts; the column keeps it alive
   };
   /// Null: unknown. Columns that are made of this one have none.
-  const std::shared_ptr<const Codes>& codes() const { return codes_; }
+  const std::shared_ptr<const Codes>& codes() const {
+    read_selected();
+    return codes_;
+  }
   void set_codes(std::shared_ptr<const Codes> codes) { codes_ = std::move(codes); }
 
-  /// The given rows, in that order.
-  Column gather(std::span<const std::uint32_t> rows) const;
+  /// The given rows, in that order. Reads only them if the column is selected and unread.
+  Column gather(std::span<const std::uint32_t> rows) const override;
   /// Returns the values in the type's storage (a copy of itself unless encoded). Throws SqlError if a text does not parse.
   Column decode() const;
   /// Returns the values under another type of equal storage (text → varchar).
   Column retyped(Type type) const;
-  std::size_t memory() const;
+  std::size_t memory() const override;
 
  private:
+  void read_selected() const {
+    if (selected_) [[unlikely]] gather_selected();
+  }
+  void gather_selected() const;
   Arena& arena();
   void grow_nulls();
   void share_memory(const Column& source);
 
-  Type type_;
-  Values values_;
-  std::vector<std::uint8_t> nulls_;  // empty: no NULLs
   std::size_t size_ = 0;
   std::size_t stride_ = 1;  // 0 for constants
-  bool encoded_ = false;
-  std::shared_ptr<Arena> arena_;
-  std::vector<std::shared_ptr<const void>> owners_;
-  std::shared_ptr<const Codes> codes_;
+  // Those of a selected column are gathered by the first reader.
+  mutable std::unique_ptr<const Selected> selected_;  // null: the values are here
+  mutable Values values_;
+  mutable std::vector<std::uint8_t> nulls_;  // empty: no NULLs
+  mutable bool encoded_ = false;
+  mutable std::shared_ptr<Arena> arena_;
+  mutable std::vector<std::shared_ptr<const void>> owners_;
+  mutable std::shared_ptr<const Codes> codes_;
 };
 
 using ColumnPtr = std::shared_ptr<const Column>;
@@ -152,6 +208,7 @@ struct Batch {
   std::size_t rows = 0;
   std::vector<ColumnPtr> columns;
 
+  /// The given rows, in that order. Many rows are selected, not copied.
   Batch gather(std::span<const std::uint32_t> rows) const;
   std::size_t memory() const;
 };

@@ -1,14 +1,17 @@
 #include "executor/context/key_filter.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace redquel::executor {
 
 namespace {
 
-/// Bits for each key at most, and for few keys.
+/// Bits for each key at most, and for few keys. Beyond that, bits are found by hash.
 constexpr std::uint64_t kMostBitsPerKey = 64, kFewBits = 65'536;
+/// Bits for each key that is found by hash: about one of so many other integers passes. More keys have no such filter.
+constexpr std::uint64_t kHashedBitsPerKey = 16, kMostHashedKeys = std::uint64_t{1} << 22;
 
 template <class Value, class Use>
 void for_each_value(const sql::Column& keys, Use use) {
@@ -41,14 +44,21 @@ KeyFilterPtr KeyFilter::of(const sql::Column& keys) {
   if (!are_integers || smallest > largest) return nullptr;
   const auto first = static_cast<std::uint64_t>(smallest);
   const std::uint64_t span = static_cast<std::uint64_t>(largest) - first;
-  if (span >= std::max<std::uint64_t>(kFewBits, kMostBitsPerKey * keys.size())) return nullptr;
+  const bool is_hashed = span >= std::max<std::uint64_t>(kFewBits, kMostBitsPerKey * keys.size());
+  if (is_hashed && keys.size() > kMostHashedKeys) return nullptr;
   const auto filter = std::make_shared<KeyFilter>();
   filter->smallest_ = smallest;
   filter->last_ = span;
-  filter->words_.resize(span / 64 + 1);
+  std::uint64_t last_bit = span;
+  if (is_hashed) {
+    const std::uint64_t bits = std::bit_ceil(std::max<std::uint64_t>(kFewBits, kHashedBitsPerKey * keys.size()));
+    filter->hash_shift_ = 64 - static_cast<unsigned>(std::bit_width(bits - 1));
+    last_bit = bits - 1;
+  }
+  filter->words_.resize(last_bit / 64 + 1);
   for_each_integer(keys, [&](std::int64_t value) {
-    const std::uint64_t offset = static_cast<std::uint64_t>(value) - first;
-    filter->words_[offset / 64] |= std::uint64_t{1} << (offset % 64);
+    const std::uint64_t bit = filter->bit_of(static_cast<std::uint64_t>(value) - first);
+    filter->words_[bit / 64] |= std::uint64_t{1} << (bit % 64);
   });
   return filter;
 }

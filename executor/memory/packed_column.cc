@@ -53,6 +53,14 @@ std::uint64_t load(const std::uint8_t* bytes, std::uint8_t width, std::size_t ro
   }
 }
 
+/// Returns true if each row is the next one of the row before it.
+bool are_neighbours(std::span<const std::uint32_t> rows) {
+  if (rows.empty() || rows.back() - rows.front() + 1 != rows.size()) return false;
+  bool are = true;
+  for (std::size_t i = 0; i < rows.size(); ++i) are &= rows[i] == rows.front() + i;
+  return are;
+}
+
 template <class Stored, class Value, class Make>
 void unpack(const std::uint8_t* bytes, std::span<const std::uint32_t> rows, std::vector<Value>& out, Make make) {
   const auto value = [&](std::size_t row) {
@@ -62,7 +70,7 @@ void unpack(const std::uint8_t* bytes, std::span<const std::uint32_t> rows, std:
   };
   const std::size_t count = rows.size();
   Value* const values = out.data();
-  if (count > 0 && rows.back() - rows.front() + 1 == count) {  // ascending: side by side, which processors do several at a time
+  if (are_neighbours(rows)) {  // which processors do several at a time
     const std::size_t first = rows.front();
     for (std::size_t i = 0; i < count; ++i) values[i] = value(first + i);
   } else {
@@ -191,7 +199,7 @@ std::int64_t PackedIntegers::value(std::size_t row) const {
 }
 
 PackedColumn::PackedColumn(sql::Type type, std::size_t size, Values values, std::vector<std::uint64_t> nulls, std::vector<Exception> exceptions)
-    : type_(type), size_(size), values_(std::move(values)), nulls_(std::move(nulls)), exceptions_(std::move(exceptions)) {
+    : ColumnSource(type), size_(size), values_(std::move(values)), nulls_(std::move(nulls)), exceptions_(std::move(exceptions)) {
   bytes_ = sizeof *this + std::visit(PackedSize{}, values_) + nulls_.capacity() * 8;
   for (const Exception& exception : exceptions_) bytes_ += sizeof exception + exception.second.capacity();
 }
@@ -243,28 +251,27 @@ std::optional<std::string> PackedColumn::text(std::size_t row) const {
   return text;
 }
 
-sql::ColumnPtr PackedColumn::read_encoded(std::span<const std::uint32_t> rows, const std::shared_ptr<const void>& owner) const {
-  auto column = std::make_shared<sql::Column>(sql::Column::encoded(type_));
-  column->reserve(rows.size());
+sql::Column PackedColumn::gather_encoded(std::span<const std::uint32_t> rows) const {
+  sql::Column column = sql::Column::encoded(type_);
+  column.reserve(rows.size());
   const bool has_views = std::holds_alternative<Dictionary>(values_) || std::holds_alternative<Texts>(values_);
   std::string text;
   for (const std::uint32_t row : rows) {
     if (is_null(row)) {
-      column->append_null();
+      column.append_null();
     } else if (has_views) {
-      column->append_view(view(row));
+      column.append_view(view(row));
     } else {
       text.clear();
       append_text(row, text);
-      column->append<std::string_view>(text);
+      column.append<std::string_view>(text);
     }
   }
-  column->keep_alive(owner);
   return column;
 }
 
-sql::ColumnPtr PackedColumn::read(std::span<const std::uint32_t> rows, const std::shared_ptr<const void>& owner) const {
-  if (!exceptions_.empty() && std::ranges::any_of(rows, [&](std::uint32_t row) { return exception(row) != nullptr; })) return read_encoded(rows, owner);
+sql::Column PackedColumn::gather(std::span<const std::uint32_t> rows) const {
+  if (!exceptions_.empty() && std::ranges::any_of(rows, [&](std::uint32_t row) { return exception(row) != nullptr; })) return gather_encoded(rows);
   std::vector<std::uint8_t> nulls;
   if (!nulls_.empty()) {
     nulls.resize(rows.size());
@@ -272,10 +279,7 @@ sql::ColumnPtr PackedColumn::read(std::span<const std::uint32_t> rows, const std
     for (std::size_t i = 0; i < rows.size(); ++i) any |= (nulls[i] = is_null(rows[i]) ? 1 : 0) != 0;
     if (!any) nulls.clear();
   }
-  const auto column = [&](sql::Column::Values values) {
-    auto made = std::make_shared<sql::Column>(sql::Column::from_values(type_, std::move(values), std::move(nulls)));
-    return made;
-  };
+  const auto column = [&](sql::Column::Values values) { return sql::Column::from_values(type_, std::move(values), std::move(nulls)); };
   const auto picked = [&](const auto& values) {
     std::decay_t<decltype(values)> out;
     out.reserve(rows.size());
@@ -299,7 +303,7 @@ sql::ColumnPtr PackedColumn::read(std::span<const std::uint32_t> rows, const std
   if (const auto* doubles = std::get_if<std::vector<double>>(&values_)) return picked(*doubles);
   if (const auto* intervals = std::get_if<std::vector<sql::Interval>>(&values_)) return picked(*intervals);
   if (const auto* uuids = std::get_if<std::vector<sql::Uuid>>(&values_)) return picked(*uuids);
-  if (!is_plain_text(type_.oid)) return read_encoded(rows, owner);
+  if (!is_plain_text(type_.oid)) return gather_encoded(rows);
   std::vector<std::string_view> views;
   views.reserve(rows.size());
   auto codes = std::make_shared<sql::Column::Codes>();
@@ -312,9 +316,8 @@ sql::ColumnPtr PackedColumn::read(std::span<const std::uint32_t> rows, const std
     const auto& texts = std::get<Texts>(values_);
     for (const std::uint32_t row : rows) views.push_back(between(texts.ends, texts.texts, row));
   }
-  auto made = std::make_shared<sql::Column>(sql::Column::from_values(type_, std::move(views), std::move(nulls)));
-  made->keep_alive(owner);
-  if (codes->dictionary != nullptr) made->set_codes(std::move(codes));
+  sql::Column made = sql::Column::from_values(type_, std::move(views), std::move(nulls));
+  if (codes->dictionary != nullptr) made.set_codes(std::move(codes));
   return made;
 }
 

@@ -49,7 +49,7 @@ struct PackedTexts {
 };
 
 /// One column of one chunk, immutable. Rows are numbered from 0.
-class PackedColumn {
+class PackedColumn final : public sql::ColumnSource {
  public:
   using Integers = PackedIntegers;
   using Dictionary = PackedDictionary;
@@ -60,7 +60,6 @@ class PackedColumn {
 
   PackedColumn(sql::Type type, std::size_t size, Values values, std::vector<std::uint64_t> nulls, std::vector<Exception> exceptions);
 
-  sql::Type type() const { return type_; }
   std::size_t size() const { return size_; }
   std::size_t bytes() const { return bytes_; }
   const Values& values() const { return values_; }
@@ -69,8 +68,11 @@ class PackedColumn {
 
   /// Returns the smallest and largest value as the type's integers, for pruning. None if there is no such order, no value, or an exception.
   std::optional<std::pair<std::int64_t, std::int64_t>> range() const;
-  /// Returns the values of these rows, which ascend. Texts view into this column, which `owner` keeps alive.
-  sql::ColumnPtr read(std::span<const std::uint32_t> rows, const std::shared_ptr<const void>& owner) const;
+  /// Returns the values of these rows. Encoded if one of them is an exception, or if texts are not the type's storage.
+  sql::Column gather(std::span<const std::uint32_t> rows) const override;
+  bool is_lasting() const override { return true; }
+  /// The copy counts its bytes.
+  std::size_t memory() const override { return 0; }
   /// Returns the values of a dictionary's codes, and NULL behind them. The texts view into this column.
   sql::Column dictionary_texts() const;
   /// Returns the text as the row's hash holds it. None: NULL.
@@ -80,9 +82,8 @@ class PackedColumn {
   const std::string* exception(std::size_t row) const;
   std::string_view view(std::size_t row) const;
   void append_text(std::size_t row, std::string& out) const;
-  sql::ColumnPtr read_encoded(std::span<const std::uint32_t> rows, const std::shared_ptr<const void>& owner) const;
+  sql::Column gather_encoded(std::span<const std::uint32_t> rows) const;
 
-  sql::Type type_;
   std::size_t size_;
   Values values_;
   std::vector<std::uint64_t> nulls_;  // a bit per row; empty: no NULLs

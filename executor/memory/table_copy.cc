@@ -85,13 +85,13 @@ std::optional<std::string> TableCopy::member_of_key(std::string_view key) const 
   return member;
 }
 
-bool TableCopy::note_change(std::optional<std::string> member) {
+bool TableCopy::note_change(std::optional<std::string_view> member) {
   if (!member || is_left_out("keys")) return true;
   if (changes_.size() >= kMostChanges) {
     lose("too many rows have changed");
     return false;
   }
-  changes_.insert(std::move(*member));
+  changes_.insert(*member);
   return true;
 }
 
@@ -99,7 +99,7 @@ void TableCopy::key_changed(std::string_view key) {
   if (table_->is_mapped()) {
     std::optional<std::string> member = member_of_key(key);
     const std::lock_guard guard(mutex_);
-    if (tracking_) note_change(std::move(member));
+    if (tracking_) note_change(member);
     return;
   }
   if (!key.starts_with(table_->prefix) || key.size() <= table_->prefix.size() + 1) return;
@@ -113,7 +113,7 @@ void TableCopy::key_changed(std::string_view key) {
   }
   if (keys_.key_size() == 1 && rest.find('%') == std::string_view::npos) {  // as it stands in the key
     const bool is_row = std::ranges::find(kStructures, rest) == std::end(kStructures);
-    if (is_row) note_change(std::string(rest));
+    if (is_row) note_change(rest);
     return;
   }
   const std::vector<std::string_view> segments = sql::split_segments(rest);
@@ -219,7 +219,9 @@ void TableCopy::unlock() {
     const std::lock_guard guard(mutex_);
     if (std::exchange(filling_, false)) tracking_ = false;  // a fill, or changes of rows, were interrupted
     // The rows that were not read again remain pending.
-    if (tracking_) changes_.insert(taken_.begin(), taken_.end());
+    if (tracking_) {
+      for (const std::string& member : taken_) changes_.insert(member);
+    }
     taken_.clear();
     if (!tracking_) clear_rows();
     locked_ = false;
@@ -423,10 +425,11 @@ void TableCopy::set_columns(std::vector<std::int16_t> numbers) {
 std::vector<std::string> TableCopy::take_changes(std::size_t most) {
   const std::lock_guard guard(mutex_);
   if (std::exchange(doubts_halves_, false)) {
-    changes_.insert(ghosts_.begin(), ghosts_.end());
-    changes_.insert(strays_.begin(), strays_.end());
+    for (const auto* const halves : {&ghosts_, &strays_}) {
+      for (const std::string& member : *halves) changes_.insert(member);
+    }
   }
-  while (!changes_.empty() && taken_.size() < most) taken_.push_back(std::move(changes_.extract(changes_.begin()).value()));
+  while (!changes_.empty() && taken_.size() < most) taken_.push_back(changes_.take());
   // Numbers in their order: new rows lie as they were inserted.
   std::ranges::sort(taken_, {}, [](const std::string& member) { return std::pair(member.size(), std::string_view(member)); });
   return taken_;

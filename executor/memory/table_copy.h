@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "executor/memory/keeper.h"
+#include "executor/memory/member_set.h"
 #include "executor/memory/position_map.h"
 #include "executor/memory/table_version.h"
 #include "executor/redis/reply.h"
@@ -183,7 +184,7 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   void unlock();
   void lose(std::string_view reason);  // with the mutex
   /// Adds a changed key to `changes_` as its rows' member. False: nothing is kept any more.
-  bool note_change(std::optional<std::string> member);
+  bool note_change(std::optional<std::string_view> member);
   std::optional<std::string> member_of_key(std::string_view key) const;
   void place_runs(std::size_t slot, std::size_t first, std::size_t end);
   void forget_runs(std::span<const std::size_t> slots);
@@ -201,7 +202,7 @@ class TableCopy final : public KeyObserver, public std::enable_shared_from_this<
   const bool has_runs_;  // a key has many rows
 
   mutable std::mutex mutex_;
-  std::unordered_set<std::string> changes_;  // members of rows whose keys have changed
+  MemberSet changes_;  // members of rows whose keys have changed
   bool observed_ = false;
   std::string lost_;               // why the rows are worthless
   std::vector<std::string> taken_;  // changes that are being read again

@@ -19,6 +19,7 @@ namespace {
 class RowsByKey {
  public:
   void add(RowNumber key) { keys_.push_back(key); }
+  void add(std::span<const RowNumber> keys) { keys_.insert(keys_.end(), keys.begin(), keys.end()); }
 
   /// The rows of a key become one piece of an array; no array where each row has a key of its own.
   void finish(std::size_t key_count) {
@@ -40,6 +41,8 @@ class RowsByKey {
     keys_ = {};
   }
 
+  /// Each key has one row, with the key's number.
+  bool is_unique() const { return unique_; }
   std::size_t count(RowNumber key) const { return unique_ ? 1 : starts_[key + 1] - starts_[key]; }
   RowNumber row(RowNumber key, std::size_t index) const { return unique_ ? key : rows_[starts_[key] + index]; }
   std::size_t memory() const { return (3 * keys_.size() + starts_.size() + rows_.size()) * sizeof(RowNumber); }
@@ -52,13 +55,16 @@ class RowsByKey {
 
 class HashJoinOperator final : public JoinOperator {
  public:
-  HashJoinOperator(const planner::HashJoin& plan, JoinInputs inputs, ExecutionContext& context)
+  /// `right_count`: the rows that the right input will give.
+  HashJoinOperator(const planner::HashJoin& plan, JoinInputs inputs, std::size_t right_count, ExecutionContext& context)
       : JoinOperator(std::move(inputs), context),
         left_plan_keys_(is_flipped() ? plan.right_keys : plan.left_keys),
         left_keys_(left_plan_keys_),
         right_keys_(is_flipped() ? plan.left_keys : plan.right_keys),
         table_(right_keys_.types(), KeyTable::Nulls::kNeverMatch),
-        keeps_rows_(!asks_existence() || has_condition()) {}
+        keeps_rows_(!asks_existence() || has_condition()) {
+    table_.expect(right_count);
+  }
 
  private:
   void add_right(const sql::Batch& batch) override {
@@ -66,10 +72,15 @@ class HashJoinOperator final : public JoinOperator {
     table_.find_or_add(keys, batch.rows, numbers_);
     if (!keeps_rows_) return;
     // A row whose key has a NULL matches nothing; only a join that gives right rows without a match needs it.
+    if (keeps_right() || gives_right() || std::ranges::find(numbers_, kNoRow) == numbers_.end()) {
+      rows_by_key_.add(numbers_);
+      keep_right(batch, row_range(0, batch.rows));
+      return;
+    }
     std::vector<RowNumber> rows;
     rows.reserve(batch.rows);
     for (std::size_t row = 0; row < batch.rows; ++row) {
-      if (numbers_[row] == kNoRow && !keeps_right() && !gives_right()) continue;
+      if (numbers_[row] == kNoRow) continue;
       rows.push_back(static_cast<RowNumber>(row));
       rows_by_key_.add(numbers_[row]);
     }
@@ -98,6 +109,11 @@ class HashJoinOperator final : public JoinOperator {
   bool add_pairs(LeftRows& left) const override {
     Pairs& pairs = left.pairs;
     const bool gives_nulls = keeps_left() && !has_condition();
+    if (keeps_rows_ && rows_by_key_.is_unique() && !asks_existence() && !gives_nulls && left.row == 0 && left.numbers.size() <= sql::kBatchRows) {
+      pairs.add_matches(left.numbers);
+      left.row = left.numbers.size();
+      return false;
+    }
     for (; left.row < left.numbers.size(); ++left.row, left.match = 0) {
       const RowNumber key = left.numbers[left.row];
       if (key == kNoRow && !gives_nulls) continue;
@@ -192,11 +208,11 @@ class SpillingHashJoin final : public Operator, public SharedOperator {
       std::optional<sql::Batch> batch = co_await left_->next();
       if (!batch) {
         JoinInputs inputs{plan_.kind, std::move(right_), std::make_unique<VectorSource>(std::move(batches)), right_types(), left_types(), plan_.residual, "hash join", true};
-        run_ = std::make_unique<HashJoinOperator>(plan_, std::move(inputs), context_);
+        run_ = std::make_unique<HashJoinOperator>(plan_, std::move(inputs), rows, context_);
         co_return;
       }
       rows += batch->rows;
-      bytes += batch->memory();
+      bytes += unread_memory(*batch);
       batches.push_back(std::move(*batch));
       if (turn_.is_over()) co_await turn_.yield();
     }
@@ -207,14 +223,15 @@ class SpillingHashJoin final : public Operator, public SharedOperator {
     // The rows, and then the table over them, take the limit together.
     const std::size_t most = limit_.bytes() / 2;
     std::vector<sql::Batch> batches;
-    std::size_t bytes = 0;
+    std::size_t bytes = 0, rows = 0;
     std::optional<sql::Batch> batch;
     bool has_room = true;
     while (has_room || level_ == RowPartitions::kMostLevels) {
       batch = co_await right_->next();
       if (!batch) break;
       batches.push_back(compact(std::move(*batch)));
-      bytes += batches.back().memory();
+      bytes += unread_memory(batches.back());
+      rows += batches.back().rows;
       has_room = !limit_.is_exceeded(bytes) && bytes <= most;
       if (level_ == RowPartitions::kMostLevels) limit_.check_bound(bytes);
       if (turn_.is_over()) co_await turn_.yield();
@@ -222,10 +239,8 @@ class SpillingHashJoin final : public Operator, public SharedOperator {
     if (!batch) {
       right_.reset();
       limit_.release();  // the join charges the rows that it takes
-      JoinInputs inputs{plan_.kind,     std::move(left_), std::make_unique<VectorSource>(std::move(batches)),
-                        left_types(),   right_types(),    plan_.residual,
-                        "hash join"};
-      run_ = std::make_unique<HashJoinOperator>(plan_, std::move(inputs), context_);
+      JoinInputs inputs{plan_.kind, std::move(left_), std::make_unique<VectorSource>(std::move(batches)), left_types(), right_types(), plan_.residual, "hash join"};
+      run_ = std::make_unique<HashJoinOperator>(plan_, std::move(inputs), rows, context_);
       co_return;
     }
     right_parts_.emplace(right_types(), level_, limit_.temporary_space());
@@ -240,15 +255,16 @@ class SpillingHashJoin final : public Operator, public SharedOperator {
     left_.reset();
   }
 
-  /// A batch that holds no more than its own rows: texts in replies of Redis keep the whole reply.
-  sql::Batch compact(sql::Batch batch) const {
-    const bool has_texts = std::any_of(batch.columns.begin(), batch.columns.end(), [](const sql::ColumnPtr& column) {
-      return column->is_encoded() || sql::storage_of(column->type()) == sql::Storage::kText;
-    });
-    if (!has_texts) return batch;
-    RowStore rows(right_types());
-    rows.append_all(batch);
-    return rows.take();
+  /// A batch that holds no more than its own rows: texts in replies of Redis keep the whole reply. Borrowed columns stay unread.
+  static sql::Batch compact(sql::Batch batch) {
+    for (sql::ColumnPtr& column : batch.columns) {
+      if (is_borrowed(*column) || (sql::storage_of(column->type()) != sql::Storage::kText && !column->is_encoded())) continue;
+      const sql::Type type = column->type();
+      RowStore copy({&type, 1});
+      copy.append({&column, 1}, row_range(0, batch.rows));
+      column = copy.take().columns[0];
+    }
+    return batch;
   }
 
   asio::awaitable<void> divide(Operator& input, const ExpressionList& keys, RowPartitions& parts) {

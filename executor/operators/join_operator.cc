@@ -37,14 +37,17 @@ JoinOperator::JoinOperator(JoinInputs inputs, ExecutionContext& context)
 }
 
 void JoinOperator::leave_out(std::size_t column, const KeyFilterPtr& filter) {
-  const std::size_t first_count = is_flipped_ ? right_rows_.columns().size() : left_types_.size();
+  const std::size_t first_count = is_flipped_ ? right_rows_.column_count() : left_types_.size();
   const bool is_first = column < first_count;
   Operator* const input = is_first != is_flipped_ ? left_.get() : right_.get();
   if (input != nullptr) input->leave_out(is_first ? column : column - first_count, filter);
 }
 
 void JoinOperator::keep_right(const sql::Batch& batch, std::span<const RowNumber> rows) {
-  const sql::Batch input = with_decoded(batch, condition_right_);
+  // Borrowed columns are decoded when pairs are compared.
+  std::vector<std::uint32_t> compared = condition_right_;
+  std::erase_if(compared, [&](std::uint32_t column) { return is_borrowed(*batch.columns[column]); });
+  const sql::Batch input = with_decoded(batch, compared);
   right_rows_.append(input.columns, rows);
 }
 
@@ -65,6 +68,7 @@ asio::awaitable<void> JoinOperator::build() {
     null_row_ = static_cast<RowNumber>(right_rows_.rows());
     right_rows_.append_nulls();
   }
+  right_rows_.finish();
   at_end_of_left_ = right_is_empty() && drops_left();
 }
 
@@ -148,7 +152,9 @@ void JoinOperator::join_pairs(LeftRows& left) {
   Pairs& pairs = left.pairs;
   if (pairs.left.empty()) return;
   if (condition_) apply_condition(left);
-  for (const RowNumber row : pairs.left) left.matched[row] = 1;
+  if (keeps_left() || asks_existence()) {
+    for (const RowNumber row : pairs.left) left.matched[row] = 1;
+  }
   if (keeps_right() || gives_right()) {
     for (const RowNumber row : pairs.right) {
       if (row != null_row_) matched_right_[row] = 1;
@@ -163,15 +169,14 @@ void JoinOperator::apply_condition(LeftRows& left) const {
   Pairs& pairs = left.pairs;
   sql::Batch joined;
   joined.rows = pairs.left.size();
-  const std::size_t left_count = left_types_.size(), right_count = right_rows_.columns().size();
+  const std::size_t left_count = left_types_.size(), right_count = right_rows_.column_count();
   joined.columns.resize(left_count + right_count);
   const std::size_t first_left = is_flipped_ ? right_count : 0, first_right = is_flipped_ ? 0 : left_count;
   for (const std::uint32_t column : condition_left_) {
     joined.columns[first_left + column] = std::make_shared<const sql::Column>(left.decoded[column]->gather(pairs.left));
   }
   for (const std::uint32_t column : condition_right_) {
-    joined.columns[first_right + column] =
-        std::make_shared<const sql::Column>(right_rows_.columns()[column].gather(pairs.right));
+    joined.columns[first_right + column] = std::make_shared<const sql::Column>(right_rows_.gather(column, pairs.right));
   }
   const std::vector<RowNumber> selected = sql::select_rows(*condition_, joined, context_.evaluation());
   for (std::size_t i = 0; i < selected.size(); ++i) {

@@ -10,7 +10,7 @@
 #include "executor/operators/column_types.h"
 #include "executor/operators/key_table.h"
 #include "executor/runtime/event_loop_turn.h"
-#include "executor/runtime/row_store.h"
+#include "executor/runtime/kept_rows.h"
 #include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {
@@ -48,12 +48,25 @@ class JoinOperator : public Operator, public SharedOperator {
  protected:
   JoinOperator(JoinInputs inputs, ExecutionContext& context);
 
-  /// Parallel row numbers, of the left batch and of `right_rows()`.
+  /// Parallel row numbers, of the left batch and of the right rows.
   struct Pairs {
     std::vector<RowNumber> left, right;
     void add(std::size_t left_row, std::size_t right_row) {
       left.push_back(static_cast<RowNumber>(left_row));
       right.push_back(static_cast<RowNumber>(right_row));
+    }
+    /// Adds a pair for each left row that has a right one. The pairs are empty before.
+    void add_matches(std::span<const RowNumber> right_rows) {
+      left.resize(right_rows.size());
+      right.resize(right_rows.size());
+      std::size_t count = 0;
+      for (std::size_t row = 0; row < right_rows.size(); ++row) {  // without a branch, because nothing predicts which rows match
+        left[count] = static_cast<RowNumber>(row);
+        right[count] = right_rows[row];
+        count += right_rows[row] != kNoRow ? 1 : 0;
+      }
+      left.resize(count);
+      right.resize(count);
     }
     bool is_full() const { return left.size() >= sql::kBatchRows; }
     void clear() {
@@ -91,7 +104,6 @@ class JoinOperator : public Operator, public SharedOperator {
   virtual std::size_t memory() const { return right_rows_.memory(); }
 
   void keep_right(const sql::Batch& batch, std::span<const RowNumber> rows);
-  const RowStore& right_rows() const { return right_rows_; }
   bool is_flipped() const { return is_flipped_; }
   bool keeps_left() const { return kind_ == planner::JoinKind::kLeft || kind_ == planner::JoinKind::kFull; }
   bool keeps_right() const { return kind_ == planner::JoinKind::kRight || kind_ == planner::JoinKind::kFull; }
@@ -134,7 +146,7 @@ class JoinOperator : public Operator, public SharedOperator {
   EventLoopTurn turn_;
 
   bool built_ = false, at_end_of_left_ = false;
-  RowStore right_rows_;
+  KeptRows right_rows_;
   RowNumber null_row_ = kNoRow;
   std::vector<std::uint8_t> matched_right_;
   std::size_t next_of_rest_ = 0;

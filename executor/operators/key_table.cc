@@ -31,6 +31,7 @@ KeyTable::KeyTable(std::span<const sql::Type> types, Nulls nulls)
 
 void KeyTable::clear() {
   keys_.clear();
+  expected_rows_ = rows_seen_ = 0;
   slots_ = {};
   direct_ = {};
   is_direct_ = false;
@@ -46,10 +47,17 @@ void KeyTable::check_count(std::size_t rows) const {
   if (size() + rows > kMostKeys) throw sql::SqlError(sqlstate::kProgramLimitExceeded, "too many distinct keys");
 }
 
+std::size_t KeyTable::wanted_keys(std::size_t rows) const {
+  const std::size_t least = size() + rows;
+  if (rows_seen_ == 0 || expected_rows_ <= rows_seen_ + rows) return least;
+  const double share = static_cast<double>(size()) / static_cast<double>(rows_seen_);
+  return std::max(least, std::min(kMostKeys, static_cast<std::size_t>(share * static_cast<double>(expected_rows_))));
+}
+
 void KeyTable::make_room(std::size_t rows) {
   check_count(rows);
-  const std::size_t wanted = size() + rows;
-  if (wanted * 4 <= slots_.size() * 3) return;
+  if ((size() + rows) * 4 <= slots_.size() * 3) return;
+  const std::size_t wanted = wanted_keys(rows);
   std::size_t count = std::max(slots_.size(), kFirstSlots);
   while (wanted * 4 > count * 3) count *= 2;
   std::vector<Slot> larger(count, Slot{0, kNoRow});
@@ -123,7 +131,7 @@ void KeyTable::choose_form(std::size_t rows) {
     }
   });
   if (smallest_ > largest_) return;  // NULLs only
-  const std::uint64_t wanted = size() + rows, span = largest_ - smallest_;
+  const std::uint64_t wanted = wanted_keys(rows), span = largest_ - smallest_;
   const bool was_direct = std::exchange(is_direct_, span < std::max<std::uint64_t>(kDirectKeys, kDirectShare * wanted));
   if (is_direct_) make_direct();
   else if (was_direct) make_slots();
@@ -234,6 +242,7 @@ void KeyTable::find_or_add(std::span<const sql::ColumnPtr> keys, std::size_t row
   numbers.resize(rows);
   start(keys);
   if (hash_is_key_) choose_form(rows);
+  rows_seen_ += rows;
   const std::size_t stored = size();
   const auto add = [&](std::size_t row) {
     added_.push_back(static_cast<RowNumber>(row));

@@ -20,6 +20,8 @@ class KeyTable {
   };
   KeyTable(std::span<const sql::Type> types, Nulls nulls);
 
+  /// Announces so many rows, distinct or not: the table grows at once to the size that they will need if the share of new keys stays as it was.
+  void expect(std::size_t rows) { expected_rows_ = rows; }
   /// The number of each row's key; keys that are new are added. Columns are decoded.
   void find_or_add(std::span<const sql::ColumnPtr> keys, std::size_t rows, std::vector<RowNumber>& numbers);
   /// The memory that a search needs beside the table. Kept by the caller, so that it is not allocated for each batch.
@@ -63,6 +65,8 @@ class KeyTable {
   void start(std::span<const sql::ColumnPtr> keys);
   /// Throws 54000 if so many more keys have no numbers.
   void check_count(std::size_t rows) const;
+  /// Returns the number of keys to make room for, if a batch of so many rows comes.
+  std::size_t wanted_keys(std::size_t rows) const;
   void make_room(std::size_t rows);
   bool is_null(std::size_t row) const;
   /// Returns true if the key with that number is the batch's row.
@@ -75,6 +79,7 @@ class KeyTable {
   Nulls nulls_;
   bool hash_is_key_;  // one column of integers: equal hashes mean equal keys
   RowStore keys_;
+  std::size_t expected_rows_ = 0, rows_seen_ = 0;
   std::vector<Slot> slots_;         // a power of two
   /// In place of slots, where `is_direct_`: the numbers of the integers from `first_` on; kNoRow: no such key.
   std::vector<RowNumber> direct_;

@@ -4,7 +4,7 @@
 
 #include "executor/operators/column_types.h"
 #include "executor/operators/operators.h"
-#include "executor/runtime/row_store.h"
+#include "executor/runtime/kept_rows.h"
 #include "planner/tree/kept_rows.h"
 
 namespace redquel::executor {
@@ -44,7 +44,7 @@ asio::awaitable<void> SharedRows::finish() {
 
 void SharedRows::add(const sql::Batch& batch, const std::vector<sql::Type>& types) {
   const auto has_texts = [](const sql::ColumnPtr& column) {
-    return column->is_encoded() || sql::storage_of(column->type()) == sql::Storage::kText;
+    return !is_borrowed(*column) && (sql::storage_of(column->type()) == sql::Storage::kText || column->is_encoded());
   };
   if (std::ranges::none_of(batch.columns, has_texts)) {  // nothing else is kept alive by it
     bytes_ += batch.memory();

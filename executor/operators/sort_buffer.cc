@@ -139,6 +139,7 @@ void SortBuffer::sort_run(std::size_t begin, std::size_t end) {
 
 void SortBuffer::finish() {
   if (is_top_ && entries_.size() > *wanted_) keep_best();
+  rows_.finish();
   if (sorted_ < entries_.size()) sort_run(sorted_, entries_.size());
   std::make_heap(runs_.begin(), runs_.end(),
                  [this](const Run& a, const Run& b) { return is_before(entries_[b.next], entries_[a.next]); });

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/operators/key_view.h"
+#include "executor/runtime/kept_rows.h"
 #include "executor/runtime/row_store.h"
 
 namespace redquel::executor {
@@ -71,7 +72,8 @@ class SortBuffer {
   bool is_top_;       // few rows are wanted: the others are dropped again and again
   bool bits_exact_;   // bits decide the first key
   bool compares_keys_;  // false: bits say all there is
-  RowStore keys_, rows_;
+  RowStore keys_;
+  KeptRows rows_;
   KeyViews key_views_;
   std::vector<Entry> entries_;
   std::size_t sorted_ = 0;      // entries before are in runs

@@ -13,9 +13,9 @@ namespace redquel::executor {
 namespace {
 
 /// Rows that are there already.
-class KeptRows final : public sql::RowSource {
+class ResultRows final : public sql::RowSource {
  public:
-  explicit KeptRows(std::vector<sql::Batch> batches) : batches_(batches.begin(), batches.end()) {}
+  explicit ResultRows(std::vector<sql::Batch> batches) : batches_(batches.begin(), batches.end()) {}
 
   sql::Batch next(std::size_t limit) override {
     while (!batches_.empty() && first_ == batches_.front().rows) {
@@ -69,7 +69,7 @@ asio::awaitable<std::unique_ptr<sql::RowSource>> run_user_function(const planner
     for (const sql::Type type : types) batch.columns.push_back(std::make_shared<const sql::Column>(sql::Column::constant(type, {}, 1)));
     rows.push_back(std::move(batch));
   }
-  std::unique_ptr<sql::RowSource> source = std::make_unique<KeptRows>(std::move(rows));
+  std::unique_ptr<sql::RowSource> source = std::make_unique<ResultRows>(std::move(rows));
   co_return source;
 }
 

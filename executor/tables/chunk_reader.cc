@@ -48,11 +48,14 @@ std::optional<sql::Batch> ChunkReader::read() {
   if (row_ == rows_.size()) check_rows();
   const std::size_t count = std::min(sql::kBatchRows, rows_.size() - row_);
   if (count == 0) return std::nullopt;
-  const std::span<const std::uint32_t> rows = std::span(rows_).subspan(row_, count);
+  const auto first = rows_.begin() + static_cast<std::ptrdiff_t>(row_);
+  const auto rows = std::make_shared<const std::vector<std::uint32_t>>(first, first + static_cast<std::ptrdiff_t>(count));
   row_ += count;
   sql::Batch batch;
   batch.rows = count;
-  for (const std::int16_t number : scan_.read.numbers) batch.columns.push_back(chunk_->columns.at(number)->read(rows, chunk_));
+  for (const std::int16_t number : scan_.read.numbers) {
+    batch.columns.push_back(std::make_shared<const sql::Column>(sql::Column::selected(chunk_->columns.at(number), rows)));
+  }
   return batch;
 }
 

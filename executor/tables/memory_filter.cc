@@ -289,12 +289,15 @@ RowNumbers MemoryFilter::select(const sql::Expression& condition, std::span<cons
                                 std::span<const std::uint32_t> rows) const {
   RowNumbers selected;
   for (std::size_t first = 0; first < rows.size(); first += sql::kBatchRows) {
-    const std::span<const std::uint32_t> some = rows.subspan(first, std::min(sql::kBatchRows, rows.size() - first));
+    const std::span<const std::uint32_t> piece = rows.subspan(first, std::min(sql::kBatchRows, rows.size() - first));
+    const auto some = std::make_shared<const std::vector<std::uint32_t>>(piece.begin(), piece.end());
     sql::Batch batch;
-    batch.rows = some.size();
+    batch.rows = some->size();
     batch.columns.resize(read_.numbers.size());
-    for (const std::uint32_t position : positions) batch.columns[position] = chunk->columns.at(read_.numbers[position])->read(some, chunk);
-    for (const std::uint32_t row : sql::select_rows(condition, batch, evaluation_)) selected.push_back(some[row]);
+    for (const std::uint32_t position : positions) {
+      batch.columns[position] = std::make_shared<const sql::Column>(sql::Column::selected(chunk->columns.at(read_.numbers[position]), some));
+    }
+    for (const std::uint32_t row : sql::select_rows(condition, batch, evaluation_)) selected.push_back((*some)[row]);
   }
   return selected;
 }

@@ -18,7 +18,7 @@ void keep_keys(const std::vector<std::uint8_t>& bytes, std::uint64_t first, cons
     Stored value;
     std::memcpy(&value, values + std::size_t{row} * sizeof value, sizeof value);
     rows[kept] = row;
-    kept += keys.contains_offset(first + value) ? 1 : 0;
+    kept += keys.may_contain_offset(first + value) ? 1 : 0;
   }
   rows.resize(kept);
 }

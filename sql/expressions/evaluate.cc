@@ -400,10 +400,18 @@ class Evaluator {
 
 /// Leaves only those of `rows` for which the condition is true.
 void filter(const Column& condition, Rows& rows) {
+  const std::size_t stride = condition.is_constant() ? 0 : 1;
+  const std::uint8_t* const values = condition.values<std::uint8_t>().data();
+  const std::uint8_t* const nulls = condition.has_nulls() ? condition.null_mask().data() : nullptr;
   std::size_t left = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!condition.is_null(i) && condition.get<bool>(i)) rows[left++] = rows[i];
-  }
+  const auto keep = [&](auto holds) {  // without a branch, because nothing predicts which rows pass
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[left] = rows[i];
+      left += static_cast<std::size_t>(holds(i * stride));
+    }
+  };
+  if (nulls == nullptr) keep([&](std::size_t at) { return values[at] != 0; });
+  else keep([&](std::size_t at) { return (static_cast<unsigned>(values[at] != 0) & static_cast<unsigned>(nulls[at] == 0)) != 0; });
   rows.resize(left);
 }
 

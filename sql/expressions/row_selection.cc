@@ -6,7 +6,7 @@ namespace redquel::sql {
 namespace {
 
 template <class T>
-ColumnPtr assemble_as(Type type, std::size_t size, std::span<const Piece> pieces) {
+Column assemble_as(Type type, std::size_t size, std::span<const Piece> pieces) {
   std::vector<T> values(size);
   std::vector<std::uint8_t> nulls(size, 1);
   std::size_t filled = 0;
@@ -26,7 +26,7 @@ ColumnPtr assemble_as(Type type, std::size_t size, std::span<const Piece> pieces
   if constexpr (std::is_same_v<T, std::string_view>) {
     for (const Piece& piece : pieces) column.keep_alive(piece.values);
   }
-  return std::make_shared<const Column>(std::move(column));
+  return column;
 }
 
 }  // namespace
@@ -41,7 +41,11 @@ const ColumnPtr& RowSelection::column(std::uint32_t position) {
   ColumnPtr& column = decoded_[position];
   if (column) return column;
   if (parent_ != nullptr) {
-    column = std::make_shared<const Column>(parent_->column(position)->gather(rows_));
+    const Column& whole = *batch_.columns[position];
+    // Where most rows are not wanted, the others of an unread column stay unread.
+    const bool reads_few = parent_->parent_ == nullptr && !parent_->decoded_[position] && whole.unread() != nullptr && rows_.size() * 2 < whole.size();
+    Column some = (reads_few ? whole : *parent_->column(position)).gather(rows_);
+    column = std::make_shared<const Column>(some.is_encoded() ? some.decode() : std::move(some));
   } else if (batch_.columns[position]->is_encoded()) {
     column = std::make_shared<const Column>(batch_.columns[position]->decode());
   } else {
@@ -50,12 +54,7 @@ const ColumnPtr& RowSelection::column(std::uint32_t position) {
   return column;
 }
 
-ColumnPtr assemble(Type type, std::size_t size, std::span<const Piece> pieces) {
-  // The common case: one branch took every row.
-  if (pieces.size() == 1 && pieces[0].rows.size() == size && pieces[0].values->type() == type &&
-      pieces[0].values->size() == size) {
-    return pieces[0].values;
-  }
+Column assembled(Type type, std::size_t size, std::span<const Piece> pieces) {
   switch (storage_of(type)) {
     case Storage::kBool:
       return assemble_as<std::uint8_t>(type, size, pieces);
@@ -78,7 +77,17 @@ ColumnPtr assemble(Type type, std::size_t size, std::span<const Piece> pieces) {
     case Storage::kUuid:
       return assemble_as<Uuid>(type, size, pieces);
   }
-  return nullptr;
+  return Column(type);
+}
+
+
+ColumnPtr assemble(Type type, std::size_t size, std::span<const Piece> pieces) {
+  // The common case: one branch took every row.
+  if (pieces.size() == 1 && pieces[0].rows.size() == size && pieces[0].values->type() == type &&
+      pieces[0].values->size() == size) {
+    return pieces[0].values;
+  }
+  return std::make_shared<const Column>(assembled(type, size, pieces));
 }
 
 }  // namespace redquel::sql

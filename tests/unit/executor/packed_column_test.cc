@@ -5,7 +5,9 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <set>
 
+#include "executor/memory/member_set.h"
 #include "executor/memory/position_map.h"
 #include "sql/error.h"
 
@@ -25,8 +27,7 @@ void expect_texts(const PackedColumnPtr& packed, const Texts& texts) {
   ASSERT_EQ(packed->size(), texts.size());
   std::vector<std::uint32_t> rows(texts.size());
   std::iota(rows.begin(), rows.end(), 0);
-  const sql::ColumnPtr column = packed->read(rows, packed);
-  const sql::Column decoded = column->decode();
+  const sql::Column decoded = packed->gather(rows).decode();
   ColumnPacker again(packed->type());
   for (std::size_t row = 0; row < texts.size(); ++row) {
     EXPECT_EQ(packed->text(row), texts[row]) << row;
@@ -76,7 +77,7 @@ TEST(PackedColumnTest, CanonicalTextsAreTheValuesThatParsingGives) {
     const PackedColumnPtr packed = packer.finish();
     std::vector<std::uint32_t> rows(values.size());
     std::iota(rows.begin(), rows.end(), 0);
-    const sql::Column column = packed->read(rows, packed)->decode();
+    const sql::Column column = packed->gather(rows).decode();
     for (std::size_t row = 0; row < values.size(); ++row) {
       std::string shown;
       append_stored_text(type, column.datum(row), shown);
@@ -93,7 +94,7 @@ TEST(PackedColumnTest, TextsThatAreWrittenOtherwiseAreKeptWithTheirValues) {
     const PackedColumnPtr packed = pack(type, {text});
     const std::uint32_t row = 0;
     std::string shown;
-    append_stored_text(type, packed->read({&row, 1}, packed)->decode().datum(0), shown);
+    append_stored_text(type, packed->gather({&row, 1}).decode().datum(0), shown);
     EXPECT_EQ(shown, value);
     EXPECT_EQ(packed->text(0), text);
   }
@@ -178,6 +179,24 @@ TEST(PositionMapTest, RandomMembersAgainstAMap) {
     }
     ASSERT_EQ(positions.size(), expected.size());
   }
+}
+
+TEST(MemberSetTest, HoldsEachMemberOnceAndGivesThemBack) {
+  MemberSet members;
+  std::set<std::string> expected;
+  std::mt19937 random(7);
+  for (int step = 0; step < 20'000; ++step) {
+    if (random() % 3 == 0 && !members.empty()) {
+      EXPECT_EQ(expected.erase(members.take()), 1u);
+    } else {
+      const std::string member = random() % 50 == 0 ? "" : std::to_string(random() % 3000);
+      members.insert(member);
+      expected.insert(member);
+    }
+    ASSERT_EQ(members.size(), expected.size());
+  }
+  while (!members.empty()) EXPECT_EQ(expected.erase(members.take()), 1u);
+  EXPECT_TRUE(expected.empty());
 }
 
 }  // namespace
