@@ -297,13 +297,18 @@ asio::awaitable<void> lock_tables(DdlContext& context, const sql::CatalogSnapsho
   }
 }
 
-asio::awaitable<void> alter_at_new_place(DdlContext& context, const ast::AlterTable& statement, TablePtr before) {
-  const ChangeDefinition change = [&](CatalogDraft& draft) {
-    TableAlteration alteration(draft, draft.catalog().find_table(before->oid), /*is_empty=*/true);
+/// The change of a table's definition that the statement asks for; it outlives the change.
+ChangeDefinition change_of(const ast::AlterTable& statement, sql::Oid table) {
+  return [&statement, table](CatalogDraft& draft) {
+    TableAlteration alteration(draft, draft.catalog().find_table(table), /*is_empty=*/true);
     alteration.apply(statement.commands);
     draft.put(alteration.result());
     return alteration.rewrites();
   };
+}
+
+asio::awaitable<void> alter_at_new_place(DdlContext& context, const ast::AlterTable& statement, TablePtr before) {
+  const ChangeDefinition change = change_of(statement, before->oid);
   co_await rewrite_in_transaction(context, before->oid, "ALTER TABLE", change);
   const LoadedCatalog loaded = co_await load_definitions(context);
   std::vector<sql::Oid> keys;
@@ -418,7 +423,8 @@ asio::awaitable<void> alter_table(DdlContext& context, const ast::AlterTable& st
         }
       }
       if (trial.needs_rewrite()) {
-        const bool is_rewritten = co_await try_rewrite_table(context, statement, before);
+        const ChangeDefinition change = change_of(statement, before->oid);
+        const bool is_rewritten = co_await try_rewrite_table(context, before, change);
         if (is_rewritten) co_return co_await restart_sequences(context, std::move(restarts));
         continue;
       }

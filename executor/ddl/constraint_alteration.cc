@@ -5,6 +5,7 @@
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/table_alteration.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 
@@ -117,6 +118,10 @@ void TableAlteration::add_key(const KeyDraft& key) {
       for (const sql::IndexDef::Part& part : table_.indexes.back().parts) require_not_null(table_.columns[table_.position(part.column)]);
     }
     if (is_empty_) return;
+    if (sql::lies_by_value(table_, table_.indexes.back())) {  // entries in other buckets than their rows come with these
+      needs_rewrite_ = true;
+      return;
+    }
     new_indexes_.push_back(oid);
     draft_.begin_build(oid);
     return;

@@ -19,6 +19,7 @@
 #include "executor/ddl/remembered_index.h"
 #include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/ddl/table_rewrite.h"
 #include "executor/ddl/transaction_rewrite.h"
 #include "executor/runtime/failure.h"
 #include "executor/storage/table_walk.h"
@@ -26,6 +27,7 @@
 #include "parser/deparse.h"
 #include "parser/option_value.h"
 #include "sql/catalog/index_text.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/types/compare.h"
@@ -91,6 +93,9 @@ sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& stat
   set_index_options(index, statement.options, false);
   return index;
 }
+
+/// Writers that get in the way of a rewrite of all rows, before the statement fails.
+constexpr int kRewriteAttempts = 5;
 
 struct NewIndex {
   sql::Oid table = 0, index = 0;
@@ -172,6 +177,29 @@ asio::awaitable<bool> build_in_transaction(DdlContext& context, const ast::Creat
   co_return true;
 }
 
+/// Makes a unique index whose entries lie in other buckets than their rows (sql/catalog/spread_table.h): they come with the rows, which are
+/// written anew. Returns false if the index is another one.
+asio::awaitable<bool> make_by_rewrite(DdlContext& context, const ast::CreateIndex& statement, TablePtr table) {
+  const TableState empty{.is_empty = true, .change_counters = {}};
+  const LoadedCatalog loaded = co_await load_definitions(context);
+  CatalogDraft trial(loaded, context.session);
+  const std::optional<NewIndex> made = make_index(trial, statement, table, empty);
+  if (!made) co_return true;
+  const TablePtr changed = trial.catalog().find_table(table->oid);
+  if (!sql::lies_by_value(*changed, changed->indexes.back())) co_return false;
+  const ChangeDefinition change = [&](CatalogDraft& draft) {
+    make_index(draft, statement, draft.catalog().find_table(table->oid), empty);
+    return std::vector<ColumnRewrite>();
+  };
+  for (int attempt = 0; attempt < kRewriteAttempts; ++attempt) {
+    if (co_await try_rewrite_table(context, table, change)) co_return true;
+    const LoadedCatalog now = co_await load_definitions(context);
+    table = now.snapshot->find_table(table->oid);
+    if (!table) break;
+  }
+  throw SqlError(sqlstate::kSerializationFailure, fmt::format("could not create index on \"{}\" due to concurrent writes", statement.relation.name));
+}
+
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement) {
@@ -190,6 +218,9 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement
     if (attempt > 2) state.is_empty = false;  // a busy table: build
     if (context.session.transaction && statement.unique && known && !known->is_mapped() && !state.is_empty) {
       if (co_await build_in_transaction(context, statement, known)) co_return;
+    }
+    if (!context.session.transaction && statement.unique && known && !known->parts.empty() && !state.is_empty) {
+      if (co_await make_by_rewrite(context, statement, known)) co_return;
     }
     const MakeDraft make = [&](CatalogDraft& draft) { made = make_index(draft, statement, known, state); };
     const bool is_committed = co_await try_change_catalog(context, make);

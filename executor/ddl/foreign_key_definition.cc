@@ -14,6 +14,7 @@
 #include "executor/storage/stored_row.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/functions/resolve.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -212,8 +213,11 @@ std::optional<bool> exists_in_transaction(const DdlContext& context, const Forei
     if (buffer.former_owner(place.key, *place.field)) return false;
     return std::nullopt;
   }
-  const std::optional<BufferedRow> changed = buffer.find(key.referenced()->oid, std::string_view(key.lock_field(row)).substr(1));
-  return changed ? std::optional(changed->current != nullptr) : std::nullopt;
+  for (const TablePtr& stored : sql::stored_tables(key.referenced())) {
+    const std::optional<BufferedRow> changed = buffer.find(stored->oid, std::string_view(key.lock_field(row)).substr(1));
+    if (changed) return changed->current != nullptr;
+  }
+  return std::nullopt;
 }
 
 /// Rows of one page that seem to refer to nothing. A row may have changed, and its parent may have come, since the page was read.
@@ -230,7 +234,9 @@ asio::awaitable<void> examine(DdlContext& context, ForeignKeyPtr key, std::vecto
     } else if (place) {
       batch.add("EXISTS", place->key);
     }
-    RepliesPtr replies = co_await context.redis.execute_atomic(std::move(batch));
+    RepliesPtr replies;
+    if (key->spans_buckets()) replies = co_await context.redis.execute(std::move(batch));
+    else replies = co_await context.redis.execute_atomic(std::move(batch));
     const auto row = stored.decode(member, replies->array(0));
     if (!row || key->own_set(*row) != key->own_set(suspect)) continue;
     if (place && replies->integer(1) != 0 && !exists_in_transaction(context, *key, *place, suspect)) continue;

@@ -43,7 +43,7 @@ constexpr std::size_t kCopiedRows = 1000;
 
 class RowCopy {
  public:
-  RowCopy(DdlContext& context, TablePtr before, TablePtr after, RowConverter& converter, TableChangesPtr changes,
+  RowCopy(DdlContext& context, TablePtr before, TablePtr after, RowConverter& converter, std::vector<TableChangesPtr> changes,
           sql::ProgressReport& progress)
       : context_(context),
         before_(std::move(before)),
@@ -56,19 +56,19 @@ class RowCopy {
   asio::awaitable<void> run() {
     TableWalk walk(before_, kCopiedRows);
     while (auto page = co_await walk.next_of_many(context_.bulk)) {
-      if (changes_) *page = unchanged_rows(*page, *before_, *changes_);
+      for (const TableChangesPtr& changes : changes_) *page = unchanged_rows(*page, *before_, *changes);
       co_await write(*page);
     }
-    if (changes_) co_await write_changed();
+    for (const TableChangesPtr& changes : changes_) co_await write_changed(*changes);
     co_await written_.flush();
   }
 
   asio::awaitable<void> settle() { return written_.settle(); }
 
  private:
-  asio::awaitable<void> write_changed() {
+  asio::awaitable<void> write_changed(const TableChanges& changes) {
     std::vector<RowValues> rows;
-    TableChanges::Walk walk(*changes_);
+    TableChanges::Walk walk(changes);
     while (const ChangeLog::VersionPtr changed = walk.next()) {
       if (changed->row.current) rows.push_back(changed->row.current);
       if (rows.size() < kCopiedRows) continue;
@@ -99,16 +99,18 @@ class RowCopy {
   DdlContext& context_;
   TablePtr before_, after_;
   RowConverter& converter_;
-  TableChangesPtr changes_;
+  std::vector<TableChangesPtr> changes_;  // of the table, or of its parts
   sql::ProgressReport& progress_;
   UnseenRows written_;
 };
 
 }  // namespace
 
-asio::awaitable<void> copy_rows(DdlContext& context, TablePtr before, TablePtr after, RowConverter& converter, TableChangesPtr changes) {
+asio::awaitable<void> copy_rows(DdlContext& context, TablePtr before, TablePtr after, RowConverter& converter,
+                                std::vector<TableChangesPtr> changes) {
   sql::ProgressReport progress(context.session.progress.get(), sql::LongWork::kRewrite, before->oid);
-  if (!changes && converter.keeps_values() && may_relocate(before, after)) {
+  const bool is_in_one_bucket = before->parts.empty() && after->parts.empty();
+  if (changes.empty() && is_in_one_bucket && converter.keeps_values() && may_relocate(before, after)) {
     co_return co_await relocate_rows(context, std::move(before), std::move(after), progress);
   }
   RowCopy copy(context, std::move(before), std::move(after), converter, std::move(changes), progress);

@@ -96,10 +96,34 @@ void set_spread(CatalogDraft& draft, sql::TableDef& table, const std::vector<ast
   draft.reserve_parts(table);
 }
 
-void refuse_other_buckets(const std::vector<ast::Option>& options) {
-  for (const std::string_view name : {"buckets", "bucket_by"}) {
-    if (find_option(options, name) != nullptr) throw sql::not_supported(fmt::format("ALTER TABLE with the parameter \"{}\"", name));
+bool change_spread(CatalogDraft& draft, sql::TableDef& table, const std::vector<ast::Option>& options, bool reset) {
+  const ast::Option *count = find_option(options, "buckets"), *column = find_option(options, "bucket_by");
+  if (count == nullptr && column == nullptr) return false;
+  sql::SpreadDef spread = table.spread.value_or(sql::SpreadDef{.column = first_key_column(table), .buckets = 1});
+  const bool had_places = !spread.places.empty();
+  const std::pair before(spread.column, had_places ? spread.buckets : 1);
+  spread.by_default = false;
+  if (count != nullptr) spread.buckets = reset ? 1 : declared_buckets(options);
+  if (column != nullptr) {
+    spread.names_column = !reset;
+    spread.column = reset ? first_key_column(table) : column_of(table, *column);
   }
+  if (spread.buckets <= 1 && spread.names_column && !reset && column != nullptr) {
+    throw sql::SqlError(sqlstate::kInvalidParameterValue, "parameter \"bucket_by\" needs the parameter \"buckets\"");
+  }
+  const bool has_places = sql::uses_cluster() && spread.buckets > 1;
+  const bool moves = (had_places || has_places) && before != std::pair(spread.column, has_places ? spread.buckets : 1);
+  if (moves) {
+    spread.places.clear();
+    if (has_places) {
+      for (const int bucket : buckets_of_parts(table, spread.buckets)) spread.places.push_back({draft.new_oid(), bucket});
+    }
+  }
+  table.spread = std::move(spread);
+  if (reset && table.spread->buckets == 1 && !table.spread->names_column) table.spread.reset();
+  sql::settle_spread(table);
+  sql::make_parts(table);
+  return moves;
 }
 
 }  // namespace redquel::executor

@@ -15,7 +15,8 @@ namespace redquel::executor {
 void set_spread(CatalogDraft& draft, sql::TableDef& table, const std::vector<parser::ast::Option>& options);
 /// Returns true if the parameters declare several buckets.
 bool declares_buckets(const std::vector<parser::ast::Option>& options);
-/// Throws 0A000 if the parameters would change the buckets of a table that exists.
-void refuse_other_buckets(const std::vector<parser::ast::Option>& options);
+/// Changes the buckets of a table that exists: ALTER TABLE … SET, or RESET. Returns true if its rows then lie elsewhere: they have to be written anew.
+/// Throws as set_spread, and 0A000 for a definition that several buckets do not allow.
+bool change_spread(CatalogDraft& draft, sql::TableDef& table, const std::vector<parser::ast::Option>& options, bool reset);
 
 }  // namespace redquel::executor

@@ -75,6 +75,7 @@ void TableAlteration::apply(const ast::Alteration& written) {
 void TableAlteration::finish() {
   if (is_empty_) choose_presence(table_);
   draft_.remove_unused_structures(*before_, table_);
+  draft_.reserve_parts(table_);
   draft_.put(table_);
 }
 
@@ -163,6 +164,7 @@ void TableAlteration::leave_presence(std::int16_t number) {
 
 void TableAlteration::leave_primary_key() {
   needs_rewrite_ = needs_rewrite_ || !is_empty_;
+  if (table_.spread && !table_.spread->names_column) table_.spread->column = 0;  // the hidden key, or a new primary key
   table_.primary_key.clear();
   table_.primary_key_index = {};
 }
@@ -415,7 +417,7 @@ void TableAlteration::command(const ast::DropIdentity& written) {
 void TableAlteration::command(const ast::SetTableOptions& written) {
   if (written.reset) check_reset_parameters(written.options);
   else check_storage_parameters("heap", written.options);
-  refuse_other_buckets(written.options);
+  if (change_spread(draft_, table_, written.options, written.reset)) needs_rewrite_ = needs_rewrite_ || !is_empty_;
   set_cache_option(table_, written.options, written.reset);
   if (set_time_to_live(table_, written.options, written.reset)) needs_rewrite_ = needs_rewrite_ || !is_empty_;
 }

@@ -18,29 +18,27 @@
 
 namespace redquel::executor {
 
-namespace ast = parser::ast;
 using sql::SqlError;
 
 namespace {
 
-/// The altered definition, as if the table were empty, under the new prefix.
-sql::TableDef alter(CatalogDraft& draft, const ast::AlterTable& statement, const TablePtr& table, const std::string& prefix,
-                    std::vector<ColumnRewrite>& rewrites) {
-  TableAlteration alteration(draft, table, /*is_empty=*/true);
-  alteration.apply(statement.commands);
-  rewrites = alteration.rewrites();
-  return relocated(alteration.result(), prefix);
+/// The changed definition of the draft's table under the new prefix.
+sql::TableDef changed_at(CatalogDraft& draft, sql::Oid oid, const std::string& prefix, const ChangeDefinition& change,
+                         std::vector<ColumnRewrite>& rewrites) {
+  rewrites = change(draft);
+  return relocated(*draft.catalog().find_table(oid), prefix);
 }
 
 /// Commits the altered definition alone, where the rows can stay as they are and where they are.
-asio::awaitable<bool> try_keep_rows(DdlContext& context, const ast::AlterTable& statement, TablePtr before) {
+asio::awaitable<bool> try_keep_rows(DdlContext& context, TablePtr before, const ChangeDefinition& change) {
   const LoadedCatalog loaded = co_await load_catalog(context.redis);
   const TablePtr now = loaded.snapshot->find_table(before->oid);
   if (!now || now->version != before->version || !now->has_hidden_key() || !now->parts.empty()) co_return false;
   const TableState state = co_await table_state(context.redis, *before);
   CatalogDraft trial(loaded, context.session);
   std::vector<ColumnRewrite> rewrites;
-  const auto after = std::make_shared<const sql::TableDef>(alter(trial, statement, now, before->prefix, rewrites));
+  const auto after = std::make_shared<const sql::TableDef>(changed_at(trial, before->oid, before->prefix, change, rewrites));
+  if (!after->parts.empty()) co_return false;
   const RowConverter converter(context.session, trial.catalog(), now, after, rewrites);
   if (!converter.keeps_values()) co_return false;
   const bool stays = co_await may_stay(context, now, after);
@@ -50,7 +48,7 @@ asio::awaitable<bool> try_keep_rows(DdlContext& context, const ast::AlterTable& 
     const TablePtr table = draft.catalog().find_table(before->oid);
     is_same = table && table->version == before->version;
     if (!is_same) return;
-    sql::TableDef altered = alter(draft, statement, table, table->prefix, rewrites);
+    sql::TableDef altered = changed_at(draft, table->oid, table->prefix, change, rewrites);
     altered.used_fields = table->used_fields;
     draft.require_unchanged(state);
     draft.delete_key(sql::TableKeys(*table).row_counter());
@@ -75,6 +73,10 @@ sql::TableDef relocated(sql::TableDef table, const std::string& prefix) {
   return table;
 }
 
+bool has_same_parts(const sql::TableDef& before, const sql::TableDef& after) {
+  return std::ranges::equal(before.parts, after.parts, {}, &sql::TableDef::oid, &sql::TableDef::oid);
+}
+
 void move_sequences(CatalogDraft& draft, const sql::TableDef& before, const std::string& prefix) {
   const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
   for (auto [oid, sequence] : sequences) {
@@ -86,12 +88,15 @@ void move_sequences(CatalogDraft& draft, const sql::TableDef& before, const std:
   }
 }
 
-asio::awaitable<bool> try_rewrite_table(DdlContext& context, const ast::AlterTable& statement, TablePtr before) {
-  const bool is_kept = co_await try_keep_rows(context, statement, before);
+asio::awaitable<bool> try_rewrite_table(DdlContext& context, TablePtr before, const ChangeDefinition& change) {
+  const bool is_kept = co_await try_keep_rows(context, before, change);
   if (is_kept) co_return true;
   std::string prefix;
   const MakeDraft reserve = [&](CatalogDraft& draft) {
-    prefix = draft.reserve_place(*before);
+    CatalogDraft trial = draft;
+    prefix = draft.reserve_prefix(before->schema, before->name, fmt::format("table {}", before->oid), before->tag());
+    std::vector<ColumnRewrite> rewrites;
+    draft.reserve_parts(changed_at(trial, before->oid, prefix, change, rewrites));
   };
   co_await change_catalog(context, reserve);
 
@@ -106,7 +111,7 @@ asio::awaitable<bool> try_rewrite_table(DdlContext& context, const ast::AlterTab
       const TableState state = co_await table_state(context.redis, *before);
       CatalogDraft trial(loaded, context.session);
       std::vector<ColumnRewrite> rewrites;
-      shadow = alter(trial, statement, now, prefix, rewrites);
+      shadow = changed_at(trial, before->oid, prefix, change, rewrites);
       const auto after = std::make_shared<const sql::TableDef>(shadow);
       RowConverter converter(context.session, trial.catalog(), now, after, rewrites);
       co_await copy_rows(context, now, after, converter);
@@ -115,10 +120,10 @@ asio::awaitable<bool> try_rewrite_table(DdlContext& context, const ast::AlterTab
         const TablePtr table = draft.catalog().find_table(before->oid);
         is_committed = table && table->version == before->version;
         if (!is_committed) return;
-        sql::TableDef altered = alter(draft, statement, table, prefix, rewrites);
+        sql::TableDef altered = changed_at(draft, before->oid, prefix, change, rewrites);
         move_sequences(draft, *table, prefix);
         draft.require_unchanged(state);
-        draft.count_change(table->oid);
+        if (has_same_parts(*table, altered)) draft.count_change(table->oid);
         draft.remove_stored_tables(*table);
         draft.put(std::move(altered));
       };

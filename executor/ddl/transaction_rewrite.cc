@@ -12,6 +12,7 @@
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/commit.h"
 #include "executor/transaction/transaction.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -20,10 +21,17 @@ using sql::SqlError;
 
 namespace {
 
+/// Returns the transaction's changes of the table, or of its parts.
+std::vector<TableChangesPtr> changes_of(const Transaction& transaction, const TablePtr& table) {
+  std::vector<TableChangesPtr> all;
+  for (const TablePtr& stored : sql::stored_tables(table)) {
+    if (TableChangesPtr changes = transaction.buffer().changes(stored->oid)) all.push_back(std::move(changes));
+  }
+  return all;
+}
+
 /// Returns true if foreign keys of the table's rows are to be checked at commit.
-bool has_pending_checks(const Transaction& transaction, const sql::CatalogSnapshot& catalog, const sql::TableDef& table) {
-  const TableChangesPtr changes = transaction.buffer().changes(table.oid);
-  if (!changes) return false;
+bool has_pending_checks_of(const TableChanges* changes, const Transaction& transaction, const sql::CatalogSnapshot& catalog, const sql::TableDef& table) {
   const auto differ = [&](const BufferedRow& row, const std::vector<std::int16_t>& columns) {
     return std::ranges::any_of(columns, [&](std::int16_t number) {
       const std::size_t position = table.position(number);
@@ -49,6 +57,11 @@ bool has_pending_checks(const Transaction& transaction, const sql::CatalogSnapsh
   });
 }
 
+bool has_pending_checks(const Transaction& transaction, const sql::CatalogSnapshot& catalog, const TablePtr& table) {
+  const std::vector<TableChangesPtr> all = changes_of(transaction, table);
+  return std::ranges::any_of(all, [&](const TableChangesPtr& changes) { return has_pending_checks_of(changes.get(), transaction, catalog, *table); });
+}
+
 /// The draft's table at its new place, changed: every row is complete there.
 std::vector<ColumnRewrite> change_at(CatalogDraft& draft, sql::Oid oid, const std::string& prefix, const ChangeDefinition& change) {
   sql::TableDef moved = *draft.catalog().find_table(oid);
@@ -71,10 +84,9 @@ asio::awaitable<void> rewrite_in_transaction(DdlContext& context, sql::Oid oid, 
   Transaction& transaction = *context.session.transaction;
   TransactionCatalog& catalog = co_await transaction_catalog(context);
   const TablePtr before = catalog.snapshot()->find_table(oid);
-  if (has_pending_checks(transaction, *catalog.snapshot(), *before)) {
+  if (has_pending_checks(transaction, *catalog.snapshot(), before)) {
     throw SqlError(sqlstate::kObjectInUse, fmt::format("cannot {} \"{}\" because it has pending trigger events", command, before->name));
   }
-  if (!before->parts.empty()) throw sql::not_supported(std::string(command) + " that writes the rows of a table in several buckets anew, in a transaction");
   const TableState state = co_await table_state(context.redis, *before);
   const std::string owner = fmt::format("table {}", oid);
   UsedPlaces used;
@@ -89,18 +101,21 @@ asio::awaitable<void> rewrite_in_transaction(DdlContext& context, sql::Oid oid, 
   const std::vector<ColumnRewrite> rewrites = change_at(trial, oid, prefix, change);
   const TablePtr after = trial.catalog().find_table(oid);
   co_await claim_place(context.redis, transaction, after);
+  for (const TablePtr& part : after->parts) co_await claim_place(context.redis, transaction, part);
   RowConverter converter(context.session, trial.catalog(), before, after, rewrites);
   try {
-    co_await copy_rows(context, before, after, converter, transaction.buffer().changes(oid));
+    std::vector<TableChangesPtr> changes = changes_of(transaction, before);
+    co_await copy_rows(context, before, after, converter, std::move(changes));
   } catch (const SqlError& error) {
     throw as_build_error(error, *before);
   }
   const MakeDraft make = [&](CatalogDraft& draft) {
     draft.reserve_exactly(prefix, owner);
     change_at(draft, oid, prefix, change);
+    draft.reserve_parts(*draft.catalog().find_table(oid));
     if (!catalog.is_new_place(before->prefix)) draft.require_unchanged(state);
-    draft.count_change(oid);
-    draft.remove(removal_of_table(*before));
+    if (has_same_parts(*before, *draft.catalog().find_table(oid))) draft.count_change(oid);
+    draft.remove_stored_tables(*before);
   };
   co_await change_catalog(context, make);
 }
@@ -108,15 +123,18 @@ asio::awaitable<void> rewrite_in_transaction(DdlContext& context, sql::Oid oid, 
 asio::awaitable<void> move_large_changes(DdlContext& context, std::size_t script_rows) {
   Transaction& transaction = *context.session.transaction;
   for (const sql::Oid oid : tables_too_large_for_commit(transaction, script_rows)) {
-    const TablePtr table = transaction.catalog()->snapshot()->find_table(oid);
-    if (has_pending_checks(transaction, *transaction.catalog()->snapshot(), *table)) {
+    TablePtr table = transaction.catalog()->snapshot()->find_table(oid);
+    if (!table) continue;  // a part of a table that has another place now
+    if (table->part_of != 0) table = transaction.catalog()->snapshot()->find_table(table->part_of);
+    if (changes_of(transaction, table).empty()) continue;
+    if (has_pending_checks(transaction, *transaction.catalog()->snapshot(), table)) {
       throw SqlError(sqlstate::kProgramLimitExceeded,
                      fmt::format("transaction changes definitions and more than {} rows, with deferred foreign keys", script_rows))
           .hint("Use SET CONSTRAINTS ALL IMMEDIATE before, or two transactions.");
     }
     co_await context.lock_table(*table, TableLock::kShareRowExclusive);
     const ChangeDefinition nothing = [](CatalogDraft&) { return std::vector<ColumnRewrite>(); };
-    co_await rewrite_in_transaction(context, oid, "COMMIT", nothing);
+    co_await rewrite_in_transaction(context, table->oid, "COMMIT", nothing);
   }
 }
 

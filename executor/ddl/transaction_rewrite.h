@@ -7,13 +7,9 @@
 
 #include "executor/catalog/catalog_draft.h"
 #include "executor/catalog/ddl_context.h"
-#include "executor/ddl/table_alteration.h"
+#include "executor/ddl/table_rewrite.h"
 
 namespace redquel::executor {
-
-/// Changes the definition of one table of the draft, which is there as an empty one at its new place. Gives the columns whose values
-/// another type gets. May be called several times.
-using ChangeDefinition = std::function<std::vector<ColumnRewrite>(CatalogDraft&)>;
 
 /// In a transaction: the table's rows, as the transaction sees them, are written to a place that it claims for itself, in the form of
 /// the changed definition and with all index entries; from now on that is where the transaction finds the table, and its commit

@@ -243,6 +243,9 @@ std::vector<std::size_t> parts_read(const planner::Gather& gather, const sql::Ev
 
 std::vector<TablePtr> tables_of_run(const planner::PhysicalPlan& plan, const sql::EvaluationContext& evaluation, std::size_t parameters) {
   std::vector<TablePtr> tables;
+  // Alone, a lookup of values that lie by value looks for commits by itself.
+  const auto* lookup = std::get_if<planner::UniqueLookup>(&planner::below_row_wise(*plan).node);
+  if (lookup != nullptr && !lookup->read.table->parts.empty()) return tables;
   collect_tables(*plan, evaluation, parameters, tables);
   return tables;
 }

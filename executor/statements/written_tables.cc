@@ -50,7 +50,7 @@ bool has_keys_over_buckets(const sql::CatalogSnapshot& catalog, const planner::P
     if (!table) continue;
     const auto is_elsewhere = [&](sql::Oid oid) {
       const auto other = catalog.find_table(oid);
-      return other && other->tag() != table->tag();
+      return other && (other->tag() != table->tag() || !other->parts.empty() || !table->parts.empty());
     };
     for (const sql::ForeignKeyDef& key : table->foreign_keys) {
       if (is_elsewhere(key.referenced)) return true;
@@ -72,6 +72,9 @@ void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector
     if (!table) continue;
     for (const sql::ForeignKeyDef& key : table->foreign_keys) add(key.referenced);
     for (sql::Oid oid : table->referencing) add(oid);
+    for (const PlacedTable& part : placed_parts(catalog, table->oid)) {
+      if (std::ranges::find(tables, part) == tables.end()) tables.push_back(part);
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/locks.h"
 #include "executor/storage/stored_text.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/sqlstate.h"
 #include "sql/types/index_value.h"
@@ -46,6 +47,9 @@ std::vector<sql::Datum> reordered(const std::vector<sql::Datum>& values, const s
   for (std::size_t index : order) result.push_back(values[index]);
   return result;
 }
+
+/// Returns the oid of the table; of a part, that of its table.
+sql::Oid whole_oid(const sql::TableDef& table) { return table.part_of != 0 ? table.part_of : table.oid; }
 
 }  // namespace
 
@@ -106,16 +110,53 @@ std::optional<std::vector<sql::Datum>> ForeignKey::values_for_references(Row row
   return values;
 }
 
+bool ForeignKey::refers_to_itself() const { return whole_oid(*referencing_) == whole_oid(*referenced_); }
+
+std::optional<std::size_t> ForeignKey::part_of_place(std::span<const sql::Datum> values) const {
+  if (!referenced_->spread || referenced_->spread->places.empty()) return std::nullopt;
+  if (!is_primary_ && sql::lies_by_value(*referenced_, key_columns_)) {
+    return sql::part_of_unique_value(*referenced_, sql::TableKeys(*referenced_).unique_field(key_columns_, values));
+  }
+  const auto found = std::ranges::find(key_columns_, referenced_->spread->column);
+  const sql::Datum& value = values[static_cast<std::size_t>(found - key_columns_.begin())];
+  return sql::part_number(sql::canonical_text(referenced_->find_column(*found)->type, value), referenced_->spread->places.size());
+}
+
+bool ForeignKey::is_of_first_part() const { return referenced_->part_of == 0 || referenced_->spread->places.front().oid == referenced_->oid; }
+
+bool ForeignKey::concerns(Row row) const {
+  if (referenced_->part_of == 0) return true;
+  const auto values = values_as_referenced(row);
+  if (!values) return is_of_first_part();
+  return referenced_->spread->places[*part_of_place(reordered(*values, key_order_))].oid == referenced_->oid;
+}
+
+std::string ForeignKey::uniques_key(std::span<const sql::Datum> values, std::string_view field) const {
+  const bool is_in_part = !referenced_->parts.empty() && !sql::lies_by_value(*referenced_, key_columns_);
+  const sql::TableDef& stored = is_in_part ? *referenced_->parts[*part_of_place(values)] : *referenced_;
+  return sql::TableKeys(stored).uniques_with(key_columns_, field);
+}
+
 ReferencedPlace ForeignKey::place(std::span<const sql::Datum> values) const {
   const sql::TableKeys keys(*referenced_);
   if (is_primary_) return {keys.row(values), std::nullopt};
-  return {keys.uniques(key_columns_), keys.unique_field(key_columns_, values)};
+  std::string field = keys.unique_field(key_columns_, values);
+  std::string key = uniques_key(values, field);
+  return {std::move(key), std::move(field)};
 }
 
 std::string ForeignKey::lock_of(std::span<const sql::Datum> values) const {
   const sql::TableKeys keys(*referenced_);
   if (is_primary_) return row_lock_field(keys.member(values));
-  return value_lock_field(keys.uniques(key_columns_), keys.unique_field(key_columns_, values));
+  const std::string field = keys.unique_field(key_columns_, values);
+  return value_lock_field(uniques_key(values, field), field);
+}
+
+PlacedTable ForeignKey::own_lock_table(Row row) const {
+  const auto part = part_of_place(reordered(values_at(row, referenced_positions_), key_order_));
+  if (!part) return *referenced_;
+  const sql::SpreadDef::Place& place = referenced_->spread->places[*part];
+  return {place.oid, place.bucket};
 }
 
 std::optional<ReferencedPlace> ForeignKey::place_of(Row row) const {
@@ -143,7 +184,8 @@ std::optional<std::string> ForeignKey::set_of_references(Row row) const {
 std::optional<std::string> ForeignKey::own_set(Row row) const {
   const std::vector<sql::Datum> values = values_at(row, referencing_positions_);
   if (has_null(values)) return std::nullopt;
-  return sql::TableKeys(*referencing_).value_set(definition_.columns, values);
+  const sql::TableDef& stored = referencing_->parts.empty() ? *referencing_ : *sql::part_of_row(*referencing_, row);
+  return sql::TableKeys(stored).value_set(definition_.columns, values);
 }
 
 std::string_view ForeignKey::name_in_set(std::string_view member) const {
@@ -187,6 +229,15 @@ SqlError ForeignKey::still_referenced(Row row, const sql::SessionSettings& setti
       .constraint(definition_.name);
 }
 
+std::vector<ForeignKeyPtr> foreign_keys_by_part(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table) {
+  std::vector<ForeignKeyPtr> keys;
+  for (const ForeignKeyPtr& key : foreign_keys_of(catalog, table)) {
+    if (key->referenced()->parts.empty()) keys.push_back(key);
+    for (const ForeignKey::TablePtr& part : key->referenced()->parts) keys.push_back(std::make_shared<const ForeignKey>(key->definition(), table, part));
+  }
+  return keys;
+}
+
 std::vector<ForeignKeyPtr> foreign_keys_of(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table) {
   std::vector<ForeignKeyPtr> keys;
   for (const sql::ForeignKeyDef& definition : table->foreign_keys) {
@@ -203,10 +254,11 @@ std::vector<ForeignKeyPtr> foreign_keys_to(const sql::CatalogSnapshot& catalog, 
     const ForeignKey::TablePtr referencing = oid == table->oid ? table : catalog.find_table(oid);
     if (!referencing) continue;
     for (const sql::ForeignKeyDef& definition : referencing->foreign_keys) {
-      if (definition.referenced == table->oid) keys.push_back(std::make_shared<const ForeignKey>(definition, referencing, table));
+      if (definition.referenced != whole_oid(*table)) continue;
+      for (const ForeignKey::TablePtr& stored : sql::stored_tables(referencing)) keys.push_back(std::make_shared<const ForeignKey>(definition, stored, table));
     }
   }
-  std::ranges::sort(keys, {}, [](const ForeignKeyPtr& key) { return key->definition().oid; });
+  std::ranges::stable_sort(keys, {}, [](const ForeignKeyPtr& key) { return key->definition().oid; });
   return keys;
 }
 

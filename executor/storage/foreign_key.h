@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/storage/placed_table.h"
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/member_form.h"
 #include "sql/datum.h"
@@ -25,6 +26,9 @@ struct ReferencedPlace {
 };
 
 /// A foreign key together with both its tables. A row is a span of values parallel to its table's columns, then the hidden key.
+///
+/// Either table may be one in several buckets, or a part of it (sql/catalog/spread_table.h). Rows that refer to a value are in a set of their own part,
+/// so the sets of all parts name all of them. A referenced row is where its key says, a unique value that lies by value where its hash says.
 class ForeignKey {
  public:
   using TablePtr = std::shared_ptr<const sql::TableDef>;
@@ -36,8 +40,13 @@ class ForeignKey {
   const TablePtr& referencing() const { return referencing_; }
   const TablePtr& referenced() const { return referenced_; }
 
-  /// Returns true if the tables lie in two buckets of a cluster.
-  bool spans_buckets() const { return referencing_->tag() != referenced_->tag(); }
+  /// Returns true if the tables lie in two buckets of a cluster, or one of them in several.
+  bool spans_buckets() const { return !referencing_->parts.empty() || !referenced_->parts.empty() || referencing_->tag() != referenced_->tag(); }
+  /// Returns true if the tables are one.
+  bool refers_to_itself() const;
+  /// Returns true if the row, which has no NULL, refers to a place in the referenced part. A row that can refer to nothing belongs to the first part.
+  bool concerns(Row referencing_row) const;
+  bool is_of_first_part() const;
 
   enum class Nulls { kNone, kSome, kAll };
   Nulls nulls_of(Row referencing_row) const;
@@ -49,7 +58,10 @@ class ForeignKey {
   std::string lock_field(Row referencing_row) const;
   std::string own_lock_field(Row referenced_row) const;
 
-  /// Key of the set of rows that refer to a row's values; nullopt: none can.
+  /// The table of that lock.
+  PlacedTable own_lock_table(Row referenced_row) const;
+
+  /// Key of the set of rows that refer to a row's values; nullopt: none can. Of the referencing table, or of one part of it.
   std::optional<std::string> set_of_references(Row referenced_row) const;
   /// Key of the set that a row of the referencing table is in; nullopt: it has a NULL.
   std::optional<std::string> own_set(Row referencing_row) const;
@@ -78,6 +90,9 @@ class ForeignKey {
   std::optional<std::vector<sql::Datum>> values_as_referenced(Row referencing_row) const;
   ReferencedPlace place(std::span<const sql::Datum> in_key_order) const;
   std::string lock_of(std::span<const sql::Datum> in_key_order) const;
+  /// The number of the part that has the place with these values; nullopt: the referenced table lies in one bucket.
+  std::optional<std::size_t> part_of_place(std::span<const sql::Datum> in_key_order) const;
+  std::string uniques_key(std::span<const sql::Datum> in_key_order, std::string_view field) const;
 
   const sql::ForeignKeyDef definition_;
   const TablePtr referencing_, referenced_;
@@ -89,9 +104,12 @@ class ForeignKey {
 };
 using ForeignKeyPtr = std::shared_ptr<const ForeignKey>;
 
-/// The foreign keys of the table, and those that refer to it.
+/// The foreign keys of the table, and those that refer to it. `table`: also one in several buckets, or a part of it. A referencing table in several
+/// buckets is there once for each part.
 std::vector<ForeignKeyPtr> foreign_keys_of(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table);
 std::vector<ForeignKeyPtr> foreign_keys_to(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table);
+/// Like foreign_keys_of(), with a referenced table in several buckets once for each part.
+std::vector<ForeignKeyPtr> foreign_keys_by_part(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table);
 
 /// Name of a row inside sets (sql::TableKeys::member).
 std::string member_of(const sql::TableDef& table, ForeignKey::Row row);

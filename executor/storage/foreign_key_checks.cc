@@ -16,13 +16,16 @@ using Action = sql::ForeignKeyDef::Action;
 
 namespace {
 
-std::string id_of(const ForeignKey& key, const std::string& place) { return std::to_string(key.definition().oid) + ":" + place; }
+/// Of a referencing table in several buckets each part has releases of its own.
+std::string id_of(const ForeignKey& key, const std::string& place) {
+  return std::to_string(key.definition().oid) + ":" + std::to_string(key.referencing()->oid) + ":" + place;
+}
 
 std::vector<sql::Datum> copy_of(ForeignKey::Row row) { return {row.begin(), row.end()}; }
 
 /// Returns true if the row, of a table that refers to itself, leaves the place itself.
 bool gives_up(const ForeignKey& key, const std::string& place, ForeignKey::Row before, ForeignKey::Row after) {
-  if (key.referencing()->oid != key.referenced()->oid || before.empty()) return false;
+  if (!key.refers_to_itself() || before.empty()) return false;
   const std::optional<ReferencedPlace> old_place = key.own_place(before), new_place = key.own_place(after);
   return old_place && old_place->id() == place && !(new_place && new_place->id() == place);
 }
@@ -45,7 +48,7 @@ ForeignKeyChecks::ForeignKeyChecks(sql::CatalogPtr catalog, IsDeferred is_deferr
 
 const ForeignKeyChecks::TableKeys& ForeignKeyChecks::keys_of(const TablePtr& table) {
   const auto [found, is_new] = tables_.try_emplace(table->oid);
-  if (is_new) found->second = {foreign_keys_of(*catalog_, table), foreign_keys_to(*catalog_, table)};
+  if (is_new) found->second = {foreign_keys_by_part(*catalog_, table), foreign_keys_to(*catalog_, table)};
   return found->second;
 }
 
@@ -81,10 +84,10 @@ void ForeignKeyChecks::need(const ForeignKey& key, std::size_t change, Row befor
   if (!new_set) {
     const bool is_mixed = key.definition().match_full && key.nulls_of(after) == ForeignKey::Nulls::kSome;
     const bool was_mixed = !before.empty() && key.nulls_of(before) == ForeignKey::Nulls::kSome;
-    if (is_mixed && !was_mixed) needs_.push_back({std::nullopt, {}, &key, change, copy_of(after)});
+    if (is_mixed && !was_mixed && key.is_of_first_part()) needs_.push_back({std::nullopt, {}, &key, change, copy_of(after)});
     return;
   }
-  if (old_set == new_set) return;
+  if (old_set == new_set || !key.concerns(after)) return;
   std::optional<ReferencedPlace> place = key.place_of(after);
   if (!place) {
     needs_.push_back({std::nullopt, {}, &key, change, copy_of(after)});
@@ -161,7 +164,7 @@ ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsAct
     rely(key.referencing());
     const std::optional<ReferencedPlace> place = key.own_place(release.row);
     if (is_provided(place->id())) continue;
-    if (place->field) demands.locks.push_back({*key.referenced(), LockMode::kUpdate, key.own_lock_field(release.row)});
+    if (place->field) demands.locks.push_back({key.own_lock_table(release.row), LockMode::kUpdate, key.own_lock_field(release.row)});
     if (is_deferred(release)) continue;
     const std::optional<std::string> set = key.set_of_references(release.row);
     if (!set) continue;
@@ -200,11 +203,11 @@ void ForeignKeyChecks::expect_written(std::set<sql::Oid> exclusive) {
   staying_.clear();
 }
 
-const ForeignKey& ForeignKeyChecks::known_key(sql::Oid oid) const {
+const ForeignKey& ForeignKeyChecks::known_key(sql::Oid oid, sql::Oid referencing, sql::Oid referenced) const {
   for (const auto& [table, keys] : tables_) {
     for (const std::vector<ForeignKeyPtr>* some : {&keys.own, &keys.to_it}) {
       for (const ForeignKeyPtr& key : *some) {
-        if (key->definition().oid == oid) return *key;
+        if (key->definition().oid == oid && key->referencing()->oid == referencing && key->referenced()->oid == referenced) return *key;
       }
     }
   }
@@ -213,16 +216,19 @@ const ForeignKey& ForeignKeyChecks::known_key(sql::Oid oid) const {
 
 void ForeignKeyChecks::put_aside_written() {
   std::string block;
+  const auto put_key = [&](const ForeignKey& key) {
+    for (const sql::Oid oid : {key.definition().oid, key.referencing()->oid, key.referenced()->oid}) put_number(block, oid);
+  };
   put_number(block, static_cast<std::uint32_t>(needs_.size()));
   for (const Need& need : needs_) {
-    put_number(block, need.key->definition().oid);
+    put_key(*need.key);
     put_number(block, need.may_give_way ? 1 : 0);
     put_row(block, *need.key->referencing(), need.row);
   }
   put_number(block, static_cast<std::uint32_t>(release_order_.size()));
   for (const std::string& id : release_order_) {
     const Release& release = releases_.at(id);
-    put_number(block, release.key->definition().oid);
+    put_key(*release.key);
     put_number(block, release.is_update ? 1 : 0);
     put_row(block, *release.key->referenced(), release.row);
   }
@@ -237,9 +243,13 @@ void ForeignKeyChecks::put_aside_written() {
 /// In place of what is noted now.
 void ForeignKeyChecks::take_up_written(const std::string& block) {
   RecordReader record(block, 0);
+  const auto next_key = [&]() -> const ForeignKey& {
+    const sql::Oid oid = record.number(), referencing = record.number(), referenced = record.number();
+    return known_key(oid, referencing, referenced);
+  };
   needs_.clear();
   for (std::uint32_t count = record.number(); count > 0; --count) {
-    const ForeignKey& key = known_key(record.number());
+    const ForeignKey& key = next_key();
     const bool may_give_way = record.number() == 1;
     std::vector<sql::Datum> row = *record.row(*key.referencing());
     std::optional<ReferencedPlace> place = key.own_set(row) ? key.place_of(row) : std::nullopt;
@@ -248,7 +258,7 @@ void ForeignKeyChecks::take_up_written(const std::string& block) {
   releases_.clear();
   release_order_.clear();
   for (std::uint32_t count = record.number(); count > 0; --count) {
-    const ForeignKey& key = known_key(record.number());
+    const ForeignKey& key = next_key();
     const bool is_update = record.number() == 1;
     std::vector<sql::Datum> row = *record.row(*key.referenced());
     release_order_.push_back(id_of(key, key.own_place(row)->id()));

@@ -110,7 +110,7 @@ class ForeignKeyChecks {
   void release(const ForeignKey& key, std::size_t change, Row before, Row after);
   bool is_deferred(const ForeignKey& key) const;
   bool is_deferred(const Release& release) const { return is_deferred(*release.key) && !release.key->restricts(release.is_update); }
-  const ForeignKey& known_key(sql::Oid oid) const;
+  const ForeignKey& known_key(sql::Oid oid, sql::Oid referencing, sql::Oid referenced) const;
   void put_aside_written();
   void take_up_written(const std::string& block);
   asio::awaitable<bool> verify_noted(RedisClient& redis, const sql::SessionSettings& settings, ExecutionCounters* counters) const;

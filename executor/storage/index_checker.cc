@@ -9,6 +9,7 @@
 #include "executor/storage/row_entries_check.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/stored_row.h"
+#include "executor/storage/unique_values_check.h"
 #include "sql/catalog/key_classification.h"
 #include "sql/catalog/key_segments.h"
 #include "sql/catalog/member_form.h"
@@ -41,6 +42,7 @@ class IndexChecker {
         table_(std::move(table)),
         rows_(table_),
         encoder_(table_),
+        values_check_(client_, *catalog_, table_),
         limit_(limit),
         take_(std::move(take)),
         classifier_(*table_),
@@ -104,6 +106,8 @@ class IndexChecker {
     for (std::size_t number = 0; number < structures_.size(); ++number) {
       const Counted& counted = counted_[number];
       if (!structures_[number].readable || counted.entries != entries_check_.entries()[number]) suspects_[number] = true;
+      // Rows of other parts have entries here.
+      if (lies_by_value(number) && counted.entries > 0) suspects_[number] = true;
       if (kind_of(number).lists_values() && counted.values != counted.sets) suspects_[number] = true;
     }
     return suspects_all_rows_ || std::ranges::find(suspects_, true) != suspects_.end();
@@ -134,6 +138,11 @@ class IndexChecker {
       differences_.push_back({std::move(structure), std::move(key), std::move(id), std::move(stored), std::move(expected), std::move(element)});
     }
   }
+
+  void report(IndexDifference difference) {
+    if (take_ || !is_full()) differences_.push_back(std::move(difference));
+  }
+  bool lies_by_value(std::size_t number) const { return RowEncoder::lies_by_value(encoder_.structures()[number]); }
 
   /// Number of the structure in the encoder; nullopt: the table does not keep it.
   std::optional<std::size_t> structure_number(const KeyRole& role) const {
@@ -293,6 +302,13 @@ class IndexChecker {
         if (is_set) entry.member = ends.whole(entry.name);
         entries.push_back(std::move(entry));
       }
+      if (number && lies_by_value(*number)) {
+        for (const Entry& entry : entries) {
+          std::optional<IndexDifference> difference = co_await values_check_.check_entry(key, *number, entry.name, entry.member);
+          if (difference) report(*std::move(difference));
+        }
+        entries.clear();
+      }
       for (std::size_t first = 0; first < entries.size(); first += kPage) {
         const std::size_t count = std::min(kPage, entries.size() - first);
         const std::vector<Entry> page(entries.begin() + static_cast<std::ptrdiff_t>(first),
@@ -340,6 +356,8 @@ class IndexChecker {
       report(structure, key, is_hash ? entries[index].name : entries[index].member, stored, expected, entries[index].name);
     }
   }
+
+  bool lies_by_value(std::size_t number) const { return RowEncoder::lies_by_value(encoder_.structures()[number]); }
 
   /// Returns the value that the row expects under this element of this key: score, owner, or "1"; nullopt: none.
   std::optional<std::string> expected_of(const std::vector<sql::Datum>& row, const std::string& key, const std::string& name,
@@ -423,7 +441,7 @@ class IndexChecker {
       const auto& structure = encoder_.structures()[number];
       const auto entry = RowEncoder::entry(words, image, number);
       // An index that is being built need not have every entry yet.
-      if (is_null(entry.first) || !structures_[number].readable) continue;
+      if (is_null(entry.first) || !structures_[number].readable || lies_by_value(number)) continue;
       for (const sql::StructureElement& element : RowEncoder::elements(structure, image, entry)) {
         batch.add(element.form->look, element.key, element.name);
         const bool has_own_name = element.lists_value || structure.kind->has_owners();
@@ -486,6 +504,10 @@ class IndexChecker {
     std::size_t reply = 0;
     for (std::size_t index = 0; index < members.size(); ++index) {
       if (!is_readable[index]) continue;
+      for (IndexDifference& difference : co_await values_check_.check_row(members[index])) report(std::move(difference));
+    }
+    for (std::size_t index = 0; index < members.size(); ++index) {
+      if (!is_readable[index]) continue;
       const bool is_same = same_fields(before->array(index), after->array(reply++));
       if (!is_same) changed.push_back(members[index]);
       for (const ExpectedEntry& entry : expected[index]) {
@@ -510,6 +532,7 @@ class IndexChecker {
   std::shared_ptr<const sql::TableDef> table_;
   StoredRows rows_;
   RowEncoder encoder_;
+  UniqueValuesCheck values_check_;
   std::vector<Structure> structures_;
   /// The counts of one structure: entries in all of its keys; kSets: its keys, and the listed values.
   struct Counted {

@@ -96,6 +96,8 @@ class IndexRepair {
       } else if (difference.structure == "values") {
         if (!difference.expected) co_await drop_value(difference);
         if (difference.expected) rows.push_back({difference.element, &difference});
+      } else if (difference.structure == "unique" && lies_by_value(difference.key)) {
+        co_await repair_value(difference);
       } else if (difference.structure == "unique") {
         if (difference.stored) rows.push_back({*difference.stored, &difference});
         if (difference.expected) rows.push_back({*difference.expected, &difference});
@@ -108,6 +110,46 @@ class IndexRepair {
       std::vector<Wrong> some(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.begin() + static_cast<std::ptrdiff_t>(first + count));
       co_await repair_rows(std::move(some));
     }
+  }
+
+  /// The structure of unique values that has the key, also in the bucket of another part; null: another one.
+  const RowEncoder::StructureKeys* structure_by_value(const std::string& key) const {
+    for (const RowEncoder::StructureKeys& structure : encoder_.structures()) {
+      if (std::ranges::find(structure.keys_by_value, key) != structure.keys_by_value.end()) return &structure;
+    }
+    return nullptr;
+  }
+  bool lies_by_value(const std::string& key) const { return structure_by_value(key) != nullptr; }
+
+  /// 23505 where the unique value of a row is that of a row of any part, too.
+  asio::awaitable<void> check_owner_by_value(IndexDifference difference) {
+    const StoredRows rows(catalog_->find_table(table_->part_of));
+    const RowEncoder::StructureKeys& structure = *structure_by_value(difference.key);
+    CommandBatch fetch;
+    try {
+      rows.append_fetch(fetch, *difference.stored);
+    } catch (const SqlError&) {  // no member of this table
+      co_return;
+    }
+    const RepliesPtr replies = co_await client_.execute(std::move(fetch));
+    const auto owner = rows.decode(*difference.stored, replies->array(0));
+    if (!owner) co_return;
+    const std::vector<sql::Datum> values = encoder_.values(structure, *owner);
+    const std::vector<std::int16_t>& columns = structure.structure.columns;
+    if (encoder_.keys().unique_field(columns, values) != difference.id) co_return;
+    throw duplicate_in_new_index(*table_, unique_name(*table_, columns).name, columns, values, settings_);
+  }
+
+  /// An entry that lies by value. Its row may be in another bucket, so the script does not look at it: the checker has done so several times.
+  asio::awaitable<void> repair_value(IndexDifference difference) {
+    std::vector<Step> steps;
+    if (difference.stored) steps.push_back({"hdel", difference.key, difference.id, *difference.stored});
+    if (difference.stored && difference.expected) co_await check_owner_by_value(difference);
+    if (difference.expected) steps.push_back({step_of(sql::kHashForm), difference.key, difference.id, *difference.expected});
+    std::vector<std::string> keys{difference.key}, arguments{"0"};
+    append_steps(steps, keys, arguments);
+    RepliesPtr done = co_await run_script(client_, kRepairRowScript, keys, arguments);
+    done->or_throw();
   }
 
   /// Deletes a key of another type than a structure of the table has. (Keys of no structure may be another program's: they stay.)
@@ -222,7 +264,7 @@ class IndexRepair {
     for (std::size_t number = 0; number < encoder_.structures().size(); ++number) {
       const auto& structure = encoder_.structures()[number];
       const auto entry = RowEncoder::entry(words, image, number);
-      if (is_null(entry.first)) continue;
+      if (is_null(entry.first) || RowEncoder::lies_by_value(structure)) continue;
       for (const sql::StructureElement& element : RowEncoder::elements(structure, image, entry)) {
         steps.push_back({step_of(*element.form), std::string(element.key), std::string(element.name), std::string(element.value)});
       }

@@ -288,8 +288,8 @@ void RowBuffer::check_unique(const Table& table, std::span<const std::size_t> st
   const RowImage image = table.uniques->encode(row, words);
   for (const std::size_t index : structures) {
     const RowEncoder::StructureKeys& structure = table.uniques->structures()[index];
-    const std::string_view field = RowEncoder::entry(words, image, index).first;
-    if (is_null(field) || !has_other_owner(table, owner_key(structure.key, field), member)) continue;
+    const auto entry = RowEncoder::entry(words, image, index);
+    if (is_null(entry.first) || !has_other_owner(table, owner_key(RowEncoder::unique_key(structure, entry), entry.first), member)) continue;
     const std::vector<sql::Datum> values = table.uniques->values(structure, row);
     const std::vector<std::int16_t>& columns = structure.structure.columns;
     throw duplicate_in_new_index(*table.log->table(), unique_name(*table.log->table(), columns).name, columns, values, settings);
@@ -325,8 +325,8 @@ std::vector<std::string> RowBuffer::unique_values(const Table& table, const RowV
   Words words;
   const RowImage image = table.uniques->encode(*row, words);
   for (std::size_t index = 0; index < table.uniques->structures().size(); ++index) {
-    const std::string_view field = RowEncoder::entry(words, image, index).first;
-    if (!is_null(field)) values.push_back(owner_key(table.uniques->structures()[index].key, field));
+    const auto entry = RowEncoder::entry(words, image, index);
+    if (!is_null(entry.first)) values.push_back(owner_key(RowEncoder::unique_key(table.uniques->structures()[index], entry), entry.first));
   }
   return values;
 }

@@ -9,6 +9,7 @@
 #include "planner/bind/bind_expression.h"
 #include "planner/bind/computed_columns.h"
 #include "sql/catalog/prefixes.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/types/index_value.h"
 
@@ -72,12 +73,40 @@ RowEncoder::RowEncoder(std::shared_ptr<const sql::TableDef> table, std::optional
         return index.unique && index.nulls_not_distinct && std::ranges::equal(index.parts, structure.columns, {}, &sql::IndexDef::Part::column);
       });
     }
+    if (made.kind->has_owners() && sql::lies_by_value(*table_, structure.columns)) {
+      for (const sql::SpreadDef::Place& place : table_->spread->places) {
+        made.places.emplace_back(place.oid, place.bucket);
+        made.keys_by_value.push_back(std::string(sql::bucket_tag(place.bucket)).append(sql::without_tag(made.key)));
+      }
+    }
     made.structure = std::move(structure);
     structures_.push_back(std::move(made));
   }
 }
 
 std::shared_ptr<const RowEncoder> encoder_of(const std::shared_ptr<const sql::TableDef>& table) { return companion_of<RowEncoder>(table); }
+
+PlacedTable RowEncoder::place_of(const StructureKeys& structure, std::pair<std::string_view, std::string_view> entry) const {
+  return structure.places.empty() ? PlacedTable(*table_) : structure.places[sql::part_of_unique_value(*table_, entry.first)];
+}
+
+void RowEncoder::add_value_buckets(const RowImage* before, const RowImage* after, const Words& words, std::set<int>& buckets) const {
+  const bool stays = before != nullptr && after != nullptr && before->member == after->member;
+  for (std::size_t index = 0; index < structures_.size(); ++index) {
+    if (!lies_by_value(structures_[index])) continue;
+    std::pair<std::string_view, std::string_view> old_entry, new_entry;
+    if (before != nullptr) old_entry = entry(words, *before, index);
+    if (after != nullptr) new_entry = entry(words, *after, index);
+    if (stays && are_same(old_entry.first, new_entry.first)) continue;
+    for (const auto& moved : {old_entry, new_entry}) {
+      if (!is_null(moved.first)) buckets.insert(place_of(structures_[index], moved).bucket());
+    }
+  }
+}
+
+std::string RowEncoder::row_of_owner(const StructureKeys& structure, std::string_view member) const {
+  return structure.places.empty() ? keys_.row_of_member(member) : sql::row_key_in_parts(*table_, member);
+}
 
 bool RowEncoder::is_free_to_insert() const {
   return table_->has_hidden_key() && std::none_of(structures_.begin(), structures_.end(), [](const StructureKeys& keys) {

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "executor/storage/placed_table.h"
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/member_form.h"
 #include "sql/catalog/structure_kind.h"
@@ -65,6 +67,7 @@ class RowEncoder {
     std::vector<std::size_t> positions;  // of its columns (TableDef::position)
     std::vector<std::size_t> sources;    // of the stored columns that its entries depend on: those of computed ones, too
     sql::OmittedParts omitted = {};      // of the members in the sets of values
+    std::vector<PlacedTable> places = {};  // parallel to `keys_by_value`: the parts of the table
   };
   const std::vector<StructureKeys>& structures() const { return structures_; }
   const std::string& all_rows() const { return all_rows_; }
@@ -106,6 +109,19 @@ class RowEncoder {
   static std::pair<std::string_view, std::string_view> entry(const Words& words, const RowImage& image, std::size_t index) {
     return {words[image.entries + 2 * index], words[image.entries + 2 * index + 1]};
   }
+  /// Key of the hash that has an entry of a structure with owners.
+  static std::string_view unique_key(const StructureKeys& structure, std::pair<std::string_view, std::string_view> entry) {
+    return entry.second.empty() ? std::string_view(structure.key) : entry.second;
+  }
+  /// The part of the table, or the table, where the entry lies with its lock.
+  PlacedTable place_of(const StructureKeys& structure, std::pair<std::string_view, std::string_view> entry) const;
+  /// Returns true if entries of the structure lie where the hash of their value says, not with their rows (sql/catalog/spread_table.h).
+  static bool lies_by_value(const StructureKeys& structure) { return !structure.places.empty(); }
+  /// Adds the buckets of the unique values that lie by value and come or go when the row becomes another one; null: it was, or will be, not there.
+  void add_value_buckets(const RowImage* before, const RowImage* after, const Words& words, std::set<int>& buckets) const;
+  /// Key of the row that owns a value of the structure. Throws XX001 if the member does not parse.
+  std::string row_of_owner(const StructureKeys& structure, std::string_view member) const;
+
   /// The elements of an entry that is not null.
   static sql::StructureElements elements(const StructureKeys& structure, const RowImage& image,
                                          std::pair<std::string_view, std::string_view> entry) {

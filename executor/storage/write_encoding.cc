@@ -7,6 +7,7 @@
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/mapped_script.h"
 #include "executor/storage/row_expiry.h"
+#include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
 
@@ -32,7 +33,7 @@ WriteEncoding::WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_onl
   claim_new_rows();
   if (local_violation_) return;
   for (std::size_t number = 0; number < limit_; ++number) {
-    if (is_active(number)) collect_entries(unit_.changes_[number]);
+    if (!is_skipped(number)) collect_entries(number);
   }
   order_old_rows();
   demand_foreign_keys();
@@ -99,19 +100,29 @@ void WriteEncoding::divide() {
   } while (!calls_.back().is_last);
 }
 
+bool WriteEncoding::is_here(std::size_t number, std::size_t structure, std::pair<Word, Word> entry) const {
+  if (!part_) return true;
+  const RowEncoder& encoder = unit_.tables_[unit_.changes_[number].table].encoder;
+  const RowEncoder::StructureKeys& keys = encoder.structures()[structure];
+  if (!RowEncoder::lies_by_value(keys)) return is_elsewhere_[number] == 0;
+  return !part_->references && encoder.place_of(keys, entry).bucket() == part_->bucket;
+}
+
 void WriteEncoding::release_old_entries() {
   for (std::size_t number = 0; number < limit_; ++number) {
     const WriteUnit::Change& change = unit_.changes_[number];
-    if ((change.kind != WriteUnit::Kind::kUpdate && change.kind != WriteUnit::Kind::kDelete) || is_elsewhere_[number] != 0) continue;
+    if (change.kind != WriteUnit::Kind::kUpdate && change.kind != WriteUnit::Kind::kDelete) continue;
     const bool is_delete = change.kind == WriteUnit::Kind::kDelete;
     const RowEncoder& encoder = unit_.tables_[change.table].encoder;
-    if (is_delete || moves(change)) released_rows_.emplace(change.old_image.key, number);
+    if (is_elsewhere_[number] == 0 && (is_delete || moves(change))) released_rows_.emplace(change.old_image.key, number);
     for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
-      if (!encoder.structures()[index].kind->has_owners()) continue;
-      const Word field = RowEncoder::entry(unit_.words_, change.old_image, index).first;
-      if (is_null(field)) continue;
+      const RowEncoder::StructureKeys& structure = encoder.structures()[index];
+      if (!structure.kind->has_owners()) continue;
+      const auto entry = RowEncoder::entry(unit_.words_, change.old_image, index);
+      const Word field = entry.first;
+      if (is_null(field) || !is_here(number, index, entry)) continue;
       const bool kept = !is_delete && !moves(change) && are_same(RowEncoder::entry(unit_.words_, change.new_image, index).first, field);
-      if (!kept) released_values_.emplace(UniqueValue(encoder.structures()[index].key, field), change.old_image.member);
+      if (!kept) released_values_.emplace(UniqueValue(RowEncoder::unique_key(structure, entry), field), change.old_image.member);
     }
   }
 }
@@ -120,9 +131,9 @@ void WriteEncoding::claim_new_rows() {
   std::vector<std::size_t> unchecked;
   for (std::size_t number = 0; number < limit_; ++number) {
     const WriteUnit::Change& change = unit_.changes_[number];
-    if (change.kind == WriteUnit::Kind::kDelete || change.skipped || is_elsewhere_[number] != 0) continue;
-    const bool new_key = change.kind == WriteUnit::Kind::kInsert || change.revives ||
-                         (change.kind == WriteUnit::Kind::kUpdate && moves(change));
+    if (change.kind == WriteUnit::Kind::kDelete || change.skipped) continue;
+    const bool comes = change.kind == WriteUnit::Kind::kInsert || change.revives || (change.kind == WriteUnit::Kind::kUpdate && moves(change));
+    const bool new_key = comes && is_elsewhere_[number] == 0;
     std::optional<WriteUnit::Violation> violation;
     if (new_key && (unit_.is_taken_in_buffer(change) || claimed_rows_.contains(change.new_image.key))) {
       violation = unit_.violation_of(number, std::nullopt);
@@ -152,8 +163,9 @@ void WriteEncoding::claim_new_rows() {
   new_rows_.insert(new_rows_.end(), unchecked.begin(), unchecked.end());
 }
 
-void WriteEncoding::collect_entries(const WriteUnit::Change& change) {
+void WriteEncoding::collect_entries(std::size_t number) {
   using Kind = WriteUnit::Kind;
+  const WriteUnit::Change& change = unit_.changes_[number];
   const RowEncoder& encoder = unit_.tables_[change.table].encoder;
   const bool has_old = change.kind == Kind::kUpdate || change.kind == Kind::kDelete;
   const bool has_new = change.kind != Kind::kDelete;
@@ -164,6 +176,9 @@ void WriteEncoding::collect_entries(const WriteUnit::Change& change) {
     if (has_old) before = RowEncoder::entry(unit_.words_, change.old_image, index);
     if (has_new) after = RowEncoder::entry(unit_.words_, change.new_image, index);
     if (has_old && has_new && !moved && are_same(before.first, after.first) && before.second == after.second) continue;
+    if (!is_null(before.first) && !is_here(number, index, before)) before = {};
+    if (!is_null(after.first) && !is_here(number, index, after)) after = {};
+    if (is_null(before.first) && is_null(after.first)) continue;
     const std::uint32_t values = structure.kind->lists_values() ? sets_.number(structure.key) : 0;
     if (!is_null(before.first)) {
       // A member of a zset with another score is overwritten.
@@ -172,7 +187,7 @@ void WriteEncoding::collect_entries(const WriteUnit::Change& change) {
     }
     if (!is_null(after.first)) add_elements(RowEncoder::elements(structure, change.new_image, after), values);
   }
-  if (change.kind == Kind::kIndex || (change.kind == Kind::kUpdate && !moved)) return;
+  if (is_elsewhere_[number] != 0 || change.kind == Kind::kIndex || (change.kind == Kind::kUpdate && !moved)) return;
   const std::uint32_t all_rows = zsets_.number(encoder.all_rows());
   if (has_old) zset_removals_.push_back({all_rows, change.old_image.member, {}});
   if (has_new) zset_additions_.push_back({all_rows, change.new_image.score, change.new_image.member});
@@ -225,13 +240,19 @@ void WriteEncoding::order_old_rows() {
   });
 }
 
-/// Those whose definitions are verified and whose counters move.
-std::map<sql::Oid, const RowEncoder*> WriteEncoding::written_tables() const {
-  std::map<sql::Oid, const RowEncoder*> tables;
-  if (unit_.options_.ahead_of_commit) return tables;
+/// Those with rows, and with unique values of rows of other parts.
+std::map<sql::Oid, WriteEncoding::WrittenTable> WriteEncoding::written_tables() const {
+  std::map<sql::Oid, WrittenTable> tables;
+  if (unit_.options_.ahead_of_commit || (part_ && part_->references)) return tables;
   for (const WriteUnit::Table& table : unit_.tables_) {
-    const bool is_elsewhere = part_ && (part_->references || PlacedTable(table.encoder.table()).bucket() != part_->bucket);
-    if (!is_elsewhere) tables.emplace(table.encoder.table().oid, &table.encoder);
+    const sql::TableDef& definition = table.encoder.table();
+    if (!part_ || PlacedTable(definition).bucket() == part_->bucket) tables.emplace(definition.oid, WrittenTable{table.encoder.counter(), definition.version});
+    if (!part_ || uniques_.keys.empty() || !std::ranges::any_of(table.encoder.structures(), &RowEncoder::lies_by_value)) continue;
+    for (const sql::SpreadDef::Place& place : definition.spread->places) {
+      if (place.bucket != part_->bucket) continue;
+      const std::string counter = std::string(sql::kChangesPrefix) + std::to_string(place.oid);
+      tables.emplace(place.oid, WrittenTable{unit_.words_.store(executor::own_key(tag_, counter)), definition.version});
+    }
   }
   return tables;
 }

@@ -100,7 +100,7 @@ class WriteEncoding {
   void release_old_entries();
   void claim_new_rows();
   bool claim_uniques(std::size_t number);
-  void collect_entries(const WriteUnit::Change& change);
+  void collect_entries(std::size_t number);
   /// `values`: number of the set that lists the structure's values.
   void remove_elements(const sql::StructureElements& elements, std::uint32_t values);
   void add_elements(const sql::StructureElements& elements, std::uint32_t values);
@@ -112,7 +112,11 @@ class WriteEncoding {
   void demand_foreign_keys();
   void divide_children();
   void take_children(Call& done, Call& call, std::size_t left) const;
-  std::map<sql::Oid, const RowEncoder*> written_tables() const;
+  /// A table whose definition is verified and whose counter of changes moves.
+  struct WrittenTable {
+    Word counter, version;
+  };
+  std::map<sql::Oid, WrittenTable> written_tables() const;
   void collect_field_changes(const WriteUnit::Change& change, std::vector<Word>& set, std::vector<Word>& removed) const;
 
   // The sections of write_rows.lua, in its order (write_sections.cc).
@@ -165,6 +169,8 @@ class WriteEncoding {
   /// Returns true if only the commit checks the unique structure of that number.
   bool is_deferred(std::uint32_t table, std::size_t structure);
   bool only_adds(const WriteUnit::Change& change) const;
+  /// Returns true if the change's entry in the structure of that number is a matter of this part of the unit.
+  bool is_here(std::size_t number, std::size_t structure, std::pair<Word, Word> entry) const;
   bool is_active(std::size_t number) const { return is_elsewhere_[number] == 0 && !is_skipped(number); }
   bool is_skipped(std::size_t number) const { return skipped_here_[number] || unit_.changes_[number].skipped; }
   bool moves(const WriteUnit::Change& change) const { return change.old_image.member != change.new_image.member; }

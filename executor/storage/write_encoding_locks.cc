@@ -29,7 +29,9 @@ void WriteEncoding::collect_locks() {
       }
     }
     // Increments and new rows without a key of their own have none: those of others are in their way.
-    for (const WriteUnit::Change& change : unit_.changes_) {
+    for (std::size_t number = 0; number < limit_; ++number) {
+      const WriteUnit::Change& change = unit_.changes_[number];
+      if (is_elsewhere_[number] != 0) continue;
       const RowEncoder& encoder = unit_.tables_[change.table].encoder;
       const bool is_insert = change.kind == WriteUnit::Kind::kInsert && encoder.is_free_to_insert();
       if (change.increments.empty() && !is_insert) continue;
@@ -43,27 +45,32 @@ void WriteEncoding::collect_locks() {
   };
   for (std::size_t number = 0; number < limit_; ++number) {
     const WriteUnit::Change& change = unit_.changes_[number];
-    if (change.kind == WriteUnit::Kind::kIndex || !is_active(number)) continue;
+    if (change.kind == WriteUnit::Kind::kIndex || is_skipped(number)) continue;
+    const bool is_row_here = is_elsewhere_[number] == 0;
     const RowEncoder& encoder = unit_.tables_[change.table].encoder;
     const PlacedTable table = encoder.table();
     const bool goes = change.kind == WriteUnit::Kind::kDelete, comes = change.kind == WriteUnit::Kind::kInsert;
     const bool stays = !goes && !comes && !moves(change);
-    if (!comes) {
+    if (!comes && is_row_here) {
       const bool keeps_keys = stays && keeps_unique_values(change);
       add(table, keeps_keys ? LockMode::kNoKeyUpdate : LockMode::kUpdate, row_lock_field(change.old_image.member));
     }
-    if (!goes && !stays) add(table, LockMode::kUpdate, row_lock_field(change.new_image.member));
+    if (!goes && !stays && is_row_here) add(table, LockMode::kUpdate, row_lock_field(change.new_image.member));
     for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
       const RowEncoder::StructureKeys& structure = encoder.structures()[index];
       if (!structure.kind->has_owners()) continue;
-      const Word none;
-      const Word before = comes ? none : RowEncoder::entry(unit_.words_, change.old_image, index).first;
-      const Word after = goes ? none : RowEncoder::entry(unit_.words_, change.new_image, index).first;
-      if (stays && are_same(before, after)) continue;
-      if (!goes && !is_null(after)) add(table, LockMode::kUpdate, value_lock_field(structure.key, after));
-      // Others that want the value which a transaction gives up wait for its end.
-      const bool gives_up = !comes && unit_.options_.buffer != nullptr && !is_null(before);
-      if (gives_up) add(table, LockMode::kUpdate, value_lock_field(structure.key, before));
+      std::pair<Word, Word> before, after;
+      if (!comes) before = RowEncoder::entry(unit_.words_, change.old_image, index);
+      if (!goes) after = RowEncoder::entry(unit_.words_, change.new_image, index);
+      if (stays && are_same(before.first, after.first)) continue;
+      const auto lock_value = [&](const std::pair<Word, Word>& entry) {
+        if (is_null(entry.first) || !is_here(number, index, entry)) return;
+        add(encoder.place_of(structure, entry), LockMode::kUpdate, value_lock_field(RowEncoder::unique_key(structure, entry), entry.first));
+      };
+      lock_value(after);
+      // Others that want the value which a transaction gives up wait for its end. So do those that want one in another bucket than its row's.
+      const bool gives_up = unit_.options_.buffer != nullptr || RowEncoder::lies_by_value(structure);
+      if (gives_up) lock_value(before);
     }
   }
   for (const ForeignKeyDemands::Lock& lock : foreign_keys_.locks) add(lock.table, lock.mode, lock.field);

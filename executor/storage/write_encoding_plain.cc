@@ -77,11 +77,11 @@ void WriteEncoding::write_plain_token() {
 
 /// Hashes and their fields, with what these must hold: versions of definitions, old rows, unique values.
 void WriteEncoding::write_plain_expected() {
-  const std::map<sql::Oid, const RowEncoder*> tables = written_tables();
+  const std::map<sql::Oid, WrittenTable> tables = written_tables();
   std::vector<Word> words;
-  for (const auto& [oid, encoder] : tables) words.push_back(unit_.words_.number(oid));
+  for (const auto& [oid, table] : tables) words.push_back(unit_.words_.number(oid));
   write_words({own_key(sql::kVersionsKey)}, words);
-  for (const auto& [oid, encoder] : tables) put(encoder->table().version);
+  for (const auto& [oid, table] : tables) put(table.version);
   for (const std::size_t number : old_rows_) {
     const WriteUnit::Change& change = unit_.changes_[number];
     if (only_adds(change)) continue;
@@ -163,7 +163,7 @@ void WriteEncoding::write_plain_increments() {
 /// Counters of changes.
 void WriteEncoding::write_plain_counters() {
   std::vector<Word> keys;
-  for (const auto& [oid, encoder] : written_tables()) keys.push_back(encoder->counter());
+  for (const auto& [oid, table] : written_tables()) keys.push_back(table.counter);
   write_words({}, keys);
 }
 

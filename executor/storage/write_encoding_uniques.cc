@@ -16,13 +16,14 @@ bool WriteEncoding::claim_uniques(std::size_t number) {
   for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
     const RowEncoder::StructureKeys& structure = encoder.structures()[index];
     if (!structure.kind->has_owners()) continue;
-    const Word field = RowEncoder::entry(unit_.words_, change.new_image, index).first;
-    if (is_null(field) || is_deferred(change.table, index)) continue;
+    const auto entry = RowEncoder::entry(unit_.words_, change.new_image, index);
+    const Word field = entry.first;
+    if (is_null(field) || !is_here(number, index, entry) || is_deferred(change.table, index)) continue;
     const bool is_update = change.kind == WriteUnit::Kind::kUpdate;
     const bool kept = is_update && !moves(change) && are_same(RowEncoder::entry(unit_.words_, change.old_image, index).first, field);
-    const bool taken = unit_.is_taken_in_buffer(change, index, field);
+    const bool taken = unit_.is_taken_in_buffer(change, index);
     if (kept && !taken) continue;
-    values.emplace_back(index, UniqueValue(structure.key, field));
+    values.emplace_back(index, UniqueValue(RowEncoder::unique_key(structure, entry), field));
     if (!taken && !claimed_values_.contains(values.back().second)) continue;
     const WriteUnit::Violation violation = unit_.violation_of(number, index);
     const auto rank = [&](const WriteUnit::Violation& one) { return std::pair(!unit_.may_skip(change, one), one.constraint); };

@@ -76,13 +76,13 @@ void WriteEncoding::write_token() {
 /// Tables that change: how many, their oids, their versions.
 void WriteEncoding::write_tables() {
   keys_.push_back(own_key(sql::kVersionsKey));
-  const std::map<sql::Oid, const RowEncoder*> tables = written_tables();
+  const std::map<sql::Oid, WrittenTable> tables = written_tables();
   put(tables.size());
-  for (const auto& [oid, encoder] : tables) {
+  for (const auto& [oid, table] : tables) {
     put(unit_.words_.number(oid));
-    keys_.push_back(encoder->counter());
+    keys_.push_back(table.counter);
   }
-  for (const auto& [oid, encoder] : tables) put(unit_.options_.journal ? unit_.options_.journal->owner : encoder->table().version);
+  for (const auto& [oid, table] : tables) put(unit_.options_.journal ? Word(unit_.options_.journal->owner) : table.version);
 }
 
 /// Tables that do not change, but whose definitions the checks rely on: how many, their oids, their versions.

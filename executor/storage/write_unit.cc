@@ -58,11 +58,23 @@ void WriteUnit::check_size() const {
 
 void WriteUnit::note_foreign_keys(const TablePtr& table, std::span<const sql::Datum> before, std::span<const sql::Datum> after,
                                   bool may_give_way) {
+  if (options_.tag && table->tag() != *options_.tag) return;  // only its unique values lie in the unit's bucket
   if (options_.foreign_keys) options_.foreign_keys->add(table, changes_.size(), before, after, may_give_way);
 }
 
-bool WriteUnit::spans_buckets() const {
-  return std::ranges::any_of(tables_, [&](const Table& table) { return table.encoder.table().tag() != tables_.front().encoder.table().tag(); });
+std::set<int> WriteUnit::buckets() const {
+  std::set<int> buckets;
+  bool has_values = false;
+  for (const Table& table : tables_) {
+    buckets.insert(PlacedTable(table.encoder.table()).bucket());
+    has_values = has_values || std::ranges::any_of(table.encoder.structures(), &RowEncoder::lies_by_value);
+  }
+  if (!has_values) return buckets;
+  for (const Change& change : changes_) {
+    const bool has_old = change.kind == Kind::kUpdate || change.kind == Kind::kDelete, has_new = change.kind != Kind::kDelete;
+    tables_[change.table].encoder.add_value_buckets(has_old ? &change.old_image : nullptr, has_new ? &change.new_image : nullptr, words_, buckets);
+  }
+  return buckets;
 }
 
 std::size_t WriteUnit::insert_row(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict) {
@@ -279,7 +291,8 @@ SqlError WriteUnit::violation_error(const Violation& violation) const {
   return duplicate_key(definition, name, columns, values, options_.settings);
 }
 
-void WriteUnit::throw_violation(const Violation& violation) const {
+void WriteUnit::throw_violation(const Violation& violation) {
+  violated_ = violation.constraint;
   const RowEncoder& encoder = tables_[changes_[violation.change].table].encoder;
   SqlError error = violation_error(violation);
   if (violation.structure && sql::is_deferrable(encoder.table(), encoder.structures()[*violation.structure].structure.columns)) throw error;

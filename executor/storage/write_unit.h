@@ -150,9 +150,11 @@ class WriteUnit {
   bool empty() const { return changes_.empty() && records_.empty(); }
   std::size_t size() const { return changes_.size(); }
   std::vector<sql::Oid> table_oids() const;
-  /// Returns true if its rows lie in several buckets. Then it is only verified, or its rows are not visible yet: execute() sends it bucket by
-  /// bucket.
-  bool spans_buckets() const;
+  /// Returns the buckets of its rows, and of their unique values that lie by value.
+  std::set<int> buckets() const;
+  /// Returns true if there are several. Then the unit is only verified, or its rows are not visible yet: execute() sends it bucket by bucket. With
+  /// `tag` it is the part of a commit in one of them.
+  bool spans_buckets() const { return buckets().size() > 1; }
 
   /// One script call; more where an insert meets existing rows or leftovers of vanished ones, and where much is only verified and locked. After kApplied the unit is done, after
   /// anything else nothing has changed. Throws RowError 23505 for the first violation in the order of rows (its
@@ -219,11 +221,12 @@ class WriteUnit {
                      std::optional<std::span<const sql::Datum>> new_row, const std::vector<std::size_t>& increments = {});
   void buffer_insert(Change& change, std::span<const sql::Datum> row);
   bool is_taken_in_buffer(const Change& change) const;
-  bool is_taken_in_buffer(const Change& change, std::size_t structure, std::string_view field) const;
+  /// Looks for another owner of the value that the change gives in the structure of that number.
+  bool is_taken_in_buffer(const Change& change, std::size_t structure) const;
   std::vector<sql::Datum> new_row(const Change& change, std::span<const std::size_t> positions) const;
   sql::SqlError violation_error(const Violation& violation) const;
   /// Throws a violation as an error of its row; for a deferrable constraint, which PostgreSQL checks after the last row, without a row.
-  [[noreturn]] void throw_violation(const Violation& violation) const;
+  [[noreturn]] void throw_violation(const Violation& violation);
   bool is_expected(const Change& change, const Violation& violation) const;
   bool may_skip(const Change& change, const Violation& violation) const;
   Violation violation_of(std::size_t change, std::optional<std::size_t> structure) const;
@@ -239,7 +242,6 @@ class WriteUnit {
   /// Returns the parts of a unit that looks at several buckets, and is only verified or writes rows that are not visible yet; none: one call
   /// is enough.
   std::vector<UnitPart> parts() const;
-  bool has_rows_in(int bucket) const;
   asio::awaitable<WriteStatus> execute_part(RedisClient& client, std::optional<UnitPart> part, ExecutionCounters* counters);
   /// Applies commits over several buckets that are decided, and may bring rows which refer to those that go.
   asio::awaitable<void> finish_references(RedisClient& client) const;
@@ -268,6 +270,7 @@ class WriteUnit {
   };
   std::vector<Record> records_;
   LockConflict blocker_;
+  sql::Oid violated_ = 0;  // the constraint of the last error of a row
   /// Members of sets of references whose rows are gone.
   std::map<std::string, std::set<std::string>> lost_references_;
   /// Owners that a unique value may have although no change of the unit releases it: (table, structure, field).

@@ -69,12 +69,21 @@ bool WriteUnit::is_taken_in_buffer(const Change& change) const {
   return row && row->current && !table.changed_members.contains(change.new_image.member);
 }
 
-bool WriteUnit::is_taken_in_buffer(const Change& change, std::size_t structure, std::string_view field) const {
+bool WriteUnit::is_taken_in_buffer(const Change& change, std::size_t number) const {
   if (!options_.buffer) return false;
   const Table& table = tables_[change.table];
+  const RowEncoder::StructureKeys& structure = table.encoder.structures()[number];
+  const auto entry = RowEncoder::entry(words_, change.new_image, number);
   const bool names_key = change.kind == Kind::kInsert && change.skip_if_exists && conflicts_[change.conflict].columns;
-  return std::ranges::any_of(options_.buffer->owners(table.encoder.structures()[structure].key, field), [&](const std::string& owner) {
-    return (names_key || owner != change.new_image.member) && !table.changed_members.contains(owner);
+  // Rows of any part may own a value that lies by value.
+  const auto is_changed = [&](const std::string& owner) {
+    if (!RowEncoder::lies_by_value(structure)) return table.changed_members.contains(owner);
+    return std::ranges::any_of(tables_, [&](const Table& other) {
+      return other.encoder.table().part_of == table.encoder.table().part_of && other.changed_members.contains(owner);
+    });
+  };
+  return std::ranges::any_of(options_.buffer->owners(RowEncoder::unique_key(structure, entry), entry.first), [&](const std::string& owner) {
+    return (names_key || owner != change.new_image.member) && !is_changed(owner);
   });
 }
 

@@ -154,9 +154,9 @@ asio::awaitable<void> WriteUnit::skip_existing(RedisClient& client, ExecutionCou
       const RowEncoder::StructureKeys& structure = encoder.structures()[index];
       const Violation of_value = violation_of(number, index);
       if (!structure.kind->has_owners() || !is_expected(change, of_value)) continue;
-      const std::string_view field = RowEncoder::entry(words_, change.new_image, index).first;
-      if (is_null(field)) continue;
-      batch.add("HGET", structure.key, field);
+      const auto entry = RowEncoder::entry(words_, change.new_image, index);
+      if (is_null(entry.first)) continue;
+      batch.add("HGET", RowEncoder::unique_key(structure, entry), entry.first);
       asked.push_back(of_value);
     }
   }
@@ -173,8 +173,8 @@ asio::awaitable<void> WriteUnit::skip_existing(RedisClient& client, ExecutionCou
     if (!owner) continue;
     const Change& change = changes_[violation.change];
     const RowEncoder::StructureKeys& structure = tables_[change.table].encoder.structures()[*violation.structure];
-    const std::string_view field = RowEncoder::entry(words_, change.new_image, *violation.structure).first;
-    if (buffer != nullptr && buffer->former_owner(structure.key, field) == std::string(*owner)) continue;
+    const auto entry = RowEncoder::entry(words_, change.new_image, *violation.structure);
+    if (buffer != nullptr && buffer->former_owner(RowEncoder::unique_key(structure, entry), entry.first) == std::string(*owner)) continue;
     owned.push_back({violation.change, *violation.structure, std::string(*owner)});
   }
   for (const Violation& violation : co_await examine_owners(client, owned, counters)) changes_[violation.change].skipped = true;
@@ -183,8 +183,9 @@ asio::awaitable<void> WriteUnit::skip_existing(RedisClient& client, ExecutionCou
 std::vector<UnitPart> WriteUnit::parts() const {
   const bool is_applied = options_.buffer == nullptr && !options_.verify_only;
   if (!sql::uses_cluster() || (is_applied && !options_.ahead_of_commit)) return {};
-  std::set<int> rows, looked, references;
-  for (const Table& table : tables_) rows.insert(PlacedTable(table.encoder.table()).bucket());
+  const std::set<int> rows = buckets();
+  if (options_.tag && rows.size() > 1) return {{sql::bucket_of(*options_.tag)}};
+  std::set<int> looked, references;
   if (options_.foreign_keys && !options_.journal) {
     const auto is_active = [](std::size_t) { return true; };
     const ForeignKeyDemands demands = options_.foreign_keys->demands(options_.buffer, is_active, options_.settings);
@@ -220,10 +221,6 @@ asio::awaitable<void> WriteUnit::finish_references(RedisClient& client) const {
   co_await commits.are_torn(client);
 }
 
-bool WriteUnit::has_rows_in(int bucket) const {
-  return std::ranges::any_of(tables_, [bucket](const Table& table) { return PlacedTable(table.encoder.table()).bucket() == bucket; });
-}
-
 asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {
   const std::vector<UnitPart> all = parts();
   if (all.empty()) {
@@ -231,23 +228,34 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
     if (!options_.tag && spans_buckets()) throw sql::not_supported("a unit of rows in several buckets outside of a transaction");
     co_return co_await execute_part(client, {}, counters);
   }
+  const std::set<int> with_rows = buckets();
   bool are_finished = false;
-  std::optional<RowError> first_error;  // by the order of rows, as PostgreSQL reports it
-  for (const UnitPart& part : all) {
-    if (first_error && !has_rows_in(part.bucket)) break;
-    if (part.references && !std::exchange(are_finished, true)) co_await finish_references(client);
-    WriteStatus status = WriteStatus::kApplied;
-    try {
-      status = co_await execute_part(client, part, counters);
-    } catch (const RowError& error) {
-      if (!first_error || error.row() < first_error->row()) first_error = error;
-    } catch (const SqlError&) {
-      if (!first_error) throw;  // foreign keys are checked after the rows
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    std::optional<RowError> first_error;  // by the order of rows and of their constraints, as PostgreSQL reports it
+    sql::Oid first_violated = 0;
+    for (const UnitPart& part : all) {
+      if (first_error && !with_rows.contains(part.bucket)) break;
+      if (part.references && !std::exchange(are_finished, true)) co_await finish_references(client);
+      WriteStatus status = WriteStatus::kApplied;
+      violated_ = 0;
+      try {
+        status = co_await execute_part(client, part, counters);
+      } catch (const RowError& error) {
+        if (!first_error || std::pair(error.row(), violated_) < std::pair(first_error->row(), first_violated)) {
+          first_error = error;
+          first_violated = violated_;
+        }
+      } catch (const SqlError&) {
+        if (!first_error) throw;  // foreign keys are checked after the rows
+      }
+      if (status != WriteStatus::kApplied) co_return status;
     }
-    if (status != WriteStatus::kApplied) co_return status;
+    if (!first_error) co_return WriteStatus::kApplied;
+    // A row that has yielded to another one in a later bucket meets no other constraint.
+    const std::size_t number = first_error->row() - options_.first_row;
+    if (number >= changes_.size() || !changes_[number].skipped) throw RowError(*first_error);
   }
-  if (first_error) throw RowError(*first_error);
-  co_return WriteStatus::kApplied;
+  co_return WriteStatus::kConflict;
 }
 
 asio::awaitable<WriteStatus> WriteUnit::execute_part(RedisClient& client, std::optional<UnitPart> part, ExecutionCounters* counters) {

@@ -120,7 +120,7 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
     const RowEncoder& encoder = tables_[change.table].encoder;
     Guard guard;
     try {
-      guard.key = encoder.keys().row_of_member(failure.owner);
+      guard.key = encoder.row_of_owner(encoder.structures()[failure.structure], failure.owner);
     } catch (const SqlError&) {  // not a member of this table: an orphaned entry
     }
     const bool names_key = change.kind == Kind::kInsert && change.skip_if_exists && conflicts_[change.conflict].columns;

@@ -6,6 +6,7 @@
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/storage/row_buffer.h"
 #include "executor/tables/key_values.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -96,9 +97,11 @@ class ChangedRowsByKey final : public ChangedRowsOperator {
 }  // namespace
 
 OperatorPtr with_changed_rows(OperatorPtr source, const planner::TableRead& read, ExecutionContext& context) {
-  TableChangesPtr changes = context.changes(read.table->oid);
-  if (!changes) return source;
-  return std::make_unique<ChangedRowsOperator>(std::move(source), read, context, std::move(changes));
+  for (const auto& stored : sql::stored_tables(read.table)) {
+    TableChangesPtr changes = context.changes(stored->oid);
+    if (changes) source = std::make_unique<ChangedRowsOperator>(std::move(source), read, context, std::move(changes));
+  }
+  return source;
 }
 
 OperatorPtr with_changed_rows(OperatorPtr source, const planner::KeyLookup& lookup, ExecutionContext& context) {

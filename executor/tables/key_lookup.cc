@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <unordered_set>
 
 #include "executor/scripts/scripts.h"
 #include "executor/storage/row_buffer.h"
+#include "executor/storage/seen_commits.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/read_scripts.h"
 #include "executor/tables/source_operator.h"
@@ -42,7 +44,11 @@ class KeyLookupOperator final : public SourceOperator {
   std::unordered_set<std::string> seen_;  // IN (1, 1) gives one row
 };
 
-/// unique = c: the row's key from the uniques hash and the row itself, in one script.
+/// Looks at a value that commits move all the time.
+constexpr int kMostLooks = 20;
+
+/// unique = c: the row's key from the uniques hash and the row itself, in one script. Of a table in several buckets: the key from the bucket that the
+/// hash of the value chooses, then the row.
 class UniqueLookupOperator final : public SourceOperator {
  public:
   UniqueLookupOperator(const planner::PhysicalNode& node, const planner::UniqueLookup& lookup, ExecutionContext& context)
@@ -68,6 +74,7 @@ class UniqueLookupOperator final : public SourceOperator {
 
  private:
   asio::awaitable<sql::Batch> look_up(const std::vector<std::string>& fields) {
+    if (!reader_.table().parts.empty()) co_return co_await look_up_by_value(fields);
     context_.note_read(reader_.table());
     CommandBatch batch;
     append_unique_rows(batch, reader_.keys().uniques(lookup_.columns), fields, row_arguments(reader_));
@@ -81,6 +88,53 @@ class UniqueLookupOperator final : public SourceOperator {
     for (std::size_t i = 0; i < rows->size(); ++i) reader_.add(rows->member(i), rows->fields(i));
     reader_.keep_alive(replies);
     co_return take();
+  }
+
+  /// The value's bucket and the row's are not asked at one moment. If a value has no row, a commit may have come in between: it is looked up again.
+  asio::awaitable<sql::Batch> look_up_by_value(const std::vector<std::string>& fields) {
+    context_.note_read(reader_.table());
+    for (int look = 0;; ++look) {
+      const RepliesPtr owners = co_await owners_of(fields);
+      auto members = std::make_shared<std::vector<std::string>>();
+      for (std::size_t index = 0; index < fields.size(); ++index) {
+        const std::optional<std::string_view> member = owners->text(index);
+        if (member && !is_changed(*member)) members->emplace_back(*member);
+      }
+      if (members->empty()) co_return sql::Batch{};
+      context_.note_turns(reader_.table());
+      CommandBatch rows;
+      for (const std::string& member : *members) reader_.append_fetch(rows, member);
+      const RepliesPtr replies = co_await context_.ask(std::move(rows), counters());
+      for (std::size_t index = 0; index < members->size(); ++index) reader_.add((*members)[index], (*replies)[index].children());
+      reader_.keep_alive(members);
+      reader_.keep_alive(replies);
+      sql::Batch batch = take();
+      if (batch.rows == members->size() || look == kMostLooks || !co_await has_moved(fields, *owners)) co_return batch;
+    }
+  }
+
+  asio::awaitable<RepliesPtr> owners_of(const std::vector<std::string>& fields) {
+    CommandBatch entries;
+    for (const std::string& field : fields) entries.add("HGET", reader_.keys().uniques_with(lookup_.columns, field), field);
+    co_return co_await context_.ask(std::move(entries), counters());
+  }
+
+  /// Returns true if a value has another owner by now, or a commit that is applied in some buckets only may have been met.
+  asio::awaitable<bool> has_moved(const std::vector<std::string>& fields, const Replies& owners) {
+    const RepliesPtr now = co_await owners_of(fields);
+    for (std::size_t index = 0; index < fields.size(); ++index) {
+      if (now->text(index) != owners.text(index)) co_return true;
+    }
+    const SeenCommits commits(reader_.table().parts);
+    co_return co_await commits.are_torn(context_.redis());
+  }
+
+  /// Returns true for a row that the transaction has changed: it comes behind those of Redis.
+  bool is_changed(std::string_view member) const {
+    return std::ranges::any_of(reader_.table().parts, [&](const auto& part) {
+      const TableChangesPtr changes = context_.changes(part->oid);
+      return changes && changes->contains(member);
+    });
   }
 
   asio::awaitable<std::vector<std::string>> members_of(const std::vector<std::string>& fields) {

@@ -64,11 +64,14 @@ class LookupJoinOperator final : public SourceOperator {
     for (std::size_t i = 0; i < names_.size(); ++i) key_of_member[i] = i;
     if (join_.by == By::kUnique) {
       CommandBatch batch;
-      batch.add("HMGET", reader_.keys().uniques(join_.columns), names_);
+      const bool is_spread = !reader_.table().parts.empty();  // then the values lie in the buckets that their hashes choose
+      if (!is_spread) batch.add("HMGET", reader_.keys().uniques(join_.columns), names_);
+      for (std::size_t i = 0; is_spread && i < names_.size(); ++i) batch.add("HGET", reader_.keys().uniques_with(join_.columns, names_[i]), names_[i]);
       RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
+      replies->or_throw();
       members->clear();
       key_of_member.clear();
-      auto found = replies->array(0);
+      const std::span<const Reply> found = is_spread ? replies->all() : replies->array(0);
       for (std::size_t i = 0; i < found.size(); ++i) {
         if (!found[i].is_text()) continue;
         members->emplace_back(found[i].text);

@@ -1,6 +1,7 @@
 #include "executor/transaction/bucket_rows.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -27,8 +28,10 @@ void add_unit(CommitAttempt& attempt, int bucket, BucketWrite& write) {
   const auto found = attempt.units.find(bucket);
   if (found == attempt.units.end()) return;
   WriteUnit& unit = *found->second.unit;
-  WriteEncoding& encoding = attempt.encodings.emplace(std::piecewise_construct, std::forward_as_tuple(bucket), std::forward_as_tuple(unit, unit.size(), false))
-                                .first->second;
+  std::optional<UnitPart> part;
+  if (unit.spans_buckets()) part = UnitPart{bucket};
+  WriteEncoding& encoding =
+      attempt.encodings.emplace(std::piecewise_construct, std::forward_as_tuple(bucket), std::forward_as_tuple(unit, unit.size(), false, part)).first->second;
   attempt.is_violated = attempt.is_violated || encoding.local_violation() || encoding.foreign_keys().violation;
   if (attempt.is_violated) return;
   encoding.divide();

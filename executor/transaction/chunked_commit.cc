@@ -13,6 +13,7 @@
 #include "executor/storage/journaled_unit.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/transaction/lock_wait.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -129,10 +130,13 @@ class ChunkedCommit {
       std::vector<sql::Oid> relatives = table->referencing;
       for (const sql::ForeignKeyDef& key : table->foreign_keys) relatives.push_back(key.referenced);
       for (const sql::Oid oid : relatives) {
-        JournaledUnit::TablePtr relative = catalog.find_table(oid);
-        if (!relative || relative->tag() == table->tag() || !known.insert(oid).second) continue;
-        added.insert(oid);
-        tables.push_back(std::move(relative));
+        const JournaledUnit::TablePtr relative = catalog.find_table(oid);
+        if (!relative) continue;
+        for (const JournaledUnit::TablePtr& stored : sql::stored_tables(relative)) {
+          if (stored->tag() == table->tag() || !known.insert(stored->oid).second) continue;
+          added.insert(stored->oid);
+          tables.push_back(stored);
+        }
       }
     }
     options_.foreign_keys->expect_written(std::move(added));

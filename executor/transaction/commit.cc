@@ -24,6 +24,7 @@
 #include "executor/transaction/mapped_changes.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/mapping.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/sqlstate.h"
 
@@ -83,6 +84,34 @@ std::optional<CatalogCommit> definitions_of(const Transaction& transaction) {
   return encode_commit(transaction.catalog()->base(), std::move(change), by_parts);
 }
 
+/// A row of another bucket.
+struct RowElsewhere {
+  WriteUnit::TablePtr table;
+  BufferedRow row;
+};
+
+/// Returns the rows by the buckets where unique values of theirs lie by value and come or go.
+std::map<int, std::vector<RowElsewhere>> rows_of_values(const Transaction& transaction) {
+  std::map<int, std::vector<RowElsewhere>> rows;
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
+    if (changes->table->mapping || !sql::has_values_elsewhere(*changes->table)) continue;
+    const std::shared_ptr<const RowEncoder> encoder = encoder_of(changes->table);
+    TableChanges::Walk walk(*changes);
+    while (const ChangeLog::VersionPtr changed = walk.next()) {
+      const BufferedRow& row = changed->row;
+      Words words;
+      std::optional<RowImage> before, after;
+      if (row.stored) before = encoder->encode(*row.stored, words);
+      if (row.current) after = encoder->encode(*row.current, words);
+      std::set<int> buckets;
+      encoder->add_value_buckets(before ? &*before : nullptr, after ? &*after : nullptr, words, buckets);
+      buckets.erase(PlacedTable(*changes->table).bucket());
+      for (const int bucket : buckets) rows[bucket].push_back({changes->table, row});
+    }
+  }
+  return rows;
+}
+
 /// Divides the transaction's rows, locks and reads among its buckets.
 BucketUnits divide(const Transaction& transaction, const WriteOptions& options, bool verify) {
   BucketUnits units;
@@ -97,6 +126,8 @@ BucketUnits divide(const Transaction& transaction, const WriteOptions& options, 
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     if (!changes->table->is_mapped() && writes_rows(*changes)) units[PlacedTable(*changes->table).bucket()];
   }
+  const std::map<int, std::vector<RowElsewhere>> elsewhere = rows_of_values(transaction);
+  for (const auto& [bucket, rows] : elsewhere) units[bucket];
   if (options.reads != nullptr) {
     for (const auto& [oid, table] : options.reads->tables()) units[sql::bucket_of(table.counter_key)];
     for (auto& [bucket, of_bucket] : units) of_bucket.reads = options.reads->of_bucket(bucket);
@@ -115,6 +146,9 @@ BucketUnits divide(const Transaction& transaction, const WriteOptions& options, 
     for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
       if (!changes->table->is_mapped() && PlacedTable(*changes->table).bucket() == bucket) add_changes(*of_bucket.unit, *changes);
     }
+    const auto others = elsewhere.find(bucket);
+    if (others == elsewhere.end()) continue;
+    for (const RowElsewhere& other : others->second) add_change(*of_bucket.unit, other.table, other.row);
   }
   return units;
 }
@@ -285,6 +319,27 @@ asio::awaitable<void> write_ahead_of_commit(RedisClient& redis, Transaction& tra
   }
 }
 
+bool changes_values_elsewhere(const Transaction& transaction) {
+  return std::ranges::any_of(transaction.buffer().all_changes(), [](const TableChangesPtr& changes) {
+    return !changes->table->mapping && sql::has_values_elsewhere(*changes->table);
+  });
+}
+
+/// Throws 54000 if one bucket gets more rows than one commit over buckets may hold it for: a journaled unit has the rows of one bucket at a time, but
+/// values that lie by value change together with rows of other buckets.
+void check_rows_by_bucket(const Transaction& transaction, std::size_t script_rows) {
+  constexpr std::size_t kScripts = 10;
+  std::map<int, std::size_t> rows;
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
+    if (!changes->table->mapping) rows[PlacedTable(*changes->table).bucket()] += changes->size;
+  }
+  const std::size_t most = kScripts * script_rows;
+  if (std::ranges::all_of(rows, [most](const auto& of_bucket) { return of_bucket.second <= most; })) return;
+  throw sql::SqlError(sqlstate::kProgramLimitExceeded,
+                      fmt::format("transaction changes more than {} rows in one bucket of a table with unique values that lie by value", most))
+      .hint("Use several transactions, or a unique constraint with the column of bucket_by.");
+}
+
 /// The changes of a commit to mapped tables.
 struct MappedCommit {
   std::shared_ptr<const MappedWriteCall> call;  // null: nothing
@@ -384,7 +439,11 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   if (transaction.generation() != 0 && redis.generation() != transaction.generation()) {
     throw sql::SqlError(sqlstate::kSerializationFailure, "could not serialize access: Redis is another one than when the transaction began");
   }
-  const bool is_large = transaction.buffer().changed_rows() > script_rows || transaction.locks().size() > kLocksPerScript;
+  bool is_large = transaction.buffer().changed_rows() > script_rows || transaction.locks().size() > kLocksPerScript;
+  if (is_large && changes_values_elsewhere(transaction)) {
+    check_rows_by_bucket(transaction, script_rows);
+    is_large = false;
+  }
   if (!has_definitions && is_large && !options.mapped) {
     std::set<sql::Oid> tables = transaction.changed_tables();
     if (!transaction.buffer().increments(tables).empty()) {

@@ -9,6 +9,7 @@
 #include "executor/storage/mapped_unit.h"
 #include "executor/transaction/lock_wait.h"
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
@@ -17,7 +18,7 @@ namespace redquel::executor {
 asio::awaitable<RepliesPtr> RowLockRequest::lock_free_row(RedisClient& redis, ExecutionCounters* counters) {
   if (!writes_ || tables_.size() != 1 || members_.size() != 1 || !expected_[0].empty()) co_return nullptr;
   const Table& table = tables_[0];
-  const std::string locks = lock_key(table.table), lease = process_key(std::string_view(token_).substr(0, token_.find('.')), table.table.tag());
+  const std::string locks = lock_key(places_[0]), lease = process_key(std::string_view(token_).substr(0, token_.find('.')), places_[0].tag());
   CommandBatch batch;
   kLockFreeRowScript.begin_call(batch, 2, 4 + table.fields.size()).arg(locks).arg(keys_[0]);
   batch.arg(token_).arg(lease).arg(static_cast<int>(table.lock.strength)).arg(members_[0]);
@@ -28,7 +29,8 @@ asio::awaitable<RepliesPtr> RowLockRequest::lock_free_row(RedisClient& redis, Ex
   co_return replies;
 }
 
-void RowLockRequest::add_row(std::string_view member, std::string_view key, std::vector<std::string> expected) {
+void RowLockRequest::add_row(std::string_view member, std::string_view key, std::vector<std::string> expected, const PlacedTable& part) {
+  places_.push_back(part);
   members_.push_back(row_lock_field(member));
   // All keys of a script lie in one slot of a cluster. A foreign table's locks are in the home bucket.
   keys_.push_back(key.empty() && sql::uses_cluster() ? sql::home_key(sql::kNoKey) : std::string(key));
@@ -56,18 +58,24 @@ asio::awaitable<RepliesPtr> RowLockRequest::lock_groups(RedisClient& redis, std:
 }
 
 bool RowLockRequest::is_in_one_bucket() const {
-  return std::ranges::all_of(tables_, [this](const Table& table) { return table.table.bucket() == tables_.front().table.bucket(); });
+  return std::ranges::all_of(places_, [this](const PlacedTable& place) { return place.bucket() == places_.front().bucket(); });
 }
 
 asio::awaitable<RowLockRequest::Answer> RowLockRequest::execute(RedisClient& redis, std::optional<std::size_t> wanted, LockSet* held,
                                                                 ExecutionCounters* counters) {
-  if (is_in_one_bucket()) co_return co_await execute_in_bucket(redis, wanted, held, counters);
+  if (is_in_one_bucket()) {
+    for (std::size_t table = 0; table < tables_.size() && table < places_.size(); ++table) tables_[table].table = places_[table];
+    co_return co_await execute_in_bucket(redis, wanted, held, counters);
+  }
   co_return co_await execute_over_buckets(redis, wanted, held, counters);
 }
 
 RowLockRequest RowLockRequest::part(const std::vector<std::size_t>& tables, const std::vector<std::size_t>& groups) const {
   std::vector<Table> of_bucket;
-  for (const std::size_t table : tables) of_bucket.push_back(tables_[table]);
+  for (const std::size_t table : tables) {
+    of_bucket.push_back(tables_[table]);
+    of_bucket.back().table = places_[groups.front() * tables_.size() + table];
+  }
   RowLockRequest request(std::move(of_bucket), token_);
   for (const std::size_t group : groups) {
     for (const std::size_t table : tables) {
@@ -75,23 +83,32 @@ RowLockRequest RowLockRequest::part(const std::vector<std::size_t>& tables, cons
       request.keys_.push_back(keys_[row]);
       request.members_.push_back(members_[row]);
       request.expected_.push_back(expected_[row]);
+      request.places_.push_back(places_[row]);
     }
   }
   return request;
 }
 
+std::map<RowLockRequest::Step, std::vector<std::size_t>> RowLockRequest::steps(std::size_t first, std::size_t count) const {
+  std::map<Step, std::vector<std::size_t>> steps;
+  for (std::size_t group = first; group < first + count; ++group) {
+    std::map<int, std::vector<std::size_t>> buckets;
+    for (std::size_t table = 0; table < tables_.size(); ++table) buckets[places_[group * tables_.size() + table].bucket()].push_back(table);
+    for (auto& [bucket, tables] : buckets) steps[{bucket, std::move(tables)}].push_back(group);
+  }
+  return steps;
+}
+
 asio::awaitable<void> RowLockRequest::lock_over_buckets(RedisClient& redis, std::size_t first, std::size_t count, LockSet* held, Answer& all,
                                                         ExecutionCounters* counters) {
-  std::map<int, std::vector<std::size_t>> buckets;
-  for (std::size_t table = 0; table < tables_.size(); ++table) buckets[tables_[table].table.bucket()].push_back(table);
   std::string states(count, 'l');
-  for (const auto& [bucket, tables] : buckets) {
+  for (const auto& [step, groups] : steps(first, count)) {
     std::vector<std::size_t> open;
-    for (std::size_t group = 0; group < states.size(); ++group) {
-      if (states[group] == 'l') open.push_back(first + group);
+    for (const std::size_t group : groups) {
+      if (group - first < states.size() && states[group - first] == 'l') open.push_back(group);
     }
-    if (open.empty()) break;
-    RowLockRequest request = part(tables, open);
+    if (open.empty()) continue;
+    RowLockRequest request = part(step.tables, open);
     Answer answer = co_await request.execute_in_bucket(redis, std::nullopt, held, counters);
     for (std::size_t index = 0; index < answer.states.size() && index < open.size(); ++index) states[open[index] - first] = answer.states[index];
     if (!answer.conflict && !answer.not_waited_for) continue;
@@ -99,7 +116,7 @@ asio::awaitable<void> RowLockRequest::lock_over_buckets(RedisClient& redis, std:
     if (answer.states.size() < open.size()) states.resize(open[answer.states.size()] - first);
     all.conflict = std::move(answer.conflict);
     all.not_waited_for.reset();
-    if (answer.not_waited_for) all.not_waited_for = tables.at(*answer.not_waited_for);
+    if (answer.not_waited_for) all.not_waited_for = step.tables.at(*answer.not_waited_for);
   }
   all.states += states;
 }
@@ -153,7 +170,7 @@ std::span<const Reply> RowLockRequest::Answer::row(std::size_t number) const {
 }
 
 LockedTable::LockedTable(std::shared_ptr<const sql::TableDef> table, const planner::RowLock& lock, const std::vector<std::int16_t>& numbers)
-    : lock_(lock), encoder_(table, std::vector<sql::Structure>{}) {
+    : table_(table), lock_(lock), encoder_(sql::stored_tables(table).front(), std::vector<sql::Structure>{}) {
   if (table->is_mapped()) {
     for (const std::int16_t number : numbers) places_.push_back(table->position(number));
     return;
@@ -180,12 +197,14 @@ void LockedTable::add_row(RowLockRequest& request, const std::vector<sql::Datum>
   }
   Words words;
   const RowImage image = encoder_.encode(row, words);
+  const sql::TableDef& stored = table().parts.empty() ? table() : *sql::part_of_row(table(), row);
   std::vector<std::string> expected;
-  if (buffer == nullptr || !buffer->find(encoder_.table().oid, image.member)) {
+  if (buffer == nullptr || !buffer->find(stored.oid, image.member)) {
     expected.push_back(RowLockRequest::is_there());
     for (const std::size_t position : compared_) add_expected(expected, position, words[image.texts + position]);
   }
-  request.add_row(image.member, image.key, std::move(expected));
+  const std::string key = std::string(stored.tag()).append(sql::without_tag(image.key));
+  request.add_row(image.member, key, std::move(expected), stored);
 }
 
 void LockedTable::add_expected(std::vector<std::string>& expected, std::size_t position, std::string_view text) const {

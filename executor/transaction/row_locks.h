@@ -1,6 +1,8 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,14 +19,14 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// Rows that a query has read and wants to lock (SELECT … FOR UPDATE). A group is what one row of the query was made of. Tables of one bucket
-/// are locked by one call of one script: a group as a whole or not at all. Tables of several buckets are locked bucket by bucket, in ascending
+/// Rows that a query has read and wants to lock (SELECT … FOR UPDATE). A group is what one row of the query was made of. Rows of one bucket
+/// are locked by one call of one script: a group as a whole or not at all. Rows of several buckets are locked bucket by bucket, in ascending
 /// order; if a group's row in a later bucket is not locked, its rows in earlier ones stay locked, as in PostgreSQL.
 class RowLockRequest {
  public:
   /// One table of the query.
   struct Table {
-    PlacedTable table;
+    PlacedTable table;  // of a table in several buckets each row names its part
     planner::RowLock lock;
     std::vector<std::string> fields;  // hash fields that are compared, the one that shows the row's existence first
     bool is_counted = false;          // its locks are (LockSet::count_kept)
@@ -34,7 +36,9 @@ class RowLockRequest {
 
   /// Adds the next row of the current group; the groups' rows come in the tables' order. `expected` is parallel to the fields; empty: the
   /// row is not read, because other sessions cannot have changed it.
-  void add_row(std::string_view member, std::string_view key, std::vector<std::string> expected);
+  void add_row(std::string_view member, std::string_view key, std::vector<std::string> expected) { add_row(member, key, std::move(expected), next_table()); }
+  /// Like above, for a row of a part of a table in several buckets.
+  void add_row(std::string_view member, std::string_view key, std::vector<std::string> expected, const PlacedTable& part);
   /// Locks as a statement that writes does, and reads what it has locked: the rows' fields come with the answer.
   void read_to_write() { writes_ = true; }
   std::size_t groups() const { return tables_.empty() ? 0 : keys_.size() / tables_.size(); }
@@ -59,7 +63,16 @@ class RowLockRequest {
   asio::awaitable<Answer> execute(RedisClient& redis, std::optional<std::size_t> wanted, LockSet* held, ExecutionCounters* counters);
 
  private:
+  const PlacedTable& next_table() const { return tables_[keys_.size() % tables_.size()].table; }
   bool is_in_one_bucket() const;
+  /// Rows of the same tables in one bucket.
+  struct Step {
+    int bucket;
+    std::vector<std::size_t> tables;
+    friend auto operator<=>(const Step&, const Step&) = default;
+  };
+  /// Returns the groups of each step, in the order in which they are locked.
+  std::map<Step, std::vector<std::size_t>> steps(std::size_t first, std::size_t count) const;
   asio::awaitable<Answer> execute_in_bucket(RedisClient& redis, std::optional<std::size_t> wanted, LockSet* held, ExecutionCounters* counters);
   asio::awaitable<Answer> execute_over_buckets(RedisClient& redis, std::optional<std::size_t> wanted, LockSet* held, ExecutionCounters* counters);
   /// Locks the groups [first, first + count) and appends their states to the answer.
@@ -74,6 +87,7 @@ class RowLockRequest {
   bool writes_ = false;
   std::vector<std::string> keys_, members_;
   std::vector<std::vector<std::string>> expected_;
+  std::vector<PlacedTable> places_;
 };
 
 /// Makes requests for rows of one table, of which some columns have been read.
@@ -82,16 +96,17 @@ class LockedTable {
   /// `numbers`: the columns that must still be what was read, the key among them; 0 is the hidden key.
   LockedTable(std::shared_ptr<const sql::TableDef> table, const planner::RowLock& lock, const std::vector<std::int16_t>& numbers);
 
-  const sql::TableDef& table() const { return encoder_.table(); }
-  RowLockRequest::Table request() const { return {table(), lock_, fields_, table().is_mapped()}; }
+  const sql::TableDef& table() const { return *table_; }
+  RowLockRequest::Table request() const { return {*table_, lock_, fields_, table_->is_mapped()}; }
   /// `values`: parallel to the numbers. Rows that are in `buffer` are not looked at: the transaction has them already.
   void add_row(RowLockRequest& request, const std::vector<sql::Datum>& values, const RowBuffer* buffer) const;
 
  private:
   void add_expected(std::vector<std::string>& expected, std::size_t position, std::string_view text) const;
 
+  std::shared_ptr<const sql::TableDef> table_;
   planner::RowLock lock_;
-  RowEncoder encoder_;
+  RowEncoder encoder_;  // of one of its parts
   std::vector<std::string> fields_;
   std::vector<std::size_t> places_;    // in a whole row, parallel to the numbers
   std::vector<std::size_t> compared_;  // in a whole row: those that have a field

@@ -25,7 +25,10 @@ sql::CatalogPtr snapshot_of(const CatalogDraft& draft, const std::string& base_v
 }
 
 bool has_place(const sql::CatalogSnapshot& catalog, const std::string& prefix) {
-  return std::ranges::any_of(catalog.tables, [&](const auto& table) { return table.second->prefix == prefix; });
+  return std::ranges::any_of(catalog.tables, [&](const auto& table) {
+    const auto has_prefix = [&](const auto& part) { return part->prefix == prefix; };
+    return table.second->prefix == prefix || std::ranges::any_of(table.second->parts, has_prefix);
+  });
 }
 
 }  // namespace

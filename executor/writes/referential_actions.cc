@@ -40,7 +40,8 @@ const std::vector<ForeignKeyPtr>& ReferentialActions::keys_to(const TablePtr& ta
   return found->second;
 }
 
-ReferentialActions::Changed& ReferentialActions::changed(const TablePtr& table) {
+ReferentialActions::Changed& ReferentialActions::changed(const TablePtr& changed_table) {
+  const TablePtr table = changed_table->part_of != 0 ? context_.catalog()->find_table(changed_table->part_of) : changed_table;
   const auto [found, is_new] = changed_.try_emplace(table->oid);
   if (is_new) {
     found->second.table = table;  // the statement's one pointer to it
@@ -75,7 +76,7 @@ bool ReferentialActions::insert(const TablePtr& table, std::span<const sql::Datu
 bool ReferentialActions::note_new_row(const TablePtr& table, const Row& row, std::size_t number) {
   bool is_noted = false;
   for (const ForeignKeyPtr& key : keys_to(table)) {
-    if (!key->acts() || key->referencing()->oid != table->oid || is_checked(*key)) continue;
+    if (!key->acts() || !key->refers_to_itself() || is_checked(*key)) continue;
     std::optional<std::string> set = key->own_set(row);
     if (!set) continue;
     new_rows_by_set_[*std::move(set)].push_back(number);
@@ -288,7 +289,7 @@ asio::awaitable<void> ReferentialActions::act_on(std::vector<Reached> all, Execu
       const auto [place, is_new] = read.try_emplace({of.table->oid, one.member});
       if (!is_new || of.log->find(one.member, of.log->size())) continue;
       std::optional<BufferedRow> buffered;
-      if (context_.transaction()) buffered = context_.transaction()->buffer().find(of.table->oid, one.member);
+      if (context_.transaction()) buffered = context_.transaction()->buffer().find(one.reach->key->referencing()->oid, one.member);
       if (buffered) {
         place->second = buffered->current;
       } else {
@@ -300,7 +301,7 @@ asio::awaitable<void> ReferentialActions::act_on(std::vector<Reached> all, Execu
     if (!asked.empty()) replies = co_await context_.ask(std::move(batch), counters);
     for (std::size_t index = 0; index < asked.size(); ++index) {
       const std::string& member = asked[index]->member;
-      const sql::Oid table = asked[index]->reach->key->referencing()->oid;
+      const sql::Oid table = changed(asked[index]->reach->key->referencing()).table->oid;
       std::optional<Row> row = rows.at(table).decode(member, replies->array(index));
       if (row) read[{table, member}] = std::make_shared<const Row>(*std::move(row));
     }

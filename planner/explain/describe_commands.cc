@@ -75,6 +75,11 @@ class Describer {
 
   void operator()(const UniqueLookup& n) {
     sql::TableKeys keys(*n.read.table);
+    if (!n.read.table->parts.empty()) {  // values that lie by value
+      unique_row(n);
+      text.round_trips = "2 (the buckets of the values, then those of the rows)";
+      return;
+    }
     if (in_script(n.read)) {
       unique_row(n);
       text.round_trips = "1 (one read-only script)";

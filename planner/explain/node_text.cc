@@ -96,7 +96,11 @@ struct Describe {
   }
 
   void operator()(const KeyLookup& n) { read("Key Lookup", n.read); }
-  void operator()(const UniqueLookup& n) { read("Unique Lookup", n.read); }
+  void operator()(const UniqueLookup& n) {
+    read("Unique Lookup", n.read);
+    const std::size_t buckets = n.read.table->parts.size();  // the value's and the row's
+    if (buckets > 0) property("Buckets", fmt::format("at most {} of {}", std::min(2 * n.values.size(), buckets), buckets));
+  }
   void operator()(const SetScan& n) {
     read("Index Set Scan", n.read);
     if (n.first) {

@@ -9,6 +9,7 @@
 #include "planner/physical/index_only.h"
 #include "planner/physical/mapped_path.h"
 #include "planner/physical/physical_planner.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/types/index_value.h"
 
 namespace redquel::planner {
@@ -39,6 +40,14 @@ class AccessPathChooser {
     for (std::size_t i = 0; i < columns.size(); ++i) read_.outputs.push_back(static_cast<std::int16_t>(i));
     planned_.ids = column_ids(columns);
     for (const LogicalColumn& column : columns) columns_.push_back(column);
+  }
+
+  /// Returns the lookup of a row of a table in several buckets by a unique value that lies by value; nullopt: there is none.
+  std::optional<Planned> choose_value_elsewhere() {
+    auto lookup = unique_lookup(true);
+    if (!lookup) return std::nullopt;
+    planned_.plan = make_physical(*std::move(lookup), physical_columns(columns_));
+    return std::move(planned_);
   }
 
   /// `by_indexes_alone`: rows that are not read may be told by their index entries.
@@ -98,7 +107,7 @@ class AccessPathChooser {
 
   PhysicalNode::Node path() {
     if (auto lookup = key_lookup()) return std::move(*lookup);
-    if (auto lookup = unique_lookup()) return std::move(*lookup);
+    if (auto lookup = unique_lookup(false)) return std::move(*lookup);
     SetAlgebra algebra(table_);
     if (auto sets = algebra.superset(condition_); sets && SetAlgebra::is_worthwhile(*sets)) {
       if (auto first = first_rows()) return std::move(*first);
@@ -212,9 +221,11 @@ class AccessPathChooser {
     return KeyLookup{small_read(), std::move(*keys)};
   }
 
-  std::optional<UniqueLookup> unique_lookup() {
+  /// `by_value`: by values that lie by value, otherwise by all others.
+  std::optional<UniqueLookup> unique_lookup(bool by_value) {
     for (const sql::Structure& structure : sql::structures_of(table_)) {
       if (structure.kind != sql::Structure::Kind::kUnique || !structure.readable) continue;
+      if (sql::lies_by_value(table_, structure.columns) != by_value) continue;
       auto values = key_values(structure.columns);
       if (!values) continue;
       // One row, unless the transaction has others that will not stay so.
@@ -436,6 +447,14 @@ class AccessPathChooser {
 };
 
 }  // namespace
+
+std::optional<Planned> PhysicalPlanner::plan_value_elsewhere(const std::vector<LogicalColumn>& columns, const LogicalScan& scan,
+                                                             const std::vector<ExpressionPtr>& conditions, const Wish& wish) {
+  if (!sql::has_values_elsewhere(*scan.table)) return std::nullopt;
+  const Wish nothing;
+  const bool is_changed = std::ranges::any_of(scan.table->parts, [&](const auto& part) { return changed_tables_.contains(part->oid); });
+  return AccessPathChooser(scan, columns, conditions, is_changed ? nothing : wish).choose_value_elsewhere();
+}
 
 Planned PhysicalPlanner::plan_access(const std::vector<LogicalColumn>& columns, const LogicalScan& scan,
                                      const std::vector<ExpressionPtr>& conditions, const Wish& wish) {

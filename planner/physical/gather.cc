@@ -60,6 +60,10 @@ bool is_end(const AggregateCall& call) { return call.function->name == "min" || 
 Planned PhysicalPlanner::plan_parts(const std::vector<LogicalColumn>& columns, const LogicalScan& scan, const std::vector<ExpressionPtr>& conditions,
                                     const Wish& wish) {
   const sql::TableDef& table = *scan.table;
+  const std::vector<ExpressionPtr> values = values_of_part(scan, columns, conditions);
+  if (values.size() != 1) {
+    if (auto lookup = plan_value_elsewhere(columns, scan, conditions, wish)) return *std::move(lookup);
+  }
   const bool is_changed = std::ranges::any_of(table.parts, [&](const TablePtr& part) { return changed_tables_.contains(part->oid); });
   const auto plan_each = [&](const Wish& of_part) {
     std::vector<Planned> parts;
@@ -81,7 +85,7 @@ Planned PhysicalPlanner::plan_parts(const std::vector<LogicalColumn>& columns, c
     below = Wish{{}, {}, wish.needed};
     parts = plan_each(below);
   }
-  Gather gather{.table = scan.table, .parts = {}, .values = values_of_part(scan, columns, conditions)};
+  Gather gather{.table = scan.table, .parts = {}, .values = values};
   for (Planned& part : parts) {
     std::vector<PhysicalColumn> of_part = part.plan->columns;
     const bool is_limited = part.limited || are_first || !below.goal;

@@ -473,7 +473,6 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLockRows& locks,
   bool skips = false;
   for (const LogicalLockRows::Mark& mark : locks.marks) {
     refuse_nullable_sides(*locks.input, mark);
-    if (!mark.table->parts.empty()) throw sql::not_supported(std::string(lock_clause(mark.lock.strength)) + " of a table in several buckets");
     if (mark.table->is_mapped() && mark.table->primary_key.empty()) {
       throw sql::not_supported(std::string(lock_clause(mark.lock.strength)) + " of a foreign table without a column that identifies its rows");
     }

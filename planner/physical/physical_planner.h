@@ -69,6 +69,9 @@ class PhysicalPlanner {
                       const Wish&);
   /// Returns the ways to the rows of a table in several buckets: those of its parts, gathered (gather.cc).
   Planned plan_parts(const std::vector<LogicalColumn>& columns, const LogicalScan&, const std::vector<sql::ExpressionPtr>& conditions, const Wish&);
+  /// Returns the lookup of rows of such a table by unique values that lie by value (access_path.cc); nullopt: the conditions fix none.
+  std::optional<Planned> plan_value_elsewhere(const std::vector<LogicalColumn>& columns, const LogicalScan&, const std::vector<sql::ExpressionPtr>& conditions,
+                                              const Wish&);
   /// An answer from the indexes of a table in several buckets, put together from those of its parts.
   std::optional<Planned> plan_aggregate_of_parts(const Logical&, const LogicalAggregate&, const sql::TableDef& table);
   std::optional<Planned> plan_distinct_of_parts(const Logical&, const LogicalDistinct&, const sql::TableDef& table);

@@ -434,8 +434,13 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   }
   if (filter) add_fixed_values(*filter, *scan->table, number, values);
   std::vector<LookupKey> keys = lookup_keys(*scan->table);
-  // Each row of a table in several buckets names its bucket by its key alone.
-  if (!scan->table->parts.empty()) std::erase_if(keys, [](const LookupKey& key) { return key.by != LookupJoin::By::kPrimaryKey; });
+  // A row of a table in several buckets is found by its key, which names its bucket, or by a value that lies by value.
+  if (!scan->table->parts.empty()) {
+    std::erase_if(keys, [&](const LookupKey& key) {
+      const bool is_by_value = key.by == LookupJoin::By::kUnique && sql::lies_by_value(*scan->table, key.columns);
+      return key.by != LookupJoin::By::kPrimaryKey && !is_by_value;
+    });
+  }
   std::erase_if(keys, [&](const LookupKey& key) { return !std::ranges::all_of(key.columns, [&](std::int16_t n) { return values.contains(n); }); });
   if (is_counted) std::ranges::stable_sort(keys, {}, [&](const LookupKey& key) { return share_found(key, shares); });
   for (const LookupKey& key : keys) {

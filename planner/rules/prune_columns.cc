@@ -187,8 +187,11 @@ LogicalPtr prune_lock_rows(LogicalLockRows locks, Ids needed) {
   Ids used = needed;
   note_columns(*locks.input, used);
   for (LogicalLockRows::Mark& mark : locks.marks) {
+    // The column of bucket_by says in which bucket the row lies.
+    const std::int16_t bucket_by = !mark.table->parts.empty() ? mark.table->spread->column : std::int16_t{0};
     std::erase_if(mark.row, [&](const LogicalColumn& column) {
-      return !used.contains(column.id) && column.attribute != 0 && !mark.table->in_primary_key(column.attribute);
+      const bool is_key = column.attribute == 0 || column.attribute == bucket_by || mark.table->in_primary_key(column.attribute);
+      return !used.contains(column.id) && !is_key;
     });
     for (const LogicalColumn& column : mark.row) needed.insert(column.id);
   }

@@ -95,7 +95,17 @@ bool assigns(const std::vector<Assignment>& assignments, std::int16_t column) {
   return std::ranges::find(assignments, column, &Assignment::number) != assignments.end();
 }
 
+/// Returns true if the assignments may change unique values that lie by value.
+bool changes_values_elsewhere(const sql::TableDef& table, const std::vector<Assignment>& assignments) {
+  return std::ranges::any_of(table.indexes, [&](const sql::IndexDef& index) {
+    if (!sql::lies_by_value(table, index)) return false;
+    // The values of an expression follow columns that only its text names.
+    return std::ranges::any_of(index.parts, [&](const auto& part) { return part.column < 0 ? !assignments.empty() : assigns(assignments, part.column); });
+  });
+}
+
 bool stays_in_one_part(const PhysicalInsert& n) {
+  if (sql::has_values_elsewhere(*n.table)) return false;
   const PhysicalNode* source = n.source ? n.source.get() : nullptr;
   while (source != nullptr && traits_of(*source).is_row_wise) source = inputs_of(*source).front().get();
   const auto* values = source != nullptr ? std::get_if<PhysicalValues>(&source->node) : nullptr;
@@ -103,9 +113,12 @@ bool stays_in_one_part(const PhysicalInsert& n) {
 }
 bool stays_in_one_part(const PhysicalUpdate& n) {
   const std::int16_t column = n.table->spread->column;
-  return reads_one_part(n.source) && !assigns(n.assignments, column) && !assigns(n.generated, column);
+  if (changes_values_elsewhere(*n.table, n.assignments) || changes_values_elsewhere(*n.table, n.generated)) return false;
+  // A row that gets another key owns its values under that.
+  const bool moves = sql::has_values_elsewhere(*n.table) && std::ranges::any_of(n.table->primary_key, [&](std::int16_t key) { return assigns(n.assignments, key); });
+  return !moves && reads_one_part(n.source) && !assigns(n.assignments, column) && !assigns(n.generated, column);
 }
-bool stays_in_one_part(const PhysicalDelete& n) { return reads_one_part(n.source); }
+bool stays_in_one_part(const PhysicalDelete& n) { return !sql::has_values_elsewhere(*n.table) && reads_one_part(n.source); }
 bool stays_in_one_part(const auto&) { return false; }
 
 }  // namespace

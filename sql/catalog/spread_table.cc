@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/catalog/table_keys.h"
 #include "sql/error.h"
 #include "sql/types/index_value.h"
 
@@ -16,7 +17,6 @@ void make_parts(TableDef& table) {
     part.oid = place.oid;
     part.part_of = table.oid;
     part.prefix = std::string(bucket_tag(place.bucket)).append(without_tag(table.prefix));
-    part.spread.reset();
     parts.push_back(std::make_shared<const TableDef>(std::move(part)));
   }
   table.parts = std::move(parts);
@@ -27,11 +27,12 @@ std::optional<std::string> obstacle_to_spread(const TableDef& table, std::int16_
   const std::string without = " without the column" + name + " of bucket_by";
   if (column != 0 && table.find_column(column) == nullptr) return "dropping the column of bucket_by";
   if (!table.primary_key.empty() && !table.in_primary_key(column)) return "a primary key" + without;
+  // An entry that lies by value names its row by the key alone, and the key names the row's bucket.
   for (const IndexDef& index : table.indexes) {
     const bool has_column = std::ranges::find(index.parts, column, &IndexDef::Part::column) != index.parts.end();
-    if (index.unique && !has_column) return (index.constraint ? "a unique constraint" : "a unique index") + without + " (placement = 'value')";
+    const bool is_found_by_key = column == 0 || !table.primary_key.empty();
+    if (index.unique && !has_column && !is_found_by_key) return "a unique constraint" + without + ", of a table without a primary key";
   }
-  if (table.has_foreign_keys()) return "a foreign key of a table in several buckets";
   if (table.rows_expire()) return "a time to live of a table in several buckets";
   if (table.on_commit != TableDef::OnCommit::kPreserveRows) return "ON COMMIT of a table in several buckets";
   return std::nullopt;
@@ -53,6 +54,33 @@ std::size_t part_of_value(const TableDef& table, const Datum& value) {
 const std::shared_ptr<const TableDef>& part_of_row(const TableDef& table, std::span<const Datum> row) {
   const std::int16_t column = table.spread->column;
   return table.parts[part_of_value(table, row[column == 0 ? table.columns.size() : table.position(column)])];
+}
+
+bool lies_by_value(const TableDef& table, std::span<const std::int16_t> columns) {
+  if (!table.spread || table.spread->places.empty()) return false;
+  return table.spread->column == 0 || std::ranges::find(columns, table.spread->column) == columns.end();
+}
+
+bool lies_by_value(const TableDef& table, const IndexDef& index) {
+  std::vector<std::int16_t> columns;
+  for (const IndexDef::Part& part : index.parts) columns.push_back(part.column);
+  return index.unique && lies_by_value(table, columns);
+}
+
+bool has_values_elsewhere(const TableDef& table) {
+  return std::ranges::any_of(table.indexes, [&](const IndexDef& index) { return index.state != IndexState::kDropping && lies_by_value(table, index); });
+}
+
+std::size_t part_of_unique_value(const TableDef& table, std::string_view field) { return part_number(field, table.spread->places.size()); }
+
+std::string row_key_in_parts(const TableDef& part, std::string_view member) {
+  const TableKeys keys(part);
+  const std::string key = keys.row_of_member(member);
+  const std::vector<std::string> texts = keys.split_member(member);
+  const auto found = std::ranges::find(part.primary_key, part.spread->column);
+  const std::size_t position = found == part.primary_key.end() ? 0 : static_cast<std::size_t>(found - part.primary_key.begin());
+  const std::size_t number = part_number(texts[position], part.spread->places.size());
+  return std::string(bucket_tag(part.spread->places[number].bucket)).append(without_tag(key));
 }
 
 std::vector<std::shared_ptr<const TableDef>> stored_tables(const std::shared_ptr<const TableDef>& table) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sql/catalog/catalog.h"
@@ -14,6 +15,9 @@ namespace redquel::sql {
 
 // A table that lies in several buckets of a cluster (SpreadDef) has a part in each: the same definition with another oid and with the
 // prefix behind the tag of that bucket. Parts are read, written and locked like tables. The table itself has no keys but counters.
+//
+// Index entries lie beside their rows. Only unique values over columns without that of bucket_by lie by value: in the part that the hash of the
+// value chooses. There two rows with one value meet.
 
 /// Checks whether the buckets of the table allow its definition: 0A000. The first column of a new primary key takes the place of the hidden key
 /// in bucket_by.
@@ -28,6 +32,17 @@ std::optional<std::string> obstacle_to_spread(const TableDef& table, std::int16_
 const std::shared_ptr<const TableDef>& part_of_row(const TableDef& table, std::span<const Datum> row);
 /// Returns the number of the part that has the rows with this value in the column of bucket_by, in the column's type.
 std::size_t part_of_value(const TableDef& table, const Datum& value);
+
+/// Returns true if unique values over these columns lie by value. `table`: in several buckets, or a part of such a table.
+bool lies_by_value(const TableDef& table, std::span<const std::int16_t> columns);
+/// Returns true for a unique index whose entries lie by value.
+bool lies_by_value(const TableDef& table, const IndexDef& index);
+/// Returns true if some unique values of the table lie by value.
+bool has_values_elsewhere(const TableDef& table);
+/// Returns the number of the part that has a unique value which lies by value. `field`: TableKeys::unique_field.
+std::size_t part_of_unique_value(const TableDef& table, std::string_view field);
+/// Returns the key of a row of any part, from its member. `part`: one of the parts. Throws XX001 if the member does not parse.
+std::string row_key_in_parts(const TableDef& part, std::string_view member);
 
 /// Returns the definitions that have the table's rows: its parts, or the table itself.
 std::vector<std::shared_ptr<const TableDef>> stored_tables(const std::shared_ptr<const TableDef>& table);

@@ -52,6 +52,7 @@ struct StructurePlace {
   std::string key;                // StructureKind::key()
   std::string value_prefix;       // of the sets of one column's values: "emp:indices:dept:"
   bool nulls_are_equal = false;   // NULLS NOT DISTINCT
+  std::vector<std::string> keys_by_value = {};  // of unique values that lie by value (spread_table.h): key() in each part; empty: others
 };
 
 /// The values of a row that an entry is made of.

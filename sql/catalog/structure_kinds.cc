@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/catalog/buckets.h"
 #include "sql/catalog/key_segments.h"
 #include "sql/types/index_value.h"
 
@@ -138,13 +139,15 @@ class UniquesKind final : public StructureKind {
   }
   bool has_owners() const override { return true; }
 
-  /// The field.
+  /// The field; the key of the hash where it is another than key() (spread_table.h).
   std::optional<StructureEntry> entry(const StructurePlace& place, const EntryValues& row) const override {
     if (has_null(row.values) && !place.nulls_are_equal) return std::nullopt;
-    return StructureEntry{row.keys.unique_field(place.structure.columns, row.values), {}};
+    std::string field = row.keys.unique_field(place.structure.columns, row.values);
+    std::string key = place.keys_by_value.empty() ? std::string() : place.keys_by_value[part_number(field, place.keys_by_value.size())];
+    return StructureEntry{std::move(field), std::move(key)};
   }
-  StructureElements elements(const StructurePlace& place, std::string_view first, std::string_view, std::string_view member) const override {
-    return {{&kHashForm, place.key, first, member}};
+  StructureElements elements(const StructurePlace& place, std::string_view first, std::string_view second, std::string_view member) const override {
+    return {{&kHashForm, second.empty() ? std::string_view(place.key) : second, first, member}};
   }
   std::array<std::string_view, 4> listed(const StructurePlace& place, std::string_view first, std::string_view) const override {
     return {"unique", place.key, first, ""};

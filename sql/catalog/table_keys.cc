@@ -6,6 +6,7 @@
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/key_segments.h"
 #include "sql/catalog/prefixes.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -186,9 +187,16 @@ std::string TableKeys::values_entry(std::span<const std::int16_t> columns, std::
 std::string TableKeys::ordered(std::int16_t column) const { return prefix() + ":zset:" + field_segment(column); }
 
 std::string TableKeys::uniques(std::span<const std::int16_t> columns) const {
-  std::string key = prefix() + ":uniques";
+  std::string key = (lies_by_value(table_, columns) ? table_.prefix : prefix()) + ":uniques";
   for (std::int16_t column : columns) key.append(":").append(field_segment(column));
   return key;
+}
+
+std::string TableKeys::uniques_with(std::span<const std::int16_t> columns, std::string_view field) const {
+  const std::string key = uniques(columns);
+  if (!lies_by_value(table_, columns)) return key;
+  const SpreadDef::Place& place = table_.spread->places[part_of_unique_value(table_, field)];
+  return std::string(bucket_tag(place.bucket)).append(without_tag(key));
 }
 
 std::string TableKeys::unique_field(std::span<const std::int16_t> columns, std::span<const Datum> values) const {

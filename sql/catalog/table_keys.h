@@ -71,7 +71,10 @@ class TableKeys {
   /// `value_set` of a member of `values`.
   std::string value_set_of_entry(std::span<const std::int16_t> columns, std::string_view entry) const;
   std::string ordered(std::int16_t column) const;                                     // emp:zset:salary
-  std::string uniques(std::span<const std::int16_t> columns) const;                   // emp:uniques:email
+  /// emp:uniques:email. Of values that lie by value (spread_table.h) the one in the bucket of the prefix, see uniques_with.
+  std::string uniques(std::span<const std::int16_t> columns) const;
+  /// Key of the hash that has this field of unique values: the one in its bucket.
+  std::string uniques_with(std::span<const std::int16_t> columns, std::string_view field) const;
   /// Field of the uniques hash: as `values_entry`; a single NULL (NULLS NOT DISTINCT) is a zero byte.
   std::string unique_field(std::span<const std::int16_t> columns, std::span<const Datum>) const;
   std::string row_counter() const;                                                    // emp:rowid, of hidden keys

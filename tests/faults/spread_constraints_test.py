@@ -1,0 +1,385 @@
+"""Constraints of tables in several buckets: unique values that lie by value, foreign keys, locked rows, other buckets for a table."""
+import time
+
+from harness.cluster_killer import Killer, leftovers
+from harness.cluster_nodes import Cluster
+from harness.crew import all_at_once
+from harness.pgwire import ServerError, query
+from harness.servers import run_when_it_is_back
+from harness.visitors import RETRIED, Visitor
+from harness.visitors import end as end_visits
+from harness.waiting import wait_for
+
+SLOW = True
+LIMIT = 300
+BUCKETS = 8
+
+
+def make_cluster(make_redis, make_server, servers=1, **options):
+    cluster = Cluster(make_redis, **({"masters": 3, "replicas": 0} | options))
+    return cluster, [make_server("--threads", "1", redis=cluster) for _ in range(servers)]
+
+
+def outcome(connection, statement, data=b""):
+    results = connection.query(statement, data)
+    return [(result.tag, result.texts(), result.error and (result.error.get("C"), result.error.get("M"), result.error.get("D"))) for result in results]
+
+
+def compare(spread, oracle, statements, tables=()):
+    """Runs the statements on both; answers, and then the tables, must be the same. A string that ends with {options} differs by the buckets."""
+    for statement in statements:
+        own = statement.replace("{options}", f"WITH (buckets = {BUCKETS})")
+        assert outcome(spread, own) == outcome(oracle, statement.replace("{options}", "")), statement
+        if oracle.status != "I":
+            continue
+        for table in tables:
+            whole = f"SELECT * FROM {table} t ORDER BY t::text COLLATE \"C\""
+            assert outcome(spread, whole) == outcome(oracle, whole), f"{table} after {statement}"
+
+
+def differences(connection, *tables):
+    return [row for table in tables for row in connection.run(f"SELECT * FROM redquel.check_indexes('{table}')")]
+
+
+def plan(connection, statement):
+    return "\n".join(row[0] for row in connection.run(f"EXPLAIN {statement}"))
+
+
+UNIQUE_SCHEMA = [
+    "CREATE TABLE account (id int PRIMARY KEY, mail text UNIQUE, a int, b int, note text, UNIQUE (a, b)) {options}",
+    "CREATE TABLE loose (a int UNIQUE, b text) {options}",
+]
+UNIQUE_CHANGES = [
+    "INSERT INTO account SELECT n, 'mail ' || n, n % 7, n FROM generate_series(1, 100) n",
+    "INSERT INTO account VALUES (101, 'mail 5', 0, 0)",
+    "INSERT INTO account VALUES (5, 'mail 7', 0, 0)",
+    "INSERT INTO account VALUES (101, 'new', 1, 1)",
+    "INSERT INTO account VALUES (101, 'twice', 0, 1001), (102, 'twice', 0, 1002)",
+    "INSERT INTO account VALUES (101, NULL, NULL, 3), (102, NULL, NULL, 3)",
+    "INSERT INTO account VALUES (201, 'mail 9', 0, 2001) ON CONFLICT DO NOTHING",
+    "INSERT INTO account VALUES (9, 'mail 9', 0, 2001) ON CONFLICT (mail) DO NOTHING",
+    "INSERT INTO account VALUES (9, 'mail 10', 0, 2001) ON CONFLICT (mail) DO NOTHING",
+    "INSERT INTO account VALUES (9, 'mail new', 0, 2001) ON CONFLICT (mail) DO NOTHING",
+    "INSERT INTO account VALUES (301, 'mail 9', 9, 9, 'up'), (302, 'mail fresh', 9, 10, 'up') ON CONFLICT (mail) DO UPDATE SET note = EXCLUDED.note RETURNING id, note",
+    "UPDATE account SET mail = 'mail 11' WHERE id = 12",
+    "UPDATE account SET mail = 'mail 12' WHERE id = 12",
+    "UPDATE account SET mail = 'changed' WHERE id = 12",
+    "INSERT INTO account VALUES (401, 'mail 12', 0, 4001)",
+    "UPDATE account SET id = id + 1000 WHERE id BETWEEN 20 AND 29",
+    "UPDATE account SET b = b + 1 WHERE mail = 'mail 30'",
+    "SELECT * FROM account WHERE mail = 'mail 30'",
+    "SELECT id FROM account WHERE mail IN ('mail 31', 'mail 32', 'none') ORDER BY id",
+    "SELECT id FROM account WHERE a = 5 AND b = 40",
+    "SELECT v.m, x.id FROM (VALUES ('mail 33'), ('mail 34'), ('none')) v (m) LEFT JOIN account x ON x.mail = v.m ORDER BY 1",
+    "SELECT count(DISTINCT mail), count(mail), min(mail) FROM account",
+    "DELETE FROM account WHERE mail = 'mail 50'",
+    "INSERT INTO account VALUES (50, 'mail 50', 0, 5000)",
+    "MERGE INTO account t USING (VALUES (60, 'mail 61')) v (id, m) ON t.id = v.id WHEN MATCHED THEN UPDATE SET mail = v.m",
+    "BEGIN", "DELETE FROM account WHERE id = 61", "UPDATE account SET mail = 'mail 61' WHERE id = 60", "SELECT id FROM account WHERE mail = 'mail 61'",
+    "INSERT INTO account VALUES (70001, 'mail 60', 7, 70001)", "SELECT id FROM account WHERE mail = 'mail 60'", "COMMIT",
+    "BEGIN", "INSERT INTO account VALUES (70002, 'own', 7, 70002)", "SAVEPOINT s", "INSERT INTO account VALUES (70003, 'own', 7, 70003)", "ROLLBACK TO s",
+    "SELECT id FROM account WHERE mail = 'own'", "INSERT INTO account VALUES (70004, 'own too', 7, 70004)", "ROLLBACK",
+    "SELECT id FROM account WHERE mail = 'own'",
+    "DELETE FROM account WHERE a = 3",
+    "INSERT INTO loose SELECT n, 'b' || n FROM generate_series(1, 50) n",
+    "INSERT INTO loose VALUES (17, 'again')",
+    "UPDATE loose SET a = a + 100 WHERE a < 10",
+    "SELECT b FROM loose WHERE a = 105",
+    "DELETE FROM loose WHERE b = 'b20'",
+    "INSERT INTO loose VALUES (20, 'again')",
+    "ALTER TABLE loose ADD UNIQUE (b)",
+    "INSERT INTO loose VALUES (21, 'other')",
+    "DELETE FROM loose WHERE b = 'again'",
+    "ALTER TABLE account ADD CONSTRAINT note_key UNIQUE (note)",
+    "UPDATE account SET note = NULL",
+    "CREATE UNIQUE INDEX low ON account (lower(mail)) WHERE id < 100",
+    "INSERT INTO account VALUES (77, 'MAIL 76', 77, 77)",
+    "INSERT INTO account VALUES (777, 'MAIL 76', 77, 77)",
+    "DROP INDEX low",
+    "ALTER TABLE account DROP CONSTRAINT account_mail_key",
+    "INSERT INTO account VALUES (778, 'MAIL 76', 78, 78)",
+]
+
+
+def test_unique_values_have_the_answers_of_postgresql(make_redis, make_server, postgres):
+    _, [server] = make_cluster(make_redis, make_server)
+    database = postgres.create_database()
+    with server.connect() as spread, postgres.connect(database) as oracle:
+        compare(spread, oracle, UNIQUE_SCHEMA)
+        compare(spread, oracle, UNIQUE_CHANGES, ("account", "loose"))
+        assert differences(spread, "account", "loose") == []
+
+
+def test_a_unique_value_lies_in_the_bucket_of_its_hash(make_redis, make_server):
+    cluster, [server] = make_cluster(make_redis, make_server)
+    with server.connect() as connection:
+        connection.run(f"CREATE TABLE account (id int PRIMARY KEY, mail text UNIQUE) WITH (buckets = {BUCKETS})")
+        connection.run("INSERT INTO account SELECT n, 'mail ' || n FROM generate_series(1, 200) n")
+        hashes = {key: dict(zip(words[::2], words[1::2])) for node in cluster.masters for key in node("KEYS", "*}account:uniques:mail")
+                  for words in [node("HGETALL", key)]}
+        assert len(hashes) == BUCKETS and sum(len(values) for values in hashes.values()) == 200
+        numbers = {key: {crc16(value) % BUCKETS for value in values} for key, values in hashes.items()}
+        assert sorted(numbers.values(), key=min) == [{number} for number in range(BUCKETS)], numbers
+        assert all(owner == value.removeprefix("mail ") for values in hashes.values() for value, owner in values.items())
+        assert f"at most 2 of {BUCKETS}" in plan(connection, "SELECT * FROM account WHERE mail = 'mail 3'")
+        # An entry that is wrong is found, and mended.
+        [key] = [key for key, values in hashes.items() if "mail 3" in values]
+        node = cluster.master_of(key)
+        node("HDEL", key, "mail 3")
+        node("HSET", key, "stray", "17")
+        found = differences(connection, "account")
+        assert len(found) == 2 and {"mail 3", "stray"} == {word for row in found for word in row if word in ("mail 3", "stray")}, found
+        connection.run("REINDEX TABLE account")
+        assert differences(connection, "account") == []
+        assert connection.run("SELECT id FROM account WHERE mail = 'mail 3'") == [["3"]]
+        connection.run("TRUNCATE account")
+        connection.run("INSERT INTO account VALUES (1, 'mail 3')")
+        connection.run("DROP TABLE account")
+    assert [key for node in cluster.masters for key in node("KEYS", "*}account*")] == []
+
+
+def crc16(text):
+    crc = 0
+    for byte in text.encode():
+        crc ^= byte << 8
+        for _ in range(8):
+            crc = (crc << 1) ^ 0x1021 if crc & 0x8000 else crc << 1
+        crc &= 0xFFFF
+    return crc
+
+
+def test_one_of_two_sessions_gets_a_unique_value(make_redis, make_server):
+    _, servers = make_cluster(make_redis, make_server, servers=2)
+    with servers[0].connect() as one, servers[1].connect() as other:
+        one.run(f"CREATE TABLE account (id int PRIMARY KEY, mail text UNIQUE) WITH (buckets = {BUCKETS})")
+        # The second session waits, and is told once the first one has committed.
+        for end, code in ("COMMIT", "23505"), ("ROLLBACK", None):
+            one.run("BEGIN")
+            one.run("INSERT INTO account VALUES (1, 'x')")
+            other.send(query("INSERT INTO account VALUES (2, 'x')"))
+            time.sleep(.3)
+            one.run(end)
+            [result] = other.results()
+            assert result.sqlstate == code, (end, result.error)
+            if code:
+                assert result.error["M"] == 'duplicate key value violates unique constraint "account_mail_key"', result.error
+                assert result.error["D"] == "Key (mail)=(x) already exists.", result.error
+            one.run("DELETE FROM account")
+
+        def insert(number):
+            won = 0
+            with servers[number % 2].connect() as connection:
+                for turn in range(40):
+                    [result] = connection.query(f"INSERT INTO account VALUES ({number * 1000 + turn}, 'turn {turn}')")
+                    assert result.sqlstate in (None, "23505"), result.error
+                    won += result.error is None
+            wins.append(won)
+
+        wins = []
+        all_at_once(insert, 4)
+        assert sum(wins) == 40, wins
+        assert one.run("SELECT count(*), count(DISTINCT mail) FROM account") == [["40", "40"]]
+        assert differences(one, "account") == []
+
+
+class Owner(Visitor):
+    """Gives and takes few unique values."""
+
+    def __init__(self, servers, number):
+        super().__init__(servers, number, timeout=30)
+        self.refused = self.done = 0
+
+    def work(self, connection):
+        choice = (self.number * 7919 + self.turn * 104729) % 1000
+        mail, key = f"mail {choice % 20}", self.number * 1_000_000 + self.turn
+        statements = (f"INSERT INTO account VALUES ({key}, '{mail}', 0)",
+                      f"UPDATE account SET mail = '{mail}' WHERE mail = 'mail {choice % 7}'",
+                      f"DELETE FROM account WHERE mail = '{mail}'",
+                      f"INSERT INTO account VALUES ({key}, '{mail}', 1) ON CONFLICT (mail) DO UPDATE SET turns = account.turns + 1")
+        [result] = connection.query(statements[choice // 20 % 4])
+        if result.error is None:
+            self.done += 1
+        elif result.sqlstate in ("23505", *RETRIED):
+            self.refused += 1
+        else:
+            raise ServerError(result.error)
+
+
+def test_unique_values_stay_whole_when_processes_and_masters_are_killed(make_redis, make_server, random):
+    cluster, servers = make_cluster(make_redis, make_server, servers=2, replicas=1)
+    with servers[0].connect() as connection:
+        connection.run(f"CREATE TABLE account (id int PRIMARY KEY, mail text UNIQUE, turns int) WITH (buckets = {BUCKETS})")
+    visitors = [Owner(servers, number) for number in range(4)]
+    for visitor in visitors:
+        visitor.start()
+    killer = Killer(cluster, servers, random, spares_masters=False)
+    end = time.monotonic() + 20
+    while time.monotonic() < end and not any(visitor.trouble for visitor in visitors):
+        time.sleep(random.uniform(1, 3))
+        killer.strike()
+    end_visits(visitors, 120)
+    with servers[0].connect() as connection:
+        run_when_it_is_back(connection, "SELECT 1")
+        wait_for(lambda: not leftovers(cluster), what="the end of all commits and locks")
+        print(f"  {sum(visitor.done for visitor in visitors)} statements, {sum(visitor.refused for visitor in visitors)} refused; {killer.deeds}", flush=True)
+        assert run_when_it_is_back(connection, "SELECT mail FROM account GROUP BY mail HAVING count(*) > 1") == []
+        assert differences(connection, "account") == []
+
+
+LOCK_STATEMENTS = [
+    "CREATE TABLE item (id int PRIMARY KEY, kind text, price int) {options}",
+    "CREATE TABLE sale (item int, day int, PRIMARY KEY (item, day)) {options}",
+    "CREATE TABLE loose (a int, b text) {options}",
+    "INSERT INTO item SELECT n, 'kind ' || n % 3, n * 10 FROM generate_series(1, 30) n",
+    "INSERT INTO sale SELECT n, d FROM generate_series(1, 30) n, generate_series(1, 2) d",
+    "INSERT INTO loose SELECT n, 'b' || n FROM generate_series(1, 30) n",
+    "SELECT * FROM item WHERE id = 3 FOR UPDATE",
+    "SELECT id FROM item ORDER BY price DESC LIMIT 4 FOR SHARE",
+    "BEGIN", "SELECT price FROM item WHERE kind = 'kind 1' ORDER BY id FOR NO KEY UPDATE", "UPDATE item SET price = price + 1 WHERE kind = 'kind 1'",
+    "SELECT i.id, s.day FROM item i JOIN sale s ON s.item = i.id WHERE i.id < 4 ORDER BY 1, 2 FOR UPDATE OF s FOR KEY SHARE OF i",
+    "SELECT b FROM loose WHERE a < 5 ORDER BY a FOR UPDATE", "COMMIT",
+    "SELECT sum(price) FROM item",
+]
+
+
+def test_rows_of_a_spread_table_are_locked(make_redis, make_server, postgres):
+    cluster, servers = make_cluster(make_redis, make_server, servers=2)
+    database = postgres.create_database()
+    with servers[0].connect() as one, servers[1].connect() as other, postgres.connect(database) as oracle:
+        compare(one, oracle, LOCK_STATEMENTS)
+        one.run("BEGIN")
+        assert one.run("SELECT id FROM item WHERE id IN (2, 3, 5, 8) ORDER BY id FOR UPDATE") == [["2"], ["3"], ["5"], ["8"]]
+        error = other.run_error("SELECT id FROM item WHERE id < 6 ORDER BY id FOR UPDATE NOWAIT")
+        assert error["C"] == "55P03" and 'relation "item"' in error["M"], error
+        other.run("BEGIN")
+        assert other.run("SELECT id FROM item ORDER BY id LIMIT 5 FOR UPDATE SKIP LOCKED") == [["1"], ["4"], ["6"], ["7"], ["9"]]
+        assert other.run("SELECT i.id FROM item i JOIN sale s ON s.item = i.id AND s.day = 1 WHERE i.id < 9 ORDER BY i.id FOR UPDATE SKIP LOCKED") == [
+            ["1"], ["4"], ["6"], ["7"]]
+        other.run("COMMIT")
+        other.send(query("UPDATE item SET price = 0 WHERE id IN (5, 6)"))
+        time.sleep(.3)
+        one.run("UPDATE item SET price = 1 WHERE id = 5")
+        one.run("COMMIT")
+        [result] = other.results()
+        assert result.tag == "UPDATE 2", result.error
+        assert one.run("SELECT id, price FROM item WHERE id IN (5, 6) ORDER BY id") == [["5", "0"], ["6", "0"]]
+        # A row that changes while it is waited for is given as it is then.
+        one.run("BEGIN")
+        one.run("UPDATE item SET price = 77 WHERE id = 11")
+        other.send(query("SELECT price FROM item WHERE id = 11 FOR UPDATE"))
+        time.sleep(.3)
+        one.run("COMMIT")
+        assert other.results()[-1].texts() == [["77"]]
+    wait_for(lambda: not leftovers(cluster), what="the end of all locks")
+
+
+KEY_SCHEMA = [
+    "CREATE TABLE parent (id int PRIMARY KEY, code text UNIQUE) {options}",
+    "CREATE TABLE child (id int PRIMARY KEY, parent int REFERENCES parent ON DELETE CASCADE ON UPDATE CASCADE, code text) {options}",
+    "CREATE TABLE grandchild (child int, n int, PRIMARY KEY (child, n), FOREIGN KEY (child) REFERENCES child ON DELETE CASCADE ON UPDATE CASCADE) {options}",
+    "CREATE TABLE note (id int PRIMARY KEY, parent int REFERENCES parent ON DELETE SET NULL, code text REFERENCES parent (code) ON UPDATE CASCADE)",
+    "CREATE TABLE strict (id int PRIMARY KEY, parent int REFERENCES parent) {options}",
+    "CREATE TABLE tree (id int PRIMARY KEY, above int REFERENCES tree ON DELETE CASCADE) {options}",
+]
+KEY_CHANGES = [
+    "INSERT INTO parent SELECT n, 'code ' || n FROM generate_series(1, 40) n",
+    "INSERT INTO child SELECT n, n % 20 + 1, NULL FROM generate_series(1, 60) n",
+    "INSERT INTO child VALUES (1000, 1000, NULL)",
+    "INSERT INTO child VALUES (1000, NULL, NULL), (1001, 5, NULL)",
+    "UPDATE child SET parent = 99 WHERE id = 1001",
+    "INSERT INTO grandchild SELECT n, d FROM generate_series(1, 30) n, generate_series(1, 2) d",
+    "INSERT INTO grandchild VALUES (5000, 1)",
+    "INSERT INTO note SELECT n, n, 'code ' || n FROM generate_series(1, 5) n",
+    "INSERT INTO note VALUES (100, 1, 'no code')",
+    "INSERT INTO strict VALUES (1, 1), (2, 30)",
+    "DELETE FROM parent WHERE id = 1",
+    "DELETE FROM parent WHERE id = 30",
+    "UPDATE parent SET id = 300 WHERE id = 30",
+    "DELETE FROM strict",
+    "UPDATE parent SET code = 'new code' WHERE id = 2",
+    "DELETE FROM parent WHERE id = 3",
+    "UPDATE note SET code = NULL WHERE id = 3",
+    "DELETE FROM parent WHERE id = 3",
+    "UPDATE parent SET id = 400 WHERE id = 4",
+    "UPDATE child SET id = id + 500 WHERE id < 10",
+    "DELETE FROM parent WHERE id BETWEEN 5 AND 9",
+    "BEGIN", "INSERT INTO parent VALUES (900, 'x')", "INSERT INTO child VALUES (9000, 900, NULL)", "DELETE FROM parent WHERE id = 900", "SELECT count(*) FROM child", "COMMIT",
+    "BEGIN", "DELETE FROM child", "ROLLBACK",
+    "INSERT INTO tree VALUES (1, NULL), (2, 1), (3, 2), (4, 2), (5, 4)",
+    "INSERT INTO tree VALUES (6, 7)",
+    "DELETE FROM tree WHERE id = 2",
+    "ALTER TABLE child ADD FOREIGN KEY (code) REFERENCES parent (code)",
+    "UPDATE child SET code = 'code 20' WHERE id IN (20, 21)",
+    "UPDATE child SET code = 'nothing' WHERE id = 22",
+    "UPDATE parent SET code = 'other' WHERE id = 20",
+    "TRUNCATE parent",
+    "TRUNCATE tree",
+    "DELETE FROM parent WHERE id NOT IN (SELECT parent FROM note WHERE parent IS NOT NULL) AND id <> 20",
+]
+KEY_TABLES = ("parent", "child", "grandchild", "note", "strict", "tree")
+
+
+def test_foreign_keys_have_the_answers_of_postgresql(make_redis, make_server, postgres):
+    _, [server] = make_cluster(make_redis, make_server)
+    database = postgres.create_database()
+    with server.connect() as spread, postgres.connect(database) as oracle:
+        compare(spread, oracle, KEY_SCHEMA)
+        compare(spread, oracle, KEY_CHANGES, KEY_TABLES)
+        assert differences(spread, *KEY_TABLES) == []
+
+
+def test_no_child_of_a_spread_table_is_left_without_its_parent(make_redis, make_server, random):
+    _, servers = make_cluster(make_redis, make_server, servers=2)
+    with servers[0].connect() as connection:
+        connection.run(f"CREATE TABLE parent (id int PRIMARY KEY, v int) WITH (buckets = {BUCKETS})")
+        connection.run(f"CREATE TABLE child (id int PRIMARY KEY, v int REFERENCES parent) WITH (buckets = {BUCKETS})")
+        connection.run("INSERT INTO parent SELECT g, g FROM generate_series(0, 3) g")
+    choices = [[(random.randrange(4), random.random() < .5) for _ in range(40)] for _ in range(4)]
+
+    def work(number):
+        with servers[number % 2].connect() as connection:
+            for turn, (parent, is_child) in enumerate(choices[number]):
+                child = number * 1000 + turn
+                statements = ((f"INSERT INTO child VALUES ({child}, {parent})", f"DELETE FROM child WHERE id < {number * 1000 + 1000} AND id >= {number * 1000}")
+                              if is_child else (f"DELETE FROM parent WHERE id = {parent}", f"INSERT INTO parent VALUES ({parent}, {parent}) ON CONFLICT DO NOTHING"))
+                for statement in statements:
+                    [result] = connection.query(statement)
+                    assert result.sqlstate in (None, "23503", "40001", "40P01"), (statement, result.error)
+
+    all_at_once(work, 4)
+    with servers[1].connect() as connection:
+        assert connection.run("SELECT v FROM child WHERE v NOT IN (SELECT id FROM parent)") == []
+        assert differences(connection, "parent", "child") == []
+
+
+def test_a_table_gets_other_buckets(make_redis, make_server):
+    cluster, [server] = make_cluster(make_redis, make_server)
+    with server.connect() as connection:
+        connection.run("CREATE TABLE item (id serial PRIMARY KEY, kind int, mail text UNIQUE)")
+        connection.run("INSERT INTO item (kind, mail) SELECT n % 5, 'mail ' || n FROM generate_series(1, 300) n")
+        connection.run("CREATE INDEX ON item (kind)")
+        rows = connection.run("SELECT * FROM item ORDER BY id")
+
+        def tags():
+            return {key.partition("}")[0] for node in cluster.masters for key in node("KEYS", "*}item*:*") if key.rpartition(":")[2].isdigit()}
+
+        def state(buckets):
+            assert connection.run("SELECT * FROM item ORDER BY id") == rows
+            assert connection.run("SELECT count(*) FROM item WHERE kind = 3") == [["60"]]
+            assert connection.run("SELECT id FROM item WHERE mail = 'mail 123'") == [["123"]]
+            assert connection.run_error("INSERT INTO item VALUES (5000, 1, 'mail 7')")["C"] == "23505"
+            assert differences(connection, "item") == []
+            assert len(tags()) == buckets, tags()
+
+        state(1)
+        for statement, buckets in ("SET (buckets = 4)", 4), ("SET (buckets = 16)", 16), ("SET (buckets = 4, bucket_by = 'id')", 4), ("SET (buckets = 1)", 1), \
+                ("SET (buckets = 8)", 8), ("RESET (buckets)", 1):
+            connection.run(f"ALTER TABLE item {statement}")
+            state(buckets)
+        connection.run("ALTER TABLE item SET (buckets = 4)")
+        assert connection.run("SELECT reloptions FROM pg_class WHERE relname = 'item'") == [["{buckets=4}"]]
+        assert connection.run("INSERT INTO item (kind) VALUES (1) RETURNING id") != []
+        error = connection.run_error("ALTER TABLE item SET (bucket_by = 'kind')")
+        assert error["C"] == "0A000" and "bucket_by" in error["M"], error
+        connection.run("DROP TABLE item")
+    assert [key for node in cluster.masters for key in node("KEYS", "*}item*")] == []
