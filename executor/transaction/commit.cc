@@ -94,7 +94,7 @@ struct RowElsewhere {
 std::map<int, std::vector<RowElsewhere>> rows_of_values(const Transaction& transaction) {
   std::map<int, std::vector<RowElsewhere>> rows;
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (changes->table->mapping || !sql::has_values_elsewhere(*changes->table)) continue;
+    if (changes->table->is_mapped() || !sql::has_values_elsewhere(*changes->table)) continue;
     const std::shared_ptr<const RowEncoder> encoder = encoder_of(changes->table);
     TableChanges::Walk walk(*changes);
     while (const ChangeLog::VersionPtr changed = walk.next()) {
@@ -321,7 +321,7 @@ asio::awaitable<void> write_ahead_of_commit(RedisClient& redis, Transaction& tra
 
 bool changes_values_elsewhere(const Transaction& transaction) {
   return std::ranges::any_of(transaction.buffer().all_changes(), [](const TableChangesPtr& changes) {
-    return !changes->table->mapping && sql::has_values_elsewhere(*changes->table);
+    return !changes->table->is_mapped() && sql::has_values_elsewhere(*changes->table);
   });
 }
 
@@ -331,7 +331,7 @@ void check_rows_by_bucket(const Transaction& transaction, std::size_t script_row
   constexpr std::size_t kScripts = 10;
   std::map<int, std::size_t> rows;
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (!changes->table->mapping) rows[PlacedTable(*changes->table).bucket()] += changes->size;
+    if (!changes->table->is_mapped()) rows[PlacedTable(*changes->table).bucket()] += changes->size;
   }
   const std::size_t most = kScripts * script_rows;
   if (std::ranges::all_of(rows, [most](const auto& of_bucket) { return of_bucket.second <= most; })) return;
