@@ -263,7 +263,8 @@ bool TableKeys::stores_key_column(const ColumnDef& column) const {
 }
 
 bool TableKeys::writes_key_column(const ColumnDef* column) const {
-  if (table_.managed().stores_key || presence_column() == nullptr) return true;
+  const auto* rows = std::get_if<ManagedRows>(&table_.storage);
+  if ((rows != nullptr && rows->stores_key) || presence_column() == nullptr) return true;
   return column != nullptr && !canonical_text_is_output(column->type);
 }
 

@@ -10,6 +10,7 @@
 #include "executor/redis/client.h"
 #include "executor/redis/resp_codec.h"
 #include "executor/redis/script.h"
+#include "sql/error.h"
 #include "tests/unit/executor/resp_text.h"
 
 namespace redquel::executor {
