@@ -357,8 +357,6 @@ class IndexChecker {
     }
   }
 
-  bool lies_by_value(std::size_t number) const { return RowEncoder::lies_by_value(encoder_.structures()[number]); }
-
   /// Returns the value that the row expects under this element of this key: score, owner, or "1"; nullopt: none.
   std::optional<std::string> expected_of(const std::vector<sql::Datum>& row, const std::string& key, const std::string& name,
                                          std::optional<std::size_t> number) const {
@@ -504,7 +502,8 @@ class IndexChecker {
     std::size_t reply = 0;
     for (std::size_t index = 0; index < members.size(); ++index) {
       if (!is_readable[index]) continue;
-      for (IndexDifference& difference : co_await values_check_.check_row(members[index])) report(std::move(difference));
+      std::vector<IndexDifference> differences = co_await values_check_.check_row(members[index]);
+      for (IndexDifference& difference : differences) report(std::move(difference));
     }
     for (std::size_t index = 0; index < members.size(); ++index) {
       if (!is_readable[index]) continue;

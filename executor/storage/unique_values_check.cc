@@ -59,7 +59,8 @@ std::optional<UniqueValuesCheck::Place> UniqueValuesCheck::place_of(const Row& r
 asio::awaitable<std::optional<IndexDifference>> UniqueValuesCheck::check_entry(std::string key, std::size_t number, std::string field, std::string owner) {
   for (int look = 0; look < kLooks; ++look) {
     if (look > 0) co_await pause();
-    const std::optional<std::string> now = co_await owner_of({key, field});
+    Place entry{key, field};
+    const std::optional<std::string> now = co_await owner_of(std::move(entry));
     if (now != owner) co_return std::nullopt;  // gone meanwhile
     const std::optional<Row> row = co_await read_row(owner);
     const std::optional<Place> place = row ? place_of(*row, number) : std::nullopt;
@@ -80,7 +81,8 @@ asio::awaitable<std::vector<IndexDifference>> UniqueValuesCheck::check_row(std::
       const std::optional<Place> place = row ? place_of(*row, number) : std::nullopt;
       difference.reset();
       if (!place) break;
-      std::optional<std::string> owner = co_await owner_of(*place);
+      Place entry = *place;
+      std::optional<std::string> owner = co_await owner_of(std::move(entry));
       if (owner == member) break;
       difference = IndexDifference{"unique", place->key, place->field, std::move(owner), member, {}};
     }

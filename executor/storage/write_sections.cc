@@ -166,7 +166,7 @@ void WriteEncoding::write_old_rows(const Call& call) {
   }
   for (std::size_t index = 0; call.is_last && index < unit_.guards_.size(); ++index) {
     const WriteUnit::Guard& guard = unit_.guards_[index];
-    if (part_ && sql::bucket_of(guard.key) != part_->bucket) continue;
+    if (sql::uses_cluster() && sql::tag_of(guard.key) != tag_) continue;  // of a value in this bucket whose row is in another one
     put("keep");
     put(std::size_t{1});
     put(guard.fields.size());

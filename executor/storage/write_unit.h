@@ -243,6 +243,8 @@ class WriteUnit {
   /// is enough.
   std::vector<UnitPart> parts() const;
   asio::awaitable<WriteStatus> execute_part(RedisClient& client, std::optional<UnitPart> part, ExecutionCounters* counters);
+  /// Applies commits over several buckets that are decided, and may bring or take rows of any part of the table.
+  asio::awaitable<void> finish_commits_of(RedisClient& client, const sql::TableDef& part) const;
   /// Applies commits over several buckets that are decided, and may bring rows which refer to those that go.
   asio::awaitable<void> finish_references(RedisClient& client) const;
   void note(WriteFinding finding, Findings& findings) const;
@@ -270,7 +272,7 @@ class WriteUnit {
   };
   std::vector<Record> records_;
   LockConflict blocker_;
-  sql::Oid violated_ = 0;  // the constraint of the last error of a row
+  sql::Oid violated_ = 0;  // the constraint of the last error
   /// Members of sets of references whose rows are gone.
   std::map<std::string, std::set<std::string>> lost_references_;
   /// Owners that a unique value may have although no change of the unit releases it: (table, structure, field).

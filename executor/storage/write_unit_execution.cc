@@ -13,6 +13,7 @@
 #include "executor/storage/seen_commits.h"
 #include "executor/storage/write_encoding.h"
 #include "executor/storage/write_unit.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -210,6 +211,14 @@ std::vector<UnitPart> WriteUnit::parts() const {
   return parts;
 }
 
+asio::awaitable<void> WriteUnit::finish_commits_of(RedisClient& client, const sql::TableDef& part) const {
+  if (!options_.foreign_keys) co_return;
+  const TablePtr table = options_.foreign_keys->catalog()->find_table(part.part_of);
+  if (!table) co_return;
+  const SeenCommits commits(table->parts);
+  co_await commits.are_torn(client);
+}
+
 asio::awaitable<void> WriteUnit::finish_references(RedisClient& client) const {
   const auto is_active = [](std::size_t) { return true; };
   const ForeignKeyDemands demands = options_.foreign_keys->demands(options_.buffer, is_active, options_.settings);
@@ -231,8 +240,10 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
   const std::set<int> with_rows = buckets();
   bool are_finished = false;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    std::optional<RowError> first_error;  // by the order of rows and of their constraints, as PostgreSQL reports it
-    sql::Oid first_violated = 0;
+    // By the order of rows and of their constraints, as PostgreSQL reports them. Foreign keys are checked after the rows.
+    std::optional<RowError> first_error;
+    std::optional<SqlError> first_key_error;
+    sql::Oid first_violated = 0, first_violated_key = 0;
     for (const UnitPart& part : all) {
       if (first_error && !with_rows.contains(part.bucket)) break;
       if (part.references && !std::exchange(are_finished, true)) co_await finish_references(client);
@@ -245,11 +256,16 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
           first_error = error;
           first_violated = violated_;
         }
-      } catch (const SqlError&) {
-        if (!first_error) throw;  // foreign keys are checked after the rows
+      } catch (const SqlError& error) {
+        if (error.sqlstate() != sqlstate::kForeignKeyViolation) throw;
+        if (!first_key_error || violated_ < first_violated_key) {
+          first_key_error = error;
+          first_violated_key = violated_;
+        }
       }
       if (status != WriteStatus::kApplied) co_return status;
     }
+    if (!first_error && first_key_error) throw SqlError(*first_key_error);
     if (!first_error) co_return WriteStatus::kApplied;
     // A row that has yielded to another one in a later bucket meets no other constraint.
     const std::size_t number = first_error->row() - options_.first_row;
@@ -316,6 +332,7 @@ asio::awaitable<WriteStatus> WriteUnit::execute_part(RedisClient& client, std::o
     if (const auto& violation = encoding.foreign_keys().violation) throw SqlError(*violation);
     if (findings.missing_parent) {
       const ForeignKeyDemands::Parent& parent = sent->foreign_keys().parents[*findings.missing_parent];
+      violated_ = parent.key->definition().oid;
       throw parent.key->missing(*parent.row, options_.settings);
     }
     if (findings.remaining_children) {
@@ -325,6 +342,7 @@ asio::awaitable<WriteStatus> WriteUnit::execute_part(RedisClient& client, std::o
       // Its action has missed a row that came meanwhile.
       if (state == ReferenceState::kNew && children.key->acts_on(children.is_update)) co_return WriteStatus::kConflict;
       if (!blocker_.key.empty()) co_return WriteStatus::kLocked;
+      violated_ = children.key->definition().oid;
       throw children.key->still_referenced(*children.row, options_.settings);
     }
     for (std::size_t number = 0; number < changes_.size(); ++number) {

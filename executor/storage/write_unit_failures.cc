@@ -140,6 +140,11 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
     guards.push_back(std::move(guard));
     asked.push_back(&failure);
   }
+  // An entry that lies by value may have come before its row, by a commit that is not yet applied everywhere.
+  const auto by_value = std::ranges::find_if(asked, [&](const TakenValue* failure) {
+    return RowEncoder::lies_by_value(tables_[changes_[failure->change].table].encoder.structures()[failure->structure]);
+  });
+  if (by_value != asked.end()) co_await finish_commits_of(client, tables_[changes_[(*by_value)->change].table].encoder.table());
   RepliesPtr replies = co_await client.execute(std::move(batch), counters);
   for (std::size_t index = 0; index < asked.size(); ++index) {
     const TakenValue& failure = *asked[index];
