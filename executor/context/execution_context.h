@@ -34,6 +34,7 @@ class TableMemory;
 struct LockConflict;
 class KnownKeys;
 class ReadChecks;
+class SeenCommits;
 class Transaction;
 struct TableChanges;
 
@@ -142,6 +143,9 @@ class ExecutionContext {
   /// The recorder of rows found by key; null: lookups are not recorded.
   ReadChecks* reads() const { return reads_; }
   void set_reads(ReadChecks* reads) { reads_ = reads; }
+  /// Returns the commits over several buckets that reads may meet; null: they read one bucket, or need no proof.
+  SeenCommits* commits() const { return commits_; }
+  void set_commits(SeenCommits* commits) { commits_ = commits; }
 
   sql::SessionSequences* sequences = nullptr;  // the session's
   /// pg_advisory_lock() and its kin, for one key.
@@ -160,6 +164,7 @@ class ExecutionContext {
   std::size_t max_written_rows = 100'000;
   bool allows_increments = false;                // READ COMMITTED: what is added to need not be what was read
   bool allows_unread_increments = false;         // the first attempt of a statement outside of a block
+  bool commits_at_once = false;                  // the transaction is the statement's own, and its commit verifies and locks what the only write changes
   ScanProgress scan_progress;                    // over the keyspace
   std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE, MERGE
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
@@ -173,11 +178,17 @@ class ExecutionContext {
   TableMemory* table_memory = nullptr;           // all copies of the process; null: there are none
   TemporarySpacePtr temporary_space;             // the session's
   int database = 0;                              // the session's logical one
+  std::size_t parameters = 0;                    // that the client has given; evaluation().parameters has slots behind them
   ExecutionCounters* session_counters = nullptr;   // of all statements of the session; null: there is no session
   sql::RelationCounts* relation_counts = nullptr;  // of the thread and the session's database; null: nothing is counted
 
  private:
   bool is_of_known_catalog(const Replies& replies) const;
+  /// Returns the counters of a read that the statement's commits note; null: there are no such commits.
+  std::shared_ptr<ExecutionCounters> counters_of_read() const;
+  /// Lets the commits note when the read is sent, and whether it was sent again. `own`: its counters, by counters_of_read().
+  asio::awaitable<RepliesPtr> noted(asio::awaitable<RepliesPtr> asked, bool is_bulk, std::shared_ptr<ExecutionCounters> own, ExecutionCounters* counters);
+  asio::awaitable<RepliesPtr> note(asio::awaitable<RepliesPtr> asked, bool is_bulk, std::shared_ptr<ExecutionCounters> own, ExecutionCounters* counters);
   asio::awaitable<RepliesPtr> checked(asio::awaitable<RepliesPtr> asked, bool may_hold_errors = false);
 
   RedisClient& redis_;
@@ -194,6 +205,7 @@ class ExecutionContext {
   std::optional<std::map<sql::Oid, std::shared_ptr<const TableChanges>>> frozen_changes_;
   std::map<sql::Oid, std::shared_ptr<KnownKeys>> changed_rows_;
   ReadChecks* reads_ = nullptr;
+  SeenCommits* commits_ = nullptr;
 };
 
 /// The counts of one operator's commands, added to EXPLAIN ANALYZE's numbers of its plan node, and to those of the session, when the

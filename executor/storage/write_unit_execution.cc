@@ -216,12 +216,24 @@ asio::awaitable<void> WriteUnit::finish_references(RedisClient& client) const {
   for (const ForeignKeyDemands::Children& children : demands.children) {
     if (children.key->spans_buckets()) tables.push_back(children.key->referencing());
   }
-  const SeenCommits commits(tables);
+  SeenCommits commits(tables);
   co_await commits.are_torn(client);
 }
 
 bool WriteUnit::has_rows_in(int bucket) const {
   return std::ranges::any_of(tables_, [bucket](const Table& table) { return PlacedTable(table.encoder.table()).bucket() == bucket; });
+}
+
+bool WriteUnit::may_wait_for_commit() {
+  if (options_.buffer == nullptr || (options_.locks != nullptr && !options_.locks->empty())) return false;
+  const auto looks_first = [](const Change& change) { return change.skip_if_exists || change.run_again_if_exists || change.kind == Kind::kIndex; };
+  if (std::ranges::any_of(changes_, looks_first)) return false;
+  std::set<int> buckets;
+  for (const Table& table : tables_) buckets.insert(PlacedTable(table.encoder.table()).bucket());
+  return std::ranges::none_of(buckets, [this](int bucket) {
+    const WriteEncoding encoding(*this, changes_.size(), true, UnitPart{bucket});
+    return encoding.local_violation().has_value() || encoding.foreign_keys().violation.has_value();
+  });
 }
 
 asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {
