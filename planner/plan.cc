@@ -62,6 +62,7 @@ void sum_up(const PhysicalNode& node, ReadSum& sum) {
   const bool begins_with_key = scan != nullptr && !scan->key_start.empty();
   sum.whole_table = sum.whole_table || (traits.walks == Walks::kTable && !begins_with_key);
   sum.blocks = sum.blocks || traits.blocks;
+  if (const auto* gather = std::get_if<Gather>(&node.node)) return sum_up(*gather->parts.front(), sum);  // one command for each bucket, side by side
   for (const PhysicalPlan& input : inputs_of(node)) sum_up(*input, sum);
 }
 

@@ -1,6 +1,7 @@
 #include "executor/context/execution_context.h"
 
 #include "executor/storage/known_keys.h"
+#include "executor/storage/seen_commits.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
@@ -111,27 +112,52 @@ asio::awaitable<RepliesPtr> ExecutionContext::checked(asio::awaitable<RepliesPtr
   co_return charged(std::move(replies), account);
 }
 
+std::shared_ptr<ExecutionCounters> ExecutionContext::counters_of_read() const { return commits_ != nullptr ? std::make_shared<ExecutionCounters>() : nullptr; }
+
+asio::awaitable<RepliesPtr> ExecutionContext::note(asio::awaitable<RepliesPtr> asked, bool is_bulk, std::shared_ptr<ExecutionCounters> own,
+                                                   ExecutionCounters* counters) {
+  SeenCommits& commits = *commits_;
+  commits.note_read(!is_bulk);
+  RepliesPtr replies = co_await std::move(asked);
+  commits.note_answer(own->round_trips);
+  if (counters != nullptr) *counters += *own;
+  co_return replies;
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::noted(asio::awaitable<RepliesPtr> asked, bool is_bulk, std::shared_ptr<ExecutionCounters> own,
+                                                    ExecutionCounters* counters) {
+  if (!own) return asked;
+  return note(std::move(asked), is_bulk, std::move(own), counters);
+}
+
 asio::awaitable<RepliesPtr> ExecutionContext::ask(CommandBatch batch, ExecutionCounters* counters) {
-  return checked(redis_.execute(std::move(batch), counters));
+  const std::shared_ptr<ExecutionCounters> own = counters_of_read();
+  return checked(noted(redis_.execute(std::move(batch), own ? own.get() : counters), false, own, counters));
 }
 
 asio::awaitable<RepliesPtr> ExecutionContext::ask_unchecked(CommandBatch batch, bool atomic, ExecutionCounters* counters) {
-  return checked(atomic ? redis_.execute_atomic(std::move(batch), counters) : redis_.execute(std::move(batch), counters), true);
+  const std::shared_ptr<ExecutionCounters> own = counters_of_read();
+  ExecutionCounters* const counts = own ? own.get() : counters;
+  return checked(noted(atomic ? redis_.execute_atomic(std::move(batch), counts) : redis_.execute(std::move(batch), counts), false, own, counters), true);
 }
 
 asio::awaitable<RepliesPtr> ExecutionContext::ask_atomic(CommandBatch batch, ExecutionCounters* counters) {
-  return checked(redis_.execute_atomic(std::move(batch), counters));
+  const std::shared_ptr<ExecutionCounters> own = counters_of_read();
+  return checked(noted(redis_.execute_atomic(std::move(batch), own ? own.get() : counters), false, own, counters));
 }
 
 asio::awaitable<RepliesPtr> ExecutionContext::ask_bulk(CommandBatch batch, ExecutionCounters* counters) {
-  return checked(bulk_.execute(std::move(batch), counters));
+  const std::shared_ptr<ExecutionCounters> own = counters_of_read();
+  return checked(noted(bulk_.execute(std::move(batch), own ? own.get() : counters), true, own, counters));
 }
 
 asio::awaitable<RepliesPtr> ExecutionContext::ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters) {
-  return checked(run_scripts(redis_, {&script}, std::move(batch), counters));
+  const std::shared_ptr<ExecutionCounters> own = counters_of_read();
+  return checked(noted(run_scripts(redis_, {&script}, std::move(batch), own ? own.get() : counters), false, own, counters));
 }
 
 std::unique_ptr<RedisRequest> ExecutionContext::start_bulk(CommandBatch batch, ExecutionCounters* counters) {
+  if (commits_ != nullptr) commits_->note_read(false);
   return bulk_.start_atomic(std::move(batch), counters);
 }
 

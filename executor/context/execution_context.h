@@ -34,6 +34,7 @@ class TableMemory;
 struct LockConflict;
 class KnownKeys;
 class ReadChecks;
+class SeenCommits;
 class Transaction;
 struct TableChanges;
 
@@ -178,9 +179,13 @@ class ExecutionContext : public SessionServices, public RunBounds, public Engine
   /// The recorder of rows found by key; null: lookups are not recorded.
   ReadChecks* reads() const { return reads_; }
   void set_reads(ReadChecks* reads) { reads_ = reads; }
+  /// Returns the commits over several buckets that reads may meet; null: they read one bucket, or need no proof.
+  SeenCommits* commits() const { return commits_; }
+  void set_commits(SeenCommits* commits) { commits_ = commits; }
 
   bool allows_increments = false;                // READ COMMITTED: what is added to need not be what was read
   bool allows_unread_increments = false;         // the first attempt of a statement outside of a block
+  bool commits_at_once = false;                  // the transaction is the statement's own, and its commit verifies and locks what the only write changes
   ScanProgress scan_progress;                    // over the keyspace
   std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE, MERGE
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
@@ -190,6 +195,11 @@ class ExecutionContext : public SessionServices, public RunBounds, public Engine
 
  private:
   bool is_of_known_catalog(const Replies& replies) const;
+  /// Returns the counters of a read that the statement's commits note; null: there are no such commits.
+  std::shared_ptr<ExecutionCounters> counters_of_read() const;
+  /// Lets the commits note when the read is sent, and whether it was sent again. `own`: its counters, by counters_of_read().
+  asio::awaitable<RepliesPtr> noted(asio::awaitable<RepliesPtr> asked, bool is_bulk, std::shared_ptr<ExecutionCounters> own, ExecutionCounters* counters);
+  asio::awaitable<RepliesPtr> note(asio::awaitable<RepliesPtr> asked, bool is_bulk, std::shared_ptr<ExecutionCounters> own, ExecutionCounters* counters);
   asio::awaitable<RepliesPtr> checked(asio::awaitable<RepliesPtr> asked, bool may_hold_errors = false);
 
   RedisClient& redis_;
@@ -206,6 +216,7 @@ class ExecutionContext : public SessionServices, public RunBounds, public Engine
   std::optional<std::map<sql::Oid, std::shared_ptr<const TableChanges>>> frozen_changes_;
   std::map<sql::Oid, std::shared_ptr<KnownKeys>> changed_rows_;
   ReadChecks* reads_ = nullptr;
+  SeenCommits* commits_ = nullptr;
 };
 
 /// The counts of one operator's commands, added to EXPLAIN ANALYZE's numbers of its plan node, and to those of the session, when the

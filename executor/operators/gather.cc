@@ -224,6 +224,22 @@ void collect_tables(const planner::PhysicalNode& node, const sql::EvaluationCont
   for (const planner::PhysicalPlan& input : planner::inputs_of(node)) collect_tables(*input, evaluation, parameters, tables);
 }
 
+std::size_t count_places(const planner::PhysicalNode& node) {
+  using planner::Reads;
+  const Reads how = planner::traits_of(node).reads;
+  std::size_t count = how == Reads::kNothing || how == Reads::kEntriesOfInput ? 0 : 1;
+  if (const auto* gather = std::get_if<planner::Gather>(&node.node)) return count_places(*gather->parts.front());
+  for (const planner::PhysicalPlan& input : planner::inputs_of(node)) count += count_places(*input);
+  return count;
+}
+
+/// Returns true if the node asks Redis for its rows, or knows without that there are none.
+bool asks_redis(const planner::PhysicalNode& node) {
+  using planner::Reads;
+  const Reads how = planner::traits_of(planner::below_row_wise(node)).reads;
+  return how == Reads::kByKey || how == Reads::kByValue || how == Reads::kRows || how == Reads::kEntries;
+}
+
 }  // namespace
 
 std::vector<std::size_t> parts_read(const planner::Gather& gather, const sql::EvaluationContext& evaluation) {
@@ -248,6 +264,19 @@ std::vector<TablePtr> tables_of_run(const planner::PhysicalPlan& plan, const sql
   if (lookup != nullptr && !lookup->read.table->parts.empty()) return tables;
   collect_tables(*plan, evaluation, parameters, tables);
   return tables;
+}
+
+bool reads_in_one_place(const planner::PhysicalNode& plan) { return count_places(plan) <= 1; }
+
+bool walks_on_bulk_connection(const planner::PhysicalNode& plan) {
+  // The inner table is walked once the outer rows are there: what found them was asked behind the counters, by the same connection.
+  const auto* adaptive = std::get_if<planner::AdaptiveJoin>(&plan.node);
+  if (adaptive != nullptr && asks_redis(*adaptive->outer)) return walks_on_bulk_connection(*adaptive->outer);
+  const planner::NodeTraits& traits = planner::traits_of(plan);
+  if (traits.walks == planner::Walks::kTable) return true;
+  if (traits.reads == planner::Reads::kCopy) return true;  // the fence has a connection of its own
+  const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
+  return std::ranges::any_of(inputs, [](const planner::PhysicalPlan& input) { return walks_on_bulk_connection(*input); });
 }
 
 OperatorPtr make_gather(const planner::PhysicalNode& node, const planner::Gather& plan, ExecutionContext& context) {

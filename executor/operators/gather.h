@@ -17,4 +17,9 @@ std::vector<std::size_t> parts_read(const planner::Gather& gather, const sql::Ev
 std::vector<std::shared_ptr<const sql::TableDef>> tables_of_run(const planner::PhysicalPlan& plan, const sql::EvaluationContext& evaluation,
                                                                 std::size_t parameters);
 
+/// Returns true if one node of the plan asks Redis for rows; the parts of a table in several buckets count as one.
+bool reads_in_one_place(const planner::PhysicalNode& plan);
+/// Returns true if the plan begins with reads that another connection makes than the one for short commands.
+bool walks_on_bulk_connection(const planner::PhysicalNode& plan);
+
 }  // namespace redquel::executor

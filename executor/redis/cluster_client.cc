@@ -16,8 +16,10 @@ namespace {
 /// A batch on its way through the cluster, its special commands included.
 class Request final : public RedisRequest {
  public:
-  Request(RedisClient& client, std::shared_ptr<ClusterScans> scans, std::shared_ptr<ClusterNodes> nodes, ClusterRequest request, ExecutionCounters* counters)
-      : client_(client), scans_(std::move(scans)), nodes_(std::move(nodes)), request_(std::move(request)), counters_(counters) {
+  Request(RedisClient& client, asio::any_io_executor executor, std::shared_ptr<ClusterScans> scans, std::shared_ptr<ClusterNodes> nodes, ClusterPlan plan,
+          std::chrono::milliseconds move_timeout, ExecutionCounters* counters)
+      : client_(client), executor_(std::move(executor)), scans_(std::move(scans)), nodes_(std::move(nodes)), move_timeout_(move_timeout), counters_(counters),
+        request_(executor_, nodes_, std::move(plan), move_timeout, counters) {
     request_.begin();
   }
 
@@ -43,23 +45,28 @@ class Request final : public RedisRequest {
     co_return co_await scans_->gather(words, counters_);
   }
 
-  /// A version that is read behind all replies says as much as one in the same write.
+  /// A version that is read behind all replies says as much as one in the same write. The key's slot may be on its way to another node, so that the
+  /// version which ends a turn was refused.
   asio::awaitable<void> read_version(Replies& replies) {
+    const std::string key = nodes_->version_key();
+    if (key.empty()) co_return;
     CommandBatch batch;
-    batch.add("PING");
-    const std::optional<TcpPlace> place = nodes_->node_with_version();
-    if (!place) co_return;
-    const std::unique_ptr<NodeRequest> request = nodes_->send(*place, std::move(batch));
-    const NodeOutcome outcome = co_await request->outcome();
-    // Without it the replies are as those of a moment in which a definition changed: no plan has such a version.
-    replies.set_catalog_version(outcome.replies && outcome.knows_version ? outcome.replies->catalog_version() : std::string(kMixedVersion));
+    batch.add("GET", key);
+    ClusterRequest request(executor_, nodes_, ClusterPlan::of(std::move(batch)), move_timeout_, nullptr);
+    request.begin();
+    co_await request.finish();
+    const std::shared_ptr<Replies> read = request.merged({}, {});
+    const std::optional<std::string_view> version = read->text(0);
+    replies.set_catalog_version(version ? std::optional<std::string>(*version) : std::nullopt);
   }
 
   RedisClient& client_;
+  asio::any_io_executor executor_;
   std::shared_ptr<ClusterScans> scans_;
   std::shared_ptr<ClusterNodes> nodes_;
-  ClusterRequest request_;
+  std::chrono::milliseconds move_timeout_;
   ExecutionCounters* counters_;
+  ClusterRequest request_;
 };
 
 }  // namespace
@@ -71,7 +78,7 @@ ClusterClient::ClusterClient(asio::any_io_executor executor, std::shared_ptr<Clu
 ClusterClient::~ClusterClient() = default;
 
 std::unique_ptr<RedisRequest> ClusterClient::send(ClusterPlan plan, ExecutionCounters* counters) {
-  return std::make_unique<Request>(*this, scans_, nodes_, ClusterRequest(executor_, nodes_, std::move(plan), options_.move_timeout, counters), counters);
+  return std::make_unique<Request>(*this, executor_, scans_, nodes_, std::move(plan), options_.move_timeout, counters);
 }
 
 asio::awaitable<RepliesPtr> ClusterClient::execute(CommandBatch batch, ExecutionCounters* counters) {

@@ -80,6 +80,7 @@ std::vector<ClusterMember> read_members(std::string_view text, const TcpPlace& a
     member.is_asked = has_flag("myself");
     member.is_reachable = !has_flag("fail") && !has_flag("fail?") && !has_flag("handshake") && !has_flag("noaddr");
     if (words[3] != "-") member.master = words[3];
+    member.epoch = number_in_word<std::uint64_t>(words[6]).value_or(0);
     for (const std::string_view word : std::span(words).subspan(8)) add_slots(word, member);
     members.push_back(std::move(member));
   }

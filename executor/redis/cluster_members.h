@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bitset>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@ struct ClusterMember {
   std::string master;       // the id of a replica's master; empty: it is a master
   bool is_asked = false;    // the node that has answered
   bool is_reachable = false;
+  std::uint64_t epoch = 0;  // of two masters that claim a slot, the one with the greater epoch has it
   std::bitset<kSlotCount> slots;
   std::vector<std::pair<Slot, std::string>> leaving;  // whose keys are on their way to the node of that id; of the node that has answered
 };

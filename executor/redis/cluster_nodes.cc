@@ -63,13 +63,13 @@ std::string NodeConnections::version_key_of(const TcpPlace& place) const {
   return "";
 }
 
-std::optional<TcpPlace> NodeConnections::node_with_version() const {
+std::string NodeConnections::version_key() const {
   const std::shared_ptr<const SlotMap> map = this->map();
-  if (!map) return std::nullopt;
+  if (!map) return "";
   for (const std::string& key : options_.node_version_keys) {
-    if (const TcpPlace* owner = map->place_of(slot_of(key))) return *owner;
+    if (map->place_of(slot_of(key)) != nullptr) return key;
   }
-  return std::nullopt;
+  return "";
 }
 
 NodeConnections::Node& NodeConnections::node(const TcpPlace& place) {

@@ -53,8 +53,8 @@ class ClusterNodes {
   virtual asio::awaitable<std::vector<NodeSlots>> placement() = 0;
   /// Moves when a node turns out to be another server than before, or a master was replaced.
   virtual std::uint64_t generation() const = 0;
-  /// Returns a node whose replies have the catalog's version; nullopt: none has.
-  virtual std::optional<TcpPlace> node_with_version() const = 0;
+  /// Returns a key that has the catalog's version, of a slot that a node has; "": there is none.
+  virtual std::string version_key() const = 0;
 };
 
 /// Connections to the nodes of a cluster, each made at first use.
@@ -70,7 +70,7 @@ class NodeConnections final : public ClusterNodes, public std::enable_shared_fro
   void look() override { options_.topology->look(); }
   asio::awaitable<std::vector<NodeSlots>> placement() override { return options_.topology->placement(); }
   std::uint64_t generation() const override;
-  std::optional<TcpPlace> node_with_version() const override;
+  std::string version_key() const override;
 
   const ConnectionOptions& options() const { return options_; }
   /// Returns the connection to the node at the place.

@@ -29,10 +29,11 @@ constexpr std::size_t kMostMoverBytes = std::size_t{64} << 20;
 constexpr std::size_t kKeysPerStep = 100;
 constexpr int kMigrateMilliseconds = 30'000;
 constexpr int kReplicaMilliseconds = 1000, kReplicaAttempts = 60;
-/// Keys that are measured at one master, at most, and of one slot.
-constexpr std::size_t kMeasuredKeys = 20'000, kMeasuredKeysOfSlot = 100, kCommandsPerStep = 500;
-constexpr int kOwnershipAttempts = 100;
-constexpr milliseconds kOwnershipPause{50};
+/// Keys that are measured at one master, at most. A slot has some keys that are much larger than its rows: if these are in one sample and not in the next,
+/// its size seems to change.
+constexpr std::size_t kMeasuredKeys = 20'000, kCommandsPerStep = 500;
+constexpr int kAgreementAttempts = 600;
+constexpr milliseconds kAgreementPause{50};
 
 /// Returns a key of redquel's own in the slot.
 std::string key_in(Slot slot, std::string_view key) { return sql::slot_tag(slot).append(key); }
@@ -184,11 +185,13 @@ asio::awaitable<void> SlotMover::weigh(Node& node, std::size_t number, ClusterSu
   const RepliesPtr counted = co_await node.ask(std::move(counts));
   for (std::size_t i = 0; i < loads.size(); ++i) loads[i].keys = static_cast<std::uint64_t>(std::max<std::int64_t>(counted->integer(i), 0));
   std::erase_if(loads, [](const SlotLoad& load) { return load.keys == 0 && !load.takes_tables; });
-  const std::size_t sample = std::clamp<std::size_t>(kMeasuredKeys / std::max<std::size_t>(loads.size(), 1), 1, kMeasuredKeysOfSlot);
+  for (const SlotLoad& load : loads) master.keys += load.keys;
+  const auto sample_of = [&](const SlotLoad& load) { return std::max<std::uint64_t>(1, load.keys * std::min<std::uint64_t>(kMeasuredKeys, master.keys) / std::max<std::uint64_t>(master.keys, 1)); };
   for (std::size_t first = 0; first < loads.size();) {
-    const std::size_t end = std::min(loads.size(), first + std::max<std::size_t>(1, kCommandsPerStep / sample));
+    std::size_t end = first;
+    for (std::size_t commands = 0; end < loads.size() && commands < kCommandsPerStep; ++end) commands += sample_of(loads[end]);
     CommandBatch names;
-    for (std::size_t i = first; i < end; ++i) names.add("CLUSTER", "GETKEYSINSLOT", loads[i].slot, sample).add("GET", key_in(loads[i].slot, sql::kMovingKey));
+    for (std::size_t i = first; i < end; ++i) names.add("CLUSTER", "GETKEYSINSLOT", loads[i].slot, sample_of(loads[i])).add("GET", key_in(loads[i].slot, sql::kMovingKey));
     const RepliesPtr named = co_await node.ask(std::move(names));
     CommandBatch sizes;
     for (std::size_t i = first; i < end; ++i) {
@@ -206,7 +209,6 @@ asio::awaitable<void> SlotMover::weigh(Node& node, std::size_t number, ClusterSu
         if (size.kind == Reply::Kind::integer && size.integer > 0) bytes += static_cast<std::uint64_t>(size.integer);
       }
       loads[i].bytes = count == 0 ? 0 : bytes * loads[i].keys / count;
-      master.keys += loads[i].keys;
       master.bytes += loads[i].bytes;
     }
     first = end;
@@ -330,6 +332,10 @@ class SlotMover::Move {
 
   asio::awaitable<void> hand_over() {
     if (to_.replicas > 0) co_await write_mark(*target_, to_.replicas, true);
+    // The target takes an epoch above all that it knows. If it did not know the source's, an older message of the source would give the slot back
+    // at the target alone, and no master would have it.
+    std::function<asio::awaitable<bool>()> knows_epoch = [this] { return target_knows_epoch(); };
+    co_await agree("the epoch of its source", std::move(knows_epoch));
     co_await target_->run("CLUSTER", "SETSLOT", slot_, "NODE", to_.node.id);
     // The source may have heard of it already: then it has removed the mark itself.
     CommandBatch batch;
@@ -343,21 +349,48 @@ class SlotMover::Move {
       told.add("CLUSTER", "SETSLOT", slot_, "NODE", to_.node.id);
       co_await node->ask(std::move(told));
     }
-    co_await wait_for_source();
+    std::function<asio::awaitable<bool>()> know_owner = [this] { return all_know_owner(); };
+    co_await agree("its owner", std::move(know_owner));
   }
 
-  asio::awaitable<void> wait_for_source() {
+  asio::awaitable<std::vector<ClusterMember>> members_at(Node& node) {
+    const RepliesPtr replies = co_await node.run("CLUSTER", "NODES");
+    co_return read_members(replies->text(0).value_or(""), node.place());
+  }
+
+  static const ClusterMember* member(const std::vector<ClusterMember>& members, const std::string& id) {
+    const auto found = std::ranges::find(members, id, &ClusterMember::id);
+    return found == members.end() ? nullptr : &*found;
+  }
+
+  asio::awaitable<bool> target_knows_epoch() {
+    const std::vector<ClusterMember> at_source = co_await members_at(*source_);
+    const std::vector<ClusterMember> at_target = co_await members_at(*target_);
+    const ClusterMember *own = member(at_source, from_.node.id), *known = member(at_target, from_.node.id);
+    co_return own != nullptr && known != nullptr && own->epoch == known->epoch;
+  }
+
+  /// Returns true if each master names the target as the owner of the slot.
+  asio::awaitable<bool> all_know_owner() {
+    for (const ClusterSurvey::Master& master : survey_.masters) {
+      TcpPlace place = master.node.place;
+      const std::shared_ptr<Node> node = co_await mover_.node_at(std::move(place));
+      const std::vector<ClusterMember> members = co_await members_at(*node);
+      const ClusterMember* target = member(members, to_.node.id);
+      if (target == nullptr || !target->slots.test(slot_)) co_return false;
+    }
+    co_return true;
+  }
+
+  /// Waits until the nodes agree.
+  asio::awaitable<void> agree(std::string_view what, std::function<asio::awaitable<bool>()> is_agreed) {
     asio::steady_timer timer(mover_.executor_);
-    for (int attempt = 0; attempt < kOwnershipAttempts; ++attempt) {
-      CommandBatch look;
-      look.add("EXISTS", mark_);
-      const RepliesPtr replies = co_await source_->ask(std::move(look));
-      if ((*replies)[0].is_error() && (*replies)[0].text.starts_with("MOVED")) co_return;
-      timer.expires_after(kOwnershipPause);
+    for (int attempt = 0; attempt < kAgreementAttempts; ++attempt) {
+      if (co_await is_agreed()) co_return;
+      timer.expires_after(kAgreementPause);
       co_await timer.async_wait(asio::use_awaitable);
     }
-    throw sql::SqlError(sqlstate::kCannotConnectNow, fmt::format("{} does not give slot {} up", source_->place().address(), slot_))
-        .hint("Run redquel rebalance again.");
+    throw sql::SqlError(sqlstate::kCannotConnectNow, fmt::format("the masters do not agree on slot {}: on {}", slot_, what)).hint("Run redquel rebalance again.");
   }
 
   asio::awaitable<void> end() {

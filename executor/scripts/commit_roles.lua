@@ -10,8 +10,8 @@ local p = 1
 --#include "executor/scripts/shared/lists.lua"
 --#include "executor/scripts/shared/role_change.lua"
 
--- VERIFY
-if not verify_roles(ARGV[3]) then return 'stale' end
+-- VERIFY. (In a cluster a change of definitions that is prepared may change roles, too: it holds the field of its home bucket.)
+if not verify_roles(ARGV[3]) or redis.call('HEXISTS', kExclusiveKey, '0') == 1 then return 'stale' end
 
 -- APPLY. Roles are small.
 --#include "executor/scripts/shared/first_write.lua"

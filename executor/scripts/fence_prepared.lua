@@ -1,13 +1,21 @@
--- Finds out the state of a commit in one bucket. A commit that is not prepared by now never will be.
+-- Finds out the states of commits in one bucket. A commit that is not prepared by now never will be.
 -- KEYS: a key of the bucket.
--- ARGV: name of the commit.
--- Replies: "applied", "prepared" or "aborted".
+-- ARGV: names of commits.
+-- Replies: "applied", "prepared" or "aborted"; an array of them for several names.
 -- Changes: tombstones; always something, for the WAIT behind it.
--- Holds Redis: some commands.
+-- Holds Redis: some commands for each name; the caller bounds them.
 --#include "executor/scripts/shared/bucket.lua"
 --#include "executor/scripts/shared/commit_record.lua"
 touch()
-if redis.call('ZSCORE', kAppliedKey, ARGV[1]) then return 'applied' end
-if redis.call('HEXISTS', kPreparedKey, ARGV[1]) == 1 then return 'prepared' end
-bury(ARGV[1])
-return 'aborted'
+local words = {}
+for i, name in ipairs(ARGV) do
+  if redis.call('ZSCORE', kAppliedKey, name) then
+    words[i] = 'applied'
+  elseif redis.call('HEXISTS', kPreparedKey, name) == 1 then
+    words[i] = 'prepared'
+  else
+    bury(name)
+    words[i] = 'aborted'
+  end
+end
+return #words == 1 and words[1] or words

@@ -3,13 +3,11 @@
 -- ARGV: names of commits.
 -- Replies: "forgotten".
 -- Changes: the list.
--- Holds Redis: four commands for each; the caller bounds them.
+-- Holds Redis: five commands; the caller bounds the names.
 --#include "executor/scripts/shared/bucket.lua"
 local trimmed = tonumber(redis.call('HGET', kCommitNumbersKey, 'trimmed') or 0)
-for i = 1, #ARGV do
-  trimmed = math.max(trimmed, tonumber(redis.call('ZSCORE', kAppliedKey, ARGV[i]) or 0))
-  redis.call('ZREM', kAppliedKey, ARGV[i])
-  redis.call('ZREM', kAppliedTimesKey, ARGV[i])
-end
+for _, number in ipairs(redis.call('ZMSCORE', kAppliedKey, unpack(ARGV))) do trimmed = math.max(trimmed, tonumber(number or 0)) end
+redis.call('ZREM', kAppliedKey, unpack(ARGV))
+redis.call('ZREM', kAppliedTimesKey, unpack(ARGV))
 redis.call('HSET', kCommitNumbersKey, 'trimmed', string.format('%.0f', trimmed))
 return 'forgotten'

@@ -7,7 +7,5 @@ namespace redquel::executor {
 
 /// Notes the tables that a plan reads, and which of them not only by key.
 void note_tables(const planner::PhysicalNode& plan, ReadChecks& reads);
-/// Returns true if the plan begins with reads that another connection makes than the one for short commands.
-bool walks_on_bulk_connection(const planner::PhysicalNode& plan);
 
 }  // namespace redquel::executor

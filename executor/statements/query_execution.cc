@@ -236,7 +236,7 @@ class QueryRun {
       if (policy_.is_compound && !buffer_mark_) buffer_mark_ = transaction_->buffer().mark();
       if (policy_.writes || prepared_->needs_transaction) co_await engine_.prepare_locks(*transaction_, session_);
       if (!own_transaction_ || session_.function_depth > 0) evaluation.transaction_timestamp = session_.transaction_time;
-      check_definitions(*catalog);
+      check_definitions(*transaction_, *catalog);
       if (transaction_->buffer().has_increments()) co_await settle(*transaction_);
       if (!prepared_->plan->reads_plainly) {
         const std::set<sql::Oid> changed = transaction_->changed_tables();
@@ -260,7 +260,7 @@ class QueryRun {
     context_->cheapness = &engine_.cheapness(), context_->callable_commands = &engine_.callable_commands();
     context_->home = &engine_.home();
     role_access_.emplace(engine_.access(), engine_.database(), catalog, session_.role).check_as(planned.rights.requirements);
-    context_->access = &*role_access_, context_->database = engine_.database();
+    context_->access = &*role_access_, context_->database = engine_.database(), context_->parameters = parameters_.size();
     context_->relation_counts = session_.relation_counts, context_->session_counters = &session_.counters;
     context_->table_memory = engine_.memory();
     bound_steps(*context_);
@@ -273,6 +273,7 @@ class QueryRun {
     }
     context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
     context_->allows_unread_increments = bad_runs_[static_cast<std::size_t>(Outcome::kConflict)] == 0 && statistics == nullptr && (!transaction_ || adds_in_transaction());
+    context_->commits_at_once = own_transaction_ && bad_runs_[static_cast<std::size_t>(Outcome::kConflict)] == 0 && writes_alone(*plan_);
     context_->statistics = statistics;
     if (policy_.is_strict) {
       reads_ = {};
@@ -284,28 +285,20 @@ class QueryRun {
       context_->set_reads(&reads_);
     }
     // A statement that writes changes its tables' counters, and must not run twice: the write unit checks the replaced rows.
-    snapshot_.begin(tables_of_run(plan_, context_->evaluation(), parameters_.size()));
     const bool is_pieced = plan_ == planned.plan ? prepared_->plan->needs_snapshot : planner::needs_snapshot(plan_);
+    snapshot_.begin(tables_of_run(plan_, context_->evaluation(), parameters_.size()), is_pieced, reads_in_one_place(*plan_));
     const bool needs_snapshot = is_pieced || snapshot_.spans_buckets();
     compares_counters_ = !policy_.is_strict && !policy_.writes && needs_snapshot;
     // A query that has to wait for a row's lock may be run again.
     holds_ = policy_.is_strict || policy_.is_compound || needs_snapshot || prepared_->needs_transaction;
     if (compares_counters_) {
       // On the way before anything that the plan asks by the same connection.
-      snapshot_.send(engine_.shared(), &session_.counters);
+      const asio::any_io_executor executor = co_await asio::this_coro::executor;
+      snapshot_.send(engine_.shared(), executor, &session_.counters);
+      if (snapshot_.spans_buckets()) context_->set_commits(&snapshot_.commits());
       if (walks_on_bulk_connection(*plan_)) co_await snapshot_.take(*context_);
     }
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : context_->make_operator(*plan_);
-  }
-
-  /// New rows without a key lock nothing, so that others may define their table anew: the values that wait for the commit are not what the
-  /// plan takes them for. Where the transaction has definitions of its own, it follows those of others before (`rebase`).
-  void check_definitions(const sql::CatalogSnapshot& catalog) const {
-    if (transaction_->catalog() != nullptr) return;
-    for (const TableChangesPtr& changes : transaction_->buffer().all_changes()) {
-      const auto now = catalog.find_table(changes->table->oid);
-      if (!now || now->version != changes->table->version) throw serialization_failure("change of the table's definition");
-    }
   }
 
   /// Returns true if the run may continue although the catalog has moved. Before its rows go out, or a client's rows come in, it begins
@@ -335,12 +328,7 @@ class QueryRun {
   }
 
   /// Returns true if the plan adds to one row, in a transaction that sees other commits.
-  bool adds_in_transaction() const {
-    if (policy_.is_compound || !context_->allows_increments) return false;
-    const planner::PhysicalNode* write = planner::main_write(*plan_);
-    const auto* update = write != nullptr ? std::get_if<planner::PhysicalUpdate>(&write->node) : nullptr;
-    return update != nullptr && update->may_write_unread && !update->added.empty();
-  }
+  bool adds_in_transaction() const { return !policy_.is_compound && context_->allows_increments && adds_to_one_row(*plan_); }
 
   /// Makes increments of the plan's tables visible to it.
   asio::awaitable<void> settle(Transaction& transaction) {
@@ -388,12 +376,26 @@ class QueryRun {
       co_await start();
       co_return co_await pull_held();
     }
-    if (own_transaction_) {
-      co_await engine_.commit_transaction(std::exchange(own_transaction_, nullptr), session_);
-    }
+    if (own_transaction_) co_await commit_own();
     if (!pending_) finish();
     if (held_.empty()) co_return std::nullopt;
     co_return take_held();
+  }
+
+  /// Commits the statement's own transaction. Throws WriteConflict if the commit, which was the first to verify the rows, has refused them: the next
+  /// run verifies them by the statement, in the order of its rows.
+  asio::awaitable<void> commit_own() {
+    bool is_refused = false;
+    try {
+      co_await engine_.commit_transaction(std::exchange(own_transaction_, nullptr), session_);
+    } catch (const sql::SqlError& error) {
+      is_refused = context_->commits_at_once && (error.sqlstate() == sqlstate::kSerializationFailure || error.sqlstate().starts_with("23"));
+      if (!is_refused) throw;
+    }
+    if (!is_refused) co_return;
+    transaction_ = nullptr;
+    buffer_mark_.reset();
+    throw WriteConflict{};
   }
 
   /// Must the statement read again, because its commands have read several states? Throws 40001 if they do so for long.

@@ -17,41 +17,42 @@ std::vector<std::string> texts_of(const Replies& replies) {
 
 }  // namespace
 
-void StatementSnapshot::begin(std::vector<TablePtr> tables) {
-  keys_.clear();
-  for (const TablePtr& table : tables) keys_.push_back(sql::TableKeys(*table).changes());
+void StatementSnapshot::begin(std::vector<TablePtr> tables, bool is_pieced, bool in_one_place) {
   commits_ = SeenCommits(tables);
+  looks_once_ = in_one_place;
   is_late_ = false;
+  keys_.clear();
+  if (spans_buckets() && !is_pieced) return;
+  for (const TablePtr& table : tables) keys_.push_back(sql::TableKeys(*table).changes());
 }
 
-CommandBatch StatementSnapshot::commands() const {
-  CommandBatch batch;
-  if (!keys_.empty()) batch.add("MGET", keys_);
-  if (spans_buckets()) commits_.append_numbers(batch);
-  return batch;
-}
-
-void StatementSnapshot::send(RedisClient& redis, ExecutionCounters* counters) {
+void StatementSnapshot::send(RedisClient& redis, asio::any_io_executor executor, ExecutionCounters* counters) {
   sent_ = {};
   session_counters_ = counters;
-  request_ = redis.start(commands(), spans_buckets() ? &sent_ : counters);
+  if (spans_buckets()) commits_.begin(redis, std::move(executor), looks_once_);
+  if (keys_.empty()) return;
+  CommandBatch batch;
+  batch.add("MGET", keys_);
+  request_ = redis.start(std::move(batch), spans_buckets() ? &sent_ : counters);
 }
 
 asio::awaitable<void> StatementSnapshot::take(ExecutionContext& context) {
-  if (!request_) co_return;
-  const std::unique_ptr<RedisRequest> request = std::move(request_);
-  const RepliesPtr replies = co_await context.replies_of(*request);
-  counters_ = texts_of(*replies);
-  if (!spans_buckets()) co_return;
-  commits_.take_numbers(*replies, 1);
-  // Each node gets the commands before the reads. If a node did not answer them at once, reads may have been answered before.
-  is_late_ = sent_.round_trips > 1;
-  if (session_counters_ != nullptr) *session_counters_ += sent_;
+  if (request_) {
+    const std::unique_ptr<RedisRequest> request = std::move(request_);
+    const RepliesPtr replies = co_await context.replies_of(*request);
+    counters_ = texts_of(*replies);
+    // Each node gets the commands before the reads. If a node did not answer them at once, reads may have been answered before.
+    is_late_ = spans_buckets() && sent_.round_trips > 1;
+    if (spans_buckets() && session_counters_ != nullptr) *session_counters_ += sent_;
+  }
+  if (spans_buckets()) co_await commits_.take_numbers();
 }
 
 asio::awaitable<bool> StatementSnapshot::has_changed(ExecutionContext& context) {
   co_await take(context);
-  CommandBatch look = commands();
+  if (keys_.empty()) co_return false;
+  CommandBatch look;
+  look.add("MGET", keys_);
   const RepliesPtr replies = co_await context.ask(std::move(look), nullptr);
   co_return texts_of(*replies) != counters_;
 }

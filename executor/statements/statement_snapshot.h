@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <memory>
 #include <string>
@@ -18,13 +19,16 @@ class StatementSnapshot {
  public:
   using TablePtr = SeenCommits::TablePtr;
 
-  /// Begins a run of the statement that reads these tables.
-  void begin(std::vector<TablePtr> tables);
+  /// Begins a run of the statement that reads these tables. `is_pieced`: by several commands that must see one state, also in one bucket.
+  /// `in_one_place`: one node of the plan reads.
+  void begin(std::vector<TablePtr> tables, bool is_pieced, bool in_one_place);
   /// Returns true if the tables lie in several buckets.
   bool spans_buckets() const { return commits_.are_possible(); }
+  SeenCommits& commits() { return commits_; }
 
-  /// Sends the commands that look at the tables. What is sent later by the same connection is read later.
-  void send(RedisClient& redis, ExecutionCounters* counters);
+  /// Sends the commands that look at the tables. What is sent later by the same connection is read later. Commits over several buckets are looked
+  /// at with the reads.
+  void send(RedisClient& redis, asio::any_io_executor executor, ExecutionCounters* counters);
   /// Waits for the replies, unless they were awaited already.
   asio::awaitable<void> take(ExecutionContext& context);
   /// Behind the reads. Returns true if a table has changed since.
@@ -34,8 +38,6 @@ class StatementSnapshot {
   void drop() { request_.reset(); }
 
  private:
-  CommandBatch commands() const;
-
   std::vector<std::string> keys_;  // counters of changes
   SeenCommits commits_;
   std::unique_ptr<RedisRequest> request_;
@@ -43,7 +45,7 @@ class StatementSnapshot {
   // Of the request, where it goes to several buckets.
   ExecutionCounters sent_;
   ExecutionCounters* session_counters_ = nullptr;
-  bool is_late_ = false;
+  bool looks_once_ = false, is_late_ = false;
 };
 
 }  // namespace redquel::executor

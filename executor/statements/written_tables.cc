@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "executor/storage/constraint_errors.h"
+#include "executor/storage/write_conflict.h"
+#include "executor/transaction/transaction.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -37,6 +40,27 @@ void refuse_writes(const planner::PlannedStatement& planned, bool is_copy) {
     command = "SELECT " + std::string(planner::lock_clause(lock->strength));
   }
   if (!command.empty()) throw sql::in_read_only_transaction(command);
+}
+
+bool adds_to_one_row(const planner::PhysicalNode& plan) {
+  const planner::PhysicalNode* write = planner::main_write(plan);
+  const auto* update = write != nullptr ? std::get_if<planner::PhysicalUpdate>(&write->node) : nullptr;
+  return update != nullptr && update->may_write_unread && !update->added.empty();
+}
+
+void check_definitions(const Transaction& transaction, const sql::CatalogSnapshot& catalog) {
+  if (transaction.catalog() != nullptr) return;
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
+    const auto now = catalog.find_table(changes->table->oid);
+    if (!now || now->version != changes->table->version) throw serialization_failure("change of the table's definition");
+  }
+}
+
+bool writes_alone(const planner::PhysicalNode& plan) {
+  const planner::PhysicalNode* write = planner::main_write(plan);
+  if (write == nullptr || planner::is_compound_write(plan)) return false;
+  const sql::TableDef& table = **planner::table_of(*write);
+  return !table.mapping && !table.has_foreign_keys();
 }
 
 bool has_keys_over_buckets(const sql::CatalogSnapshot& catalog, const planner::PhysicalPlan& plan) {

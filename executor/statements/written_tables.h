@@ -8,6 +8,8 @@
 
 namespace redquel::executor {
 
+class Transaction;
+
 /// Returns the command of a plan that writes, without its WITH queries; null: it only reads.
 const char* command_of(const planner::PhysicalNode& plan);
 /// Returns true if the plan has a temporary table whose rows go with the transaction. Then even a single statement is one, so that they
@@ -15,6 +17,13 @@ const char* command_of(const planner::PhysicalNode& plan);
 bool empties_on_commit(const planner::PhysicalPlan& plan);
 /// Throws 25006 if the statement writes to a table that is not temporary, or locks rows.
 void refuse_writes(const planner::PlannedStatement& planned, bool is_copy);
+/// Returns true if the plan adds to columns of one row, which need not be read.
+bool adds_to_one_row(const planner::PhysicalNode& plan);
+/// New rows without a key lock nothing, so that others may define their table anew: the values that wait for the commit are not what a plan takes them
+/// for. Throws 40001 then. Where the transaction has definitions of its own, it follows those of others before.
+void check_definitions(const Transaction& transaction, const sql::CatalogSnapshot& catalog);
+/// Returns true if the plan writes in one place only, and the tables there have no foreign keys.
+bool writes_alone(const planner::PhysicalNode& plan);
 /// Returns true if a write of a table may look at another bucket of a cluster: by a foreign key, also of a table that an action reaches. Then
 /// even a single statement is a transaction.
 bool has_keys_over_buckets(const sql::CatalogSnapshot& catalog, const planner::PhysicalPlan& plan);

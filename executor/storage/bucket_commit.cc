@@ -5,6 +5,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <iterator>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -181,6 +182,38 @@ asio::awaitable<bool> forget_commit(BucketSender& sender, CommitName name) {
   std::vector<BucketCall> forgets = calls_of(name, kForgetCommitsScript, false);
   co_await sender.run(std::move(forgets));
   co_return true;
+}
+
+asio::awaitable<void> forget_commits(BucketSender& sender, std::vector<CommitName> names) {
+  std::map<int, std::vector<std::size_t>> by_bucket;
+  for (std::size_t index = 0; index < names.size(); ++index) {
+    for (const int bucket : names[index].buckets) by_bucket[bucket].push_back(index);
+  }
+  const auto call_of = [&](int bucket, const std::vector<std::size_t>& some, const Script& script, bool waits) {
+    BucketCall call{bucket, &script, {}, {}, waits};
+    for (const std::size_t index : some) call.arguments.push_back(names[index].text);
+    return call;
+  };
+  std::vector<BucketCall> fences;
+  for (const auto& [bucket, some] : by_bucket) fences.push_back(call_of(bucket, some, kFencePreparedScript, true));
+  const std::vector<BucketAnswer> states = co_await sender.run(std::move(fences));
+  std::vector<bool> is_applied(names.size(), true);
+  std::size_t number = 0;
+  for (const auto& [bucket, some] : by_bucket) {
+    const BucketAnswer& answer = states[number++];
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const bool is_known = answer.replies != nullptr && answer.is_confirmed && !answer.replies->empty();
+      const Reply* word = is_known ? &(*answer.replies)[0] : nullptr;
+      if (word != nullptr && word->is_array()) word = i < word->child_count ? &word->children()[i] : nullptr;
+      if (word == nullptr || !word->is_text() || word->text != "applied") is_applied[some[i]] = false;
+    }
+  }
+  std::vector<BucketCall> forgets;
+  for (auto& [bucket, some] : by_bucket) {
+    std::erase_if(some, [&](std::size_t index) { return !is_applied[index]; });
+    if (!some.empty()) forgets.push_back(call_of(bucket, some, kForgetCommitsScript, false));
+  }
+  if (!forgets.empty()) co_await sender.run(std::move(forgets));
 }
 
 }  // namespace redquel::executor

@@ -56,5 +56,7 @@ asio::awaitable<bool> is_commit_decided(BucketSender& sender, CommitName name, i
 
 /// Removes an applied commit from the lists of its buckets, if all of them and their replicas have it. Returns false if it stays.
 asio::awaitable<bool> forget_commit(BucketSender& sender, CommitName name);
+/// The same for several commits, with two calls for each bucket. At most 500; those that stay are left to the sweeper.
+asio::awaitable<void> forget_commits(BucketSender& sender, std::vector<CommitName> names);
 
 }  // namespace redquel::executor

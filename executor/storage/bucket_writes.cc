@@ -6,6 +6,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
+#include <deque>
 #include <exception>
 #include <utility>
 
@@ -28,14 +29,50 @@ auto over_buckets(RedisClient& client, Work work) -> decltype(work(std::declval<
   co_return co_await work(buckets);
 }
 
-asio::awaitable<void> forget_later(RedisClient& client, CommitName name) {
+/// The applied commits of this thread that are still to be forgotten, the oldest first.
+struct Forgetting {
+  static constexpr std::size_t kAtOnce = 500;
+  std::deque<CommitName> names;
+  bool is_waiting = false;
+
+  static Forgetting& of_this_thread() {
+    thread_local Forgetting forgetting;
+    return forgetting;
+  }
+};
+
+/// Forgets the commits that are there now.
+asio::awaitable<void> forget(RedisClient& client, std::size_t count) {
+  Forgetting& forgetting = Forgetting::of_this_thread();
+  while (count > 0) {
+    std::vector<CommitName> names;
+    for (; count > 0 && names.size() < Forgetting::kAtOnce; --count) {
+      names.push_back(std::move(forgetting.names.front()));
+      forgetting.names.pop_front();
+    }
+    const auto run = [&names](BucketSender& buckets) { return forget_commits(buckets, std::move(names)); };
+    try {
+      co_await over_buckets(client, run);
+    } catch (const std::exception&) {  // the sweeper does it
+    }
+  }
+}
+
+asio::awaitable<void> forget_later(RedisClient& client) {
+  struct End {
+    Forgetting& forgetting = Forgetting::of_this_thread();
+    ~End() {
+      forgetting.is_waiting = false;
+      forgetting.names.clear();
+    }
+  };
+  const End end;
   asio::steady_timer timer(co_await asio::this_coro::executor);
-  timer.expires_after(kForgetAfter);
-  try {
+  while (!end.forgetting.names.empty()) {
+    const std::size_t count = end.forgetting.names.size();  // those that come meanwhile are too young for this round
+    timer.expires_after(kForgetAfter);
     co_await timer.async_wait(asio::use_awaitable);
-    const auto forget = [name](BucketSender& buckets) { return forget_commit(buckets, name); };
-    co_await over_buckets(client, forget);
-  } catch (const std::exception&) {  // the sweeper does it
+    co_await forget(client, count);
   }
 }
 
@@ -64,7 +101,10 @@ asio::awaitable<std::optional<std::vector<BucketCommitResult::Refusal>>> commit_
                         "a bucket of Redis could not be reached during COMMIT: it is not known whether it took place");
   }
   if (result.state == BucketCommitState::kAborted) co_return std::move(result.refusals);
-  if (result.is_applied) asio::co_spawn(co_await asio::this_coro::executor, forget_later(client, std::move(name)), asio::detached);
+  if (!result.is_applied) co_return std::nullopt;
+  Forgetting& forgetting = Forgetting::of_this_thread();
+  forgetting.names.push_back(std::move(name));
+  if (!std::exchange(forgetting.is_waiting, true)) asio::co_spawn(co_await asio::this_coro::executor, forget_later(client), asio::detached);
   co_return std::nullopt;
 }
 

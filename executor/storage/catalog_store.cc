@@ -299,7 +299,7 @@ std::map<int, std::vector<std::string>> parts_of(const sql::CatalogSnapshot& bas
   for (const sql::Oid table : change.counted_changes) parts.run({"INCR", changes_key(placed(base, table))});
   for (const sql::Oid index : change.building) parts.run({"SET", building_key(index), "1", "PX", std::to_string(kBuildLeaseMilliseconds)});
   if (!parts.has_others() && !by_parts) return {};
-  if (change.roles) throw sql::not_supported("a statement or transaction that changes roles and tables of several buckets");
+  if (change.roles) append_change(parts, *change.roles);
   for (const int bucket : parts.buckets()) parts.run_pieces("HDEL", own_key(sql::bucket_tag(bucket), sql::kRemovalsKey), change.finished_removals);
   parts.run({"SET", home_key(sql::kVersionKey), new_version});
   parts.run({"SET", home_key(sql::kFormatKey), std::to_string(sql::kStoredFormat)});

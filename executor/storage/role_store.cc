@@ -120,6 +120,24 @@ RoleCommit encode_commit(const RoleChange& change) {
   return commit;
 }
 
+void append_change(DefinitionParts& parts, const RoleChange& change) {
+  const std::string roles = sql::home_key(sql::kRolesKey), verifiers = sql::home_key(sql::kVerifiersKey), field(sql::kRolesVersionField);
+  parts.expect_field(roles, field, change.committed->version);
+  for (const auto& [database, version] : change.unchanged_databases) parts.expect_value(sql::home_key(sql::kVersionKey), version);
+  const FieldChanges fields = field_changes(*change.committed, *change.roles);
+  std::vector<std::string> set{field, random_version()};
+  for (const auto& [name, value] : fields.set) set.insert(set.end(), {name, value});
+  parts.run_pieces("HSET", roles, set);
+  parts.run_pieces("HDEL", roles, {fields.removed.begin(), fields.removed.end()});
+  std::vector<std::string> new_verifiers, old_verifiers;
+  for (const auto& [role, verifier] : change.verifiers) {
+    if (verifier.empty()) old_verifiers.push_back(std::to_string(role));
+    else new_verifiers.insert(new_verifiers.end(), {std::to_string(role), verifier});
+  }
+  parts.run_pieces("HSET", verifiers, new_verifiers);
+  parts.run_pieces("HDEL", verifiers, old_verifiers);
+}
+
 asio::awaitable<bool> commit_roles(RedisClient& home, const RoleChange& change) {
   RoleCommit commit = encode_commit(change);
   commit.keys.push_back(sql::home_key(sql::kVersionKey));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/redis/client.h"
+#include "executor/storage/definition_parts.h"
 #include "sql/catalog/role_set.h"
 
 namespace redquel::executor {
@@ -55,6 +56,8 @@ struct RoleCommit {
   std::vector<std::string> keys, arguments;
 };
 RoleCommit encode_commit(const RoleChange& change);
+/// Adds the change to those of a commit over several buckets of a cluster, which has one database and moves the definitions' version.
+void append_change(DefinitionParts& parts, const RoleChange& change);
 
 asio::awaitable<sql::RoleSetPtr> load_roles(RedisClient& home);
 /// All verifiers by role, or one ("": none).

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <memory>
@@ -18,6 +19,10 @@ namespace asio = boost::asio;
 
 /// The commits over several buckets that the reads of a statement may have met. A commit is applied in one bucket after the other: reads that
 /// have seen it in one and not in another must be done again. tests/model/README.md has the proof.
+///
+/// Each bucket numbers the commits that it applies. The reads of a statement belong together if, behind them, each bucket has no record of a
+/// prepared commit, and the number that this thread has seen there before the statement. These commands travel in the write of the reads; only a
+/// new number or a record costs another round trip.
 class SeenCommits {
  public:
   using TablePtr = std::shared_ptr<const sql::TableDef>;
@@ -29,21 +34,29 @@ class SeenCommits {
   /// Returns true if the tables lie in several buckets.
   bool are_possible() const { return tags_.size() > 1; }
 
-  /// Adds commands that read the numbers of the last commits, before anything is read. `take_numbers` reads their replies, from `first` on.
-  void append_numbers(CommandBatch& batch) const;
-  void take_numbers(const Replies& replies, std::size_t first);
+  /// Begins a run of the statement: its reads go by `client`. The executor is that of the thread's event loop. With `looks_once` the commands behind
+  /// the reads are sent behind those of one turn of the event loop; otherwise are_torn() sends them.
+  void begin(RedisClient& client, asio::any_io_executor executor, bool looks_once);
+  /// Called before each read. Sends the commands that precede the first one. `by_client`: the read goes by the client of begin().
+  void note_read(bool by_client);
+  /// Called behind each read. A read that was sent again may have followed the commands behind it.
+  void note_answer(std::uint64_t round_trips);
+  /// Sends the commands that precede the reads, and waits for their replies: reads by other connections may follow.
+  asio::awaitable<void> take_numbers();
 
-  /// Behind the reads. Returns true if they may be torn: a commit over their tables was applied since, or is decided and not applied
-  /// everywhere. It is brought to its end. Without numbers only the second counts. Throws 57P03 if a bucket cannot be reached.
-  asio::awaitable<bool> are_torn(RedisClient& client) const;
+  /// Behind the reads. Returns true if they may be torn: a commit over their tables was applied since the first one, or is decided and not applied
+  /// everywhere. It is brought to its end. Without begin() only the second counts. Throws 57P03 if a bucket cannot be reached.
+  asio::awaitable<bool> are_torn(RedisClient& client);
 
  private:
+  struct Round;
   bool counts(const CommitName& name) const;
+  /// Returns true if the commands in the write of the reads show that no commit has come since this thread has looked last.
+  asio::awaitable<bool> is_quiet();
 
   std::vector<std::string> tags_;
   std::set<sql::Oid> tables_;
-  std::vector<std::int64_t> numbers_;  // of the last commits, by tag
-  std::uint64_t generation_ = 0;       // of the nodes that gave the numbers
+  std::shared_ptr<Round> round_;  // since begin()
 };
 
 /// At the stricter levels: applies commits that the reads of a transaction may have seen in some buckets only. Then counters of changes show

@@ -215,7 +215,7 @@ asio::awaitable<void> WriteUnit::finish_commits_of(RedisClient& client, const sq
   if (!options_.foreign_keys) co_return;
   const TablePtr table = options_.foreign_keys->catalog()->find_table(part.part_of);
   if (!table) co_return;
-  const SeenCommits commits(table->parts);
+  SeenCommits commits(table->parts);
   co_await commits.are_torn(client);
 }
 
@@ -226,8 +226,19 @@ asio::awaitable<void> WriteUnit::finish_references(RedisClient& client) const {
   for (const ForeignKeyDemands::Children& children : demands.children) {
     if (children.key->spans_buckets()) tables.push_back(children.key->referencing());
   }
-  const SeenCommits commits(tables);
+  SeenCommits commits(tables);
   co_await commits.are_torn(client);
+}
+
+bool WriteUnit::may_wait_for_commit() {
+  if (options_.buffer == nullptr || (options_.locks != nullptr && !options_.locks->empty())) return false;
+  if (std::ranges::any_of(tables_, [](const Table& table) { return sql::has_values_elsewhere(table.encoder.table()); })) return false;
+  const auto looks_first = [](const Change& change) { return change.skip_if_exists || change.run_again_if_exists || change.kind == Kind::kIndex; };
+  if (std::ranges::any_of(changes_, looks_first)) return false;
+  return std::ranges::none_of(buckets(), [this](int bucket) {
+    const WriteEncoding encoding(*this, changes_.size(), true, UnitPart{bucket});
+    return encoding.local_violation().has_value() || encoding.foreign_keys().violation.has_value();
+  });
 }
 
 asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {

@@ -407,8 +407,9 @@ asio::awaitable<WriteStatus> commit_definitions(RedisClient& redis, Transaction&
 std::vector<sql::Oid> tables_too_large_for_commit(const Transaction& transaction, std::size_t script_rows) {
   std::vector<sql::Oid> large;
   if (transaction.catalog() == nullptr || transaction.catalog()->take_change().empty()) return large;
-  std::size_t rows = transaction.buffer().changed_rows();
   std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
+  std::map<int, std::size_t> rows;  // by bucket: each has a script of its own
+  for (const TableChangesPtr& changes : all) rows[PlacedTable(*changes->table).bucket()] += changes->size;
   std::erase_if(all, [](const TableChangesPtr& changes) {
     return changes->table->is_mapped() || changes->table->on_commit != sql::TableDef::OnCommit::kPreserveRows;
   });
@@ -416,8 +417,9 @@ std::vector<sql::Oid> tables_too_large_for_commit(const Transaction& transaction
     return std::pair(!is_unseen(*transaction.catalog(), *changes->table), std::numeric_limits<std::size_t>::max() - changes->size);
   });
   for (const TableChangesPtr& changes : all) {
-    if (rows <= script_rows) break;
-    rows -= changes->size;
+    std::size_t& of_bucket = rows[PlacedTable(*changes->table).bucket()];
+    if (of_bucket <= script_rows) continue;
+    of_bucket -= changes->size;
     if (!is_unseen(*transaction.catalog(), *changes->table)) large.push_back(changes->table->oid);
   }
   return large;

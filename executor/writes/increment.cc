@@ -10,6 +10,7 @@
 #include "executor/transaction/increments.h"
 #include "executor/transaction/row_locks.h"
 #include "executor/transaction/transaction.h"
+#include "planner/physical/increment.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -22,7 +23,7 @@ bool is_far_from_bounds(const sql::Datum& value) {
 
 namespace {
 
-const planner::KeyLookup& lookup_of(const planner::PhysicalUpdate& update) { return std::get<planner::KeyLookup>(update.source->node); }
+const planner::KeyLookup& lookup_of(const planner::PhysicalUpdate& update) { return *planner::row_lookup(update); }
 
 }  // namespace
 
@@ -115,6 +116,7 @@ class BufferedIncrement final : public Operator {
 OperatorPtr make_buffered_increment(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context) {
   if (!context.allows_unread_increments || !context.transaction() || !update.may_write_unread || update.added.empty()) return nullptr;
   const sql::TableDef& table = *update.table;
+  if (!table.parts.empty()) return nullptr;
   const auto key = evaluate_key(table, table.primary_key, lookup_of(update).keys[0], context.evaluation());
   if (!key) return nullptr;
   std::string member = sql::TableKeys(table).member(*key);

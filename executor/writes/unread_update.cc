@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/operators/gather.h"
 #include "executor/redis/redis_error.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/locks.h"
@@ -10,6 +11,7 @@
 #include "executor/storage/write_unit.h"
 #include "executor/tables/key_values.h"
 #include "executor/writes/increment.h"
+#include "planner/physical/increment.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/expressions/evaluate.h"
@@ -21,13 +23,15 @@ namespace {
 class UnreadUpdate final : public Operator {
  public:
   UnreadUpdate(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context)
-      : update_(update), context_(context), encoder_(encoder_of(update.table)), counters_(node, context) {}
+      : update_(update), context_(context), counters_(node, context) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    const sql::TableDef& table = *update_.table;
-    const auto& lookup = std::get<planner::KeyLookup>(update_.source->node);
-    const auto key = evaluate_key(table, table.primary_key, lookup.keys[0], context_.evaluation());
+    const planner::KeyLookup& lookup = *planner::row_lookup(update_);
+    const auto key = evaluate_key(*update_.table, update_.table->primary_key, lookup.keys[0], context_.evaluation());
     if (!key) co_return std::nullopt;
+    stored_ = stored_table();
+    encoder_ = encoder_of(stored_);
+    const sql::TableDef& table = *stored_;
     std::vector<sql::Datum> row(table.columns.size());
     for (std::size_t part = 0; part < key->size(); ++part) row[table.position(table.primary_key[part])] = (*key)[part];
     for (const std::size_t position : update_.added) {  // what becomes of nothing is what is added
@@ -50,7 +54,7 @@ class UnreadUpdate final : public Operator {
       throw LockedByOther{{std::string(answer[1].text), std::string(answer[2].text), std::string(answer[3].text)}};
     }
     if (word != "absent" && word != "applied") throw unexpected_reply("EVALSHA", "a result of the update script");
-    if (word == "applied") context_.count_written(table, {.updated = 1});
+    if (word == "applied") context_.count_written(*update_.table, {.updated = 1});
     co_return std::nullopt;
   }
 
@@ -73,9 +77,16 @@ class UnreadUpdate final : public Operator {
     }
   }
 
+  /// Returns the table, or the part of it that has the row.
+  std::shared_ptr<const sql::TableDef> stored_table() const {
+    const auto* gather = std::get_if<planner::Gather>(&update_.source->node);
+    if (gather == nullptr) return update_.table;
+    return update_.table->parts[parts_read(*gather, context_.evaluation()).front()];
+  }
+
   /// The call's keys and arguments.
   void encode(const std::vector<sql::Datum>& row) {
-    const sql::TableDef& table = *update_.table;
+    const sql::TableDef& table = *stored_;
     const RowImage image = encoder_->encode(row, words_);
     const std::string lock = row_lock_field(image.member), locks = lock_key(table);
     keys_ = {table.tag().empty() ? sql::kVersionsKey : words_.store(own_key(table.tag(), sql::kVersionsKey)), words_.store(encoder_->keys().changes()), words_.store(locks), image.key};
@@ -123,6 +134,7 @@ class UnreadUpdate final : public Operator {
 
   const planner::PhysicalUpdate& update_;
   ExecutionContext& context_;
+  std::shared_ptr<const sql::TableDef> stored_;
   std::shared_ptr<const RowEncoder> encoder_;
   std::vector<bool> is_assigned_;  // by position
   Words words_;

@@ -6,6 +6,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <limits>
 
+#include "executor/operators/gather.h"
 #include "executor/runtime/row_store.h"
 #include "executor/storage/row_error.h"
 #include "executor/storage/write_conflict.h"
@@ -85,7 +86,11 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
     const std::vector<std::shared_ptr<const sql::TableDef>> tables = planner::tables_of(source);
     streams_ = tables.empty();
     // The stricter levels check all that they have read.
-    if (context.allows_increments) source_commits_ = SeenCommits(tables);
+    if (context.allows_increments) {
+      source_commits_ = SeenCommits(tables_of_run(source, context.evaluation(), context.parameters));
+      reads_source_once_ = reads_in_one_place(*source);
+      walks_source_ = walks_on_bulk_connection(*source);
+    }
   }
   if (table_->is_mapped()) {
     mapped_ = std::make_shared<MappedUnit>(table_);
@@ -422,7 +427,7 @@ asio::awaitable<void> WriteOperator::write_at_once() {
     co_await write_ahead(std::move(unit_), std::move(finish));
     co_return;
   }
-  co_await execute(unit_);
+  if (!context_.commits_at_once || !unit_.may_wait_for_commit()) co_await execute(unit_);
   if (is_buffered()) unit_.absorb_into(context_.transaction()->buffer());
   take_collected()(unit_);
 }
@@ -458,11 +463,20 @@ asio::awaitable<void> WriteOperator::collect_all() {
 }
 
 asio::awaitable<void> WriteOperator::collect_whole_commits() {
-  CommandBatch numbers;
-  source_commits_.append_numbers(numbers);
-  const RepliesPtr replies = co_await context_.ask(std::move(numbers), counters());
-  source_commits_.take_numbers(*replies, 0);
-  co_await collect_all();
+  /// The commits that the reads of another write, whose source this one is, may meet.
+  struct Restore {
+    ExecutionContext& context;
+    SeenCommits* outer;
+    ~Restore() { context.set_commits(outer); }
+  };
+  {
+    const Restore restore{context_, context_.commits()};
+    const asio::any_io_executor executor = co_await asio::this_coro::executor;
+    source_commits_.begin(context_.redis(), executor, reads_source_once_);
+    context_.set_commits(&source_commits_);
+    if (walks_source_) co_await source_commits_.take_numbers();
+    co_await collect_all();
+  }
   // Nothing is written yet: rows of a source over tables wait.
   if (co_await source_commits_.are_torn(context_.redis())) throw WriteConflict{};
 }

@@ -120,6 +120,7 @@ class WriteOperator : public Operator {
   std::shared_ptr<MappedUnit> mapped_;  // in place of the unit; null: the table is managed
   bool streams_;                        // chunks are written while the source still gives rows
   SeenCommits source_commits_;          // over the buckets that the source reads
+  bool reads_source_once_ = false, walks_source_ = false;
   bool knows_ttl_ = true;               // of the old rows of a mapped table
   bool is_ahead_ = false;               // of the transaction's commit
   bool exchanges_keys_ = false, passes_on_references_ = false;

@@ -9,6 +9,7 @@
 #include "planner/access/set_algebra.h"
 #include "planner/explain/describe_mapped.h"
 #include "planner/explain/describe_redis_scan.h"
+#include "planner/physical/increment.h"
 #include "planner/physical/member_lookup.h"
 #include "planner/physical/ranked_read.h"
 #include "sql/catalog/member_form.h"
@@ -394,7 +395,7 @@ class Describer {
   void write(const Write& n, Change change, const std::set<std::int16_t>& changed = {}) {
     if (n.table->is_mapped()) text = describe_mapped(n);
     else write_managed(sql::any_stored_table(*n.table), change, changed);
-    if (!n.table->parts.empty()) text.round_trips = "1 for rows of one bucket (one script); 3 for several (locks, then a commit over the buckets)";
+    if (!n.table->parts.empty()) text.round_trips = "1 for rows of one bucket (one script); 2 for several (a commit over the buckets)";
   }
   void operator()(const PhysicalInsert& n) { write(n, Change::kInsert); }
   void operator()(const PhysicalUpdate& n) {
@@ -402,14 +403,15 @@ class Describer {
     for (const Assignment& assignment : n.assignments) changed.insert(assignment.number);
     for (const Assignment& assignment : n.generated) changed.insert(assignment.number);
     if (!n.may_write_unread) return write(n, Change::kUpdate, changed);
-    const std::string key = word(sql::TableKeys(*n.table).row_of_member(entry_text(std::get<KeyLookup>(n.source->node).keys[0])));
+    const sql::TableDef& stored = sql::any_stored_table(*n.table);
+    const std::string key = word(sql::TableKeys(stored).row_of_member(entry_text(row_lookup(n)->keys[0])));
     if (n.added.empty()) text.commands.push_back(fmt::format("EVALSHA update_row: HSET {}, or HDEL of NULLs", key));
     for (const std::size_t position : n.added) {
       text.commands.push_back(fmt::format("EVALSHA update_row: HINCRBY {} {}", key, word(n.table->columns[position].field)));
     }
-    for (const sql::Structure& structure : sql::structures_of(*n.table)) {
+    for (const sql::Structure& structure : sql::structures_of(stored)) {
       const bool is_touched = std::ranges::any_of(structure.columns, [&](std::int16_t column) { return changed.contains(column); });
-      if (is_touched) write_entries(*n.table, structure, Change::kUpdate);
+      if (is_touched) write_entries(stored, structure, Change::kUpdate);
     }
     text.round_trips = "1 (one script, all or nothing)";
   }

@@ -274,7 +274,9 @@ struct Describe {
   void operator()(const PhysicalInsert& n) { title("Insert", *n.table); }
   void operator()(const PhysicalUpdate& n) {
     title("Update", *n.table);
-    if (n.may_write_unread) property("Reads", "the row in a transaction block, or where a sum leaves its type; else nothing");
+    if (!n.may_write_unread) return;
+    property("Reads", "the row in a transaction block, or where a sum leaves its type; else nothing");
+    if (!n.table->parts.empty()) property("Buckets", fmt::format("1 of {}", n.table->parts.size()));
   }
   void operator()(const PhysicalDelete& n) { title("Delete", *n.table); }
   void operator()(const PhysicalMerge& n) { title("Merge", *n.table); }

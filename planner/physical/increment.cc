@@ -49,9 +49,18 @@ bool adds_to(const sql::Expression& value, std::uint32_t position) {
   return call->function->name == "+" && is_column(call->arguments[1]) && columns_of(call->arguments[0]).empty();
 }
 
+const KeyLookup* row_lookup(const PhysicalUpdate& update) {
+  const PhysicalNode* source = update.source.get();
+  if (const auto* gather = std::get_if<Gather>(&source->node)) {
+    if (gather->values.size() != 1 || gather->combine != Gather::Combine::kAppend) return nullptr;
+    source = gather->parts.front().get();
+  }
+  return std::get_if<KeyLookup>(&source->node);
+}
+
 std::vector<std::size_t> added_columns(const PhysicalUpdate& update) {
   const sql::TableDef& table = *update.table;
-  const auto* lookup = std::get_if<KeyLookup>(&update.source->node);
+  const KeyLookup* lookup = row_lookup(update);
   if (lookup == nullptr || table.is_mapped() || !update.generated.empty() || table.has_hidden_key()) return {};
   for (const std::uint32_t column : columns_of(lookup->read.condition)) {
     if (!table.in_primary_key(lookup->read.numbers[column])) return {};
@@ -88,7 +97,7 @@ namespace {
 /// One row by its key, of which nothing else is looked at, told or demanded.
 bool is_plain_change_of_one_row(const PhysicalUpdate& update) {
   const sql::TableDef& table = *update.table;
-  const auto* lookup = std::get_if<KeyLookup>(&update.source->node);
+  const KeyLookup* lookup = row_lookup(update);
   if (lookup == nullptr || lookup->keys.size() != 1 || table.is_mapped() || table.has_hidden_key() || !update.generated.empty()) return false;
   if (!table.computed.empty() || table.rows_expire() || table.has_foreign_keys() || update.has_returning || !update.checks.empty() ||
       !update.policy_checks.empty()) {

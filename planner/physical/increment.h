@@ -9,6 +9,8 @@ namespace redquel::planner {
 
 /// Returns true for `n + c` or `n - c` of the column at `position` of the source that reads no other column of the row.
 bool adds_to(const sql::Expression& value, std::uint32_t position);
+/// Returns the lookup by key that is the source of the update, in one bucket if the table lies in several; null: the source is another one.
+const KeyLookup* row_lookup(const PhysicalUpdate& update);
 /// Returns the columns for PhysicalUpdate::added, from the rest of the node.
 std::vector<std::size_t> added_columns(const PhysicalUpdate& update);
 /// Returns the value for PhysicalUpdate::may_write_unread; `added` is set.

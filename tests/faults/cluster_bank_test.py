@@ -7,7 +7,7 @@ import os
 import time
 
 from harness import bank
-from harness.cluster_killer import Killer, leftovers
+from harness.cluster_killer import Killer, Mover, leftovers
 from harness.cluster_nodes import Cluster
 from harness.servers import run_when_it_is_back
 from harness.visitors import end as end_visits
@@ -16,17 +16,21 @@ from harness.waiting import wait_for
 SLOW = True
 LIMIT = 600
 CLIENTS = 6
+SPREAD = "SET redquel.buckets = 8"  # each table in so many buckets
 SECONDS = float(os.environ.get("CLUSTER_BANK_SECONDS", "20"))
 
 
-def run_bank(make_redis, make_server, random, level, replicas):
+def run_bank(make_redis, make_server, random, level, replicas, setting="SET redquel.placement = balanced", moves=False):
     cluster = Cluster(make_redis, masters=3, replicas=replicas)
     servers = [make_server(redis=cluster) for _ in range(2)]
-    bank.set_up(servers[0], "SET redquel.placement = balanced")
+    bank.set_up(servers[0], setting)
     homes = [{node.port for node in cluster.masters if node("KEYS", f"*}}{table}:zset")} for table in bank.TABLES]
     assert len(set().union(*homes)) > 1, "all tables are at one master"
     clients = [bank.Client(servers, number, level, random) for number in range(CLIENTS)]
+    for client in clients:
+        client.locks_rows = "buckets" not in setting
     readers = [bank.Reader(servers, number, level) for number in range(2)]
+    mover = Mover(cluster, random)
     visitors = clients + readers
     for visitor in visitors:
         visitor.start()
@@ -39,6 +43,8 @@ def run_bank(make_redis, make_server, random, level, replicas):
     while (time.monotonic() < end or time.monotonic() < end + 120 and not has_seen_enough()) and not any(visitor.trouble for visitor in visitors):
         time.sleep(random.uniform(1, 4))
         killer.strike()
+        if moves:
+            mover.strike("bank")
     end_visits(visitors, 120)
     with servers[0].connect() as connection:
         run_when_it_is_back(connection, "SELECT 1")
@@ -46,7 +52,7 @@ def run_bank(make_redis, make_server, random, level, replicas):
     wait_for(lambda: not leftovers(cluster), what="the end of all commits and locks")
     kept = bank.check(servers[0], clients)
     print(f"  {level}: {kept} transfers, {sum(len(client.unknown) for client in clients)} of unknown outcome, "
-          f"{sum(client.retries for client in clients)} tried again, {sum(reader.sums for reader in readers)} sums; {killer.deeds}", flush=True)
+          f"{sum(client.retries for client in clients)} tried again, {sum(reader.sums for reader in readers)} sums; {killer.deeds}, {mover.moves} moves", flush=True)
     assert has_seen_enough()
     assert not leftovers(cluster)
 
@@ -61,3 +67,11 @@ def test_cluster_bank_repeatable_read(make_redis, make_server, random):
 
 def test_cluster_bank_masters_are_killed(make_redis, make_server, random):
     run_bank(make_redis, make_server, random, "READ COMMITTED", 1)
+
+
+def test_cluster_bank_in_spread_tables(make_redis, make_server, random):
+    run_bank(make_redis, make_server, random, "READ COMMITTED", 0, SPREAD, moves=True)
+
+
+def test_cluster_bank_in_spread_tables_masters_are_killed(make_redis, make_server, random):
+    run_bank(make_redis, make_server, random, "REPEATABLE READ", 1, SPREAD)

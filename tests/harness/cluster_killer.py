@@ -1,4 +1,5 @@
-"""Ends processes and masters of a Redis Cluster at random moments; finds what they leave there."""
+"""Ends processes and masters of a Redis Cluster at random moments, and moves slots; finds what they leave there."""
+from harness.cluster_nodes import slot_of
 from harness.waiting import wait_for
 
 
@@ -32,6 +33,20 @@ class Killer:
             wait_for(lambda: master.role() == "slave", what="the old master as a replica")
             self.deeds["master"] += 1
             return
+
+
+class Mover:
+    """Moves the slots of tables to other masters, one at a time, as `redis-cli --cluster reshard` does."""
+
+    def __init__(self, cluster, random):
+        self.cluster, self.random, self.moves = cluster, random, 0
+
+    def strike(self, table):
+        tags = sorted({key.partition("}")[0] + "}" for node in self.cluster.masters for key in node("KEYS", f"*}}{table}:*")})
+        slot = slot_of(self.random.choice(tags))
+        owner = self.cluster.owner(slot)
+        self.cluster.move(slot, self.random.choice([node for node in self.cluster.masters if node is not owner]))
+        self.moves += 1
 
 
 def leftovers(cluster):

@@ -11,6 +11,7 @@ from model.workload import KINDS, Run
 LONG = 40 if os.environ.get("LONG_TESTS") else 1
 SPECIAL_KINDS = ("mutex", "expiring", "member", "statements", "drop", "table", "transfer", "one", "read")
 TRANSFERS = ("transfer", "wide transfer", "read", "read")
+QUICK_KINDS = ("transfer", "wide transfer", "quick read", "quick read", "one")
 NONE = frozenset()
 
 
@@ -26,6 +27,7 @@ def holds_in_all_workloads(faults):
     holds(250, faults)
     holds(50, faults, steps=10)
     holds(150, faults, SPECIAL_KINDS)
+    holds(100, faults, QUICK_KINDS, steps=6)
 
 
 def is_needed(protection, faults=Faults(), kinds=KINDS, steps=3, first=0, runs=2000):
@@ -90,6 +92,10 @@ def test_readers_look_at_prepared_records():
 
 def test_readers_compare_lists_of_applied_commits():
     is_needed("compare_lists")
+
+
+def test_readers_trust_only_numbers_that_they_knew_before():
+    is_needed("known_numbers", kinds=QUICK_KINDS, steps=6)
 
 
 def test_readers_look_twice_before_they_call_a_commit_undecided():

@@ -9,7 +9,7 @@ from collections import Counter
 from model.bucket import EXCLUSIVE, HALF_ROW, LIFE, SHARED, Bucket, Part
 from model.cluster import Cluster
 from model.protocol import ABORTED, COMMITTED, Call, commit, recover, sweep
-from model.reader import Hang, Unavailable, ask, is_one_moment, read, read_row
+from model.reader import Hang, Unavailable, ask, is_one_moment, read, read_quickly, read_row
 from model.schedule import Broken, Proxy, Schedule
 
 START = 100
@@ -81,7 +81,7 @@ class Run:
         for step in range(self.steps):
             kind = self.random.choice(self.kinds)
             try:
-                if kind in ("read", "point read", "statements", "table"):
+                if kind in ("read", "quick read", "point read", "statements", "table"):
                     yield from getattr(self, kind.replace(" ", "_"))(proxy, seen)
                     self.counts[kind] += 1
                     continue
@@ -196,10 +196,15 @@ class Run:
         yield [Call(1, "remove_rows", ("old table",), False)]
 
     # Transactions that read.
-    def read(self, proxy, seen):
+    def quick_read(self, proxy, seen):
+        yield from self.read(proxy, seen, True)
+
+    def read(self, proxy, seen, is_quick=False):
         acknowledged = {name for name, record in self.commits.items() if record.result == COMMITTED}
         buckets = list(range(BUCKETS)) if self.random.random() < .6 else self.random.sample(range(BUCKETS), self.random.choice([1, 2]))
-        got = yield from read(proxy, buckets)
+        got = (yield from read_quickly(proxy, buckets)) if is_quick else None
+        if got is None:
+            got = yield from read(proxy, buckets)
         for name, record in self.commits.items():
             found = [name in got[bucket].commits for bucket in record.parts if bucket in got]
             if not found:

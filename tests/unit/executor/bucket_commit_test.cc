@@ -16,7 +16,7 @@ namespace {
 /// Buckets that know in advance which calls come. A call is "<script> <bucket>", with " wait" behind it if it waits for replicas.
 class ExpectingSender final : public BucketSender {
  public:
-  /// An answer: a word, "lost", or a word with " unconfirmed" behind it. "refused": nothing of the round can be sent.
+  /// An answer: a word, two words with a comma between, "lost", or a word with " unconfirmed" behind it. "refused": nothing of the round can be sent.
   void expect(std::vector<std::pair<std::string, std::string>> round) { rounds_.push_back(std::move(round)); }
 
   asio::awaitable<std::vector<BucketAnswer>> run(std::vector<BucketCall> calls) override {
@@ -33,10 +33,12 @@ class ExpectingSender final : public BucketSender {
       const std::string text = std::string(call.script->name()) + " " + std::to_string(call.bucket) + (call.waits ? " wait" : "");
       EXPECT_EQ(text, round[index].first);
       EXPECT_EQ(call.arguments[0], name_.text);
+      most_names_ = std::max(most_names_, call.arguments.size());
       if (round[index].second == "refused") throw sql::SqlError("57P01", "closed");
       answers.push_back(answer(round[index].second));
     }
     time_ += step_;
+    most_names_ = rounds_.empty() ? most_names_ : 0;
     co_return answers;
   }
   std::chrono::milliseconds now() const override { return time_; }
@@ -51,6 +53,13 @@ class ExpectingSender final : public BucketSender {
     asio::io_context loop;
     return run_coroutine(loop, forget_commit(*this, name_));
   }
+  /// Forgets the commit and another one over the same buckets. Returns the most names that a call of the last round had.
+  std::size_t forget_two() {
+    asio::io_context loop;
+    const CommitName other = make_commit_name({5, 3}, std::vector<sql::Oid>{16400});
+    run_coroutine(loop, forget_both(other));
+    return most_names_;
+  }
   bool is_decided() {
     asio::io_context loop;
     return run_coroutine(loop, is_commit_decided(*this, name_, 3));
@@ -59,12 +68,20 @@ class ExpectingSender final : public BucketSender {
   void set_step(std::chrono::milliseconds step) { step_ = step; }
 
  private:
+  asio::awaitable<bool> forget_both(CommitName other) {
+    std::vector<CommitName> names{name_, std::move(other)};
+    co_await forget_commits(*this, std::move(names));
+    co_return true;
+  }
+
   static BucketAnswer answer(std::string word) {
     if (word == "lost") return {};
     const std::size_t blank = word.find(" unconfirmed");
     auto replies = std::make_shared<Replies>();
     ReplyDecoder decoder(1 << 20);
-    decoder.feed(resp::texts({word.substr(0, blank)}));
+    const std::string words = word.substr(0, blank);
+    const std::size_t comma = words.find(',');
+    decoder.feed(comma == std::string::npos ? resp::texts({words}) : resp::texts({words.substr(0, comma), words.substr(comma + 1)}));
     decoder.next(*replies);
     return {replies, blank == std::string::npos};
   }
@@ -72,6 +89,7 @@ class ExpectingSender final : public BucketSender {
   CommitName name_ = make_commit_name({5, 3}, std::vector<sql::Oid>{16400});
   std::deque<std::vector<std::pair<std::string, std::string>>> rounds_;
   std::chrono::milliseconds time_{0}, step_{1};
+  std::size_t most_names_ = 0;  // of a call of the last round
 };
 
 TEST(BucketCommit, PreparesAndAppliesInTwoRounds) {
@@ -168,6 +186,19 @@ TEST(BucketCommit, AReaderAsksTheOtherBucketsAndLooksAgain) {
   EXPECT_TRUE(sender.is_decided());
   sender.expect({{"commit_state 5", "lost"}});
   EXPECT_THROW(sender.is_decided(), sql::SqlError);
+}
+
+TEST(BucketCommit, SeveralAreForgottenByTwoCallsForEachBucket) {
+  ExpectingSender sender;
+  sender.expect({{"fence_prepared 3 wait", "applied,applied"}, {"fence_prepared 5 wait", "applied,applied"}});
+  sender.expect({{"forget_commits 3", "forgotten"}, {"forget_commits 5", "forgotten"}});
+  EXPECT_EQ(sender.forget_two(), 2u);
+  sender.expect({{"fence_prepared 3 wait", "applied,applied"}, {"fence_prepared 5 wait", "applied,prepared"}});
+  sender.expect({{"forget_commits 3", "forgotten"}, {"forget_commits 5", "forgotten"}});
+  EXPECT_EQ(sender.forget_two(), 1u);
+  sender.expect({{"fence_prepared 3 wait", "applied,applied unconfirmed"}, {"fence_prepared 5 wait", "applied,applied"}});
+  sender.forget_two();
+  EXPECT_TRUE(sender.is_done());
 }
 
 TEST(BucketCommit, IsForgottenWhenAllBucketsAndReplicasHaveIt) {

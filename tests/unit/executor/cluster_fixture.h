@@ -110,7 +110,7 @@ class FakeNodes final : public ClusterNodes {
     co_return all;
   }
   std::uint64_t generation() const override { return 7; }
-  std::optional<TcpPlace> node_with_version() const override { return std::nullopt; }
+  std::string version_key() const override { return ""; }
 
   int looks = 0;
   std::vector<std::pair<Slot, TcpPlace>> leaving;

@@ -1,0 +1,129 @@
+#!/usr/bin/python3
+"""The instructions that Redis executes for a command, and for a transaction of redquel: over one Redis and over a cluster of one master. Counted by
+callgrind, so that other programs on the machine change nothing. The difference between the two has two parts: the cluster mode of Redis itself, and
+the commands that redquel sends in addition.
+
+    bench/redis_instructions.py [--build build/release] [--transactions 200] [--only TEXT]
+
+Needs valgrind."""
+import argparse
+import glob
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path[:0] = [os.path.join(ROOT, "tests"), os.path.join(ROOT, "bench")]
+from cluster import BANK, SCHEMA, WORKLOADS, OneRedis
+from harness.cluster_nodes import Cluster, scripts
+from harness.processes import temporary_folder
+from harness.programs import connection_options, psql, run
+from harness.servers import Postgres, Redis, Redquel
+from harness.waiting import wait_for
+from measure import write
+
+TAG = "{460}"  # of the home bucket
+TABLES, ROWS, CLIENTS, CALLS = 3, 300, 4, 1000
+
+
+def wrap_redis(folder):
+    """Puts a redis-server into PATH that runs under callgrind."""
+    path = f"{folder}/redis-server"
+    program = subprocess.run(["which", "redis-server"], capture_output=True, text=True, check=True).stdout.strip()
+    write(path, f'#!/bin/sh\nexec valgrind --quiet --tool=callgrind --callgrind-out-file={folder}/counts.$$ {program} "$@"\n')
+    os.chmod(path, 0o755)
+    os.environ["PATH"] = f"{folder}:{os.environ['PATH']}"
+
+
+def counted(folder, redis):
+    """Returns the instructions of all nodes since the last call."""
+    total = 0
+    for node in redis.nodes:
+        process = getattr(node, "redis", node).process.popen.pid
+        for path in glob.glob(f"{folder}/counts.{process}*"):
+            os.remove(path)
+        subprocess.run(["callgrind_control", "-d", str(process)], stdout=subprocess.DEVNULL, check=True, timeout=60)
+
+        def totals(process=process):
+            texts = [open(path, encoding="utf-8").read() for path in glob.glob(f"{folder}/counts.{process}*")]
+            return [int(number) for text in texts for number in re.findall(r"^totals: (\d+)", text, re.M)]
+        wait_for(totals, what="callgrind's counts")
+        total += sum(totals())
+    return total
+
+
+def commands(connection, build):
+    """The raw commands: what Redis needs for them without redquel."""
+    connection("HSET", TAG + "h", "a", "1", "b", "2")
+
+    def script(text):
+        return ["EVALSHA", connection("SCRIPT", "LOAD", text), "1", TAG + "h"]
+    yield "GET", ["GET", TAG + "x"]
+    yield "HMGET", ["HMGET", TAG + "h", "a", "b"]
+    yield "HSET", ["HSET", TAG + "h", "a", "3"]
+    yield "script: empty", script("return 1")
+    yield "script: five HGET", script("for i = 1, 5 do redis.call('HGET', KEYS[1], 'a') end return 1")
+    yield "script: probe of a moving bucket", script("local tag = string.match(KEYS[1], '^{[^}]*}') return redis.pcall('EXISTS', tag .. 'redquel:moving')")
+    yield "look by script", ["EVALSHA_RO", connection("SCRIPT", "LOAD", scripts(build)["look_at_commits"][0]), "1", TAG + "redquel:prepared", "0"]
+    yield "look: HGET before", ["HGET", TAG + "redquel:commit_numbers", "number"]
+    yield "look: EXISTS behind", ["EXISTS", TAG + "redquel:prepared", TAG + "redquel:moving"]
+
+
+def show(name, figures):
+    one, cluster = figures
+    print(f"{name:34} {one:10.0f} {cluster:10.0f} {one / cluster:8.3f}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build/release")
+    parser.add_argument("--transactions", type=int, default=200)
+    parser.add_argument("--only", default="", help="workloads whose names contain this")
+    options = parser.parse_args()
+    folder, started = temporary_folder(), []
+    wrap_redis(folder)
+
+    def make_redis(*words):
+        started.append(Redis(*words).start())
+        return started[-1]
+    try:
+        places = [OneRedis(make_redis), Cluster(make_redis, masters=1, replicas=0)]
+        print(f"{'instructions of Redis':34} {'one Redis':>10} {'1 master':>10} {'ratio':>8}")
+        connections = [place.nodes[0].connect() for place in places]
+        for names in zip(*(commands(connection, options.build) for connection in connections)):
+            figures = []
+            for (name, words), place, connection in zip(names, places, connections):
+                connection.pipeline([words] * 10)
+                counted(folder, place)
+                connection.pipeline([words] * CALLS)
+                figures.append(counted(folder, place) / CALLS)
+            show(name, figures)
+        for place, connection in zip(places, connections):
+            connection("FLUSHALL")
+            connection.close()
+        servers = []
+        for place in places:
+            servers.append(Redquel(options.build, place, "--threads", "1").start())
+            started.append(servers[-1])
+            for k in range(TABLES):
+                psql(servers[-1], SCHEMA.format(k=k, rows=ROWS))
+            psql(servers[-1], BANK.format(rows=ROWS))
+        program, script = Postgres().binary("pgbench"), f"{folder}/script.sql"
+        for workload in (w for w in WORKLOADS if options.only in w.name):
+            write(script, workload.sql.format(k=0, other=1, rows=ROWS))
+            figures = []
+            for place, server in zip(places, servers):
+                command = [program, "-n", "-M", "prepared", "-f", script, "-c", CLIENTS, "-j", 1]
+                run([*command, "-t", 10, *connection_options(server)], timeout=600)
+                counted(folder, place)
+                run([*command, "-t", options.transactions // CLIENTS, *connection_options(server)], timeout=600)
+                figures.append(counted(folder, place) / options.transactions)
+            show(workload.name, figures)
+    finally:
+        for thing in reversed(started):
+            thing.stop()
+
+
+if __name__ == "__main__":
+    main()
