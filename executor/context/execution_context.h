@@ -183,6 +183,7 @@ class ExecutionContext : public SessionServices, public RunBounds, public Engine
   SeenCommits* commits() const { return commits_; }
   void set_commits(SeenCommits* commits) { commits_ = commits; }
 
+  std::size_t parameters = 0;                    // that the client has given; evaluation().parameters has slots behind them
   bool allows_increments = false;                // READ COMMITTED: what is added to need not be what was read
   bool allows_unread_increments = false;         // the first attempt of a statement outside of a block
   bool commits_at_once = false;                  // the transaction is the statement's own, and its commit verifies and locks what the only write changes

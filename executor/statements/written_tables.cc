@@ -60,7 +60,7 @@ bool writes_alone(const planner::PhysicalNode& plan) {
   const planner::PhysicalNode* write = planner::main_write(plan);
   if (write == nullptr || planner::is_compound_write(plan)) return false;
   const sql::TableDef& table = **planner::table_of(*write);
-  return !table.mapping && !table.has_foreign_keys();
+  return !table.is_mapped() && !table.has_foreign_keys();
 }
 
 bool has_keys_over_buckets(const sql::CatalogSnapshot& catalog, const planner::PhysicalPlan& plan) {
