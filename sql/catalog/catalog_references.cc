@@ -238,6 +238,7 @@ void check_references(const TableDef& table) {
           require(std::ranges::find(mapping.columns, column.number, &Mapping::Column::number) != mapping.columns.end());
         }
         for (std::int16_t slot : mapping.key.slots()) require(slot == KeyTemplate::kFieldSlot || table.find_column(slot) != nullptr);
+        for (const IndexDef& index : table.indexes) require(std::holds_alternative<MappedIndex>(index.storage));
       },
   };
   std::visit(check_storage, table.storage);

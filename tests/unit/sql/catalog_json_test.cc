@@ -78,6 +78,12 @@ TEST(CatalogJson, TablesAreManagedOrMapped) {
   EXPECT_TRUE(std::holds_alternative<ManagedIndex>(read.indexes[2].storage));
 }
 
+TEST(CatalogJson, IndexesOfForeignTablesHaveAKey) {
+  std::string text(kForeign);
+  text.replace(text.find(R"("key":"all")"), 11, R"("key":"")");
+  EXPECT_THROW(decode_table(text), SqlError);
+}
+
 TEST(CatalogJson, StructuresThatOlderVersionsCopiedAreManaged) {
   const TableDef copied = decode_table(
       R"({"oid":7,"name":"t","prefix":"t","columns":[{"number":1,"name":"id","field":"id","type":{"oid":23,"modifier":-1}}],)"
