@@ -27,6 +27,7 @@
 #include "server/status/readiness.h"
 #include "server/status/status_server.h"
 #include "server/worker.h"
+#include "sql/allocator.h"
 #include "sql/connection_hooks.h"
 
 namespace redquel::server {
@@ -119,6 +120,7 @@ class Server::Listener {
   const Listeners& listeners() const { return listeners_; }
 
   bool run(const std::function<void()>& ready) {
+    sql::start_page_thread();
     const MemoryWatch memory(counts_.memory, counts_.figures);
     std::vector<std::thread> threads;
     std::atomic<bool> clean = true;

@@ -276,6 +276,7 @@ void Worker::publish_figures(std::chrono::nanoseconds delay) {
   figures.last_turn.set(steady_nanoseconds());
   figures.event_loop_delay.note(static_cast<std::uint64_t>(delay.count()));
   figures.publish(engines_->redis_statistics());
+  figures.compare_clocks();
   // One worker asks for all.
   if (counts_.figures.pings_redis && options_.index == 0 && !is_pinging_ && !draining_) {
     is_pinging_ = true;

@@ -31,6 +31,11 @@ std::optional<AllocatorFigures> allocator_figures() {
   return AllocatorFigures{.active = figure("stats.active"), .resident = figure("stats.resident")};
 }
 
+void start_page_thread() {
+  bool is_on = true;
+  if (mallctl != nullptr) mallctl("background_thread", nullptr, nullptr, &is_on, sizeof is_on);
+}
+
 void return_free_pages() {
   if (mallctl != nullptr) mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0);  // of all arenas
 }

@@ -16,6 +16,10 @@ struct AllocatorFigures {
 /// Takes about 40 µs.
 std::optional<AllocatorFigures> allocator_figures();
 
+/// From now on a thread of the allocator gives pages back that have been free for some time. Otherwise the threads that allocate do so, which
+/// takes up to a tenth of a second of a statement's thread.
+void start_page_thread();
+
 /// Gives the pages that the allocator keeps for later back to the system.
 void return_free_pages();
 

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "executor/context/morsels.h"
 #include "executor/context/thread_safety.h"
 #include "executor/operators/batch_pieces.h"
@@ -6,6 +8,7 @@
 #include "executor/operators/rows_before_error.h"
 #include "executor/operators/sequence_evaluation.h"
 #include "executor/runtime/computation.h"
+#include "executor/runtime/event_loop_turn.h"
 
 namespace redquel::executor {
 
@@ -73,6 +76,8 @@ class ProjectOperator final : public Operator, public SharedOperator {
   }
 
   asio::awaitable<std::optional<sql::Batch>> next_of_pieces() {
+    if (!turn_) turn_.emplace();
+    if (turn_->is_over()) co_await turn_->yield();  // a batch may have hundreds of pieces
     if (pieces_.is_empty()) {
       std::optional<sql::Batch> batch = co_await input_->next();
       if (!batch) co_return std::nullopt;
@@ -90,6 +95,7 @@ class ProjectOperator final : public Operator, public SharedOperator {
   ExpressionList expressions_;
   RowsBeforeError before_error_;
   BatchPieces pieces_;
+  std::optional<EventLoopTurn> turn_;  // of pieces; other projections read no clock
   OperatorPtr input_;
   ExecutionContext& context_;
 };

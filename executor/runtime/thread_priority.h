@@ -12,6 +12,6 @@ void lower_priority();
 void request_slice(std::chrono::microseconds length);
 
 /// The slice of threads that serve many sessions: they wait for each other often and do little each time.
-inline constexpr std::chrono::microseconds kServiceSlice{100};
+inline constexpr std::chrono::microseconds kServiceSlice{200};
 
 }  // namespace redquel::executor

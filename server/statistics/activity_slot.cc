@@ -36,12 +36,20 @@ void ActivitySlot::begin(std::string_view text, std::int64_t now) {
     query_id_.store(0, std::memory_order_relaxed);
     if (transaction_started_.load(std::memory_order_relaxed) == 0) transaction_started_.store(now, std::memory_order_relaxed);
     const std::size_t bytes = kept_bytes(text);
+    // Sessions often run one statement again and again. The owner alone writes, so it may read its text as plain bytes.
+    static_assert(sizeof(text_) == sizeof(std::uint64_t) * std::tuple_size_v<decltype(text_)>);
+    if (bytes == text_bytes_.load(std::memory_order_relaxed) && std::memcmp(static_cast<const void*>(text_.data()), text.data(), bytes) == 0) return;
     text_bytes_.store(static_cast<std::uint32_t>(bytes), std::memory_order_relaxed);
-    for (std::size_t i = 0; i < bytes; i += sizeof(std::uint64_t)) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, text.data() + i, std::min(sizeof word, bytes - i));
+    std::uint64_t word = 0;
+    std::size_t i = 0;
+    for (; i + sizeof word <= bytes; i += sizeof word) {
+      std::memcpy(&word, text.data() + i, sizeof word);
       text_[i / sizeof word].store(word, std::memory_order_relaxed);
     }
+    if (i == bytes) return;
+    word = 0;
+    std::memcpy(&word, text.data() + i, bytes - i);
+    text_[i / sizeof word].store(word, std::memory_order_relaxed);
   });
 }
 

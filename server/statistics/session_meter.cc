@@ -1,8 +1,5 @@
 #include "server/statistics/session_meter.h"
 
-#include <charconv>
-
-#include "executor/runtime/clock.h"
 #include "sql/ascii.h"
 #include "sql/sqlstate.h"
 
@@ -29,9 +26,8 @@ StatementKind kind_of_text(std::string_view text) {
 
 /// Returns the number at the end of a command tag; 0: there is none.
 std::uint64_t rows_of(std::string_view tag) {
-  std::uint64_t rows = 0;
-  const std::string_view number = tag.substr(tag.rfind(' ') + 1);
-  std::from_chars(number.data(), number.data() + number.size(), rows);
+  std::uint64_t rows = 0, unit = 1;
+  for (std::size_t i = tag.size(); i > 0 && tag[i - 1] >= '0' && tag[i - 1] <= '9'; --i, unit *= 10) rows += unit * static_cast<std::uint64_t>(tag[i - 1] - '0');
   return rows;
 }
 
@@ -71,8 +67,7 @@ void SessionMeter::begin_statement(std::string_view text) {
   query_id_ = 0;
   round_trips_ = redis_->round_trips;
   commands_ = redis_->commands;
-  statement_started_ = executor::now_microseconds();
-  listed_->activity.begin(text, statement_started_);
+  listed_->activity.begin(text, thread_.microseconds_of(message_began_));
 }
 
 void SessionMeter::end_statement(std::string_view text, sql::Oid role, std::string_view tag) {
@@ -110,7 +105,7 @@ void SessionMeter::fail_statement(std::string_view sqlstate, std::string_view te
 
 void SessionMeter::rest(TransactionStatus status) {
   if (!listed_) return;
-  // The end of the last statement was a moment ago: the clocks need not be read again.
+  // The end of the last statement was a moment ago: the clock need not be read again.
   const bool has_ended = is_running_ && measured_from_ != message_began_;
   const std::uint64_t now = has_ended ? measured_from_ : steady_nanoseconds();
   const bool is_idle = status == TransactionStatus::kIdle;
@@ -118,10 +113,7 @@ void SessionMeter::rest(TransactionStatus status) {
     counts_->active_nanoseconds.add(now - began_);
     if (is_idle) (has_failed_ || has_rolled_back_ ? counts_->rollbacks : counts_->commits).add();
   }
-  if (is_running_ || rested_ == logged_in_) {
-    const auto microseconds = static_cast<std::int64_t>((now - message_began_) / 1000);
-    listed_->activity.rest(state_of(status), has_ended ? statement_started_ + microseconds : executor::now_microseconds());
-  }
+  if (is_running_ || rested_ == logged_in_) listed_->activity.rest(state_of(status), thread_.microseconds_of(now));
   if (is_idle) has_failed_ = has_rolled_back_ = false;
   was_in_transaction_ = !is_idle;
   is_running_ = false;

@@ -59,7 +59,6 @@ class SessionMeter {
   ServerCounts& server_;
   ThreadCounts& thread_;
   std::shared_ptr<ListedSession> listed_;  // null before the login
-  std::int64_t statement_started_ = 0;  // µs since 2000-01-01 UTC, of `message_began_`
   DatabaseCounts* counts_ = nullptr;
   const executor::ExecutionCounters* redis_ = nullptr;  // null before the login
   std::uint64_t round_trips_ = 0, commands_ = 0;        // of `redis_`, when the statement began

@@ -11,6 +11,7 @@
 
 #include "executor/redis/executor_counts.h"
 #include "executor/redis/shared_connection.h"
+#include "executor/runtime/clock.h"
 #include "server/statistics/counts.h"
 #include "server/statistics/statement_counts.h"
 #include "sql/relation_counts.h"
@@ -30,6 +31,10 @@ struct DatabaseCounts {
   Count session_nanoseconds, active_nanoseconds, idle_in_transaction_nanoseconds;
   sql::RelationCounts relations;
 };
+
+inline std::uint64_t steady_nanoseconds() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
 
 /// The figures of one worker thread. It alone writes; any thread reads.
 class ThreadCounts {
@@ -52,6 +57,11 @@ class ThreadCounts {
   /// Nanoseconds of the steady clock: the event loop's last turn, and Redis's last answer to a ping; 0: none yet.
   Count last_turn, redis_answered;
 
+  /// Returns µs since 2000-01-01 UTC of a moment of the steady clock, without another reading of a clock. For the owner.
+  std::int64_t microseconds_of(std::uint64_t nanoseconds) const { return clock_difference_ + static_cast<std::int64_t>(nanoseconds / 1000); }
+  /// Follows steps of the system's clock. The owner calls it a few times in a second.
+  void compare_clocks() { clock_difference_ = clock_difference(); }
+
   /// Calls `visit` with each database's name and figures.
   template <class Visit>
   void visit_databases(const Visit& visit) const {
@@ -64,13 +74,12 @@ class ThreadCounts {
   }
 
  private:
+  static std::int64_t clock_difference() { return executor::now_microseconds() - static_cast<std::int64_t>(steady_nanoseconds() / 1000); }
+
+  std::int64_t clock_difference_ = clock_difference();
   mutable std::mutex mutex_;  // of what follows; the owner takes it for a new database and for an error
   std::map<std::string, std::unique_ptr<DatabaseCounts>> databases_;
   std::map<std::string, std::uint64_t> errors_;
 };
-
-inline std::uint64_t steady_nanoseconds() {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
-}
 
 }  // namespace redquel::server
