@@ -108,7 +108,7 @@ class RowCopy {
 
 asio::awaitable<void> copy_rows(DdlContext& context, TablePtr before, TablePtr after, RowConverter& converter, TableChangesPtr changes) {
   sql::ProgressReport progress(context.session.progress.get(), sql::LongWork::kRewrite, before->oid);
-  if (!changes && converter.keeps_values() && may_relocate(before, after)) {
+  if (before->parts.empty() && after->parts.empty() && !changes && converter.keeps_values() && may_relocate(before, after)) {
     co_return co_await relocate_rows(context, std::move(before), std::move(after), progress);
   }
   RowCopy copy(context, std::move(before), std::move(after), converter, std::move(changes), progress);
