@@ -42,10 +42,8 @@ class StatementSnapshot {
   SeenCommits commits_;
   std::unique_ptr<RedisRequest> request_;
   std::vector<std::string> counters_;
-  // Of the request, where it goes to several buckets.
-  ExecutionCounters sent_;
   ExecutionCounters* session_counters_ = nullptr;
-  bool looks_once_ = false, is_late_ = false;
+  bool looks_once_ = false;
 };
 
 }  // namespace redquel::executor

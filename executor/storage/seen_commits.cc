@@ -27,33 +27,48 @@ SeenCommits::SeenCommits(const std::vector<TablePtr>& tables) {
 
 /// The reads of one run, and the commands around them.
 struct SeenCommits::Round {
-  Round(RedisClient& client_, asio::any_io_executor executor_, std::vector<std::string> tags_, bool looks_once_)
-      : client(client_), executor(std::move(executor_)), tags(std::move(tags_)), looks_once(looks_once_) {}
+  Round(RedisClient& client_, asio::any_io_executor executor_, std::vector<std::string> tags_, bool looks_once_, CommandBatch more_)
+      : client(client_), executor(std::move(executor_)), tags(std::move(tags_)), looks_once(looks_once_), more(std::move(more_)) {}
 
   void send_before() {
     CommandBatch batch;
     for (const std::string& tag : tags) batch.add("HGET", own_key(tag, sql::kCommitNumbersKey), "number");
+    batch.append_batch(more);
     before = client.start(std::move(batch), &before_counts);
   }
 
   /// Records come first: a commit that leaves them meanwhile has a new number.
-  void send_behind() {
+  CommandBatch commands_behind() const {
     CommandBatch batch;
     for (const std::string& tag : tags) {
       batch.add("EXISTS", own_key(tag, sql::kPreparedKey), own_key(tag, sql::kMovingKey));
       batch.add("HGET", own_key(tag, sql::kCommitNumbersKey), "number");
     }
+    return batch;
+  }
+
+  void send_behind() {
     reads_before_look = reads;
-    behind = client.start(std::move(batch), &behind_counts);
+    behind = client.start(commands_behind(), &behind_counts);
+  }
+
+  /// Returns true if the replies to commands_behind() show no record, and the numbers of before the reads.
+  bool are_unchanged(const Replies& replies) const {
+    const auto is_error = [](const Reply& reply) { return reply.is_error(); };
+    if (replies.generation() != generation || std::ranges::any_of(replies.all(), is_error)) return false;
+    for (std::size_t index = 0; index < tags.size(); ++index) {
+      if (replies.integer(2 * index) != 0 || number_of(replies, 2 * index + 1) != numbers[index]) return false;
+    }
+    return true;
   }
 
   asio::awaitable<void> take_before() {
     if (!before) co_return;
     const std::unique_ptr<RedisRequest> request = std::move(before);
-    const RepliesPtr replies = co_await request->replies();
-    replies->or_throw();
-    generation = replies->generation();
-    for (std::size_t index = 0; index < tags.size(); ++index) numbers.push_back(number_of(*replies, index));
+    replies_before = co_await request->replies();
+    replies_before->or_throw();
+    generation = replies_before->generation();
+    for (std::size_t index = 0; index < tags.size(); ++index) numbers.push_back(number_of(*replies_before, index));
   }
 
   static std::int64_t number_of(const Replies& replies, std::size_t index) {
@@ -67,10 +82,12 @@ struct SeenCommits::Round {
   asio::any_io_executor executor;
   std::vector<std::string> tags;
   bool looks_once;
+  CommandBatch more;
   std::size_t reads = 0, reads_before_look = 0;
   bool has_begun = false, goes_elsewhere = false, was_sent_again = false;
   ExecutionCounters before_counts, behind_counts;
   std::unique_ptr<RedisRequest> before, behind;
+  RepliesPtr replies_before;
   std::vector<std::int64_t> numbers;  // of the last commits before the reads, by tag
   std::uint64_t generation = 0;       // of the nodes that gave the numbers
 };
@@ -107,24 +124,33 @@ class KnownNumbers {
 
 }  // namespace
 
-void SeenCommits::begin(RedisClient& client, asio::any_io_executor executor, bool looks_once) {
-  round_ = std::make_shared<Round>(client, std::move(executor), tags_, looks_once);
+void SeenCommits::begin(RedisClient& client, asio::any_io_executor executor, bool looks_once, CommandBatch more) {
+  round_ = std::make_shared<Round>(client, std::move(executor), tags_, looks_once, std::move(more));
 }
+
+ExecutionCounters SeenCommits::counters() const {
+  ExecutionCounters sum;
+  if (round_) (sum += round_->before_counts) += round_->behind_counts;
+  sum.round_trips = 0;
+  return sum;
+}
+
+const Reply& SeenCommits::reply_before(std::size_t index) const { return (*round_->replies_before)[tags_.size() + index]; }
 
 void SeenCommits::note_read(bool by_client) {
   if (!round_) return;
   round_->goes_elsewhere = round_->goes_elsewhere || !by_client;
+  // Behind the reads that are ready to be sent; and before the write of what is sent from here on, which a handler behind this one begins.
+  if (round_->reads++ == 0 && round_->looks_once) asio::post(round_->executor, [weak = std::weak_ptr(round_)] { look_behind(weak.lock()); });
   if (!std::exchange(round_->has_begun, true)) round_->send_before();
-  if (round_->reads++ > 0 || !round_->looks_once) return;
-  // Behind the reads that are ready to be sent, and before the write of what is on its way since now.
-  asio::post(round_->executor, [weak = std::weak_ptr(round_)] {
-    const std::shared_ptr<Round> round = weak.lock();
-    if (!round || round->goes_elsewhere) return;
-    try {
-      round->send_behind();
-    } catch (const sql::SqlError&) {  // the reads fail, too
-    }
-  });
+}
+
+void SeenCommits::look_behind(const std::shared_ptr<Round>& round) {
+  if (!round || round->goes_elsewhere) return;
+  try {
+    round->send_behind();
+  } catch (const sql::SqlError&) {  // the reads fail, too
+  }
 }
 
 void SeenCommits::note_answer(std::uint64_t round_trips) {
@@ -140,18 +166,24 @@ asio::awaitable<void> SeenCommits::take_numbers() {
 
 asio::awaitable<bool> SeenCommits::is_quiet() {
   const std::shared_ptr<Round> round = round_;
-  const bool is_behind = round->behind && round->reads == round->reads_before_look && !round->goes_elsewhere && !round->was_sent_again;
-  if (!is_behind) co_return false;
-  const RepliesPtr replies = co_await round->behind->replies();
-  const auto is_error = [](const Reply& reply) { return reply.is_error(); };
-  if (round->behind_counts.round_trips > 1 || replies->generation() != round->generation || std::ranges::any_of(replies->all(), is_error)) co_return false;
   KnownNumbers& known = KnownNumbers::of_this_thread();
-  bool is_quiet = true;
-  for (std::size_t index = 0; index < tags_.size(); ++index) {
-    const std::int64_t number = Round::number_of(*replies, 2 * index + 1);
-    is_quiet = is_quiet && replies->integer(2 * index) == 0 && number == round->numbers[index] && known.has(tags_[index], number, round->generation);
+  const auto note = [&] {
+    for (std::size_t index = 0; index < tags_.size(); ++index) known.note(tags_[index], round->numbers[index], round->generation);
+  };
+  if (round->behind && round->reads == round->reads_before_look && !round->goes_elsewhere && !round->was_sent_again) {
+    const RepliesPtr replies = co_await round->behind->replies();
+    if (!round->are_unchanged(*replies)) co_return false;
+    bool are_known = round->behind_counts.round_trips <= 1;
+    for (std::size_t index = 0; index < tags_.size(); ++index) are_known = are_known && known.has(tags_[index], round->numbers[index], round->generation);
+    if (are_known) {
+      note();
+      co_return true;
+    }
   }
-  for (std::size_t index = 0; is_quiet && index < tags_.size(); ++index) known.note(tags_[index], round->numbers[index], round->generation);
+  // Once all reads are answered, the numbers of before them are enough.
+  const RepliesPtr replies = co_await round->client.execute(round->commands_behind(), &round->behind_counts);
+  const bool is_quiet = round->are_unchanged(*replies);
+  if (is_quiet) note();
   co_return is_quiet;
 }
 

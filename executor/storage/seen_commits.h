@@ -35,14 +35,19 @@ class SeenCommits {
   bool are_possible() const { return tags_.size() > 1; }
 
   /// Begins a run of the statement: its reads go by `client`. The executor is that of the thread's event loop. With `looks_once` the commands behind
-  /// the reads are sent behind those of one turn of the event loop; otherwise are_torn() sends them.
-  void begin(RedisClient& client, asio::any_io_executor executor, bool looks_once);
+  /// the reads are sent behind those of one turn of the event loop; otherwise are_torn() sends them. `more`: commands that precede the reads, too.
+  void begin(RedisClient& client, asio::any_io_executor executor, bool looks_once, CommandBatch more = {});
   /// Called before each read. Sends the commands that precede the first one. `by_client`: the read goes by the client of begin().
   void note_read(bool by_client);
   /// Called behind each read. A read that was sent again may have followed the commands behind it.
   void note_answer(std::uint64_t round_trips);
   /// Sends the commands that precede the reads, and waits for their replies: reads by other connections may follow.
   asio::awaitable<void> take_numbers();
+  /// After take_numbers(): the reply to a command of `more`.
+  const Reply& reply_before(std::size_t index) const;
+
+  /// Returns the traffic of the commands around the reads, whose round trip they share.
+  ExecutionCounters counters() const;
 
   /// Behind the reads. Returns true if they may be torn: a commit over their tables was applied since the first one, or is decided and not applied
   /// everywhere. It is brought to its end. Without begin() only the second counts. Throws 57P03 if a bucket cannot be reached.
@@ -50,6 +55,7 @@ class SeenCommits {
 
  private:
   struct Round;
+  static void look_behind(const std::shared_ptr<Round>& round);
   bool counts(const CommitName& name) const;
   /// Returns true if the commands in the write of the reads show that no commit has come since this thread has looked last.
   asio::awaitable<bool> is_quiet();

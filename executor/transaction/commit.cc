@@ -282,6 +282,8 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
 
 /// Locks that the committing script verifies and gives back: each about two microseconds of Redis.
 constexpr std::size_t kLocksPerScript = 10'000;
+/// Rows that one script writes at all: two seconds of Redis.
+constexpr std::size_t kMostRowsOfScript = 100'000;
 
 /// Returns true if rows of the table can be written before the commit: no other session reads its place, and only its own rows decide
 /// whether they fit.
@@ -418,7 +420,8 @@ std::vector<sql::Oid> tables_too_large_for_commit(const Transaction& transaction
   });
   for (const TableChangesPtr& changes : all) {
     std::size_t& of_bucket = rows[PlacedTable(*changes->table).bucket()];
-    if (of_bucket <= script_rows) continue;
+    // Parts of a table have no other place.
+    if (of_bucket <= (changes->table->part_of != 0 ? kMostRowsOfScript : script_rows)) continue;
     of_bucket -= changes->size;
     if (!is_unseen(*transaction.catalog(), *changes->table)) large.push_back(changes->table->oid);
   }

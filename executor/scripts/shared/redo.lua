@@ -13,7 +13,7 @@ local function redo_of(name, keys, argv)
   end
   local function take()
     p = p + 1
-    return tonumber(argv[p - 1])
+    return argv[p - 1] + 0
   end
   local function skip(count) p = p + count end
   local function put(word) words[#words + 1] = word end
