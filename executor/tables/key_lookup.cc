@@ -125,7 +125,7 @@ class UniqueLookupOperator final : public SourceOperator {
     for (std::size_t index = 0; index < fields.size(); ++index) {
       if (now->text(index) != owners.text(index)) co_return true;
     }
-    const SeenCommits commits(reader_.table().parts);
+    SeenCommits commits(reader_.table().parts);
     co_return co_await commits.are_torn(context_.redis());
   }
 
