@@ -122,12 +122,15 @@ asio::awaitable<void> copy_rows(DdlContext& context, TablePtr before, TablePtr a
 }
 
 SqlError as_build_error(const SqlError& error, const sql::TableDef& table) {
-  if (error.sqlstate() != sqlstate::kUniqueViolation) return error;
+  const bool is_exclusion = error.sqlstate() == sqlstate::kExclusionViolation;
+  if (error.sqlstate() != sqlstate::kUniqueViolation && !is_exclusion) return error;
   std::string detail = error.detail();
+  if (const std::size_t word = detail.rfind("existing key "); is_exclusion && word != std::string::npos) detail.erase(word, sizeof("existing ") - 1);
   if (const std::size_t end = detail.rfind(" already exists."); end != std::string::npos) detail.replace(end, std::string::npos, " is duplicated.");
   const std::string& message = error.message();
   const std::size_t quote = message.find('"');
-  SqlError failure(sqlstate::kUniqueViolation, "could not create unique index " + (quote == std::string::npos ? "" : message.substr(quote)));
+  const std::string made = is_exclusion ? "could not create exclusion constraint " : "could not create unique index ";
+  SqlError failure(error.sqlstate(), made + (quote == std::string::npos ? "" : message.substr(quote)));
   return std::move(failure).detail(detail).schema(table.schema).table(table.name).constraint(error.constraint());
 }
 

@@ -75,6 +75,7 @@ ForeignKey::ForeignKey(const sql::ForeignKeyDef& definition, TablePtr referencin
     if (index == referenced_->indexes.end()) throw SqlError(sqlstate::kDataCorrupted, "a foreign key refers to an index that does not exist");
     for (const sql::IndexDef::Part& part : index->parts) key_columns_.push_back(part.column);
   }
+  refers_by_value_ = !is_primary_ && sql::lies_by_value(*referenced_, key_columns_);
   for (std::int16_t number : key_columns_) {
     const auto at = std::ranges::find(definition_.referenced_columns, number);
     key_order_.push_back(static_cast<std::size_t>(at - definition_.referenced_columns.begin()));
@@ -114,7 +115,7 @@ bool ForeignKey::refers_to_itself() const { return whole_oid(*referencing_) == w
 
 std::optional<std::size_t> ForeignKey::part_of_place(std::span<const sql::Datum> values) const {
   if (!referenced_->spread || referenced_->spread->places.empty()) return std::nullopt;
-  if (!is_primary_ && sql::lies_by_value(*referenced_, key_columns_)) {
+  if (refers_by_value_) {
     return sql::part_of_unique_value(*referenced_, sql::TableKeys(*referenced_).unique_field(key_columns_, values));
   }
   const auto found = std::ranges::find(key_columns_, referenced_->spread->column);
@@ -132,7 +133,7 @@ bool ForeignKey::concerns(Row row) const {
 }
 
 std::string ForeignKey::uniques_key(std::span<const sql::Datum> values, std::string_view field) const {
-  const bool is_in_part = !referenced_->parts.empty() && !sql::lies_by_value(*referenced_, key_columns_);
+  const bool is_in_part = !referenced_->parts.empty() && !refers_by_value_;
   const sql::TableDef& stored = is_in_part ? *referenced_->parts[*part_of_place(values)] : *referenced_;
   return sql::TableKeys(stored).uniques_with(key_columns_, field);
 }

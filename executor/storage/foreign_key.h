@@ -40,8 +40,10 @@ class ForeignKey {
   const TablePtr& referencing() const { return referencing_; }
   const TablePtr& referenced() const { return referenced_; }
 
-  /// Returns true if the tables lie in two buckets of a cluster, or one of them in several.
-  bool spans_buckets() const { return !referencing_->parts.empty() || !referenced_->parts.empty() || referencing_->tag() != referenced_->tag(); }
+  /// Returns true if the tables lie in two buckets of a cluster, or one of them in several, or if the row may lie elsewhere than the value.
+  bool spans_buckets() const {
+    return refers_by_value_ || !referencing_->parts.empty() || !referenced_->parts.empty() || referencing_->tag() != referenced_->tag();
+  }
   /// Returns true if the tables are one.
   bool refers_to_itself() const;
   /// Returns true if the row, which has no NULL, refers to a place in the referenced part. A row that can refer to nothing belongs to the first part.
@@ -100,6 +102,7 @@ class ForeignKey {
   std::vector<std::int16_t> key_columns_;                                  // in the order of the referenced index
   std::vector<std::size_t> key_order_;                                     // of each key column, in the foreign key
   bool is_primary_ = false;
+  bool refers_by_value_ = false;  // to a unique value that lies by value
   sql::OmittedParts omitted_;  // of members in the sets of references
 };
 using ForeignKeyPtr = std::shared_ptr<const ForeignKey>;

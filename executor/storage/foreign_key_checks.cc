@@ -21,6 +21,8 @@ std::string id_of(const ForeignKey& key, const std::string& place) {
   return std::to_string(key.definition().oid) + ":" + std::to_string(key.referencing()->oid) + ":" + place;
 }
 
+std::string constraint_at(const ForeignKey& key, const std::string& place) { return std::to_string(key.definition().oid) + ":" + place; }
+
 std::vector<sql::Datum> copy_of(ForeignKey::Row row) { return {row.begin(), row.end()}; }
 
 /// Returns true if the row, of a table that refers to itself, leaves the place itself.
@@ -74,10 +76,12 @@ void ForeignKeyChecks::need(const ForeignKey& key, std::size_t change, Row befor
   std::optional<std::string> old_set, new_set;
   if (!before.empty()) old_set = key.own_set(before);
   if (!after.empty()) new_set = key.own_set(after);
+  // A row that moves to another part may refer to the value that it referred to before.
+  const bool refers_alike = old_set && new_set && sql::without_tag(*old_set) == sql::without_tag(*new_set);
   if (old_set && !is_written_) {
     const std::string member = member_of(*key.referencing(), before);
-    const bool stays = old_set == new_set, has_another_key = stays && member != member_of(*key.referencing(), after);
-    if (!stays || has_another_key) leaving_[*old_set].insert(member);
+    const bool has_another_key = refers_alike && (old_set != new_set || member != member_of(*key.referencing(), after));
+    if (!refers_alike || has_another_key) leaving_[*old_set].insert(member);
     if (has_another_key) staying_[*old_set].push_back(change);
   }
   if (after.empty()) return;
@@ -87,7 +91,7 @@ void ForeignKeyChecks::need(const ForeignKey& key, std::size_t change, Row befor
     if (is_mixed && !was_mixed && key.is_of_first_part()) needs_.push_back({std::nullopt, {}, &key, change, copy_of(after)});
     return;
   }
-  if (old_set == new_set || !key.concerns(after)) return;
+  if (refers_alike || !key.concerns(after)) return;
   std::optional<ReferencedPlace> place = key.place_of(after);
   if (!place) {
     needs_.push_back({std::nullopt, {}, &key, change, copy_of(after)});
@@ -106,6 +110,7 @@ void ForeignKeyChecks::release(const ForeignKey& key, std::size_t change, Row be
   if (old_id == new_id) return;
   if (old_place && releases_.try_emplace(id_of(key, old_id), Release{change, &key, copy_of(before), !after.empty()}).second) {
     release_order_.push_back(id_of(key, old_id));
+    given_up_.try_emplace(constraint_at(key, old_id), id_of(key, old_id));
   }
   if (new_place && !is_written_) provided_[new_id].push_back(change);
 }
@@ -136,8 +141,9 @@ ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsAct
     }
     const std::string id = need.place->id();
     if (is_provided(id)) continue;
-    if (const auto found = releases_.find(id_of(key, id)); found != releases_.end() && is_active(found->second.change)) {
-      const Release& release = found->second;
+    const auto given_up = given_up_.find(constraint_at(key, id));
+    if (given_up != given_up_.end() && is_active(releases_.at(given_up->second).change)) {
+      const Release& release = releases_.at(given_up->second);
       violate(release.change == need.change ? key.still_referenced(release.row, settings) : key.missing(need.row, settings));
       continue;
     }
@@ -155,7 +161,7 @@ ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsAct
       }
     }
     if (exists && !*exists) violate(key.missing(need.row, settings));
-    if (!exists) demands.parents.push_back({*need.place, &key, &need.row});
+    if (!exists) demands.parents.push_back({*need.place, &key, &need.row, need.change});
   }
   for (const std::string& id : release_order_) {
     const Release& release = releases_.at(id);
@@ -169,7 +175,7 @@ ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsAct
     const std::optional<std::string> set = key.set_of_references(release.row);
     if (!set) continue;
     if (any_active(staying_, *set)) violate(key.still_referenced(release.row, settings));
-    ForeignKeyDemands::Children children{*set, {}, &key, &release.row, release.is_update};
+    ForeignKeyDemands::Children children{*set, {}, &key, &release.row, release.is_update, release.change};
     const auto leaving = leaving_.find(*set);
     if (leaving != leaving_.end()) children.gone.assign(leaving->second.begin(), leaving->second.end());
     if (buffer != nullptr) {
@@ -238,6 +244,7 @@ void ForeignKeyChecks::put_aside_written() {
   needed_.clear();
   releases_.clear();
   release_order_.clear();
+  given_up_.clear();
 }
 
 /// In place of what is noted now.
@@ -257,6 +264,7 @@ void ForeignKeyChecks::take_up_written(const std::string& block) {
   }
   releases_.clear();
   release_order_.clear();
+  given_up_.clear();
   for (std::uint32_t count = record.number(); count > 0; --count) {
     const ForeignKey& key = next_key();
     const bool is_update = record.number() == 1;
@@ -266,12 +274,21 @@ void ForeignKeyChecks::take_up_written(const std::string& block) {
   }
 }
 
+/// One call looks at one bucket.
+void ForeignKeyChecks::order_by_bucket() {
+  if (!sql::uses_cluster()) return;
+  std::ranges::stable_sort(needs_, {}, [](const Need& need) { return need.key->referenced()->tag(); });
+  std::ranges::stable_sort(release_order_, {}, [this](const std::string& id) { return releases_.at(id).key->referencing()->tag(); });
+}
+
 asio::awaitable<bool> ForeignKeyChecks::verify_written(RedisClient& redis, sql::SessionSettings settings, ExecutionCounters* counters) {
   if (!written_.empty()) put_aside_written();
+  if (written_.empty()) order_by_bucket();
   if (written_.empty()) co_return co_await verify_noted(redis, settings, counters);
   for (const SpillFile::Block block : written_) {
     const std::shared_ptr<const std::string> bytes = file_->read(block);
     take_up_written(*bytes);
+    order_by_bucket();
     if (!co_await verify_noted(redis, settings, counters)) co_return false;
   }
   co_return true;

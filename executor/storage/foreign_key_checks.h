@@ -29,6 +29,7 @@ struct ForeignKeyDemands {
     ReferencedPlace place;  // must exist
     const ForeignKey* key;
     const std::vector<sql::Datum>* row;  // that refers to it
+    std::size_t change;                  // of that row
   };
   struct Children {
     std::string set;               // must hold no others than `gone`
@@ -36,6 +37,7 @@ struct ForeignKeyDemands {
     const ForeignKey* key;
     const std::vector<sql::Datum>* row;  // that is referred to
     bool is_update;                      // its key becomes another
+    std::size_t change;                  // of that row
   };
   struct Lock {
     PlacedTable table;
@@ -112,6 +114,7 @@ class ForeignKeyChecks {
   bool is_deferred(const Release& release) const { return is_deferred(*release.key) && !release.key->restricts(release.is_update); }
   const ForeignKey& known_key(sql::Oid oid, sql::Oid referencing, sql::Oid referenced) const;
   void put_aside_written();
+  void order_by_bucket();
   void take_up_written(const std::string& block);
   asio::awaitable<bool> verify_noted(RedisClient& redis, const sql::SessionSettings& settings, ExecutionCounters* counters) const;
   static asio::awaitable<bool> has_given_way(RedisClient& redis, const Need& need, ExecutionCounters* counters);
@@ -128,6 +131,7 @@ class ForeignKeyChecks {
   std::set<std::string> needed_;  // constraint and place
   std::unordered_map<std::string, Release> releases_;   // by constraint and place
   std::vector<std::string> release_order_;
+  std::unordered_map<std::string, std::string> given_up_;  // one of the releases, by constraint and place
   std::unordered_map<std::string, std::vector<std::size_t>> provided_;  // place → changes
   std::unordered_map<std::string, std::set<std::string>> leaving_;      // set of references → members
   std::unordered_map<std::string, std::vector<std::size_t>> staying_;   // set of references → changes that stay there as other members

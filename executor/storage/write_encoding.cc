@@ -27,7 +27,7 @@ WriteEncoding::WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_onl
       is_elsewhere_(limit, 0) {
   for (std::size_t number = 0; part_ && number < limit_; ++number) {
     const PlacedTable table = unit_.tables_[unit_.changes_[number].table].encoder.table();
-    is_elsewhere_[number] = part_->references || table.bucket() != part_->bucket;
+    is_elsewhere_[number] = !part_->has_rows() || table.bucket() != part_->bucket;
   }
   release_old_entries();
   claim_new_rows();
@@ -105,7 +105,7 @@ bool WriteEncoding::is_here(std::size_t number, std::size_t structure, std::pair
   const RowEncoder& encoder = unit_.tables_[unit_.changes_[number].table].encoder;
   const RowEncoder::StructureKeys& keys = encoder.structures()[structure];
   if (!RowEncoder::lies_by_value(keys)) return is_elsewhere_[number] == 0;
-  return !part_->references && encoder.place_of(keys, entry).bucket() == part_->bucket;
+  return part_->has_rows() && encoder.place_of(keys, entry).bucket() == part_->bucket;
 }
 
 void WriteEncoding::release_old_entries() {
@@ -131,7 +131,7 @@ void WriteEncoding::claim_new_rows() {
   std::vector<std::size_t> unchecked;
   for (std::size_t number = 0; number < limit_; ++number) {
     const WriteUnit::Change& change = unit_.changes_[number];
-    if (change.kind == WriteUnit::Kind::kDelete || change.skipped) continue;
+    if (change.kind == WriteUnit::Kind::kDelete || is_skipped(number)) continue;
     const bool comes = change.kind == WriteUnit::Kind::kInsert || change.revives || (change.kind == WriteUnit::Kind::kUpdate && moves(change));
     const bool new_key = comes && is_elsewhere_[number] == 0;
     std::optional<WriteUnit::Violation> violation;
@@ -243,7 +243,7 @@ void WriteEncoding::order_old_rows() {
 /// Those with rows, and with unique values of rows of other parts.
 std::map<sql::Oid, WriteEncoding::WrittenTable> WriteEncoding::written_tables() const {
   std::map<sql::Oid, WrittenTable> tables;
-  if (unit_.options_.ahead_of_commit || (part_ && part_->references)) return tables;
+  if (unit_.options_.ahead_of_commit || (part_ && !part_->has_rows())) return tables;
   for (const WriteUnit::Table& table : unit_.tables_) {
     const sql::TableDef& definition = table.encoder.table();
     if (!part_ || PlacedTable(definition).bucket() == part_->bucket) tables.emplace(definition.oid, WrittenTable{table.encoder.counter(), definition.version});

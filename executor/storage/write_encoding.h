@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -19,10 +21,18 @@ namespace redquel::executor {
 /// In the place of an absent field or owner: see the script. No text of PostgreSQL holds a zero byte.
 inline constexpr std::string_view kNobody("\0", 1);
 
-/// The part of a unit that one bucket of a cluster looks at. `references`: the rows there that refer to rows of other buckets, and nothing else.
+/// The part of a unit that one bucket of a cluster looks at.
 struct UnitPart {
   int bucket;
-  bool references = false;
+  enum class Kind : std::uint8_t {
+    kAll,         // its rows, and what they refer to there
+    kRows,        // its rows
+    kKeys,        // what rows of any bucket refer to there
+    kReferences,  // the rows there that refer to rows of other buckets
+  } kind = Kind::kAll;
+  std::shared_ptr<const std::vector<bool>> yielding = nullptr;  // inserts that yield to other ones of the unit, in any bucket; null: none is known
+
+  bool has_rows() const { return kind == Kind::kAll || kind == Kind::kRows; }
 };
 
 /// The changes of a unit as one call of write_rows.lua: groups what goes to the same key, finds duplicates within the unit. A unit that is
@@ -172,7 +182,10 @@ class WriteEncoding {
   /// Returns true if the change's entry in the structure of that number is a matter of this part of the unit.
   bool is_here(std::size_t number, std::size_t structure, std::pair<Word, Word> entry) const;
   bool is_active(std::size_t number) const { return is_elsewhere_[number] == 0 && !is_skipped(number); }
-  bool is_skipped(std::size_t number) const { return skipped_here_[number] || unit_.changes_[number].skipped; }
+  bool is_skipped(std::size_t number) const {
+    const bool yields = part_ && part_->yielding && (*part_->yielding)[number];
+    return yields || skipped_here_[number] || unit_.changes_[number].skipped;
+  }
   bool moves(const WriteUnit::Change& change) const { return change.old_image.member != change.new_image.member; }
 
   /// A key of redquel's own in the bucket of the unit.

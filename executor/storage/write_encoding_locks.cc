@@ -93,7 +93,7 @@ void WriteEncoding::order_locks() {
 
 void WriteEncoding::demand_foreign_keys() {
   const std::shared_ptr<ForeignKeyChecks>& checks = unit_.options_.foreign_keys;
-  if (!checks || unit_.options_.journal) return;
+  if (!checks || unit_.options_.journal || (part_ && part_->kind == UnitPart::Kind::kRows)) return;
   const auto is_active_change = [this](std::size_t change) { return change >= limit_ || !is_skipped(change); };
   foreign_keys_ = checks->demands(unit_.options_.buffer, is_active_change, unit_.options_.settings);
   for (ForeignKeyDemands::Children& children : foreign_keys_.children) {
@@ -103,7 +103,7 @@ void WriteEncoding::demand_foreign_keys() {
       if (std::find(children.gone.begin(), children.gone.end(), member) == children.gone.end()) children.gone.push_back(member);
     }
   }
-  if (part_) foreign_keys_.keep_part(part_->bucket, part_->references);
+  if (part_) foreign_keys_.keep_part(part_->bucket, part_->kind == UnitPart::Kind::kReferences);
 }
 
 bool WriteEncoding::is_deferred(std::uint32_t table, std::size_t structure) {

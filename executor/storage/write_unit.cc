@@ -118,8 +118,9 @@ bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> ol
   if (!table->parts.empty()) {
     const TablePtr &from = sql::part_of_row(*table, old_row), &to = sql::part_of_row(*table, new_row);
     if (from == to) return update_row(from, old_row, new_row, relied, increments);
-    if (!delete_row(from, old_row)) return false;
-    insert_row(to, new_row);
+    check_size();
+    if (!remove_row(from, old_row, {}, table, new_row)) return false;
+    add_insert(to, new_row, {});
     return true;
   }
   check_size();
@@ -156,12 +157,17 @@ bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> ol
 bool WriteUnit::delete_row(const TablePtr& table, std::span<const sql::Datum> old_row, const std::vector<bool>& relied) {
   if (!table->parts.empty()) return delete_row(sql::part_of_row(*table, old_row), old_row, relied);
   check_size();
+  return remove_row(table, old_row, relied, table, {});
+}
+
+bool WriteUnit::remove_row(const TablePtr& table, std::span<const sql::Datum> old_row, const std::vector<bool>& relied, const TablePtr& whole,
+                           std::span<const sql::Datum> new_row) {
   Change change{.kind = Kind::kDelete};
   change.table = table_number(table, nullptr, {});
   Table& target = tables_[change.table];
   change.old_image = target.encoder.encode(old_row, words_);
   if (!mark_changed(target, change.old_image)) return false;
-  note_foreign_keys(table, old_row, {});
+  note_foreign_keys(whole, old_row, new_row);
   if (options_.buffer) {
     buffer_change(table, old_row, change.old_image, std::nullopt);
     return true;
@@ -292,7 +298,7 @@ SqlError WriteUnit::violation_error(const Violation& violation) const {
 }
 
 void WriteUnit::throw_violation(const Violation& violation) {
-  violated_ = violation.constraint;
+  violated_ = {violation.change, violation.constraint};
   const RowEncoder& encoder = tables_[changes_[violation.change].table].encoder;
   SqlError error = violation_error(violation);
   if (violation.structure && sql::is_deferrable(encoder.table(), encoder.structures()[*violation.structure].structure.columns)) throw error;

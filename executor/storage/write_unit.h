@@ -234,6 +234,9 @@ class WriteUnit {
   bool may_skip(const Change& change, const Violation& violation) const;
   Violation violation_of(std::size_t change, std::optional<std::size_t> structure) const;
 
+  /// Deletes a row of one bucket. `new_row`: what it becomes in another part of `whole`; empty: nothing.
+  bool remove_row(const TablePtr& table, std::span<const sql::Datum> old_row, const std::vector<bool>& relied, const TablePtr& whole,
+                  std::span<const sql::Datum> new_row);
   std::size_t add_insert(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict);
   void note_foreign_keys(const TablePtr& table, std::span<const sql::Datum> before, std::span<const sql::Datum> after,
                          bool may_give_way = false);
@@ -275,7 +278,7 @@ class WriteUnit {
   };
   std::vector<Record> records_;
   LockConflict blocker_;
-  sql::Oid violated_ = 0;  // the constraint of the last error
+  std::pair<std::size_t, sql::Oid> violated_;  // the change and the constraint of the last error
   /// Members of sets of references whose rows are gone.
   std::map<std::string, std::set<std::string>> lost_references_;
   /// Owners that a unique value may have although no change of the unit releases it: (table, structure, field).

@@ -120,13 +120,17 @@ WriteStatus WriteUnit::skip_or_throw(std::vector<Violation> violations) {
     if (change.run_again_if_exists && is_expected(change, violation)) return WriteStatus::kConflict;
     if (!may_skip(change, violation)) throw_violation(violation);
     change.skipped = true;
-    // Others of the statement that gave way to this one have met the same row.
+    // Others of the statement that gave way to this one have met the same row. They may be rows of other parts of the table.
+    const auto have_one_table = [this](const Change& a, const Change& b) {
+      const sql::TableDef &first = tables_[a.table].encoder.table(), &second = tables_[b.table].encoder.table();
+      return a.table == b.table || (first.part_of != 0 && first.part_of == second.part_of);
+    };
     const auto value = [&](const Change& of) {
       return violation.structure ? RowEncoder::entry(words_, of.new_image, *violation.structure).first : of.new_image.member;
     };
     for (std::size_t number = violation.change + 1; number < changes_.size(); ++number) {
       Change& other = changes_[number];
-      if (other.skipped || other.kind != Kind::kInsert || other.table != change.table || !other.skip_if_exists) continue;
+      if (other.skipped || other.kind != Kind::kInsert || !other.skip_if_exists || !have_one_table(other, change)) continue;
       if (!is_null(value(other)) && value(other) == value(change)) other.skipped = may_skip(other, {number, violation.constraint, violation.structure});
     }
   }
@@ -201,12 +205,14 @@ std::vector<UnitPart> WriteUnit::parts() const {
     }
   }
   std::vector<UnitPart> parts;
-  for (const int bucket : rows) parts.push_back({bucket});
+  // A row that yields to another one in a later bucket refers to nothing.
+  const bool are_apart = rows.size() > 1 && !looked.empty();
+  for (const int bucket : rows) parts.push_back({bucket, are_apart ? UnitPart::Kind::kRows : UnitPart::Kind::kAll});
   for (const int bucket : looked) {
-    if (!rows.contains(bucket)) parts.push_back({bucket});
+    if (are_apart || !rows.contains(bucket)) parts.push_back({bucket, UnitPart::Kind::kKeys});
   }
   // Rows that go are locked by then, so that no new ones refer to them.
-  for (const int bucket : references) parts.push_back({bucket, true});
+  for (const int bucket : references) parts.push_back({bucket, UnitPart::Kind::kReferences});
   if (parts.size() < 2 && references.empty() && !rows.empty()) parts.clear();
   return parts;
 }
@@ -242,30 +248,38 @@ bool WriteUnit::may_wait_for_commit() {
 }
 
 asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {
-  const std::vector<UnitPart> all = parts();
+  std::vector<UnitPart> all = parts();
   if (all.empty()) {
     // Otherwise a kill could leave the rows of some buckets alone.
     if (!options_.tag && spans_buckets()) throw sql::not_supported("a unit of rows in several buckets outside of a transaction");
     co_return co_await execute_part(client, {}, counters);
   }
-  const std::set<int> with_rows = buckets();
   bool are_finished = false;
+  const bool may_yield = std::ranges::any_of(changes_, &Change::skip_if_exists);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const auto yielded = std::ranges::count_if(changes_, &Change::skipped);
+    if (may_yield) {
+      const WriteEncoding whole(*this, changes_.size(), true);
+      auto yielding = std::make_shared<std::vector<bool>>();
+      for (std::size_t number = 0; number < changes_.size(); ++number) yielding->push_back(whole.was_skipped(number));
+      for (UnitPart& part : all) part.yielding = yielding;
+    }
     // By the order of rows and of their constraints, as PostgreSQL reports them. Foreign keys are checked after the rows.
     std::optional<RowError> first_error;
     std::optional<SqlError> first_key_error;
-    sql::Oid first_violated = 0, first_violated_key = 0;
+    std::pair<std::size_t, sql::Oid> first_violated, first_violated_key;
     for (const UnitPart& part : all) {
-      if (first_error && !with_rows.contains(part.bucket)) break;
-      if (part.references && !std::exchange(are_finished, true)) co_await finish_references(client);
+      if (first_error && !part.has_rows()) break;
+      if (part.kind == UnitPart::Kind::kReferences && !std::exchange(are_finished, true)) co_await finish_references(client);
       WriteStatus status = WriteStatus::kApplied;
-      violated_ = 0;
+      violated_ = {};
       try {
         status = co_await execute_part(client, part, counters);
       } catch (const RowError& error) {
-        if (!first_error || std::pair(error.row(), violated_) < std::pair(first_error->row(), first_violated)) {
+        const std::pair violated(error.row(), violated_.second);
+        if (!first_error || violated < first_violated) {
           first_error = error;
-          first_violated = violated_;
+          first_violated = violated;
         }
       } catch (const SqlError& error) {
         if (error.sqlstate() != sqlstate::kForeignKeyViolation) throw;
@@ -276,7 +290,12 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
       }
       if (status != WriteStatus::kApplied) co_return status;
     }
+    // Rows may have yielded to one that has itself yielded to a stored row.
+    if (may_yield && std::ranges::count_if(changes_, &Change::skipped) != yielded) continue;
     if (!first_error && first_key_error) throw SqlError(*first_key_error);
+    for (std::size_t number = 0; may_yield && !first_error && number < changes_.size(); ++number) {
+      if ((*all.front().yielding)[number]) changes_[number].skipped = true;
+    }
     if (!first_error) co_return WriteStatus::kApplied;
     // A row that has yielded to another one in a later bucket meets no other constraint.
     const std::size_t number = first_error->row() - options_.first_row;
@@ -343,7 +362,7 @@ asio::awaitable<WriteStatus> WriteUnit::execute_part(RedisClient& client, std::o
     if (const auto& violation = encoding.foreign_keys().violation) throw SqlError(*violation);
     if (findings.missing_parent) {
       const ForeignKeyDemands::Parent& parent = sent->foreign_keys().parents[*findings.missing_parent];
-      violated_ = parent.key->definition().oid;
+      violated_ = {parent.change, parent.key->definition().oid};
       throw parent.key->missing(*parent.row, options_.settings);
     }
     if (findings.remaining_children) {
@@ -353,11 +372,12 @@ asio::awaitable<WriteStatus> WriteUnit::execute_part(RedisClient& client, std::o
       // Its action has missed a row that came meanwhile.
       if (state == ReferenceState::kNew && children.key->acts_on(children.is_update)) co_return WriteStatus::kConflict;
       if (!blocker_.key.empty()) co_return WriteStatus::kLocked;
-      violated_ = children.key->definition().oid;
+      violated_ = {children.change, children.key->definition().oid};
       throw children.key->still_referenced(*children.row, options_.settings);
     }
     for (std::size_t number = 0; number < changes_.size(); ++number) {
-      if (encoding.was_skipped(number)) changes_[number].skipped = true;
+      const bool is_known = part && part->yielding;
+      if (encoding.was_skipped(number) && !is_known) changes_[number].skipped = true;
     }
     co_return WriteStatus::kApplied;
   }

@@ -33,7 +33,6 @@ std::optional<std::string> obstacle_to_spread(const TableDef& table, std::int16_
     const bool is_found_by_key = column == 0 || !table.primary_key.empty();
     if (index.unique && !has_column && !is_found_by_key) return "a unique constraint" + without + ", of a table without a primary key";
   }
-  if (table.has_foreign_keys()) return "a foreign key of a table in several buckets";
   if (table.rows_expire()) return "a time to live of a table in several buckets";
   if (table.on_commit != TableDef::OnCommit::kPreserveRows) return "ON COMMIT of a table in several buckets";
   return std::nullopt;
