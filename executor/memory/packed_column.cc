@@ -4,7 +4,10 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <numeric>
+#include <type_traits>
 #include <unordered_map>
 
 #include "executor/storage/stored_text.h"
@@ -53,12 +56,18 @@ std::uint64_t load(const std::uint8_t* bytes, std::uint8_t width, std::size_t ro
   }
 }
 
+/// The rows of a chunk at most.
+constexpr std::uint32_t kMostRows = 65'536;
+
 /// Returns true if each row is the next one of the row before it.
 bool are_neighbours(std::span<const std::uint32_t> rows) {
-  if (rows.empty() || rows.back() - rows.front() + 1 != rows.size()) return false;
-  bool are = true;
-  for (std::size_t i = 0; i < rows.size(); ++i) are &= rows[i] == rows.front() + i;
-  return are;
+  static const std::vector<std::uint32_t> all = [] {
+    std::vector<std::uint32_t> numbers(kMostRows);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return numbers;
+  }();
+  if (rows.empty() || rows.back() >= kMostRows || rows.back() - rows.front() + 1 != rows.size()) return false;
+  return std::memcmp(rows.data(), all.data() + rows.front(), rows.size_bytes()) == 0;
 }
 
 template <class Stored, class Value, class Make>
@@ -88,6 +97,53 @@ std::vector<Value> unpack(const std::uint8_t* bytes, std::uint8_t width, std::sp
     default: unpack<std::uint64_t>(bytes, rows, out, make); break;
   }
   return out;
+}
+
+/// Positions of values for the constructor of a vector, which makes each value in its place.
+template <class Make>
+class MadeValues {
+ public:
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = std::invoke_result_t<Make, std::size_t>;
+  using difference_type = std::ptrdiff_t;
+  using pointer = void;
+  using reference = value_type;
+
+  MadeValues(std::size_t at, const Make& make) : at_(at), make_(&make) {}
+  reference operator*() const { return (*make_)(at_); }
+  MadeValues& operator++() {
+    ++at_;
+    return *this;
+  }
+  friend bool operator==(const MadeValues& a, const MadeValues& b) { return a.at_ == b.at_; }
+  friend difference_type operator-(const MadeValues& a, const MadeValues& b) { return static_cast<difference_type>(a.at_ - b.at_); }
+
+ private:
+  std::size_t at_;
+  const Make* make_;
+};
+
+/// Numerics are made in their places: they are not trivial, so that an assignment to each would cost as much again.
+template <class Stored>
+std::vector<sql::Numeric> numerics_of(const PackedColumn::Integers& integers, std::span<const std::uint32_t> rows) {
+  const std::uint8_t* const bytes = integers.bytes.data();
+  const auto smallest = static_cast<std::uint64_t>(integers.smallest);
+  const int scale = integers.scale;
+  const auto make = [=](std::size_t i) {
+    Stored stored;
+    std::memcpy(&stored, bytes + rows[i] * sizeof stored, sizeof stored);
+    return sql::Numeric(static_cast<std::int64_t>(smallest + stored), scale);
+  };
+  return {MadeValues(0, make), MadeValues(rows.size(), make)};
+}
+
+std::vector<sql::Numeric> numerics_of(const PackedColumn::Integers& integers, std::span<const std::uint32_t> rows) {
+  switch (integers.width) {
+    case 1: return numerics_of<std::uint8_t>(integers, rows);
+    case 2: return numerics_of<std::uint16_t>(integers, rows);
+    case 4: return numerics_of<std::uint32_t>(integers, rows);
+    default: return numerics_of<std::uint64_t>(integers, rows);
+  }
 }
 
 template <class Value>
@@ -294,10 +350,7 @@ sql::Column PackedColumn::gather(std::span<const std::uint32_t> rows) const {
       case sql::Storage::kInt8: return column(integers_of<std::int64_t>(*integers, rows));
       default: break;
     }
-    const auto smallest = static_cast<std::uint64_t>(integers->smallest);
-    return column(unpack<sql::Numeric>(integers->bytes.data(), integers->width, rows, [&](std::uint64_t offset) {
-      return sql::Numeric(static_cast<std::int64_t>(smallest + offset), integers->scale);
-    }));
+    return column(numerics_of(*integers, rows));
   }
   if (const auto* floats = std::get_if<std::vector<float>>(&values_)) return picked(*floats);
   if (const auto* doubles = std::get_if<std::vector<double>>(&values_)) return picked(*doubles);
