@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 
+#include "executor/memory/made_values.h"
 #include "executor/storage/stored_text.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -53,12 +55,18 @@ std::uint64_t load(const std::uint8_t* bytes, std::uint8_t width, std::size_t ro
   }
 }
 
+/// The rows of a chunk at most.
+constexpr std::uint32_t kMostRows = 65'536;
+
 /// Returns true if each row is the next one of the row before it.
 bool are_neighbours(std::span<const std::uint32_t> rows) {
-  if (rows.empty() || rows.back() - rows.front() + 1 != rows.size()) return false;
-  bool are = true;
-  for (std::size_t i = 0; i < rows.size(); ++i) are &= rows[i] == rows.front() + i;
-  return are;
+  static const std::vector<std::uint32_t> all = [] {
+    std::vector<std::uint32_t> numbers(kMostRows);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return numbers;
+  }();
+  if (rows.empty() || rows.back() >= kMostRows || rows.back() - rows.front() + 1 != rows.size()) return false;
+  return std::memcmp(rows.data(), all.data() + rows.front(), rows.size_bytes()) == 0;
 }
 
 template <class Stored, class Value, class Make>
@@ -88,6 +96,29 @@ std::vector<Value> unpack(const std::uint8_t* bytes, std::uint8_t width, std::sp
     default: unpack<std::uint64_t>(bytes, rows, out, make); break;
   }
   return out;
+}
+
+/// Numerics are made in their places: they are not trivial, so that an assignment to each would cost as much again.
+template <class Stored>
+std::vector<sql::Numeric> numerics_of(const PackedColumn::Integers& integers, std::span<const std::uint32_t> rows) {
+  const std::uint8_t* const bytes = integers.bytes.data();
+  const auto smallest = static_cast<std::uint64_t>(integers.smallest);
+  const int scale = integers.scale;
+  const auto make = [=](std::size_t i) {
+    Stored stored;
+    std::memcpy(&stored, bytes + rows[i] * sizeof stored, sizeof stored);
+    return sql::Numeric(static_cast<std::int64_t>(smallest + stored), scale);
+  };
+  return {MadeValues(0, make), MadeValues(rows.size(), make)};
+}
+
+std::vector<sql::Numeric> numerics_of(const PackedColumn::Integers& integers, std::span<const std::uint32_t> rows) {
+  switch (integers.width) {
+    case 1: return numerics_of<std::uint8_t>(integers, rows);
+    case 2: return numerics_of<std::uint16_t>(integers, rows);
+    case 4: return numerics_of<std::uint32_t>(integers, rows);
+    default: return numerics_of<std::uint64_t>(integers, rows);
+  }
 }
 
 template <class Value>
@@ -294,10 +325,7 @@ sql::Column PackedColumn::gather(std::span<const std::uint32_t> rows) const {
       case sql::Storage::kInt8: return column(integers_of<std::int64_t>(*integers, rows));
       default: break;
     }
-    const auto smallest = static_cast<std::uint64_t>(integers->smallest);
-    return column(unpack<sql::Numeric>(integers->bytes.data(), integers->width, rows, [&](std::uint64_t offset) {
-      return sql::Numeric(static_cast<std::int64_t>(smallest + offset), integers->scale);
-    }));
+    return column(numerics_of(*integers, rows));
   }
   if (const auto* floats = std::get_if<std::vector<float>>(&values_)) return picked(*floats);
   if (const auto* doubles = std::get_if<std::vector<double>>(&values_)) return picked(*doubles);

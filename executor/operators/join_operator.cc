@@ -44,9 +44,12 @@ void JoinOperator::leave_out(std::size_t column, const KeyFilterPtr& filter) {
 }
 
 void JoinOperator::keep_right(const sql::Batch& batch, std::span<const RowNumber> rows) {
-  // Borrowed columns are decoded when pairs are compared.
+  // The condition reads its columns for each pair: short values are kept for that. Long ones stay borrowed until pairs are compared.
   std::vector<std::uint32_t> compared = condition_right_;
-  std::erase_if(compared, [&](std::uint32_t column) { return is_borrowed(*batch.columns[column]); });
+  std::erase_if(compared, [&](std::uint32_t column) {
+    const sql::Storage storage = sql::storage_of(batch.columns[column]->type());
+    return is_borrowed(*batch.columns[column]) && (storage == sql::Storage::kText || storage == sql::Storage::kNumeric);
+  });
   const sql::Batch input = with_decoded(batch, compared);
   right_rows_.append(input.columns, rows);
 }

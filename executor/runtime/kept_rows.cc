@@ -35,20 +35,23 @@ sql::Column assembled_texts(sql::Type type, std::size_t size, std::span<const sq
 }  // namespace
 
 void PagedColumn::add(sql::ColumnSourcePtr source, std::uint32_t pages) {
-  parts_.push_back({std::move(source), static_cast<RowNumber>(part_of_page_.size()) << kPageBits});
+  const auto first = static_cast<RowNumber>(part_of_page_.size());
+  parts_.push_back({std::move(source), first << kPageBits, (first + pages) << kPageBits});
   part_of_page_.insert(part_of_page_.end(), pages, static_cast<std::uint32_t>(parts_.size() - 1));
 }
 
 sql::Column PagedColumn::gather(std::span<const RowNumber> rows) const {
   const auto part_of = [&](RowNumber row) { return part_of_page_[row >> kPageBits]; };
-  std::vector<RowNumber> inner(rows.begin(), rows.end());
-  const bool has_one_part = !rows.empty() && std::ranges::all_of(rows, [&, part = rows[0] == kNoRow ? 0 : part_of(rows[0])](RowNumber row) {
-    return row != kNoRow && part_of(row) == part;
-  });
-  if (has_one_part) {
+  if (!rows.empty() && rows[0] != kNoRow) {
     const Part& part = parts_[part_of(rows[0])];
-    for (RowNumber& row : inner) row -= part.first;
-    return part.source->gather(inner);
+    const RowNumber first = part.first, end = part.end;
+    std::vector<RowNumber> inner(rows.size());
+    bool are_of_part = true;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      inner[i] = rows[i] - first;
+      are_of_part &= rows[i] >= first && rows[i] < end;
+    }
+    if (are_of_part) return part.source->gather(inner);
   }
   std::vector<sql::Piece> pieces;
   std::vector<std::vector<RowNumber>> rows_of_pieces;

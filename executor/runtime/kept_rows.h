@@ -28,7 +28,7 @@ class PagedColumn final : public sql::ColumnSource {
  private:
   struct Part {
     sql::ColumnSourcePtr source;
-    RowNumber first;
+    RowNumber first, end;
   };
   std::vector<Part> parts_;
   std::vector<std::uint32_t> part_of_page_;

@@ -48,8 +48,7 @@ std::optional<sql::Batch> ChunkReader::read() {
   if (row_ == rows_.size()) check_rows();
   const std::size_t count = std::min(sql::kBatchRows, rows_.size() - row_);
   if (count == 0) return std::nullopt;
-  const auto first = rows_.begin() + static_cast<std::ptrdiff_t>(row_);
-  const auto rows = std::make_shared<const std::vector<std::uint32_t>>(first, first + static_cast<std::ptrdiff_t>(count));
+  const sql::Selection rows = selection(count);
   row_ += count;
   sql::Batch batch;
   batch.rows = count;
@@ -57,6 +56,22 @@ std::optional<sql::Batch> ChunkReader::read() {
     batch.columns.push_back(std::make_shared<const sql::Column>(sql::Column::selected(chunk_->columns.at(number), rows)));
   }
   return batch;
+}
+
+sql::Selection ChunkReader::selection(std::size_t count) const {
+  // Whole chunks need no selections of their own.
+  static const std::vector<sql::Selection> batches = [] {
+    std::vector<sql::Selection> all;
+    for (std::size_t first = 0; first < kChunkRows; first += sql::kBatchRows) {
+      std::vector<std::uint32_t> rows(sql::kBatchRows);
+      std::iota(rows.begin(), rows.end(), static_cast<std::uint32_t>(first));
+      all.push_back(std::make_shared<const std::vector<std::uint32_t>>(std::move(rows)));
+    }
+    return all;
+  }();
+  if (rows_.size() == chunk_->rows && count == sql::kBatchRows) return batches[row_ / sql::kBatchRows];
+  const auto first = rows_.begin() + static_cast<std::ptrdiff_t>(row_);
+  return std::make_shared<const std::vector<std::uint32_t>>(first, first + static_cast<std::ptrdiff_t>(count));
 }
 
 void ChunkReader::check_rows() {

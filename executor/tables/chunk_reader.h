@@ -47,6 +47,8 @@ class ChunkReader {
  private:
   /// Checks the next rows whose packed values do not show whether they satisfy the condition.
   void check_rows();
+  /// Returns the next rows of `rows_`.
+  sql::Selection selection(std::size_t count) const;
 
   const planner::MemoryScan& scan_;
   const ReadVersion& source_;
