@@ -345,13 +345,15 @@ Batch Batch::gather(std::span<const std::uint32_t> picked) const {
   result.rows = picked.size();
   result.columns.reserve(columns.size());
   if (picked.size() < kLeastSelected) {
-    for (const ColumnPtr& column : columns) result.columns.push_back(std::make_shared<const Column>(column->gather(picked)));
+    for (const ColumnPtr& column : columns) result.columns.push_back(column ? std::make_shared<const Column>(column->gather(picked)) : nullptr);
     return result;
   }
   Selection rows;                                             // of columns that have their values
   std::vector<std::pair<const void*, Selection>> selections;  // of the others, by the selection that they have here
   for (const ColumnPtr& column : columns) {
-    if (const Column::Selected* const unread = column->unread()) {
+    if (!column) {
+      result.columns.emplace_back();
+    } else if (const Column::Selected* const unread = column->unread()) {
       auto known = std::ranges::find(selections, unread->rows.get(), [](const auto& entry) { return entry.first; });
       if (known == selections.end()) {
         selections.emplace_back(unread->rows.get(), std::make_shared<const std::vector<std::uint32_t>>(positions_of(unread->rows, picked)));

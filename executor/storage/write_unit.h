@@ -156,8 +156,8 @@ class WriteUnit {
   /// `tag` it is the part of a commit in one of them.
   bool spans_buckets() const { return buckets().size() > 1; }
 
-  /// Returns true if the commit of a transaction without locks may be the first to verify the rows: none of them yields to others, and they do not
-  /// meet each other.
+  /// Returns true if, on a cluster, the commit of a transaction without locks may be the first to verify the rows: none of them yields to others,
+  /// and they do not meet each other.
   bool may_wait_for_commit();
   /// One script call; more where an insert meets existing rows or leftovers of vanished ones, and where much is only verified and locked. After kApplied the unit is done, after
   /// anything else nothing has changed. Throws RowError 23505 for the first violation in the order of rows (its
