@@ -49,7 +49,7 @@ def test_a_connection_that_other_commits_lose_refuses_no_commit_over_buckets(mak
         try:
             over.send(query("COMMIT"))
             wait_for(lambda: over.has_input() or master("EXISTS", f"{tag}redquel:prepared"), what="the prepared commit")
-            assert not over.has_input(), over.results()
+            assert not over.has_input(), (over.results(), tag, master.port, replica.port, master("INFO", "replication"))
             alone.send(query("INSERT INTO a VALUES (2, 2)"))
             wait_for(lambda: master("EXISTS", f"{tag}a:2"), what="the other commit")
             master.end_commit_connections()
