@@ -138,6 +138,8 @@ class Cluster:
             wait_for(lambda node=node: self._is_ready(node), what="the cluster")
         for master in self.masters:
             self.wait_for_replicas(master, replicas)
+        # A commit waits for the replicas that the asked node knows: any of them.
+        wait_for(lambda: all(len(entry) == 3 + replicas for node in self.nodes for entry in node("CLUSTER", "SLOTS")), what="replicas that all nodes know")
 
     @staticmethod
     def _replicate(node, master):
@@ -154,7 +156,7 @@ class Cluster:
 
     @staticmethod
     def wait_for_replicas(master, count):
-        """Waits until so many replicas of the node are in step with it, and all nodes know them as replicas that may be promoted."""
+        """Waits until so many replicas of the node are in step with it, and it knows them as replicas that may be promoted."""
         def is_complete():
             with master.connect() as connection:
                 facts = connection.info("replication")
