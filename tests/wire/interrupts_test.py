@@ -35,7 +35,7 @@ def test_a_search_with_a_back_reference_is_interrupted(make_server, make_redis):
         while not connection.has_input():
             assert other.run("SELECT 1") == [["1"]]
             answers += 1
-        assert connection.results()[-1].sqlstate == "57014" and answers > 10
+        assert connection.results()[-1].sqlstate == "57014" and answers > 1
         connection.run("SET statement_timeout = 0")
         # Long texts have the same answers as short ones.
         for count in (10, 5000):
