@@ -56,7 +56,8 @@ asio::awaitable<bool> is_commit_decided(BucketSender& sender, CommitName name, i
 
 /// Removes an applied commit from the lists of its buckets, if all of them and their replicas have it. Returns false if it stays.
 asio::awaitable<bool> forget_commit(BucketSender& sender, CommitName name);
-/// The same for several commits, with two calls for each bucket. At most 500; those that stay are left to the sweeper.
+/// Removes those of at most 500 applied commits that all of their buckets and replicas have, with two calls for each bucket. The sweeper removes
+/// the other ones later.
 asio::awaitable<void> forget_commits(BucketSender& sender, std::vector<CommitName> names);
 
 }  // namespace redquel::executor

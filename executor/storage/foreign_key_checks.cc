@@ -16,7 +16,7 @@ using Action = sql::ForeignKeyDef::Action;
 
 namespace {
 
-/// Of a referencing table in several buckets each part has releases of its own.
+/// Each part of a referencing table in several buckets has releases of its own.
 std::string id_of(const ForeignKey& key, const std::string& place) {
   return std::to_string(key.definition().oid) + ":" + std::to_string(key.referencing()->oid) + ":" + place;
 }

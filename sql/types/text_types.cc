@@ -24,7 +24,7 @@ struct TextType : StoredAs<std::string_view> {
   static std::size_t payload_size(Type, Value value) { return value.size(); }
 };
 
-/// Limits of texts as PostgreSQL tells them: bytes of a character, bytes of a text.
+/// PostgreSQL reports these limits of texts: bytes of a character, bytes of a text.
 constexpr std::int32_t kBytesOfCharacter = 4, kTextBytes = 1 << 30;
 
 struct UnlimitedTextType : TextType {

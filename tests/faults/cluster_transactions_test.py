@@ -9,7 +9,6 @@ from harness.pgwire import ServerError, query
 from harness.processes import temporary_folder
 from harness.servers import run_when_it_is_back
 from harness.visitors import RETRIED, Visitor
-from harness.visitors import end as end_visits
 from harness.waiting import wait_for
 
 SLOW = True
@@ -308,14 +307,8 @@ def test_no_child_is_left_when_processes_and_masters_are_killed(make_redis, make
         connection.run("INSERT INTO parent SELECT g, g FROM generate_series(0, 4) g")
         connection.run("ALTER TABLE child DROP CONSTRAINT child_v_key CASCADE; CREATE INDEX ON child (v)")
     visitors = [Family(servers, number) for number in range(5)]
-    for visitor in visitors:
-        visitor.start()
     killer = Killer(cluster, servers, random, spares_masters=False)
-    end = time.monotonic() + 20
-    while time.monotonic() < end and not any(visitor.trouble for visitor in visitors):
-        time.sleep(random.uniform(1, 3))
-        killer.strike()
-    end_visits(visitors, 120)
+    killer.strike_beside(visitors, seconds=20)
     with servers[0].connect() as connection:
         run_when_it_is_back(connection, "SELECT 1")
     wait_for(lambda: not leftovers(cluster), what="the end of all commits and locks")

@@ -2,12 +2,12 @@
 import time
 
 from harness.cluster_killer import Killer, leftovers
+from harness.cluster_nodes import crc16
 from harness.crew import all_at_once
 from harness.pgwire import ServerError, query
 from harness.servers import run_when_it_is_back
 from harness.spread_tables import BUCKETS, compare, differences, make_cluster
 from harness.visitors import RETRIED, Visitor
-from harness.visitors import end as end_visits
 from harness.waiting import wait_for
 
 SLOW = True
@@ -111,16 +111,6 @@ def test_a_unique_value_lies_in_the_bucket_of_its_hash(make_redis, make_server):
     assert [key for node in cluster.masters for key in node("KEYS", "*}account*")] == []
 
 
-def crc16(text):
-    crc = 0
-    for byte in text.encode():
-        crc ^= byte << 8
-        for _ in range(8):
-            crc = (crc << 1) ^ 0x1021 if crc & 0x8000 else crc << 1
-        crc &= 0xFFFF
-    return crc
-
-
 def test_one_of_two_sessions_gets_a_unique_value(make_redis, make_server):
     _, servers = make_cluster(make_redis, make_server, servers=2)
     with servers[0].connect() as one, servers[1].connect() as other:
@@ -183,14 +173,8 @@ def test_unique_values_stay_whole_when_processes_and_masters_are_killed(make_red
     with servers[0].connect() as connection:
         connection.run(f"CREATE TABLE account (id int PRIMARY KEY, mail text UNIQUE, turns int) WITH (buckets = {BUCKETS})")
     visitors = [Owner(servers, number) for number in range(4)]
-    for visitor in visitors:
-        visitor.start()
     killer = Killer(cluster, servers, random, spares_masters=False)
-    end = time.monotonic() + 20
-    while time.monotonic() < end and not any(visitor.trouble for visitor in visitors):
-        time.sleep(random.uniform(1, 3))
-        killer.strike()
-    end_visits(visitors, 120)
+    killer.strike_beside(visitors, seconds=20)
     with servers[0].connect() as connection:
         run_when_it_is_back(connection, "SELECT 1")
         wait_for(lambda: not leftovers(cluster), what="the end of all commits and locks")

@@ -1,6 +1,6 @@
 """Tables whose rows lie in several buckets of a Redis Cluster (WITH (buckets = n)): PostgreSQL's answers over the same rows, the place of each key,
 the plans, and definitions of such tables."""
-from harness.cluster_nodes import Cluster
+from harness.cluster_nodes import Cluster, crc16
 
 SLOW = True
 BUCKETS = 8
@@ -160,16 +160,6 @@ def test_rows_lie_in_the_bucket_that_their_column_chooses(make_redis, make_serve
             by_part.setdefault(crc16(str(number)) % BUCKETS, set()).add(key.partition("}")[0])
         assert sorted(by_part) == list(range(BUCKETS)) and all(len(tags) == 1 for tags in by_part.values()), by_part
         assert len(set().union(*by_part.values())) == BUCKETS, by_part
-
-
-def crc16(text):
-    crc = 0
-    for byte in text.encode():
-        crc ^= byte << 8
-        for _ in range(8):
-            crc = (crc << 1) ^ 0x1021 if crc & 0x8000 else crc << 1
-        crc &= 0xFFFF
-    return crc
 
 
 def plan(connection, query):

@@ -1,5 +1,8 @@
 """Ends processes and masters of a Redis Cluster at random moments, and moves slots; finds what they leave there."""
+import time
+
 from harness.cluster_nodes import slot_of
+from harness.visitors import end as end_visits
 from harness.waiting import wait_for
 
 
@@ -18,6 +21,16 @@ class Killer:
             server.kill()
             server.start()
             self.deeds["redquel"] += 1
+
+    def strike_beside(self, visitors, seconds):
+        """Starts the visitors, strikes every one to three seconds while none has trouble, and ends them."""
+        for visitor in visitors:
+            visitor.start()
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not any(visitor.trouble for visitor in visitors):
+            time.sleep(self.random.uniform(1, 3))
+            self.strike()
+        end_visits(visitors, 120)
 
     def kill_master(self):
         masters = [node for node in self.cluster.nodes if node.role() == "master"]
