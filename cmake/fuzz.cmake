@@ -22,7 +22,7 @@ function(add_fuzzer name)
   add_custom_target(fuzz_${name} ALL DEPENDS ${binary})
 endfunction()
 
-set(error_sources sql/error.cc sql/value_errors.cc sql/types/byte_text.cc)
+set(error_sources sql/error.cc sql/value_errors.cc sql/types/byte_text.cc tests/fuzz/no_interrupts.cc)
 add_fuzzer(startup_packet SOURCES server/startup_packet.cc ${error_sources} LIBRARIES -lfmt)
 add_fuzzer(scram_exchange
   SOURCES server/authentication/scram_exchange.cc sql/passwords/base64.cc sql/passwords/saslprep.cc sql/passwords/scram_verifier.cc
