@@ -72,8 +72,17 @@ std::string NodeConnections::version_key() const {
   return "";
 }
 
-NodeConnections::Node& NodeConnections::node(const TcpPlace& place) {
+void NodeConnections::check_open() const {
   if (stopped_) throw sql::SqlError(sqlstate::kAdminShutdown, "the connection to Redis is closed");
+}
+
+void NodeConnections::look() {
+  check_open();
+  options_.topology->look();
+}
+
+NodeConnections::Node& NodeConnections::node(const TcpPlace& place) {
+  check_open();
   if (nodes_.size() >= kMostNodes && !nodes_.contains(place)) {
     throw sql::SqlError(sqlstate::kProgramLimitExceeded, "the cluster names more than 1000 nodes");  // redirects may be made up
   }

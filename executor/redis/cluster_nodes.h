@@ -47,7 +47,7 @@ class ClusterNodes {
   virtual std::unique_ptr<NodeRequest> send(const TcpPlace& place, CommandBatch batch) = 0;
   /// Takes MOVED.
   virtual void moved(const Redirect& redirect) = 0;
-  /// Something hints at another map.
+  /// Something hints at another map. Throws 57P01 if this process ends, so that nothing waits for that map.
   virtual void look() = 0;
   /// Asks all masters which slots they have. Throws 08006.
   virtual asio::awaitable<std::vector<NodeSlots>> placement() = 0;
@@ -67,7 +67,7 @@ class NodeConnections final : public ClusterNodes, public std::enable_shared_fro
   asio::awaitable<std::shared_ptr<const SlotMap>> known() override { return options_.topology->known(options_.connect_timeout); }
   std::unique_ptr<NodeRequest> send(const TcpPlace& place, CommandBatch batch) override;
   void moved(const Redirect& redirect) override { options_.topology->moved(redirect); }
-  void look() override { options_.topology->look(); }
+  void look() override;
   asio::awaitable<std::vector<NodeSlots>> placement() override { return options_.topology->placement(); }
   std::uint64_t generation() const override;
   std::string version_key() const override;
@@ -89,6 +89,8 @@ class NodeConnections final : public ClusterNodes, public std::enable_shared_fro
   NodeConnections(asio::any_io_executor executor, ConnectionOptions options);
   /// Closes the connections to nodes that are masters no longer.
   void follow_topology();
+  /// Throws 57P01 after stop().
+  void check_open() const;
   Node& node(const TcpPlace& place);
   void set_version_key(const TcpPlace& place, Node& node);
   std::string version_key_of(const TcpPlace& place) const;

@@ -70,12 +70,13 @@ std::vector<BucketCall> prepares_of(const CommitName& name, std::vector<BucketWr
   return calls;
 }
 
-/// Runs calls of a commit that may be prepared somewhere: without an answer it stays so.
+/// Runs calls of a commit that may be prepared somewhere: without an answer it stays so. Throws 57P01 if this process ends.
 asio::awaitable<std::vector<BucketAnswer>> run_or_leave(BucketSender& sender, std::vector<BucketCall> calls) {
   std::vector<BucketAnswer> answers(calls.size());
   try {
     answers = co_await sender.run(std::move(calls));
-  } catch (const sql::SqlError&) {  // nothing was sent: recovery asks again
+  } catch (const sql::SqlError& error) {  // nothing was sent: recovery asks again
+    if (error.sqlstate() == sqlstate::kAdminShutdown) throw;
   }
   co_return answers;
 }

@@ -15,6 +15,8 @@
 
 namespace redquel::executor {
 
+SeenCommits::SeenCommits(std::vector<std::string> tags, std::set<sql::Oid> tables) : tags_(std::move(tags)), tables_(std::move(tables)) {}
+
 SeenCommits::SeenCommits(const std::vector<TablePtr>& tables) {
   if (!sql::uses_cluster()) return;
   for (const TablePtr& table : tables) {
@@ -25,12 +27,45 @@ SeenCommits::SeenCommits(const std::vector<TablePtr>& tables) {
   }
 }
 
+namespace {
+
+/// The number of the last commit of a bucket, as this thread has seen it. It counts for a moment, and for the nodes that gave it: a promoted
+/// master counts anew, and a commit may get a number that an earlier one had.
+struct KnownNumber {
+  std::int64_t number = 0;
+  std::uint64_t generation = 0;
+  std::chrono::steady_clock::time_point seen;
+
+  bool is(std::int64_t other, std::uint64_t nodes) const {
+    /// A master that is replaced, and replaces its successor, takes longer.
+    constexpr std::chrono::seconds kKnownFor{1};
+    return number == other && generation == nodes && std::chrono::steady_clock::now() - seen < kKnownFor;
+  }
+};
+
+/// By the tags of buckets.
+std::map<std::string, KnownNumber>& known_numbers_of_thread() {
+  thread_local std::map<std::string, KnownNumber> numbers;
+  return numbers;
+}
+
+void note_number(const std::string& tag, std::int64_t number, std::uint64_t generation) {
+  known_numbers_of_thread()[tag] = {number, generation, std::chrono::steady_clock::now()};
+}
+
+}  // namespace
+
 /// The reads of one run, and the commands around them.
 struct SeenCommits::Round {
   Round(RedisClient& client_, asio::any_io_executor executor_, std::vector<std::string> tags_, bool looks_once_, CommandBatch more_)
       : client(client_), executor(std::move(executor_)), tags(std::move(tags_)), looks_once(looks_once_), more(std::move(more_)) {}
 
   void send_before() {
+    // A number that another session learns from now on may be that of a commit which the first reads have missed.
+    for (const std::string& tag : tags) {
+      const auto found = known_numbers_of_thread().find(tag);
+      known.push_back(found == known_numbers_of_thread().end() ? KnownNumber{} : found->second);
+    }
     CommandBatch batch;
     for (const std::string& tag : tags) batch.add("HGET", own_key(tag, sql::kCommitNumbersKey), "number");
     batch.append_batch(more);
@@ -50,6 +85,14 @@ struct SeenCommits::Round {
   void send_behind() {
     reads_before_look = reads;
     behind = client.start(commands_behind(), &behind_counts);
+  }
+
+  /// Returns true if this thread knew the numbers of before the reads when the run began.
+  bool are_known() const {
+    for (std::size_t index = 0; index < tags.size(); ++index) {
+      if (!known[index].is(numbers[index], generation)) return false;
+    }
+    return true;
   }
 
   /// Returns true if the replies to commands_behind() show no record, and the numbers of before the reads.
@@ -88,41 +131,10 @@ struct SeenCommits::Round {
   ExecutionCounters before_counts, behind_counts;
   std::unique_ptr<RedisRequest> before, behind;
   RepliesPtr replies_before;
+  std::vector<KnownNumber> known;     // when the run began, by tag
   std::vector<std::int64_t> numbers;  // of the last commits before the reads, by tag
   std::uint64_t generation = 0;       // of the nodes that gave the numbers
 };
-
-namespace {
-
-/// The numbers of the last commits of buckets, as this thread has seen them last. A number counts for a moment, and for the nodes that gave it:
-/// a promoted master counts anew, and a commit may get a number that an earlier one had.
-class KnownNumbers {
- public:
-  static KnownNumbers& of_this_thread() {
-    thread_local KnownNumbers numbers;
-    return numbers;
-  }
-
-  bool has(const std::string& tag, std::int64_t number, std::uint64_t generation) const {
-    const auto found = by_tag_.find(tag);
-    if (found == by_tag_.end()) return false;
-    const Known& known = found->second;
-    return known.number == number && known.generation == generation && std::chrono::steady_clock::now() - known.seen < kKnownFor;
-  }
-  void note(const std::string& tag, std::int64_t number, std::uint64_t generation) { by_tag_[tag] = {number, generation, std::chrono::steady_clock::now()}; }
-
- private:
-  /// A master that is replaced, and replaces its successor, takes longer.
-  static constexpr std::chrono::seconds kKnownFor{1};
-  struct Known {
-    std::int64_t number;
-    std::uint64_t generation;
-    std::chrono::steady_clock::time_point seen;
-  };
-  std::map<std::string, Known> by_tag_;
-};
-
-}  // namespace
 
 void SeenCommits::begin(RedisClient& client, asio::any_io_executor executor, bool looks_once, CommandBatch more) {
   round_ = std::make_shared<Round>(client, std::move(executor), tags_, looks_once, std::move(more));
@@ -166,16 +178,13 @@ asio::awaitable<void> SeenCommits::take_numbers() {
 
 asio::awaitable<bool> SeenCommits::is_quiet() {
   const std::shared_ptr<Round> round = round_;
-  KnownNumbers& known = KnownNumbers::of_this_thread();
   const auto note = [&] {
-    for (std::size_t index = 0; index < tags_.size(); ++index) known.note(tags_[index], round->numbers[index], round->generation);
+    for (std::size_t index = 0; index < tags_.size(); ++index) note_number(tags_[index], round->numbers[index], round->generation);
   };
   if (round->behind && round->reads == round->reads_before_look && !round->goes_elsewhere && !round->was_sent_again) {
     const RepliesPtr replies = co_await round->behind->replies();
     if (!round->are_unchanged(*replies)) co_return false;
-    bool are_known = round->behind_counts.round_trips <= 1;
-    for (std::size_t index = 0; index < tags_.size(); ++index) are_known = are_known && known.has(tags_[index], round->numbers[index], round->generation);
-    if (are_known) {
+    if (round->behind_counts.round_trips <= 1 && round->are_known()) {
       note();
       co_return true;
     }
@@ -232,7 +241,7 @@ asio::awaitable<bool> SeenCommits::are_torn(RedisClient& client) {
     for (const CommitName& name : look.records) {
       if (counts(name)) records.try_emplace(name.text, name, sql::bucket_of(tags_[index]));
     }
-    KnownNumbers::of_this_thread().note(tags_[index], look.number, replies->generation());
+    note_number(tags_[index], look.number, replies->generation());
   }
   for (const auto& [text, seen] : records) {
     if (co_await finish_if_decided(client, seen.first, seen.second)) is_torn = true;

@@ -21,7 +21,7 @@ namespace asio = boost::asio;
 /// have seen it in one and not in another must be done again. tests/model/README.md has the proof.
 ///
 /// Each bucket numbers the commits that it applies. The reads of a statement belong together if, behind them, each bucket has no record of a
-/// prepared commit, and the number that this thread has seen there before the statement. These commands travel in the write of the reads; only a
+/// prepared commit, and the number that this thread had seen there when the reads began. These commands travel in the write of the reads; only a
 /// new number or a record costs another round trip.
 class SeenCommits {
  public:
@@ -30,6 +30,8 @@ class SeenCommits {
   SeenCommits() = default;
   /// `tables`: those that are read.
   explicit SeenCommits(const std::vector<TablePtr>& tables);
+  /// `tags`: those of the buckets that are read; `tables`: whose commits count.
+  SeenCommits(std::vector<std::string> tags, std::set<sql::Oid> tables);
 
   /// Returns true if the tables lie in several buckets.
   bool are_possible() const { return tags_.size() > 1; }

@@ -4,6 +4,7 @@ that join the buckets; no acknowledged transfer is lost; nothing that was prepar
 
 `CLUSTER_BANK_SECONDS=300 tests/run.py --limit 600 faults -k cluster_bank` runs for five minutes."""
 import os
+import signal
 import time
 
 from harness import bank
@@ -75,3 +76,23 @@ def test_cluster_bank_in_spread_tables(make_redis, make_server, random):
 
 def test_cluster_bank_in_spread_tables_masters_are_killed(make_redis, make_server, random):
     run_bank(make_redis, make_server, random, "REPEATABLE READ", 1, SPREAD)
+
+
+def test_sums_are_right_while_masters_stand_still_for_moments(make_redis, make_server, random):
+    """The reads of a statement reach the buckets of a slow master later. Sessions of one process learn from each other how many commits a bucket has."""
+    cluster = Cluster(make_redis, masters=3, replicas=0)
+    servers = [make_server("--threads", "1", redis=cluster) for _ in range(2)]
+    bank.set_up(servers[0], SPREAD)
+    visitors = [bank.Client(servers[1:], number, "READ COMMITTED", random) for number in range(4)]
+    visitors += [bank.Reader(servers[:1], number, "READ COMMITTED") for number in range(6)]
+    for visitor in visitors:
+        visitor.start()
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end and not any(visitor.trouble for visitor in visitors):
+        node = random.choice(cluster.masters)
+        node.signal(signal.SIGSTOP)
+        time.sleep(random.uniform(.001, .02))
+        node.signal(signal.SIGCONT)
+        time.sleep(random.uniform(.001, .01))
+    end_visits(visitors, 120)
+    assert all(visitor.sums > 0 for visitor in visitors[4:])

@@ -248,6 +248,24 @@ def test_a_lost_slot_ends_in_57P03(make_redis, make_server):
         assert connection.run("SELECT sum(v) FROM b") == [["1"]]
 
 
+def test_a_signal_ends_the_server_although_a_commit_waits_for_a_lost_slot(make_redis, make_server):
+    cluster = Cluster(make_redis, masters=3, replicas=0)
+    server = make_server("--threads", "1", redis=cluster)
+    two_tables(server, rows=20)
+    home, other = tag_of(cluster, "a"), tag_of(cluster, "b")
+    for node in cluster.nodes:
+        node("CLUSTER", "DELSLOTS", slot_of(other))
+    # Commits whose owners have ended: the sweeper asks the bucket that no node has.
+    buckets = sorted(slot_of(tag) * 1024 // 16384 for tag in (home, other))
+    for number in range(4):
+        name = f"{number:016x}.{buckets[0]},{buckets[1]}.16400"
+        cluster.owner(slot_of(home))("HSET", f"{home}redquel:prepared", name, "")
+    wait_for(lambda: cluster.owner(slot_of(home))("HGET", f"{home}redquel:commit_numbers", "touched"), what="the sweeper's first question")
+    begun = time.monotonic()
+    server.stop()
+    assert time.monotonic() - begun < 15
+
+
 def test_too_few_replicas(make_redis, make_server):
     """A commit waits for its replicas. A cancelled wait says that the commit is there locally; over several buckets it takes place once they are back."""
     cluster = Cluster(make_redis, masters=3, replicas=1, node_timeout=15_000)

@@ -15,10 +15,10 @@ QUICK_KINDS = ("transfer", "wide transfer", "quick read", "quick read", "one")
 NONE = frozenset()
 
 
-def holds(runs, faults, kinds=KINDS, steps=3):
+def holds(runs, faults, kinds=KINDS, steps=3, are_shared=False):
     for seed in range(runs * LONG):
         try:
-            Run(seed, NONE, faults, kinds, steps).run()
+            Run(seed, NONE, faults, kinds, steps, are_shared=are_shared).run()
         except Broken as error:
             raise AssertionError(f"seed {seed}: {error}") from error
 
@@ -27,23 +27,24 @@ def holds_in_all_workloads(faults):
     holds(250, faults)
     holds(50, faults, steps=10)
     holds(150, faults, SPECIAL_KINDS)
-    holds(100, faults, QUICK_KINDS, steps=6)
+    holds(50, faults, QUICK_KINDS, steps=6)
+    holds(50, faults, QUICK_KINDS, steps=6, are_shared=True)
 
 
-def is_needed(protection, faults=Faults(), kinds=KINDS, steps=3, first=0, runs=2000):
+def is_needed(protection, faults=Faults(), kinds=KINDS, steps=3, first=0, runs=2000, are_shared=False):
     """Switches a protection off. Some run must break a promise then. `first`: a seed shortly before one that does, where that is rare."""
     for seed in range(first, first + runs):
         try:
-            Run(seed, frozenset([protection]), faults, kinds, steps).run()
+            Run(seed, frozenset([protection]), faults, kinds, steps, are_shared=are_shared).run()
         except Broken:
-            holds_at(seed, faults, kinds, steps)
+            holds_at(seed, faults, kinds, steps, are_shared)
             return
     raise AssertionError(f"{runs} runs without the protection {protection!r}, and no promise is broken")
 
 
-def holds_at(seed, faults, kinds, steps):
+def holds_at(seed, faults, kinds, steps, are_shared):
     """The same seed with the protection: the schedule, not the checker, broke the promise."""
-    Run(seed, NONE, faults, kinds, steps).run()
+    Run(seed, NONE, faults, kinds, steps, are_shared=are_shared).run()
 
 
 # Every promise holds.
@@ -96,6 +97,10 @@ def test_readers_compare_lists_of_applied_commits():
 
 def test_readers_trust_only_numbers_that_they_knew_before():
     is_needed("known_numbers", kinds=QUICK_KINDS, steps=6)
+
+
+def test_readers_trust_no_number_that_another_session_learned_meanwhile():
+    is_needed("numbers_of_before", kinds=QUICK_KINDS, steps=6, are_shared=True)
 
 
 def test_readers_look_twice_before_they_call_a_commit_undecided():

@@ -26,9 +26,10 @@ class Commit:
 
 
 class Run:
-    """One run: a seed, protections that are switched off, faults, and the kinds of transactions that sessions choose from."""
+    """One run: a seed, protections that are switched off, faults, and the kinds of transactions that sessions choose from. `are_shared`: two
+    sessions each belong to one process and share what it knows of buckets."""
 
-    def __init__(self, seed, off, faults, kinds=KINDS, steps=3, sessions=4, make_cluster=Cluster):
+    def __init__(self, seed, off, faults, kinds=KINDS, steps=3, sessions=4, make_cluster=Cluster, are_shared=False):
         self.random = random.Random(seed)
         self.off, self.kinds, self.steps = off, kinds, steps
         self.schedule = Schedule(self.random, off, faults, BUCKETS, make_cluster)
@@ -38,8 +39,11 @@ class Run:
             self.cluster.fill(bucket, self.first_state(bucket))
         for shard in self.cluster.shards:
             self.cluster.replicate(shard)
-        for number in range(sessions):
-            self.schedule.start(self.guarded(self.session, f"s{number}"), Proxy(self.schedule))
+        proxies = [Proxy(self.schedule) for _ in range(sessions)]
+        for number, proxy in enumerate(proxies):
+            if are_shared:
+                proxy.known = proxies[number // 2].known
+            self.schedule.start(self.guarded(self.session, proxy, f"s{number}"), Proxy(self.schedule))
         if seed % 2:
             self.schedule.start(self.meddler(Proxy(self.schedule)), Proxy(self.schedule))
 
@@ -64,8 +68,7 @@ class Run:
         return self.schedule.steps
 
     # Processes.
-    def guarded(self, session, name):
-        proxy = Proxy(self.schedule)
+    def guarded(self, session, proxy, name):
         proxy.prepares_in_order = self.random.random() < .3
         return self.end_of_hang(session(proxy, name))
 
