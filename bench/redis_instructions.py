@@ -54,21 +54,56 @@ def counted(folder, redis):
     return total
 
 
-def commands(connection, build):
-    """The raw commands: what Redis needs for them without redquel."""
-    connection("HSET", TAG + "h", "a", "1", "b", "2")
+def update_of_an_indexed_column():
+    """Arguments of plain_write.lua for the update of an indexed column, and its commands by themselves."""
+    key = {name: TAG + name for name in ("redquel:versions", "redquel:locks:16400", "redquel:changes:16400", "redquel:none")}
+    row, old, new, values, zset = (TAG + name for name in ("t:1", "t:indices:dept:2", "t:indices:dept:3", "t:indices:dept", "t:zset:dept"))
+    types = [["SINTERCARD", "4", key["redquel:none"], old, new, values], ["ZCARD", zset]]
+    changes = [["SREM", old, "1"], ["HSET", row, "dept", "3"], ["SADD", new, "1"], ["SADD", values, "3"], ["ZADD", zset, "3", "1"]]
+    words = ["", "", "", "", "2", key["redquel:versions"], "16400", "v1", "3", row, "id", "dept", "1", "\0+", ""]
+    words += ["0", "1", key["redquel:locks:16400"], "0", "3", key["redquel:locks:16400"], "t", "r1", "", "0"]
+    for command in types:
+        words += [str(len(command)), *command]
+    words += ["", "", "1", key["redquel:changes:16400"]]
+    for command in changes:
+        words += [str(len(command)), *command]
+    words += ["", old, values, "2"]
+    alone = [["HMGET", key["redquel:versions"], "16400"], ["HMGET", row, "id", "dept"], ["EXISTS", key["redquel:locks:16400"]], *types,
+             ["INCR", key["redquel:changes:16400"]], *changes, ["EXISTS", old], ["SREM", values, "2"]]
+    return words, alone
 
-    def script(text):
-        return ["EVALSHA", connection("SCRIPT", "LOAD", text), "1", TAG + "h"]
-    yield "GET", ["GET", TAG + "x"]
-    yield "HMGET", ["HMGET", TAG + "h", "a", "b"]
-    yield "HSET", ["HSET", TAG + "h", "a", "3"]
+
+def texts_of_plain_write(build):
+    """The script without and with the probe of a moving bucket, both for keys with a tag."""
+    with open(os.path.join(build, "generated", "lua_scripts.cc"), encoding="utf-8") as file:
+        plain = re.search(r'Script\("plain_write", Script::Text\{R"lua\((.*?)\)lua"', file.read(), re.S)[1]
+    return plain, scripts(build)["plain_write"][0]
+
+
+def commands(connection, build):
+    """The raw commands: what Redis needs for them without redquel. Each with its name, as a pipeline."""
+    connection("HSET", TAG + "h", "a", "1", "b", "2")
+    connection("HSET", TAG + "redquel:versions", "16400", "v1")
+    connection("HSET", TAG + "t:1", "id", "1", "dept", "2")
+
+    def script(text, *arguments):
+        return [["EVALSHA", connection("SCRIPT", "LOAD", text), "1", TAG + "h", *arguments]]
+    yield "GET", [["GET", TAG + "x"]]
+    yield "HMGET", [["HMGET", TAG + "h", "a", "b"]]
+    yield "HSET", [["HSET", TAG + "h", "a", "3"]]
     yield "script: empty", script("return 1")
     yield "script: five HGET", script("for i = 1, 5 do redis.call('HGET', KEYS[1], 'a') end return 1")
     yield "script: probe of a moving bucket", script("local tag = string.match(KEYS[1], '^{[^}]*}') return redis.pcall('EXISTS', tag .. 'redquel:moving')")
-    yield "look by script", ["EVALSHA_RO", connection("SCRIPT", "LOAD", scripts(build)["look_at_commits"][0]), "1", TAG + "redquel:prepared", "0"]
-    yield "look: HGET before", ["HGET", TAG + "redquel:commit_numbers", "number"]
-    yield "look: EXISTS behind", ["EXISTS", TAG + "redquel:prepared", TAG + "redquel:moving"]
+    words, alone = update_of_an_indexed_column()
+    yield "update: its commands, no script", alone
+    for name, text in zip(("update: script without probe", "update: script with probe"), texts_of_plain_write(build)):
+        call = script(text, *words)
+        if connection(*call[0]) != ["applied"]:
+            raise RuntimeError(f"{name} does not apply the update")
+        yield name, call
+    yield "look by script", [["EVALSHA_RO", connection("SCRIPT", "LOAD", scripts(build)["look_at_commits"][0]), "1", TAG + "redquel:prepared", "0"]]
+    yield "look: HGET before", [["HGET", TAG + "redquel:commit_numbers", "number"]]
+    yield "look: EXISTS behind", [["EXISTS", TAG + "redquel:prepared", TAG + "redquel:moving"]]
 
 
 def show(name, figures):
@@ -94,10 +129,10 @@ def main():
         connections = [place.nodes[0].connect() for place in places]
         for names in zip(*(commands(connection, options.build) for connection in connections)):
             figures = []
-            for (name, words), place, connection in zip(names, places, connections):
-                connection.pipeline([words] * 10)
+            for (name, pipeline), place, connection in zip(names, places, connections):
+                connection.pipeline(pipeline * 10)
                 counted(folder, place)
-                connection.pipeline([words] * CALLS)
+                connection.pipeline(pipeline * CALLS)
                 figures.append(counted(folder, place) / CALLS)
             show(name, figures)
         for place, connection in zip(places, connections):

@@ -239,7 +239,6 @@ asio::awaitable<void> WriteUnit::finish_references(RedisClient& client) const {
 bool WriteUnit::may_wait_for_commit() {
   if (!sql::uses_cluster()) return false;
   if (options_.buffer == nullptr || (options_.locks != nullptr && !options_.locks->empty())) return false;
-  if (std::ranges::any_of(tables_, [](const Table& table) { return sql::has_values_elsewhere(table.encoder.table()); })) return false;
   const auto looks_first = [](const Change& change) { return change.skip_if_exists || change.run_again_if_exists || change.kind == Kind::kIndex; };
   if (std::ranges::any_of(changes_, looks_first)) return false;
   return std::ranges::none_of(buckets(), [this](int bucket) {

@@ -57,33 +57,6 @@ std::vector<PlacedTable> tables_of(const Transaction& transaction, const sql::Ca
   return tables;
 }
 
-/// Returns the buckets in which the commit changes rows, or has locks that must still be held. None: one Redis.
-std::set<int> buckets_of(const Transaction& transaction) {
-  std::set<int> buckets;
-  if (!sql::uses_cluster()) return buckets;
-  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (!changes->table->is_mapped() && writes_rows(*changes)) buckets.insert(PlacedTable(*changes->table).bucket());
-  }
-  if (transaction.keeps_reads()) {
-    for (const auto& [oid, table] : transaction.reads().tables()) buckets.insert(sql::bucket_of(table.counter_key));
-  }
-  const LockSet& locks = transaction.locks();
-  for (std::size_t part = 0; part < locks.parts(); ++part) {
-    for (const auto& [table, fields] : locks.part(part)) buckets.insert(table.bucket());
-  }
-  return buckets;
-}
-
-/// Returns the commit's changes to the definitions; other sessions may have changed some meanwhile. nullopt: no changes.
-std::optional<CatalogCommit> definitions_of(const Transaction& transaction) {
-  if (transaction.catalog() == nullptr) return {};
-  CatalogChange change = transaction.catalog()->take_change();
-  if (change.empty()) return {};
-  const std::set<int> buckets = buckets_of(transaction);
-  const bool by_parts = std::ranges::any_of(buckets, [](int bucket) { return bucket != sql::kHomeBucket; });
-  return encode_commit(transaction.catalog()->base(), std::move(change), by_parts);
-}
-
 /// A row of another bucket.
 struct RowElsewhere {
   WriteUnit::TablePtr table;
@@ -110,6 +83,34 @@ std::map<int, std::vector<RowElsewhere>> rows_of_values(const Transaction& trans
     }
   }
   return rows;
+}
+
+/// Returns the buckets in which the commit changes rows or their unique values, or has locks that must still be held. None: one Redis.
+std::set<int> buckets_of(const Transaction& transaction) {
+  std::set<int> buckets;
+  if (!sql::uses_cluster()) return buckets;
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
+    if (!changes->table->is_mapped() && writes_rows(*changes)) buckets.insert(PlacedTable(*changes->table).bucket());
+  }
+  for (const auto& [bucket, rows] : rows_of_values(transaction)) buckets.insert(bucket);
+  if (transaction.keeps_reads()) {
+    for (const auto& [oid, table] : transaction.reads().tables()) buckets.insert(sql::bucket_of(table.counter_key));
+  }
+  const LockSet& locks = transaction.locks();
+  for (std::size_t part = 0; part < locks.parts(); ++part) {
+    for (const auto& [table, fields] : locks.part(part)) buckets.insert(table.bucket());
+  }
+  return buckets;
+}
+
+/// Returns the commit's changes to the definitions; other sessions may have changed some meanwhile. nullopt: no changes.
+std::optional<CatalogCommit> definitions_of(const Transaction& transaction) {
+  if (transaction.catalog() == nullptr) return {};
+  CatalogChange change = transaction.catalog()->take_change();
+  if (change.empty()) return {};
+  const std::set<int> buckets = buckets_of(transaction);
+  const bool by_parts = std::ranges::any_of(buckets, [](int bucket) { return bucket != sql::kHomeBucket; });
+  return encode_commit(transaction.catalog()->base(), std::move(change), by_parts);
 }
 
 /// Divides the transaction's rows, locks and reads among its buckets.

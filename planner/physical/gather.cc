@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "planner/access/value_product.h"
 #include "planner/physical/physical_planner.h"
@@ -36,16 +38,103 @@ RowGoal goal_of_part(const RowGoal& goal) {
   return RowGoal{sql::make_constant(sql::kInt8, *limit + *offset), nullptr, true};
 }
 
-/// Returns a tree of filters and projections over the scan of a table, over that of its part instead.
-LogicalPtr over_part(const LogicalPtr& node, const TablePtr& part) {
+/// Returns a tree of joins, filters and projections over scans of tables, over those of their parts with this number instead.
+LogicalPtr over_part(const LogicalPtr& node, std::size_t number) {
   if (const auto* scan = std::get_if<LogicalScan>(&node->node)) {
     LogicalScan of_part = *scan;
-    of_part.table = part;
+    of_part.table = scan->table->parts[number];
     return make_logical(std::move(of_part), node->columns);
   }
   std::vector<LogicalPtr> inputs = inputs_of(*node);
-  for (LogicalPtr& input : inputs) input = over_part(input, part);
+  for (LogicalPtr& input : inputs) input = over_part(input, number);
   return with_inputs(*node, inputs);
+}
+
+/// The columns of rows that name their bucket: they have the value of bucket_by, in a table with as many parts.
+struct BucketColumns {
+  TablePtr table;
+  std::set<ColumnId> columns;
+};
+
+const sql::ColumnRef* column_of(const ExpressionPtr& expression) { return std::get_if<sql::ColumnRef>(&expression->node); }
+
+sql::Type type_of_bucket_by(const sql::TableDef& table) { return table.find_column(table.spread->column)->type; }
+
+/// Returns true if equal values of both tables' bucket_by lie in the parts with one number.
+bool are_alike(const sql::TableDef& a, const sql::TableDef& b) {
+  const sql::Type first = type_of_bucket_by(a), second = type_of_bucket_by(b);
+  return a.parts.size() == b.parts.size() && (first == second || (sql::is_integer_type(first.oid) && sql::is_integer_type(second.oid)));
+}
+
+/// Returns true if the condition joins the rows of both sides within their parts.
+bool joins_parts(const ExpressionPtr& condition, const BucketColumns& left, const BucketColumns& right) {
+  const auto links = [&](const ExpressionPtr& part) {
+    const auto* call = std::get_if<sql::FunctionCall>(&part->node);
+    if (call == nullptr || call->function->name != "=" || call->arguments.size() != 2) return false;
+    const sql::ColumnRef *first = column_of(call->arguments[0]), *second = column_of(call->arguments[1]);
+    if (first == nullptr || second == nullptr) return false;
+    const auto are_of = [&](ColumnId a, ColumnId b) { return left.columns.contains(a) && right.columns.contains(b); };
+    return are_of(first->column, second->column) || are_of(second->column, first->column);
+  };
+  return condition && are_alike(*left.table, *right.table) && std::ranges::any_of(sql::split_conjunction(condition), links);
+}
+
+/// The input whose rows decide which part a row of the join lies in, and the other one.
+std::pair<LogicalPtr, LogicalPtr> sides_of(const LogicalJoin& join) {
+  return join.kind == JoinKind::kRight ? std::pair(join.right, join.left) : std::pair(join.left, join.right);
+}
+
+bool keeps_both(JoinKind kind) { return kind == JoinKind::kInner || kind == JoinKind::kSemi; }
+
+/// Returns the columns that name the bucket of a row of a tree over tables in several buckets, whose joins stay within parts; nullopt: there are
+/// none.
+std::optional<BucketColumns> bucket_columns(const LogicalPtr& node) {
+  if (const auto* join = std::get_if<LogicalJoin>(&node->node)) {
+    if (join->kind == JoinKind::kFull) return {};
+    const auto [first, second] = sides_of(*join);
+    auto columns = bucket_columns(first);
+    const auto others = columns ? bucket_columns(second) : std::nullopt;
+    if (!others || !joins_parts(join->condition, *columns, *others)) return {};
+    if (join->kind == JoinKind::kInner) columns->columns.insert(others->columns.begin(), others->columns.end());
+    return columns;
+  }
+  if (const auto* filter = std::get_if<LogicalFilter>(&node->node)) return bucket_columns(filter->input);
+  BucketColumns found;
+  if (const auto* project = std::get_if<LogicalProject>(&node->node)) {
+    const auto below = bucket_columns(project->input);
+    if (!below) return {};
+    found.table = below->table;
+    for (std::size_t i = 0; i < node->columns.size(); ++i) {
+      const sql::ColumnRef* column = column_of(project->expressions[i]);
+      if (column != nullptr && below->columns.contains(column->column)) found.columns.insert(node->columns[i].id);
+    }
+    return found;
+  }
+  const auto* scan = std::get_if<LogicalScan>(&node->node);
+  if (scan == nullptr || scan->table->parts.empty() || scan->table->spread->column == 0) return {};
+  found.table = scan->table;
+  for (std::size_t i = 0; i < node->columns.size(); ++i) {
+    if (scan->numbers[i] == scan->table->spread->column) found.columns.insert(node->columns[i].id);
+  }
+  return found;
+}
+
+/// Returns the values of the column of bucket_by that the conditions of such a tree allow; none: any.
+std::vector<ExpressionPtr> values_of_parts(const LogicalPtr& node) {
+  if (const auto* join = std::get_if<LogicalJoin>(&node->node)) {
+    const auto [first, second] = sides_of(*join);
+    std::vector<ExpressionPtr> values = values_of_parts(first);
+    return values.empty() && keeps_both(join->kind) ? values_of_parts(second) : values;
+  }
+  if (const auto pattern = match_scan(node)) return values_of_part(*pattern->scan, *pattern->columns, pattern->conditions);
+  const std::vector<LogicalPtr> inputs = inputs_of(*node);
+  return inputs.size() == 1 ? values_of_parts(inputs.front()) : std::vector<ExpressionPtr>();
+}
+
+/// Returns true if the plan reads all rows of both sides.
+bool reads_both_sides(const PhysicalNode& node) {
+  const PhysicalNode& join = below_row_wise(node);
+  return std::holds_alternative<HashJoin>(join.node) || std::holds_alternative<NestedLoopJoin>(join.node);
 }
 
 bool gives_first_rows(const PhysicalNode& node) {
@@ -105,15 +194,42 @@ Planned PhysicalPlanner::plan_parts(const std::vector<LogicalColumn>& columns, c
   return planned;
 }
 
+std::optional<Planned> PhysicalPlanner::plan_join_of_parts(const Logical& node, const LogicalJoin& join, const Wish& wish, const PhysicalNode& whole) {
+  if (!reads_both_sides(whole)) return {};
+  const LogicalPtr tree = make_logical(join, node.columns);
+  const auto columns = bucket_columns(tree);
+  if (!columns) return {};
+  Gather gather{.table = columns->table, .parts = {}, .values = values_of_parts(tree)};
+  const auto plan_one = [&](std::size_t number) {
+    const LogicalPtr of_part = over_part(tree, number);
+    return plan_whole_join(*of_part, std::get<LogicalJoin>(of_part->node), wish);
+  };
+  const Planned first = plan_one(0);
+  if (gather.values.empty() && reads_both_sides(*first.plan)) return {};
+  std::vector<LogicalColumn> wanted;
+  for (std::size_t i = 0; i < first.ids.size(); ++i) {
+    const PhysicalColumn& column = first.plan->columns[i];
+    wanted.push_back({first.ids[i], column.name, column.type, true, column.table, column.attribute});
+  }
+  gather.parts.push_back(first.plan);
+  for (std::size_t number = 1; number < columns->table->parts.size(); ++number) {
+    const Planned other = plan_one(number);
+    const auto has = [&](ColumnId id) { return std::ranges::find(other.ids, id) != other.ids.end(); };
+    if (!std::ranges::all_of(first.ids, has)) return {};
+    gather.parts.push_back(arrange(other, wanted).plan);
+  }
+  return Planned{make_physical(std::move(gather), first.plan->columns), first.ids};
+}
+
 std::optional<Planned> PhysicalPlanner::plan_aggregate_of_parts(const Logical& node, const LogicalAggregate& aggregate, const sql::TableDef& table) {
   const bool counts = std::ranges::all_of(aggregate.calls, [](const AggregateCall& call) { return call.function->name == "count" && !call.distinct; });
   const bool are_ends = aggregate.scalar && std::ranges::all_of(aggregate.calls, is_end);
   if (aggregate.calls.empty() || (!counts && !are_ends)) return {};
   const auto pattern = match_scan(aggregate.input);
   Gather gather{.table = pattern->scan->table, .parts = {}, .values = values_of_part(*pattern->scan, *pattern->columns, pattern->conditions)};
-  for (const TablePtr& part : table.parts) {
+  for (std::size_t number = 0; number < table.parts.size(); ++number) {
     LogicalAggregate of_part = aggregate;
-    of_part.input = over_part(aggregate.input, part);
+    of_part.input = over_part(aggregate.input, number);
     auto planned = plan_index_aggregate(node, of_part);
     if (!planned) return {};
     gather.parts.push_back(std::move(planned->plan));
@@ -134,9 +250,9 @@ std::optional<Planned> PhysicalPlanner::plan_aggregate_of_parts(const Logical& n
 std::optional<Planned> PhysicalPlanner::plan_distinct_of_parts(const Logical& node, const LogicalDistinct& distinct, const sql::TableDef& table) {
   const auto pattern = match_scan(distinct.input);
   Gather gather{.table = pattern->scan->table, .parts = {}, .values = values_of_part(*pattern->scan, *pattern->columns, pattern->conditions)};
-  for (const TablePtr& part : table.parts) {
+  for (std::size_t number = 0; number < table.parts.size(); ++number) {
     LogicalDistinct of_part = distinct;
-    of_part.input = over_part(distinct.input, part);
+    of_part.input = over_part(distinct.input, number);
     auto planned = plan_index_distinct(node, of_part);
     if (!planned) return {};
     gather.parts.push_back(std::move(planned->plan));

@@ -75,6 +75,11 @@ class PhysicalPlanner {
   /// An answer from the indexes of a table in several buckets, put together from those of its parts.
   std::optional<Planned> plan_aggregate_of_parts(const Logical&, const LogicalAggregate&, const sql::TableDef& table);
   std::optional<Planned> plan_distinct_of_parts(const Logical&, const LogicalDistinct&, const sql::TableDef& table);
+  /// Returns the join of tables in several buckets whose matching rows lie in parts with one number, as the joins of these parts. `whole`: the plan of
+  /// all rows of both sides. nullopt: the joins of parts read as much.
+  std::optional<Planned> plan_join_of_parts(const Logical&, const LogicalJoin&, const Wish&, const PhysicalNode& whole);
+  /// A join whose inputs have the rows of all buckets.
+  Planned plan_whole_join(const Logical&, const LogicalJoin&, const Wish&);
   /// Lookups for so few rows as an input surely has, or lookups if they turn out to be few.
   enum class LookupChoice { kFew, kAdaptive };
   /// A lookup join where the inner side is a table with a key or set for the join's equalities; `from` and `whole` are all of the outer

@@ -216,6 +216,12 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalJoin& join,
   if (join.kind == JoinKind::kRight) {  // the same join seen from the other side
     return plan_node(node, LogicalJoin{JoinKind::kLeft, join.right, join.left, join.condition}, wish);
   }
+  Planned planned = plan_whole_join(node, join, wish);
+  auto parts = plan_join_of_parts(node, join, wish, *planned.plan);
+  return parts ? *std::move(parts) : planned;
+}
+
+Planned PhysicalPlanner::plan_whole_join(const Logical& node, const LogicalJoin& join, const Wish& wish) {
   Wish sides;
   sides.needed = wish.needed ? *wish.needed : ids_of(node);
   if (join.condition) sides.needed->merge(columns_in(*join.condition));

@@ -28,8 +28,6 @@ def run_bank(make_redis, make_server, random, level, replicas, setting="SET redq
     homes = [{node.port for node in cluster.masters if node("KEYS", f"*}}{table}:zset")} for table in bank.TABLES]
     assert len(set().union(*homes)) > 1, "all tables are at one master"
     clients = [bank.Client(servers, number, level, random) for number in range(CLIENTS)]
-    for client in clients:
-        client.locks_rows = "buckets" not in setting
     readers = [bank.Reader(servers, number, level) for number in range(2)]
     mover = Mover(cluster, random)
     visitors = clients + readers

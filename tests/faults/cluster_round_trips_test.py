@@ -114,3 +114,27 @@ def test_a_write_of_one_row_is_one_script(make_redis, make_server):
         connection.run("BEGIN; UPDATE item SET price = price + 1 WHERE id = 12; UPDATE item SET kind = 3 WHERE id = 12; COMMIT")
         assert connection.run("SELECT price, kind FROM item WHERE id = 12") == [[str(before + 2), "3"]]
         assert connection.run("SELECT * FROM redquel.check_indexes('item')") == []
+
+
+def test_rows_whose_unique_values_lie_elsewhere_are_two_round_trips(make_redis, make_server):
+    cluster, server = set_up(make_redis, make_server)
+    with server.connect() as connection:
+        connection.run(f"CREATE TABLE account (id int PRIMARY KEY, mail text UNIQUE, note text) WITH (buckets = {BUCKETS})")
+        for number in range(TRIES):
+            writes, commands = received(cluster, connection, f"INSERT INTO account VALUES ({number}, 'a{number}', 'x')")
+            if max(writes) <= 2 and commands["EVALSHA"] == 4:  # prepare and apply, in the row's bucket and in the value's
+                break
+        else:
+            raise AssertionError((writes, commands))
+        assert connection.run_error("INSERT INTO account VALUES (1000, 'a0', 'y')")["D"] == "Key (mail)=(a0) already exists."
+        assert connection.run_error("INSERT INTO account VALUES (0, 'b', 'y')")["D"] == "Key (id)=(0) already exists."
+        assert connection.run_error("INSERT INTO account VALUES (1000, 'b', 'y'), (1001, 'b', 'y')")["D"] == "Key (mail)=(b) already exists."
+        # A row that violates both constraints: the primary key is reported, as PostgreSQL does.
+        assert connection.run_error("INSERT INTO account VALUES (1000, 'c', 'y'), (0, 'a0', 'y')")["D"] == "Key (id)=(0) already exists."
+        assert connection.run("INSERT INTO account VALUES (0, 'a0', 'y') ON CONFLICT DO NOTHING") == []
+        connection.run("UPDATE account SET mail = 'moved' WHERE id = 0")
+        connection.run("INSERT INTO account VALUES (1000, 'a0', 'y')")
+        connection.run("DELETE FROM account WHERE id = 1000")
+        connection.run("INSERT INTO account VALUES (1001, 'a0', 'y')")
+        assert connection.run("SELECT id, mail FROM account WHERE id IN (0, 1000, 1001) ORDER BY id") == [["0", "moved"], ["1001", "a0"]]
+        assert connection.run("SELECT * FROM redquel.check_indexes('account')") == []

@@ -10,6 +10,7 @@ import threading
 import time
 
 from harness import history_clients
+from harness.cluster_nodes import Cluster
 from harness.history import COMMITTED, LEVELS, History, Read, Transaction
 from harness.pgwire import ServerError
 from harness.servers import sharing_redis
@@ -68,9 +69,9 @@ def disturb(way, redis, servers, random):
         change_definitions(servers, random)
 
 
-def run_history(servers, level, random, disturbance, redquel=True, mutexes=None, seconds=SECONDS, looks_across=True):
-    """Problems that were seen, the history, and the clients."""
-    history_clients.set_up(servers[0])
+def run_history(servers, level, random, disturbance, redquel=True, mutexes=None, seconds=SECONDS, looks_across=True, settings=()):
+    """Problems that were seen, the history, and the clients. `settings`: of the session that makes the tables."""
+    history_clients.set_up(servers[0], *settings)
     clients = [history_clients.Client(servers, number, level, chance.Random(random.getrandbits(64)), 60, mutexes, looks_across)
                for number in range(CLIENTS)]
     for client in clients:
@@ -109,6 +110,27 @@ def run_on_redquel(make_redis, make_server, random, level, way):
         thing.stop()
 
 
+def run_on_cluster(make_redis, make_server, random, level, way):
+    """All tables lie in four buckets each, on three masters."""
+    cluster = Cluster(make_redis, masters=3, replicas=0)
+    servers = [make_server(redis=cluster) for _ in range(2)]
+
+    def disturbance():
+        time.sleep(0.1 if way in ("undisturbed", "definitions") else random.uniform(0.3, 1.5))
+        disturb(way, cluster, servers, random)
+
+    mutexes = [threading.Lock() for _ in range(3)] if way in ("undisturbed", "definitions") else None
+    problems, _ = run_history(servers, level, random, disturbance, mutexes=mutexes, looks_across=level != "READ COMMITTED" or LONG,
+                              settings=("SET redquel.buckets = 4",))
+    with servers[0].connect() as connection:
+        for table in history_clients.TABLES:
+            shown = connection.run(f"EXPLAIN SELECT * FROM {table}")
+            assert any("Buckets: all 4" in line for (line,) in shown), shown
+    assert not problems, "\n".join(problems)
+    for thing in (*servers, cluster):
+        thing.stop()
+
+
 def run_rounds(make_redis, make_server, random, way):
     random.seed(f"{random.getrandbits(32)} {way}")  # each way another level
     for _ in range(ROUNDS):
@@ -134,6 +156,16 @@ def test_history_paused(make_redis, make_server, random):
 
 def test_history_beside_definitions(make_redis, make_server, random):
     run_rounds(make_redis, make_server, random, "definitions")
+
+
+def test_history_over_a_cluster(make_redis, make_server, random):
+    for level in LEVELS:
+        run_on_cluster(make_redis, make_server, random, level, "undisturbed")
+
+
+def test_history_over_a_cluster_redquel_killed(make_redis, make_server, random):
+    for level in LEVELS if LONG else [random.choice(LEVELS)]:
+        run_on_cluster(make_redis, make_server, random, level, "redquel killed")
 
 
 def test_postgresql_passes(postgres, random):

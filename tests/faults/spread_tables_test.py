@@ -40,6 +40,19 @@ QUERIES = [
     "SELECT i.kind, sum(s.pieces) FROM item i LEFT JOIN sale s ON s.item = i.id GROUP BY i.kind ORDER BY 1",
     "SELECT id FROM item i WHERE EXISTS (SELECT FROM sale s WHERE s.item = i.id AND s.pieces = 8) ORDER BY 1",
     "SELECT id, (SELECT sum(pieces) FROM sale s WHERE s.item = i.id) FROM item i WHERE id < 10 ORDER BY 1",
+    "SELECT i.id, s.day, s.pieces FROM item i JOIN sale s ON s.item = i.id WHERE i.id IN (3, 5, 399) ORDER BY 1, 2",
+    "SELECT i.id, s.day FROM item i LEFT JOIN sale s ON s.item = i.id AND s.day > 1 WHERE i.id IN (3, 5, 399) ORDER BY 1, 2",
+    "SELECT s.item, s.day, i.kind FROM item i RIGHT JOIN sale s ON s.item = i.id AND i.price > 50 WHERE s.item IN (3, 5, 7) ORDER BY 1, 2",
+    "SELECT i.id, s.day FROM item i FULL JOIN sale s ON s.item = i.id AND s.day = 1 WHERE i.id IN (3, 5, 399) ORDER BY 1, 2",
+    "SELECT id FROM item i WHERE id IN (3, 5, 399) AND NOT EXISTS (SELECT FROM sale s WHERE s.item = i.id) ORDER BY 1",
+    "SELECT id FROM item i WHERE EXISTS (SELECT FROM sale s WHERE s.item = i.id AND s.item IN (3, 5, 399)) ORDER BY 1",
+    "SELECT i.kind, count(*), sum(s.pieces) FROM item i JOIN sale s ON s.item = i.id WHERE i.kind = 'kind 3' GROUP BY i.kind",
+    "SELECT a.id, b.day, c.day FROM item a JOIN sale b ON b.item = a.id JOIN sale c ON c.item = b.item AND c.day = b.day + 1 WHERE a.kind = 'kind 3' ORDER BY 1, 2",
+    "SELECT a.id, x.pieces FROM (SELECT id * 1 AS id, price FROM item WHERE price < 10) a JOIN sale x ON x.item = a.id ORDER BY 1, 2",
+    "SELECT n, s.day FROM (SELECT id AS n FROM item WHERE price < 10) a JOIN (SELECT item AS m, day FROM sale WHERE pieces > 1) s ON s.m = a.n ORDER BY 1, 2",
+    "SELECT i.id, s.day FROM item i JOIN sale s ON s.day = i.id WHERE i.id IN (1, 2) ORDER BY 1, 2",
+    "SELECT i.id, count(*) FROM item i JOIN sale s ON s.item = i.id WHERE i.kind = 'kind 5' GROUP BY i.id ORDER BY 2 DESC, 1 LIMIT 3",
+    "SELECT i.id, s.day FROM item i JOIN sale s ON s.item = i.id WHERE i.id IN (3, 5) ORDER BY 1, 2 FOR UPDATE OF s",
     "SELECT * FROM sale WHERE item = 12 ORDER BY day",
     "SELECT * FROM sale WHERE item = 12 AND day = 2",
     "SELECT a, count(*) FROM loose GROUP BY a ORDER BY a",
@@ -58,6 +71,9 @@ CHANGES = [
     "UPDATE item SET price = price + 1 WHERE id = 7 RETURNING *",
     "UPDATE item SET price = price * 2 WHERE kind = 'kind 6'",
     "UPDATE item SET id = 5000 + id WHERE id BETWEEN 20 AND 29",
+    "UPDATE sale SET pieces = pieces + i.price FROM item i WHERE i.id = sale.item AND i.id IN (31, 32, 33)",
+    "UPDATE sale SET pieces = pieces + i.price FROM item i WHERE i.id = sale.item AND i.kind = 'kind 2'",
+    "DELETE FROM sale USING item i WHERE i.id = sale.item AND i.id IN (41, 42)",
     "UPDATE item SET id = id + 1 WHERE id = 5020",
     "UPDATE item SET label = 'all'",
     "DELETE FROM item WHERE id = 8 RETURNING id",
@@ -178,6 +194,39 @@ def test_explain_names_the_buckets(make_redis, make_server):
         assert "Gather Sum" in plan(connection, "SELECT kind, count(*) FROM item GROUP BY kind")
         assert "Gather Merge" in plan(connection, "SELECT id FROM item ORDER BY id LIMIT 5")
         assert "Index Set Scan" in plan(connection, "SELECT label FROM item WHERE kind = 'kind 1'")
+
+
+def test_joins_over_bucket_by_stay_within_buckets(make_redis, make_server):
+    _, server = make_cluster(make_redis, make_server)
+    within = "SELECT i.label, s.day FROM item i JOIN sale s ON s.item = i.id"
+    with server.connect() as connection:
+        set_up(connection, f" WITH (buckets = {BUCKETS})")
+        connection.run("ANALYZE")
+        found = plan(connection, f"{within} WHERE i.id IN (3, 4)")
+        assert found.count("Gather") == 1 and f"Buckets: at most 2 of {BUCKETS}" in found and "Lookup Join on sale" in found, found
+        found = plan(connection, f"{within} WHERE s.item IN (3, 4) AND i.kind = 'kind 1'")
+        assert found.count("Gather") == 1 and f"Buckets: at most 2 of {BUCKETS}" in found, found
+        for kind in ("NOT EXISTS", "EXISTS"):
+            found = plan(connection, f"SELECT label FROM item i WHERE id IN (3, 4) AND {kind} (SELECT FROM sale s WHERE s.item = i.id AND day = 2)")
+            assert f"Buckets: at most 2 of {BUCKETS}" in found and "Buckets: all" not in found, found
+        # All rows of both tables: one hash join reads as much.
+        found = plan(connection, f"{within} AND s.day = i.price")
+        assert found.count("Gather") == 2, found
+        # Not over the columns of bucket_by.
+        assert f"Buckets: all {BUCKETS}" in plan(connection, "SELECT 1 FROM item i JOIN sale s ON s.day = i.id WHERE i.id IN (3, 4)")
+        # Rows of other buckets than those of the values: of the other side of an outer join.
+        found = plan(connection, "SELECT 1 FROM sale s LEFT JOIN item i ON s.item = i.id AND i.id IN (3, 4)")
+        assert f"Buckets: all {BUCKETS}" in found, found
+        connection.run("BEGIN; INSERT INTO sale VALUES (3, 77, 1); UPDATE item SET label = 'mine' WHERE id = 4")
+        own = connection.run(f"{within} WHERE i.id IN (3, 4) ORDER BY 2 DESC, 1")
+        assert own[0] == ["label 3", "77"] and ["mine", "1"] in own and len(own) == 7, own
+        connection.run("ROLLBACK")
+        connection.run("CREATE TABLE other (id bigint PRIMARY KEY, kind text) WITH (buckets = 4)")
+        assert f"Buckets: all {BUCKETS}" in plan(connection, "SELECT 1 FROM other o JOIN sale s ON s.item = o.id WHERE o.id IN (3, 4)")
+        connection.run(f"CREATE TABLE large (id bigint PRIMARY KEY, kind text) WITH (buckets = {BUCKETS})")
+        connection.run("INSERT INTO large SELECT n, 'k' FROM generate_series(1, 100) n")
+        query = "SELECT o.kind, s.day FROM large o JOIN sale s ON s.item = o.id WHERE o.id IN (3, 4)"
+        assert f"Buckets: at most 2 of {BUCKETS}" in plan(connection, query) and len(connection.run(query)) == 6
 
 
 def test_definitions_of_spread_tables(make_redis, make_server):

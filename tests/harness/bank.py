@@ -33,7 +33,7 @@ class Client(Visitor):
 
     def __init__(self, servers, number, level, random, timeout=30):
         super().__init__(servers, number, timeout)
-        self.level, self.locks_rows = level, True
+        self.level = level
         self.choices = [random.getrandbits(32) for _ in range(4099)]
         self.acknowledged, self.unknown = set(), set()
 
@@ -45,7 +45,7 @@ class Client(Visitor):
         mark = self.number * 10_000_000 + self.turn
         try:
             connection.run(f"BEGIN ISOLATION LEVEL {self.level}")
-            if self.locks_rows and choice & 1 << 30:  # as a client that computes by itself
+            if choice & 1 << 30:  # as a client that computes by itself
                 [(balance,)] = connection.run(f"SELECT balance FROM bank WHERE id = {giver} FOR UPDATE")
                 connection.run(f"UPDATE bank SET balance = {int(balance) - amount} WHERE id = {giver}")
             else:

@@ -49,7 +49,8 @@ def _result_differences(expected, got, sort, ignored):
             found += _row_differences(expected.rows, got.rows, sort)
     if "tag" not in ignored and expected.tag != got.tag:
         found += _pair("command tag", expected.tag, got.tag)
-    if expected.copied != got.copied:
+    first, second = (sorted(result.copied.split(b"\n")) if sort == "rowsort" and result.copied else result.copied for result in (expected, got))
+    if first != second:
         found += _pair("data", expected.copied, got.copied)
     a, b = [[_type(oid) for oid in result.parameter_types or []] for result in (expected, got)]
     if a != b:

@@ -65,9 +65,9 @@ class Wrong(Exception):
     """What no level allows was seen at once."""
 
 
-def set_up(server):
+def set_up(server, *settings):
     with server.connect() as connection:
-        for statement in SCHEMA:
+        for statement in (*settings, *SCHEMA):
             connection.run(statement)
 
 

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 SERVERS = ("postgresql", "redquel")
+SPREAD = "spread"  # skipif: in runs whose tables lie in several buckets of a cluster
 # The words of `ignore`, and the fields of an ErrorResponse that they mean.
 ERROR_PARTS = {"message": "M", "detail": "D", "hint": "H", "position": "P", "objects": "stcdn", "severity": "SV"}
 ANSWER_PARTS = ("names", "types", "rows", "tag", "notices", "context")
@@ -28,6 +29,7 @@ class Record:
     ignored: frozenset = frozenset()
     connection: str = "main"
     waits: bool = False  # until it answers so
+    skips_spread: bool = False
 
     @property
     def heading(self):
@@ -42,6 +44,7 @@ class Pending:
     ignored: frozenset = frozenset()
     connection: str = "main"
     waits: bool = False
+    skips_spread: bool = False
 
 
 def read(path):
@@ -94,6 +97,12 @@ def cache_of(path):
     return found and found[1]
 
 
+def stays_whole(path):
+    """Returns true if a line `# spread: no (reason)` keeps each table of the file in one bucket."""
+    with open(path, encoding="utf-8") as file:
+        return re.search(r"^# spread: no \(.+\)", file.read(), re.M) is not None
+
+
 def _records(path, lines):
     everywhere = frozenset()
     pending = Pending()
@@ -111,9 +120,11 @@ def _records(path, lines):
             everywhere |= {"binary"}
         if not words:
             continue
-        if words[0] in ("skipif", "onlyif"):
+        if words == ["skipif", SPREAD] and _reason(line):
+            pending.skips_spread = True
+        elif words[0] in ("skipif", "onlyif"):
             if len(words) != 2 or words[1] not in SERVERS or not _reason(line):
-                raise TestFileError(f"{path}:{number}: {words[0]} postgresql|redquel # reason")
+                raise TestFileError(f"{path}:{number}: {words[0]} postgresql|redquel # reason, or skipif spread # reason")
             pending.servers = tuple(s for s in pending.servers if (s == words[1]) == (words[0] == "onlyif"))
         elif words[0] == "ignore":
             unknown = set(words[1:]) - set(ERROR_PARTS) - set(ANSWER_PARTS)
@@ -137,7 +148,8 @@ def _records(path, lines):
                     (sql if expected is None else expected).append(lines[at][1])
                 at += 1
             record = Record(words[0], number, "\n".join(sql), expected=expected, servers=pending.servers,
-                            ignored=pending.ignored | everywhere, connection=pending.connection, waits=pending.waits)
+                            ignored=pending.ignored | everywhere, connection=pending.connection, waits=pending.waits,
+                            skips_spread=pending.skips_spread)
             if record.kind == "copy" and expected is not None:
                 record = replace(record, expected=None, data="".join(f"{text}\n" for text in expected).encode())
             if not sql:
@@ -156,7 +168,9 @@ def _with_heading(path, record, words):
             return replace(record, outcome="error", sqlstate=words[1])
         if words == ["any"]:
             return replace(record, outcome="any")
-        raise TestFileError(f"{path}:{record.line}: {record.kind} ok | error <sqlstate> | any")
+        if record.kind == "copy" and words == ["ok", "rowsort"]:
+            return replace(record, sort="rowsort")
+        raise TestFileError(f"{path}:{record.line}: {record.kind} ok | error <sqlstate> | any; copy ok rowsort")
     for word in words:
         if word in ("nosort", "rowsort", "valuesort"):
             record = replace(record, sort=word)

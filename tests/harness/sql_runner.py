@@ -24,7 +24,7 @@ class Oracle:
         self.postgres = postgres
         self.side = side
 
-    def open(self, cache=None):
+    def open(self, cache=None, whole=False):
         self.database = self.postgres.emptied_database(self.side)
 
     def connect(self, timeout):
@@ -49,14 +49,17 @@ class Subject:
     name = "redquel"
 
     def __init__(self, build, options=(), least_acl=False, masters=0, placement="together", buckets=1):
-        self.parameters = {"redquel.placement": placement, "redquel.buckets": str(buckets)} if masters else {}
+        self.placement, self.buckets, self.is_cluster = placement, buckets, masters > 0
         self.redis = Cluster(lambda *words: Redis(*words).start(), masters, replicas=0) if masters else Redis().start()
         if least_acl:
             self.redis.restrict(build)
         self.server = Redquel(build, self.redis, *options)
 
-    def open(self, cache=None):
-        """`cache`: tables are kept in so much memory."""
+    def open(self, cache=None, whole=False):
+        """`cache`: tables are kept in so much memory. `whole`: each table lies in one bucket."""
+        self.is_spread = self.buckets > 1 and not whole
+        buckets = str(self.buckets if self.is_spread else 1)
+        self.parameters = {"redquel.placement": self.placement, "redquel.buckets": buckets} if self.is_cluster else {}
         self.redis.flush()
         self.server.cache = cache
         self.server.start()
@@ -121,7 +124,7 @@ class FileRun:
         try:
             records = sql_files.read(self.path)
             for side in self.sides:
-                side.server.open(cache=sql_files.cache_of(self.path))
+                side.server.open(cache=sql_files.cache_of(self.path), whole=sql_files.stays_whole(self.path))
             self._run_records(records)
         except Exception as error:  # a broken file or server is a failure of this file, not of the run
             self._fail(0, f"{type(error).__name__}: {error}", "" if isinstance(error, sql_files.TestFileError)
@@ -160,6 +163,8 @@ class FileRun:
                 self.passed += 1
 
     def _check(self, record):
+        if record.skips_spread and getattr(self.sides[1].server, "is_spread", False):
+            return []
         sides = [side for side in self.sides if side.server.name in record.servers]
         if len(sides) < 2:
             return [line for side in sides for line in self._check_alone(record, side)]
