@@ -80,7 +80,7 @@ VIEWS = [
     "REFRESH MATERIALIZED VIEW copied",
     "SELECT kind FROM copied WHERE id = 77",
     "UPDATE item SET id = id + 10000 WHERE id = 77",
-    "CREATE MATERIALIZED VIEW kinds {options} AS SELECT kind FROM item",
+    "CREATE MATERIALIZED VIEW kinds {options} AS SELECT kind FROM item WHERE id IN (2, 9, 3)",
     "CREATE UNIQUE INDEX ON kinds (kind)",
     "DROP MATERIALIZED VIEW later, in_block",
 ]
