@@ -197,9 +197,29 @@ void CatalogDraft::note_references(const sql::TableDef* before, const sql::Table
   }
 }
 
+namespace {
+
+/// Redis has no version of a part that the table has got now: rows of an open transaction are written by that.
+void clear_versions_of_new_parts(const sql::TableDef* before, sql::TableDef& table) {
+  for (auto& part : table.parts) {
+    std::string version;
+    if (before != nullptr) {
+      const auto known = std::ranges::find(before->parts, part->oid, &sql::TableDef::oid);
+      if (known != before->parts.end()) version = (*known)->version;
+    }
+    if (part->version == version) continue;
+    sql::TableDef changed = *part;
+    changed.version = std::move(version);
+    part = std::make_shared<const sql::TableDef>(std::move(changed));
+  }
+}
+
+}  // namespace
+
 void CatalogDraft::replace(sql::TableDef table) {
   tables_.insert(table.oid);
   sql::make_parts(table);
+  clear_versions_of_new_parts(state_.find_table(table.oid).get(), table);
   const sql::Oid oid = table.oid;
   state_.tables[oid] = std::make_shared<const sql::TableDef>(std::move(table));
 }

@@ -12,6 +12,7 @@
 #include "executor/storage/catalog_store.h"
 #include "executor/transaction/transaction.h"
 #include "planner/tree/node_parts.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -153,7 +154,7 @@ void apply_on_commit(const SessionState& session, const sql::CatalogSnapshot& ca
   std::vector<sql::Oid> emptied;
   for (const auto& [oid, table] : now.tables) {
     if (table->schema != schema || table->on_commit == sql::TableDef::OnCommit::kPreserveRows) continue;
-    emptied.push_back(oid);
+    for (const auto& stored : sql::stored_tables(table)) emptied.push_back(stored->oid);
     if (table->on_commit == sql::TableDef::OnCommit::kDeleteRows) check_emptied(*table, now);
     drops = drops || table->on_commit == sql::TableDef::OnCommit::kDrop;
   }

@@ -169,8 +169,7 @@ class CreateTableAsExecution final : public Execution {
     set_time_to_live(table, parts.into->options);
     set_cache_option(table, parts.into->options);
     choose_presence(table);
-    if (!parts.materialized) set_spread(draft, table, parts.into->options);
-    else if (declares_buckets(parts.into->options)) throw sql::not_supported("a materialized view in several buckets");
+    set_spread(draft, table, parts.into->options);
     const sql::Oid oid = table.oid;
     draft.put(std::move(table));
     return oid;

@@ -155,6 +155,10 @@ std::string ChangeLog::encode(std::size_t count) const {
     put_row(records, *table_, span_of(version.row.current));
     put_number(records, static_cast<std::uint32_t>(version.row.increments.size()));
     for (const std::size_t position : version.row.increments) put_number(records, static_cast<std::uint32_t>(position));
+    put_number(records, version.row.expires_at ? 1 : 0);
+    const auto time = static_cast<std::uint64_t>(version.row.expires_at.value_or(0));
+    put_number(records, static_cast<std::uint32_t>(time >> 32));
+    put_number(records, static_cast<std::uint32_t>(time));
   }
   return block + records;
 }
@@ -169,6 +173,10 @@ ChangeLog::VersionPtr ChangeLog::decode(std::string_view block, std::size_t inde
   version.row.current = values_of(record.row(*table_));
   version.row.increments.resize(record.number());
   for (std::size_t& position : version.row.increments) position = record.number();
+  const bool expires = record.number() != 0;
+  const std::uint64_t high = record.number();
+  const std::uint64_t time = high << 32 | record.number();
+  if (expires) version.row.expires_at = static_cast<std::int64_t>(time);
   return std::make_shared<const Version>(std::move(version));
 }
 

@@ -25,6 +25,8 @@ struct BufferedRow {
   RowValues current;  // for the transaction
   /// Columns that only grew. Not empty: nothing else changed, the row is not locked, and what counts is the difference.
   std::vector<std::size_t> increments = {};
+  /// A timestamptz: the row got another key and expires when it would have without. Nullopt: as its definition says.
+  std::optional<std::int64_t> expires_at = {};
 };
 
 /// The rows of one table that a transaction changed, version after version in the order in which it made them. The newest few megabytes

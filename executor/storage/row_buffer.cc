@@ -250,7 +250,7 @@ void RowBuffer::redefine(const TablePtr& now, const sql::SessionSettings& settin
   const std::vector<std::size_t> stricter = stricter_uniques(tables_.at(now->oid), after);
   TableChanges::Walk walk(*changed);
   while (const ChangeLog::VersionPtr version = walk.next()) {
-    const BufferedRow row{form.apply(version->row.stored), form.apply(version->row.current)};
+    const BufferedRow row{form.apply(version->row.stored), form.apply(version->row.current), {}, version->row.expires_at};
     if (row.current) {
       form.check_not_null(*row.current);
       check_unique(after, stricter, version->member, *row.current, settings);

@@ -21,14 +21,15 @@ constexpr int kSweptRows = 200;
 /// Later than this is never: some 30,000 years.
 constexpr std::int64_t kForever = std::int64_t{1} << 50;
 
-/// Milliseconds from now until a stored timestamptz, rounded up.
-std::int64_t milliseconds_until(std::string_view text) {
-  const auto time = std::get<std::int64_t>(parse_stored_text(sql::kTimestamptz, text));
-  if (time == std::numeric_limits<std::int64_t>::max()) return kForever;
+/// Milliseconds from now until a timestamptz, rounded up.
+std::int64_t milliseconds_until(std::int64_t time) {
+  if (time == kNeverExpires) return kForever;
   if (time == std::numeric_limits<std::int64_t>::min()) return 0;
   const std::int64_t left = time - sql::current_timestamp();
   return left <= 0 ? 0 : left / 1000 + (left % 1000 != 0 ? 1 : 0);
 }
+
+std::string_view expiry_word(std::int64_t left, Words& words) { return left >= kForever ? "never" : words.store(std::to_string(left)); }
 
 void append_listed_word(std::string& text, std::string_view word) {
   text.append(std::to_string(word.size())).append(":").append(word);
@@ -45,10 +46,12 @@ std::string_view time_to_live(const RowEncoder& encoder, const RowImage& image, 
   std::int64_t left = expiry.milliseconds;
   if (expiry.column != 0) {
     const std::string_view text = words[image.texts + encoder.table().position(expiry.column)];
-    left = is_null(text) ? kForever : milliseconds_until(text);
+    left = is_null(text) ? kForever : milliseconds_until(std::get<std::int64_t>(parse_stored_text(sql::kTimestamptz, text)));
   }
-  return left >= kForever ? "never" : words.store(std::to_string(left));
+  return expiry_word(left, words);
 }
+
+std::string_view time_left(std::int64_t time, Words& words) { return expiry_word(milliseconds_until(time), words); }
 
 bool changes_expiry(const RowEncoder& encoder, const RowImage& before, const RowImage& after, const Words& words) {
   const std::int16_t column = encoder.table().managed().expiry.column;

@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,9 @@ namespace asio = boost::asio;
 /// PEXPIRE's argument for a row that is written: milliseconds from now on (of this process's clock: only the distance counts for
 /// Redis), "never". "": as it is.
 std::string_view time_to_live(const RowEncoder& encoder, const RowImage& image, Words& words);
+/// PEXPIRE's argument for a row that expires at that time, a timestamptz; kNeverExpires: "never".
+std::string_view time_left(std::int64_t time, Words& words);
+inline constexpr std::int64_t kNeverExpires = std::numeric_limits<std::int64_t>::max();
 /// Returns true if the update changes the row's expiry.
 bool changes_expiry(const RowEncoder& encoder, const RowImage& before, const RowImage& after, const Words& words);
 

@@ -364,7 +364,9 @@ void WriteEncoding::write_expiries() {
       const std::string entries = row_entries(encoder, change.new_image, unit_.words_, !is_index);
       const bool is_set = change.kind == WriteUnit::Kind::kInsert ||
                           (!is_index && changes_expiry(encoder, change.old_image, change.new_image, unit_.words_));
-      const Word expiry = is_set ? time_to_live(encoder, change.new_image, unit_.words_) : Word("", 0);
+      Word expiry("", 0);
+      if (change.expires_at) expiry = time_left(*change.expires_at, unit_.words_);
+      else if (is_set) expiry = time_to_live(encoder, change.new_image, unit_.words_);
       const std::size_t index = is_index ? 0 : stays ? old_positions.at(number) : new_positions.at(number);
       record(is_index ? "index" : stays ? "same" : "new", index, change.new_image.member, expiry, entries);
     }

@@ -119,8 +119,10 @@ bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> ol
     const TablePtr &from = sql::part_of_row(*table, old_row), &to = sql::part_of_row(*table, new_row);
     if (from == to) return update_row(from, old_row, new_row, relied, increments);
     check_size();
+    const RowImage old_image = tables_[table_number(from, nullptr, {})].encoder.encode(old_row, words_);
     if (!remove_row(from, old_row, {}, table, new_row)) return false;
     add_insert(to, new_row, {});
+    keep_expiry(*from, old_image);
     return true;
   }
   check_size();

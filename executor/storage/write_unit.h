@@ -134,6 +134,9 @@ class WriteUnit {
   void index_row(const TablePtr& table, const std::vector<sql::Structure>& structures, std::span<const sql::Datum> row,
                  const std::string& index_name);
 
+  /// The row of the last change expires at that time, a timestamptz. Nullopt: as the definition says.
+  void set_expiry(std::optional<std::int64_t> time) { changes_.back().expires_at = time; }
+
   const WriteOptions& options() const { return options_; }
   /// Returns the tag of the bucket of its tables; of a unit without rows that of the home bucket.
   std::string_view tag() const {
@@ -185,6 +188,7 @@ class WriteUnit {
     std::uint32_t expected = 0;  // in words_: parallel to the shape's fields
     std::uint32_t conflict = 0;  // in conflicts_
     std::vector<std::size_t> increments = {};
+    std::optional<std::int64_t> expires_at = {};  // a timestamptz
     RowImage old_image, new_image;
   };
   /// The columns of a table that are compared, and their hash fields.
@@ -240,6 +244,11 @@ class WriteUnit {
   std::size_t add_insert(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict);
   void note_foreign_keys(const TablePtr& table, std::span<const sql::Datum> before, std::span<const sql::Datum> after,
                          bool may_give_way = false);
+  /// The row that was inserted last expires when the row would have whose key it had.
+  void keep_expiry(const sql::TableDef& table, const RowImage& old_image);
+  void set_expiry_of(std::size_t row, std::int64_t time);
+  /// Reads when the rows expire that got another key. False: another session is changing one of them.
+  asio::awaitable<bool> read_expiries(RedisClient& client, ExecutionCounters* counters);
   /// The state of rows that seem to refer to a deleted one: gone, existing, or unknown to the statement.
   enum class ReferenceState { kGone, kThere, kNew };
   asio::awaitable<ReferenceState> examine_references(RedisClient& client, const ForeignKeyDemands::Children& children,
@@ -277,6 +286,12 @@ class WriteUnit {
     BufferedRow row;
   };
   std::vector<Record> records_;
+  /// An inserted row that keeps the time to live of a row in Redis.
+  struct KeptExpiry {
+    std::size_t row;  // of records_ with a buffer, else of changes_
+    std::string key, expiries, member;
+  };
+  std::vector<KeptExpiry> kept_expiries_;
   LockConflict blocker_;
   std::pair<std::size_t, sql::Oid> violated_;  // the change and the constraint of the last error
   /// Members of sets of references whose rows are gone.

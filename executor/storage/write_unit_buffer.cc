@@ -2,8 +2,11 @@
 // for the transaction's buffer.
 
 #include <algorithm>
+#include <utility>
 
+#include "executor/storage/row_expiry.h"
 #include "executor/storage/write_unit.h"
+#include "sql/types/datetime.h"
 
 namespace redquel::executor {
 
@@ -50,16 +53,52 @@ void WriteUnit::buffer_change(const TablePtr& definition, std::span<const sql::D
       expect_stored();
       changes_.push_back(change);
     }
-    if (moves) add_insert(definition, *new_row, {});
+    if (moves) {
+      add_insert(definition, *new_row, {});
+      keep_expiry(*definition, old_image);
+    }
     return;
   }
-  records_.push_back({change.table, changes_.size(), std::string(old_image.member), {stored, copy_of(*new_row)}});
+  const std::optional<std::int64_t> expires_at = before ? before->expires_at : std::nullopt;
+  records_.push_back({change.table, changes_.size(), std::string(old_image.member), {stored, copy_of(*new_row), {}, expires_at}});
   if (stored) {
     expect_stored();
   } else {
     change.kind = Kind::kInsert;
   }
   changes_.push_back(change);
+}
+
+void WriteUnit::keep_expiry(const sql::TableDef& table, const RowImage& old_image) {
+  if (table.managed().expiry.milliseconds == 0) return;
+  const std::size_t row = options_.buffer != nullptr ? records_.size() - 1 : changes_.size() - 1;
+  if (options_.buffer != nullptr) {
+    const std::optional<BufferedRow> before = options_.buffer->find(table.oid, old_image.member);
+    if (before && before->expires_at) return set_expiry_of(row, *before->expires_at);
+    if (before && !before->stored) return;  // new
+  }
+  kept_expiries_.push_back({row, std::string(old_image.key), sql::TableKeys(table).expiries(), std::string(old_image.member)});
+}
+
+void WriteUnit::set_expiry_of(std::size_t row, std::int64_t time) {
+  if (options_.buffer != nullptr) records_[row].row.expires_at = time;
+  else changes_[row].expires_at = time;
+}
+
+asio::awaitable<bool> WriteUnit::read_expiries(RedisClient& client, ExecutionCounters* counters) {
+  const std::vector<KeptExpiry> kept = std::exchange(kept_expiries_, {});
+  if (kept.empty()) co_return true;
+  CommandBatch look;
+  for (const KeptExpiry& row : kept) look.add("PTTL", row.key).add("ZSCORE", row.expiries, row.member);
+  const RepliesPtr replies = co_await client.execute(std::move(look), counters);
+  for (std::size_t index = 0; index < kept.size(); ++index) {
+    const std::int64_t left = replies->integer(2 * index);
+    if (left == -2) continue;  // gone: the unit will find that out
+    if (left >= 0) set_expiry_of(kept[index].row, sql::current_timestamp() + left * 1000);
+    else if (!replies->text(2 * index + 1)) set_expiry_of(kept[index].row, kNeverExpires);
+    else co_return false;  // a prepared commit keeps the row (prepare_commit.lua)
+  }
+  co_return true;
 }
 
 bool WriteUnit::is_taken_in_buffer(const Change& change) const {
@@ -96,7 +135,7 @@ void WriteUnit::absorb_into(RowBuffer& buffer) const {
       const RowBuffer::TablePtr& table = tables_[record.table].encoder.definition();
       const std::optional<BufferedRow> before = buffer.find(table->oid, record.member);
       RowValues stored = before ? before->stored : record.row.stored;
-      buffer.set(table, record.member, {std::move(stored), record.row.current, record.row.increments});
+      buffer.set(table, record.member, {std::move(stored), record.row.current, record.row.increments, record.row.expires_at});
     }
   }
 }

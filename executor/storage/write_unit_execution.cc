@@ -239,6 +239,7 @@ asio::awaitable<void> WriteUnit::finish_references(RedisClient& client) const {
 bool WriteUnit::may_wait_for_commit() {
   if (!sql::uses_cluster()) return false;
   if (options_.buffer == nullptr || (options_.locks != nullptr && !options_.locks->empty())) return false;
+  if (!kept_expiries_.empty()) return false;
   const auto looks_first = [](const Change& change) { return change.skip_if_exists || change.run_again_if_exists || change.kind == Kind::kIndex; };
   if (std::ranges::any_of(changes_, looks_first)) return false;
   return std::ranges::none_of(buckets(), [this](int bucket) {
@@ -248,6 +249,7 @@ bool WriteUnit::may_wait_for_commit() {
 }
 
 asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {
+  if (!kept_expiries_.empty() && !co_await read_expiries(client, counters)) co_return WriteStatus::kConflict;
   std::vector<UnitPart> all = parts();
   if (all.empty()) {
     // Otherwise a kill could leave the rows of some buckets alone.

@@ -26,6 +26,7 @@ void add_change(WriteUnit& unit, const WriteUnit::TablePtr& table, const Buffere
   } else if (row.current) {
     unit.insert_row(table, *row.current);
   }
+  if (row.current && row.expires_at) unit.set_expiry(row.expires_at);
 }
 
 bool writes_rows(const TableChanges& changes) {

@@ -33,8 +33,11 @@ std::optional<std::string> obstacle_to_spread(const TableDef& table, std::int16_
     const bool is_found_by_key = column == 0 || !table.primary_key.empty();
     if (index.unique && !has_column && !is_found_by_key) return "a unique constraint" + without + ", of a table without a primary key";
   }
-  if (table.rows_expire()) return "a time to live of a table in several buckets";
-  if (table.on_commit != TableDef::OnCommit::kPreserveRows) return "ON COMMIT of a table in several buckets";
+  // Redis removes a row that expires without a commit, and the entry of its value lies in another bucket.
+  const auto is_elsewhere = [&](const IndexDef& index) {
+    return index.unique && index.state != IndexState::kDropping && std::ranges::find(index.parts, column, &IndexDef::Part::column) == index.parts.end();
+  };
+  if (table.rows_expire() && std::ranges::any_of(table.indexes, is_elsewhere)) return "a unique constraint" + without + ", of a table with a time to live";
   return std::nullopt;
 }
 

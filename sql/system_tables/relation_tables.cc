@@ -38,21 +38,19 @@ Oid access_method(const Relation& relation) {
 
 /// pg_class.reloptions.
 std::optional<std::string> options_of(const Relation& relation) {
-  if (relation.kind == 'r' && relation.table != nullptr && relation.table->rows_expire()) {
-    const RowExpiry& expiry = relation.table->managed().expiry;
-    const std::string option = expiry.column != 0 ? "ttl_column=" + relation.table->find_column(expiry.column)->name : "ttl=" + expiry.written;
+  if ((relation.kind == 'r' || relation.kind == 'm') && relation.table != nullptr) {
+    std::deque<std::string> texts;
+    if (relation.table->rows_expire()) {
+      const RowExpiry& expiry = relation.table->managed().expiry;
+      texts.push_back(expiry.column != 0 ? "ttl_column=" + relation.table->find_column(expiry.column)->name : "ttl=" + expiry.written);
+    }
+    if (const std::optional<SpreadDef>& spread = relation.table->spread; spread && !spread->by_default) {
+      texts.push_back("buckets=" + std::to_string(spread->buckets));
+      if (spread->names_column) texts.push_back("bucket_by=" + relation.table->find_column(spread->column)->name);
+    }
+    if (texts.empty()) return std::nullopt;
     ArrayValue options;
-    options.elements.emplace_back(option);
-    options.make_vector();
-    return array_text(oid::kTextArray, options);
-  }
-  if (relation.kind == 'r' && relation.table != nullptr && relation.table->spread && !relation.table->spread->by_default) {
-    const SpreadDef& spread = *relation.table->spread;
-    const std::string buckets = "buckets=" + std::to_string(spread.buckets);
-    std::string column;
-    ArrayValue options;
-    options.elements.emplace_back(buckets);
-    if (spread.names_column) options.elements.emplace_back(column = "bucket_by=" + relation.table->find_column(spread.column)->name);
+    for (const std::string& text : texts) options.elements.emplace_back(text);
     options.make_vector();
     return array_text(oid::kTextArray, options);
   }

@@ -2,6 +2,8 @@
 from harness.cluster_nodes import Cluster
 
 BUCKETS = 8
+WORDS = (("{options}", f"WITH (buckets = {BUCKETS})", ""), ("{spread}", f"SET (buckets = {BUCKETS})", "SET (fillfactor = 90)"),
+         ("{fewer}", "SET (buckets = 3)", "SET (fillfactor = 80)"))
 
 
 def make_cluster(make_redis, make_server, servers=1, **options):
@@ -15,10 +17,14 @@ def outcome(connection, statement, data=b""):
 
 
 def compare(spread, oracle, statements, tables=()):
-    """Runs the statements on both. Their answers, and the rows of the tables after each, must be equal. {options} stands for the buckets."""
+    """Runs the statements on both. Their answers, and the rows of the tables after each, must be equal. {options} stands for the buckets, {spread} and
+    {fewer} for other buckets in ALTER TABLE."""
     for statement in statements:
-        own = statement.replace("{options}", f"WITH (buckets = {BUCKETS})")
-        assert outcome(spread, own) == outcome(oracle, statement.replace("{options}", "")), statement
+        own, other = statement, statement
+        for word, here, there in WORDS:
+            own, other = own.replace(word, here), other.replace(word, there)
+        found, expected = outcome(spread, own), outcome(oracle, other)
+        assert found == expected, f"{statement}: {found}, {expected}"
         if oracle.status != "I":
             continue
         for table in tables:

@@ -12,7 +12,8 @@ Part = collections.namedtuple("Part", "locks checks changes")
 Record = collections.namedtuple("Record", "buckets part expiries")
 # One entry of the list of applied commits.
 Entry = collections.namedtuple("Entry", "number buckets time")
-Read = collections.namedtuple("Read", "rows commits records applied number trimmed changes connection", defaults=[None])
+# references: children that the bucket has.
+Read = collections.namedtuple("Read", "rows commits records applied number trimmed changes references connection", defaults=[None])
 
 GROUPS = {
     "index": ("uniques", "sets", "values"),
@@ -206,6 +207,18 @@ class Bucket:
         self.locks[row] = (session, self.now + LEASE)
         return "held"
 
+    def lock_cell(self, session):
+        """Locks the row of a table that other sessions may have locked as a whole."""
+        if "writers_see_table_locks" not in self.off and self._is_locked("", session, {"cells": EXCLUSIVE}):
+            return "locked"
+        return self.lock(session, "cell")
+
+    def lock_cells(self, session):
+        """LOCK TABLE in this bucket: refused while another session, or a prepared commit, has locked a row."""
+        if "table_locks_see_rows" not in self.off and self._is_locked("", session, {"cell": EXCLUSIVE}):
+            return "locked"
+        return self.lock(session, "cells")
+
     def remove_rows(self, prefix):
         """Removes the keys of an old definition."""
         self.rows = {row: value for row, value in self.rows.items() if not row.startswith(prefix)}
@@ -221,7 +234,8 @@ class Bucket:
         self._need("records")
         records = {name: record.buckets for name, record in self.prepared.items()}
         applied = {name: entry.buckets for name, entry in self.applied.items() if entry.number > known}
-        return Read(dict(self.rows), dict(self.commits), records, applied, self.state["number"], self.state["trimmed"], self.state["changes"])
+        return Read(dict(self.rows), dict(self.commits), records, applied, self.state["number"], self.state["trimmed"], self.state["changes"],
+                    self.sets.get("children", frozenset()))
 
     def read_row(self, row):
         """A read by key: the row, and the commit that has locked it, if one has."""

@@ -11,6 +11,8 @@ from model.workload import KINDS, Run
 LONG = 40 if os.environ.get("LONG_TESTS") else 1
 SPECIAL_KINDS = ("mutex", "expiring", "member", "statements", "drop", "table", "transfer", "one", "read")
 TRANSFERS = ("transfer", "wide transfer", "read", "read")
+KEY_KINDS = ("child", "child", "delete parent")
+TABLE_LOCK_KINDS = ("write cells", "write cells", "lock cells")
 QUICK_KINDS = ("transfer", "wide transfer", "quick read", "quick read", "one")
 NONE = frozenset()
 
@@ -29,6 +31,8 @@ def holds_in_all_workloads(faults):
     holds(150, faults, SPECIAL_KINDS)
     holds(50, faults, QUICK_KINDS, steps=6)
     holds(50, faults, QUICK_KINDS, steps=6, are_shared=True)
+    holds(80, faults, KEY_KINDS)
+    holds(80, faults, TABLE_LOCK_KINDS, steps=4)
 
 
 def is_needed(protection, faults=Faults(), kinds=KINDS, steps=3, first=0, runs=2000, are_shared=False):
@@ -193,6 +197,32 @@ def test_emptied_sets_are_found_when_a_part_is_applied():
 
 def test_keys_of_old_definitions_go_after_replicas_have_the_new_one():
     is_needed("removal_waits", Faults(kills=3), ("drop", "table", "table"))
+
+
+# Foreign keys between buckets, and locks of tables:
+
+def test_children_lock_their_parent_until_the_commit_is_applied():
+    is_needed("parent_locks", kinds=KEY_KINDS)
+
+
+def test_a_parent_is_locked_before_its_references_are_looked_at():
+    is_needed("references_after_lock", kinds=KEY_KINDS)
+
+
+def test_decided_commits_are_finished_before_references_are_looked_at():
+    is_needed("finish_before_references", kinds=KEY_KINDS)
+
+
+def test_a_table_is_locked_in_all_its_buckets():
+    is_needed("table_lock_in_all_buckets", kinds=TABLE_LOCK_KINDS)
+
+
+def test_locks_of_tables_wait_for_locks_of_rows():
+    is_needed("table_locks_see_rows", kinds=TABLE_LOCK_KINDS)
+
+
+def test_writers_see_locks_of_tables():
+    is_needed("writers_see_table_locks", kinds=TABLE_LOCK_KINDS)
 
 
 # Moving slots:

@@ -8,6 +8,7 @@ from collections import Counter
 
 from model.bucket import EXCLUSIVE, HALF_ROW, LIFE, SHARED, Bucket, Part
 from model.cluster import Cluster
+from model.lock_kinds import CELL, PARENT, LockKinds
 from model.protocol import ABORTED, COMMITTED, Call, commit, recover, sweep
 from model.reader import Hang, Unavailable, ask, is_one_moment, read, read_quickly, read_row
 from model.schedule import Broken, Proxy, Schedule
@@ -25,7 +26,7 @@ class Commit:
         self.result = None
 
 
-class Run:
+class Run(LockKinds):
     """One run: a seed, protections that are switched off, faults, and the kinds of transactions that sessions choose from. `are_shared`: two
     sessions each belong to one process and share what it knows of buckets."""
 
@@ -53,7 +54,8 @@ class Run:
     def first_state(self, bucket):
         state = Bucket(self.off)
         state.rows = {account(bucket): START, "expiring": 1, "old table": 1, "version": 1}
-        state.rows.update({0: {"x": START // 2}, 1: {"y": START // 2}}.get(bucket, {}))
+        state.rows.update({0: {"x": START // 2, PARENT: 1}, 1: {"y": START // 2}}.get(bucket, {}))
+        state.rows[CELL] = 0
         state.sets, state.values = {"colour": frozenset({"first"})}, {"colour": True}
         state.expiries = {"expiring": self.random.randrange(30, 200)}
         return state
@@ -283,6 +285,8 @@ class Run:
             raise Broken("write skew")
         if state[1].rows.get("guarded", 0) > 1:
             raise Broken("two transactions held one lock")
+        if trouble := self.lock_trouble(state):
+            raise Broken(trouble)
 
 
 def account(bucket):
