@@ -10,7 +10,7 @@ import statistics
 
 from harness.cluster_nodes import Cluster, free_port_of_cluster, scripts
 from harness.processes import temporary_folder
-from harness.programs import connection_options, psql, run
+from harness.programs import pgbench_options, psql, run
 from harness.servers import Postgres, Redis, Redquel
 from measure import write
 
@@ -116,7 +116,7 @@ class Measured:
 
 def pgbench(program, measured, files, seconds):
     command = [program, "-n", "-M", "prepared", *(word for file in files for word in ("-f", file)), "-c", CLIENTS, "-j", 1]
-    options = connection_options(measured.server)
+    options = pgbench_options(measured.server)
     # The first statements load definitions and measure tables. pgbench prints no rate if none ends in its time.
     run([*command, "-t", 2, *options], timeout=300)
     measured.start_counting()

@@ -27,7 +27,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests"))
 from harness import processes  # noqa: E402
 from harness.hostile_clients import SETUP, WORKS, HostileClients  # noqa: E402
 from harness.processes import temporary_folder  # noqa: E402
-from harness.programs import connection_options  # noqa: E402
+from harness.programs import pgbench_options  # noqa: E402
 from harness.servers import Redis, Redquel  # noqa: E402
 from servers import MeasuredPostgres, Null  # noqa: E402
 
@@ -56,7 +56,7 @@ def latencies(server, folder, kind, seconds):
     found, complaint, until = [], "", time.monotonic() + seconds
     while time.monotonic() < until - 1:  # pgbench ends a client whose statement fails
         done = subprocess.run(["pgbench", "-n", "-M", "prepared", "-c", "4", "-T", str(round(until - time.monotonic())), "-f", script, "-l", "--log-prefix",
-                               f"{folder}/log", *connection_options(server)], capture_output=True, text=True, check=False)
+                               f"{folder}/log", *pgbench_options(server)], capture_output=True, text=True, check=False)
         complaint = complaint or (done.stderr.strip() if done.returncode else "")
         for path in glob.glob(f"{folder}/log.*"):
             with open(path, encoding="ascii") as file:

@@ -5,7 +5,7 @@ import statistics
 
 import servers
 from harness.processes import temporary_folder
-from harness.programs import connection_options, psql, run
+from harness.programs import pgbench_options, psql, run
 
 
 def measure(world, workload, options):
@@ -56,7 +56,7 @@ def pgbench(world, server, script, mode, clients, seconds):
     best = 0.0
     for threads in (1, 2) if clients > 1 else (1,):
         output = run([world.pgbench_program(), "-n", "-M", mode, "-f", script, "-c", clients, "-j", threads, "-T", max(1, round(seconds / 2)),
-                      *connection_options(server)], timeout=seconds + 120)
+                      *pgbench_options(server)], timeout=seconds + 120)
         failed = re.search(r"number of failed transactions: (\d+)", output)
         if failed and failed[1] != "0":
             raise RuntimeError(output)
@@ -82,7 +82,7 @@ def commands(world, script, mode, transactions=200):
     reads from its sockets; a pipeline of more than 16 kB is several."""
     with world.redis.connect() as redis:
         redis("CONFIG", "RESETSTAT")
-        run([world.pgbench_program(), "-n", "-M", mode, "-f", script, "-c", 1, "-t", transactions, *connection_options(world.redquel)])
+        run([world.pgbench_program(), "-n", "-M", mode, "-f", script, "-c", 1, "-t", transactions, *pgbench_options(world.redquel)])
         counts = redis.command_counts()
         reads = int(redis.info("stats")["total_reads_processed"])
     return {name: round(calls / transactions, 2) for name, calls in sorted(counts.items()) if calls >= transactions / 2} | {

@@ -7,7 +7,7 @@ import stopwatch
 import whole
 import workloads
 from harness.processes import temporary_folder
-from harness.programs import connection_options, psql, run
+from harness.programs import pgbench_options, psql, run
 from harness.servers import Redquel
 
 UPDATE = next(workload for workload in workloads.WORKLOADS if workload.name == "update of an indexed column")
@@ -55,7 +55,7 @@ def transaction(world, server, script, options):
     if not stopwatch.counts_processors:
         return 1 / measure.pgbench(world, server, script, "prepared", 16, options.seconds)
     count = round(400 * options.seconds)  # of each client
-    return stopwatch.seconds(lambda: run([world.pgbench_program(), "-n", "-M", "prepared", "-f", script, "-c", 16, "-t", count, *connection_options(server)], timeout=900),
+    return stopwatch.seconds(lambda: run([world.pgbench_program(), "-n", "-M", "prepared", "-f", script, "-c", 16, "-t", count, *pgbench_options(server)], timeout=900),
                              server, world.redis) / (16 * count)
 
 
@@ -101,7 +101,7 @@ def beside_aggregate(world, options):
         for _ in range(options.rounds):
             times["raw"].append(whole.percentile(world, script, options.seconds, server))
             scanner = subprocess.Popen([world.pgbench_program(), "-n", "-f", whole.scan_script(), "-c", "1", "-T", str(round(options.seconds) + 30),
-                                        *connection_options(server)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                        *pgbench_options(server)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
                 times["redquel"].append(whole.percentile(world, script, options.seconds, server))
             finally:

@@ -19,7 +19,7 @@ sys.path[:0] = [os.path.join(ROOT, "tests"), os.path.join(ROOT, "bench")]
 from cluster import BANK, SCHEMA, WORKLOADS, OneRedis
 from harness.cluster_nodes import Cluster, scripts
 from harness.processes import temporary_folder
-from harness.programs import connection_options, psql, run
+from harness.programs import pgbench_options, psql, run
 from harness.servers import Postgres, Redis, Redquel
 from harness.waiting import wait_for
 from measure import write
@@ -151,10 +151,10 @@ def main():
             figures = []
             for place, server in zip(places, servers):
                 command = [program, "-n", "-M", "prepared", "-f", script, "-c", CLIENTS, "-j", 1]
-                run([*command, "-t", 10, *connection_options(server)], timeout=600)
+                run([*command, "-t", 10, *pgbench_options(server)], timeout=600)
                 counted(folder, place)
                 begun = time.monotonic()
-                run([*command, "-t", options.transactions // CLIENTS, *connection_options(server)], timeout=600)
+                run([*command, "-t", options.transactions // CLIENTS, *pgbench_options(server)], timeout=600)
                 taken, whole = time.monotonic() - begun, counted(folder, place)
                 # What redquel and Redis do in the background in so much time: under callgrind that is a part that it has nowhere else.
                 time.sleep(taken)

@@ -11,7 +11,7 @@ import measure
 import workloads
 from harness import pgwire
 from harness.processes import temporary_folder
-from harness.programs import connection_options, psql, run
+from harness.programs import pgbench_options, psql, run
 
 AGGREGATE = "SELECT dept, count(*), avg(salary) FROM emp GROUP BY dept"
 COLUMNS = "(emp_id integer PRIMARY KEY, ename text NOT NULL, dept integer NOT NULL, city integer NOT NULL, salary integer NOT NULL, hired date NOT NULL)"
@@ -168,7 +168,7 @@ def beside_scan(world, options):
     for _ in range(options.rounds):
         times["raw"].append(percentile(world, script, options.seconds))
         scanner = subprocess.Popen([world.pgbench_program(), "-n", "-f", scan_script(), "-c", "1", "-T", str(round(options.seconds) + 30),
-                                    *connection_options(world.redquel)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                    *pgbench_options(world.redquel)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             times["redquel"].append(percentile(world, script, options.seconds))
         finally:
@@ -186,7 +186,7 @@ def scan_script():
 def percentile(world, script, duration, server=None):
     folder = temporary_folder()
     run([world.pgbench_program(), "-n", "-M", "prepared", "-f", script, "-c", 64, "-j", 1, "-T", max(1, round(duration)), "-l",
-         "--log-prefix", f"{folder}/log", *connection_options(server or world.redquel)], timeout=duration + 60)
+         "--log-prefix", f"{folder}/log", *pgbench_options(server or world.redquel)], timeout=duration + 60)
     latencies = []
     for name in os.listdir(folder):
         with open(f"{folder}/{name}") as file:

@@ -7,7 +7,7 @@ from clients.pages_test import follow
 from clients.pg_dump_test import dump
 from clients.pgbench_test import binary
 from harness.cluster_nodes import Cluster
-from harness.programs import connection_options, psql, run
+from harness.programs import pgbench_options, psql, run
 
 SLOW = True
 LIMIT = 900
@@ -37,7 +37,7 @@ def test_django_over_a_cluster(make_redis, make_server):
 
 def run_pgbench(server, scale=1, transactions=50):
     """pgbench -i and its own transaction, as a user runs them. The balances agree in the end."""
-    options = connection_options(server)
+    options = pgbench_options(server)
     run([binary(), "-i", "-q", "-s", scale, *options], timeout=600)
     clients = 4
     output = run([binary(), "-c", clients, "-j", 2, "-t", transactions, *options], timeout=600)

@@ -4,7 +4,7 @@ import re
 
 from harness.pgwire import ServerError
 from harness.processes import temporary_folder
-from harness.programs import connection_options, psql, run
+from harness.programs import pgbench_options, psql, run
 
 CONCURRENT = True
 LIMIT = 600  # seconds
@@ -30,7 +30,7 @@ def pgbench(server, script, mode, clients, transactions):
     path = os.path.join(temporary_folder(), "script.sql")
     with open(path, "w") as file:
         file.write(script)
-    output = run([binary(), "-n", "-M", mode, "-f", path, "-c", clients, "-j", 2, "-t", transactions, *connection_options(server)], timeout=500)
+    output = run([binary(), "-n", "-M", mode, "-f", path, "-c", clients, "-j", 2, "-t", transactions, *pgbench_options(server)], timeout=500)
     processed = re.search(r"transactions actually processed: (\d+)/(\d+)", output)
     assert processed and processed[1] == processed[2] == str(clients * transactions), output
     failed = re.search(r"failed transactions: (\d+)", output)
@@ -78,7 +78,7 @@ def test_inserts_and_deletes(server):
 
 def test_initialisation_with_foreign_keys(server):
     """pgbench -i --foreign-keys, its keys over rows that are there."""
-    options = [binary(), "-i", "-q", *connection_options(server)]
+    options = [binary(), "-i", "-q", *pgbench_options(server)]
     run([*options, "-I", "dtp"], timeout=500)
     psql(server, """
         INSERT INTO pgbench_branches VALUES (1, 0);

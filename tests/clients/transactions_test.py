@@ -7,7 +7,7 @@ import psycopg2
 import psycopg2.errors
 import psycopg2.extensions
 
-from harness.programs import connection_options, run
+from harness.programs import pgbench_options, run
 
 LIMIT = 600  # seconds
 
@@ -67,7 +67,7 @@ BALANCED = ("SELECT (SELECT sum(abalance) FROM pgbench_accounts) = (SELECT sum(d
 
 def pgbench(server, *options, env=None):
     binary = shutil.which("pgbench") or next(path for path in ("/usr/lib/postgresql/15/bin/pgbench",) if os.path.exists(path))
-    output = run([binary, "-n", "-b", "tpcb-like", "-j", 2, *options, *connection_options(server)], timeout=500, env=env)
+    output = run([binary, "-n", "-b", "tpcb-like", "-j", 2, *options, *pgbench_options(server)], timeout=500, env=env)
     processed = re.search(r"transactions actually processed: (\d+)/(\d+)", output)
     assert processed and processed[1] == processed[2], output
     return int(processed[1])

@@ -49,8 +49,7 @@ def _result_differences(expected, got, sort, ignored):
             found += _row_differences(expected.rows, got.rows, sort)
     if "tag" not in ignored and expected.tag != got.tag:
         found += _pair("command tag", expected.tag, got.tag)
-    first, second = (sorted(result.copied.split(b"\n")) if sort == "rowsort" and result.copied else result.copied for result in (expected, got))
-    if first != second:
+    if copied_lines(expected, sort) != copied_lines(got, sort):
         found += _pair("data", expected.copied, got.copied)
     a, b = [[_type(oid) for oid in result.parameter_types or []] for result in (expected, got)]
     if a != b:
@@ -96,6 +95,14 @@ def arranged(rows, sort):
     if sort == "valuesort":
         return [[value] for value in sorted((v for row in rows for v in row), key=lambda v: (v is None, v or b""))]
     return rows
+
+
+def copied_lines(result, sort):
+    """Returns the lines of COPY TO STDOUT: in order, or sorted with `rowsort`; None: the statement was another one."""
+    if result.copied is None:
+        return None
+    lines = result.copied.split(b"\n")
+    return sorted(lines) if sort == "rowsort" else lines
 
 
 def value_text(value):

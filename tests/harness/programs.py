@@ -28,3 +28,9 @@ def connection_options(server, database="postgres"):
     else:
         host, port = os.path.dirname(server.address), 5432
     return ["-h", host, "-p", str(port), "-U", "postgres", "-d", database]
+
+
+def pgbench_options(server, database="postgres"):
+    """Returns connection_options() for pgbench, whose -d prints debugging output with every message."""
+    *address, _, name = connection_options(server, database)
+    return [*address, name]

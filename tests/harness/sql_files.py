@@ -164,12 +164,12 @@ def _with_heading(path, record, words):
     if record.kind in ("statement", "copy"):
         if words == ["ok"]:
             return record
+        if words == ["ok", "rowsort"] and record.kind == "copy":
+            return replace(record, sort="rowsort")
         if words[:1] == ["error"] and len(words) == 2 and re.fullmatch(r"[0-9A-Z]{5}", words[1]):
             return replace(record, outcome="error", sqlstate=words[1])
         if words == ["any"]:
             return replace(record, outcome="any")
-        if record.kind == "copy" and words == ["ok", "rowsort"]:
-            return replace(record, sort="rowsort")
         raise TestFileError(f"{path}:{record.line}: {record.kind} ok | error <sqlstate> | any; copy ok rowsort")
     for word in words:
         if word in ("nosort", "rowsort", "valuesort"):
