@@ -111,7 +111,7 @@ class RealCluster(Cluster):
             raise replies
         (number, trimmed, records, applied), commits, *values = replies
         return Read({row: int(value) for row, value in zip(rows, values)}, dict.fromkeys(commits, True), self.named(records), self.named(applied),
-                    number, trimmed, 0)
+                    number, trimmed, changes=0, references=())
 
     @staticmethod
     def first_rows(bucket):

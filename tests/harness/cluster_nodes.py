@@ -2,6 +2,7 @@
 import binascii
 import os
 import re
+import socket
 
 from harness.resp import RedisError
 from harness.sentinels import Node, free_port
@@ -282,10 +283,19 @@ class Cluster:
 
 
 def free_port_of_cluster():
-    """Returns a port whose bus port, 10,000 above, exists."""
-    while (port := free_port()) > 55_000:
+    """Returns a port that is free with its bus port, 10,000 above."""
+    while (port := free_port()) > 55_000 or not is_free(port + 10_000):
         pass
     return port
+
+
+def is_free(port):
+    with socket.socket() as probe:
+        try:
+            probe.bind(("", port))
+        except OSError:
+            return False
+        return True
 
 
 def scripts(build):
