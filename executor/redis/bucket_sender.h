@@ -38,6 +38,8 @@ class BucketSender {
   virtual asio::awaitable<std::vector<BucketAnswer>> run(std::vector<BucketCall> calls) = 0;
   /// Returns the time since a fixed moment. It does not stand still while the machine sleeps.
   virtual std::chrono::milliseconds now() const;
+  /// Returns true once this process ends: nothing is sent any more.
+  virtual bool is_closed() const { return false; }
 };
 
 }  // namespace redquel::executor

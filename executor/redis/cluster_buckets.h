@@ -23,6 +23,7 @@ class ClusterBuckets final : public BucketSender {
       : executor_(std::move(executor)), nodes_(std::move(nodes)), key_of_(std::move(key_of)), move_timeout_(move_timeout) {}
 
   asio::awaitable<std::vector<BucketAnswer>> run(std::vector<BucketCall> calls) override;
+  bool is_closed() const override { return nodes_->is_closed(); }
 
  private:
   asio::any_io_executor executor_;

@@ -55,6 +55,8 @@ class ClusterNodes {
   virtual std::uint64_t generation() const = 0;
   /// Returns a key that has the catalog's version, of a slot that a node has; "": there is none.
   virtual std::string version_key() const = 0;
+  /// Returns true once this process ends: nothing is sent any more.
+  virtual bool is_closed() const { return false; }
 };
 
 /// Connections to the nodes of a cluster, each made at first use.
@@ -71,6 +73,7 @@ class NodeConnections final : public ClusterNodes, public std::enable_shared_fro
   asio::awaitable<std::vector<NodeSlots>> placement() override { return options_.topology->placement(); }
   std::uint64_t generation() const override;
   std::string version_key() const override;
+  bool is_closed() const override { return stopped_; }
 
   const ConnectionOptions& options() const { return options_; }
   /// Returns the connection to the node at the place.

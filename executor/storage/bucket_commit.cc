@@ -70,13 +70,12 @@ std::vector<BucketCall> prepares_of(const CommitName& name, std::vector<BucketWr
   return calls;
 }
 
-/// Runs calls of a commit that may be prepared somewhere: without an answer it stays so. Throws 57P01 if this process ends.
+/// Runs calls of a commit that may be prepared somewhere: without an answer it stays so.
 asio::awaitable<std::vector<BucketAnswer>> run_or_leave(BucketSender& sender, std::vector<BucketCall> calls) {
   std::vector<BucketAnswer> answers(calls.size());
   try {
     answers = co_await sender.run(std::move(calls));
-  } catch (const sql::SqlError& error) {  // nothing was sent: recovery asks again
-    if (error.sqlstate() == sqlstate::kAdminShutdown) throw;
+  } catch (const sql::SqlError&) {  // nothing was sent: recovery asks again
   }
   co_return answers;
 }
@@ -155,7 +154,7 @@ asio::awaitable<BucketCommitState> recover_commit(BucketSender& sender, CommitNa
   asio::steady_timer timer(co_await asio::this_coro::executor);
   while (true) {
     const BucketCommitState state = co_await recover_once(sender, name);
-    if (state != BucketCommitState::kUnknown || sender.now() - began > kRecoveryPatience) co_return state;
+    if (state != BucketCommitState::kUnknown || sender.is_closed() || sender.now() - began > kRecoveryPatience) co_return state;
     timer.expires_after(kRecoveryPause);
     co_await timer.async_wait(asio::use_awaitable);
   }
