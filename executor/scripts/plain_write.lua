@@ -18,16 +18,7 @@ if token_key ~= '' then
 end
 
 -- VERIFY.
--- Section expected: hashes that hold what is expected, versions of definitions first: how many words, those of an HMGET; the values.
-while argv[p] ~= '' do
-  local last = p + argv[p]
-  local found = call('HMGET', unpack(argv, p + 1, last))
-  for i = 1, #found do
-    local value, expected = found[i], argv[last + i]
-    if value ~= expected and expected ~= (value and '\0+' or '\0') then return unclear end
-  end
-  p = last + #found + 1
-end
+--#include "executor/scripts/shared/plain_expected.lua"
 
 -- Section locks: how often the own lease is among the keys (it counts for more than all the tables), the tables in which the call has no
 -- locks. Then table by table: how many fields are the owner's; how many words, the key and the fields, of which the others have no owner.
@@ -55,27 +46,9 @@ while argv[p] ~= '' do
   p = last + 1
 end
 
--- Section new keys: how many, the keys of new rows.
-p = p + 1
-last = p + argv[p]
-if last > p and call('EXISTS', unpack(argv, p + 1, last)) > 0 then return unclear end
-p = last + 1
--- Section types: commands that end in an error if a key is of another type.
-while argv[p] ~= '' do
-  last = p + argv[p]
-  call(unpack(argv, p + 1, last))
-  p = last + 1
-end
--- Section increments: fields that grow: key, field, by how much, the bound. As in write_rows.lua.
-p = p + 1
+--#include "executor/scripts/shared/plain_checks.lua"
 local first_increment = p
-while argv[p] ~= '' do
-  local value, bound = call('HGET', argv[p], argv[p + 1]), argv[p + 3] + 0
-  if not value or #value > 16 or not (value == '0' or string.find(value, '^%-?[1-9]%d*$')) then return unclear end
-  local sum = value + argv[p + 2]
-  if sum > bound or sum < -bound then return unclear end
-  p = p + 4
-end
+--#include "executor/scripts/shared/plain_increments.lua"
 local last_increment = p - 1
 
 -- APPLY.
@@ -87,15 +60,6 @@ for i = p + 1, last do
 end
 p = last + 1
 for i = first_increment, last_increment, 4 do call('HINCRBY', argv[i], argv[i + 1], argv[i + 2]) end
--- Section changes: commands.
-while argv[p] ~= '' do
-  last = p + argv[p]
-  call(unpack(argv, p + 1, last))
-  p = last + 1
-end
--- Section emptied sets: sets that lose members: the set, the set of values, the value.
-for i = p + 1, #argv, 3 do
-  if call('EXISTS', argv[i]) == 0 then call('SREM', argv[i + 1], argv[i + 2]) end
-end
+--#include "executor/scripts/shared/plain_changes.lua"
 --#include "executor/scripts/shared/note_commit.lua"
 return {'applied'}

@@ -26,6 +26,7 @@ extern const Script kFenceCommitScript;
 
 // Commits over several buckets of a cluster (tests/model/README.md)
 extern const Script kPrepareCommitScript;
+extern const Script kPlainPrepareScript;
 extern const Script kApplyCommitScript;
 extern const Script kFencePreparedScript;
 extern const Script kAbortCommitScript;

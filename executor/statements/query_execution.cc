@@ -273,7 +273,7 @@ class QueryRun {
     }
     context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
     context_->allows_unread_increments = bad_runs_[static_cast<std::size_t>(Outcome::kConflict)] == 0 && statistics == nullptr && (!transaction_ || adds_in_transaction());
-    context_->commits_at_once = own_transaction_ && bad_runs_[static_cast<std::size_t>(Outcome::kConflict)] == 0 && writes_alone(*plan_);
+    context_->commits_at_once = own_transaction_ && !copy_ && bad_runs_[static_cast<std::size_t>(Outcome::kConflict)] == 0 && writes_alone(*plan_);  // COPY cannot run again
     context_->statistics = statistics;
     if (policy_.is_strict) {
       reads_ = {};

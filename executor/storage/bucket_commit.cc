@@ -65,7 +65,7 @@ std::vector<BucketCall> prepares_of(const CommitName& name, std::vector<BucketWr
     std::vector<std::string> arguments{name.text};
     arguments.reserve(write.arguments.size() + 1);
     std::ranges::move(write.arguments, std::back_inserter(arguments));
-    calls.push_back({write.bucket, &kPrepareCommitScript, std::move(write.keys), std::move(arguments), true});
+    calls.push_back({write.bucket, write.is_plain ? &kPlainPrepareScript : &kPrepareCommitScript, std::move(write.keys), std::move(arguments), true});
   }
   return calls;
 }

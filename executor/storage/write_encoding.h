@@ -48,6 +48,8 @@ class WriteEncoding {
   const std::optional<WriteUnit::Violation>& local_violation() const { return local_violation_; }
   /// The whole unit as one call of plain_write.lua; nullopt where it has more than that script can do.
   std::optional<CommandBatch> plain_command();
+  /// Returns the arguments of plain_prepare.lua behind the name of the commit; nullopt where the unit has more than that script can do.
+  std::optional<std::vector<std::string>> plain_prepare();
   /// Makes the calls of `script()`.
   void divide();
   std::size_t calls() const { return calls_.size(); }
@@ -170,6 +172,20 @@ class WriteEncoding {
   void write_plain_counters();
   void write_plain_changes();
   void write_plain_emptied_sets();
+
+  // The sections of plain_prepare.lua that plain_write.lua does not have (write_encoding_plain.cc).
+  void write_plain_owner();
+  void write_plain_prepared_locks();
+  void write_plain_old_rows();
+  std::string plain_redo();
+  /// The locks of one table, as a mode's digit and a field.
+  struct PlainLocks {
+    Word key;
+    std::vector<Word> own, others;
+  };
+  std::vector<PlainLocks> plain_locks();
+  void write_plain_leases(const std::vector<PlainLocks>& tables);
+  void write_plain_rows();
 
   void write_groups(std::vector<Argument>& arguments, bool with_second);
   void write_words(std::initializer_list<Word> first, std::span<const Word> others);

@@ -22,6 +22,7 @@ struct CommitAttempt {
   std::vector<BucketWrite> writes;
   std::set<sql::Oid> tables;
   bool is_violated = false;  // by rows of the unit itself
+  bool may_be_plain;         // units of few rows are prepared by plain_prepare.lua
 };
 
 void add_unit(CommitAttempt& attempt, int bucket, BucketWrite& write) {
@@ -34,6 +35,13 @@ void add_unit(CommitAttempt& attempt, int bucket, BucketWrite& write) {
       attempt.encodings.emplace(std::piecewise_construct, std::forward_as_tuple(bucket), std::forward_as_tuple(unit, unit.size(), false, part)).first->second;
   attempt.is_violated = attempt.is_violated || encoding.local_violation() || encoding.foreign_keys().violation;
   if (attempt.is_violated) return;
+  for (const sql::Oid table : unit.table_oids()) attempt.tables.insert(table);
+  auto plain = attempt.may_be_plain && write.arguments.empty() ? encoding.plain_prepare() : std::nullopt;
+  if (plain) {
+    write.arguments = *std::move(plain);
+    write.is_plain = true;
+    return;
+  }
   encoding.divide();
   if (const ReadChecks& reads = found->second.reads; !reads.empty()) {
     write.arguments.insert(write.arguments.end(), {"reading", std::to_string(reads.tables().size())});
@@ -41,11 +49,10 @@ void add_unit(CommitAttempt& attempt, int bucket, BucketWrite& write) {
   }
   write.keys.assign(encoding.keys(0).begin(), encoding.keys(0).end());
   write.arguments.insert(write.arguments.end(), encoding.arguments(0).begin(), encoding.arguments(0).end());
-  for (const sql::Oid table : unit.table_oids()) attempt.tables.insert(table);
 }
 
-CommitAttempt make_attempt(BucketUnits units, const std::map<int, std::vector<std::string>>& definitions) {
-  CommitAttempt attempt{std::move(units), {}, {}, {}};
+CommitAttempt make_attempt(BucketUnits units, const std::map<int, std::vector<std::string>>& definitions, bool may_be_plain) {
+  CommitAttempt attempt{std::move(units), {}, {}, {}, false, may_be_plain};
   std::set<int> buckets;
   for (const auto& [bucket, unit] : attempt.units) buckets.insert(bucket);
   for (const auto& [bucket, words] : definitions) buckets.insert(bucket);
@@ -67,10 +74,17 @@ asio::awaitable<BucketRowsOutcome> find_violation(RedisClient& redis, BucketUnit
   co_return BucketRowsOutcome{};
 }
 
+/// Returns true if plain_prepare.lua has found something in its way.
+bool is_unclear(const BucketCommitResult::Refusal& refusal) {
+  refusal.replies->checked(0);
+  const std::span<const Reply> reply = refusal.replies->array(0);
+  return !reply.empty() && reply[0].text == "unclear";
+}
+
 /// Returns the first refusal that is no violation; kApplied: there are violations alone.
 BucketRowsOutcome outcome_of(const CommitAttempt& attempt, const std::vector<BucketCommitResult::Refusal>& refusals) {
   for (const BucketCommitResult::Refusal& refusal : refusals) {
-    refusal.replies->checked(0);
+    if (is_unclear(refusal)) continue;
     const std::span<const Reply> reply = refusal.replies->array(0);
     if (!reply.empty() && reply[0].text == "stale") return {WriteStatus::kStale};
     const auto encoding = attempt.encodings.find(refusal.bucket);
@@ -85,8 +99,9 @@ BucketRowsOutcome outcome_of(const CommitAttempt& attempt, const std::vector<Buc
 
 asio::awaitable<BucketRowsOutcome> commit_bucket_rows(RedisClient& redis, std::function<BucketUnits(bool verify)> make,
                                                       std::map<int, std::vector<std::string>> definitions) {
+  bool may_be_plain = true;
   for (int number = 0; number < kAttempts; ++number) {
-    CommitAttempt attempt = make_attempt(make(false), definitions);
+    CommitAttempt attempt = make_attempt(make(false), definitions, may_be_plain);
     if (!attempt.is_violated) {
       std::vector<int> buckets;
       for (const BucketWrite& write : attempt.writes) buckets.push_back(write.bucket);
@@ -95,6 +110,10 @@ asio::awaitable<BucketRowsOutcome> commit_bucket_rows(RedisClient& redis, std::f
       if (!refusals) co_return BucketRowsOutcome{};
       BucketRowsOutcome outcome = outcome_of(attempt, *refusals);
       if (outcome.status != WriteStatus::kApplied) co_return outcome;
+      if (std::ranges::all_of(*refusals, is_unclear) && !refusals->empty()) {
+        may_be_plain = false;
+        continue;
+      }
     }
     const BucketRowsOutcome found = co_await find_violation(redis, make(true));
     if (found.status != WriteStatus::kApplied) co_return found;

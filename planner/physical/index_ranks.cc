@@ -41,7 +41,7 @@ class RankedRows {
 
   /// Returns the ranks without their input; nullopt if no zset has them.
   std::optional<IndexRanks> ranks() const {
-    if (scan_ == nullptr || is_hidden_ || scan_->table->rows_expire() || window_.order_by.size() != 1) return std::nullopt;
+    if (scan_ == nullptr || is_hidden_ || !scan_->table->parts.empty() || scan_->table->rows_expire() || window_.order_by.size() != 1) return std::nullopt;
     const auto* column = std::get_if<sql::ColumnRef>(&window_.order_by.front().expression->node);
     const auto number = column == nullptr ? std::nullopt : number_of(*scan_, rows_->columns)(column->column);
     if (!number || *number <= 0) return std::nullopt;
@@ -111,7 +111,7 @@ std::optional<Planned> PhysicalPlanner::plan_index_ranks(const LogicalPtr& node,
   if (window == nullptr || !index_answers_) return std::nullopt;
   const RankedRows ranked(*window);
   std::optional<IndexRanks> ranks = ranked.ranks();
-  if (!ranks || !ranks->table->parts.empty() || changed_tables_.contains(ranks->table->oid)) return std::nullopt;
+  if (!ranks || changed_tables_.contains(ranks->table->oid)) return std::nullopt;
 
   std::vector<LogicalColumn> columns = ranked.rows().columns;
   std::vector<ExpressionPtr> conditions = ranked.conditions();

@@ -15,6 +15,7 @@ TABLE, VERSION = "16400", "v1"
 KINDS = ("transfer", "transfer", "wide transfer", "skew", "read", "read", "point read")
 SCRIPT_NAMES = {"prepare": "prepare_commit", "apply": "apply_commit", "fence": "fence_prepared", "abort": "abort_commit",
                 "forget": "forget_commits", "status": "commit_state"}
+LOADED = [*SCRIPT_NAMES.values(), "plain_prepare", "look_at_commits"]
 TAGS = ["10", "0", "1", "2"]
 
 
@@ -47,15 +48,50 @@ def unit(tag, name, part, mode="apply", owner=""):
     return keys, words
 
 
+def packed(texts):
+    """Returns an array of texts as MessagePack."""
+    def head(size, fixed, most, marks):
+        if size <= most:
+            return bytes([fixed | size])
+        for mark, width in zip(marks, (1, 2, 4)):
+            if mark and size < 1 << 8 * width:
+                return bytes([mark]) + size.to_bytes(width, "big")
+        raise ValueError(size)
+    return head(len(texts), 0x90, 15, (0, 0xdc, 0xdd)) + b"".join(head(len(text.encode()), 0xa0, 31, (0xd9, 0xda, 0xdb)) + text.encode() for text in texts)
+
+
+def plain_unit(tag, name, part, owner=""):
+    """Arguments of plain_prepare.lua for a part, as unit() has those of write_rows.lua."""
+    def key(text):
+        return f"{{{tag}}}{text}"
+    expected = {row: str(value) for kind, row, value in part.checks if kind == "row"}
+    rows = list(dict.fromkeys([*expected, *(row for _, row, _ in part.changes)]))
+    words = [owner, "2", key("redquel:versions"), TABLE, VERSION]
+    for row, value in expected.items():
+        words += ["2", key(f"account:{row}"), "balance", value]
+    words += ["", "1" if owner else "0", "1", key(f"redquel:process:{owner[:16]}" if owner else f"redquel:locks:{TABLE}")]
+    modes = "" if owner else "".join("4" if strength == EXCLUSIVE else "1" for strength in part.locks.values())
+    words += [str(len(part.locks) if owner else 0), modes, str(2 + len(part.locks)), key(f"redquel:locks:{TABLE}"), "t", *(f"r{row}" for row in part.locks), ""]
+    words += ["0", ""]  # new keys, types
+    for _, row, amount in part.changes:
+        words += [key(f"account:{row}"), "balance", str(amount), "1000000"]
+    words += ["", "1", key(f"redquel:changes:{TABLE}"), str(len(rows)), *(key(f"account:{row}") for row in rows)]
+    redo = ["1", key(f"redquel:changes:{TABLE}")]
+    for _, row, amount in part.changes:
+        redo += ["4", "HINCRBY", key(f"account:{row}"), "balance", str(amount)]
+    return [*words, packed([*redo, "3", "SADD", key("history"), name, ""])]
+
+
 class RealCluster(Cluster):
     """The model's cluster, whose buckets are keys of real nodes."""
 
     def __init__(self, nodes, build, *arguments, **options):
         super().__init__(*arguments, **options)
         self.nodes, self.scripts, self.buckets_of, self.restarts = nodes, scripts(build), {}, 0
+        self.prepares_plainly, self.plain_prepares = False, 0
         for connection in nodes.connections:
             connection("FLUSHALL")
-            for name in [*SCRIPT_NAMES.values(), "look_at_commits"]:
+            for name in LOADED:
                 connection("SCRIPT", "LOAD", self.scripts[name][0])
 
     def key(self, bucket, text):
@@ -80,7 +116,7 @@ class RealCluster(Cluster):
             self.restarts += 1
             self.nodes.restart(self.random.randrange(len(self.nodes.nodes)))
             for connection in self.nodes.connections:
-                for name in [*SCRIPT_NAMES.values(), "look_at_commits"]:
+                for name in LOADED:
                     connection("SCRIPT", "LOAD", self.scripts[name][0])
         try:
             return getattr(self, f"run_{script}", lambda *words: self.run(bucket, script, *words))(*([bucket] if hasattr(self, f"run_{script}") else []),
@@ -94,7 +130,16 @@ class RealCluster(Cluster):
 
     def run_prepare(self, bucket, name, _session, buckets, part):
         self.buckets_of[name] = buckets
-        keys, words = unit(TAGS[bucket], name, part)
+        return self.prepare(bucket, name, part)
+
+    def prepare(self, bucket, name, part, owner=""):
+        """Prepares a part, of a transaction whose locks have this token. "unclear" to plain_prepare makes redquel ask prepare_commit."""
+        if self.prepares_plainly:
+            answer = self.redis(bucket)(*self.script(bucket, "plain_prepare", (), [full_name(name), *plain_unit(TAGS[bucket], name, part, owner)]))[0]
+            if answer != "unclear":
+                self.plain_prepares += answer == "prepared"
+                return answer
+        keys, words = unit(TAGS[bucket], name, part, "commit" if owner else "apply", owner)
         return self.redis(bucket)(*self.script(bucket, "prepare_commit", keys, [full_name(name), *words]))[0]
 
     def rows(self, bucket):
@@ -140,15 +185,17 @@ class RealCluster(Cluster):
 def test_commits_are_whole_on_real_nodes(make_redis, build):
     nodes = Nodes(make_redis)
     assert len({nodes.node_of(f"{{{tag}}}") for tag in TAGS}) == 3
-    restarts = commits = 0
+    restarts = commits = plain = 0
     for seed in range(25):
         run = Run(seed, frozenset(["wait"]), Faults(crashes=3, stalls=1, loss=.06), KINDS, 4,
                   make_cluster=lambda *arguments, **options: RealCluster(nodes, build, *arguments, **options))
+        run.cluster.prepares_plainly = seed % 3 > 0
         try:
             run.run()
         except Broken as error:
             raise AssertionError(f"seed {seed}: {error}") from error
         restarts += run.cluster.restarts
+        plain += run.cluster.plain_prepares
         commits += sum(record.result == "committed" for record in run.commits.values())
         for bucket in range(4):
             redis = run.cluster.redis(bucket)
@@ -156,7 +203,7 @@ def test_commits_are_whole_on_real_nodes(make_redis, build):
             assert run.cluster.key(bucket, "redquel:prepared") not in left
             assert run.cluster.key(bucket, f"redquel:locks:{TABLE}") not in left
             assert not [key for key in left if "redquel:process:" in key]
-    assert restarts > 0 and commits > 50
+    assert restarts > 0 and commits > 50 and plain > 50
 
 
 def prepared_bucket(make_redis, build, **options):
@@ -220,18 +267,55 @@ def test_a_refused_prepare_leaves_no_part(make_redis, build):
 def test_a_transaction_gives_its_locks_to_the_commit(make_redis, build):
     cluster = prepared_bucket(make_redis, build)
     redis, session, locks = cluster.redis(0), "0123456789abcdef.1.77", cluster.key(0, f"redquel:locks:{TABLE}")
-    keys, words = unit(TAGS[0], "first", transfer_part(-1), "commit", session)
-    call = cluster.script(0, "prepare_commit", keys, [full_name("first"), *words])
-    cluster.buckets_of["first"] = (0, 1)
-    assert redis(*call) == ["lost"]
-    redis("SET", cluster.key(0, "redquel:process:0123456789abcdef"), "1")
-    redis("HSET", locks, "ra", f"4{session}")
-    assert redis(*call) == ["prepared"]
-    assert redis("HGET", locks, "ra") == f"4{full_name('first')}"
-    redis("DEL", cluster.key(0, "redquel:process:0123456789abcdef"))  # the lock outlives its session
-    assert cluster.run_prepare(0, "second", "", (0, 1), transfer_part(-1)) == "locked"
-    assert cluster.run(0, "apply", "first") == "applied"
-    assert cluster.rows(0) == {"a": 99} and redis("EXISTS", locks) == 0
+    other = "89abcdef01234567.5.8"
+    redis("SET", cluster.key(0, "redquel:process:89abcdef01234567"), "1")
+    for is_plain in (False, True):
+        cluster.prepares_plainly, first, second = is_plain, f"first{is_plain}", f"second{is_plain}"
+        assert cluster.prepare(0, first, transfer_part(-1), session) == "lost"
+        redis("SET", cluster.key(0, "redquel:process:0123456789abcdef"), "1")
+        redis("HSET", locks, "ra", f"3{session}")
+        assert cluster.prepare(0, first, transfer_part(-1), session) == "prepared"
+        assert redis("HGET", locks, "ra") == f"3{full_name(first)}"
+        assert redis(*cluster.script(0, "abort_commit", (), [full_name(first), "goes on"])) == "aborted"
+        assert redis("HGET", locks, "ra") == f"3{session}"
+        redis("HSET", locks, "ra", f"1{other} 3{session}")  # a key share lock beside it
+        assert cluster.prepare(0, second, transfer_part(-1), session) == "prepared"
+        assert redis("HGET", locks, "ra") == f"1{other} 3{full_name(second)}"
+        redis("DEL", cluster.key(0, "redquel:process:0123456789abcdef"))  # the lock outlives its session
+        assert cluster.run_prepare(0, "third", "", (0, 1), transfer_part(-1)) == "locked"
+        assert cluster.run(0, "apply", second) == "applied"
+        assert cluster.rows(0) == {"a": 98 if is_plain else 99} and redis("HGETALL", locks) == ["ra", f"1{other}"]
+        redis("DEL", locks)
+    assert cluster.plain_prepares == 2
+
+
+def test_what_is_in_the_way_of_a_plain_prepare_is_left_to_the_other_one(make_redis, build):
+    cluster = prepared_bucket(make_redis, build)
+    redis, row, counter = cluster.redis(0), cluster.key(0, "account:a"), cluster.key(0, f"redquel:changes:{TABLE}")
+
+    def answer(name, part=transfer_part(-1, expected=100)):
+        return redis(*cluster.script(0, "plain_prepare", (), [full_name(name), *plain_unit(TAGS[0], name, part)]))[0]
+    before = sorted(redis("KEYS", "*"))
+    assert answer("first", transfer_part(-1, expected=7)) == "unclear"
+    for undo, *words in [(("HDEL", cluster.key(0, f"redquel:locks:{TABLE}"), "t"), "HSET", cluster.key(0, f"redquel:locks:{TABLE}"), "t", "50123456789abcdef.1.7"),
+                         (("HDEL", cluster.key(0, f"redquel:locks:{TABLE}"), "ra"), "HSET", cluster.key(0, f"redquel:locks:{TABLE}"), "ra", "10123456789abcdef.1.7"),
+                         (("PERSIST", row), "PEXPIRE", row, "3600000"), (("DEL", counter), "SET", counter, "no number"),
+                         (("HSET", cluster.key(0, "redquel:versions"), TABLE, VERSION), "HSET", cluster.key(0, "redquel:versions"), TABLE, "v2")]:
+        redis(*words)
+        assert answer("first") == "unclear", words
+        redis(*undo)
+        assert sorted(redis("KEYS", "*")) == before, words
+    redis("HSET", counter, "of another", "type")
+    assert refusal(lambda: answer("first")).startswith("WRONGTYPE")
+    redis("DEL", counter)
+    assert answer("first") == "prepared"
+    assert answer("first") == "prepared"  # its answer was lost
+    assert answer("second") == "unclear"
+    assert cluster.run(0, "apply", "first") == "applied" and cluster.rows(0) == {"a": 99}
+    assert answer("first") == "prepared"
+    assert cluster.run(0, "fence", "third") == "aborted"
+    assert answer("third") == "aborted"
+    assert sorted(redis("SMEMBERS", cluster.key(0, "history"))) == ["first"] and redis("GET", counter) == "1"
 
 
 def test_rows_do_not_expire_between_prepare_and_apply(make_redis, build):

@@ -94,6 +94,8 @@ def test_writes_of_several_buckets_are_two_round_trips(make_redis, make_server):
             raise AssertionError((writes, commands))
         assert connection.run_error("INSERT INTO item VALUES (20000, 1, 1), (7, 1, 1), (5, 1, 1), (20001, 1, 1)")["D"] == "Key (id)=(7) already exists."
         assert connection.run_error("INSERT INTO item VALUES (20000, 1, 1), (20001, 1, 1), (20000, 1, 1)")["D"] == "Key (id)=(20000) already exists."
+        refused = connection.query("COPY item FROM STDIN", b"20000\t1\t1\n7\t1\t1\n20001\t1\t1\n")[0].error
+        assert (refused["C"], refused["D"], refused["W"]) == ("23505", "Key (id)=(7) already exists.", "COPY item, line 2"), refused
         assert connection.run("SELECT count(*) FROM item WHERE id IN (20000, 20001)") == [["0"]]
         # The rows are read first.
         connection.run("DELETE FROM item WHERE id > 1000")

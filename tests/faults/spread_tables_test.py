@@ -58,6 +58,8 @@ QUERIES = [
     "SELECT a, count(*) FROM loose GROUP BY a ORDER BY a",
     "SELECT count(*) FROM loose WHERE a = 7",
     "SELECT row_number() OVER (ORDER BY price, id), id FROM item ORDER BY 1 LIMIT 5",
+    "SELECT * FROM (SELECT id, price, rank() OVER (ORDER BY price DESC) AS place FROM item) s WHERE id = 17",
+    "SELECT * FROM (SELECT id, day, rank() OVER (ORDER BY s.item) AS place FROM item i JOIN sale s ON s.item = i.id) t WHERE id IN (3, 4) ORDER BY 1, 2",
     "SELECT id FROM item WHERE kind = 'kind 1' INTERSECT SELECT item FROM sale ORDER BY 1",
     "WITH cheap AS (SELECT * FROM item WHERE price < 10) SELECT count(*) FROM cheap a JOIN cheap b USING (kind)",
 ]

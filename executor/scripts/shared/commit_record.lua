@@ -1,6 +1,7 @@
 -- Records of prepared commits: {keys of write_rows.lua, its arguments, locks, expiries, state of shared/definitions.lua or false, locks of
--- tables, token of the session}. locks: by hash {key, strengths, fields, strengths of the session's own locks before ("": none)}.
--- expiries: {row, milliseconds since 1970}. locks of tables: the keys of locks of tables that the commit has read and that must not change.
+-- tables, token of the session}. A record of plain_prepare.lua has its redo and false instead of keys and arguments.
+-- locks: by hash {key, strengths, fields, strengths of the session's own locks before ("": none)}. expiries: {row, milliseconds since
+-- 1970}. locks of tables: the keys of locks of tables that the commit has read and that must not change.
 -- The locks of a prepared commit have its name as their token, and a lease that does not end. Defines:
 --   milliseconds()             the time
 --   remove_record(name)
