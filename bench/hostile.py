@@ -5,7 +5,8 @@
 
 Four clients of pgbench read and update single rows, first alone, then beside the hostile ones (tests/harness/hostile_clients.py). Prints the
 median and the 99th percentile of both, and the largest resident memory of the process beside `limits.memory`. The hostile clients run in a
-process of their own with nice 10, so that they take no processor from the servers, as on another machine.
+process of their own with nice 10, so that they take no processor from the servers, as on another machine. With --idle-clients they have only
+processor time that no other program wants (SCHED_IDLE): the difference is the share of the clients in the figures.
 
 With --server postgres all clients use PostgreSQL instead. With --server null the light clients use a server that does nothing, beside the
 hostile clients of redquel: no server can do better on this machine. With --each, one hostile client at a time has one work, on a server with
@@ -66,12 +67,15 @@ def latencies(server, folder, kind, seconds):
 
 
 @contextlib.contextmanager
-def hostile_process(server, clients, works):
+def hostile_process(server, clients, works, is_idle):
     """Hostile clients in another process until the end of the block. Their outcomes are in the dictionary that it gives, afterwards."""
     outcome, (ours, theirs) = {}, multiprocessing.Pipe()
 
     def work():
-        os.nice(10)
+        if is_idle:
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        else:
+            os.nice(10)
         hostile = HostileClients(server, clients, works)
         hostile.start()
         theirs.recv()
@@ -116,6 +120,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--each", action="store_true", help="the longest wait of a light client beside each work")
     parser.add_argument("--only", help="hostile works whose name has this text")
+    parser.add_argument("--idle-clients", action="store_true", help="hostile clients run only where a processor is idle")
     parser.add_argument("--server", default="redquel", choices=("redquel", "postgres", "null"), help="the server of the light clients")
     options = parser.parse_args()
     processes.start_guardian()
@@ -148,7 +153,7 @@ def main():
 def measure(options, server, light, folder, works):
     part = max(2, options.seconds // 2)
     alone = {kind: latencies(light, folder, kind, min(part, 10))[0] for kind in SCRIPTS}
-    with hostile_process(server, options.clients, works) as outcome:
+    with hostile_process(server, options.clients, works, options.idle_clients) as outcome:
         time.sleep(1)
         beside = {kind: latencies(light, folder, kind, part) for kind in SCRIPTS}
     for kind in SCRIPTS:

@@ -74,7 +74,7 @@ asio::awaitable<void> Session::on(const ParseMessage& message) {
   SourceText source{text, 0};
   message_.source = source;
   message_.text = text;
-  meter_.begin_statement(*text);
+  meter_.begin_statement(text);
   std::shared_ptr<const parser::ast::Statement> statement = known_statement(*text);
   if (!statement) {
     std::vector<parser::ParsedStatement> parsed = co_await parse_text(text);
@@ -255,7 +255,7 @@ asio::awaitable<void> Session::on(const ExecuteMessage& message) {
   Portal& portal = find_portal(name);
   message_.source = portal.statement->source;
   message_.text = message_.source.text;
-  if (message_.text) meter_.begin_statement(*message_.text);
+  if (message_.text) meter_.begin_statement(message_.text);
   if (message_.text && log_.wants_statements()) log_.note_statement("execute", portal.statement->statement.get(), *message_.text);
   if (const auto& statement = portal.statement->statement) {
     transactions_.block().admit(*statement);

@@ -39,7 +39,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
   const auto text = std::make_shared<const std::string>(from_client(message.text));
   message_.source = {text, 0};
   message_.text = text;
-  meter_.begin_statement(*text);
+  meter_.begin_statement(text);
   if (log_.wants_statements()) co_await log_texts(text);
   if (auto known = known_statement(*text)) {
     transactions_.block().admit(*known);

@@ -24,10 +24,8 @@ std::string tag_with_count(const std::string& tag, std::size_t rows) {
   return fmt::format("{}{}", tag.substr(0, blank + 1), rows);
 }
 
-/// Returns the text of the statement as the engine knows it; of what the server itself runs, its part of what the client sent.
-std::string_view statement_text(const Portal& portal) {
-  const PreparedStatement& statement = *portal.statement;
-  if (statement.plan) return statement.plan->text;
+/// Returns the part of the client's text that is a statement of the server itself.
+std::string_view text_without_plan(const PreparedStatement& statement) {
   if (!statement.source.text) return {};
   return std::string_view(*statement.source.text).substr(std::min<std::size_t>(statement.source.base, statement.source.text->size()));
 }
@@ -218,7 +216,8 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
   if (commits && transactions_.block().is_implicit()) co_await transactions_.commit_implicit();
   if (!state_.transaction && (state_.commits_since || state_.notifications->has_pending())) co_await engine_->finish_statement(state_);
   portal.finished = !portal.statement->returns_rows;
-  meter_.end_statement(statement_text(portal), state_.role, portal.command_tag);
+  if (const executor::PreparedPtr& plan = portal.statement->plan) meter_.end_statement(plan->text, plan, state_.role, portal.command_tag);
+  else meter_.end_statement(text_without_plan(*portal.statement), portal.statement, state_.role, portal.command_tag);
   encoder_.command_complete(portal.resumed ? tag_with_count(portal.command_tag, sent) : portal.command_tag);
   portal.resumed = true;  // another Execute finds no more rows
 }

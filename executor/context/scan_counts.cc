@@ -127,9 +127,20 @@ Scan scan_of(const planner::MappedJoin& node) { return scan_of(node.inner); }
 
 ScanCounts::ScanCounts(const planner::PhysicalNode& node, sql::RelationCounts* counts) {
   if (counts == nullptr) return;
+  const auto table_of = [&](const sql::TableDef& table) -> sql::TableCounts& { return counts->table(table.part_of != 0 ? table.part_of : table.oid); };
+  // The most frequent scan needs no list of indexes.
+  if (const auto* const lookup = std::get_if<planner::KeyLookup>(&node.node)) {
+    sql::TableCounts& table = table_of(*lookup->read.table);
+    table.index_scans.add();
+    rows_ = &table.rows_of_index_scans;
+    sql::IndexCounts& index = counts->index(lookup->read.table->primary_key_index.oid);
+    index.scans.add();
+    index_rows_ = &index.rows;
+    return;
+  }
   const Scan scan = std::visit([](const auto& n) { return scan_of(n); }, node.node);
   if (scan.table == nullptr) return;
-  sql::TableCounts& table = counts->table(scan.table->part_of != 0 ? scan.table->part_of : scan.table->oid);
+  sql::TableCounts& table = table_of(*scan.table);
   (scan.is_whole ? table.whole_scans : table.index_scans).add();
   rows_ = &(scan.is_whole ? table.rows_of_whole_scans : table.rows_of_index_scans);
   for (const sql::Oid index : scan.indexes) {

@@ -10,7 +10,7 @@ namespace redquel::executor {
 
 namespace {
 
-constexpr int kLowPriority = 10;
+constexpr int kLowPriority = 19;
 
 /// The first version of the kernel's struct sched_attr (sched_setattr(2)), which Debian's C library does not declare.
 struct SchedulingAttributes {

@@ -4,7 +4,8 @@
 
 namespace redquel::executor {
 
-/// Lets this thread run after threads of normal priority, if there are not processors for all (nice 10). New threads inherit it.
+/// Lets this thread run after threads of normal priority, if there are not processors for all (nice 19: 1.5 % of a processor beside a busy
+/// thread). New threads inherit it.
 void lower_priority();
 
 /// Asks the kernel to run this thread, once it has work, soon and briefly: for a slice of this length instead of about 3 ms, after which it

@@ -1,12 +1,21 @@
 #include "executor/runtime/worker_pool.h"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cerrno>
+#include <cstdint>
+#include <condition_variable>
 #include <exception>
+#include <iterator>
+#include <system_error>
 
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/runtime/thread_priority.h"
@@ -17,15 +26,16 @@ namespace redquel::executor {
 class WorkerPool::Run {
  public:
   Run(WorkerPool& pool, SharedWork& work, const asio::any_io_executor& executor)
-      : timer_(executor, asio::steady_timer::time_point::max()), state_(std::make_shared<State>(executor, timer_, pool.thread_count_)) {
+      : ended_(executor, pool.ended_event_), state_(std::make_shared<State>(pool.ended_event_, pool.thread_count_)) {
+    std::vector<std::function<void()>> parts;
     for (std::size_t worker = 0; worker < pool.thread_count_; ++worker) {
-      pool.add([state = state_, &work, worker] { state->work(work, worker); });
+      parts.emplace_back([state = state_, &work, worker] { state->work(work, worker); });
     }
+    pool.add(std::move(parts));
   }
   ~Run() {
     state_->is_stopped = true;
     std::unique_lock lock(state_->mutex);
-    state_->timer = nullptr;
     state_->ended.wait(lock, [&] { return state_->running == 0; });
   }
   Run(const Run&) = delete;
@@ -33,14 +43,15 @@ class WorkerPool::Run {
 
   /// Waits until no thread works any more. Throws what the work has thrown.
   asio::awaitable<void> wait() {
-    while (!state_->has_ended()) co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
+    std::uint64_t events = 0;  // also those of an earlier run
+    while (!state_->has_ended()) co_await ended_.descriptor.async_read_some(asio::buffer(&events, sizeof events), asio::as_tuple(asio::use_awaitable));
     if (state_->failure) std::rethrow_exception(state_->failure);
   }
 
  private:
   /// Shared with the threads, which may leave it after the run.
-  struct State : std::enable_shared_from_this<State> {
-    State(asio::any_io_executor statement, asio::steady_timer& waiting, std::size_t threads) : executor(std::move(statement)), timer(&waiting), running(threads) {}
+  struct State {
+    State(int event, std::size_t threads) : ended_event(event), running(threads) {}
 
     void work(SharedWork& work, std::size_t worker) {
       std::exception_ptr thrown;
@@ -51,31 +62,44 @@ class WorkerPool::Run {
         thrown = std::current_exception();
         is_stopped = true;
       }
-      const std::lock_guard lock(mutex);
-      if (thrown && !failure) failure = thrown;
-      if (--running > 0) return;
-      if (timer != nullptr) asio::post(executor, [self = shared_from_this()] { self->wake(); });
-      ended.notify_all();
+      if (!end_part(std::move(thrown))) return;
+      // The statement's thread takes the processor at once. It would wait for any mutex that this thread of low priority holds, also for that of
+      // an event loop (asio::post).
+      const std::uint64_t one = 1;
+      [[maybe_unused]] const ssize_t written = ::write(ended_event, &one, sizeof one);
     }
-    void wake() {
+    /// Returns true for the last thread.
+    bool end_part(std::exception_ptr thrown) {
       const std::lock_guard lock(mutex);
-      if (timer != nullptr) timer->cancel();
+      if (thrown && !failure) failure = std::move(thrown);
+      if (--running > 0) return false;
+      ended.notify_all();
+      return true;
     }
     bool has_ended() {
       const std::lock_guard lock(mutex);
       return running == 0;
     }
 
-    const asio::any_io_executor executor;  // of the statement's thread
+    const int ended_event;
     std::atomic<bool> is_stopped = false;
     std::mutex mutex;
     std::condition_variable ended;
-    asio::steady_timer* timer;  // of the statement's thread, which waits by it; null: it waits no more
-    std::size_t running;        // threads that have not ended their part
+    std::size_t running;  // threads that have not ended their part
     std::exception_ptr failure;
   };
 
-  asio::steady_timer timer_;
+  /// The pool's event in the statement's event loop. Leaves it open.
+  struct EndedEvent {
+    EndedEvent(const asio::any_io_executor& executor, int event) : descriptor(executor, event) {}
+    ~EndedEvent() { descriptor.release(); }
+    EndedEvent(const EndedEvent&) = delete;
+    EndedEvent& operator=(const EndedEvent&) = delete;
+
+    asio::posix::stream_descriptor descriptor;
+  };
+
+  EndedEvent ended_;
   std::shared_ptr<State> state_;
 };
 
@@ -91,15 +115,14 @@ asio::awaitable<void> WorkerPool::Lease::run(SharedWork& work) {
   co_await run.wait();
 }
 
-WorkerPool::WorkerPool(std::size_t threads) : thread_count_(threads) {}
+WorkerPool::WorkerPool(std::size_t threads) : thread_count_(threads), ended_event_(threads > 0 ? ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1) {
+  if (threads > 0 && ended_event_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+}
 
 WorkerPool::~WorkerPool() {
-  {
-    const std::lock_guard lock(mutex_);
-    is_stopped_ = true;
-  }
-  changed_.notify_all();
+  ready_.release(static_cast<std::ptrdiff_t>(threads_.size()));
   for (std::thread& thread : threads_) thread.join();
+  if (ended_event_ >= 0) ::close(ended_event_);
 }
 
 std::unique_ptr<WorkerPool::Lease> WorkerPool::take() {
@@ -115,26 +138,28 @@ void WorkerPool::give_back() {
   is_taken_ = false;
 }
 
-void WorkerPool::add(std::function<void()> task) {
+void WorkerPool::add(std::vector<std::function<void()>> tasks) {
+  const auto count = static_cast<std::ptrdiff_t>(tasks.size());
   {
     const std::lock_guard lock(mutex_);
-    tasks_.push_back(std::move(task));
+    std::ranges::move(tasks, std::back_inserter(tasks_));
   }
-  changed_.notify_one();
+  ready_.release(count);
+}
+
+std::function<void()> WorkerPool::next_task() {
+  ready_.acquire();
+  const std::lock_guard lock(mutex_);
+  if (tasks_.empty()) return nullptr;  // the pool ends
+  std::function<void()> task = std::move(tasks_.front());
+  tasks_.pop_front();
+  return task;
 }
 
 void WorkerPool::work() {
   lower_priority();
   request_slice(kServiceSlice);
-  for (;;) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return is_stopped_ || !tasks_.empty(); });
-    if (tasks_.empty()) return;
-    const std::function<void()> task = std::move(tasks_.front());
-    tasks_.pop_front();
-    lock.unlock();
-    task();
-  }
+  while (const std::function<void()> task = next_task()) task();
 }
 
 }  // namespace redquel::executor

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -27,7 +27,7 @@ class SharedWork {
 /// a processor is wanted by an event loop or by Redis, these go first. Thread-safe.
 class WorkerPool {
  public:
-  /// None: statements compute in their own threads.
+  /// None: statements compute in their own threads. Throws std::system_error without a free file descriptor.
   explicit WorkerPool(std::size_t threads);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
@@ -59,13 +59,17 @@ class WorkerPool {
   class Run;
   void give_back();
   void work();
-  void add(std::function<void()> task);
+  void add(std::vector<std::function<void()>> tasks);
+  /// Waits for a task. Returns null at the end of the pool.
+  std::function<void()> next_task();
 
   const std::size_t thread_count_;
+  const int ended_event_;  // eventfd: threads of the pool wake the statement that waits for them; -1: the pool has none
   std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_taken_ = false, is_stopped_ = false;
+  bool is_taken_ = false;
   std::deque<std::function<void()>> tasks_;
+  // Counts the tasks. A condition variable would let the event loop wait for threads that it has woken before (pthread_cond_broadcast).
+  std::counting_semaphore<> ready_{0};
   std::vector<std::thread> threads_;  // started with the first lease
 };
 

@@ -8,7 +8,6 @@ namespace redquel::server {
 
 namespace {
 
-
 /// Returns how many bytes of the text are kept: no character is cut.
 std::size_t kept_bytes(std::string_view text) {
   if (text.size() <= ActivitySlot::kTextBytes) return text.size();
@@ -28,13 +27,21 @@ void ActivitySlot::change(const Write& write) {
   changes_.store(before + 2, std::memory_order_release);
 }
 
+void ActivitySlot::start(std::int64_t now) {
+  state_.store(ActivityState::kActive, std::memory_order_relaxed);
+  statement_started_.store(now, std::memory_order_relaxed);
+  state_changed_.store(now, std::memory_order_relaxed);
+  query_id_.store(0, std::memory_order_relaxed);
+  if (transaction_started_.load(std::memory_order_relaxed) == 0) transaction_started_.store(now, std::memory_order_relaxed);
+}
+
+void ActivitySlot::begin_again(std::int64_t now) {
+  change([&] { start(now); });
+}
+
 void ActivitySlot::begin(std::string_view text, std::int64_t now) {
   change([&] {
-    state_.store(ActivityState::kActive, std::memory_order_relaxed);
-    statement_started_.store(now, std::memory_order_relaxed);
-    state_changed_.store(now, std::memory_order_relaxed);
-    query_id_.store(0, std::memory_order_relaxed);
-    if (transaction_started_.load(std::memory_order_relaxed) == 0) transaction_started_.store(now, std::memory_order_relaxed);
+    start(now);
     const std::size_t bytes = kept_bytes(text);
     // Sessions often run one statement again and again. The owner alone writes, so it may read its text as plain bytes.
     static_assert(sizeof(text_) == sizeof(std::uint64_t) * std::tuple_size_v<decltype(text_)>);

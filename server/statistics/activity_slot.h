@@ -26,6 +26,8 @@ class ActivitySlot {
 
   /// A statement begins. `text` is UTF-8.
   void begin(std::string_view text, std::int64_t now);
+  /// Like begin(), with the text of the last statement.
+  void begin_again(std::int64_t now);
   /// The identity of the running statement is known; 0: it has none.
   void set_query_id(std::int64_t query_id) { query_id_.store(query_id, std::memory_order_relaxed); }
   /// The session waits for its client, or begins.
@@ -35,6 +37,7 @@ class ActivitySlot {
  private:
   template <class Write>
   void change(const Write& write);
+  void start(std::int64_t now);  // within change()
 
   std::atomic<std::uint32_t> changes_ = 0;  // odd while the owner writes
   std::atomic<ActivityState> state_ = ActivityState::kStarting;

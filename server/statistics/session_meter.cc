@@ -56,7 +56,7 @@ void SessionMeter::rename(const std::string& application_name) {
   if (listed_) server_.rename(*listed_, application_name);
 }
 
-void SessionMeter::begin_statement(std::string_view text) {
+void SessionMeter::begin_statement(const std::shared_ptr<const std::string>& text) {
   if (!listed_) return;
   measured_from_ = message_began_ = steady_nanoseconds();
   if (!is_running_) {
@@ -67,11 +67,16 @@ void SessionMeter::begin_statement(std::string_view text) {
   query_id_ = 0;
   round_trips_ = redis_->round_trips;
   commands_ = redis_->commands;
-  listed_->activity.begin(text, thread_.microseconds_of(message_began_));
+  const std::int64_t now = thread_.microseconds_of(message_began_);
+  if (shown_text_.is(text)) {
+    listed_->activity.begin_again(now);
+    return;
+  }
+  listed_->activity.begin(*text, now);
+  shown_text_ = text;
 }
 
-void SessionMeter::end_statement(std::string_view text, sql::Oid role, std::string_view tag) {
-  if (!is_running_) return;
+StatementCounts::Run SessionMeter::note_end(std::string_view tag) {
   const std::uint64_t now = steady_nanoseconds(), rows = rows_of(tag);
   const StatementKind kind = kind_of(tag);
   const auto number = static_cast<std::size_t>(kind);
@@ -82,10 +87,9 @@ void SessionMeter::end_statement(std::string_view text, sql::Oid role, std::stri
   counts_->rows[number].add(rows);
   has_rolled_back_ = has_rolled_back_ || tag == "ROLLBACK";
   const StatementCounts::Run run = {last_duration_, rows, redis_->round_trips - round_trips_, redis_->commands - commands_};
-  query_id_ = lists_statements_ ? thread_.statements.add({role, database_, text}, run, last_statement_) : 0;
   round_trips_ = redis_->round_trips;
   commands_ = redis_->commands;
-  listed_->activity.set_query_id(query_id_);
+  return run;
 }
 
 void SessionMeter::fail_statement(std::string_view sqlstate, std::string_view text) {

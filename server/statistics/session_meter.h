@@ -32,9 +32,16 @@ class SessionMeter {
     if (listed_) listed_->awaited_event = event.empty() ? nullptr : event.data();
   }
   /// The client has sent a statement. `text` is UTF-8.
-  void begin_statement(std::string_view text);
-  /// A statement is complete. `text`: the engine's, where constants of the client's text may be parameters; `tag`: of CommandComplete.
-  void end_statement(std::string_view text, sql::Oid role, std::string_view tag);
+  void begin_statement(const std::shared_ptr<const std::string>& text);
+  /// A statement is complete. `text`: the engine's, where constants of the client's text may be parameters; `owner`: has the text, may be null;
+  /// `tag`: of CommandComplete.
+  template <class Owner>
+  void end_statement(std::string_view text, const std::shared_ptr<Owner>& owner, sql::Oid role, std::string_view tag) {
+    if (!is_running_) return;
+    const StatementCounts::Run run = note_end(tag);
+    query_id_ = lists_statements_ ? thread_.statements.add({role, database_, text}, run, last_statement_, owner) : 0;
+    listed_->activity.set_query_id(query_id_);
+  }
   /// `text`: what the client has sent.
   void fail_statement(std::string_view sqlstate, std::string_view text);
   /// ReadyForQuery goes out.
@@ -56,6 +63,9 @@ class SessionMeter {
   std::int64_t query_id() const { return query_id_; }
 
  private:
+  /// Counts the end of a statement but in pg_stat_statements.
+  StatementCounts::Run note_end(std::string_view tag);
+
   ServerCounts& server_;
   ThreadCounts& thread_;
   std::shared_ptr<ListedSession> listed_;  // null before the login
@@ -67,6 +77,7 @@ class SessionMeter {
   std::uint64_t last_duration_ = 0;
   std::int64_t query_id_ = 0;
   StatementCounts::Last last_statement_;
+  SharedOwner shown_text_;  // of the client's last statement
   bool lists_statements_ = true;
   bool is_running_ = false;        // a statement has begun since the last ReadyForQuery
   bool has_failed_ = false, has_rolled_back_ = false;

@@ -54,17 +54,19 @@ std::int64_t query_id_of(std::string_view normalized) {
   return hash == 0 ? 1 : static_cast<std::int64_t>(hash);
 }
 
-std::int64_t StatementCounts::add(const KeyView& statement, const Run& run, Last& last) {
+void StatementCounts::find(const KeyView& statement, Last& last) {
   if (is_reset_asked_.load(std::memory_order_relaxed)) carry_out_resets();
-  if (last.generation_ != generation_ || last.role_ != statement.role || last.text_ != statement.text) {
-    const auto known = texts_.find(statement);
-    last.entry_ = known != texts_.end() ? known->second : find_or_make(statement);
-    last.role_ = statement.role;
-    last.text_ = statement.text.size() <= kMostTextBytes ? statement.text : std::string_view();
-    last.generation_ = last.text_.empty() ? 0 : generation_;
-  }
-  last.entry_->add(run);
-  return last.entry_->query_id;
+  if (last.generation_ == generation_ && last.role_ == statement.role && last.text_ == statement.text) return;
+  const auto known = texts_.find(statement);
+  last.entry_ = known != texts_.end() ? known->second : find_or_make(statement);
+  last.role_ = statement.role;
+  last.text_ = statement.text.size() <= kMostTextBytes ? statement.text : std::string_view();
+  last.generation_ = last.text_.empty() ? 0 : generation_;
+}
+
+std::int64_t StatementCounts::add(const Run& run, Entry& entry) {
+  entry.add(run);
+  return entry.query_id;
 }
 
 const std::shared_ptr<StatementCounts::Entry>& StatementCounts::find_or_make(const KeyView& statement) {

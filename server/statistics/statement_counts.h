@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "server/statistics/counts.h"
+#include "server/statistics/shared_owner.h"
 #include "sql/statistics.h"
 
 namespace redquel::server {
@@ -35,18 +36,27 @@ class StatementCounts {
     std::uint64_t round_trips = 0, commands = 0;  // with Redis
   };
 
-  /// The statement that a session has run last. Its next run is found by comparing the text, without hashes.
+  /// The statement that a session has run last. Its next run is found without hashes: by the owner of the text, or by comparing the text.
   class Last {
     friend class StatementCounts;
     std::shared_ptr<Entry> entry_;
+    SharedOwner owner_;
     sql::Oid role_ = 0;
     std::string text_;
     std::uint64_t generation_ = 0;
   };
 
   /// Adds a run of a statement, whose text may hold constants. Returns the statement's query id. `last`: of a session, which stays in one
-  /// database.
-  std::int64_t add(const KeyView& statement, const Run& run, Last& last);
+  /// database. `owner`: has the text, which it never changes; may be null.
+  template <class Owner>
+  std::int64_t add(const KeyView& statement, const Run& run, Last& last, const std::shared_ptr<Owner>& owner) {
+    const bool is_known = last.generation_ == generation_ && last.role_ == statement.role && last.owner_.is(owner);
+    if (!is_known || is_reset_asked_.load(std::memory_order_relaxed)) {
+      find(statement, last);
+      last.owner_ = owner;
+    }
+    return add(run, *last.entry_);
+  }
 
   // From any thread.
   void append_to(std::vector<sql::StatementStatistics>& all) const;
@@ -74,6 +84,8 @@ class StatementCounts {
     sql::Oid role = 0, database = 0;
     std::int64_t query_id = 0;
   };
+  void find(const KeyView& statement, Last& last);
+  static std::int64_t add(const Run& run, Entry& entry);
   const std::shared_ptr<Entry>& find_or_make(const KeyView& statement);
   void forget_texts();
   void make_room();
