@@ -204,8 +204,7 @@ def test_definitions_of_spread_tables(make_redis, make_server):
         for statement, word in [
                 ("CREATE TABLE t (id int PRIMARY KEY, mail text) WITH (buckets = 4, bucket_by = 'mail')", "bucket_by"),
                 ("CREATE TABLE t (id int, kind int, mail text UNIQUE) WITH (buckets = 4, bucket_by = 'kind')", "without a primary key"),
-                ("CREATE TABLE t (id int PRIMARY KEY, mail text) WITH (buckets = 4, ttl = '1 hour')", "time to live"),
-                ("CREATE MATERIALIZED VIEW v WITH (buckets = 4) AS SELECT 1", "materialized view")]:
+                ("CREATE TABLE t (id int PRIMARY KEY, mail text UNIQUE) WITH (buckets = 4, ttl = '1 hour')", "time to live")]:
             error = connection.run_error(statement)
             assert error["C"] == "0A000" and word in error["M"], error
         assert connection.run_error("CREATE TABLE t (id int) WITH (buckets = 65)")["C"] == "22023"
