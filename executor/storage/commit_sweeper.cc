@@ -1,10 +1,12 @@
 #include "executor/storage/commit_sweeper.h"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <chrono>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -55,7 +57,12 @@ struct CommitSweeper::State {
       for (const Reply& name : answers.of(index)[0].children()) prepared.emplace(name.text);
       for (const Reply& name : answers.of(index)[1].children()) old.emplace(name.text);
     }
-    note_silent_buckets(std::move(silent));
+    // A thread that has computed for long sees no answer in time. So other buckets must have answered, and a bucket counts if it is silent for two looks.
+    if (silent.size() == placement_tags().size()) co_return;
+    std::set<std::string, std::less<>> still_silent;
+    std::ranges::set_intersection(silent, silent_before, std::inserter(still_silent, still_silent.end()));
+    silent_before = std::move(silent);
+    note_silent_buckets(std::move(still_silent));
   }
 
   /// A commit that is prepared for two looks has no owner, or one that stands still: both may be helped.
@@ -83,6 +90,7 @@ struct CommitSweeper::State {
   ClientBuckets own_buckets;  // where the client has none
   BucketSender& buckets;
   std::set<std::string> known;  // that were prepared at the last look
+  std::set<std::string, std::less<>> silent_before;
   bool is_started = false, is_ended = false;
   BackgroundPause pause;
 };

@@ -79,7 +79,7 @@ void WriteUnit::keep_expiry(const sql::TableDef& table, const RowImage& old_imag
     if (before && before->expires_at) return set_expiry_of(row, *before->expires_at);
     if (before && !before->stored) return;  // new
   }
-  kept_expiries_.push_back({row, std::string(old_image.key), {}, {}});
+  kept_expiries_.push_back({row, std::string(old_image.key)});
 }
 
 void WriteUnit::set_expiry_of(std::size_t row, std::int64_t time) {

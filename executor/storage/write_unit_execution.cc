@@ -14,6 +14,7 @@
 #include "executor/storage/seen_commits.h"
 #include "executor/storage/write_encoding.h"
 #include "executor/storage/write_unit.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -299,10 +300,12 @@ asio::awaitable<void> WriteUnit::finish_commits_of(RedisClient& client, const sq
 asio::awaitable<void> WriteUnit::finish_references(RedisClient& client) const {
   const auto is_active = [](std::size_t) { return true; };
   const ForeignKeyDemands demands = options_.foreign_keys->demands(options_.buffer, is_active, options_.settings);
-  std::vector<TablePtr> tables;
+  std::map<sql::Oid, TablePtr> referring;
   for (const ForeignKeyDemands::Children& children : demands.children) {
-    if (children.key->spans_buckets()) tables.push_back(children.key->referencing());
+    if (children.key->spans_buckets()) referring.try_emplace(children.key->referencing()->oid, children.key->referencing());
   }
+  std::vector<TablePtr> tables;
+  for (const auto& [oid, table] : referring) tables.push_back(table);
   SeenCommits commits(tables);
   co_await commits.are_torn(client);
 }

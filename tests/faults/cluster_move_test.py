@@ -276,6 +276,7 @@ def test_a_lost_slot_holds_up_its_own_tables_alone(make_redis, make_server):
                 assert time.monotonic() - begun < 3 * patience
         for node in cluster.nodes:
             node("CLUSTER", "SETSLOT", slot, "NODE", owner.id) if node is not owner else node("CLUSTER", "ADDSLOTS", slot)
+        time.sleep(3)  # each process notices, and has its lease in that bucket, too
         for server in servers:
             with server.connect() as session:
                 run_when_it_is_back(session, "UPDATE b SET v = v + 1 WHERE id = 1")
