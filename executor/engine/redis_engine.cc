@@ -12,6 +12,7 @@
 #include "executor/runtime/computation.h"
 #include "executor/roles/user_mappings.h"
 #include "executor/runtime/session_context.h"
+#include "executor/storage/catalog_marks.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/tables/memory_run.h"
 #include "executor/storage/version_copies.h"
@@ -70,8 +71,7 @@ asio::awaitable<sql::CatalogPtr> RedisEngine::newest_catalog(const SessionState&
 asio::awaitable<bool> RedisEngine::reload_catalog() {
   LoadedCatalog loaded = co_await load_catalog(shared_);
   // Read later than the definitions: a unit that begins or ends in between moves the version, which every read compares.
-  std::vector<std::string> tags = tags_in_use(*loaded.snapshot);
-  exclusive_ = co_await load_exclusive_tables(shared_, std::move(tags));
+  exclusive_ = co_await load_exclusive_tables(shared_, *loaded.snapshot);
   co_await publish_version(shared_);
   bool moved = !catalog_ || catalog_->version != loaded.snapshot->version;
   generation_ = shared_.generation();

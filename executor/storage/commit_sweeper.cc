@@ -1,16 +1,19 @@
 #include "executor/storage/commit_sweeper.h"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <chrono>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "executor/runtime/background_pause.h"
+#include "executor/storage/bucket_answers.h"
 #include "executor/storage/bucket_commit.h"
 #include "executor/storage/client_buckets.h"
 #include "executor/storage/placed_table.h"
@@ -38,15 +41,28 @@ struct CommitSweeper::State {
     const RepliesPtr time = co_await redis.execute(std::move(times));
     const std::span<const Reply> parts = time->array(0);
     const std::int64_t now = parts.empty() ? 0 : std::stoll(std::string(parts[0].text)) * 1000;
-    CommandBatch batch;
+    std::vector<CommandBatch> questions;
     for (const std::string& tag : placement_tags()) {
-      batch.add("HKEYS", own_key(tag, sql::kPreparedKey));
-      batch.add("ZRANGE", own_key(tag, sql::kAppliedTimesKey), "-inf", now - kForgottenMilliseconds, "BYSCORE", "LIMIT", "0", kMostApplied);
+      CommandBatch& question = questions.emplace_back();
+      question.add("HKEYS", own_key(tag, sql::kPreparedKey));
+      question.add("ZRANGE", own_key(tag, sql::kAppliedTimesKey), "-inf", now - kForgottenMilliseconds, "BYSCORE", "LIMIT", "0", kMostApplied);
     }
-    const RepliesPtr replies = co_await redis.execute(std::move(batch));
-    for (std::size_t index = 0; index < replies->size(); ++index) {
-      for (const Reply& name : replies->array(index)) (index % 2 == 0 ? prepared : old).emplace(name.text);
+    const BucketAnswers answers = co_await ask_buckets(redis, std::move(questions));
+    std::set<std::string, std::less<>> silent;
+    for (std::size_t index = 0; index < placement_tags().size(); ++index) {
+      if (!answers.has(index)) {
+        silent.insert(placement_tags()[index]);
+        continue;
+      }
+      for (const Reply& name : answers.of(index)[0].children()) prepared.emplace(name.text);
+      for (const Reply& name : answers.of(index)[1].children()) old.emplace(name.text);
     }
+    // A thread that has computed for long sees no answer in time. So other buckets must have answered, and a bucket counts if it is silent for two looks.
+    if (silent.size() == placement_tags().size()) co_return;
+    std::set<std::string, std::less<>> still_silent;
+    std::ranges::set_intersection(silent, silent_before, std::inserter(still_silent, still_silent.end()));
+    silent_before = std::move(silent);
+    note_silent_buckets(std::move(still_silent));
   }
 
   /// A commit that is prepared for two looks has no owner, or one that stands still: both may be helped.
@@ -55,7 +71,11 @@ struct CommitSweeper::State {
     co_await look(prepared, old);
     for (const std::string& text : prepared) {
       const std::optional<CommitName> name = parse_commit_name(text);
-      if (name && known.contains(text)) co_await recover_commit(buckets, *name);
+      if (!name || !known.contains(text)) continue;
+      try {
+        co_await recover_commit(buckets, *name);
+      } catch (const sql::SqlError&) {  // one of its buckets does not answer: others go on
+      }
     }
     known = std::move(prepared);
     for (const std::string& text : old) {
@@ -70,6 +90,7 @@ struct CommitSweeper::State {
   ClientBuckets own_buckets;  // where the client has none
   BucketSender& buckets;
   std::set<std::string> known;  // that were prepared at the last look
+  std::set<std::string, std::less<>> silent_before;
   bool is_started = false, is_ended = false;
   BackgroundPause pause;
 };

@@ -7,13 +7,17 @@
 #include <charconv>
 #include <set>
 
+#include "executor/redis/redis_error.h"
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
+#include "executor/storage/bucket_answers.h"
 #include "executor/storage/bucket_writes.h"
+#include "executor/storage/catalog_marks.h"
 #include "executor/storage/definition_parts.h"
 #include "executor/storage/journal.h"
 #include "executor/storage/version_copies.h"
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -71,18 +75,59 @@ asio::awaitable<bool> recover(RedisClient& client, const ExclusiveTables& all, c
 
 std::string journal_key(std::string_view tag, const std::string& unit) { return own_key(tag, sql::kJournalPrefix) + unit; }
 
+namespace {
+
+CommandBatch marks_of(const std::string& tag) {
+  CommandBatch batch;
+  batch.add("HGETALL", own_key(tag, sql::kExclusiveKey));
+  return batch;
+}
+
+void take_marks(std::span<const Reply> found, const std::string& tag, ExclusiveTables& tables) {
+  for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
+    sql::Oid oid = 0;
+    std::from_chars(found[i].text.data(), found[i].text.data() + found[i].text.size(), oid);
+    std::vector<std::string> words = words_of(found[i + 1].text);
+    if (words.size() == 4) tables[oid] = {words[0], words[1], words[2], words[3], tag};
+  }
+}
+
+}  // namespace
+
 asio::awaitable<ExclusiveTables> load_exclusive_tables(RedisClient& client, std::vector<std::string> tags) {
   CommandBatch batch;
-  for (const std::string& tag : tags) batch.add("HGETALL", own_key(tag, sql::kExclusiveKey));
+  for (const std::string& tag : tags) batch.append_batch(marks_of(tag));
   const RepliesPtr replies = co_await client.execute(std::move(batch));
   ExclusiveTables tables;
+  for (std::size_t index = 0; index < tags.size(); ++index) take_marks(replies->array(index), tags[index], tables);
+  co_return tables;
+}
+
+asio::awaitable<ExclusiveTables> load_exclusive_tables(RedisClient& client, const sql::CatalogSnapshot& catalog) {
+  const std::vector<std::string> tags = tags_in_use(catalog);
+  if (tags.size() == 1) {
+    std::vector<std::string> home = tags;
+    co_return co_await load_exclusive_tables(client, std::move(home));
+  }
+  std::vector<CommandBatch> questions;
+  for (const std::string& tag : tags) questions.push_back(marks_of(tag));
+  const BucketAnswers answers = co_await ask_buckets(client, std::move(questions));
+  ExclusiveTables tables;
+  std::set<std::string_view> unanswered;
   for (std::size_t index = 0; index < tags.size(); ++index) {
-    const std::span<const Reply> found = replies->array(index);
-    for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
-      sql::Oid oid = 0;
-      std::from_chars(found[i].text.data(), found[i].text.data() + found[i].text.size(), oid);
-      std::vector<std::string> words = words_of(found[i + 1].text);
-      if (words.size() == 4) tables[oid] = {words[0], words[1], words[2], words[3], tags[index]};
+    if (!answers.has(index)) {
+      unanswered.insert(tags[index]);
+      continue;
+    }
+    const Reply& reply = answers.of(index)[0];
+    if (reply.is_error()) throw redis_error(reply.text, "HGETALL");
+    take_marks(reply.children(), tags[index], tables);
+  }
+  if (unanswered.empty()) co_return tables;
+  for (const auto& [oid, table] : catalog.tables) {
+    if (table->is_mapped()) continue;
+    for (const auto& stored : sql::stored_tables(table)) {
+      if (unanswered.contains(stored->tag())) tables[stored->oid].tag = stored->tag();
     }
   }
   co_return tables;

@@ -10,6 +10,7 @@
 #include "executor/redis/wrong_type.h"
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
+#include "executor/storage/catalog_marks.h"
 #include "executor/storage/locks.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/key_segments.h"
@@ -305,6 +306,7 @@ asio::awaitable<bool> has_living_owner(RedisClient& client, const Removal& remov
 asio::awaitable<void> run_removal(RedisClient& client, Removal removal) {
   // A failover could bring back the definition that has the keys.
   if (UnreplicatedCommits* const commits = client.unreplicated()) co_await commits->all_confirmed();
+  co_await publish_version_to(client, std::string(sql::tag_of(removal.prefix)));
   if (removal.names_nothing) co_await find_parts(client, removal);
   bool is_ours = true;
   if (removal.whole) is_ours = co_await remove_rows(client, removal);

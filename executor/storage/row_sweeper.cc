@@ -8,6 +8,7 @@
 
 #include "executor/redis/executor_counts.h"
 #include "executor/runtime/background_pause.h"
+#include "executor/storage/bucket_answers.h"
 #include "executor/storage/placed_table.h"
 #include "executor/storage/row_expiry.h"
 #include "executor/storage/version_copies.h"
@@ -25,11 +26,11 @@ constexpr int kTurnMilliseconds = 900;
 
 asio::awaitable<void> take_sweeping_turn(RedisClient& redis) {
   std::vector<std::string> tags = placement_tags();
-  CommandBatch ask;
-  for (const std::string& tag : tags) ask.add("EXISTS", own_key(tag, sql::kExpiringKey));
-  const RepliesPtr asked = co_await redis.execute(std::move(ask));
+  std::vector<CommandBatch> questions(tags.size());
+  for (std::size_t index = 0; index < tags.size(); ++index) questions[index].add("EXISTS", own_key(tags[index], sql::kExpiringKey));
+  const BucketAnswers asked = co_await ask_buckets(redis, std::move(questions));
   for (std::size_t index = tags.size(); index-- > 0;) {
-    if (asked->integer(index) == 0) tags.erase(tags.begin() + static_cast<std::ptrdiff_t>(index));
+    if (!asked.has(index) || asked.of(index)[0].integer == 0) tags.erase(tags.begin() + static_cast<std::ptrdiff_t>(index));
   }
   if (tags.empty()) co_return;
   CommandBatch turn;

@@ -2,9 +2,12 @@
 
 #include <set>
 
+#include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
+#include "executor/storage/bucket_answers.h"
+#include "executor/storage/catalog_marks.h"
 #include "executor/storage/placed_table.h"
 #include "sql/catalog/spread_table.h"
 #include "sql/catalog/stored_keys.h"
@@ -54,19 +57,46 @@ std::vector<std::string> tags_in_use(const sql::CatalogSnapshot& catalog) {
   return {tags.begin(), tags.end()};
 }
 
+namespace {
+
+/// Buckets that have not answered when this thread has published the version.
+std::set<std::string>& unanswered_tags() {
+  static thread_local std::set<std::string> tags;
+  return tags;
+}
+
+std::string text_of(const Reply& reply) {
+  if (reply.is_error()) throw redis_error(reply.text, "GET");
+  return std::string(reply.text);
+}
+
+}  // namespace
+
 asio::awaitable<void> publish_version(RedisClient& client) {
   constexpr int kAttempts = 100;  // others publish at the same time
   if (!sql::uses_cluster()) co_return;
   const std::vector<std::string>& tags = placement_tags();
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    CommandBatch look;
-    for (const std::string& tag : tags) look.add("GET", own_key(tag, sql::kVersionKey));
-    const RepliesPtr copies = co_await client.execute(std::move(look));
-    copies->or_throw();
-    const std::string version(copies->text(0).value_or(""));
+    std::vector<CommandBatch> looks(tags.size());
+    for (std::size_t index = 0; index < tags.size(); ++index) looks[index].add("GET", own_key(tags[index], sql::kVersionKey));
+    const BucketAnswers copies = co_await ask_buckets(client, std::move(looks));
+    if (!copies.has(0)) {  // it is waited for
+      CommandBatch home;
+      home.add("GET", own_key(tags[0], sql::kVersionKey));
+      const RepliesPtr version = co_await client.execute(std::move(home));
+      version->or_throw();
+      continue;
+    }
+    const std::string version = text_of(copies.of(0)[0]);
+    std::set<std::string>& unanswered = unanswered_tags();
+    unanswered.clear();
     CommandBatch batch;
     for (std::size_t index = 1; index < tags.size(); ++index) {
-      const std::string copy(copies->text(index).value_or(""));
+      if (!copies.has(index)) {
+        unanswered.insert(tags[index]);
+        continue;
+      }
+      const std::string copy = text_of(copies.of(index)[0]);
       if (copy == version) continue;
       // A copy that has changed meanwhile stays: it may be newer.
       const std::vector<std::string> keys{own_key(tags[index], sql::kVersionKey)}, arguments{copy, version};
@@ -78,6 +108,17 @@ asio::awaitable<void> publish_version(RedisClient& client) {
     replaced->or_throw();
   }
   throw sql::SqlError(sqlstate::kSerializationFailure, "could not publish a change of definitions: others publish changes all the time");
+}
+
+asio::awaitable<void> publish_version_to(RedisClient& client, std::string tag) {
+  if (!unanswered_tags().contains(tag)) co_return;
+  CommandBatch look;
+  look.add("GET", own_key(tag, sql::kVersionKey));
+  const RepliesPtr copy = co_await client.execute(std::move(look));  // once the bucket answers
+  copy->or_throw();
+  co_await publish_version(client);
+  if (!unanswered_tags().contains(tag)) co_return;
+  throw sql::SqlError(sqlstate::kCannotConnectNow, "a bucket of the cluster does not answer").hint("The removal of keys goes on later.");
 }
 
 asio::awaitable<void> renew_version(RedisClient& client) {

@@ -29,13 +29,15 @@ WriteEncoding::WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_onl
     const PlacedTable table = unit_.tables_[unit_.changes_[number].table].encoder.table();
     is_elsewhere_[number] = !part_->has_rows() || table.bucket() != part_->bucket;
   }
-  release_old_entries();
-  claim_new_rows();
-  if (local_violation_) return;
-  for (std::size_t number = 0; number < limit_; ++number) {
-    if (!is_skipped(number)) collect_entries(number);
+  if (!part_ || part_->has_rows()) {
+    release_old_entries();
+    claim_new_rows();
+    if (local_violation_) return;
+    for (std::size_t number = 0; number < limit_; ++number) {
+      if (!is_skipped(number)) collect_entries(number);
+    }
+    order_old_rows();
   }
-  order_old_rows();
   demand_foreign_keys();
   std::stable_sort(pending_checks_.begin(), pending_checks_.end(), [](const auto& a, const auto& b) { return a.first.key < b.first.key; });
   if (!unit_.options_.ahead_of_commit) collect_locks();

@@ -31,6 +31,7 @@ struct UnitPart {
     kReferences,  // the rows there that refer to rows of other buckets
   } kind = Kind::kAll;
   std::shared_ptr<const std::vector<bool>> yielding = nullptr;  // inserts that yield to other ones of the unit, in any bucket; null: none is known
+  std::shared_ptr<const ForeignKeyDemands> demands = nullptr;   // of foreign keys on this part; null: the encoding finds them out
 
   bool has_rows() const { return kind == Kind::kAll || kind == Kind::kRows; }
 };

@@ -43,7 +43,8 @@ void WriteEncoding::collect_locks() {
   const auto add = [&](const PlacedTable& table, LockMode mode, const std::string& field) {
     locks_.emplace_back(table, unit_.words_.store(std::to_string(static_cast<int>(mode)) + field));
   };
-  for (std::size_t number = 0; number < limit_; ++number) {
+  const bool has_rows = !part_ || part_->has_rows();
+  for (std::size_t number = 0; has_rows && number < limit_; ++number) {
     const WriteUnit::Change& change = unit_.changes_[number];
     if (change.kind == WriteUnit::Kind::kIndex || is_skipped(number)) continue;
     const bool is_row_here = is_elsewhere_[number] == 0;
@@ -94,8 +95,9 @@ void WriteEncoding::order_locks() {
 void WriteEncoding::demand_foreign_keys() {
   const std::shared_ptr<ForeignKeyChecks>& checks = unit_.options_.foreign_keys;
   if (!checks || unit_.options_.journal || (part_ && part_->kind == UnitPart::Kind::kRows)) return;
+  const bool are_known = part_ && part_->demands;
   const auto is_active_change = [this](std::size_t change) { return change >= limit_ || !is_skipped(change); };
-  foreign_keys_ = checks->demands(unit_.options_.buffer, is_active_change, unit_.options_.settings);
+  foreign_keys_ = are_known ? *part_->demands : checks->demands(unit_.options_.buffer, is_active_change, unit_.options_.settings);
   for (ForeignKeyDemands::Children& children : foreign_keys_.children) {
     const auto lost = unit_.lost_references_.find(children.set);
     if (lost == unit_.lost_references_.end()) continue;
@@ -103,7 +105,7 @@ void WriteEncoding::demand_foreign_keys() {
       if (std::find(children.gone.begin(), children.gone.end(), member) == children.gone.end()) children.gone.push_back(member);
     }
   }
-  if (part_) foreign_keys_.keep_part(part_->bucket, part_->kind == UnitPart::Kind::kReferences);
+  if (part_ && !are_known) foreign_keys_.keep_part(part_->bucket, part_->kind == UnitPart::Kind::kReferences);
 }
 
 bool WriteEncoding::is_deferred(std::uint32_t table, std::size_t structure) {

@@ -289,7 +289,7 @@ class WriteUnit {
   /// An inserted row that keeps the time to live of a row in Redis.
   struct KeptExpiry {
     std::size_t row;  // of records_ with a buffer, else of changes_
-    std::string key, expiries, member;
+    std::string key;  // in Redis
   };
   std::vector<KeptExpiry> kept_expiries_;
   LockConflict blocker_;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/storage/placed_table.h"
 #include "executor/storage/row_expiry.h"
 #include "executor/storage/write_unit.h"
+#include "sql/catalog/stored_keys.h"
 #include "sql/types/datetime.h"
 
 namespace redquel::executor {
@@ -77,7 +79,7 @@ void WriteUnit::keep_expiry(const sql::TableDef& table, const RowImage& old_imag
     if (before && before->expires_at) return set_expiry_of(row, *before->expires_at);
     if (before && !before->stored) return;  // new
   }
-  kept_expiries_.push_back({row, std::string(old_image.key), sql::TableKeys(table).expiries(), std::string(old_image.member)});
+  kept_expiries_.push_back({row, std::string(old_image.key)});
 }
 
 void WriteUnit::set_expiry_of(std::size_t row, std::int64_t time) {
@@ -89,14 +91,14 @@ asio::awaitable<bool> WriteUnit::read_expiries(RedisClient& client, ExecutionCou
   const std::vector<KeptExpiry> kept = std::exchange(kept_expiries_, {});
   if (kept.empty()) co_return true;
   CommandBatch look;
-  for (const KeptExpiry& row : kept) look.add("PTTL", row.key).add("ZSCORE", row.expiries, row.member);
+  for (const KeptExpiry& row : kept) look.add("PTTL", row.key).add("EXISTS", own_key(sql::tag_of(row.key), sql::kPreparedKey));
   const RepliesPtr replies = co_await client.execute(std::move(look), counters);
   for (std::size_t index = 0; index < kept.size(); ++index) {
     const std::int64_t left = replies->integer(2 * index);
     if (left == -2) continue;  // gone: the unit will find that out
     if (left >= 0) set_expiry_of(kept[index].row, sql::current_timestamp() + left * 1000);
-    else if (!replies->text(2 * index + 1)) set_expiry_of(kept[index].row, kNeverExpires);
-    else co_return false;  // a prepared commit keeps the row (prepare_commit.lua)
+    else if (replies->integer(2 * index + 1) == 0) set_expiry_of(kept[index].row, kNeverExpires);
+    else co_return false;  // a prepared commit may keep the row (prepare_commit.lua)
   }
   co_return true;
 }

@@ -8,11 +8,13 @@
 #include <variant>
 
 #include "executor/redis/redis_error.h"
+#include "executor/runtime/side_by_side.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/row_error.h"
 #include "executor/storage/seen_commits.h"
 #include "executor/storage/write_encoding.h"
 #include "executor/storage/write_unit.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -39,6 +41,71 @@ asio::awaitable<void> refuse_missing_parent(RedisClient& client, const ForeignKe
     if (replies->integer(0) == 0) throw parent.key->missing(*parent.row, settings);
     co_return;
   }
+}
+
+/// Removes a unique value whose row is gone, if it still names that row.
+asio::awaitable<void> remove_unique_entry(RedisClient& client, std::string key, std::string field, std::string owner) {
+  const std::vector<std::string> keys{key, key}, arguments{"0", "hdel", field, owner};
+  const RepliesPtr replies = co_await run_script(client, kRepairRowScript, keys, arguments);
+  replies->or_throw();
+}
+
+/// The demands of a unit's foreign keys, divided among the parts that look at them: by bucket, and whether they are references over two buckets.
+class DividedDemands {
+ public:
+  explicit DividedDemands(ForeignKeyDemands all) {
+    for (ForeignKeyDemands::Parent& parent : all.parents) of(*parent.key->referenced(), false).parents.push_back(std::move(parent));
+    for (ForeignKeyDemands::Children& children : all.children) {
+      const ForeignKey& key = *children.key;
+      of(*key.referencing(), key.spans_buckets()).children.push_back(std::move(children));
+    }
+    for (ForeignKeyDemands::Lock& lock : all.locks) parts_[{lock.table.bucket(), false}].locks.push_back(std::move(lock));
+    tables_ = std::move(all.tables);
+    violation_ = std::move(all.violation);
+  }
+
+  std::shared_ptr<const ForeignKeyDemands> take(int bucket, bool references) {
+    auto part = std::make_shared<ForeignKeyDemands>(std::move(parts_[{bucket, references}]));
+    std::ranges::copy_if(tables_, std::back_inserter(part->tables), [&](const auto& table) { return PlacedTable(*table).bucket() == bucket; });
+    part->violation = violation_;
+    return part;
+  }
+
+ private:
+  ForeignKeyDemands& of(const sql::TableDef& table, bool references) { return parts_[{PlacedTable(table).bucket(), references}]; }
+
+  std::map<std::pair<int, bool>, ForeignKeyDemands> parts_;
+  std::vector<ForeignKey::TablePtr> tables_;
+  std::optional<SqlError> violation_;
+};
+
+/// Looks at a part of the unit that has no rows. `is_kept`: it is as the unit needs it, and locked.
+asio::awaitable<void> look_at_part(RedisClient& client, WriteUnit& unit, const UnitPart& part, char& is_kept, ExecutionCounters* counters) {
+  WriteEncoding encoding(unit, unit.size(), true, part);
+  if (encoding.foreign_keys().violation) co_return;
+  encoding.divide();
+  if (encoding.calls() != 1) co_return;
+  CommandBatch batch = encoding.command(0);
+  std::vector<const Script*> scripts{&encoding.script()};
+  const RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
+  const WriteAnswer answer = encoding.decode(0, replies->array(0));
+  if (answer.status != WriteStatus::kApplied) co_return;
+  const WriteOptions& options = unit.options();
+  if (options.buffer != nullptr && options.locks != nullptr) {
+    for (const auto& [table, lock] : encoding.locks(0)) options.locks->add_written(table, std::string(lock.substr(1)));
+  }
+  is_kept = answer.findings.empty() ? 1 : 0;
+}
+
+/// Looks at the parts side by side. Gives those that are as the unit needs them; the others have to be looked at one by one.
+asio::awaitable<std::vector<char>> look_at_parts(RedisClient& client, WriteUnit& unit, const std::vector<UnitPart>& parts, ExecutionCounters* counters) {
+  std::vector<char> are_kept(parts.size(), 0);
+  std::vector<asio::awaitable<void>> steps;
+  for (std::size_t index = 0; index < parts.size(); ++index) {
+    if (!parts[index].has_rows()) steps.push_back(look_at_part(client, unit, parts[index], are_kept[index], counters));
+  }
+  if (steps.size() > 1) co_await run_side_by_side(std::move(steps));
+  co_return are_kept;
 }
 
 /// False: there is more to do than plain_write.lua can, or something is in the way.
@@ -191,9 +258,10 @@ std::vector<UnitPart> WriteUnit::parts() const {
   const std::set<int> rows = buckets();
   if (options_.tag && rows.size() > 1) return {{sql::bucket_of(*options_.tag)}};
   std::set<int> looked, references;
+  std::optional<DividedDemands> divided;
   if (options_.foreign_keys && !options_.journal) {
     const auto is_active = [](std::size_t) { return true; };
-    const ForeignKeyDemands demands = options_.foreign_keys->demands(options_.buffer, is_active, options_.settings);
+    ForeignKeyDemands demands = options_.foreign_keys->demands(options_.buffer, is_active, options_.settings);
     for (const ForeignKeyDemands::Parent& parent : demands.parents) looked.insert(PlacedTable(*parent.key->referenced()).bucket());
     for (const ForeignKeyDemands::Lock& lock : demands.locks) looked.insert(lock.table.bucket());
     for (const ForeignKeyDemands::Children& children : demands.children) {
@@ -203,6 +271,7 @@ std::vector<UnitPart> WriteUnit::parts() const {
       const int bucket = PlacedTable(*table).bucket();
       if (!references.contains(bucket)) looked.insert(bucket);
     }
+    if (std::ranges::none_of(changes_, &Change::skip_if_exists)) divided.emplace(std::move(demands));
   }
   std::vector<UnitPart> parts;
   // A row that yields to another one in a later bucket refers to nothing.
@@ -214,6 +283,9 @@ std::vector<UnitPart> WriteUnit::parts() const {
   // Rows that go are locked by then, so that no new ones refer to them.
   for (const int bucket : references) parts.push_back({bucket, UnitPart::Kind::kReferences});
   if (parts.size() < 2 && references.empty() && !rows.empty()) parts.clear();
+  for (UnitPart& part : parts) {
+    if (divided && part.kind != UnitPart::Kind::kRows) part.demands = divided->take(part.bucket, part.kind == UnitPart::Kind::kReferences);
+  }
   return parts;
 }
 
@@ -228,10 +300,12 @@ asio::awaitable<void> WriteUnit::finish_commits_of(RedisClient& client, const sq
 asio::awaitable<void> WriteUnit::finish_references(RedisClient& client) const {
   const auto is_active = [](std::size_t) { return true; };
   const ForeignKeyDemands demands = options_.foreign_keys->demands(options_.buffer, is_active, options_.settings);
-  std::vector<TablePtr> tables;
+  std::map<sql::Oid, TablePtr> referring;
   for (const ForeignKeyDemands::Children& children : demands.children) {
-    if (children.key->spans_buckets()) tables.push_back(children.key->referencing());
+    if (children.key->spans_buckets()) referring.try_emplace(children.key->referencing()->oid, children.key->referencing());
   }
+  std::vector<TablePtr> tables;
+  for (const auto& [oid, table] : referring) tables.push_back(table);
   SeenCommits commits(tables);
   co_await commits.are_torn(client);
 }
@@ -270,9 +344,16 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
     std::optional<RowError> first_error;
     std::optional<SqlError> first_key_error;
     std::pair<std::size_t, sql::Oid> first_violated, first_violated_key;
-    for (const UnitPart& part : all) {
+    std::optional<std::vector<char>> are_kept;
+    for (std::size_t index = 0; index < all.size(); ++index) {
+      const UnitPart& part = all[index];
       if (first_error && !part.has_rows()) break;
-      if (part.kind == UnitPart::Kind::kReferences && !std::exchange(are_finished, true)) co_await finish_references(client);
+      if (!part.has_rows() && !are_kept) {
+        const bool has_references = all.back().kind == UnitPart::Kind::kReferences;
+        if (has_references && !std::exchange(are_finished, true)) co_await finish_references(client);
+        are_kept = co_await look_at_parts(client, *this, all, counters);
+      }
+      if (are_kept && (*are_kept)[index] != 0) continue;
       WriteStatus status = WriteStatus::kApplied;
       violated_ = {};
       try {
@@ -350,6 +431,16 @@ asio::awaitable<WriteStatus> WriteUnit::execute_part(RedisClient& client, std::o
     if (!findings.changed_rows.empty() && !co_await reread_old_rows(client, findings.changed_rows, counters)) co_return WriteStatus::kConflict;
     if (!findings.taken_values.empty()) {
       const std::vector<Violation> found = co_await examine_owners(client, findings.taken_values, counters);
+      // The value is locked, and no commit that is decided brings its row: no other session can need the entry.
+      const bool are_locked = options_.buffer != nullptr || options_.verify_only;
+      for (const TakenValue& taken : findings.taken_values) {
+        const Change& change = changes_[taken.change];
+        const RowEncoder::StructureKeys& structure = tables_[change.table].encoder.structures()[taken.structure];
+        const auto is_owned = [&](const Violation& violation) { return violation.change == taken.change && violation.structure == taken.structure; };
+        if (!are_locked || !RowEncoder::lies_by_value(structure) || taken.owner == change.new_image.member || std::ranges::any_of(found, is_owned)) continue;
+        const auto entry = RowEncoder::entry(words_, change.new_image, taken.structure);
+        co_await remove_unique_entry(client, std::string(RowEncoder::unique_key(structure, entry)), std::string(entry.first), taken.owner);
+      }
       findings.violations.insert(findings.violations.end(), found.begin(), found.end());
     }
     std::vector<std::size_t> taken_keys;

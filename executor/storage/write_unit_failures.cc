@@ -192,7 +192,8 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
       violations.push_back(violation_of(failure.change, failure.structure));
     } else {
       allowed_owners_[{change.table, failure.structure, std::string(wanted)}] = failure.owner;
-      guards_.push_back(std::move(guards[index]));
+      // The row of a value that lies elsewhere cannot be looked at by the script: the entry goes instead.
+      if (!RowEncoder::lies_by_value(structure)) guards_.push_back(std::move(guards[index]));
     }
   }
   co_return violations;

@@ -19,6 +19,7 @@
 #include "executor/runtime/failure.h"
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
+#include "executor/storage/bucket_answers.h"
 #include "executor/storage/exclusive_tables.h"
 #include "executor/storage/version_copies.h"
 #include "sql/catalog/buckets.h"
@@ -70,12 +71,14 @@ struct LockLease::State {
   /// it has made itself.
   std::set<std::string, std::less<>> tags() const {
     if (!sql::uses_cluster() || !locked_tables) return {std::string(sql::home_tag())};
-    return {placement_tags().begin(), placement_tags().end()};
+    std::set<std::string, std::less<>> all(placement_tags().begin(), placement_tags().end());
+    for (const std::string& silent : silent_buckets()) all.erase(silent);  // a lock there finds no lease: 40001
+    return all;
   }
 
   /// Returns true if the lease is there for long enough, in all buckets.
   bool is_held() const {
-    return Clock::now() - renewed < renewal;
+    return Clock::now() - renewed < renewal && silence == silent_bucket_changes();
   }
 
   /// Longer, if it is there: a lease that has lapsed is never taken up again, others have had the locks since.
@@ -84,6 +87,7 @@ struct LockLease::State {
     const bool is_new = !is_taken;
     const std::string name = process;
     const std::set<std::string, std::less<>> wanted = tags();
+    const std::uint64_t known_silence = silent_bucket_changes();
     CommandBatch batch;
     for (const std::string& tag : wanted) {
       const std::vector<std::string> keys{process_key(process, tag)}, arguments{std::to_string(lease_milliseconds), leased.contains(tag) ? "" : "new"};
@@ -98,7 +102,8 @@ struct LockLease::State {
     if (is_set) {
       is_taken = true;
       renewed = now;
-      leased = wanted;
+      silence = known_silence;
+      leased.insert(wanted.begin(), wanted.end());
     } else if (!is_new || !is_taken) {  // or an attempt to take it whose reply did not come
       forget();
     }
@@ -127,6 +132,7 @@ struct LockLease::State {
   std::map<std::int64_t, bool> tokens;  // by number, not yet given back: whether a call has failed
   LockSweep sweeper;
   Clock::time_point renewed{};
+  std::uint64_t silence = 0;            // silent_bucket_changes() of that renewal
   bool is_kept = false;                 // `keep` runs
   BackgroundPause pause;                // between renewals
 };

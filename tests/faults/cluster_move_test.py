@@ -266,6 +266,48 @@ def test_a_signal_ends_the_server_although_a_commit_waits_for_a_lost_slot(make_r
     assert time.monotonic() - begun < 15
 
 
+def test_a_lost_slot_holds_up_its_own_tables_alone(make_redis, make_server):
+    """Also in a process that starts while the slot is lost, and where definitions change."""
+    cluster = Cluster(make_redis, masters=3, replicas=0)
+    patience = 12
+    servers = [make_server("--threads", "1", *options(f"[redis]\nmove_timeout = {patience}\n"), redis=cluster)]
+    two_tables(servers[0], rows=20)
+    slot = slot_of(tag_of(cluster, "b"))  # a is in the home bucket
+    owner = cluster.owner(slot)
+    with servers[0].connect() as connection:
+        connection.run("CREATE TABLE spread (id int PRIMARY KEY, v int) WITH (buckets = 64); INSERT INTO spread SELECT n, 0 FROM generate_series(1, 200) n")
+        for node in cluster.nodes:
+            node("CLUSTER", "DELSLOTS", slot)
+        servers.append(make_server("--threads", "1", *options(f"[redis]\nmove_timeout = {patience}\n"), redis=cluster))
+        time.sleep(3)  # each process notices
+        for server in servers:
+            with server.connect() as session:
+                for sql in ("SELECT sum(v) FROM a", "UPDATE a SET v = v + 1 WHERE id = 1", f"CREATE TABLE c{server.port} (id int PRIMARY KEY)",
+                            f"INSERT INTO c{server.port} VALUES (1)", "BEGIN", "UPDATE a SET v = v + 1 WHERE id = 2", "COMMIT", f"DROP TABLE c{server.port}",
+                            "SELECT v FROM a WHERE id = 1"):
+                    begun = time.monotonic()
+                    session.run(sql)
+                    assert time.monotonic() - begun < patience * .8, sql
+                begun = time.monotonic()
+                error = session.run_error("SELECT v FROM b WHERE id = 1")
+                assert error["C"] == "57P03" and f"slot {slot}" in error["M"], error
+                assert time.monotonic() - begun < 3 * patience
+        for node in cluster.nodes:
+            node("CLUSTER", "SETSLOT", slot, "NODE", owner.id) if node is not owner else node("CLUSTER", "ADDSLOTS", slot)
+        time.sleep(3)  # each process notices, and has its lease in that bucket, too
+        for server in servers:
+            with server.connect() as session:
+                run_when_it_is_back(session, "UPDATE b SET v = v + 1 WHERE id = 1")
+                session.run("BEGIN")
+                session.run("UPDATE b SET v = v + 1 WHERE id IN (1, 2)")
+                session.run("UPDATE spread SET v = v + 1")
+                session.run("COMMIT")
+        assert connection.run("SELECT sum(v) FROM b") == [["6"]]
+        assert connection.run("SELECT sum(v) FROM a") == [["4"]]
+        assert connection.run("SELECT sum(v) FROM spread") == [["400"]]
+        assert [row for table in ("a", "b", "spread") for row in connection.run(f"SELECT * FROM redquel.check_indexes('{table}')")] == []
+
+
 def test_too_few_replicas(make_redis, make_server):
     """A commit waits for its replicas. A cancelled wait says that the commit is there locally; over several buckets it takes place once they are back."""
     cluster = Cluster(make_redis, masters=3, replicas=1, node_timeout=15_000)

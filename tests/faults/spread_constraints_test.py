@@ -145,6 +145,47 @@ def test_one_of_two_sessions_gets_a_unique_value(make_redis, make_server):
         assert differences(one, "account") == []
 
 
+def test_a_unique_value_whose_row_another_program_has_deleted_is_free(make_redis, make_server):
+    cluster, servers = make_cluster(make_redis, make_server, servers=2)
+    with servers[0].connect() as one, servers[1].connect() as other:
+        one.run(f"CREATE TABLE account (id int PRIMARY KEY, mail text UNIQUE, code int UNIQUE) WITH (buckets = {BUCKETS})")
+        one.run("INSERT INTO account SELECT n, 'mail ' || n, n FROM generate_series(1, 40) n")
+
+        def run_on_row(command, number, *words):
+            [(node, key)] = [(node, key) for node in cluster.masters for key in node("KEYS", f"*}}account:{number}")]
+            node(command, key, *words)
+
+        for number in range(3, 12):
+            run_on_row("DEL", number)
+        for number in range(12, 20):
+            run_on_row("HSET", number, "mail", f"changed {number}")
+        one.run("INSERT INTO account VALUES (103, 'mail 3', 103)")
+        one.run("UPDATE account SET mail = 'mail 4' WHERE id = 20")
+        one.run("INSERT INTO account VALUES (105, 'mail 5', 105) ON CONFLICT (mail) DO UPDATE SET code = 0")
+        one.run("INSERT INTO account VALUES (106, 'mail 6', 6) ON CONFLICT DO NOTHING")
+        one.run("BEGIN")
+        one.run("INSERT INTO account VALUES (107, 'mail 7', 107)")
+        one.run("INSERT INTO account VALUES (108, 'mail 8', 8)")
+        other.send(query("INSERT INTO account VALUES (109, 'mail 8', 109)"))
+        time.sleep(.3)
+        one.run("COMMIT")
+        assert other.results()[-1].sqlstate == "23505"
+        one.run("INSERT INTO account SELECT n + 100, 'mail ' || n, n + 100 FROM generate_series(9, 17) n")
+        one.run("BEGIN")
+        one.run("UPDATE account SET mail = 'mail 18' WHERE id = 21")
+        one.run("ROLLBACK")
+        one.run("UPDATE account SET mail = 'mail 18' WHERE id = 22")
+        one.run("INSERT INTO account VALUES (19, 'mail 19', 119) ON CONFLICT (id) DO UPDATE SET mail = EXCLUDED.mail")
+        assert one.run("SELECT id FROM account WHERE mail IN ('mail 3', 'mail 4', 'mail 5', 'mail 6', 'mail 7', 'mail 8', 'mail 18') ORDER BY 1") == [
+            ["20"], ["22"], ["103"], ["105"], ["106"], ["107"], ["108"]]
+        for number in (103, 20, 105, 106, 107, 108, 22):
+            assert one.run_error(f"INSERT INTO account SELECT 999, mail, 999 FROM account WHERE id = {number}")["C"] == "23505"
+        one.run("REINDEX TABLE account")
+        assert differences(one, "account") == []
+        assert one.run("SELECT mail FROM account GROUP BY mail HAVING count(*) > 1") == []
+    wait_for(lambda: not leftovers(cluster), what="the end of all locks")
+
+
 class Owner(Visitor):
     """Gives and takes few unique values."""
 

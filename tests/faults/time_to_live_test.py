@@ -96,3 +96,32 @@ def test_another_program_changes_the_expiry(make_server, make_redis):
             found = connection.run("SELECT kind FROM item WHERE kind > '' ORDER BY id")
             assert found == list(left), found
             wait_for(lambda: not check_indexes(connection, "item"))
+
+
+def test_a_row_that_gets_another_key_keeps_its_time(make_server, make_redis):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    minutes = 60_000
+    with server.connect() as connection, redis.connect() as raw:
+        connection.run("CREATE TABLE visit (id int PRIMARY KEY, page int) WITH (ttl = '1 hour')")
+        connection.run("INSERT INTO visit SELECT g, g FROM generate_series(1, 10) g")
+        for number in range(1, 10):
+            raw("PEXPIRE", f"visit:{number}", 20 * minutes)
+        raw("PERSIST", "visit:10")
+        connection.run("UPDATE visit SET id = 103 WHERE id = 3")
+        connection.run("BEGIN")
+        connection.run("UPDATE visit SET id = id + 100 WHERE id IN (1, 2, 10)")
+        connection.run("UPDATE visit SET page = 0 WHERE id = 101")
+        connection.run("SAVEPOINT s")
+        connection.run("UPDATE visit SET id = 202 WHERE id = 102")
+        connection.run("DELETE FROM visit WHERE id = 5")
+        connection.run("UPDATE visit SET id = 5 WHERE id = 4")
+        connection.run("INSERT INTO visit VALUES (400, 0)")
+        connection.run("UPDATE visit SET id = 401 WHERE id = 400")
+        connection.run("UPDATE visit SET id = id + 1000 WHERE id BETWEEN 6 AND 8")
+        connection.run("COMMIT")
+        left = {key: raw("PTTL", f"visit:{key}") for key in (101, 103, 202, 5, 1006, 1007, 1008, 401, 110)}
+        assert left.pop(401) > 40 * minutes, left
+        assert left.pop(110) == -1, left
+        assert all(0 < time <= 20 * minutes for time in left.values()), left
+        assert check_indexes(connection, "visit") == []
