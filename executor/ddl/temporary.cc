@@ -85,7 +85,7 @@ asio::awaitable<void> TemporarySchemas::close(DdlContext& context) {
 }
 
 asio::awaitable<void> TemporarySchemas::drop_abandoned(DdlContext& context) {
-  const LoadedCatalog loaded = co_await load_catalog(context.redis);
+  const LoadedCatalog loaded = co_await load_committed(context);
   std::vector<std::string> schemas;
   CommandBatch batch;
   for (const auto& [name, schema] : loaded.snapshot->schemas) {
@@ -103,6 +103,7 @@ asio::awaitable<void> TemporarySchemas::drop_abandoned(DdlContext& context) {
   }
   if (abandoned.empty()) co_return;
   SessionState outside;  // no part of the session's transaction
+  outside.known_types = context.session.known_types;
   DdlContext own{context.redis, context.bulk, outside, context.home, context.database};
   for (const std::string& schema : abandoned) {
     const MakeDraft make = [&](CatalogDraft& draft) { drop_schema(draft, schema); };

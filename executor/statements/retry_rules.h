@@ -27,6 +27,8 @@ struct RunPolicy {
   bool writes = false;
   bool is_compound = false;  // several writes in a transaction, if need be of the statement's own
   bool is_strict = false;    // REPEATABLE READ, SERIALIZABLE
+  bool compares_counters = false;  // of the tables, before and behind its reads
+  bool holds_rows = false;         // until they are known to belong together
 };
 
 /// How a run ended.

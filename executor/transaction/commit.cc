@@ -57,12 +57,15 @@ std::vector<PlacedTable> tables_of(const Transaction& transaction, const sql::Ca
   return tables;
 }
 
+/// Returns true if the commit writes rows of the table, and redquel manages them.
+bool writes_managed_rows(const TableChanges& changes) { return !changes.table->is_mapped() && writes_rows(changes); }
+
 /// Returns the buckets in which the commit changes rows, or has locks that must still be held. None: one Redis.
 std::set<int> buckets_of(const Transaction& transaction) {
   std::set<int> buckets;
   if (!sql::uses_cluster()) return buckets;
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (!changes->table->is_mapped() && writes_rows(*changes)) buckets.insert(PlacedTable(*changes->table).bucket());
+    if (writes_managed_rows(*changes)) buckets.insert(PlacedTable(*changes->table).bucket());
   }
   if (transaction.keeps_reads()) {
     for (const auto& [oid, table] : transaction.reads().tables()) buckets.insert(sql::bucket_of(table.counter_key));
@@ -124,7 +127,7 @@ BucketUnits divide(const Transaction& transaction, const WriteOptions& options, 
     }
   }
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (!changes->table->is_mapped() && writes_rows(*changes)) units[PlacedTable(*changes->table).bucket()];
+    if (writes_managed_rows(*changes)) units[PlacedTable(*changes->table).bucket()];
   }
   const std::map<int, std::vector<RowElsewhere>> elsewhere = rows_of_values(transaction);
   for (const auto& [bucket, rows] : elsewhere) units[bucket];
@@ -372,7 +375,7 @@ asio::awaitable<MappedCommit> mapped_changes(RedisClient& redis, Transaction& tr
 sql::SqlError several_places(const Transaction& transaction, const MappedWriteCall& mapped) {
   std::string other = "the definitions";
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (!changes->table->is_mapped() && writes_rows(*changes)) other = fmt::format("table \"{}\"", changes->table->name);
+    if (writes_managed_rows(*changes)) other = fmt::format("table \"{}\"", changes->table->name);
   }
   return sql::not_supported("a transaction over a Redis Cluster that writes foreign tables and other tables or definitions")
       .detail(fmt::format("Key \"{}\" and {} lie in different slots.", mapped.place() ? mapped.place()->key : std::string(), other));
@@ -474,7 +477,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   WriteStatus status = WriteStatus::kApplied;
   bool has_unit = transaction.writes_ahead() || (options.mapped && has_definitions);
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    has_unit = has_unit || (!changes->table->is_mapped() && writes_rows(*changes));
+    has_unit = has_unit || writes_managed_rows(*changes);
   }
   if (mapped.user && (has_unit || has_definitions)) {
     throw sql::not_supported("a transaction that writes foreign tables by a user mapping and changes other tables or definitions");
