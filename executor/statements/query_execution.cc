@@ -1,7 +1,6 @@
 #include "executor/statements/query_execution.h"
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -14,15 +13,13 @@
 #include "executor/operators/gather.h"
 #include "executor/redis/wrong_type.h"
 #include "executor/roles/hidden_values.h"
-#include "executor/roles/role_access.h"
 #include "executor/runtime/clock.h"
 #include "executor/runtime/session_context.h"
+#include "executor/statements/attempt.h"
 #include "executor/statements/make_operator.h"
 #include "executor/statements/plan_log.h"
 #include "executor/statements/plan_reads.h"
-#include "executor/statements/retry_rules.h"
 #include "executor/statements/run_rights.h"
-#include "executor/statements/statement_snapshot.h"
 #include "executor/statements/written_tables.h"
 #include "executor/storage/databases.h"
 #include "executor/storage/seen_commits.h"
@@ -33,7 +30,6 @@
 #include "executor/tables/scan_budget.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/increments.h"
-#include "executor/transaction/transaction.h"
 #include "sql/functions/object_names.h"
 #include "sql/privileges/row_security.h"
 #include "sql/sqlstate.h"
@@ -41,41 +37,6 @@
 namespace redquel::executor {
 
 namespace {
-
-/// The changes of a compound write in the buffer of its transaction. They are taken back unless they are kept.
-class BufferedChanges {
- public:
-  explicit BufferedChanges(std::shared_ptr<Transaction> transaction) : transaction_(std::move(transaction)), mark_(transaction_->buffer().mark()) {}
-  ~BufferedChanges() {
-    if (transaction_) transaction_->buffer().roll_back(mark_);
-  }
-  BufferedChanges(const BufferedChanges&) = delete;
-  BufferedChanges& operator=(const BufferedChanges&) = delete;
-
-  void keep() { transaction_ = nullptr; }
-
- private:
-  std::shared_ptr<Transaction> transaction_;
-  const std::size_t mark_;
-};
-
-/// One attempt to run a statement, under one snapshot of the catalog. Its end releases the operators before the context that they use, and
-/// then takes buffered changes back.
-struct Attempt {
-  explicit Attempt(const RunPolicy& of_run) : policy(of_run), is_holding(of_run.holds_rows) {}
-  Attempt(const Attempt&) = delete;
-  Attempt& operator=(const Attempt&) = delete;
-
-  const RunPolicy policy;
-  std::optional<BufferedChanges> changes;  // of a compound write
-  std::optional<RoleAccess> role_access;
-  ReadChecks reads;
-  std::optional<ExecutionContext> context;
-  StatementSnapshot snapshot;
-  OperatorPtr root;
-  bool is_holding;             // rows, until they are known to belong together or are too many
-  std::exception_ptr pending;  // of a row behind those that are held
-};
 
 /// One statement's runs: it is run again when the catalog moved under it, when a value it read was changed before its writes arrived,
 /// and when its reads stem from different moments. Rows go out only when none of that can happen any more.
@@ -190,24 +151,16 @@ class QueryRun {
         rows_sent_ = rows_sent_ || batch.has_value();
         co_return batch;
       }
-      check_may_run_again(outcome);
+      if (rows_sent_) throw serialization_failure("change of the table's definition");
+      bad_runs_.note(outcome, is_strict());
       drop_attempt();
       co_await prepare_next_run(outcome, std::move(blocker));
     }
   }
 
-  /// Throws 40001 if the retry rules end the statement. Counts the run otherwise.
-  void check_may_run_again(Outcome outcome) {
-    if (rows_sent_) throw serialization_failure("change of the table's definition");
-    const RetryRule& rule = *std::ranges::find(kRetryRules, outcome, &RetryRule::outcome);
-    if (is_strict() && !rule.at_strict_levels) throw serialization_failure(rule.failure);
-    int& times = bad_runs_[static_cast<std::size_t>(outcome)];
-    if (rule.most != 0 && ++times >= rule.most) throw serialization_failure(rule.failure);
-  }
-
   asio::awaitable<void> prepare_next_run(Outcome outcome, LockConflict blocker) {
     if (outcome == Outcome::kLocked) co_await wait(std::move(blocker));
-    const int times = bad_runs_[static_cast<std::size_t>(outcome)];
+    const int times = bad_runs_.of(outcome);
     if (outcome == Outcome::kConflict || times > kQuickStaleRuns) co_await pause(times);
     if (outcome == Outcome::kStale) co_await replan();
     if (outcome != Outcome::kNoDatabases) co_return;
@@ -223,7 +176,7 @@ class QueryRun {
     // Definitions that others change all the time are seldom those of this statement's tables.
     bool was_exclusive = false;
     if (!tables.empty()) was_exclusive = co_await wait_while_exclusive(engine_.shared(), std::move(tables), deadline);
-    if (was_exclusive) bad_runs_[static_cast<std::size_t>(Outcome::kStale)] = 0;
+    if (was_exclusive) bad_runs_.forget(Outcome::kStale);
     prepared_ = co_await engine_.replan(*prepared_, session_, describes_later);
     is_replanned_ = true;
   }
@@ -333,7 +286,7 @@ class QueryRun {
       context.memory = std::move(memory);
     }
     context.allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
-    const bool had_conflicts = bad_runs_[static_cast<std::size_t>(Outcome::kConflict)] > 0;
+    const bool had_conflicts = bad_runs_.of(Outcome::kConflict) > 0;
     const bool adds_alone = !policy.is_compound && context.allows_increments && adds_to_one_row(*plan_);
     context.allows_unread_increments = !had_conflicts && statistics == nullptr && (!transaction_ || adds_alone);
     context.commits_at_once = own_transaction_ && !had_conflicts && writes_alone(*plan_);
@@ -427,14 +380,13 @@ class QueryRun {
         co_return take_held();
       }
     }
+    bool reads_again = false;
     if (attempt_->policy.is_strict && !co_await reads_hold()) {
       // No effect of this statement is visible yet; its writes belong to the transaction already.
       if (++snapshot_attempts_ >= kMaxAttempts || attempt_->policy.writes) throw serialization_failure("update");
-      drop_attempt();
-      co_await start();
-      co_return co_await pull_held();
+      reads_again = true;
     }
-    if (attempt_->policy.compares_counters && co_await has_moved()) {
+    if (reads_again || (attempt_->policy.compares_counters && co_await has_moved())) {
       drop_attempt();
       co_await start();
       co_return co_await pull_held();
@@ -508,9 +460,13 @@ class QueryRun {
   }
 
   /// Rows that called pg_sleep() come that much later.
-  asio::awaitable<void> sleep() {
-    asio::steady_timer timer(co_await asio::this_coro::executor);
-    timer.expires_after(std::chrono::microseconds(std::exchange(attempt_->context->evaluation().sleep, 0)));
+  asio::awaitable<void> sleep() { return rest(std::exchange(attempt_->context->evaluation().sleep, 0)); }
+
+  /// The more bad runs there were, the longer: up to 13 ms.
+  asio::awaitable<void> pause(int times) { return rest(std::uniform_int_distribution<int>(50, 200 << std::min(times, 6))(engine_.random())); }
+
+  static asio::awaitable<void> rest(std::int64_t microseconds) {
+    asio::steady_timer timer(co_await asio::this_coro::executor, std::chrono::microseconds(microseconds));
     co_await timer.async_wait(asio::use_awaitable);
   }
 
@@ -526,14 +482,6 @@ class QueryRun {
     attempt_.reset();
     held_.clear();
     if (statistics) statistics->clear();
-  }
-
-  /// The more bad runs there were, the longer: up to 13 ms.
-  asio::awaitable<void> pause(int times) {
-    asio::steady_timer timer(co_await asio::this_coro::executor);
-    std::uniform_int_distribution<int> microseconds(50, 200 << std::min(times, 6));
-    timer.expires_after(std::chrono::microseconds(microseconds(engine_.random())));
-    co_await timer.async_wait(asio::use_awaitable);
   }
 
   RedisEngine& engine_;
@@ -552,7 +500,7 @@ class QueryRun {
   std::optional<sql::RelationSizes> sizes_;  // of the run's beginning, where the statement asks for sizes
   std::vector<std::string> databases_;  // asked for when an expression names one that is not known
   bool finished_ = false, rows_sent_ = false, is_replanned_ = false, is_open_ = false;
-  std::array<int, std::size(kRetryRules) + 1> bad_runs_{};  // by outcome
+  RetryCounts bad_runs_;
   int snapshot_attempts_ = 0;
   std::uint64_t rows_ = 0, affected_rows_ = 0;
 };
