@@ -104,14 +104,14 @@ class QueryRun {
   std::uint64_t affected_rows() const { return affected_rows_; }
   planner::RunStatistics* statistics = nullptr;
   bool describes_later = false;
-  /// Returns the plan of the last run; the original plan before the first.
+  /// Returns the plan of the last run, or the original one.
   const planner::PhysicalPlan& plan() const { return plan_ ? plan_ : prepared_->plan->planned.plan; }
 
   /// Ends the run, so that all operators have told their statistics.
   void finish() {
     finished_ = true;
     if (!attempt_) return;
-    if (attempt_->context) affected_rows_ = attempt_->context->affected_rows;
+    affected_rows_ = attempt_->context->affected_rows;
     if (attempt_->changes) attempt_->changes->keep();
     attempt_.reset();
   }
@@ -249,8 +249,8 @@ class QueryRun {
     policy.holds_rows = policy.is_strict || policy.is_compound || needs_snapshot || prepared_->needs_transaction;
     begin_attempt(policy, std::move(snapshot), std::move(evaluation));
     co_await begin_reads();
-    Attempt& attempt = *attempt_;
-    attempt.root = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *attempt.context) : attempt.context->make_operator(*plan_);
+    ExecutionContext& context = *attempt_->context;
+    attempt_->root = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, context) : context.make_operator(*plan_);
   }
 
   void begin_attempt(const RunPolicy& policy, StatementSnapshot snapshot, sql::EvaluationContext evaluation) {
@@ -408,9 +408,8 @@ class QueryRun {
       is_refused = attempt_->context->commits_at_once && (error.sqlstate() == sqlstate::kSerializationFailure || error.sqlstate().starts_with("23"));
       if (!is_refused) throw;
     }
-    if (!is_refused) co_return;
-    transaction_ = nullptr;
-    throw WriteConflict{};
+    transaction_ = is_refused ? nullptr : transaction_;
+    if (is_refused) throw WriteConflict{};
   }
 
   /// Must the statement read again, because its commands have read several states? Throws 40001 if they do so for long.
