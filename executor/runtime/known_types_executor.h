@@ -3,8 +3,6 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/execution.hpp>
-#include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
@@ -28,6 +26,8 @@ template <class Inner>
 class KnownTypesExecutor {
  public:
   KnownTypesExecutor(Inner inner, std::shared_ptr<const sql::KnownTypes> known) : inner_(std::move(inner)), known_(std::move(known)) {}
+
+  const Inner& inner() const { return inner_; }
 
   template <typename Property>
   auto query(const Property& property) const -> decltype(asio::query(std::declval<const Inner&>(), property)) {
@@ -59,9 +59,13 @@ class KnownTypesExecutor {
   std::shared_ptr<const sql::KnownTypes> known_;
 };
 
-/// Returns the event loop on which an executor runs its work; null: a thread pool or the like.
+/// Returns the event loop of an executor, seen through known types; null: another executor, a thread pool or the like.
 inline asio::io_context* loop_of(const asio::any_io_executor& executor) {
-  return dynamic_cast<asio::io_context*>(&asio::query(executor, asio::execution::context));
+  using Plain = asio::io_context::executor_type;
+  if (const auto* plain = executor.target<Plain>()) return &plain->context();
+  if (const auto* session = executor.target<KnownTypesExecutor<Plain>>()) return &session->inner().context();
+  const auto* within = executor.target<KnownTypesExecutor<asio::any_io_executor>>();
+  return within == nullptr ? nullptr : loop_of(within->inner());
 }
 
 /// Returns the executor of the event loop, for coroutines that outlive the session which starts them.

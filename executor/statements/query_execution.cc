@@ -15,10 +15,10 @@
 #include "executor/roles/hidden_values.h"
 #include "executor/runtime/clock.h"
 #include "executor/runtime/session_context.h"
-#include "executor/statements/attempt.h"
 #include "executor/statements/make_operator.h"
 #include "executor/statements/plan_log.h"
 #include "executor/statements/plan_reads.h"
+#include "executor/statements/run_attempt.h"
 #include "executor/statements/run_rights.h"
 #include "executor/statements/written_tables.h"
 #include "executor/storage/databases.h"
@@ -255,7 +255,7 @@ class QueryRun {
 
   void begin_attempt(const RunPolicy& policy, StatementSnapshot snapshot, sql::EvaluationContext evaluation) {
     const planner::PlannedStatement& planned = prepared_->plan->planned;
-    Attempt& attempt = attempt_.emplace(policy);
+    RunAttempt& attempt = attempt_.emplace(policy);
     if (policy.is_compound) attempt.changes.emplace(transaction_);
     attempt.snapshot = std::move(snapshot);
     ExecutionContext& context = attempt.context.emplace(engine_.shared(), engine_.bulk(), catalog_, std::move(evaluation), make_operator);
@@ -295,13 +295,13 @@ class QueryRun {
 
   /// Notes the reads of a stricter isolation level, and sends the commands that look at the tables.
   asio::awaitable<void> begin_reads() {
-    Attempt& attempt = *attempt_;
+    RunAttempt& attempt = *attempt_;
     if (attempt.policy.is_strict) {
       note_tables(*plan_, attempt.reads);
       // A snapshot is all that REPEATABLE READ promises: what it has read may change before it commits what it has made of that.
       transaction_->set_keeps_reads(session_.modes.isolation == IsolationLevel::kSerializable);
       if (attempt.policy.writes && transaction_->keeps_reads() && transaction_->read_moment().is_past()) throw serialization_failure("update");
-      co_await attempt.reads.take_counters(engine_.shared(), *catalog, transaction_->reads(), transaction_->read_moment());
+      co_await attempt.reads.take_counters(engine_.shared(), *catalog_, transaction_->reads(), transaction_->read_moment());
       attempt.context->set_reads(&attempt.reads);
     }
     if (attempt.policy.compares_counters) {
@@ -492,7 +492,7 @@ class QueryRun {
   CopyInput* copy_;
   std::int64_t timestamp_;
   planner::PhysicalPlan plan_;  // of the last attempt
-  std::optional<Attempt> attempt_;  // none: before the first one, between two, and after the last one
+  std::optional<RunAttempt> attempt_;  // none: before the first one, between two, and after the last one
   std::list<sql::Batch> held_;      // of the last attempt
   sql::CatalogPtr catalog_;   // of the last attempt: rows are shown after it has ended, too
   sql::UserTypesPtr types_;   // of the catalog, or newer ones under which the attempt goes on

@@ -35,10 +35,10 @@ class BufferedChanges {
 
 /// One attempt to run a statement, under one snapshot of the catalog. Its end releases the operators before the context that they use, and
 /// then takes buffered changes back.
-struct Attempt {
-  explicit Attempt(const RunPolicy& of_run) : policy(of_run), is_holding(of_run.holds_rows) {}
-  Attempt(const Attempt&) = delete;
-  Attempt& operator=(const Attempt&) = delete;
+struct RunAttempt {
+  explicit RunAttempt(const RunPolicy& of_run) : policy(of_run), is_holding(of_run.holds_rows) {}
+  RunAttempt(const RunAttempt&) = delete;
+  RunAttempt& operator=(const RunAttempt&) = delete;
 
   const RunPolicy policy;
   std::optional<BufferedChanges> changes;  // of a compound write
