@@ -146,7 +146,7 @@ TEST_F(OpenTransactionTest, ForeignTablesAreWrittenAsOneUser) {
   transaction_.write_as(5, nullptr);
   transaction_.write_as(5, nullptr);
   EXPECT_EQ(transaction_.writer_of(5), nullptr);
-  EXPECT_THROW(transaction_.write_as(5, std::make_shared<RedisUser>()), sql::SqlError);
+  EXPECT_THROW(transaction_.write_as(5, std::make_shared<RedisUser>(access_, "ann", "secret")), sql::SqlError);
 }
 
 TEST_F(OpenTransactionTest, ALostAnswerIsDecidedByTheFence) {
@@ -175,10 +175,10 @@ TEST_F(OpenTransactionTest, SlotsOfCommitsAreUsedAgainWithLaterNumbers) {
 
 TEST_F(OpenTransactionTest, SetConstraintsNamesDeferrableConstraints) {
   session_.transaction = std::make_shared<Transaction>(1);
-  EXPECT_EQ(set_constraints_error({{"", "nosuch"}}, true), "42704 constraint \"nosuch\" does not exist");
-  EXPECT_EQ(set_constraints_error({{"nosuch", "x"}}, true), "3F000 schema \"nosuch\" does not exist");
-  EXPECT_EQ(set_constraints_error({{"", "emp_pkey"}}, true), "42809 constraint \"emp_pkey\" is not deferrable");
-  EXPECT_EQ(set_constraints_error({{"", "emp_ename_key"}}, true), "");
+  EXPECT_EQ(set_constraints_error({{"", "", "nosuch"}}, true), "42704 constraint \"nosuch\" does not exist");
+  EXPECT_EQ(set_constraints_error({{"", "nosuch", "x"}}, true), "3F000 schema \"nosuch\" does not exist");
+  EXPECT_EQ(set_constraints_error({{"", "", "emp_pkey"}}, true), "42809 constraint \"emp_pkey\" is not deferrable");
+  EXPECT_EQ(set_constraints_error({{"", "", "emp_ename_key"}}, true), "");
   const std::int16_t ename[] = {2};
   EXPECT_TRUE(session_.transaction->constraint_times().is_deferred(*emp_, ename));
   EXPECT_EQ(set_constraints_error({}, false), "") << "without changes there is nothing to check";
@@ -186,8 +186,8 @@ TEST_F(OpenTransactionTest, SetConstraintsNamesDeferrableConstraints) {
 }
 
 TEST_F(OpenTransactionTest, SetConstraintsOutsideOfATransactionOnlyLooksAtTheNames) {
-  EXPECT_EQ(set_constraints_error({{"", "emp_ename_key"}}, true), "");
-  EXPECT_EQ(set_constraints_error({{"", "emp_dept_idx"}}, true), "42704 constraint \"emp_dept_idx\" does not exist");
+  EXPECT_EQ(set_constraints_error({{"", "", "emp_ename_key"}}, true), "");
+  EXPECT_EQ(set_constraints_error({{"", "", "emp_dept_idx"}}, true), "42704 constraint \"emp_dept_idx\" does not exist");
 }
 
 TEST_F(OpenTransactionTest, AdvisoryLocksAreCountedAndTakenOnce) {

@@ -16,7 +16,7 @@ namespace redquel::executor {
 ///   CREATE TABLE dept(id int PRIMARY KEY, name text NOT NULL);
 class PlannedStatementTest : public OperatorTest {
  protected:
-  explicit PlannedStatementTest(sql::CatalogPtr catalog = make_catalog()) : catalog_(std::move(catalog)) {}
+  explicit PlannedStatementTest(sql::CatalogPtr catalog = make_catalog()) : catalog_(std::move(catalog)) { tables_.sequences = &sequences_; }
 
   static sql::CatalogPtr make_catalog() {
     auto catalog = std::make_shared<sql::CatalogSnapshot>();
@@ -60,6 +60,7 @@ class PlannedStatementTest : public OperatorTest {
   }
   void TearDown() override { EXPECT_TRUE(redis_.is_done()); }
 
+  sql::SessionSequences sequences_;
   sql::CatalogPtr catalog_;
   ExecutionContext tables_{redis_, redis_, catalog_, evaluation(), make_operator};
 };
