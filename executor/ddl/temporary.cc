@@ -103,7 +103,6 @@ asio::awaitable<void> TemporarySchemas::drop_abandoned(DdlContext& context) {
   }
   if (abandoned.empty()) co_return;
   SessionState outside;  // no part of the session's transaction
-  outside.known_types = context.session.known_types;
   DdlContext own{context.redis, context.bulk, outside, context.home, context.database};
   for (const std::string& schema : abandoned) {
     const MakeDraft make = [&](CatalogDraft& draft) { drop_schema(draft, schema); };

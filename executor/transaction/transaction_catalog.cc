@@ -265,7 +265,9 @@ asio::awaitable<LoadedCatalog> load_definitions(DdlContext& context) {
 
 asio::awaitable<LoadedCatalog> load_committed(DdlContext& context) {
   LoadedCatalog loaded = co_await load_catalog(context.redis);
-  context.session.known_types->types = loaded.snapshot->user_types;
+  const Transaction* transaction = context.session.transaction.get();
+  const bool has_own_types = transaction != nullptr && transaction->catalog() != nullptr;
+  if (!has_own_types) context.session.known_types->types = loaded.snapshot->user_types;
   co_return loaded;
 }
 

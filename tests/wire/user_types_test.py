@@ -107,3 +107,14 @@ def test_a_portal_reads_labels_that_came_after_its_first_rows(server):
         assert not rest.error, rest.error
         assert {row[1] for row in rest.texts()} <= {"a", "c"} and len(rest.rows) >= 19999
         run_all(other, "DROP TABLE late_rows", "DROP TYPE late")
+
+
+def test_a_transaction_knows_its_types_while_it_reads_committed_definitions(server):
+    with server.connect() as session:
+        # REFRESH and TRUNCATE look at the committed definitions; the commit encodes rows of the new types.
+        session.run("CREATE TYPE fresh AS (a int, b text); CREATE TABLE fresh_rows (id int PRIMARY KEY, f fresh); "
+                    "CREATE MATERIALIZED VIEW fresh_count AS SELECT f, count(*) FROM fresh_rows GROUP BY f; "
+                    "INSERT INTO fresh_rows VALUES (1, (1, 'x')); TRUNCATE fresh_rows; "
+                    "INSERT INTO fresh_rows VALUES (2, (2, 'y')); REFRESH MATERIALIZED VIEW fresh_count")
+        assert session.run("SELECT * FROM fresh_count") == [["(2,y)", "1"]]
+        run_all(session, "DROP MATERIALIZED VIEW fresh_count", "DROP TABLE fresh_rows", "DROP TYPE fresh")
