@@ -129,6 +129,7 @@ std::optional<std::string> Cursor::place() const {
   if (table.empty() || position_ < 1 || position_ > rows()) return std::nullopt;
   const auto [batch, before] = batch_of(position_);
   std::string text;
+  const sql::KnownTypesScope types(run_->user_types());
   sql::format_value(*batch.columns.back(), static_cast<std::size_t>(position_ - before - 1), {}, text);
   return text;
 }
@@ -140,6 +141,7 @@ CursorMove Cursor::move(const parser::ast::Fetch& fetch) {
 }
 
 sql::Batch Cursor::take(CursorMove& move) const {
+  const sql::KnownTypesScope types(run_->user_types());
   const auto [batch, before] = batch_of(move.first);
   const std::int64_t end = before + static_cast<std::int64_t>(batch.rows);
   std::vector<std::uint32_t> rows;

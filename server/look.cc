@@ -17,6 +17,7 @@
 #include "executor/redis/look_client.h"
 #include "executor/redis/looking_commands.h"
 #include "executor/redis/own_keyspace.h"
+#include "executor/runtime/known_types_executor.h"
 #include "executor/runtime/random_version.h"
 #include "executor/storage/role_store.h"
 #include "parser/parse.h"
@@ -119,6 +120,9 @@ class DefinitionRun {
   DefinitionRun(const DefinitionRun&) = delete;
   DefinitionRun& operator=(const DefinitionRun&) = delete;
 
+  /// The types that its coroutines must know.
+  std::shared_ptr<const sql::KnownTypes> known_types() const { return session_.known_types; }
+
   asio::awaitable<void> run_all(std::string text, std::string name) {
     std::size_t offset = 0;
     try {
@@ -162,8 +166,8 @@ void load_definitions(const executor::ConnectionOptions& redis, const std::share
   if (file && is_new) own->keep_changes([&file](const std::vector<std::string>& statements) { file->append(statements); });
   run_over_redis(redis, [&](executor::RedisPool& pool) -> asio::awaitable<void> {
     DefinitionRun run(pool, *own, most_keys);
-    if (is_new) co_await run.run_one(kImport);
-    else co_await run.run_all(*std::move(text), file->path().string());
+    auto work = is_new ? run.run_one(kImport) : run.run_all(*std::move(text), file->path().string());
+    co_await executor::with_known_types(run.known_types(), std::move(work));
   });
   if (file) own->keep_changes([file = *file](const std::vector<std::string>& statements) { file.append(statements); });
 }

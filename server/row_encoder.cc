@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "sql/types/binary_io.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type_oids.h"
+#include "sql/types/type_operations.h"
 
 namespace redquel::server {
 
@@ -47,6 +49,8 @@ RowEncoder::RowEncoder(MessageEncoder& encoder, std::span<const executor::Output
 
 std::size_t RowEncoder::append_rows(const sql::Batch& batch, std::size_t first, std::size_t end, std::size_t full) {
   if (batch.columns.size() != formats_.size()) throw sql::SqlError(sqlstate::kInternalError, "rows have another shape than their plan");
+  std::optional<sql::KnownTypesScope> types;
+  if (sql::UserTypesPtr of_rows = execution_.user_types()) types.emplace(std::move(of_rows));
   const bool converting = encoder_.converter() != nullptr;
   sources_.clear();
   named_.clear();
@@ -60,7 +64,8 @@ std::size_t RowEncoder::append_rows(const sql::Batch& batch, std::size_t first, 
     } else if (column.is_encoded() ? sql::output_is_storage_form(type, settings_) : is_plain_text(type.oid)) {
       way = Way::kCopy;
     }
-    sources_.push_back({&column, way, converting && way != Way::kBinary});
+    const bool looks_up = way == Way::kBinary && !column.is_encoded();
+    sources_.push_back({&column, way, converting && way != Way::kBinary, looks_up ? sql::operations_of(type.oid).encode_row : nullptr});
   }
   std::size_t row = first;
   for (; row < end && encoder_.size() < full; ++row) {
@@ -102,7 +107,11 @@ void RowEncoder::append_value(const Source& source, std::size_t row) {
       sql::format_value(*source.column, row, settings_, target);
       break;
     case Way::kBinary:
-      sql::encode_binary(*source.column, row, out, encoder_.converter());
+      if (source.encode != nullptr) {
+        source.encode(*source.column, row, out, encoder_.converter());
+      } else {
+        sql::encode_binary(*source.column, row, out, encoder_.converter());
+      }
       break;
   }
   if (source.convert) encoder_.converter()->append_for_client(scratch_, out);

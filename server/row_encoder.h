@@ -30,6 +30,8 @@ class RowEncoder {
     const sql::Column* column;
     Way way;
     bool convert;  // to the client's encoding, as a whole
+    /// The binary form of a value, looked up once for the batch; null: the column holds stored texts, or has no binary form (42883).
+    void (*encode)(const sql::Column& column, std::size_t row, std::string& out, sql::EncodingConverter* client);
   };
 
   void append_value(const Source& source, std::size_t row);

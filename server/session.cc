@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "executor/runtime/known_types_executor.h"
 #include "executor/runtime/notifications.h"
 #include "executor/transaction/own_roles.h"
 #include "server/copy_stream.h"
@@ -96,13 +97,19 @@ Session::~Session() {
   interrupts_->set_memory(nullptr);
 }
 
-asio::awaitable<void> Session::run() {
+asio::any_io_executor Session::executor() {
+  return executor::KnownTypesExecutor(executor::loop_of(connection_.executor())->get_executor(), state_.known_types);
+}
+
+asio::awaitable<void> Session::run() { co_await asio::co_spawn(executor(), converse(), asio::use_awaitable); }
+
+asio::awaitable<void> Session::converse() {
   std::optional<sql::SqlError> fatal;
   try {
     if (co_await start_up()) {
       // In a chain of coroutines of its own, which `cancel` reaches: what comes after it is not cancelled.
       auto token = asio::bind_cancellation_slot(running_.cancel_signal.slot(), asio::as_tuple(asio::use_awaitable));
-      auto [failure] = co_await asio::co_spawn(connection_.executor(), serve(), std::move(token));
+      auto [failure] = co_await asio::co_spawn(executor(), serve(), std::move(token));
       if (failure) std::rethrow_exception(failure);
     }
   } catch (const Disconnected&) {

@@ -119,6 +119,9 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   // --- session.cc: the conversation
+  /// Returns the executor of its coroutines, which know the types of the running statement.
+  asio::any_io_executor executor();
+  asio::awaitable<void> converse();
   asio::awaitable<void> serve();
   asio::awaitable<void> handle(RawMessage raw);
   asio::awaitable<void> read_more();

@@ -89,6 +89,10 @@ class SessionStatements::Run final : public executor::Execution {
   }
 
   std::string command_tag() const override { return inner_ ? inner_->command_tag() : tag_; }
+  sql::UserTypesPtr user_types() const override {
+    if (inner_) return inner_->user_types();
+    return cursor_.empty() ? nullptr : owner_.find_cursor(cursor_).run().user_types();
+  }
   sql::ColumnPtr named(const sql::ColumnPtr& column) const override {
     if (inner_) return inner_->named(column);
     return cursor_.empty() ? column : owner_.find_cursor(cursor_).run().named(column);

@@ -34,6 +34,8 @@ SqlError invalid_text_of(std::string_view type, std::string_view text) {
   return SqlError(sqlstate::kInvalidTextRepresentation, fmt::format("invalid input syntax for type {}: \"{}\"", type, text));
 }
 
+SqlError unknown_type(std::uint32_t oid) { return SqlError(sqlstate::kInternalError, fmt::format("cache lookup failed for type {}", oid)); }
+
 SqlError insufficient_message_data() { return SqlError(sqlstate::kProtocolViolation, "insufficient data left in message"); }
 
 SqlError out_of_memory() { return SqlError(sqlstate::kOutOfMemory, "out of memory"); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "sql/error.h"
@@ -22,6 +23,8 @@ SqlError negative_substring_length();                                          /
 SqlError wrong_subscript_count();                                              // 2202E
 SqlError subscript_out_of_range();                                             // 2202E
 SqlError invalid_text_of(std::string_view type, std::string_view text);        // 22P02: the input function refuses the text
+
+SqlError unknown_type(std::uint32_t oid);                                      // XX000: "cache lookup failed for type …"
 
 // ---- messages of the client ----
 

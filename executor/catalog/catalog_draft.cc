@@ -160,6 +160,13 @@ bool CatalogDraft::reserve_exactly(const std::string& prefix, const std::string&
   return true;
 }
 
+void CatalogDraft::make_known(sql::UserTypePtr type) {
+  sql::KnownTypes& known = *session_.known_types;
+  const auto extended = std::make_shared<sql::UserTypes>(known.types);
+  extended->add({std::move(type)});
+  known.types = extended;
+}
+
 void CatalogDraft::put(sql::TableDef table) {
   sql::settle_spread(table);
   drop_unused_computed(table);
@@ -169,7 +176,7 @@ void CatalogDraft::put(sql::TableDef table) {
   if (table.is_mapped() && !DependentChanges::are_made() && !may_define_foreign_tables(state_, current_role(*sql::known_roles(), session_))) {
     throw foreign_server_denied();
   }
-  if (const sql::UserTypePtr row = sql::row_type_of(table); row && !committed_tables_.contains(table.oid)) sql::register_user_types({{row->oid, row}});
+  if (sql::UserTypePtr row = sql::row_type_of(table); row && !committed_tables_.contains(table.oid)) make_known(std::move(row));
   replace(table);
   note_references(before.get(), &table);
 }
@@ -302,7 +309,7 @@ void CatalogDraft::put(sql::UserType type) {
   settle_owner(state_, session_, before == state_.types.end() ? nullptr : before->second.get(), type);
   types_.insert(oid);
   auto made = std::make_shared<const sql::UserType>(std::move(type));
-  if (!committed_types_.contains(oid)) sql::register_user_types({{oid, made}});
+  if (!committed_types_.contains(oid)) make_known(made);
   state_.types[oid] = std::move(made);
 }
 

@@ -67,7 +67,7 @@ class CatalogDraft {
   void put(sql::ForeignServerDef server);
   /// Privileges of an object that every database has.
   void put_system_acl(sql::Oid object_class, sql::Oid oid, sql::Acl acl);
-  /// Values of a type that the transaction made can be read at once; a changed type is known when it is committed.
+  /// The running statement knows a type that its transaction has made. It knows a changed type as it was: the rows are of that definition.
   void put(sql::UserType type);
   /// With its sequences; its keys go on the removal list.
   void drop_table(sql::Oid oid);
@@ -113,6 +113,8 @@ class CatalogDraft {
   CatalogChange take_change();
 
  private:
+  /// The running statement knows the type from now on.
+  void make_known(sql::UserTypePtr type);
   void note_references(const sql::TableDef* before, const sql::TableDef* after);
   void delete_counter(const std::string& key);
   void merge_removals();

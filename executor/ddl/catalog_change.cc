@@ -71,6 +71,7 @@ asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft
   UsedPlaces used;
   while (true) {
     co_await follow_definitions_of_others(context.redis, transaction);
+    context.session.known_types->types = catalog.snapshot()->user_types;
     CatalogDraft draft(*catalog.state().draft);
     used.keep_from(draft);
     make(draft);
@@ -100,6 +101,7 @@ asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft
     TransactionCatalog::State before = catalog.state();
     const std::vector<SqlError> notices = catalog.adopt(std::move(draft));
     try {
+      context.session.known_types->types = catalog.snapshot()->user_types;
       transaction.follow_definitions(context.session.settings);
     } catch (...) {
       catalog.restore(std::move(before));
@@ -113,7 +115,7 @@ asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft
 /// Commits the change; gives what is to be removed after it, nullopt where another process was faster. `waits`: until the open transactions
 /// that have written the tables have ended; then the change is made again, of what is there.
 asio::awaitable<std::optional<std::vector<Removal>>> commit_made(DdlContext& context, const MakeDraft& make, bool waits) {
-  LoadedCatalog loaded = co_await load_catalog(context.redis);
+  LoadedCatalog loaded = co_await load_committed(context);
   UsedPlaces used;
   std::optional<CatalogDraft> draft;
   do {

@@ -73,7 +73,7 @@ void comment_on_constraint(CatalogDraft& draft, const ast::Comment& statement, c
   }
   for (sql::IndexDef& index : table.indexes) {
     if (!index.constraint || index.name != name) continue;
-    index.constraint_comment = text;
+    index.constraint->comment = text;
     return draft.put(std::move(table));
   }
   if (table.primary_key_index.name != name || name.empty()) {

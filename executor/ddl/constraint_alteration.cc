@@ -83,10 +83,7 @@ void TableAlteration::take_index(const KeyDraft& key) {
     }
     sql::IndexDef& index = *std::ranges::find(table_.indexes, taken.oid, &sql::IndexDef::oid);
     index.name = name;
-    index.constraint = true;
-    index.primary = key.primary;
-    index.deferrable = key.deferrable;
-    index.initially_deferred = key.initially_deferred;
+    index.constraint = constraint_of(key);
     if (key.primary) {
       for (const sql::IndexDef::Part& part : taken.parts) require_not_null(table_.columns[table_.position(part.column)]);
     }

@@ -72,6 +72,7 @@ namespace {
 asio::awaitable<std::size_t> empty_database(DdlContext& context, int number) {
   RedisClient& redis = context.access->bulk(number);
   SessionState other;
+  other.known_types = context.session.known_types;
   DdlContext inside{redis, redis, other, context.home, number, context.access};
   const MakeDraft drop_all = [](CatalogDraft& draft) {
     const DependentChanges owned_by_all;
@@ -107,7 +108,6 @@ asio::awaitable<void> drop_database(DdlContext& context, const ast::Drop& statem
     }
     co_await forget_database(context.home, name);
     co_await forget_database_facts(context, name);
-    co_await load_catalog(context.redis);  // its types take the oids back from those of the dropped database
     co_return;
   }
   const SqlError missing(sqlstate::kUndefinedDatabase, fmt::format("database \"{}\" does not exist", name));

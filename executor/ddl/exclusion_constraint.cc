@@ -120,9 +120,8 @@ sql::Oid add_exclusion(CatalogDraft& draft, sql::TableDef& table, const KeyDraft
   names = sql::distinct_column_names(names);
   index.name = index_name(draft, table, key.name, names, "excl");
   index.oid = draft.new_oid();
-  index.unique = index.constraint = index.exclusion = true;
-  index.deferrable = key.deferrable;
-  index.initially_deferred = key.initially_deferred;
+  index.unique = true;
+  index.constraint = constraint_of(key);
   index.state = state;
   check_nulls_of_unique(table, index);
   add_computed_columns(table, index, names);

@@ -62,7 +62,7 @@ sql::Oid find_key(const sql::TableDef& table, const std::vector<std::int16_t>& c
   };
   if (matches(table.primary_key, false)) return table.primary_key_index.oid;
   for (const sql::IndexDef& index : table.indexes) {
-    if (index.unique && !index.exclusion && index.state == sql::IndexState::kReady && matches(columns_of(index), index.deferrable)) return index.oid;
+    if (index.unique && !index.is_exclusion() && index.state == sql::IndexState::kReady && matches(columns_of(index), index.is_deferrable())) return index.oid;
   }
   if (is_deferrable) {
     throw SqlError(sqlstate::kObjectNotInPrerequisiteState,

@@ -28,7 +28,7 @@ std::vector<std::string> implicit_objects(std::string_view command, const sql::C
   };
   if (!table.primary_key.empty()) add_index("PRIMARY KEY", table.primary_key_index.name);
   for (const sql::IndexDef& index : table.indexes) {
-    if (index.constraint) add_index(index.primary ? "PRIMARY KEY" : index.exclusion ? "EXCLUDE" : "UNIQUE", index.name);
+    if (index.constraint) add_index(index.is_primary_key() ? "PRIMARY KEY" : index.is_exclusion() ? "EXCLUDE" : "UNIQUE", index.name);
   }
   return made;
 }

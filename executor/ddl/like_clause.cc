@@ -104,16 +104,16 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
   }
   for (const sql::IndexDef& index : source.indexes) {
     if (index.is_hidden()) continue;
-    if (!index.constraint || index.exclusion) {
+    if (!index.constraint || index.is_exclusion()) {
       parts.indexes.push_back(index);
       continue;
     }
     std::vector<std::int16_t> numbers;
     for (const sql::IndexDef::Part& part : index.parts) numbers.push_back(part.column);
-    parts.keys.push_back({.primary = index.primary,
+    parts.keys.push_back({.primary = index.is_primary_key(),
                           .nulls_not_distinct = index.nulls_not_distinct,
-                          .deferrable = index.deferrable,
-                          .initially_deferred = index.initially_deferred,
+                          .deferrable = index.is_deferrable(),
+                          .initially_deferred = index.is_initially_deferred(),
                           .columns = names_of(source, numbers),
                           .included = names_of(source, index.included)});
   }
@@ -144,8 +144,8 @@ void add_like_parts(CatalogDraft& draft, const LikeParts& parts, sql::TableDef& 
     index.oid = draft.new_oid();
     index.state = sql::IndexState::kReady;
     if (!parts.comments) index.comment.clear();
-    index.constraint_comment.clear();
-    index.name = choose_name(table.name, joined_column_names(columns), index.exclusion ? "excl" : "idx", [&](std::string_view name) {
+    if (index.constraint) index.constraint->comment.clear();
+    index.name = choose_name(table.name, joined_column_names(columns), index.is_exclusion() ? "excl" : "idx", [&](std::string_view name) {
       return draft.catalog().relation_exists(table.schema, name) || table.find_index(name) != nullptr;
     });
     add_computed_columns(table, index, columns);

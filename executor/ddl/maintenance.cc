@@ -22,7 +22,7 @@ asio::awaitable<void> check_definitions(DdlContext& context, const std::function
     co_await change_catalog(context, make);
     co_return;
   }
-  const LoadedCatalog loaded = co_await load_catalog(context.redis);
+  const LoadedCatalog loaded = co_await load_committed(context);
   const CatalogDraft draft(loaded, context.session);
   check(draft);
 }

@@ -142,7 +142,7 @@ asio::awaitable<void> shorten_members(DdlContext& context, sql::Oid oid, std::st
   };
   co_await change_catalog(context, make);
   if (rebuilt.empty()) co_return;
-  const LoadedCatalog loaded = co_await load_catalog(context.redis);
+  const LoadedCatalog loaded = co_await load_committed(context);
   if (const TablePtr table = loaded.snapshot->find_table(oid)) {
     for (const TablePtr& stored : sql::stored_tables(table)) {
       sql::SessionSettings settings = context.session.settings;

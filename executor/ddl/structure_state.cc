@@ -83,7 +83,7 @@ asio::awaitable<std::string> fill(StructureCheck check) {
 
 /// Takes one look at the structures; false: definitions changed meanwhile.
 asio::awaitable<bool> settle_once(const StructureContext& context, sql::Oid oid) {
-  const LoadedCatalog loaded = co_await load_catalog(context.ddl.redis);
+  const LoadedCatalog loaded = co_await load_committed(context.ddl);
   const TablePtr table = loaded.snapshot->find_table(oid);
   if (!table || unbelieved(*table).empty()) co_return true;
   const StructureReport report = co_await compare_structures(check_of(context, loaded, table, unbelieved(*table), false));
@@ -112,7 +112,7 @@ asio::awaitable<bool> settle_once(const StructureContext& context, sql::Oid oid)
 }
 
 asio::awaitable<bool> rebuild_once(const StructureContext& context, sql::Oid oid, std::optional<sql::Oid> only) {
-  const LoadedCatalog loaded = co_await load_catalog(context.ddl.redis);
+  const LoadedCatalog loaded = co_await load_committed(context.ddl);
   const TablePtr table = loaded.snapshot->find_table(oid);
   if (!table) co_return true;
   Indexes indexes;
@@ -172,7 +172,7 @@ struct Named {
 };
 
 asio::awaitable<Named> find_named(const StructureContext& context, const ast::RelationName& name) {
-  const LoadedCatalog loaded = co_await load_catalog(context.ddl.redis);
+  const LoadedCatalog loaded = co_await load_committed(context.ddl);
   const auto& path = context.ddl.session.search_path;
   Named named{loaded.snapshot->find_table(name.schema, name.name, path), {}};
   if (const auto [owner, index] = loaded.snapshot->find_index(name.schema, name.name, path); !named.table && index != nullptr) named = {owner, index->oid};
@@ -195,7 +195,7 @@ asio::awaitable<void> settle_structures(StructureContext context, const ast::Sta
 }
 
 asio::awaitable<void> settle_structures(StructureContext context, std::set<sql::Oid> tables) {
-  const LoadedCatalog loaded = co_await load_catalog(context.ddl.redis);
+  const LoadedCatalog loaded = co_await load_committed(context.ddl);
   for (const sql::Oid oid : tables) {
     const TablePtr table = loaded.snapshot->find_table(oid);
     if (table && table->is_mapped()) co_await settle(context, oid);

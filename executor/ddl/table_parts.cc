@@ -183,6 +183,13 @@ void check_nulls_of_unique(const sql::TableDef& table, const sql::IndexDef& inde
   }
 }
 
+sql::IndexConstraint constraint_of(const KeyDraft& key) {
+  using enum sql::IndexConstraint::Kind;
+  return {.kind = key.exclusion != nullptr ? kExclusion : key.primary ? kPrimaryKey : kUnique,
+          .deferrable = key.deferrable,
+          .initially_deferred = key.initially_deferred};
+}
+
 sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, sql::IndexState state, bool with_position) {
   if (key.exclusion != nullptr) return add_exclusion(draft, table, key, state);
   const std::vector<std::int16_t> numbers = key_columns(table, key, with_position);
@@ -191,13 +198,11 @@ sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& k
   std::vector<std::string> names = key.columns;
   names.insert(names.end(), key.included.begin(), key.included.end());
   names = sql::distinct_column_names(names);
-  index.primary = key.primary;
   index.name = key.primary ? index_name(draft, table, key.name, {}, "pkey") : index_name(draft, table, key.name, names, "key");
   index.oid = draft.new_oid();
-  index.unique = index.constraint = true;
+  index.unique = true;
+  index.constraint = constraint_of(key);
   index.nulls_not_distinct = key.nulls_not_distinct;
-  index.deferrable = key.deferrable;
-  index.initially_deferred = key.initially_deferred;
   index.state = state;
   for (std::int16_t number : numbers) index.parts.push_back({number, false, false});
   check_nulls_of_unique(table, index);

@@ -28,6 +28,8 @@ void check_generated(const CatalogDraft& draft, const sql::TableDef& table, std:
 void add_column_sequence(CatalogDraft& draft, const sql::TableDef& table, sql::ColumnDef& column, sql::SequenceDef sequence,
                          bool is_key);
 
+/// The constraint that the written key is, for its index.
+sql::IndexConstraint constraint_of(const KeyDraft& key);
 /// The columns' numbers. 42703 `column "x" named in key does not exist`, 42701 `column "a" appears twice in …`.
 std::vector<std::int16_t> key_columns(const sql::TableDef& table, const KeyDraft& key, bool with_position);
 /// The numbers of the columns that INCLUDE names. 42703.

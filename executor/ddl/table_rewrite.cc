@@ -31,7 +31,7 @@ sql::TableDef changed_at(CatalogDraft& draft, sql::Oid oid, const std::string& p
 
 /// Commits the altered definition alone, where the rows can stay as they are and where they are.
 asio::awaitable<bool> try_keep_rows(DdlContext& context, TablePtr before, const ChangeDefinition& change) {
-  const LoadedCatalog loaded = co_await load_catalog(context.redis);
+  const LoadedCatalog loaded = co_await load_committed(context);
   const TablePtr now = loaded.snapshot->find_table(before->oid);
   if (!now || now->version != before->version || !now->has_hidden_key() || !now->parts.empty()) co_return false;
   const TableState state = co_await table_state(context.redis, *before);
@@ -100,7 +100,7 @@ asio::awaitable<bool> try_rewrite_table(DdlContext& context, TablePtr before, co
   };
   co_await change_catalog(context, reserve);
 
-  const LoadedCatalog loaded = co_await load_catalog(context.redis);
+  const LoadedCatalog loaded = co_await load_committed(context);
   const TablePtr now = loaded.snapshot->find_table(before->oid);
   sql::TableDef shadow = *before;
   shadow.prefix = prefix;

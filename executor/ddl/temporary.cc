@@ -86,7 +86,7 @@ asio::awaitable<void> TemporarySchemas::close(DdlContext& context) {
 }
 
 asio::awaitable<void> TemporarySchemas::drop_abandoned(DdlContext& context) {
-  const LoadedCatalog loaded = co_await load_catalog(context.redis);
+  const LoadedCatalog loaded = co_await load_committed(context);
   std::vector<std::string> schemas;
   CommandBatch batch;
   for (const auto& [name, schema] : loaded.snapshot->schemas) {

@@ -128,7 +128,7 @@ std::vector<TablePtr> find_tables(CatalogDraft& draft, const ast::Truncate& stat
 
 /// The prefix that a new table of that name would have, if it is free and the table still empty.
 asio::awaitable<void> return_prefix(DdlContext& context, sql::Oid oid, std::string prefix) {
-  LoadedCatalog loaded = co_await load_catalog(context.redis);
+  LoadedCatalog loaded = co_await load_committed(context);
   const TablePtr table = loaded.snapshot->find_table(oid);
   if (!table || !table->parts.empty() || table->prefix == prefix || loaded.prefixes.contains(prefix)) co_return;
   const TableState state = co_await table_state(context.redis, *table);
@@ -189,7 +189,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::Truncate& statement) {
   if (context.session.transaction) co_return co_await truncate_in_transaction(context, statement);
   std::vector<std::pair<sql::Oid, std::string>> moved;
   for (int attempt = 0; attempt < kTruncateAttempts; ++attempt) {
-    LoadedCatalog loaded = co_await load_catalog(context.redis);
+    LoadedCatalog loaded = co_await load_committed(context);
     CatalogDraft names(loaded, context.session);
     const std::vector<TablePtr> tables = find_tables(names, statement);
     std::map<sql::Oid, Contents> contents;

@@ -68,8 +68,27 @@ std::vector<ColumnRewrite> rewrites_of(const sql::CatalogSnapshot& catalog, cons
   return rewrites;
 }
 
+/// The types of a session while it copies rows: values may be of the definition before and of that after the change.
+class TypesMeanwhile {
+ public:
+  TypesMeanwhile(sql::KnownTypes& known, const sql::UserTypePtr& type) : known_(known), before_(known.types) {
+    if (!type) return;
+    const auto both = std::make_shared<sql::UserTypes>(before_);
+    both->add({type});
+    known_.types = both;
+  }
+  ~TypesMeanwhile() { known_.types = before_; }
+  TypesMeanwhile(const TypesMeanwhile&) = delete;
+  TypesMeanwhile& operator=(const TypesMeanwhile&) = delete;
+
+ private:
+  sql::KnownTypes& known_;
+  const sql::UserTypesPtr before_;
+};
+
 /// Copies the rows of one table. Its place is reserved already.
 asio::awaitable<void> copy_table(DdlContext& context, const LoadedCatalog& loaded, const Moved& moved, const TypeChange& change) {
+  const TypesMeanwhile types(*context.session.known_types, change.meanwhile);
   RowConverter converter(context.session, *loaded.snapshot, moved.before, moved.shadow, rewrites_of(*loaded.snapshot, *moved.before, change));
   try {
     co_await copy_rows(context, moved.before, moved.shadow, converter);
@@ -109,7 +128,6 @@ asio::awaitable<bool> try_change_type(DdlContext& context, const std::function<T
     if (transaction != nullptr) throw sql::not_supported("another definition of a type that rows are of, in a transaction block");
     moves.push_back({table, nullptr, std::move(state)});
   }
-  if (change.meanwhile && !moves.empty()) sql::register_user_types({{change.type, change.meanwhile}});
   const auto move_rows = [&]() -> asio::awaitable<bool> {
     for (Moved& moved : moves) {
       moved.shadow = co_await make_shadow(context, moved.before);
@@ -140,7 +158,6 @@ asio::awaitable<bool> try_change_type(DdlContext& context, const std::function<T
   };
   const Attempt<bool> is_committed = co_await attempt(move_rows());
   if (is_committed.value.value_or(false)) co_return true;
-  if (change.meanwhile && !moves.empty()) sql::register_user_types(loaded.snapshot->types);
   const MakeDraft clean = [&](CatalogDraft& draft) {
     for (const Moved& moved : moves) {
       if (moved.shadow) draft.remove_stored_tables(*moved.shadow);

@@ -59,6 +59,8 @@ class Execution {
   virtual PreparedPtr replanned() const { return nullptr; }
   /// A column of the result as text format shows it: names in place of oids where the type is regclass or its like.
   virtual sql::ColumnPtr named(const sql::ColumnPtr& column) const { return column; }
+  /// Returns the types of the definitions that its rows were read with, for the rows' output; null: those that the session knows.
+  virtual sql::UserTypesPtr user_types() const { return nullptr; }
   /// Returns the tag of CommandComplete, after `next` has returned the end: "INSERT 0 3", "SELECT 2", "CREATE TABLE".
   virtual std::string command_tag() const = 0;
 };

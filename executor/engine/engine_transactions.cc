@@ -76,7 +76,10 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   try {
     sql::CatalogPtr definitions = co_await catalog(session);
     const std::string version = definitions->version;
-    if (transaction->catalog()) definitions = transaction->catalog()->snapshot();
+    if (transaction->catalog()) {
+      definitions = transaction->catalog()->snapshot();
+      session.known_types->types = definitions->user_types;  // of its rows
+    }
     options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions));
     if (catalog_) apply_on_commit(session, *catalog_, *transaction);
     const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout, session.backend_pid};

@@ -173,7 +173,7 @@ asio::awaitable<FunctionPlanPtr> RedisEngine::plan_function(sql::Oid function, c
     failure = error;
   }
   if (failure && !has_own && co_await reload_catalog()) {
-    known = catalog_;
+    known = co_await catalog(session);
     failure.reset();
     try {
       make(*known);

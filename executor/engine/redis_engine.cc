@@ -40,24 +40,35 @@ RedisEngine::RedisEngine(RedisAccess& access, int database, RedisClient& home, E
       memory_(std::move(memory)),
       plans_(limits.cached_plans) {}
 
+namespace {
+
+/// The session holds the snapshot from now on, and its coroutines know the types of it.
+sql::CatalogPtr held_by(const SessionState& session, sql::CatalogPtr snapshot) {
+  sql::UserTypesPtr& types = session.known_types->types;
+  if (types != snapshot->user_types) types = snapshot->user_types;
+  return snapshot;
+}
+
+}  // namespace
+
 sql::CatalogPtr RedisEngine::catalog_at_hand(const SessionState& session) const {
-  if (session.transaction && session.transaction->catalog()) return session.transaction->catalog()->snapshot();
+  if (session.transaction && session.transaction->catalog()) return held_by(session, session.transaction->catalog()->snapshot());
   // Another Redis than before (restart, failover) may have lost definitions.
   if (generation_ != shared_.generation() || !catalog_) return nullptr;
   const std::string& seen = seen_version(database_);
-  return seen.empty() || seen == catalog_->version ? catalog_ : nullptr;
+  return seen.empty() || seen == catalog_->version ? held_by(session, catalog_) : nullptr;
 }
 
 asio::awaitable<sql::CatalogPtr> RedisEngine::catalog(const SessionState& session) {
   if (sql::CatalogPtr known = catalog_at_hand(session)) co_return known;
   co_await reload_catalog();
-  co_return catalog_;
+  co_return held_by(session, catalog_);
 }
 
 asio::awaitable<sql::CatalogPtr> RedisEngine::newest_catalog(const SessionState& session) {
   if (session.transaction && session.transaction->catalog()) {
     co_await follow_definitions_of_others(shared_, *session.transaction);
-    co_return session.transaction->catalog()->snapshot();
+    co_return held_by(session, session.transaction->catalog()->snapshot());
   }
   const sql::CatalogPtr known = co_await catalog(session);
   CommandBatch batch;
@@ -65,7 +76,7 @@ asio::awaitable<sql::CatalogPtr> RedisEngine::newest_catalog(const SessionState&
   const RepliesPtr replies = co_await shared_.execute(std::move(batch));
   if (replies->catalog_version().value_or("") == known->version) co_return known;
   co_await reload_catalog();
-  co_return catalog_;
+  co_return held_by(session, catalog_);
 }
 
 asio::awaitable<bool> RedisEngine::reload_catalog() {
@@ -210,6 +221,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
                               std::shared_ptr<const sql::FunctionDef> function, const planner::TableSizes& sizes) const {
   auto started = std::chrono::steady_clock::now();
   const sql::InterruptScope interrupts(session.backend_pid);
+  const sql::KnownTypesScope types(catalog.user_types);
   auto prepared = std::make_shared<Prepared>();
   auto plan = std::make_shared<PreparedPlan>();
   plan->catalog_version = catalog.version;

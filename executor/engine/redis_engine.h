@@ -52,6 +52,7 @@ class RedisEngine : public Engine {
   asio::awaitable<void> release_session_locks(SessionState& session) override;
 
   // ---- for its executions ----
+  // The session holds the snapshot that one of these returns: its coroutines know the types of it until it takes another one.
   /// The definitions as last loaded, at first use as they are now; the transaction's own, if it has any.
   asio::awaitable<sql::CatalogPtr> catalog(const SessionState& session);
   /// Like catalog(), but does not wait; null: they must be loaded.

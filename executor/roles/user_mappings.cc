@@ -11,6 +11,7 @@
 #include <charconv>
 #include <chrono>
 
+#include "executor/runtime/known_types_executor.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
@@ -124,7 +125,7 @@ asio::awaitable<RedisUserPtr> mapped_user(RedisAccess& own, int database, std::s
   known->last_use = std::chrono::steady_clock::now();
   const RedisUserPtr user = known->user;
   if (!users.timer) {
-    const asio::any_io_executor executor = co_await asio::this_coro::executor;
+    const asio::any_io_executor executor = without_known_types(co_await asio::this_coro::executor);
     users.timer = std::make_shared<asio::steady_timer>(executor);
     asio::co_spawn(executor, close_idle_users(users), asio::detached);
   }

@@ -15,6 +15,7 @@
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 #include "sql/types/type.h"
+#include "sql/types/user_types.h"
 #include "sql/value_errors.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -109,9 +110,12 @@ struct Computation::State final : sql::ComputationPause {
     sql::ComputationPause* const outer = sql::exchange_pause(this);
     const std::uintptr_t limit = sql::exchange_stack_limit(stack->lowest());
     turn = EventLoopTurn();
+    if (!has_begun) types = sql::known_types();
     has_begun = true;
     handled.exchange();
+    const sql::KnownTypes* const outer_types = sql::exchange_known_types(types);
     ::swapcontext(&loop, &own);
+    types = sql::exchange_known_types(outer_types);
     sql::exchange_stack_limit(limit);
     sql::exchange_pause(outer);
   }
@@ -125,6 +129,7 @@ struct Computation::State final : sql::ComputationPause {
 
   std::function<void()> work;
   const sql::RoleSetPtr roles = sql::known_roles();  // others may make new ones known meanwhile
+  const sql::KnownTypes* types = nullptr;  // of the function's innermost scope, while it stands still
   std::unique_ptr<Stack> stack;
   ucontext_t loop{}, own{};
   HandledExceptions handled;  // of the function while it stands still, of the thread while it runs

@@ -17,6 +17,7 @@
 #include "sql/functions/deferred_calls.h"
 #include "sql/session_hooks.h"
 #include "sql/session_settings.h"
+#include "sql/types/user_types.h"
 
 namespace redquel::sql {
 class RelationCounts;
@@ -53,6 +54,8 @@ struct SessionState {
   std::string database = "postgres";
   bool row_security = true;  // the parameter
   bool reads_memory = true;  // the parameter redquel.cache
+  /// The types that the session's coroutines know (known_types_executor.h). Each snapshot that a statement takes sets them; never null.
+  std::shared_ptr<sql::KnownTypes> known_types = std::make_shared<sql::KnownTypes>();
   /// With the temporary schema in front once there is one, unless SET search_path puts pg_temp elsewhere.
   std::vector<std::string> search_path = {"public"};
   /// `search_path` with the schemas that the role may not use, and the definitions and the role for which it was filtered

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "executor/runtime/event_loop_turn.h"
+#include "executor/runtime/known_types_executor.h"
 
 namespace redquel::executor {
 
@@ -26,12 +27,11 @@ asio::execution_context::id TurnQueue::id;
 
 asio::awaitable<bool> TurnQueue::wait() {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  const auto* const of_loop = executor.target<asio::io_context::executor_type>();
-  if (of_loop == nullptr) {
+  asio::io_context* const loop = loop_of(executor);
+  if (loop == nullptr) {
     co_await asio::post(asio::use_awaitable);
     co_return false;
   }
-  asio::io_context* const loop = &of_loop->context();
   co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
       [](auto handler, asio::io_context* of) {
         auto shared = std::make_shared<decltype(handler)>(std::move(handler));

@@ -19,17 +19,30 @@
 
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/runtime/thread_priority.h"
+#include "sql/types/user_types.h"
 
 namespace redquel::executor {
 
-/// Shared work in the pool's threads. Its destructor waits for them.
+namespace {
+
+sql::UserTypesPtr known_now() {
+  const sql::KnownTypes* const known = sql::known_types();
+  return known == nullptr ? nullptr : known->types;
+}
+
+}  // namespace
+
+/// Shared work in the pool's threads, which know the statement's types. Its destructor waits for them.
 class WorkerPool::Run {
  public:
   Run(WorkerPool& pool, SharedWork& work, const asio::any_io_executor& executor)
       : ended_(executor, pool.ended_event_), state_(std::make_shared<State>(pool.ended_event_, pool.thread_count_)) {
     std::vector<std::function<void()>> parts;
     for (std::size_t worker = 0; worker < pool.thread_count_; ++worker) {
-      parts.emplace_back([state = state_, &work, worker] { state->work(work, worker); });
+      parts.emplace_back([state = state_, &work, worker, types = known_now()] {
+        const sql::KnownTypesScope scope(types);
+        state->work(work, worker);
+      });
     }
     pool.add(std::move(parts));
   }

@@ -1,7 +1,13 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
+
+#include "executor/storage/write_conflict.h"
 
 namespace redquel::executor {
 
@@ -27,6 +33,8 @@ struct RunPolicy {
   bool writes = false;
   bool is_compound = false;  // several writes in a transaction, if need be of the statement's own
   bool is_strict = false;    // REPEATABLE READ, SERIALIZABLE
+  bool compares_counters = false;  // of the tables, before and behind its reads
+  bool holds_rows = false;         // until they are known to belong together
 };
 
 /// How a run ended.
@@ -44,6 +52,22 @@ inline constexpr RetryRule kRetryRules[] = {
     {Outcome::kLocked, true, 0, ""},                                 // after a wait for the lock, which has limits of its own
     {Outcome::kConflict, false, kMaxConflicts, "update"},            // after a pause
     {Outcome::kStale, true, kMaxStaleRuns, "change of definitions"}, // with a new plan
+};
+
+/// How often the runs of a statement ended with each outcome whose number has a bound.
+class RetryCounts {
+ public:
+  /// Counts a run. Throws 40001 if the rules end the statement.
+  void note(Outcome outcome, bool is_strict) {
+    const RetryRule& rule = *std::ranges::find(kRetryRules, outcome, &RetryRule::outcome);
+    if (is_strict && !rule.at_strict_levels) throw serialization_failure(rule.failure);
+    if (rule.most != 0 && ++counts_[static_cast<std::size_t>(outcome)] >= rule.most) throw serialization_failure(rule.failure);
+  }
+  int of(Outcome outcome) const { return counts_[static_cast<std::size_t>(outcome)]; }
+  void forget(Outcome outcome) { counts_[static_cast<std::size_t>(outcome)] = 0; }
+
+ private:
+  std::array<int, std::size(kRetryRules) + 1> counts_{};
 };
 
 }  // namespace redquel::executor

@@ -175,16 +175,10 @@ asio::awaitable<bool> is_commit_decided(BucketSender& sender, CommitName name, i
   co_return word_of(state[0]) != "prepared";
 }
 
-asio::awaitable<bool> forget_commit(BucketSender& sender, CommitName name) {
-  std::vector<BucketCall> fences = calls_of(name, kFencePreparedScript, true);
-  const std::vector<BucketAnswer> states = co_await sender.run(std::move(fences));
-  if (!all_say(states, "applied") || !are_confirmed(states)) co_return false;
-  std::vector<BucketCall> forgets = calls_of(name, kForgetCommitsScript, false);
-  co_await sender.run(std::move(forgets));
-  co_return true;
-}
+namespace {
 
-asio::awaitable<void> forget_commits(BucketSender& sender, std::vector<CommitName> names) {
+/// Returns the number of commits that it has removed.
+asio::awaitable<std::size_t> forget_applied(BucketSender& sender, std::vector<CommitName> names) {
   std::map<int, std::vector<std::size_t>> by_bucket;
   for (std::size_t index = 0; index < names.size(); ++index) {
     for (const int bucket : names[index].buckets) by_bucket[bucket].push_back(index);
@@ -214,6 +208,16 @@ asio::awaitable<void> forget_commits(BucketSender& sender, std::vector<CommitNam
     if (!some.empty()) forgets.push_back(call_of(bucket, some, kForgetCommitsScript, false));
   }
   if (!forgets.empty()) co_await sender.run(std::move(forgets));
+  co_return static_cast<std::size_t>(std::ranges::count(is_applied, true));
 }
+
+}  // namespace
+
+asio::awaitable<bool> forget_commit(BucketSender& sender, CommitName name) {
+  std::vector<CommitName> names{std::move(name)};
+  co_return co_await forget_applied(sender, std::move(names)) == 1;
+}
+
+asio::awaitable<void> forget_commits(BucketSender& sender, std::vector<CommitName> names) { co_await forget_applied(sender, std::move(names)); }
 
 }  // namespace redquel::executor

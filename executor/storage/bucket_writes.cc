@@ -10,6 +10,7 @@
 #include <exception>
 #include <utility>
 
+#include "executor/runtime/known_types_executor.h"
 #include "executor/storage/client_buckets.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -104,7 +105,8 @@ asio::awaitable<std::optional<std::vector<BucketCommitResult::Refusal>>> commit_
   if (!result.is_applied) co_return std::nullopt;
   Forgetting& forgetting = Forgetting::of_this_thread();
   forgetting.names.push_back(std::move(name));
-  if (!std::exchange(forgetting.is_waiting, true)) asio::co_spawn(co_await asio::this_coro::executor, forget_later(client), asio::detached);
+  const asio::any_io_executor executor = without_known_types(co_await asio::this_coro::executor);
+  if (!std::exchange(forgetting.is_waiting, true)) asio::co_spawn(executor, forget_later(client), asio::detached);
   co_return std::nullopt;
 }
 

@@ -92,8 +92,11 @@ LoadedCatalog decode_catalog(const Replies& replies) {
     }
   });
   sql::check_type_oids(*snapshot);
-  sql::register_types(*snapshot);
-  sql::check_references(*snapshot);
+  snapshot->user_types = sql::user_types_of(*snapshot);
+  {
+    const sql::KnownTypesScope types(snapshot->user_types);
+    sql::check_references(*snapshot);
+  }
   for (const Reply& prefix : replies.array(2)) {
     if (prefix.is_text()) loaded.prefixes.emplace(prefix.text);
   }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "executor/runtime/background_pause.h"
+#include "executor/runtime/known_types_executor.h"
 #include "executor/storage/bucket_answers.h"
 #include "executor/storage/bucket_commit.h"
 #include "executor/storage/client_buckets.h"
@@ -104,7 +105,7 @@ CommitSweeper::~CommitSweeper() {
 
 asio::awaitable<void> CommitSweeper::start() {
   if (!sql::uses_cluster() || std::exchange(state_->is_started, true)) co_return;
-  auto executor = co_await asio::this_coro::executor;
+  const asio::any_io_executor executor = without_known_types(co_await asio::this_coro::executor);
   asio::co_spawn(executor, keep(state_), asio::detached);
 }
 

@@ -54,7 +54,7 @@ UniqueName unique_name(const sql::TableDef& table, std::span<const std::int16_t>
   const sql::IndexDef* first = nullptr;
   for (const sql::IndexDef& index : table.indexes) {
     if (!index.unique || index.state == sql::IndexState::kDropping || !has_columns(index, columns)) continue;
-    if (first == nullptr || std::pair(index.deferrable, index.oid) < std::pair(first->deferrable, first->oid)) first = &index;
+    if (first == nullptr || std::pair(index.is_deferrable(), index.oid) < std::pair(first->is_deferrable(), first->oid)) first = &index;
   }
   return first == nullptr ? UniqueName{} : UniqueName{first->name, first->oid};
 }
@@ -77,7 +77,7 @@ namespace {
 
 bool is_exclusion(const sql::TableDef& table, std::string_view constraint) {
   const sql::IndexDef* index = table.find_index(constraint);
-  return index != nullptr && index->exclusion;
+  return index != nullptr && index->is_exclusion();
 }
 
 SqlError constraint_error(std::string_view state, std::string message, const sql::TableDef& table, std::string_view constraint) {

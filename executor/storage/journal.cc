@@ -4,6 +4,7 @@
 #include <set>
 
 #include "executor/redis/executor_counts.h"
+#include "executor/runtime/known_types_executor.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/storage/exclusive_tables.h"
 #include "executor/storage/stored_row.h"
@@ -171,10 +172,11 @@ std::vector<JournalRecord> decode_journal_records(std::string_view text) {
   return records;
 }
 
-asio::awaitable<bool> undo_journal(RedisClient& client, PlacedTable table, const std::string& unit, const std::string& owner) {
+namespace {
+
+asio::awaitable<bool> undo_chunks(RedisClient& client, sql::CatalogPtr catalog, PlacedTable table, const std::string& unit, const std::string& owner) {
   const std::string key = journal_key(table.tag(), unit);
-  LoadedCatalog loaded = co_await load_catalog(client);
-  Undo undo(client, loaded.snapshot, JournalStep{JournalStep::Kind::kUndo, owner, key});
+  Undo undo(client, std::move(catalog), JournalStep{JournalStep::Kind::kUndo, owner, key});
   while (true) {
     CommandBatch batch;
     batch.add("LINDEX", key, "-1");
@@ -190,6 +192,15 @@ asio::awaitable<bool> undo_journal(RedisClient& client, PlacedTable table, const
     // The tables stay exclusive while this goes on, however long it takes.
     if (!co_await extend_lease(client, unit, owner, table)) co_return false;
   }
+}
+
+}  // namespace
+
+asio::awaitable<bool> undo_journal(RedisClient& client, PlacedTable table, const std::string& unit, const std::string& owner) {
+  const LoadedCatalog loaded = co_await load_catalog(client);
+  auto known = std::make_shared<const sql::KnownTypes>(loaded.snapshot->user_types);
+  auto undo = undo_chunks(client, loaded.snapshot, std::move(table), unit, owner);
+  co_return co_await with_known_types(std::move(known), std::move(undo));
 }
 
 }  // namespace redquel::executor

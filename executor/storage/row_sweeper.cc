@@ -8,6 +8,7 @@
 
 #include "executor/redis/executor_counts.h"
 #include "executor/runtime/background_pause.h"
+#include "executor/runtime/known_types_executor.h"
 #include "executor/storage/bucket_answers.h"
 #include "executor/storage/placed_table.h"
 #include "executor/storage/row_expiry.h"
@@ -60,7 +61,7 @@ RowSweeper::~RowSweeper() {
 
 asio::awaitable<void> RowSweeper::start() {
   if (std::exchange(state_->is_started, true)) co_return;
-  auto executor = co_await asio::this_coro::executor;
+  const asio::any_io_executor executor = without_known_types(co_await asio::this_coro::executor);
   asio::co_spawn(executor, keep(state_), asio::detached);
 }
 

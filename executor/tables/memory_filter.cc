@@ -5,6 +5,7 @@
 
 #include "executor/tables/key_values.h"
 #include "planner/access/index_condition.h"
+#include "planner/physical/memory_scans.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 
@@ -14,21 +15,6 @@ namespace {
 
 using ConditionKind = planner::ColumnCondition::Kind;
 using RowNumbers = std::vector<std::uint32_t>;
-
-/// Returns whether values of the type lie in chunks as integers in their order.
-bool is_ordered_integer(sql::Oid type) {
-  switch (type) {
-    case sql::oid::kInt2:
-    case sql::oid::kInt4:
-    case sql::oid::kInt8:
-    case sql::oid::kDate:
-    case sql::oid::kTimestamp:
-    case sql::oid::kTimestamptz:
-      return true;
-    default:
-      return false;
-  }
-}
 
 /// None: NULL.
 std::optional<std::int64_t> integer_of(const sql::Datum& value) {
@@ -102,7 +88,7 @@ bool MemoryFilter::take_bounds(const sql::ExpressionPtr& conjunct) {
   const planner::Condition condition = planner::analyse_condition(*conjunct, *read_.table, number);
   if (condition.kind != planner::Condition::Kind::kColumn || !condition.column.exact || condition.column.column <= 0) return false;
   const sql::ColumnDef* column = read_.table->find_column(condition.column.column);
-  if (column == nullptr || !is_ordered_integer(column->type.oid) || condition.column.values.size() != 1) return false;
+  if (column == nullptr || !planner::is_packed_integer(column->type.oid) || condition.column.values.size() != 1) return false;
   const sql::Expression& value = *condition.column.values[0];
   const bool is_integer = column->type.oid == sql::oid::kInt2 || column->type.oid == sql::oid::kInt4 || column->type.oid == sql::oid::kInt8;
   const bool is_value_integer = value.type.oid == sql::oid::kInt2 || value.type.oid == sql::oid::kInt4 || value.type.oid == sql::oid::kInt8;

@@ -57,6 +57,9 @@ std::vector<PlacedTable> tables_of(const Transaction& transaction, const sql::Ca
   return tables;
 }
 
+/// Returns true if the commit writes rows of the table, and redquel manages them.
+bool writes_managed_rows(const TableChanges& changes) { return !changes.table->is_mapped() && writes_rows(changes); }
+
 /// A row of another bucket.
 struct RowElsewhere {
   WriteUnit::TablePtr table;
@@ -90,7 +93,7 @@ std::set<int> buckets_of(const Transaction& transaction) {
   std::set<int> buckets;
   if (!sql::uses_cluster()) return buckets;
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (!changes->table->is_mapped() && writes_rows(*changes)) buckets.insert(PlacedTable(*changes->table).bucket());
+    if (writes_managed_rows(*changes)) buckets.insert(PlacedTable(*changes->table).bucket());
   }
   for (const auto& [bucket, rows] : rows_of_values(transaction)) buckets.insert(bucket);
   if (transaction.keeps_reads()) {
@@ -125,7 +128,7 @@ BucketUnits divide(const Transaction& transaction, const WriteOptions& options, 
     }
   }
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (!changes->table->is_mapped() && writes_rows(*changes)) units[PlacedTable(*changes->table).bucket()];
+    if (writes_managed_rows(*changes)) units[PlacedTable(*changes->table).bucket()];
   }
   const std::map<int, std::vector<RowElsewhere>> elsewhere = rows_of_values(transaction);
   for (const auto& [bucket, rows] : elsewhere) units[bucket];
@@ -373,7 +376,7 @@ asio::awaitable<MappedCommit> mapped_changes(RedisClient& redis, Transaction& tr
 sql::SqlError several_places(const Transaction& transaction, const MappedWriteCall& mapped) {
   std::string other = "the definitions";
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (!changes->table->is_mapped() && writes_rows(*changes)) other = fmt::format("table \"{}\"", changes->table->name);
+    if (writes_managed_rows(*changes)) other = fmt::format("table \"{}\"", changes->table->name);
   }
   return sql::not_supported("a transaction over a Redis Cluster that writes foreign tables and other tables or definitions")
       .detail(fmt::format("Key \"{}\" and {} lie in different slots.", mapped.place() ? mapped.place()->key : std::string(), other));
@@ -475,7 +478,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   WriteStatus status = WriteStatus::kApplied;
   bool has_unit = transaction.writes_ahead() || (options.mapped && has_definitions);
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    has_unit = has_unit || (!changes->table->is_mapped() && writes_rows(*changes));
+    has_unit = has_unit || writes_managed_rows(*changes);
   }
   if (mapped.user && (has_unit || has_definitions)) {
     throw sql::not_supported("a transaction that writes foreign tables by a user mapping and changes other tables or definitions");

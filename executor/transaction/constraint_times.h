@@ -25,7 +25,7 @@ class ConstraintTimes {
   bool is_deferred(const sql::TableDef& table, std::span<const std::int16_t> columns) const {
     const std::vector<const sql::IndexDef*> indexes = sql::unique_indexes_over(table, columns);
     return !indexes.empty() && std::ranges::all_of(indexes, [&](const sql::IndexDef* index) {
-      return index->deferrable && is_deferred(index->oid, index->initially_deferred);
+      return index->is_deferrable() && is_deferred(index->oid, index->is_initially_deferred());
     });
   }
 

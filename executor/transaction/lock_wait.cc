@@ -17,6 +17,7 @@
 #include "executor/redis/executor_counts.h"
 #include "executor/runtime/background_pause.h"
 #include "executor/runtime/failure.h"
+#include "executor/runtime/known_types_executor.h"
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/bucket_answers.h"
@@ -186,7 +187,7 @@ std::string session_of(std::string_view token) {
 
 asio::awaitable<std::string> LockLease::take_token(std::int32_t pid) {
   co_await hold();
-  auto executor = co_await asio::this_coro::executor;
+  const asio::any_io_executor executor = without_known_types(co_await asio::this_coro::executor);
   std::string token = fmt::format("{}.{}.{}", state_->process, state_->next_number, pid);
   state_->tokens.emplace(state_->next_number++, false);
   if (!std::exchange(state_->is_kept, true)) asio::co_spawn(executor, keep(state_), asio::detached);

@@ -36,7 +36,7 @@ std::set<sql::Oid> named_constraints(const sql::CatalogSnapshot& catalog, const 
       if (table->schema != schema) continue;
       if (table->primary_key_index.oid != 0) meet(table->primary_key_index.name, table->primary_key_index.oid, false);
       for (const sql::IndexDef& index : table->indexes) {
-        if (index.constraint) meet(index.name, index.oid, index.deferrable);
+        if (index.constraint) meet(index.name, index.oid, index.constraint->deferrable);
       }
       for (const sql::CheckDef& check : table->checks) meet(check.name, 0, false);
       for (const sql::ForeignKeyDef& key : table->foreign_keys) meet(key.name, key.oid, key.deferrable);

@@ -17,7 +17,7 @@ void Transaction::follow_definitions(const sql::SessionSettings& settings) {
 }
 
 bool Transaction::may_write_ahead(const sql::TableDef& table) const {
-  if (std::ranges::any_of(table.indexes, &sql::IndexDef::deferrable)) return false;  // values that are looked at later may be there twice
+  if (std::ranges::any_of(table.indexes, &sql::IndexDef::is_deferrable)) return false;  // values that are looked at later may be there twice
   return catalog_ && !table.is_mapped() && catalog_->is_new_place(table.prefix) && savepoints_.empty() && !buffer_.changes(table.oid) &&
          table.foreign_keys.empty() && table.referencing.empty() && table.on_commit == sql::TableDef::OnCommit::kPreserveRows;
 }

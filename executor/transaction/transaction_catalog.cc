@@ -8,6 +8,7 @@
 #include "executor/storage/write_conflict.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/row_types.h"
 #include "sql/catalog/spread_table.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/catalog/table_keys.h"
@@ -21,6 +22,7 @@ namespace {
 sql::CatalogPtr snapshot_of(const CatalogDraft& draft, const std::string& base_version) {
   auto snapshot = std::make_shared<sql::CatalogSnapshot>(draft.catalog());
   snapshot->version = base_version + "/" + random_version();
+  snapshot->user_types = sql::user_types_of(*snapshot, draft.catalog().user_types.get());
   return snapshot;
 }
 
@@ -255,9 +257,18 @@ asio::awaitable<void> claim_place(RedisClient& redis, Transaction& transaction, 
 }
 
 asio::awaitable<LoadedCatalog> load_definitions(DdlContext& context) {
-  if (!context.session.transaction) co_return co_await load_catalog(context.redis);
+  if (!context.session.transaction) co_return co_await load_committed(context);
   TransactionCatalog& catalog = co_await transaction_catalog(context);
+  context.session.known_types->types = catalog.snapshot()->user_types;
   co_return catalog.view();
+}
+
+asio::awaitable<LoadedCatalog> load_committed(DdlContext& context) {
+  LoadedCatalog loaded = co_await load_catalog(context.redis);
+  const Transaction* transaction = context.session.transaction.get();
+  const bool has_own_types = transaction != nullptr && transaction->catalog() != nullptr;
+  if (!has_own_types) context.session.known_types->types = loaded.snapshot->user_types;
+  co_return loaded;
 }
 
 }  // namespace redquel::executor

@@ -86,8 +86,10 @@ class TransactionCatalog {
 /// Deletes what lies in claimed places but for those that a commit has finished with (CatalogChange::finished_removals).
 asio::awaitable<void> clear_unused_places(RedisClient& redis, const TransactionCatalog& catalog, std::vector<std::string> finished);
 
-/// The definitions as the statement sees them: committed ones, or its transaction's.
+/// The definitions as the statement sees them: committed ones, or its transaction's. The session knows their types from now on.
 asio::awaitable<LoadedCatalog> load_definitions(DdlContext& context);
+/// Like load_definitions(), without those of the transaction.
+asio::awaitable<LoadedCatalog> load_committed(DdlContext& context);
 /// Definitions that others have committed become known to a transaction that has some of its own; false: there are none. 40001 where they
 /// are in each other's way.
 asio::awaitable<bool> follow_definitions_of_others(RedisClient& redis, Transaction& transaction);

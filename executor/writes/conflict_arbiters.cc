@@ -9,7 +9,7 @@ namespace redquel::executor {
 void refuse_deferrable_arbiters(const sql::TableDef& table, const std::optional<std::vector<std::int16_t>>& columns) {
   const sql::IndexDef* first = nullptr;
   for (const sql::IndexDef& index : table.indexes) {
-    if (!index.unique || !index.deferrable) continue;
+    if (!index.unique || !index.is_deferrable()) continue;
     std::vector<std::int16_t> parts;
     for (const sql::IndexDef::Part& part : index.parts) parts.push_back(part.column);
     if (columns && !std::ranges::is_permutation(parts, *columns)) continue;

@@ -176,7 +176,7 @@ std::vector<FunctionDef::Column> columns_of_type(const sql::CatalogSnapshot& cat
   } else if (const auto view = catalog.find_view(function.result_relation)) {
     for (const sql::ViewDef::Column& column : view->columns) columns.push_back({column.name, column.type});
   } else if (sql::is_composite_type(function.result.oid)) {
-    const sql::UserType& composite = *sql::find_user_type(function.result.oid);
+    const sql::UserType& composite = sql::user_type(function.result.oid);
     for (const sql::CompositeField& field : composite.fields) columns.push_back({field.name, field.type});
   }
   return columns;

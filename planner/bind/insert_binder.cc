@@ -210,7 +210,7 @@ class InsertBinder {
       result.conflict_columns = find_arbiter(conflict);
       mark_arbiter(conflict, *result.conflict_columns);
       const sql::IndexDef* named = conflict.target->constraint.empty() ? nullptr : table_->find_index(conflict.target->constraint);
-      if (conflict.update && named != nullptr && named->exclusion) {
+      if (conflict.update && named != nullptr && named->is_exclusion()) {
         throw SqlError(sqlstate::kWrongObjectType, "ON CONFLICT DO UPDATE not supported with exclusion constraints");
       }
     } else if (conflict.update) {
@@ -272,7 +272,7 @@ class InsertBinder {
     if (!table_->primary_key.empty() && same_set(table_->primary_key, {})) return table_->primary_key;
     for (const bool partial : {false, true}) {
       for (const sql::IndexDef& index : table_->indexes) {
-        if (!index.unique || index.exclusion || index.predicate_sql.empty() == partial) continue;
+        if (!index.unique || index.is_exclusion() || index.predicate_sql.empty() == partial) continue;
         std::vector<std::int16_t> key;
         std::vector<ExpressionPtr> parts;
         for (const sql::IndexDef::Part& part : index.parts) {

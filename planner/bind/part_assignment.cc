@@ -118,7 +118,7 @@ ExpressionPtr PartAssignment::assign_jsonb(const ExpressionPtr& current, std::sp
 ExpressionPtr PartAssignment::assign_field(const ExpressionPtr& current, const ast::FieldStep& step,
                                            std::span<const ast::IndirectionStep> steps, const ExpressionPtr& value) {
   const sql::Type row = current->type;
-  const std::vector<sql::CompositeField>& fields = sql::find_user_type(row.oid)->fields;
+  const std::vector<sql::CompositeField>& fields = sql::user_type(row.oid).fields;
   const auto field = std::ranges::find(fields, step.name, &sql::CompositeField::name);
   if (field == fields.end()) {
     throw SqlError(sqlstate::kUndefinedColumn,

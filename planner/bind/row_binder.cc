@@ -65,7 +65,7 @@ std::optional<std::vector<RowField>> constructed_fields(const sql::Expression& r
 std::optional<std::vector<RowField>> row_shape(const sql::Expression& row) {
   std::vector<RowField> fields;
   if (sql::is_composite_type(row.type.oid)) {
-    const std::vector<sql::CompositeField>& declared = sql::find_user_type(row.type.oid)->fields;
+    const std::vector<sql::CompositeField>& declared = sql::user_type(row.type.oid).fields;
     if (auto made = constructed_fields(row, declared)) return made;
     std::int32_t place = 0;
     for (const sql::CompositeField& field : declared) {

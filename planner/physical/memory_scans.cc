@@ -7,6 +7,20 @@
 
 namespace redquel::planner {
 
+bool is_packed_integer(sql::Oid type) {
+  switch (type) {
+    case sql::oid::kInt2:
+    case sql::oid::kInt4:
+    case sql::oid::kInt8:
+    case sql::oid::kDate:
+    case sql::oid::kTimestamp:
+    case sql::oid::kTimestamptz:
+      return true;
+    default:
+      return false;
+  }
+}
+
 namespace {
 
 /// Returns true if a copy of the table may be kept. Keys of a foreign table can be observed only if they begin alike. The set of all rows that the
@@ -56,20 +70,6 @@ std::optional<std::size_t> scanned_column(const PhysicalNode& plan, std::size_t 
   }
   const auto* scan = std::get_if<MemoryScan>(&plan.node);
   return scan == nullptr ? std::nullopt : std::optional<std::size_t>(scan->read.outputs.at(position));
-}
-
-bool is_packed_integer(sql::Oid type) {
-  switch (type) {
-    case sql::oid::kInt2:
-    case sql::oid::kInt4:
-    case sql::oid::kInt8:
-    case sql::oid::kDate:
-    case sql::oid::kTimestamp:
-    case sql::oid::kTimestamptz:
-      return true;
-    default:
-      return false;
-  }
 }
 
 /// Returns the plan with a scan that gives the first rows only; it ends in a MemoryScan of the column.

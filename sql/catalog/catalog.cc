@@ -46,7 +46,7 @@ bool TableDef::in_primary_key(std::int16_t number) const {
 }
 
 const IndexDef* TableDef::deferrable_primary_key() const {
-  const auto found = std::ranges::find(indexes, true, &IndexDef::primary);
+  const auto found = std::ranges::find_if(indexes, &IndexDef::is_primary_key);
   return found == indexes.end() ? nullptr : &*found;
 }
 

@@ -61,6 +61,18 @@ struct MappedIndex {
 /// An index without storage: Redis has nothing like its method.
 struct RememberedIndex {};
 
+/// The constraint of the same name that an index belongs to.
+struct IndexConstraint {
+  enum class Kind : std::uint8_t {
+    kUnique,
+    kPrimaryKey,  // DEFERRABLE; any other is the table's own key, and no index
+    kExclusion,   // EXCLUDE (… WITH =): kept as a unique index, shown as it was written
+  };
+  Kind kind = Kind::kUnique;
+  bool deferrable = false, initially_deferred = false;  // checked at the end of the statement or at COMMIT
+  std::string comment = {};
+};
+
 struct IndexDef {
   Oid oid = 0;
   std::string name;  // empty for an unnamed foreign key, which no view shows
@@ -68,11 +80,8 @@ struct IndexDef {
   IndexState state = IndexState::kReady;
   bool rebuilding = false;  // is being built by REINDEX: if that is killed, the next REINDEX goes on with it
   bool unique = false;
-  bool primary = false;     // of a DEFERRABLE primary key; any other is the table's own key, and no index
-  bool constraint = false;  // made by a PRIMARY KEY, UNIQUE or EXCLUDE constraint of the same name
-  bool exclusion = false;   // by EXCLUDE (… WITH =): kept as a unique index, shown as what it was written
   bool nulls_not_distinct = false;
-  bool deferrable = false, initially_deferred = false;  // of the constraint; checked at the end of the statement or at COMMIT
+  std::optional<IndexConstraint> constraint;  // absent: CREATE INDEX has made it
   struct Part {
     std::int16_t column = 0;  // below 0: a computed one of the table
     bool descending = false, nulls_first = false;
@@ -86,8 +95,12 @@ struct IndexDef {
   bool short_members = false;  // of its sets: they leave out parts of the primary key (member_form.h). False: as before stored format 2
   std::string definition_suffix;       // WITH (…): accepted and remembered
   std::variant<ManagedIndex, MappedIndex, RememberedIndex> storage;
-  std::string comment, constraint_comment;  // on the index, and on the constraint that made it
+  std::string comment;
 
+  bool is_primary_key() const { return constraint && constraint->kind == IndexConstraint::Kind::kPrimaryKey; }
+  bool is_exclusion() const { return constraint && constraint->kind == IndexConstraint::Kind::kExclusion; }
+  bool is_deferrable() const { return constraint && constraint->deferrable; }
+  bool is_initially_deferred() const { return constraint && constraint->initially_deferred; }
   bool is_hidden() const { return name.empty(); }
   bool is_remembered() const { return std::holds_alternative<RememberedIndex>(storage); }
   /// The index must be that of a mapped table.
@@ -417,6 +430,8 @@ class CatalogSnapshot {
   std::map<Oid, SequenceDef> sequences;
   std::map<Oid, ViewPtr> views;
   std::map<Oid, UserTypePtr> types;  // enums, domains, composite and range types
+  /// `types` and the row types of the tables, as values of them are read and compared. Null in a snapshot that has no values.
+  UserTypesPtr user_types;
   std::map<Oid, std::shared_ptr<const FunctionDef>> functions;
   std::map<Oid, DefaultAclDef> default_acls;
   ForeignServerDef server;

@@ -52,18 +52,22 @@ void visit(Visitor& visitor, IndexDef::Part& part) {
 
 template <typename Visitor>
 void visit(Visitor& visitor, IndexDef& index) {
+  // The members of the constraint lie among the others, its kind as two flags.
+  using enum IndexConstraint::Kind;
+  IndexConstraint constraint = index.constraint.value_or(IndexConstraint());
+  bool is_constraint = index.constraint.has_value(), is_primary = constraint.kind == kPrimaryKey, is_exclusion = constraint.kind == kExclusion;
   visitor.member("oid", index.oid);
   visitor.member("name", index.name);
   visitor.word("method", index.method, kMethodNames);
   visitor.word("state", index.state, kStateNames);
   visitor.member("rebuilding", index.rebuilding);
   visitor.member("unique", index.unique);
-  visitor.member("primary", index.primary);
-  visitor.member("constraint", index.constraint);
-  visitor.member("exclusion", index.exclusion);
+  visitor.member("primary", is_primary);
+  visitor.member("constraint", is_constraint);
+  visitor.member("exclusion", is_exclusion);
   visitor.member("nulls_not_distinct", index.nulls_not_distinct);
-  visitor.member("deferrable", index.deferrable);
-  visitor.member("initially_deferred", index.initially_deferred);
+  visitor.member("deferrable", constraint.deferrable);
+  visitor.member("initially_deferred", constraint.initially_deferred);
   visitor.member("parts", index.parts);
   visitor.member("predicate", index.predicate_sql);
   visitor.member("included", index.included);
@@ -83,7 +87,11 @@ void visit(Visitor& visitor, IndexDef& index) {
     else if (is_remembered(index.method) && !index.unique) index.storage = RememberedIndex();
   }
   visitor.member("comment", index.comment);
-  visitor.member("constraint_comment", index.constraint_comment);
+  visitor.member("constraint_comment", constraint.comment);
+  if constexpr (!Visitor::kWrites) {
+    constraint.kind = is_primary ? kPrimaryKey : is_exclusion ? kExclusion : kUnique;
+    if (is_constraint) index.constraint = std::move(constraint);
+  }
 }
 
 template <typename Visitor>

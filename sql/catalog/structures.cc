@@ -70,7 +70,7 @@ std::vector<const IndexDef*> unique_indexes_over(const TableDef& table, std::spa
 
 bool is_deferrable(const TableDef& table, std::span<const std::int16_t> columns) {
   const std::vector<const IndexDef*> indexes = unique_indexes_over(table, columns);
-  return !indexes.empty() && std::ranges::all_of(indexes, &IndexDef::deferrable);
+  return !indexes.empty() && std::ranges::all_of(indexes, &IndexDef::is_deferrable);
 }
 
 }  // namespace redquel::sql

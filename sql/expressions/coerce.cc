@@ -70,7 +70,7 @@ ExpressionPtr with_modifier(const ExpressionPtr& expression, Type target, bool i
 /// ROW(…) as a composite type: every item as its field. 42846 with the reason.
 ExpressionPtr make_composite(const Expression& row, const FunctionCall& call, Type target, CastContext context,
                              const SessionSettings& settings, Now now) {
-  const std::vector<CompositeField>& fields = find_user_type(target.oid)->fields;
+  const std::vector<CompositeField>& fields = user_type(target.oid).fields;
   const auto refuse = [&](std::string detail) {
     return SqlError(sqlstate::kCannotCoerce, "cannot cast type record to " + format_type(Type{target.oid})).detail(std::move(detail));
   };

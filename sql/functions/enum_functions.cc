@@ -25,7 +25,7 @@ ColumnPtr compare_enums(Arguments arguments, std::size_t rows, Type result, cons
 }
 
 const std::vector<EnumLabel>& labels_of(Oid type) {
-  const std::vector<EnumLabel>& labels = find_user_type(type)->labels;
+  const std::vector<EnumLabel>& labels = user_type(type).labels;
   if (labels.empty()) throw SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("enum {} contains no values", format_type(Type{type})));
   return labels;
 }
@@ -38,7 +38,7 @@ ColumnPtr end_of_enum(Arguments, std::size_t rows, Type result, const Evaluation
 
 /// enum_range(type) or enum_range(from, to), where NULL is the end of the enum.
 ColumnPtr enum_range(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
-  const std::vector<EnumLabel>& labels = find_user_type(element_type_of(result).oid)->labels;
+  const std::vector<EnumLabel>& labels = user_type(element_type_of(result).oid).labels;
   const bool bounded = arguments.size() == 2;
   return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
     const auto bound = [&](std::size_t i) -> std::optional<std::string_view> {

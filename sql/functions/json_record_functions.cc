@@ -39,7 +39,7 @@ std::string row_storage_text(Oid type, Text object, const EvaluationContext& con
   RowValue row;
   std::optional<RowValue> before;
   if (base) before = read_row(type, *base);
-  const UserType& composite = *find_user_type(type);
+  const UserType& composite = user_type(type);
   for (std::size_t i = 0; i < composite.fields.size(); ++i) {
     const CompositeField& field = composite.fields[i];
     const auto found = members.find(field.name);

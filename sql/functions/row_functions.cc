@@ -91,7 +91,7 @@ ColumnPtr with_field(Arguments arguments, std::size_t rows, Type result, const E
     RowValue before;
     if (!is_new) before = read_row(result.oid, arguments[0]->get<std::string_view>(row));
     RowValue after;
-    const std::vector<CompositeField>& fields = find_user_type(result.oid)->fields;
+    const std::vector<CompositeField>& fields = user_type(result.oid).fields;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (i == place_at(*arguments[1], row)) {
         after.add(plain(fields[i].type), element_at(*arguments[2], row, text));
@@ -120,7 +120,7 @@ ColumnPtr all_null(Arguments arguments, std::size_t rows, Type result, const Eva
 
 /// Returns the row with the target's declared fields; fields of other types are converted through their texts.
 RowValue convert_row(const RowValue& from, Type target, const EvaluationContext& context) {
-  const std::vector<CompositeField>& fields = find_user_type(target.oid)->fields;
+  const std::vector<CompositeField>& fields = user_type(target.oid).fields;
   if (from.fields.size() != fields.size()) {
     throw SqlError(sqlstate::kCannotCoerce, fmt::format("cannot cast type record to {}", format_type(plain(target))))
         .detail(from.fields.size() < fields.size() ? "Input has too few columns." : "Input has too many columns.");

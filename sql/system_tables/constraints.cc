@@ -69,13 +69,13 @@ std::vector<Constraint> constraints_of(const TableDef& table) {
   std::vector<Constraint> constraints;
   for (const IndexDef& index : all_indexes(table)) {
     if (!index.constraint) continue;
-    Constraint made{.oid = index.oid, .name = index.name, .type = index.primary ? 'p' : index.exclusion ? 'x' : 'u', .table = &table, .index = index.oid};
+    Constraint made{.oid = index.oid, .name = index.name, .type = index.is_primary_key() ? 'p' : index.is_exclusion() ? 'x' : 'u', .table = &table, .index = index.oid};
     made.included = index.included;
-    made.comment = index.constraint_comment;
+    made.comment = index.constraint->comment;
     for (const IndexDef::Part& part : index.parts) made.columns.push_back(part.shown_column != 0 ? part.shown_column : std::max(part.column, std::int16_t{0}));
     made.nulls_not_distinct = index.nulls_not_distinct;
-    made.deferrable = index.deferrable;
-    made.initially_deferred = index.initially_deferred;
+    made.deferrable = index.constraint->deferrable;
+    made.initially_deferred = index.constraint->initially_deferred;
     constraints.push_back(std::move(made));
   }
   for (std::size_t i = 0; i < table.checks.size(); ++i) {
@@ -198,7 +198,7 @@ std::string index_part_text(const TableDef& table, const IndexDef::Part& part, b
 
 std::string index_definition(const TableDef& table, const IndexDef& index, const std::string& table_name, bool pretty,
                              const EvaluationContext& context) {
-  std::string text = index.unique && !index.exclusion ? "CREATE UNIQUE INDEX " : "CREATE INDEX ";
+  std::string text = index.unique && !index.is_exclusion() ? "CREATE UNIQUE INDEX " : "CREATE INDEX ";
   append_quoted_identifier(index.name, text);
   text += " ON " + table_name + " USING ";
   constexpr std::array<std::string_view, 10> kIndexMethods{"btree", "hash", "zset", "set", "lookup", "list", "gin", "gist", "spgist", "brin"};

@@ -37,8 +37,8 @@ void add_index(RowWriter& out, const TableDef& table, const IndexDef& index, con
   keys.insert(keys.end(), index.included.begin(), index.included.end());
   if (!index.predicate_sql.empty()) predicate = written_expression(table, index.predicate_sql, false, context);
   const bool ready = index.state == IndexState::kReady, live = index.state != IndexState::kDropping;
-  out.add(index.oid, table.oid, keys.size(), key_count, index.unique && !index.exclusion, index.nulls_not_distinct, index.primary,
-          index.exclusion, !index.deferrable, false,
+  out.add(index.oid, table.oid, keys.size(), key_count, index.unique && !index.is_exclusion(), index.nulls_not_distinct,
+          index.is_primary_key(), index.is_exclusion(), !index.is_deferrable(), false,
           ready, false, live, live, false, vector_text(keys), vector_text(collations), vector_text(classes), vector_text(options),
           null_if_empty(expressions), null_if_empty(predicate));
 }

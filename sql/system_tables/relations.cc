@@ -128,9 +128,9 @@ IndexDef primary_key_index(const TableDef& table) {
   IndexDef index;
   index.oid = table.primary_key_index.oid;
   index.name = table.primary_key_index.name;
-  index.unique = index.primary = index.constraint = true;
+  index.unique = true;
   index.comment = table.primary_key_index.comment;
-  index.constraint_comment = table.primary_key_index.constraint_comment;
+  index.constraint = IndexConstraint{.kind = IndexConstraint::Kind::kPrimaryKey, .comment = table.primary_key_index.constraint_comment};
   for (std::int16_t number : table.primary_key) index.parts.push_back({number, false, false});
   index.included = table.primary_key_index.included;
   return index;

@@ -47,7 +47,7 @@ void append_row_value(Oid type, std::string_view value, const SessionSettings& s
 
 /// A literal of a composite type, every field in its storage form.
 std::string parse_row(Oid type, std::string_view text, const SessionSettings& settings, Now now) {
-  const UserType& composite = *find_user_type(type);
+  const UserType& composite = user_type(type);
   const std::vector<std::optional<std::string>> fields = split_row_literal(text, composite.fields.size());
   RowValue row;
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -61,7 +61,7 @@ std::string parse_row(Oid type, std::string_view text, const SessionSettings& se
 
 /// Reads the form of record_recv: the number of fields, then type, length and bytes of each.
 std::string decode_row(Oid type, BinaryReader& reader) {
-  const std::vector<CompositeField>& fields = find_user_type(type)->fields;
+  const std::vector<CompositeField>& fields = user_type(type).fields;
   const std::uint32_t count = reader.integer<std::uint32_t>();
   if (count != fields.size()) {
     throw SqlError(sqlstate::kDatatypeMismatch,
@@ -186,7 +186,7 @@ struct RecordType : StoredAs<std::string_view> {
 
 template <class Test>
 bool all_fields(Type composite, Test test) {
-  return std::ranges::all_of(find_user_type(composite.oid)->fields, test);
+  return std::ranges::all_of(user_type(composite.oid).fields, test);
 }
 
 struct CompositeType : RecordType {

@@ -162,7 +162,7 @@ RowValue read_row(Oid type, std::string_view text) {
       shape.names.push_back(read_name(name));
     });
   } else {
-    const UserType& composite = *find_user_type(type);
+    const UserType& composite = user_type(type);
     for (const CompositeField& field : composite.fields) {
       shape.types.push_back(Type{field.type.oid});
       shape.names.push_back(field.name);

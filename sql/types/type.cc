@@ -17,6 +17,7 @@
 #include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
 #include "sql/types/varlena.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
 namespace {
@@ -78,10 +79,10 @@ const TypeTable& type_table() {
 }
 
 /// TypeTable::by_oid() once it is made: values are compared and printed by look-ups, which pay for no guard of a static.
-constinit std::atomic<const TypeInfo* const*> known_types = nullptr;
+constinit std::atomic<const TypeInfo* const*> built_in_types = nullptr;
 
-[[gnu::noinline]] const TypeInfo* const* make_known_types() {
-  known_types.store(type_table().by_oid(), std::memory_order_release);
+[[gnu::noinline]] const TypeInfo* const* make_built_in_types() {
+  built_in_types.store(type_table().by_oid(), std::memory_order_release);
   return type_table().by_oid();
 }
 
@@ -97,14 +98,14 @@ std::span<const std::span<const TypeRow>> type_families() {
 
 const TypeInfo* find_type(Oid oid) {
   if (oid >= kDirect) [[unlikely]] return find_user_type_info(oid);
-  const TypeInfo* const* types = known_types.load(std::memory_order_acquire);
+  const TypeInfo* const* types = built_in_types.load(std::memory_order_acquire);
   if (types != nullptr) [[likely]] return types[oid];
-  return make_known_types()[oid];
+  return make_built_in_types()[oid];
 }
 
 const TypeInfo& type_info(Oid oid) {
   const TypeInfo* info = find_type(oid);
-  assert(info != nullptr);
+  if (info == nullptr) [[unlikely]] throw unknown_type(oid);
   return *info;
 }
 

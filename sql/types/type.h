@@ -82,9 +82,9 @@ struct TypeInfo {
   const TypeOperations* operations = nullptr;  // not null for a type that find_type() returns
 };
 
-/// nullptr for an oid that is not a built-in type.
+/// nullptr for an oid that is neither a built-in type nor a user-made one that this computation knows (user_types.h).
 const TypeInfo* find_type(Oid oid);
-/// Asserts that the type exists.
+/// Throws SqlError XX000 if there is no such type: it was dropped after the value was made.
 const TypeInfo& type_info(Oid oid);
 /// By pg_type.typname or by an SQL spelling of one word ("int4", "integer", "decimal"); nullptr if there is none.
 const TypeInfo* find_type(std::string_view name);

@@ -1,20 +1,17 @@
 #include "sql/types/user_types.h"
 
 #include <algorithm>
-#include <deque>
-#include <mutex>
 #include <random>
-#include <shared_mutex>
-#include <unordered_map>
+#include <utility>
 
 #include "sql/functions/quote.h"
 #include "sql/types/type_families.h"
+#include "sql/value_errors.h"
 
 namespace redquel::sql {
-namespace {
 
-/// One type with what TypeInfo's views look at.
-struct Entry {
+/// One type with the texts that TypeInfo's views look at.
+struct UserTypes::Entry {
   UserTypePtr type;
   std::string array_name, display_name, array_display_name;
   std::string multirange_array_name, multirange_display_name, multirange_array_display_name;
@@ -22,17 +19,11 @@ struct Entry {
   TypeInfo info, array_info, multirange_info, multirange_array_info;
 };
 
-/// Entries stay for good, replaced ones too: a reader may still hold one.
-struct Registry {
-  std::shared_mutex mutex;
-  std::unordered_map<Oid, const Entry*> by_oid;
-  std::deque<std::unique_ptr<const Entry>> entries;
-};
+namespace {
 
-Registry& registry() {
-  static Registry instance;
-  return instance;
-}
+using Entry = UserTypes::Entry;
+
+constinit thread_local const KnownTypes* current = nullptr;
 
 std::string display_name_of(const UserType& type, const std::string& name) {
   const std::string quoted = quote_identifier(name);
@@ -70,10 +61,10 @@ void add_multirange(Entry& entry) {
                                            type.range.multirange, info.alignment);
 }
 
-/// `before`: what was known of the type, or null. Its labels keep their places under the names that they had: while values are written
+/// `before`: the entry of the type in the base, or null. Its labels keep their places under the names that they had: while values are written
 /// anew because a label is renamed, values with both names are there.
-std::unique_ptr<const Entry> make_entry(const UserTypePtr& type, const Entry* before) {
-  auto entry = std::make_unique<Entry>();
+std::shared_ptr<const Entry> make_entry(const UserTypePtr& type, const Entry* before) {
+  auto entry = std::make_shared<Entry>();
   entry->type = type;
   entry->array_name = "_" + type->name;
   entry->display_name = display_name_of(*type, type->name);
@@ -126,47 +117,66 @@ bool is_same(const UserType& a, const UserType& b) {
 }
 
 const Entry* find_entry(Oid oid) {
-  if (oid < kFirstUserOid) return nullptr;
-  Registry& all = registry();
-  const std::shared_lock lock(all.mutex);
-  const auto found = all.by_oid.find(oid);
-  return found == all.by_oid.end() ? nullptr : found->second;
+  if (oid < kFirstUserOid || current == nullptr || current->types == nullptr) return nullptr;
+  return current->types->find(oid);
 }
 
 }  // namespace
 
-void register_user_types(const std::map<Oid, UserTypePtr>& types) {
-  Registry& all = registry();
-  const auto add = [&](const UserTypePtr& type) {
-    const Entry* known = find_entry(type->oid);
-    if (known != nullptr && is_same(*known->type, *type)) return;
-    std::unique_ptr<const Entry> entry = make_entry(type, known);
-    const std::unique_lock lock(all.mutex);
-    all.by_oid[type->oid] = entry.get();
-    if (type->array != 0) all.by_oid[type->array] = entry.get();
-    if (type->range.multirange != 0) all.by_oid[type->range.multirange] = all.by_oid[type->range.multirange_array] = entry.get();
-    all.entries.push_back(std::move(entry));
-  };
-  // Types made of others come after them: a domain may be over an array of another one.
-  using enum UserType::Kind;
-  std::vector<UserTypePtr> waiting;
-  for (const UserType::Kind kind : {kEnum, kComposite, kRange, kDomain}) {
-    for (const auto& [oid, type] : types) {
-      if (type->kind != kind) continue;
-      if (kind == kEnum || kind == kComposite || find_type(type->base.oid) != nullptr) {
-        add(type);
-      } else {
-        waiting.push_back(type);
-      }
-    }
+UserTypes::UserTypes() = default;
+UserTypes::UserTypes(std::shared_ptr<const UserTypes> base) : base_(std::move(base)) {}
+UserTypes::~UserTypes() = default;
+
+const UserTypes::Entry* UserTypes::find(Oid oid) const {
+  for (const UserTypes* types = this; types != nullptr; types = types->base_.get()) {
+    if (const auto found = types->by_oid_.find(oid); found != types->by_oid_.end()) return found->second.get();
   }
-  while (!waiting.empty()) {
-    const auto blocked = std::stable_partition(waiting.begin(), waiting.end(), [](const UserTypePtr& type) { return find_type(type->base.oid) != nullptr; });
-    if (blocked == waiting.begin()) return;  // over types that do not exist
-    std::for_each(waiting.begin(), blocked, add);
-    waiting.erase(waiting.begin(), blocked);
+  return nullptr;
+}
+
+const UserType* UserTypes::find_type(Oid oid) const {
+  const Entry* entry = find(oid);
+  return entry != nullptr && entry->type->oid == oid ? entry->type.get() : nullptr;
+}
+
+void UserTypes::put(std::shared_ptr<const Entry> entry) {
+  const UserType& type = *entry->type;
+  for (const Oid oid : {type.oid, type.array, type.range.multirange, type.range.multirange_array}) {
+    if (oid != 0) by_oid_[oid] = entry;
   }
 }
+
+bool UserTypes::share(const UserTypes& other, const UserType& definition) {
+  if (other.base_ != nullptr) return false;  // its entries look at those of its base
+  const auto found = other.by_oid_.find(definition.oid);
+  if (found == other.by_oid_.end()) return false;
+  const UserType* known = found->second->type.get();
+  if (known != &definition && !is_same(*known, definition)) return false;
+  put(found->second);
+  return true;
+}
+
+void UserTypes::add(std::vector<UserTypePtr> types) {
+  // Types made of others come after them: a domain may be over an array of another one.
+  const KnownTypesScope scope(UserTypesPtr(UserTypesPtr(), this));
+  const auto may_be_made = [](const UserTypePtr& type) {
+    using enum UserType::Kind;
+    return type->kind == kEnum || type->kind == kComposite || sql::find_type(type->base.oid) != nullptr;
+  };
+  while (!types.empty()) {
+    const auto blocked = std::stable_partition(types.begin(), types.end(), may_be_made);
+    if (blocked == types.begin()) return;  // over types that do not exist
+    std::for_each(types.begin(), blocked, [&](const UserTypePtr& type) { put(make_entry(type, base_ ? base_->find(type->oid) : nullptr)); });
+    types.erase(types.begin(), blocked);
+  }
+}
+
+KnownTypesScope::KnownTypesScope(const KnownTypes* known) : outer_(std::exchange(current, known)) {}
+KnownTypesScope::KnownTypesScope(UserTypesPtr types) : own_{std::move(types)}, outer_(std::exchange(current, &own_)) {}
+KnownTypesScope::~KnownTypesScope() { current = outer_; }
+
+const KnownTypes* known_types() { return current; }
+const KnownTypes* exchange_known_types(const KnownTypes* known) { return std::exchange(current, known); }
 
 Oid new_type_oid() {
   static thread_local std::mt19937_64 generator{std::random_device{}()};
@@ -181,6 +191,11 @@ Oid new_type_oid() {
 const UserType* find_user_type(Oid oid) {
   const Entry* entry = find_entry(oid);
   return entry != nullptr && entry->type->oid == oid ? entry->type.get() : nullptr;
+}
+
+const UserType& user_type(Oid oid) {
+  if (const UserType* type = find_user_type(oid)) return *type;
+  throw unknown_type(oid);
 }
 
 const TypeInfo* find_user_type_info(Oid oid) {

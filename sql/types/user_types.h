@@ -1,9 +1,9 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "sql/privileges/acl.h"
@@ -63,15 +63,73 @@ struct UserType {
 };
 using UserTypePtr = std::shared_ptr<const UserType>;
 
-/// Makes user-made types known to `find_type(Oid)` and the functions below, in this process, for good: values of a type are read and
-/// compared where no catalog is at hand. Type oids are unique among all databases (new_type_oid). A later definition of the same oid
-/// replaces the earlier one. Thread-safe.
-void register_user_types(const std::map<Oid, UserTypePtr>& types);
-/// An oid that no type of this process has.
+/// The user-made types of one snapshot of the catalog, with the row types of its tables. Built once, immutable from then on. The snapshot owns
+/// them, and snapshots of several versions or databases live beside each other.
+class UserTypes {
+ public:
+  struct Entry;
+
+  UserTypes();
+  /// Types that hide those of the same oid in `base`.
+  explicit UserTypes(std::shared_ptr<const UserTypes> base);
+  ~UserTypes();
+  UserTypes(const UserTypes&) = delete;
+  UserTypes& operator=(const UserTypes&) = delete;
+
+  /// Adds types in any order. A type over one that does not exist is left out. Values may still have the labels that an enum of the base has
+  /// for the same places.
+  void add(std::vector<UserTypePtr> types);
+  /// Adds a type as another set has it. Returns false if that set does not have this definition.
+  bool share(const UserTypes& other, const UserType& definition);
+  /// Returns the entry of a type, an array type, a multirange type or an array of one; nullptr if there is none.
+  const Entry* find(Oid oid) const;
+  /// Returns the type with this oid; nullptr if there is none.
+  const UserType* find_type(Oid oid) const;
+
+ private:
+  void put(std::shared_ptr<const Entry> entry);
+
+  std::shared_ptr<const UserTypes> base_;
+  std::unordered_map<Oid, std::shared_ptr<const Entry>> by_oid_;
+};
+using UserTypesPtr = std::shared_ptr<const UserTypes>;
+
+/// The user-made types that the computations of a session know: those of the snapshot that its statement took last.
+struct KnownTypes {
+  UserTypesPtr types;
+};
+
+/// Makes types known to `find_type(Oid)` and the functions below, in this thread, while it lives. Never lives across a co_await: coroutines
+/// get their scope from their executor (executor/runtime/known_types_executor.h).
+///
+/// Types are found by their oids through a scope of the running computation. The alternative, a snapshot as an argument of each function
+/// that compares, prints or reads a value, would add a parameter to every function over values for the few types that are user-made.
+class KnownTypesScope {
+ public:
+  /// `known` outlives the scope, and may change meanwhile. Null: no user-made types.
+  explicit KnownTypesScope(const KnownTypes* known);
+  explicit KnownTypesScope(UserTypesPtr types);
+  ~KnownTypesScope();
+  KnownTypesScope(const KnownTypesScope&) = delete;
+  KnownTypesScope& operator=(const KnownTypesScope&) = delete;
+
+ private:
+  KnownTypes own_;
+  const KnownTypes* outer_;
+};
+
+/// Returns the innermost scope's types; null: there is no scope.
+const KnownTypes* known_types();
+/// Changes the types that this thread knows, and returns those of before. For computations that stand still within scopes.
+const KnownTypes* exchange_known_types(const KnownTypes* known);
+
+/// Returns an oid for a new type, chosen at random: other databases and open transactions do not have it.
 Oid new_type_oid();
 
 /// nullptr for an oid that is not a user-made type (its array type is not, either).
 const UserType* find_user_type(Oid oid);
+/// Like find_user_type(), for an oid that a value has. Throws SqlError XX000 if the type is not known.
+const UserType& user_type(Oid oid);
 /// The range type that an oid is of, or that a multirange's oid is over; nullptr where there is none.
 const UserType* find_user_range(Oid oid);
 /// The element of an array type as it is declared: of an array of a domain the domain, where TypeInfo::element is the type under it.

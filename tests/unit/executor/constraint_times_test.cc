@@ -47,7 +47,7 @@ TEST(ConstraintTimes, ValuesAreDeferredOnlyIfAllTheirUniqueIndexesAre) {
   ConstraintTimes times;
   EXPECT_FALSE(times.is_deferred(table, columns));
   sql::IndexDef& first = sql::add_index(table, {"email"}, true);
-  first.deferrable = first.initially_deferred = true;
+  first.constraint->deferrable = first.constraint->initially_deferred = true;
   EXPECT_TRUE(times.is_deferred(table, columns));
   sql::add_index(table, {"email"}, true);
   EXPECT_FALSE(times.is_deferred(table, columns));

@@ -16,6 +16,8 @@ namespace redquel::executor {
 ///   CREATE TABLE dept(id int PRIMARY KEY, name text NOT NULL);
 class PlannedStatementTest : public OperatorTest {
  protected:
+  explicit PlannedStatementTest(sql::CatalogPtr catalog = make_catalog()) : catalog_(std::move(catalog)) { tables_.sequences = &sequences_; }
+
   static sql::CatalogPtr make_catalog() {
     auto catalog = std::make_shared<sql::CatalogSnapshot>();
     catalog->version = "1";
@@ -34,6 +36,19 @@ class PlannedStatementTest : public OperatorTest {
     return planner::plan(*parser::parse(statement).at(0).statement, *catalog_, {}, {}).plan;
   }
   Rows run(const planner::PhysicalPlan& plan) { return run_coroutine(loop_, collect(tables_.make_operator(*plan))); }
+  Rows run_statement(const std::string& statement) {
+    plans_.push_back(planned(statement));
+    return run(plans_.back());
+  }
+  /// SQLSTATE and message.
+  std::string error_of_statement(const std::string& statement) {
+    try {
+      run_statement(statement);
+    } catch (const sql::SqlError& error) {
+      return std::string(error.sqlstate()) + " " + error.message();
+    }
+    return "";
+  }
   /// One round trip of several commands as one unit.
   void expect_unit(std::vector<std::string> commands, const std::vector<std::string>& replies) {
     std::vector<std::string> given{resp::ok()};
@@ -45,7 +60,8 @@ class PlannedStatementTest : public OperatorTest {
   }
   void TearDown() override { EXPECT_TRUE(redis_.is_done()); }
 
-  sql::CatalogPtr catalog_ = make_catalog();
+  sql::SessionSequences sequences_;
+  sql::CatalogPtr catalog_;
   ExecutionContext tables_{redis_, redis_, catalog_, evaluation(), make_operator};
 };
 

@@ -14,19 +14,8 @@ using ::testing::HasSubstr;
 
 class WriteStatementsTest : public PlannedStatementTest {
  protected:
-  Rows run(const std::string& statement) {
-    plans_.push_back(planned(statement));
-    return PlannedStatementTest::run(plans_.back());
-  }
-  /// SQLSTATE and message.
-  std::string error_of(const std::string& statement) {
-    try {
-      run(statement);
-    } catch (const sql::SqlError& error) {
-      return std::string(error.sqlstate()) + " " + error.message();
-    }
-    return "";
-  }
+  Rows run(const std::string& statement) { return run_statement(statement); }
+  std::string error_of(const std::string& statement) { return error_of_statement(statement); }
 };
 
 TEST_F(WriteStatementsTest, InsertOfARowIsOneCall) {

@@ -66,7 +66,8 @@ sql::CatalogSnapshot test_catalog() {
   sql::IndexDef unique;
   unique.oid = 20200;
   unique.name = "ida_e_key";
-  unique.unique = unique.constraint = true;
+  unique.unique = true;
+  unique.constraint.emplace();
   unique.parts.push_back({3});
   ida->indexes.push_back(unique);
   add(ida);

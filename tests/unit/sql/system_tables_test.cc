@@ -42,7 +42,7 @@ CatalogSnapshot company() {
   emp->primary_key = {1};
   emp->primary_key_index.name = "emp_pkey";
   emp->primary_key_index.oid = 16403;
-  IndexDef unique{.oid = 16404, .name = "emp_name_key", .unique = true, .constraint = true};
+  IndexDef unique{.oid = 16404, .name = "emp_name_key", .unique = true, .constraint = IndexConstraint()};
   unique.parts = {{2, false, false}};
   IndexDef by_salary{.oid = 16405, .name = "emp_salary_idx"};
   by_salary.parts = {{5, true, false}, {3, false, true}};

@@ -45,7 +45,8 @@ inline IndexDef& add_index(TableDef& table, const std::vector<std::string>& colu
     index.parts.push_back({table.find_column(column)->number, false, false});
   }
   index.name += unique ? "_key" : "_idx";
-  index.unique = index.constraint = unique;
+  index.unique = unique;
+  if (unique) index.constraint.emplace();
   index.method = method;
   return table.indexes.emplace_back(std::move(index));
 }
