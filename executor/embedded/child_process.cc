@@ -178,12 +178,12 @@ ProgramResult run_program(const std::vector<std::string>& command, const std::st
   ProcessSpec spec;
   spec.command = command;
   spec.output = output_write.get();
+  // A few bytes: they fit into the pipe, so writing cannot block. A program that ends without reading them must not end this process by SIGPIPE.
+  [[maybe_unused]] const ssize_t written = ::write(input_write.get(), input.data(), input.size());
+  input_write.reset();
   const pid_t pid = start(spec, input_read.get());
   input_read.reset();
   output_write.reset();
-  // A few bytes: they fit into the pipe, so writing cannot block.
-  [[maybe_unused]] const ssize_t written = ::write(input_write.get(), input.data(), input.size());
-  input_write.reset();
 
   ProgramResult result;
   char buffer[4096];

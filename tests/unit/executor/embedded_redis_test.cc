@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "executor/embedded/append_only_file.h"
+#include "executor/embedded/child_process.h"
 #include "executor/embedded/data_directory.h"
 #include "executor/embedded/embedded_redis.h"
 #include "executor/redis/shared_connection.h"
@@ -314,6 +315,10 @@ TEST_F(TornFile, ItsCheckerMayBeMissing) {
   EmbeddedRedisOptions options = in(directory_.path());
   options.check_program = "redis-check-aof-that-is-not-installed";
   EXPECT_EQ(error_of(options), "could not start redis-check-aof-that-is-not-installed: program not found");
+}
+
+TEST(RunProgram, AProgramMayEndWithoutReadingItsInput) {
+  for (int times = 0; times < 50; ++times) EXPECT_TRUE(run_program({"true"}, "yes\n").ended_well);
 }
 
 }  // namespace
