@@ -1,6 +1,11 @@
 #include "executor/tables/lookup_pairs.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "sql/expressions/evaluate.h"
 
@@ -8,27 +13,32 @@ namespace redquel::executor {
 
 namespace {
 
-/// Rows of a left join without a match, NULLs on the right, behind the pairs.
-sql::Batch with_unmatched(const sql::Batch& outer, const sql::Batch& pairs, const std::vector<char>& matched) {
+/// The rows of a left join in the order of the outer rows: its pairs, and NULLs on the right where a row has none. `outer_of_pairs`: the outer row
+/// of each pair, ascending.
+sql::Batch with_unmatched(const sql::Batch& outer, const sql::Batch& pairs, std::span<const std::uint32_t> outer_of_pairs) {
   sql::Batch result;
   for (std::size_t c = 0; c < pairs.columns.size(); ++c) {
     const sql::Column& from = *pairs.columns[c];
-    bool left = c < outer.columns.size();
-    bool encoded = left ? outer.columns[c]->is_encoded() : from.is_encoded();
+    const bool left = c < outer.columns.size();
+    const bool encoded = left ? outer.columns[c]->is_encoded() : from.is_encoded();
     auto column = std::make_shared<sql::Column>(encoded ? sql::Column::encoded(from.type()) : sql::Column(from.type()));
-    for (std::size_t i = 0; i < pairs.rows; ++i) column->append_from(from, i);
+    std::size_t pair = 0;
     for (std::size_t row = 0; row < outer.rows; ++row) {
-      if (matched[row]) continue;
+      const bool is_matched = pair < outer_of_pairs.size() && outer_of_pairs[pair] == row;
+      for (; pair < outer_of_pairs.size() && outer_of_pairs[pair] == row; ++pair) column->append_from(from, pair);
+      if (is_matched) continue;
       if (left) column->append_from(*outer.columns[c], row);
       else column->append_null();
     }
     // Views point into the memory of both sources.
     column->keep_alive(pairs.columns[c]);
     if (left) column->keep_alive(outer.columns[c]);
-    result.rows = column->size();
     result.columns.push_back(std::move(column));
   }
-  if (result.columns.empty()) result.rows = pairs.rows + static_cast<std::size_t>(std::count(matched.begin(), matched.end(), 0));
+  const auto repeated = std::ranges::count_if(outer_of_pairs, [previous = std::optional<std::uint32_t>()](std::uint32_t row) mutable {
+    return std::exchange(previous, row) == row;
+  });
+  result.rows = outer.rows + static_cast<std::size_t>(repeated);
   return result;
 }
 
@@ -66,7 +76,9 @@ sql::Batch pair_up(planner::JoinKind kind, const sql::ExpressionPtr& residual, c
     }
     return outer.gather(found);
   }
-  return with_unmatched(outer, pairs.gather(kept), matched);
+  std::vector<std::uint32_t> outer_of_pairs;
+  for (const std::uint32_t pair : kept) outer_of_pairs.push_back(outer_rows[pair]);
+  return with_unmatched(outer, pairs.gather(kept), outer_of_pairs);
 }
 
 }  // namespace redquel::executor
