@@ -155,7 +155,8 @@ end
 -- Section reads: what a stricter transaction has read. By table: the counter; 'whole' if nothing may have changed, else these rows: how
 -- many, for each its fields (how many, names, values). KEYS: counter, rows.
 for _ = 1, number() do
-  local is_same, is_whole = (call('GET', keys[k]) or '') == argv[p], argv[p + 1] == 'whole'
+  -- (Definitions that change between 'precede' and 'follow' have moved counters themselves.)
+  local is_same, is_whole = mode == 'follow' or (call('GET', keys[k]) or '') == argv[p], argv[p + 1] == 'whole'
   p, k = p + 2, k + 1
   if is_whole and not is_same then return {'changed'} end
   for _ = 1, number() do
