@@ -4,6 +4,8 @@
 
 #include <map>
 #include <mutex>
+#include <string>
+#include <tuple>
 
 #include "sql/error.h"
 #include "sql/functions/array_kernels.h"
@@ -183,11 +185,23 @@ std::unique_ptr<RowSource> unnest(std::span<const Datum> arguments, const Evalua
   return std::make_unique<Ranges>(range_in(multirange), std::move(set));
 }
 
-/// Constructors of one range type and its multirange type, named as they are.
-void add_constructors(Oid range, std::vector<ScalarFunction>& table) {
-  const Type type{range}, subtype = range_subtype(range), over{multirange_over(range)};
+/// A range type and its multirange type, as their constructors need them. The functions look at the names.
+struct ConstructedRange {
+  Type range, multirange, subtype;
+  std::string name, multirange_name;
+
+  explicit ConstructedRange(Oid oid)
+      : range{oid}, multirange{multirange_over(oid)}, subtype(range_subtype(oid)), name(type_info(oid).name), multirange_name(type_info(multirange.oid).name) {}
+  auto key() const { return std::tie(range.oid, multirange.oid, subtype.oid, name, multirange_name); }
+  bool operator<(const ConstructedRange& other) const { return key() < other.key(); }
+};
+
+/// Constructors of one range type and its multirange type, named as they are. `of` outlives them.
+void add_constructors(const ConstructedRange& of, std::vector<ScalarFunction>& table) {
+  const Type type = of.range, subtype = of.subtype, over = of.multirange;
   const auto add = [&](Type made, std::initializer_list<Type> arguments, Kernel kernel, bool strict, bool variadic = false) {
-    table.push_back(column_function(type_info(made.oid).name, arguments, made, kernel, Volatility::kImmutable, strict, variadic));
+    const std::string_view name = made == type ? of.name : of.multirange_name;
+    table.push_back(column_function(name, arguments, made, kernel, Volatility::kImmutable, strict, variadic));
   };
   add(type, {subtype, subtype}, construct_range, false);
   add(type, {subtype, subtype, kText}, construct_range, false);
@@ -215,14 +229,15 @@ std::span<const ScalarFunction* const> range_constructors(Oid type) {
     std::vector<ScalarFunction> functions;
     std::vector<const ScalarFunction*> of_range, of_multirange;
   };
+  // By definition: plans keep functions for longer than their snapshot lives, and databases may have other types with the same oid.
   static std::mutex mutex;
-  static std::map<Oid, Known> known;
+  static std::map<ConstructedRange, Known> known;
   const Oid range = range_of(type);
   const std::lock_guard lock(mutex);
-  const auto [entry, is_new] = known.try_emplace(range);
+  const auto [entry, is_new] = known.try_emplace(ConstructedRange(range));
   Known& made = entry->second;
   if (is_new) {
-    add_constructors(range, made.functions);
+    add_constructors(entry->first, made.functions);
     for (const ScalarFunction& function : made.functions) (function.result == range ? made.of_range : made.of_multirange).push_back(&function);
   }
   return type == range ? made.of_range : made.of_multirange;
@@ -240,7 +255,11 @@ std::vector<ScalarFunction> range_functions() {
   const auto add = [&](std::string_view name, std::initializer_list<Type> arguments, Type result, Kernel kernel, bool strict) {
     table.push_back(column_function(name, arguments, result, kernel, kImmutable, strict));
   };
-  for (const Oid oid : all_range_types()) add_constructors(oid, table);
+  static const std::vector<ConstructedRange> built_in = [] {
+    const std::vector<Oid> types = all_range_types();
+    return std::vector<ConstructedRange>(types.begin(), types.end());
+  }();
+  for (const ConstructedRange& range : built_in) add_constructors(range, table);
   for (const Type type : {range, multirange}) {
     add("lower", {type}, element, bound_value<Side::kLower>, true);
     add("upper", {type}, element, bound_value<Side::kUpper>, true);
