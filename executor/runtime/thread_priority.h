@@ -14,5 +14,7 @@ void request_slice(std::chrono::microseconds length);
 
 /// The slice of threads that serve many sessions: they wait for each other often and do little each time.
 inline constexpr std::chrono::microseconds kServiceSlice{200};
+/// The slice of threads of low priority: a short one would let them run sooner.
+inline constexpr std::chrono::microseconds kSharedWorkSlice{3000};
 
 }  // namespace redquel::executor

@@ -171,7 +171,7 @@ std::function<void()> WorkerPool::next_task() {
 
 void WorkerPool::work() {
   lower_priority();
-  request_slice(kServiceSlice);
+  request_slice(kSharedWorkSlice);
   while (const std::function<void()> task = next_task()) task();
 }
 
