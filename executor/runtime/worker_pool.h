@@ -45,8 +45,8 @@ class WorkerPool {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
 
-    /// Does the work to its end in the pool's threads. A pool without threads does it in the caller's thread, in turns. Returns only when no thread
-    /// works any more, also if the statement is cancelled or the work throws. Throws the exception of the work.
+    /// Does the work to its end in the pool's threads. A pool without threads does it in the caller's thread, in turns. All threads have ended
+    /// their part when it returns or throws, also if the statement is cancelled. Throws the exception of the work.
     asio::awaitable<void> run(SharedWork& work);
 
    private:

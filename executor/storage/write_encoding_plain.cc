@@ -228,7 +228,7 @@ void WriteEncoding::write_plain_locks() {
   put(Word());
 }
 
-/// As write_plain_locks(), with the modes of the locks that the commit takes.
+/// Writes the section "prepared locks": the words of write_plain_locks(), and the modes of the locks that the commit takes.
 void WriteEncoding::write_plain_prepared_locks() {
   const std::vector<PlainLocks> tables = plain_locks();
   write_plain_leases(tables);
