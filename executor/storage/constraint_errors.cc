@@ -161,6 +161,9 @@ SqlError check_option_violation(const sql::TableDef& table, std::string_view vie
 
 SqlError policy_violation(const sql::TableDef& table, const planner::PolicyCheck& check) {
   using Row = planner::PolicyCheck::Row;
+  if (!check.view.empty()) {
+    return SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("conflicting row is not visible through view \"{}\"", check.view));
+  }
   const std::string name = check.policy.empty() ? "" : fmt::format(" \"{}\"", check.policy);
   return SqlError(sqlstate::kInsufficientPrivilege,
                   fmt::format("{} row violates row-level security policy{}{} for table \"{}\"", check.row == Row::kTarget ? "target" : "new", name,
