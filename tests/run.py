@@ -59,7 +59,7 @@ def arguments():
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds that one answer may take (default: %(default)s)")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds that one wire, client or fault test may take")
     parser.add_argument("--shown", type=int, default=10, help="failures printed per file (default: %(default)s)")
-    parser.add_argument("--long", action="store_true", help="tests of long values and of the model in full: minutes and gigabytes")
+    parser.add_argument("--long", action="store_true", help="tests of long values, of the model and of histories in full: hours and gigabytes")
     parser.add_argument("--seed", type=int, default=None, help="of random tests; printed")
     chosen = parser.parse_args()
     if chosen.long:
