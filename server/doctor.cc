@@ -13,6 +13,7 @@
 #include "executor/redis/server_info.h"
 #include "executor/runtime/random_version.h"
 #include "executor/storage/catalog_store.h"
+#include "executor/storage/databases.h"
 #include "executor/storage/role_store.h"
 #include "executor/storage/stored_format.h"
 #include "server/redis_check.h"
@@ -27,6 +28,8 @@ namespace {
 
 /// The share of the memory limit from which on a warning is given.
 constexpr double kMuchMemory = 0.9;
+/// The number of empty logical databases from which on a warning is given.
+constexpr std::int64_t kFewDatabases = 2;
 
 class Findings {
  public:
@@ -158,6 +161,13 @@ asio::awaitable<void> examine_databases(executor::RedisPool& pool, Findings& fin
     }
     if (reason) findings.error(fmt::format("database \"{}\" (number {}): {}", name, number, *reason));
   }
+  if (pool.slots()) co_return;  // a cluster has one
+  const int home = pool.default_database();
+  const executor::LogicalDatabases counted = co_await executor::count_logical_databases(pool.shared(home), home);
+  if (counted.free > kFewDatabases) co_return;
+  findings.warning(fmt::format("{} of {} logical databases are used; each CREATE DATABASE needs an empty one",
+                               counted.all - counted.free, counted.all),
+                   executor::more_databases_hint(counted.all));
 }
 
 /// Examines at which masters of a cluster the tables lie.

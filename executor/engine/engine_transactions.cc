@@ -80,7 +80,7 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
       definitions = transaction->catalog()->snapshot();
       session.known_types->types = definitions->user_types;  // of its rows
     }
-    options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions));
+    options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions), session.settings);
     if (catalog_) apply_on_commit(session, *catalog_, *transaction);
     const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout, session.backend_pid};
     MappedPlace place{access_, database_, version};

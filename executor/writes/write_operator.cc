@@ -44,7 +44,7 @@ std::shared_ptr<ForeignKeyChecks> foreign_key_checks(const ExecutionContext& con
   const std::shared_ptr<Transaction>& transaction = context.transaction();
   ForeignKeyChecks::IsDeferred is_deferred;
   if (transaction) is_deferred = [transaction](const sql::ForeignKeyDef& key) { return transaction->constraint_times().is_deferred(key); };
-  return std::make_shared<ForeignKeyChecks>(context.catalog(), std::move(is_deferred));
+  return std::make_shared<ForeignKeyChecks>(context.catalog(), *context.evaluation().settings, std::move(is_deferred));
 }
 
 WriteOptions write_options(ExecutionContext& context, const sql::TableDef& table, const planner::PhysicalPlan& source) {

@@ -51,7 +51,8 @@ class OpenTransactionTest : public ::testing::Test {
   }
   std::string commit() {
     WriteOptions options;
-    options.foreign_keys = std::make_shared<ForeignKeyChecks>(catalog(), [](const sql::ForeignKeyDef&) { return false; });
+    options.foreign_keys = std::make_shared<ForeignKeyChecks>(catalog(), sql::SessionSettings{},
+                                                              [](const sql::ForeignKeyDef&) { return false; });
     CommitTrace trace;
     try {
       run_coroutine(loop_, commit_changes(redis_, transaction_, std::move(options), 2000, {}, random_, MappedPlace{access_, 0, "1"}, trace));
