@@ -553,10 +553,9 @@ PackedColumn::Values ColumnPacker::pack_texts() {
   std::vector<std::uint16_t> codes;
   codes.reserve(size_);
   PackedColumn::Dictionary dictionary;
-  const auto is_null = [&](std::size_t row) { return (nulls_[row / 64] >> (row % 64) & 1) != 0; };
   for (std::size_t row = 0; row < size_; ++row) {
-    if (is_null(row)) {
-      codes.push_back(0);
+    if ((nulls_[row / 64] >> (row % 64) & 1) != 0) {
+      codes.push_back(kMostCodes);  // above those of all texts
       continue;
     }
     const auto [found, is_new] = numbers.emplace(between(texts_.ends, texts_.texts, row), static_cast<std::uint32_t>(numbers.size()));
@@ -576,7 +575,8 @@ PackedColumn::Values ColumnPacker::pack_texts() {
   dictionary.ends.push_back(static_cast<std::uint32_t>(dictionary.texts.size()));
   dictionary.width = dictionary.ends.size() <= 256 ? 1 : 2;
   dictionary.codes.reserve(size_ * dictionary.width);
-  for (std::size_t row = 0; row < size_; ++row) append_bytes(dictionary.codes, is_null(row) ? dictionary.null_code() : codes[row], dictionary.width);
+  const std::uint32_t null = dictionary.null_code();
+  for (const auto code : codes) append_bytes(dictionary.codes, std::min<std::uint32_t>(code, null), dictionary.width);
   dictionary.texts.shrink_to_fit();
   dictionary.ends.shrink_to_fit();
   return dictionary;

@@ -26,7 +26,8 @@ struct PackedIntegers {
 
   std::int64_t value(std::size_t row) const;
 };
-/// Codes of 1 or 2 bytes; code c is the text between ends[c - 1] and ends[c]. Each text is that of a row. NULL has the last code, and no text.
+/// Codes of 1 or 2 bytes; code c is the text between ends[c - 1] and ends[c]. Each text is that of a row. NULL has the
+/// last code, and no text.
 struct PackedDictionary {
   std::uint8_t width = 1;
   std::vector<std::uint8_t> codes;

@@ -12,9 +12,10 @@ namespace redquel::executor {
 
 namespace {
 
-/// The rows of a left join in the order of the outer rows: its pairs, and NULLs on the right where a row has none. `outer_of_pairs`: the outer row
-/// of each pair, ascending. `inner`: the right columns of the pairs.
-sql::Batch with_unmatched(const sql::Batch& outer, std::span<const std::uint32_t> outer_of_pairs, const sql::Batch& inner) {
+/// Returns the rows of a left join in the order of the outer rows: its pairs, and NULLs on the right where a row has none.
+/// `outer_of_pairs`: the outer row of each pair, ascending. `inner`: the right columns of the pairs.
+sql::Batch with_unmatched(const sql::Batch& outer, std::span<const std::uint32_t> outer_of_pairs,
+                          const sql::Batch& inner) {
   std::vector<std::uint32_t> outer_rows, places;  // `places`: of the pairs
   std::size_t pair = 0;
   for (std::uint32_t row = 0; row < outer.rows; ++row) {

@@ -40,7 +40,8 @@ void keep_between(const std::vector<std::uint8_t>& bytes, std::uint64_t lower, s
 }
 
 /// Returns the codes that rows have: a function never sees a value that no row has.
-std::vector<std::uint32_t> used_codes(const PackedColumn& column, const PackedDictionary& dictionary, const RowNumbers& rows) {
+std::vector<std::uint32_t> used_codes(const PackedColumn& column, const PackedDictionary& dictionary,
+                                      const RowNumbers& rows) {
   std::vector<std::uint8_t> is_used(dictionary.ends.size());
   if (rows.size() == column.size()) {
     std::ranges::fill(is_used, 1);

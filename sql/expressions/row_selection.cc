@@ -87,7 +87,8 @@ const ColumnPtr& RowSelection::column(std::uint32_t position) {
 
 Column assembled(Type type, std::size_t size, std::span<const Piece> pieces) {
   if (std::ranges::any_of(pieces, is_encoded)) {
-    return std::ranges::all_of(pieces, is_encoded) ? assembled_texts(type, size, pieces) : assembled(type, size, decoded(pieces));
+    if (std::ranges::all_of(pieces, is_encoded)) return assembled_texts(type, size, pieces);
+    return assembled(type, size, decoded(pieces));
   }
   switch (storage_of(type)) {
     case Storage::kBool:
