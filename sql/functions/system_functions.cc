@@ -14,6 +14,7 @@
 #include "sql/name_errors.h"
 #include "sql/session_hooks.h"
 #include "sql/sqlstate.h"
+#include "sql/types/byte_text.h"
 #include "sql/types/datetime.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/type_oids.h"
@@ -92,11 +93,7 @@ std::int64_t transaction_id(Context context) { return context.transaction_timest
 void name_with_oid(Text name, std::int32_t oid, std::string& out) {
   constexpr std::size_t kMaxNameLength = 63;
   const std::string suffix = "_" + std::to_string(static_cast<Oid>(oid));
-  std::size_t length = std::min(name.size(), kMaxNameLength - suffix.size());
-  if (length < name.size()) {
-    while (length > 0 && (static_cast<unsigned char>(name[length]) & 0xC0) == 0x80) --length;  // not inside a character
-  }
-  out = std::string(name.substr(0, length)) + suffix;
+  out = std::string(utf8_clip(name, kMaxNameLength - suffix.size())) + suffix;
 }
 
 /// Before any transaction of this process.

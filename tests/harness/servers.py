@@ -292,10 +292,22 @@ class Redquel:
 
 
 class Look(Redquel):
-    """`redquel look` at a Redis of the harness."""
+    """`redquel look` at a Redis of the harness. It has started when its discovery has ended, unless `waits` is false."""
+
+    def __init__(self, *arguments, waits=True, **keywords):
+        super().__init__(*arguments, **keywords)
+        self.waits = waits
 
     def words(self):
         return ["look", self.redis.url]
+
+    def start(self):
+        options = list(self.options)
+        has_definitions = "--catalog" in options and os.path.exists(options[options.index("--catalog") + 1])
+        super().start()
+        if self.waits and not has_definitions:
+            self.process.wait_for_line("discovery has (ended|failed)")
+        return self
 
 
 def sharing_redis(make_redis, make_server, count=1, redis_options=(), **limits):
