@@ -474,7 +474,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
       if (checked.status != WriteStatus::kApplied) throw serialization_failure("update");
     }
     trace = {CommitTrace::Kind::kNone};
-    co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows, deadline);
+    co_await commit_in_chunks(redis, database, transaction, std::move(chunk_options), script_rows, deadline);
     co_return;
   }
   WriteStatus status = WriteStatus::kApplied;

@@ -220,7 +220,7 @@ asio::awaitable<void> WriteOperator::put_aside() {
 
 asio::awaitable<void> WriteOperator::begin_journal() {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  journaled_ = std::make_unique<JournaledUnit>(executor, context_.redis());
+  journaled_ = std::make_unique<JournaledUnit>(executor, context_.redis(), context_.database);
   std::vector<std::shared_ptr<const sql::TableDef>> tables{table_};
   if (actions_) {
     for (const TableChangesPtr& changes : actions_->changes()) {
