@@ -35,6 +35,7 @@ struct LockConflict;
 class KnownKeys;
 class ReadChecks;
 class SeenCommits;
+class StatementKeys;
 class Transaction;
 struct TableChanges;
 
@@ -79,6 +80,8 @@ struct SessionServices {
   std::function<asio::awaitable<std::vector<sql::Batch>>(FunctionInvocation)> run_function;
   /// Waits, with the session's limits, until the conflicting lock is released.
   std::function<asio::awaitable<void>(LockConflict)> wait_for_lock;
+  /// Waits a moment after a race against other writers was lost so many times.
+  std::function<asio::awaitable<void>(int times)> pause;
   /// Called if the catalog has moved during a read. Returns true if the plan's tables are unchanged, so that the statement may continue.
   /// Empty: false.
   std::function<asio::awaitable<bool>()> tables_hold;
@@ -176,6 +179,8 @@ class ExecutionContext : public SessionServices, public RunBounds, public Engine
   void freeze_changes();
   /// Members of the table's rows that such a statement has updated or deleted; null: the statement writes in one place only.
   std::shared_ptr<KnownKeys> changed_rows(sql::Oid table);
+  /// Returns true if the statement writes in several places.
+  bool writes_in_places() const { return frozen_changes_.has_value(); }
   /// The recorder of rows found by key; null: lookups are not recorded.
   ReadChecks* reads() const { return reads_; }
   void set_reads(ReadChecks* reads) { reads_ = reads; }
@@ -193,6 +198,8 @@ class ExecutionContext : public SessionServices, public RunBounds, public Engine
   /// The rows that the shared scans of a number read, while a share of this number runs.
   std::unordered_map<std::uint32_t, SharedRows*> shared_rows;
   std::shared_ptr<MemoryRun> memory;             // the copies that the run reads; null: none
+  std::shared_ptr<StatementKeys>
+      statement_keys;  // of a statement that writes in several places; null: each write looks at its own
 
  private:
   bool is_of_known_catalog(const Replies& replies) const;

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/cancellation_state.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <list>
 
@@ -14,6 +12,7 @@
 #include "executor/redis/wrong_type.h"
 #include "executor/roles/hidden_values.h"
 #include "executor/runtime/clock.h"
+#include "executor/runtime/rest.h"
 #include "executor/runtime/session_context.h"
 #include "executor/statements/make_operator.h"
 #include "executor/statements/plan_log.h"
@@ -30,6 +29,7 @@
 #include "executor/tables/scan_budget.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/increments.h"
+#include "executor/writes/statement_keys.h"
 #include "sql/functions/object_names.h"
 #include "sql/privileges/row_security.h"
 #include "sql/sqlstate.h"
@@ -261,6 +261,7 @@ class QueryRun {
     ExecutionContext& context = attempt.context.emplace(engine_.shared(), engine_.bulk(), catalog_, std::move(evaluation), make_operator);
     context.set_transaction(transaction_);
     if (policy.is_compound) context.freeze_changes();
+    if (planned.is_compound_write) context.statement_keys = std::make_shared<StatementKeys>(context);
     context.sequences = &session_.sequences;
     context.advisory = [this](sql::AdvisoryRequest request, std::int64_t key) { return engine_.advisory_lock(session_, request, key); };
     context.run_function = [this](FunctionInvocation invocation) { return call_function(std::move(invocation)); };
@@ -269,6 +270,7 @@ class QueryRun {
     };
     context.tables_hold = [this] { return tables_hold(); };
     context.wait_for_lock = [this](LockConflict blocker) { return wait(std::move(blocker)); };
+    context.pause = [this](int times) { return pause(times); };
     context.work_mem = session_.work_mem, context.temporary_space = session_.temporary_space, context.account = session_.account;
     context.max_written_rows = engine_.limits().script_rows;
     context.cheapness = &engine_.cheapness(), context.callable_commands = &engine_.callable_commands();
@@ -380,6 +382,7 @@ class QueryRun {
         co_return take_held();
       }
     }
+    if (attempt_->context->statement_keys) co_await attempt_->context->statement_keys->finish();
     bool reads_again = false;
     if (attempt_->policy.is_strict && !co_await reads_hold()) {
       // No effect of this statement is visible yet; its writes belong to the transaction already.
@@ -463,11 +466,6 @@ class QueryRun {
 
   /// The more bad runs there were, the longer: up to 13 ms.
   asio::awaitable<void> pause(int times) { return rest(std::uniform_int_distribution<int>(50, 200 << std::min(times, 6))(engine_.random())); }
-
-  static asio::awaitable<void> rest(std::int64_t microseconds) {
-    asio::steady_timer timer(co_await asio::this_coro::executor, std::chrono::microseconds(microseconds));
-    co_await timer.async_wait(asio::use_awaitable);
-  }
 
   std::optional<sql::Batch> take_held() {
     sql::Batch batch = std::move(held_.front());

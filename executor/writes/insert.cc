@@ -78,7 +78,7 @@ class InsertOperator final : public WriteOperator {
     if (insert_.table->has_hidden_key() && !insert_.table->is_mapped()) co_await add_hidden_keys(rows);
     std::size_t first = next_ordinal();
     for (const auto& row : rows) {
-      if (!insert_mapped_row(row, conflict_)) unit_.insert_row(insert_.table, row, conflict_);
+      if (!insert_mapped_row(row, conflict_)) add_to_unit(row, conflict_);
     }
     inserted_ += rows.size();
     if (!insert_.has_returning && !conflict_.skip) co_return;

@@ -1,5 +1,5 @@
-// SELECT … FOR UPDATE and its relatives. If a row has changed between its read and its lock, the whole statement runs again and keeps its
-// locks: it then sees the newest version, in joins too.
+// SELECT … FOR UPDATE and its relatives. If a row has changed between its read and its lock, the conditions are
+// evaluated again over its newest version (RowRecheck).
 
 #include <fmt/format.h>
 
@@ -12,6 +12,7 @@
 #include "executor/transaction/row_locks.h"
 #include "executor/transaction/transaction.h"
 #include "executor/writes/returned_rows.h"
+#include "executor/writes/row_recheck.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
 #include "sql/sqlstate.h"
@@ -30,6 +31,12 @@ class LockRowsOperator final : public Operator {
       tables_.emplace_back(mark.table, mark.lock, mark.numbers);
       skips_ = skips_ || mark.lock.wait == planner::RowLock::Wait::kSkipLocked;
     }
+    if (!plan.recheck.bound || !context.allows_increments) return;
+    std::vector<RowRecheck::Target> targets;
+    for (const Mark& mark : plan.marks)
+      targets.push_back(
+          {mark.table, mark.positions, mark.numbers, mark.lock.strength == planner::RowLock::Strength::kKeyShare});
+    recheck_.emplace(plan.recheck, std::move(targets), context);
   }
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
@@ -47,9 +54,8 @@ class LockRowsOperator final : public Operator {
         first_ = 0;
         if (!pending_) break;
       }
-      const std::vector<RowNumber> locked = co_await lock_some();
-      if (wanted_) *wanted_ -= locked.size();
-      if (!locked.empty() && !must_look_again_) locked_.push_back(pending_->gather(locked));
+      const std::size_t locked = co_await lock_some();
+      if (wanted_) *wanted_ -= std::min(*wanted_, locked);
     }
     if (must_look_again_) throw WriteConflict{};
     input_.reset();
@@ -67,8 +73,37 @@ class LockRowsOperator final : public Operator {
     return count;
   }
 
-  /// Locks as many of the pending rows as one script takes.
-  asio::awaitable<std::vector<RowNumber>> lock_some() {
+  /// Adds the rows of a script's answer to the locked ones, the changed ones in their newest versions. Returns their
+  /// number.
+  asio::awaitable<std::size_t> take(const std::string& states) {
+    if (states.find_first_of("cg") != std::string::npos && (!recheck_ || !recheck_->is_possible()))
+      throw WriteConflict{};
+    std::vector<sql::Batch> taken;
+    std::vector<RowNumber> same;
+    const auto put_same = [&] {
+      if (!same.empty()) taken.push_back(pending_->gather(same));
+      same.clear();
+    };
+    for (std::size_t row = 0; row < states.size(); ++row) {
+      const auto number = static_cast<RowNumber>(first_ + row);
+      if (states[row] == 'l') same.push_back(number);
+      if (states[row] != 'c') continue;
+      put_same();
+      const sql::Batch changed = pending_->gather({&number, 1});
+      for (sql::Batch& renewed : co_await recheck_->renewed(changed, counters_.get()))
+        taken.push_back(std::move(renewed));
+    }
+    put_same();
+    std::size_t count = 0;
+    for (const sql::Batch& batch : taken) {
+      count += batch.rows;
+      if (!must_look_again_) locked_.push_back(batch);
+    }
+    co_return count;
+  }
+
+  /// Locks as many of the pending rows as one script takes. Returns the number of those that it gives.
+  asio::awaitable<std::size_t> lock_some() {
     std::size_t count = std::min(pending_->rows - first_, context_.limits.script_rows);
     // Only locked rows are passed over: without SKIP LOCKED no more are looked at than are wanted.
     if (wanted_ && !skips_) count = std::min(count, *wanted_);
@@ -91,12 +126,8 @@ class LockRowsOperator final : public Operator {
       const std::string& name = tables_[*answer.not_waited_for].table().name;
       throw sql::SqlError(sqlstate::kLockNotAvailable, fmt::format("could not obtain lock on row in relation \"{}\"", name));
     }
-    if (answer.states.find_first_of("cg") != std::string::npos) throw WriteConflict{};
-    std::vector<RowNumber> locked;
-    for (std::size_t row = 0; row < answer.states.size(); ++row) {
-      if (answer.states[row] == 'l') locked.push_back(static_cast<RowNumber>(first_ + row));
-    }
     must_look_again_ = must_look_again_ || mapped_locks(held) != held_before;
+    const std::size_t locked = co_await take(answer.states);
     if (answer.conflict) {
       first_ += answer.states.size();
       co_await context_.wait_for_lock(*answer.conflict);
@@ -111,6 +142,7 @@ class LockRowsOperator final : public Operator {
   OperatorPtr input_;
   ExecutionContext& context_;
   NodeCounters counters_;
+  std::optional<RowRecheck> recheck_;  // none: the statement runs again
   bool skips_ = false, must_look_again_ = false;
   std::optional<std::size_t> wanted_;  // rows that are still to be locked
   std::optional<sql::Batch> pending_;

@@ -26,6 +26,7 @@ class MergeOperator final : public WriteOperator {
     presence_ = merge.old_row[table_.has_hidden_key() ? table_.columns.size() : table_.position(table_.primary_key[0])];
     for (std::size_t i = 0; i < table_.columns.size(); ++i) columns_.push_back(i);
     note_read_columns(merge.old_row);
+    recheck_rows(merge.recheck, merge.old_row);
     may_pass_on_references();
   }
 

@@ -10,6 +10,7 @@
 #include "executor/transaction/transaction.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -61,14 +62,33 @@ bool ReferentialActions::add(const TablePtr& table, std::span<const sql::Datum> 
     row.current = std::make_shared<const Row>(new_row->begin(), new_row->end());
     only_gives_up_ = false;
   }
-  log.append(std::move(member), std::move(row));
+  const ChangeLog::Position position = log.append(std::move(member), std::move(row));
+  const std::size_t order = next_order_++;
+  const bool follows = !of.orders.empty() && of.orders.back().second + (position - of.orders.back().first) == order;
+  if (!follows) of.orders.emplace_back(position, order);
   of.has_updates |= new_row.has_value();
   return true;
+}
+
+std::size_t ReferentialActions::order_of(const Changed& of, ChangeLog::Position position) {
+  if (position >= of.by_statement) return of.orders_of_actions[position - of.by_statement];
+  const auto next =
+      std::ranges::upper_bound(of.orders, position, {}, &std::pair<ChangeLog::Position, std::size_t>::first);
+  const auto& [first, order] = *std::prev(next);
+  return order + (position - first);
+}
+
+void ReferentialActions::note_insert(const TablePtr& table, std::span<const sql::Datum> row) {
+  const bool is_acted_on = std::ranges::any_of(table->foreign_keys, [](const sql::ForeignKeyDef& key) {
+    return is_action(key.on_delete) || is_action(key.on_update);
+  });
+  if (is_acted_on) inserted_[changed(table).table->oid].insert_or_assign(member_of(*table, row), next_order_++);
 }
 
 bool ReferentialActions::insert(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict) {
   auto values = std::make_shared<const Row>(row.begin(), row.end());
   if (!note_new_row(table, *values, new_rows_.size())) return false;
+  new_rows_table_ = table;
   new_rows_.push_back({std::move(values), conflict});
   return true;
 }
@@ -131,7 +151,25 @@ bool ReferentialActions::only_gives_up(const TablePtr& table, const Row& before,
          std::ranges::none_of(keys->second, is_taken);
 }
 
-asio::awaitable<void> ReferentialActions::run(const sql::TableDef& table, ExecutionCounters* counters) {
+void ReferentialActions::add_actions_to(WriteUnit& unit) const {
+  for (const auto& [oid, of] : changed_) {
+    const ChangeLog::Position end = of.log->size();
+    for (ChangeLog::Position position = of.by_statement; position < end; ++position) {
+      const ChangeLog::VersionPtr version = of.log->at(position);
+      if (!of.log->is_newest(position, *version, end)) continue;
+      ChangeLog::Position before = version->before;
+      while (before != ChangeLog::kNone && before >= of.by_statement) before = of.log->at(before)->before;
+      const RowValues old_row = before == ChangeLog::kNone ? version->row.stored : of.log->at(before)->row.current;
+      if (version->row.current) {
+        unit.update_row(of.table, *old_row, *version->row.current);
+      } else {
+        unit.delete_row(of.table, *old_row);
+      }
+    }
+  }
+}
+
+asio::awaitable<void> ReferentialActions::run(ExecutionCounters* counters) {
   for (auto& [oid, of] : changed_) of.by_statement = of.log->size();
   while (true) {
     const auto waiting = std::ranges::find_if(changed_, [](const auto& entry) { return entry.second.handled < entry.second.log->size(); });
@@ -140,7 +178,7 @@ asio::awaitable<void> ReferentialActions::run(const sql::TableDef& table, Execut
     co_await follow(reaches, counters);
   }
   co_await complete_rows();
-  complete_new_rows(table);
+  complete_new_rows();
 }
 
 std::vector<ReferentialActions::Reach> ReferentialActions::next_reaches(Changed& of) {
@@ -150,12 +188,13 @@ std::vector<ReferentialActions::Reach> ReferentialActions::next_reaches(Changed&
   for (; of.handled < of.log->size() && reaches.size() < kEventsAtOnce; ++of.handled) {
     const ChangeLog::VersionPtr version = of.log->at(of.handled);
     const Event event{version->before == ChangeLog::kNone ? version->row.stored : of.log->at(version->before)->row.current, version->row.current};
-    add_reaches(keys, event, of.handled, reaches);
+    add_reaches(keys, event, order_of(of, of.handled), reaches);
   }
   return reaches;
 }
 
-void ReferentialActions::add_reaches(const std::vector<ForeignKeyPtr>& keys, const Event& event, ChangeLog::Position at, std::vector<Reach>& reaches) {
+void ReferentialActions::add_reaches(const std::vector<ForeignKeyPtr>& keys, const Event& event, std::size_t order,
+                                     std::vector<Reach>& reaches) {
   for (const ForeignKeyPtr& key : keys) {
     const auto before = key->own_place(*event.before);
     if (!before) continue;
@@ -164,7 +203,7 @@ void ReferentialActions::add_reaches(const std::vector<ForeignKeyPtr>& keys, con
       if (after && after->id() == before->id()) continue;
     }
     if (!is_action(event.after ? key->definition().on_update : key->definition().on_delete)) continue;
-    if (auto set = key->set_of_references(*event.before)) reaches.push_back({key, event, at, *std::move(set)});
+    if (auto set = key->set_of_references(*event.before)) reaches.push_back({key, event, order, *std::move(set)});
   }
 }
 
@@ -237,27 +276,47 @@ void ReferentialActions::act_on_new_rows(const Reach& reach) {
     of.row = goes ? nullptr : std::make_shared<const Row>(acted_on(*reach.key, reach.event, *before));
     of.is_acted_on = true;
     if (of.row) note_new_row(reach.key->referencing(), *of.row, number);
-    add_reaches(keys_to(reach.key->referencing()), {before, of.row}, reach.at, reaches_of_new_rows_);
+    add_reaches(keys_to(reach.key->referencing()), {before, of.row}, reach.order, reaches_of_new_rows_);
   }
 }
 
 std::vector<ReferentialActions::Reached> ReferentialActions::arrived(const Reach& reach) {
   std::vector<Reached> reached;
+  // A row that the statement changed before is refused, unless its check waits.
+  const bool is_refused = is_checked(*reach.key);
   const std::shared_ptr<Transaction> transaction = context_.transaction();
-  if (transaction) {
-    if (const RowBuffer::References* changed = transaction->buffer().references(reach.set)) {
-      for (const std::string& member : changed->arrived) reached.push_back({&reach, member});
+  const RowBuffer::References* references = transaction ? transaction->buffer().references(reach.set) : nullptr;
+  if (references != nullptr) {
+    const Changed& of = changed(reach.key->referencing());
+    const auto inserted = inserted_.find(of.table->oid);
+    for (const std::string& member : references->arrived) {
+      if (over_buffer_ && of.log->find(member, of.by_statement)) continue;  // put there by the statement
+      const bool is_new =
+          inserted != inserted_.end() && inserted->second.contains(member) && !was_there(*reach.key, member);
+      if (!is_new || !is_refused || inserted->second.at(member) >= reach.order) reached.push_back({&reach, member});
     }
   }
   if (!put_) note_put_rows();
   const auto found = put_->find(reach.set);
   if (found == put_->end()) return reached;
-  // A row that the statement changed before is refused, unless its check waits.
-  const bool is_refused = is_checked(*reach.key);
   for (const Put& put : found->second) {
-    if (!is_refused || put.at >= reach.at) reached.push_back({&reach, put.member});
+    if (!is_refused || put.order >= reach.order) reached.push_back({&reach, put.member});
   }
   return reached;
+}
+
+/// Returns true if the transaction has inserted the row.
+bool ReferentialActions::is_own(const sql::TableDef& table, const ChangeLog::Version& version) const {
+  if (!context_.transaction()) return false;
+  const sql::TableDef& stored = table.parts.empty() ? table : *sql::part_of_row(table, *version.row.stored);
+  const std::optional<BufferedRow> row = context_.transaction()->buffer().find(stored.oid, version.member);
+  return row && !row->stored;
+}
+
+/// Returns true if the transaction had the row before the statement.
+bool ReferentialActions::was_there(const ForeignKey& key, const std::string& member) const {
+  const std::shared_ptr<const TableChanges> before = context_.changes(key.referencing()->oid);
+  return before && before->contains(member);
 }
 
 void ReferentialActions::note_put_rows() {
@@ -270,7 +329,9 @@ void ReferentialActions::note_put_rows() {
         const ChangeLog::VersionPtr version = of.log->at(position);
         if (!version->row.current) continue;
         const std::optional<std::string> set = key->own_set(*version->row.current);
-        if (set && set != key->own_set(*version->row.stored)) (*put_)[*set].push_back({position, version->member});
+        // PostgreSQL checks any change of a row that the transaction has inserted.
+        if (set && (set != key->own_set(*version->row.stored) || is_own(*of.table, *version)))
+          (*put_)[*set].push_back({order_of(of, position), version->member});
       }
     }
   }
@@ -315,6 +376,7 @@ asio::awaitable<void> ReferentialActions::act_on(std::vector<Reached> all, Execu
       RowValues after = goes ? nullptr : std::make_shared<const Row>(acted_on(*reach->key, reach->event, *before.current));
       if (after && only_gives_up_) only_gives_up_ = only_gives_up(of.table, *before.current, *after);
       of.log->append(member, {before.stored, std::move(after)});
+      of.orders_of_actions.push_back(reach->order);
     }
   }
 }
@@ -375,13 +437,13 @@ asio::awaitable<void> ReferentialActions::complete_rows() {
   }
 }
 
-void ReferentialActions::complete_new_rows(const sql::TableDef& table) {
+void ReferentialActions::complete_new_rows() {
   std::vector<RowValues> rows;
   for (const NewRow& of : new_rows_) {
     if (of.row && of.is_acted_on) rows.push_back(of.row);
   }
   if (rows.empty()) return;
-  rows = completed(table, rows);
+  rows = completed(*new_rows_table_, rows);
   auto next = rows.begin();
   for (NewRow& of : new_rows_) {
     if (of.row && of.is_acted_on) of.row = *next++;

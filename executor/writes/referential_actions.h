@@ -31,15 +31,19 @@ class ReferentialActions {
   /// Returns true if a change of the table can cause an action.
   static bool concern(const sql::CatalogSnapshot& catalog, const TablePtr& table);
 
-  explicit ReferentialActions(ExecutionContext& context) : context_(context) {}
+  /// `over_buffer`: the statement's changes are in the transaction's buffer when the actions run.
+  explicit ReferentialActions(ExecutionContext& context, bool over_buffer = false)
+      : context_(context), over_buffer_(over_buffer) {}
 
   /// A change by the statement; without `new_row` it deletes. False: the row was changed before.
   bool add(const TablePtr& table, std::span<const sql::Datum> old_row, std::optional<std::span<const sql::Datum>> new_row);
   /// Takes a new row of the statement's table if it refers to rows of that table by a key whose check waits for the commit, so that an
   /// action of this statement may change it. False: no action does.
   bool insert(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict);
-  /// Finds the rows that refer to what has changed, and what becomes of them. Throws 23502, 23514 of such rows. `table`: the statement's.
-  asio::awaitable<void> run(const sql::TableDef& table, ExecutionCounters* counters);
+  /// Notes when the statement inserted a row that is in the transaction's buffer.
+  void note_insert(const TablePtr& table, std::span<const sql::Datum> row);
+  /// Finds the rows that refer to what has changed, and what becomes of them. Throws 23502, 23514 of such rows.
+  asio::awaitable<void> run(ExecutionCounters* counters);
   /// A row that the statement inserts.
   struct NewRow {
     RowValues row;  // null: an action has deleted it
@@ -50,6 +54,8 @@ class ReferentialActions {
   const std::vector<NewRow>& new_rows() const { return new_rows_; }
   /// Table by table, each row as it was (`stored`) and as it becomes (`current`).
   std::vector<TableChangesPtr> changes() const;
+  /// Adds to a unit what the actions made of rows, as differences to what the statement had made of them.
+  void add_actions_to(WriteUnit& unit) const;
   /// Like changes(), in parts that are checked one by one: each table before those that it refers to. Nullopt if the order of rows may
   /// matter: a change refers to a row that another one brings, takes a value that another one leaves, or tables refer to each other in a
   /// circle.
@@ -63,6 +69,10 @@ class ReferentialActions {
     ChangeLog::Position by_statement = 0;  // the first so many
     ChangeLog::Position handled = 0;       // events
     bool has_updates = false;              // by the statement
+    /// When the statement made the first of a run of changes: (position, order). It made the others one after another.
+    std::vector<std::pair<ChangeLog::Position, std::size_t>> orders;
+    std::vector<std::size_t>
+        orders_of_actions;  // of the changes behind those: when the statement made the change that caused it
   };
   /// A row that other rows may refer to has become another, or none.
   struct Event {
@@ -72,7 +82,7 @@ class ReferentialActions {
   struct Reach {
     ForeignKeyPtr key;
     Event event;
-    ChangeLog::Position at;  // of the event among its table's changes
+    std::size_t order;  // of the statement's change that caused the event
     std::string set;
   };
   /// A row that may be in a reach's set.
@@ -88,7 +98,9 @@ class ReferentialActions {
   const std::vector<ForeignKeyPtr>& keys_to(const TablePtr& table);
   /// Some of the events that are not handled yet, of the table.
   std::vector<Reach> next_reaches(Changed& table);
-  void add_reaches(const std::vector<ForeignKeyPtr>& keys, const Event& event, ChangeLog::Position at, std::vector<Reach>& reaches);
+  void add_reaches(const std::vector<ForeignKeyPtr>& keys, const Event& event, std::size_t order,
+                   std::vector<Reach>& reaches);
+  static std::size_t order_of(const Changed& of, ChangeLog::Position position);
   bool is_checked(const ForeignKey& key) const;
   /// Notes the sets of references that the row comes into; false: none.
   bool note_new_row(const TablePtr& table, const Row& row, std::size_t number);
@@ -96,26 +108,33 @@ class ReferentialActions {
   asio::awaitable<void> follow(const std::vector<Reach>& reaches, ExecutionCounters* counters);
   /// Rows in the reach's set that Redis does not show there: the transaction has written them, or the statement itself.
   std::vector<Reached> arrived(const Reach& reach);
+  bool is_own(const sql::TableDef& table, const ChangeLog::Version& version) const;
+  bool was_there(const ForeignKey& key, const std::string& member) const;
   void note_put_rows();
   asio::awaitable<void> follow_large_set(const Reach& reach, ExecutionCounters* counters);
   asio::awaitable<void> act_on(std::vector<Reached> reached, ExecutionCounters* counters);
   Row acted_on(const ForeignKey& key, const Event& event, const Row& row) const;
   sql::Datum default_of(const sql::TableDef& table, std::size_t position) const;
   asio::awaitable<void> complete_rows();
-  void complete_new_rows(const sql::TableDef& table);
+  void complete_new_rows();
   /// The rows with their generated columns. Throws 23502, 23514.
   std::vector<RowValues> completed(const sql::TableDef& table, const std::vector<RowValues>& rows);
 
   ExecutionContext& context_;
+  const bool over_buffer_;
+  std::size_t next_order_ = 0;
   std::map<sql::Oid, Changed> changed_;
+  std::map<sql::Oid, std::unordered_map<std::string, std::size_t>>
+      inserted_;  // over the buffer: by table and member, the order
   std::map<sql::Oid, std::vector<ForeignKeyPtr>> keys_, own_keys_;
   bool only_gives_up_ = true;  // in any order of its parts, a row conflicts with none that is yet to change
-  /// A row that the statement has put into a set of references: its number among the table's changes, and member.
+  /// A row that the statement has put into a set of references: its order among the statement's changes, and member.
   struct Put {
-    ChangeLog::Position at;
+    std::size_t order;
     std::string member;
   };
   std::optional<std::unordered_map<std::string, std::vector<Put>>> put_;  // by set; filled by the first look
+  TablePtr new_rows_table_;
   std::vector<NewRow> new_rows_;
   std::unordered_map<std::string, std::vector<std::size_t>> new_rows_by_set_;  // also of sets that a row has left
   std::vector<Reach> reaches_of_new_rows_;  // set off by what became of them, not followed yet

@@ -48,6 +48,7 @@ class UpdateOperator final : public WriteOperator {
       : WriteOperator(node, update.table, update.source, context), update_(update) {
     if (changes_keys(update)) may_exchange_keys();
     note_read_columns(update.old_row);
+    recheck_rows(update.recheck, update.old_row);
     if (update.table->is_mapped()) {
       increments_ = mapped_increments(update);
     } else if (context.allows_increments) {
@@ -117,6 +118,7 @@ class DeleteOperator final : public WriteOperator {
   DeleteOperator(const planner::PhysicalNode& node, const planner::PhysicalDelete& removal, ExecutionContext& context)
       : WriteOperator(node, removal.table, removal.source, context), delete_(removal) {
     note_read_columns(removal.old_row);
+    recheck_rows(removal.recheck, removal.old_row);
   }
 
  private:

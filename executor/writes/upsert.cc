@@ -2,6 +2,8 @@
 #include <unordered_map>
 
 #include "executor/operators/sequence_evaluation.h"
+#include "executor/storage/foreign_key.h"
+#include "executor/storage/row_buffer.h"
 #include "executor/storage/sequences.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/transaction/row_locks.h"
@@ -64,7 +66,8 @@ class UpsertOperator final : public WriteOperator {
       const std::optional<std::string> key = key_of(rows[i]);
       const std::optional<bool> known = key ? touched_.find(*key) : std::nullopt;
       if (known.value_or(false)) throw second_time();
-      const bool exists = !source.columns[presence_]->is_null(i) && !known;
+      const bool is_free = is_free_again(rows[i], key);
+      const bool exists = !source.columns[presence_]->is_null(i) && !known && !is_free;
       if (!exists) {
         Row row = rows[i];
         if (table.has_hidden_key()) {
@@ -81,7 +84,7 @@ class UpsertOperator final : public WriteOperator {
       if (change == changes.end()) continue;  // WHERE said no
       Row new_row = change->second.new_row;
       if (table.has_hidden_key()) new_row.push_back(change->second.old_row.back());
-      update_row(change->second.old_row, new_row);
+      if (!update_row(change->second.old_row, new_row)) throw second_time();
       new_row.resize(table.columns.size());
       if (key) touched_.set(*key, false);
       if (const std::optional<std::string> new_key = key_of(new_row)) touched_.set(*new_key);
@@ -154,6 +157,40 @@ class UpsertOperator final : public WriteOperator {
       if (answer.conflict) throw LockedByOther{*answer.conflict};
       if (answer.states.find_first_of("cg") != std::string::npos) throw WriteConflict{};
     }
+  }
+
+  /// Returns true if another part of the statement has taken the key away from the row that the source has found.
+  /// Throws 21000 if it has given the key to a row.
+  bool is_free_again(const Row& row, const std::optional<std::string>& key) const {
+    if (!key || !context_.writes_in_places() || insert_.table->is_mapped()) return false;
+    const RowBuffer& buffer = context_.transaction()->buffer();
+    std::vector<sql::Datum> whole = row;
+    whole.resize(encoder_.width());
+    if (key_ == nullptr) {
+      const sql::TableDef& stored =
+          insert_.table->parts.empty() ? *insert_.table : *sql::part_of_row(*insert_.table, whole);
+      const std::optional<RowValues> changed = changed_by_others(stored.oid, member_of(stored, whole));
+      if (changed && *changed) throw second_time();
+      return changed.has_value();
+    }
+    Words words;
+    const RowImage image = encoder_.encode(whole, words);
+    const auto entry = RowEncoder::entry(words, image, static_cast<std::size_t>(key_ - encoder_.structures().data()));
+    const std::string_view uniques = RowEncoder::unique_key(*key_, entry);
+    const std::vector<std::string> owners = buffer.owners(uniques, entry.first);
+    for (const std::string& owner : owners) {
+      if (changed_by_others(encoder_.table().oid, owner)) throw second_time();
+    }
+    return owners.empty() && buffer.former_owner(uniques, entry.first).has_value();
+  }
+
+  /// Returns what other parts of the statement have made of the row, null if they have deleted it; nullopt: they have
+  /// not changed it.
+  std::optional<RowValues> changed_by_others(sql::Oid table, const std::string& member) const {
+    const TableChangesPtr now = context_.transaction()->buffer().changes(table), before = context_.changes(table);
+    const std::optional<ChangeLog::Position> position = now ? now->log->find(member, now->length) : std::nullopt;
+    if (!position || (before && *position < before->length)) return std::nullopt;
+    return now->log->at(*position)->row.current;
   }
 
   /// Returns the key under which two rows conflict; nullopt: there is none.

@@ -18,6 +18,7 @@
 #include "executor/writes/mapped_children.h"
 #include "executor/writes/mapped_ttl.h"
 #include "executor/writes/mapped_versions.h"
+#include "executor/writes/statement_keys.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/sqlstate.h"
 #include "sql/value_errors.h"
@@ -52,7 +53,7 @@ WriteOptions write_options(ExecutionContext& context, const sql::TableDef& table
   options.max_rows = SIZE_MAX;
   options.settings = *context.evaluation().settings;
   const std::shared_ptr<Transaction>& transaction = context.transaction();
-  options.foreign_keys = foreign_key_checks(context);
+  if (!context.statement_keys) options.foreign_keys = foreign_key_checks(context);
   if (transaction) {
     options.buffer = &transaction->buffer();
     options.locks = &transaction->locks();
@@ -95,7 +96,11 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
   if (table_->is_mapped()) {
     mapped_ = std::make_shared<MappedUnit>(table_);
   }
-  if (ReferentialActions::concern(*context.catalog(), table_)) actions_.emplace(context);
+  if (!context.statement_keys && ReferentialActions::concern(*context.catalog(), table_)) actions_.emplace(context);
+}
+
+std::shared_ptr<ForeignKeyChecks> WriteOperator::checks_of(const ExecutionContext& context) {
+  return foreign_key_checks(context);
 }
 
 void WriteOperator::write_ahead_if_possible() {
@@ -110,12 +115,21 @@ void WriteOperator::write_ahead_if_possible() {
   if (UnseenRows::may_take(*table_)) unseen_.emplace(context_.redis(), counters());
 }
 
+bool WriteOperator::is_first_change(std::span<const sql::Datum> old_row) {
+  const std::shared_ptr<KnownKeys> changed = context_.changed_rows(table_->oid);
+  return !changed || table_->primary_key.empty() || changed->set(mapped_identity(*table_, old_row));
+}
+
 bool WriteOperator::update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,
                                const std::vector<std::size_t>& increments) {
   if (mapped_) {
+    if (!is_first_change(old_row)) return false;
     return mapped_->add({std::vector<sql::Datum>(old_row.begin(), old_row.end()), std::vector<sql::Datum>(new_row.begin(), new_row.end()), increments});
   }
-  return actions_ ? actions_->add(table_, old_row, new_row) : unit_.update_row(table_, old_row, new_row, {}, increments);
+  if (actions_) return actions_->add(table_, old_row, new_row);
+  const bool is_first = unit_.update_row(table_, old_row, new_row, {}, increments);
+  if (is_first && context_.statement_keys) context_.statement_keys->note_change(table_, old_row, new_row);
+  return is_first;
 }
 
 bool WriteOperator::insert_mapped_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict) {
@@ -126,7 +140,12 @@ bool WriteOperator::insert_mapped_row(std::span<const sql::Datum> new_row, const
 
 void WriteOperator::insert_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict) {
   if (insert_mapped_row(new_row, conflict) || (actions_ && actions_->insert(table_, new_row, conflict))) return;
+  add_to_unit(new_row, conflict);
+}
+
+void WriteOperator::add_to_unit(std::span<const sql::Datum> new_row, const InsertConflict& conflict) {
   unit_.insert_row(table_, new_row, conflict);
+  if (context_.statement_keys) context_.statement_keys->note_insert(table_, new_row);
 }
 
 void WriteOperator::note_read_columns(const std::vector<std::size_t>& positions) {
@@ -140,15 +159,20 @@ bool WriteOperator::was_skipped(const WriteUnit& unit, std::size_t ordinal) cons
 }
 
 bool WriteOperator::delete_row(std::span<const sql::Datum> old_row) {
-  if (mapped_) return mapped_->add({std::vector<sql::Datum>(old_row.begin(), old_row.end()), std::nullopt, {}});
-  return actions_ ? actions_->add(table_, old_row, std::nullopt) : unit_.delete_row(table_, old_row);
+  if (mapped_)
+    return is_first_change(old_row) &&
+           mapped_->add({std::vector<sql::Datum>(old_row.begin(), old_row.end()), std::nullopt, {}});
+  if (actions_) return actions_->add(table_, old_row, std::nullopt);
+  const bool is_first = unit_.delete_row(table_, old_row);
+  if (is_first && context_.statement_keys) context_.statement_keys->note_change(table_, old_row, std::nullopt);
+  return is_first;
 }
 
 asio::awaitable<void> WriteOperator::take_actions(std::size_t limit) {
-  co_await actions_->run(*table_, counters());
+  co_await actions_->run(counters());
   for (const ReferentialActions::NewRow& added : actions_->new_rows()) {
     if (unit_.size() >= limit) co_await put_aside();
-    if (added.row) unit_.insert_row(table_, *added.row, added.conflict);
+    if (added.row) add_to_unit(*added.row, added.conflict);
   }
   const std::vector<TableChangesPtr> all = actions_->changes();
   std::size_t rows = unit_.size() + written_rows_;
@@ -207,7 +231,8 @@ asio::awaitable<void> WriteOperator::put_aside() {
   chunks_.push_back({std::make_shared<WriteUnit>(std::move(unit_)), std::move(finish)});
   WriteOptions options = chunks_.back().unit->options();
   if (!context_.transaction() && options.foreign_keys) options.foreign_keys->expect_written();
-  if (is_buffered()) options.foreign_keys = foreign_key_checks(context_);  // each chunk is looked at alone
+  if (is_buffered() && options.foreign_keys)
+    options.foreign_keys = foreign_key_checks(context_);  // each chunk is looked at alone
   options.first_row = written_rows_;
   unit_ = WriteUnit(std::move(options));
   if (streams_) {
@@ -448,6 +473,7 @@ asio::awaitable<void> WriteOperator::collect_in_chunks(const sql::Batch& batch, 
 asio::awaitable<void> WriteOperator::collect_all() {
   const std::size_t limit = chunk_rows();
   while (auto batch = co_await source_->next()) {
+    keep(*batch);
     if (written_rows_ < kWaitingRows || !may_spill()) {
       co_await collect_in_chunks(*batch, limit);
       continue;
@@ -504,7 +530,7 @@ asio::awaitable<void> WriteOperator::run() {
     }
     co_await journaled_->commit();
   } else if (written_rows_ == 0) {
-    co_await write_at_once();
+    co_await write_newest_rows();
   }
   if (unseen_) co_await unseen_->flush();
 }

@@ -12,6 +12,7 @@
 #include "executor/storage/write_unit.h"
 #include "executor/writes/referential_actions.h"
 #include "executor/writes/returned_rows.h"
+#include "executor/writes/row_recheck.h"
 #include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {
@@ -22,6 +23,8 @@ namespace redquel::executor {
 class WriteOperator : public Operator {
  public:
   asio::awaitable<std::optional<sql::Batch>> next() final;
+  /// Returns the checks of the foreign keys that do not wait for the commit.
+  static std::shared_ptr<ForeignKeyChecks> checks_of(const ExecutionContext& context);
 
  protected:
   /// `rows`: in place of the plan's source; they do not come from Redis.
@@ -36,6 +39,8 @@ class WriteOperator : public Operator {
   bool delete_row(std::span<const sql::Datum> old_row);
   /// Adds a new row, which an action of the same statement may change.
   void insert_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict = {});
+  /// Adds a new row of a managed table that no action of the statement may change.
+  void add_to_unit(std::span<const sql::Datum> new_row, const InsertConflict& conflict);
   /// A new row of a mapped table; false: the table is managed.
   bool insert_mapped_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict = {});
   /// Records the old rows' columns in the source: a transaction reads the missing ones of a mapped table.
@@ -47,6 +52,9 @@ class WriteOperator : public Operator {
   using Finish = std::function<void(const WriteUnit& applied)>;
   virtual Finish take_collected() = 0;
 
+  /// Rows that others have changed meanwhile are looked at again, instead of the whole statement. `old_row`: positions
+  /// in the source.
+  void recheck_rows(const planner::RecheckSource& recheck, const std::vector<std::size_t>& old_row);
   /// Keys or unique values of rows may become those of other rows: of a journaled unit all rows go before the first comes again.
   void may_exchange_keys() { exchanges_keys_ = true; }
   /// Rows of others may refer to keys that one row of the statement gives up and another takes.
@@ -95,6 +103,13 @@ class WriteOperator : public Operator {
   static WriteOptions options_of_leaving(const WriteOptions& options);
   /// All that was collected as one unit: into Redis, or into the transaction's buffer.
   asio::awaitable<void> write_at_once();
+  /// Like write_at_once(). If others have changed rows of the source, their new versions are collected in their place.
+  asio::awaitable<void> write_newest_rows();
+  asio::awaitable<void> collect_again();
+  /// Keeps rows of the source, in case that they are to be collected again.
+  void keep(const sql::Batch& source);
+  /// Returns false if another part of the statement has changed the row of the mapped table.
+  bool is_first_change(std::span<const sql::Datum> old_row);
   asio::awaitable<void> write_mapped();
   asio::awaitable<void> buffer_mapped(MappedUnit& unit, bool bad_is_null);
   asio::awaitable<void> lock_mapped_rows(const MappedUnit& unit);
@@ -128,6 +143,9 @@ class WriteOperator : public Operator {
   std::deque<Chunk> chunks_;  // not sent yet
   std::optional<SpilledRows> spilled_;  // rows of the source that are not collected yet
   Exchange step_ = Exchange::kNone;     // of what is written while it is collected
+  std::optional<RowRecheck> recheck_;   // none: the statement runs again
+  std::vector<sql::Batch> kept_;        // for it: what the source gave
+  std::size_t kept_rows_ = 0;
   std::unique_ptr<JournaledUnit> journaled_;
   std::optional<UnseenRows> unseen_;  // of what is ahead of the commit
   std::size_t written_rows_ = 0;  // in chunks

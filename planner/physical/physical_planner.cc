@@ -482,7 +482,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLockRows& locks,
   below.goal.exact = false;
   if (skips) below.goal = {};  // the number of locked rows is unknown
   Planned input = plan(locks.input, below);
-  PhysicalLockRows physical{input.plan, {}, wish.goal};
+  PhysicalLockRows physical{input.plan, {}, wish.goal, {locks.bound, input.ids, {}}};
   for (const LogicalLockRows::Mark& mark : locks.marks) {
     PhysicalLockRows::Mark made{mark.table, mark.alias, mark.lock, {}, {}};
     for (const LogicalColumn& column : mark.row) {
@@ -490,6 +490,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLockRows& locks,
       made.numbers.push_back(column.attribute);
     }
     physical.marks.push_back(std::move(made));
+    physical.recheck.targets.push_back(mark.row.front().id);
   }
   auto columns = input.plan->columns;
   input.plan = make_physical(std::move(physical), std::move(columns));

@@ -39,6 +39,11 @@ std::vector<std::size_t> positions_of(const std::vector<LogicalColumn>& columns,
   return positions;
 }
 
+template <class Write>
+RecheckSource recheck_source(const Write& write, const std::vector<ColumnId>& source) {
+  return {write.bound, source, {write.old_row.front().id}};
+}
+
 }  // namespace
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalInsert& insert, const Wish&) {
@@ -74,6 +79,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalUpdate& upd
   physical.policy_checks = resolved(update.policy_checks, update.new_row, source.ids);
   physical.added = added_columns(physical);
   physical.may_write_unread = may_write_unread(physical);
+  physical.recheck = recheck_source(update, source.ids);
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
 }
 
@@ -82,6 +88,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDelete& rem
   PhysicalDelete physical{removal.table, source.plan, positions_of(removal.old_row, source.ids), removal.returning,
                           !node.columns.empty()};
   resolve_all(physical.returning, source.ids);
+  physical.recheck = recheck_source(removal, source.ids);
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
 }
 
@@ -97,6 +104,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalMerge& merge, co
   const auto new_row = column_ids(merge.new_row);
   resolve_all(physical.generated, new_row);
   resolve_all(physical.checks, new_row);
+  physical.recheck = recheck_source(merge, source.ids);
   return {make_physical(std::move(physical), {}), {}};
 }
 

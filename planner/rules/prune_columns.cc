@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "planner/rules/rule.h"
@@ -194,6 +195,11 @@ LogicalPtr prune_lock_rows(LogicalLockRows locks, Ids needed) {
       return !used.contains(column.id) && !is_key;
     });
     for (const LogicalColumn& column : mark.row) needed.insert(column.id);
+  }
+  // The conditions are evaluated again where a row has changed, with the other tables' columns as they were.
+  if (locks.bound) {
+    std::ranges::copy_if(ids_of(*locks.input), std::inserter(needed, needed.end()),
+                         [&](ColumnId id) { return used.contains(id); });
   }
   locks.input = prune(locks.input, needed);
   auto columns = locks.input->columns;

@@ -1,6 +1,7 @@
 #include "planner/rules/rule.h"
 
 #include "planner/rules/array_membership.h"
+#include "planner/rules/keep_sources.h"
 #include "planner/rules/lateral_joins.h"
 #include "planner/rules/self_joins.h"
 
@@ -8,6 +9,7 @@ namespace redquel::planner {
 
 std::span<const Rule> rewrite_rules() {
   static constexpr Rule kRules[] = {
+      {"keep sources", keep_sources},
       {"fold constants", fold_constants},
       {"flatten laterals", flatten_laterals},
       {"push down filters", push_down_filters},

@@ -163,6 +163,7 @@ struct LogicalLockRows {
     std::vector<LogicalColumn> row;  // of the input: the table's columns whose values the query relies on, its key among them
   };
   std::vector<Mark> marks;
+  LogicalPtr bound = {};  // the input before the rules (keep_sources)
   static constexpr std::tuple kParts{Input{&LogicalLockRows::input}};
 };
 struct LogicalLimit {
@@ -271,6 +272,7 @@ struct LogicalUpdate {
   std::vector<BoundCheck> checks;
   std::vector<PolicyCheck> policy_checks;
   std::vector<sql::ExpressionPtr> returning;  // over `new_row` (and other columns of the source)
+  LogicalPtr bound = {};                      // the source before the rules (keep_sources)
   static constexpr std::tuple kParts{OfTable{&LogicalUpdate::table}, Input{&LogicalUpdate::source}, Expressions{&LogicalUpdate::assignments}, Expressions{&LogicalUpdate::policy_checks}, Expressions{&LogicalUpdate::generated}, Expressions{&LogicalUpdate::checks}, Expressions{&LogicalUpdate::returning}};
 };
 struct LogicalDelete {
@@ -278,6 +280,7 @@ struct LogicalDelete {
   LogicalPtr source;
   std::vector<LogicalColumn> old_row;
   std::vector<sql::ExpressionPtr> returning;
+  LogicalPtr bound = {};  // the source before the rules (keep_sources)
   static constexpr std::tuple kParts{OfTable{&LogicalDelete::table}, Input{&LogicalDelete::source}, Expressions{&LogicalDelete::returning}};
 };
 /// One WHEN of MERGE; all of it over the source's columns.
@@ -299,6 +302,7 @@ struct LogicalMerge {
   std::vector<LogicalColumn> new_row;
   std::vector<Assignment> generated;   // over `new_row`
   std::vector<BoundCheck> checks;      // over `new_row`
+  LogicalPtr bound = {};               // the source before the rules (keep_sources)
   static constexpr std::tuple kParts{OfTable{&LogicalMerge::table}, Input{&LogicalMerge::source}, Expressions{&LogicalMerge::actions}, Expressions{&LogicalMerge::generated}, Expressions{&LogicalMerge::checks}};
 };
 

@@ -422,6 +422,13 @@ struct PhysicalWindow {
   static constexpr std::tuple kParts{Input{&PhysicalWindow::input}};
   static constexpr NodeTraits kTraits{.blocks = true};
 };
+/// The source of a node that changes or locks rows, to evaluate it again for a row that another transaction has changed
+/// (planner/recheck.h).
+struct RecheckSource {
+  LogicalPtr bound;               // the source before the rules; null: foreign tables, whose statements run again
+  std::vector<ColumnId> columns;  // of the planned source, in order
+  std::vector<ColumnId> targets;  // for each table whose rows are changed or locked, one column of its scan
+};
 struct PhysicalLockRows {
   PhysicalPlan input;
   struct Mark {
@@ -433,6 +440,7 @@ struct PhysicalLockRows {
   };
   std::vector<Mark> marks;
   RowGoal goal;  // no more rows than offset + limit are locked
+  RecheckSource recheck = {};
   static constexpr std::tuple kParts{Input{&PhysicalLockRows::input}};
   static constexpr NodeTraits kTraits{};
 };
@@ -513,6 +521,7 @@ struct PhysicalUpdate {
   /// script reads, verifies and writes.
   bool may_write_unread = false;
   std::vector<PolicyCheck> policy_checks = {};  // over the new row followed by the source's columns
+  RecheckSource recheck = {};
   static constexpr std::tuple kParts{OfTable{&PhysicalUpdate::table}, Input{&PhysicalUpdate::source}};
   static constexpr NodeTraits kTraits{.command = "UPDATE"};
 };
@@ -522,6 +531,7 @@ struct PhysicalDelete {
   std::vector<std::size_t> old_row;
   std::vector<sql::ExpressionPtr> returning;  // over the source's columns
   bool has_returning = false;
+  RecheckSource recheck = {};
   static constexpr std::tuple kParts{OfTable{&PhysicalDelete::table}, Input{&PhysicalDelete::source}};
   static constexpr NodeTraits kTraits{.command = "DELETE"};
 };
@@ -533,6 +543,7 @@ struct PhysicalMerge {
   std::vector<MergeAction> actions;  // over the source's columns
   std::vector<Assignment> generated;  // over the new row
   std::vector<BoundCheck> checks;     // over the new row
+  RecheckSource recheck = {};
   static constexpr std::tuple kParts{OfTable{&PhysicalMerge::table}, Input{&PhysicalMerge::source}};
   static constexpr NodeTraits kTraits{.command = "MERGE"};
 };

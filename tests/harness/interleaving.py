@@ -19,11 +19,17 @@ PATIENCE = 60  # seconds, for a step that does not wait for a lock
 LOOKS, LEAST_SECONDS = 60, 0.2  # at redquel's other sessions, before a step counts as waiting
 
 
+def last_answer(results):
+    """The SQLSTATE of the step's error, or the rows of its last statement in any order."""
+    failed = next((result for result in results if result.error), None)
+    return failed.sqlstate if failed else sorted(results[-1].texts(), key=repr) if results else []
+
+
 class Session:
     """A connection whose statement may wait. Nothing here is left to another thread of ours: it might not have its turn."""
 
-    def __init__(self, connection):
-        self.connection, self.answer, self.step = connection, None, None
+    def __init__(self, connection, describe=last_answer):
+        self.connection, self.describe, self.answer, self.step = connection, describe, None, None
 
     def send(self, step, sql):
         self.step, self.answer = step, None
@@ -48,9 +54,7 @@ class Session:
         return False
 
     def take_answer(self):
-        results = self.connection.results()
-        failed = next((result for result in results if result.error), None)
-        self.answer = failed.sqlstate if failed else sorted(results[-1].texts(), key=repr) if results else []
+        self.answer = self.describe(self.connection.results())
         step, self.step = self.step, None
         return step, self.answer
 
@@ -65,7 +69,9 @@ class PostgresView:
         """Whether it does; False once it is answered."""
         end = time.monotonic() + PATIENCE
         while not session.is_answered(0.002):
-            if self.connection.run(f"SELECT FROM pg_locks WHERE pid = {session.connection.process_id} AND NOT granted"):
+            pid = session.connection.process_id
+            if self.connection.run(f"SELECT FROM pg_locks WHERE pid = {pid} AND NOT granted "
+                                   f"UNION ALL SELECT WHERE pg_safe_snapshot_blocking_pids({pid}) <> '{{}}'"):
                 return not session.is_answered()
             assert time.monotonic() < end, f"neither waits nor ends: {session.step}"
         return False
@@ -97,47 +103,59 @@ class RedquelView:
             connection.close()
 
 
+def view_of(server, connect):
+    return (PostgresView if isinstance(server, Postgres) else RedquelView)(connect)
+
+
+def play_steps(view, sessions, steps, guide=None, patience=PATIENCE):
+    """[(step, whether it waited, answer)] of steps (label, session's name, SQL, whether it ends by itself). `guide`: the log of
+    another server for the same steps. `patience`: seconds that a step may take which ends by itself."""
+    log = [[label, None, None] for label, *_ in steps]
+    waiting = {}
+
+    def take(name, how):
+        number = waiting.pop(name)
+        log[number][1:] = how, sessions[name].take_answer()[1]
+
+    for number, (label, name, sql, ends_by_itself) in enumerate(steps):
+        if name in waiting:
+            assert sessions[name].is_answered(patience), f"waits for ever: {steps[waiting[name]][0]}"
+            take(name, AFTER_WAITING)
+        waiting[name] = number
+        sessions[name].send(label, sql)
+        ends_by_itself = ends_by_itself or guide and guide[number][1] == AT_ONCE
+        if sessions[name].is_answered(patience) if ends_by_itself else not view.waits(sessions[name]):
+            take(name, AT_ONCE)
+        # A session that waited for this step has its turn before the next one.
+        for other in [other for other in waiting if other != name]:
+            if not view.waits(sessions[other]):
+                take(other, AFTER_WAITING)
+    for name in list(waiting):
+        assert sessions[name].is_answered(patience), f"waits for ever: {steps[waiting[name]][0]}"
+        take(name, AFTER_WAITING)
+    return [tuple(entry) for entry in log]
+
+
 def play(server, setup_sql, read, steps, database=None, guide=None):
-    """[(step, whether it waited, answer)]. `guide`: what another server has given for the same steps."""
+    """The log of the steps "session: SQL", and what `read` gives at the end."""
     def connect():
         return server.connect(*([database] if database else []))
 
-    log = [[step, None, None] for step in steps]
+    parts = []
+    for step in steps:
+        name, sql = (part.strip() for part in step.split(":", 1))
+        parts.append((step, name.rstrip("!"), sql, name.endswith("!")))
     with connect() as setup:
         setup.run(setup_sql)
-        view = (PostgresView if isinstance(server, Postgres) else RedquelView)(connect)
-        sessions = {name: Session(connect()) for name in sorted({step.split(":", 1)[0].rstrip("!") for step in steps})}
-        waiting = {}
-
-        def take(name, how):
-            number = waiting.pop(name)
-            log[number][1:] = how, sessions[name].take_answer()[1]
-
+        view = view_of(server, connect)
+        sessions = {name: Session(connect()) for name in sorted({name for _, name, _, _ in parts})}
         try:
-            for number, step in enumerate(steps):
-                name, sql = (part.strip() for part in step.split(":", 1))
-                ends_by_itself = name.endswith("!") or guide and guide[number][1] == AT_ONCE
-                name = name.rstrip("!")
-                if name in waiting:
-                    assert sessions[name].is_answered(PATIENCE), f"waits for ever: {steps[waiting[name]]}"
-                    take(name, AFTER_WAITING)
-                waiting[name] = number
-                sessions[name].send(step, sql)
-                is_answered = sessions[name].is_answered(PATIENCE) if ends_by_itself else not view.waits(sessions[name])
-                if is_answered:
-                    take(name, AT_ONCE)
-                # A session that waited for this step has its turn before the next one.
-                for other in [other for other in waiting if other != name]:
-                    if not view.waits(sessions[other]):
-                        take(other, AFTER_WAITING)
-            for name in list(waiting):
-                assert sessions[name].is_answered(PATIENCE), f"waits for ever: {steps[waiting[name]]}"
-                take(name, AFTER_WAITING)
+            log = play_steps(view, sessions, parts, guide)
         finally:
             view.close()
             for session in sessions.values():
                 session.connection.close()
-        return [*map(tuple, log), ("at the end", "", setup.run(read))]
+        return [*log, ("at the end", "", setup.run(read))]
 
 
 def answers(log):

@@ -1,0 +1,101 @@
+#include "executor/writes/statement_keys.h"
+
+#include <algorithm>
+
+#include "executor/storage/write_conflict.h"
+#include "executor/transaction/lock_wait.h"
+#include "executor/transaction/transaction.h"
+#include "executor/writes/write_operator.h"
+
+namespace redquel::executor {
+
+namespace {
+
+std::span<const sql::Datum> values_of(const RowValues& row) {
+  return row ? std::span<const sql::Datum>(*row) : std::span<const sql::Datum>();
+}
+
+}  // namespace
+
+void StatementKeys::note_change(const TablePtr& table, std::span<const sql::Datum> old_row,
+                                std::optional<std::span<const sql::Datum>> new_row) {
+  if (!table->has_foreign_keys()) return;
+  is_concerned_ = true;
+  actions_.add(table, old_row, new_row);
+}
+
+void StatementKeys::note_insert(const TablePtr& table, std::span<const sql::Datum> row) {
+  if (!table->has_foreign_keys()) return;
+  is_concerned_ = true;
+  actions_.note_insert(table, row);
+}
+
+WriteOptions StatementKeys::options() const {
+  Transaction& transaction = *context_.transaction();
+  WriteOptions options;
+  options.max_rows = SIZE_MAX;
+  options.settings = *context_.evaluation().settings;
+  options.buffer = &transaction.buffer();
+  options.locks = &transaction.locks();
+  options.defers_unique = [&transaction](const sql::TableDef& table, std::span<const std::int16_t> columns) {
+    return transaction.constraint_times().is_deferred(table, columns);
+  };
+  return options;
+}
+
+asio::awaitable<void> StatementKeys::execute(WriteUnit& unit) {
+  const WriteStatus status = co_await unit.execute(context_.redis(), context_.session_counters);
+  if (status == WriteStatus::kConflict) throw WriteConflict{};
+  if (status == WriteStatus::kStale) throw StaleCatalog{};
+  if (status == WriteStatus::kLostLock) throw lapsed_lock();
+  if (status == WriteStatus::kLocked) throw LockedByOther{unit.blocker()};
+}
+
+asio::awaitable<void> StatementKeys::finish() {
+  if (!is_concerned_) co_return;
+  co_await actions_.run(context_.session_counters);
+  WriteUnit acted(options());
+  actions_.add_actions_to(acted);
+  co_await execute(acted);
+  acted.absorb_into(context_.transaction()->buffer());
+  // The buffer has all changes now: the last unit has no rows, only what the keys demand.
+  WriteOptions of_keys = options();
+  of_keys.foreign_keys = checks();
+  WriteUnit keys(std::move(of_keys));
+  co_await execute(keys);
+}
+
+std::shared_ptr<ForeignKeyChecks> StatementKeys::checks() const {
+  const std::shared_ptr<Transaction> transaction = context_.transaction();
+  std::shared_ptr<ForeignKeyChecks> checks = WriteOperator::checks_of(context_);
+  std::map<sql::Oid, TableChangesPtr> changed;
+  std::size_t number = 0;
+  for (const TableChangesPtr& changes : actions_.changes()) changed.emplace(changes->table->oid, changes);
+  for (const TableChangesPtr& changes : transaction->buffer().all_changes()) {
+    if (changes->table->is_mapped() || !changes->table->has_foreign_keys()) continue;
+    const auto found = changed.find(changes->table->part_of != 0 ? changes->table->part_of : changes->table->oid);
+    add_inserted(*changes, found == changed.end() ? nullptr : found->second.get(), *checks, number);
+  }
+  for (const auto& [oid, changes] : changed) {
+    TableChanges::Walk walk(*changes);
+    while (const ChangeLog::VersionPtr row = walk.next())
+      checks->add(changes->table, number++, values_of(row->row.stored), values_of(row->row.current));
+  }
+  return checks;
+}
+
+void StatementKeys::add_inserted(const TableChanges& changes, const TableChanges* changed, ForeignKeyChecks& checks,
+                                 std::size_t& number) const {
+  const std::shared_ptr<const TableChanges> before = context_.changes(changes.table->oid);
+  for (ChangeLog::Position position = before ? before->length : 0; position < changes.length; ++position) {
+    const ChangeLog::VersionPtr version = changes.log->at(position);
+    if (!version->row.current || !changes.log->is_newest(position, *version, changes.length)) continue;
+    const ChangeLog::VersionPtr former = before ? before->find(version->member) : nullptr;
+    const bool was_there = former ? former->row.current != nullptr : version->row.stored != nullptr;
+    // A row that the statement has deleted may have come again.
+    const ChangeLog::VersionPtr known = changed != nullptr ? changed->find(version->member) : nullptr;
+    if (!was_there || (known && !known->row.current)) checks.add(changes.table, number++, {}, *version->row.current);
+  }
+}
+
+}  // namespace redquel::executor
