@@ -126,18 +126,26 @@ Interval subtract_timestamps(std::int64_t a, std::int64_t b) {
   if (!is_finite_timestamp(a) || !is_finite_timestamp(b))
     throw SqlError(sqlstate::kDatetimeFieldOverflow, "cannot subtract infinite timestamps");
   std::int64_t difference = 0;
-  if (__builtin_sub_overflow(a, b, &difference)) throw datetime_out_of_range("interval");
+  static_cast<void>(__builtin_sub_overflow(a, b, &difference));  // wraps around, as PostgreSQL's does
   return justify_hours({difference, 0, 0});
 }
 
-std::int64_t time_add_interval(std::int64_t time, const Interval& interval) {
-  const std::int64_t result = (time + interval.microseconds % kMicrosecondsPerDay) % kMicrosecondsPerDay;
+namespace {
+
+/// Returns the time of the day in a sum that has wrapped around in 64 bits, as PostgreSQL's sums do.
+std::int64_t time_within_day(std::uint64_t sum) {
+  const std::int64_t result = static_cast<std::int64_t>(sum) % kMicrosecondsPerDay;
   return result < 0 ? result + kMicrosecondsPerDay : result;
 }
 
+}  // namespace
+
+std::int64_t time_add_interval(std::int64_t time, const Interval& interval) {
+  return time_within_day(static_cast<std::uint64_t>(time) + static_cast<std::uint64_t>(interval.microseconds));
+}
+
 std::int64_t time_subtract_interval(std::int64_t time, const Interval& interval) {
-  const std::int64_t result = (time - interval.microseconds % kMicrosecondsPerDay) % kMicrosecondsPerDay;
-  return result < 0 ? result + kMicrosecondsPerDay : result;
+  return time_within_day(static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(interval.microseconds));
 }
 
 Interval subtract_times(std::int64_t a, std::int64_t b) { return {a - b, 0, 0}; }
@@ -166,8 +174,14 @@ std::int64_t apply_timestamp_modifier(std::int64_t timestamp, std::int32_t modif
   constexpr std::int64_t kUnits[] = {1'000'000, 100'000, 10'000, 1'000, 100, 10};
   if (modifier < 0 || modifier >= 6 || !is_finite_timestamp(timestamp)) return timestamp;
   const std::int64_t unit = kUnits[modifier];
-  if (timestamp >= 0) return (timestamp + unit / 2) / unit * unit;
-  return -((-timestamp + unit / 2) / unit * unit);
+  // Sums wrap around, as PostgreSQL's do.
+  std::int64_t sum = 0;
+  if (timestamp >= 0) {
+    static_cast<void>(__builtin_add_overflow(timestamp, unit / 2, &sum));
+    return sum / unit * unit;
+  }
+  static_cast<void>(__builtin_sub_overflow(unit / 2, timestamp, &sum));
+  return -(sum / unit * unit);
 }
 
 std::int64_t apply_time_modifier(std::int64_t time, std::int32_t modifier) {
@@ -217,14 +231,14 @@ struct NamedZone {
   }
 };
 
-/// Seconds east of an interval zone.
+/// Seconds east of an interval zone, in 32 bits as PostgreSQL has them.
 std::int64_t interval_offset(const Interval& zone) {
   if (zone.months != 0 || zone.days != 0) {
     std::string text;
     append_interval(zone, {}, text);
     throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("interval time zone \"{}\" must not include months or days", text));
   }
-  return zone.microseconds / kMicrosecondsPerSecond;
+  return static_cast<std::int32_t>(zone.microseconds / kMicrosecondsPerSecond);
 }
 
 }  // namespace
