@@ -509,59 +509,7 @@ struct SqlWriter::LaidOut {
     sides(*between.high, *between.low);
   }
   void operator()(const ast::FunctionCall& call) const {
-    if (!call.sql_syntax || call.name.size() != 2 || !written_in_sql(call.name[1], call.arguments)) sql.written_expression(whole);
-  }
-  /// The forms in which the SQL standard calls functions; false: this is none of them.
-  bool written_in_sql(std::string_view name, const std::vector<ast::Argument>& arguments) const {
-    const std::size_t count = arguments.size();
-    const auto value = [&](std::size_t i) { sql.unconverted(*arguments[i].value); };
-    const auto* field = count == 0 ? nullptr : std::get_if<ast::StringLiteral>(&arguments[0].value->node);
-    const auto call = [&](std::string_view opening, std::initializer_list<std::string_view> words) {
-      sql << opening;
-      std::size_t i = 0;
-      for (const std::string_view before : words) {
-        if (i == count) break;
-        sql << before;
-        value(i++);
-      }
-      sql << ")";
-    };
-    if (name == "timezone" && count == 2) {
-      sql << "(";
-      sql.operand(*arguments[1].value);
-      sql << " AT TIME ZONE ";
-      sql.operand(*arguments[0].value);
-      sql << ")";
-    } else if (name == "extract" && count == 2 && field != nullptr) {
-      sql << "EXTRACT(" << field->value << " FROM ";
-      value(1);
-      sql << ")";
-    } else if (name == "overlaps" && count == 4) {
-      call("((", {"", ", ", ") OVERLAPS (", ", "});
-      sql << ")";
-    } else if (name == "position" && count == 2) {
-      sql << "POSITION((";
-      value(1);
-      sql << ") IN (";
-      value(0);
-      sql << "))";
-    } else if (name == "overlay" && count >= 3) {
-      call("OVERLAY(", {"", " PLACING ", " FROM ", " FOR "});
-    } else if (name == "substring" && count >= 2) {
-      call("SUBSTRING(", {"", " FROM ", " FOR "});
-    } else if (name == "btrim" || name == "ltrim" || name == "rtrim") {
-      sql << (name == "btrim" ? "TRIM(BOTH" : name == "ltrim" ? "TRIM(LEADING" : "TRIM(TRAILING");
-      if (count > 1) {
-        sql << " ";
-        value(1);
-      }
-      sql << " FROM ";
-      value(0);
-      sql << ")";
-    } else {
-      return false;
-    }
-    return true;
+    if (!call.sql_syntax || call.name.size() != 2 || !sql.call_in_words(call.name[1], call.arguments)) sql.written_expression(whole);
   }
   void operator()(const ast::Indirection& indirection) const {
     const bool is_column = std::holds_alternative<ast::ColumnRef>(indirection.base->node);

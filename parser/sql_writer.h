@@ -59,6 +59,10 @@ class SqlWriter {
   /// A new line for a clause: the indentation changes by `before`, is written with `plus` blanks more, then changes by `after`.
   void line(int before, int after, int plus);
 
+  // deparse_words.cc
+  /// Writes a call in the words of the SQL standard: EXTRACT(year FROM d). Returns false if the function has none.
+  bool call_in_words(std::string_view function, const std::vector<ast::Argument>& arguments);
+
   // deparse_type.cc
   void type(const ast::TypeName& type);
 

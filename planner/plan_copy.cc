@@ -155,6 +155,7 @@ ExpressionPtr bind_condition(BindState& state, const ast::Copy& copy, const sql:
   for (std::uint32_t i = 0; i < table.columns.size(); ++i) {
     relation->columns.push_back({table.columns[i].name, sql::make_column(table.columns[i].type, i, table.columns[i].name), &requirement, table.columns[i].number});
   }
+  relation->hidden.push_back({"tableoid", sql::make_constant(sql::kOidType, static_cast<std::int32_t>(table.oid))});
   level.names.push_back({.relation = relation});
   level.range_table.push_back(relation);
   const ExpressionPtr condition = ExpressionBinder(state, level).bind_boolean(*copy.where, "WHERE");
@@ -162,6 +163,11 @@ ExpressionPtr bind_condition(BindState& state, const ast::Copy& copy, const sql:
     throw SqlError(sqlstate::kFeatureNotSupported, "cannot use subquery in COPY FROM WHERE condition").at(condition->offset);
   }
   return sql::map_columns(condition, [&](const sql::Expression& whole, const sql::ColumnRef& column) -> ExpressionPtr {
+    const sql::ColumnDef& stored = table.columns[column.column];
+    if (!stored.generated_sql.empty()) {
+      throw SqlError(sqlstate::kInvalidColumnReference, "generated columns are not supported in COPY FROM WHERE conditions")
+          .detail(fmt::format("Column \"{}\" is a generated column.", stored.name));
+    }
     const ExpressionPtr& value = columns[column.column].value;
     if (!value) throw sql::not_supported("COPY … WHERE over a column that takes its value from a sequence", whole.offset);
     return value;

@@ -8,6 +8,7 @@
 #include "executor/ddl/foreign_options.h"
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/runtime/session_context.h"
 #include "parser/option_value.h"
@@ -28,6 +29,7 @@ namespace ast = parser::ast;
 using sql::SqlError;
 
 std::string mapping_text(const ast::Option& option) {
+  check_option_name(option.name);
   if (std::optional<std::string> text = parser::option_text(option)) return *std::move(text);
   throw SqlError(sqlstate::kFdwInvalidAttributeValue, fmt::format("option \"{}\" needs a value", option.name));
 }

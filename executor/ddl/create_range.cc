@@ -7,6 +7,7 @@
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/column_definition.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/definition_rights.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/type_lookup.h"
 #include "sql/error.h"
@@ -64,6 +65,7 @@ class RangeReader {
     if (info.category == sql::TypeCategory::kPseudo) {
       throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("range subtype cannot be {}", sql::format_type(subtype_.type)));
     }
+    require_type_usage(draft, subtype_);
     if (subtype_.domain != 0) throw sql::not_supported("a range over a domain");
     check_order();
     if (!collation_.empty() && info.category != sql::TypeCategory::kString) {

@@ -7,6 +7,7 @@
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/definition_rights.h"
+#include "executor/ddl/dependents.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/type_lookup.h"
 #include "executor/ddl/value_rewrite.h"
@@ -245,6 +246,9 @@ void check_no_values(const CatalogDraft& draft, const UserType& type) {
       throw SqlError(sqlstate::kFeatureNotSupported,
                      fmt::format("cannot alter type \"{}\" because column \"{}.{}\" uses it", type.name, table->name, column.name));
     }
+  }
+  if (const std::string view = view_of_type(draft, type.oid); !view.empty()) {
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot alter type \"{}\" because {} uses it", type.name, view));
   }
 }
 

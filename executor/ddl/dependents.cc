@@ -268,6 +268,15 @@ std::vector<std::int16_t> drop_dependents(CatalogDraft& draft, const std::vector
   return beside;
 }
 
+std::string view_of_type(const CatalogDraft& draft, sql::Oid type) {
+  const sql::CatalogSnapshot& catalog = draft.catalog();
+  for (const auto& [oid, view] : catalog.views) {
+    const auto shows = [&](const sql::ViewDef::Column& column) { return contains_type(catalog, column.type.oid, type); };
+    if (std::ranges::any_of(view->columns, shows)) return "rule _RETURN on view " + display_name(draft, view->schema, view->name);
+  }
+  return {};
+}
+
 void check_no_view_uses(const CatalogDraft& draft, sql::Oid table, std::int16_t column) {
   for (const auto& [oid, other] : draft.catalog().tables) {
     if (!other->materialized || !reads(*other->materialized, {Kind::kColumn, table, column})) continue;

@@ -27,6 +27,9 @@ std::string describe(const CatalogDraft& draft, const DropObject& object);
 /// list. Throws KeyColumnGoes. The caller also drops generated columns beside a dropped column: their numbers are returned.
 std::vector<std::int16_t> drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets, bool cascade);
 
+/// Returns "rule _RETURN on view v" for a view that shows values of the type; empty: there is none.
+std::string view_of_type(const CatalogDraft& draft, sql::Oid type);
+
 /// 0A000 "cannot alter type of a column used by a view or rule".
 void check_no_view_uses(const CatalogDraft& draft, sql::Oid table, std::int16_t column);
 

@@ -31,6 +31,8 @@ namespace {
 
 namespace classes = sql::catalog_class;
 
+constexpr std::string_view kRoleStaysInPolicy = "01006";  // privilege_not_revoked
+
 /// The roles of BY. 42704, 42501, 2BP01 for PostgreSQL's own.
 std::vector<sql::Oid> roles_named(const sql::RoleSet& roles, const SessionState& session, const ast::Option& by, std::string_view verb,
                                   std::string_view refusal) {
@@ -51,12 +53,19 @@ std::vector<sql::Oid> roles_named(const sql::RoleSet& roles, const SessionState&
 
 // ---- DROP OWNED -------------------------------------------------------------------------------------------------------------
 
-/// Takes the role out of the policies for it; a policy for this role alone goes.
+/// Takes the role out of the policies for it; a policy for this role alone goes. Policies of tables of other owners stay, with a warning.
 void leave_policy(CatalogDraft& draft, sql::Oid policy, sql::Oid role) {
   for (const auto& [oid, found] : draft.catalog().tables) {
     if (std::ranges::find(found->security.policies, policy, &sql::PolicyDef::oid) == found->security.policies.end()) continue;
     sql::TableDef table = *found;
     const auto changed = std::ranges::find(table.security.policies, policy, &sql::PolicyDef::oid);
+    const SessionState& session = draft.session();
+    const sql::RoleSet& roles = *sql::known_roles();
+    if (!roles.has_privileges_of(current_role(roles, session), sql::owner_role(table.owner), session.database)) {
+      if (!session.notice) return;
+      const std::string policy_name = fmt::format("policy \"{}\" for table \"{}\"", changed->name, table.name);
+      return session.notice("WARNING", SqlError(kRoleStaysInPolicy, fmt::format("role \"{}\" could not be removed from {}", roles.name_of(role), policy_name)));
+    }
     std::erase(changed->roles, role);
     if (changed->roles.empty()) table.security.policies.erase(changed);
     return draft.put(std::move(table));

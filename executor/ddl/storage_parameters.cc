@@ -135,12 +135,20 @@ std::string_view parameter_owner(sql::IndexMethod method) {
   }
 }
 
+void check_option_name(std::string_view name) {
+  if (name.find('=') == std::string_view::npos) return;
+  throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid option name \"{}\": must not contain \"=\"", name));
+}
+
 void check_storage_parameters(std::string_view owner, const std::vector<ast::Option>& options) {
   const bool is_table = owner == "heap";
   for (const ast::Option& option : options) {
     if (!option.name_space.empty() && !(is_table && option.name_space == "toast")) {
       throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("unrecognized parameter namespace \"{}\"", option.name_space));
     }
+    check_option_name(option.name);
+  }
+  for (const ast::Option& option : options) {
     const auto is_same = [&](const ast::Option& other) {
       return &other < &option && other.name == option.name && other.name_space == option.name_space;
     };

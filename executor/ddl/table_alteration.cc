@@ -314,6 +314,9 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   require_type_usage(draft_, {type, domain});
   check_not_within_itself(draft_, table_, type);
   check_row_type_is_free(draft_, table_);
+  if (const std::string view = table_.row_type == 0 ? "" : view_of_type(draft_, table_.row_type); !view.empty()) {
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot alter table \"{}\" because {} uses its row type", table_.name, view));
+  }
   check_collation(written.collation, type, written.offset);
   if (!changed.generated_sql.empty() && written.using_value) {
     throw SqlError(sqlstate::kInvalidColumnDefinition, "cannot specify USING when altering type of generated column")
@@ -435,6 +438,7 @@ void TableAlteration::command(const ast::SetTableOptions& written) {
 
 void TableAlteration::command(const ast::SetColumnOptions& written) {
   column(written.column);
+  for (const Option& option : written.options) check_option_name(option.name);
   for (const Option& option : written.options) {
     if (option.name != "n_distinct" && option.name != "n_distinct_inherited") {
       throw sql::unrecognized_parameter(option.name);

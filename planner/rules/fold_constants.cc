@@ -84,7 +84,8 @@ struct Folded {
 }  // namespace
 
 LogicalPtr fold_constants(const LogicalPtr& plan) {
-  static const sql::SessionSettings kSettings;
+  // Sessions with other time zones share the plan. What reads the zone (age() is immutable all the same) is left to the execution.
+  static const sql::SessionSettings kSettings{.time_zone = ""};
   sql::EvaluationContext context;
   context.settings = &kSettings;
   std::vector<LogicalPtr> inputs = inputs_of(*plan);

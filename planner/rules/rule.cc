@@ -3,6 +3,7 @@
 #include "planner/rules/array_membership.h"
 #include "planner/rules/keep_sources.h"
 #include "planner/rules/lateral_joins.h"
+#include "planner/rules/order_conditions.h"
 #include "planner/rules/self_joins.h"
 
 namespace redquel::planner {
@@ -17,6 +18,7 @@ std::span<const Rule> rewrite_rules() {
       {"join array elements", join_array_elements},
       {"order joins", order_joins},
       {"merge self-joins", merge_self_joins},
+      {"order conditions", order_conditions},
       {"prune columns", prune_columns},
   };
   return kRules;

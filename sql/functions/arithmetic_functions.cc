@@ -46,7 +46,7 @@ Wider<A, B> divide(A a, B b) {
   if (b == 0) throw_division_by_zero();
   if (b == -1) {
     if (static_cast<Result>(a) == std::numeric_limits<Result>::min()) throw_integer_overflow<Result>();
-    return static_cast<Result>(-a);
+    return static_cast<Result>(-static_cast<Result>(a));
   }
   return static_cast<Result>(static_cast<Result>(a) / static_cast<Result>(b));
 }

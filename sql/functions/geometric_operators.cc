@@ -54,7 +54,7 @@ void add_comparisons(Table& table) {
   add_sizes<length_of_segment, S>(table, kS);
   table.push_back(geometric<[](B a, B b) { return nearly_equal(area(a), area(b)); }>("=", {kB, kB}, kBool));
   table.push_back(geometric<[](C a, C b) { return nearly_equal(area(a), area(b)); }>("=", {kC, kC}, kBool));
-  table.push_back(geometric<[](C a, C b) { return !nearly_equal(area(a), area(b)); }>("<>", {kC, kC}, kBool));
+  table.push_back(geometric<[](C a, C b) { return nearly_different(area(a), area(b)); }>("<>", {kC, kC}, kBool));
   table.push_back(geometric<same_segment>("=", {kS, kS}, kBool));
   table.push_back(geometric<[](S a, S b) { return !same_segment(a, b); }>("<>", {kS, kS}, kBool));
   table.push_back(geometric<[](L a, L b) { return equal(a, b); }>("=", {kL, kL}, kBool));
@@ -225,7 +225,7 @@ void add_distances(Table& table) {
   add_distance<[](P a, C b) { return gap(b, distance(a, b.center)); }, P, C>(table, kP, kC);
   add_distance<[](G a, C b) { return gap(b, distance(a, b.center)); }, G, C>(table, kG, kC);
   add_distance<[](S a, L b) { return closest(a, b).distance; }, S, L>(table, kS, kL);
-  add_distance<[](S a, B b) { return closest(b, a).distance; }, S, B>(table, kS, kB);
+  add_distance<[](S a, B b) { return distance(b, a); }, S, B>(table, kS, kB);
 
   table.push_back(geometric<[](P a, L b) { return known(closest(b, a)); }>("##", {kP, kL}, kP));
   table.push_back(geometric<[](P a, S b) { return known(closest(b, a)); }>("##", {kP, kS}, kP));

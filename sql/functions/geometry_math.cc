@@ -142,6 +142,7 @@ std::optional<double> least_distance(const Shape& a, const Shape& b) {
 
 bool nearly_less(double a, double b) { return a + kTolerance < b; }
 bool nearly_at_most(double a, double b) { return a <= b + kTolerance; }
+bool nearly_different(double a, double b) { return a != b && std::fabs(a - b) > kTolerance; }
 
 double distance(const Point& a, const Point& b) { return hypotenuse(minus(a.x, b.x), minus(a.y, b.y)); }
 double length_of(const Point& vector) { return hypotenuse(vector.x, vector.y); }
@@ -170,7 +171,8 @@ double slope(const Line& line) {
 }
 
 bool contains(const Segment& segment, const Point& point) {
-  return nearly_equal(plus(distance(point, segment.begin), distance(point, segment.end)), length(segment));
+  // PostgreSQL does not check this sum.
+  return nearly_equal(distance(point, segment.begin) + distance(point, segment.end), length(segment));
 }
 bool contains(const Line& line, const Point& point) {
   return nearly_zero(plus(plus(times(line.a, point.x), times(line.b, point.y)), line.c));
@@ -323,6 +325,7 @@ Closest closest(const Box& box, const Segment& to) {
   return closest_side(box, to);
 }
 
+double distance(const Box& box, const Segment& segment) { return intersect(box, segment) ? 0 : closest_side(box, segment).distance; }
 double distance(const Line& a, const Line& b) {
   if (intersection(a, b)) return 0;
   const auto counts = [](double x, double y) { return !nearly_zero(x) && !std::isnan(x) && !nearly_zero(y) && !std::isnan(y); };
@@ -340,7 +343,14 @@ double distance(const Path& path, const Point& point) {
 std::optional<double> distance(const Path& a, const Path& b) { return least_distance(a, b); }
 double distance(const Polygon& polygon, const Point& point) {
   if (contains(polygon, point)) return 0;
-  return distance(Path{true, polygon.points}, point);
+  // The segment that closes the polygon goes from its first point to the last, unlike that of a path.
+  const std::vector<Point>& points = polygon.points;
+  double least = closest(Segment{points.front(), points.back()}, point).distance;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const double found = closest(Segment{points[i - 1], points[i]}, point).distance;
+    if (less(found, least)) least = found;
+  }
+  return least;
 }
 std::optional<double> distance(const Polygon& a, const Polygon& b) {
   if (overlap(a, b)) return 0;

@@ -10,6 +10,8 @@ namespace redquel::sql {
 
 bool nearly_less(double a, double b);
 bool nearly_at_most(double a, double b);
+/// The opposite of nearly_equal(), but false for NaN.
+bool nearly_different(double a, double b);
 inline bool nearly_greater(double a, double b) { return nearly_less(b, a); }
 inline bool nearly_at_least(double a, double b) { return nearly_at_most(b, a); }
 
@@ -56,6 +58,7 @@ Closest closest(const Segment& segment, const Segment& to);
 Closest closest(const Box& box, const Point& to);
 Closest closest(const Box& box, const Segment& to);
 
+double distance(const Box& box, const Segment& segment);
 double distance(const Line& a, const Line& b);
 double distance(const Path& path, const Point& point);
 /// nullopt: one of them has no segments.

@@ -1,3 +1,4 @@
+#include <cfloat>
 #include <cmath>
 
 #include "sql/error.h"
@@ -308,10 +309,17 @@ void integer_to_char(std::int64_t value, std::string_view text, bool is_int8, st
     out += number;
     return;
   }
-  const Numeric shifted =
-      picture.shifted == 0 ? Numeric(value) : Numeric(value) * Numeric::parse("1e" + std::to_string(picture.shifted));
-  if (!is_int8) static_cast<void>(shifted.to_int32());
-  if (is_int8) static_cast<void>(shifted.to_int64());
+  const auto require_range = [&](const Numeric& number) {
+    if (is_int8) static_cast<void>(number.to_int64());
+    else static_cast<void>(number.to_int32());
+  };
+  Numeric shifted(value);
+  if (picture.shifted > 0) {
+    const Numeric power = Numeric::parse("1e" + std::to_string(picture.shifted));
+    require_range(power);
+    shifted = shifted * power;
+    require_range(shifted);
+  }
   std::string number = shifted.abs().rounded(0).to_string();
   if (picture.after > 0) number += "." + std::string(static_cast<std::size_t>(picture.after), '0');
   write_unsigned(std::move(number), value < 0, std::move(picture), out);
@@ -332,7 +340,11 @@ void float_to_char(double value, int digits, std::string_view text, std::string&
     out += number;
     return;
   }
-  if (picture.shifted > 0) value *= std::pow(10.0, picture.shifted);
+  if (picture.shifted > 0) {
+    const double power = std::pow(10.0, picture.shifted);
+    // A float4 stays one.
+    value = digits > FLT_DIG ? value * power : static_cast<double>(static_cast<float>(value) * static_cast<float>(power));
+  }
   const auto plain = [&](int after) {
     if (std::isnan(value)) return std::string("NaN");
     if (std::isinf(value)) return std::string("Infinity");

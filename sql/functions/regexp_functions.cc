@@ -217,7 +217,9 @@ std::size_t append_similar(Text pattern, Text escape, std::string& out) {
   if (!escape.empty() && character_size(escape[0]) != escape.size()) {
     throw SqlError(sqlstate::kInvalidEscapeSequence, "invalid escape string").hint("Escape string must be empty or one character.");
   }
-  bool after_escape = false, in_class = false;
+  bool after_escape = false;
+  int depth = 0;          // of brackets
+  int place = 0;          // in a character class: 1 after [, 2 after [^ (a ] stands for itself there), 3 and more behind
   int separators = 0;
   std::size_t first = std::string::npos;
   out += kSimilarStart;
@@ -227,7 +229,7 @@ std::size_t append_similar(Text pattern, Text escape, std::string& out) {
     pattern.remove_prefix(character.size());
     if (after_escape) {
       after_escape = false;
-      if (c == '"' && !in_class) {
+      if (c == '"' && depth == 0) {
         if (separators > 1) {
           throw SqlError(sqlstate::kInvalidUseOfEscapeCharacter,
                          "SQL regular expression may not contain more than two escape-double-quote separators");
@@ -237,18 +239,26 @@ std::size_t append_similar(Text pattern, Text escape, std::string& out) {
       } else {
         out += '\\';
         out += character;
+        place = 3;
       }
     } else if (!escape.empty() && character == escape) {
       after_escape = true;
-    } else if (in_class) {
+    } else if (depth > 0) {
       if (c == '\\') out += '\\';
       out += character;
-      in_class = c != ']';
+      if (c == ']' && place > 2) {
+        --depth;
+      } else if (c == '^') {
+        ++place;
+      } else {
+        if (c == '[') ++depth;
+        place = 3;
+      }
     } else {
       switch (c) {
         case '[':
           out += c;
-          in_class = true;
+          depth = place = 1;
           break;
         case '%':
           out += ".*";

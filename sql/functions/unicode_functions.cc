@@ -26,15 +26,27 @@ utf8proc_option_t form_options(Text form) {
   throw SqlError(sqlstate::kInvalidParameterValue, "invalid normalization form: " + std::string(form));
 }
 
-void normalized(Text text, Text form, std::string& out) {
+void append_normalized(Text text, utf8proc_option_t options, std::string& out) {
   utf8proc_uint8_t* bytes = nullptr;
   const BlockCharge characters(text.size() * sizeof(utf8proc_int32_t));
   const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                             static_cast<utf8proc_ssize_t>(text.size()), &bytes, form_options(form));
+                                             static_cast<utf8proc_ssize_t>(text.size()), &bytes, options);
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);
   if (size == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
   if (size < 0) throw SqlError(sqlstate::kInternalError, utf8proc_errmsg(size));  // text of the database is valid UTF-8
-  out.assign(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+  out.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+}
+
+void normalized(Text text, Text form, std::string& out) {
+  const utf8proc_option_t options = form_options(form);
+  out.clear();
+  // U+11A7 stands before the trailing consonants of Hangul and composes with nothing. utf8proc takes it for one of them and drops it.
+  constexpr Text kBeforeTrailing = "\u11A7";
+  for (std::size_t end; (end = text.find(kBeforeTrailing)) != Text::npos; text.remove_prefix(end + kBeforeTrailing.size())) {
+    append_normalized(text.substr(0, end), options, out);
+    out += kBeforeTrailing;
+  }
+  append_normalized(text, options, out);
 }
 
 bool is_normalized(Text text, Text form) {

@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t kLongestName = 63;
 
 bool is_plain(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+/// Letters beyond ASCII are written in quotes, but need none.
+bool needs_no_quotes(char c) { return is_plain(c) || static_cast<signed char>(c) < 0; }
 
 void skip_blanks(std::string_view& rest) {
   while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1);
@@ -29,7 +31,7 @@ std::string take_name(std::string_view& rest) {
   skip_blanks(rest);
   std::string name;
   bool quoted = false;
-  for (; !rest.empty() && (quoted || is_plain(rest.front()) || rest.front() == '"'); rest.remove_prefix(1)) {
+  for (; !rest.empty() && (quoted || needs_no_quotes(rest.front()) || rest.front() == '"'); rest.remove_prefix(1)) {
     if (rest.front() != '"') {
       name += rest.front();
     } else if (quoted && rest.starts_with("\"\"")) {

@@ -126,7 +126,7 @@ Interval subtract_timestamps(std::int64_t a, std::int64_t b) {
   if (!is_finite_timestamp(a) || !is_finite_timestamp(b))
     throw SqlError(sqlstate::kDatetimeFieldOverflow, "cannot subtract infinite timestamps");
   std::int64_t difference = 0;
-  if (__builtin_sub_overflow(a, b, &difference)) throw datetime_out_of_range("interval");
+  static_cast<void>(__builtin_sub_overflow(a, b, &difference));  // wraps around, as PostgreSQL's does
   return justify_hours({difference, 0, 0});
 }
 
@@ -174,8 +174,14 @@ std::int64_t apply_timestamp_modifier(std::int64_t timestamp, std::int32_t modif
   constexpr std::int64_t kUnits[] = {1'000'000, 100'000, 10'000, 1'000, 100, 10};
   if (modifier < 0 || modifier >= 6 || !is_finite_timestamp(timestamp)) return timestamp;
   const std::int64_t unit = kUnits[modifier];
-  if (timestamp >= 0) return (timestamp + unit / 2) / unit * unit;
-  return -((-timestamp + unit / 2) / unit * unit);
+  // Sums wrap around, as PostgreSQL's do.
+  std::int64_t sum = 0;
+  if (timestamp >= 0) {
+    static_cast<void>(__builtin_add_overflow(timestamp, unit / 2, &sum));
+    return sum / unit * unit;
+  }
+  static_cast<void>(__builtin_sub_overflow(unit / 2, timestamp, &sum));
+  return -(sum / unit * unit);
 }
 
 std::int64_t apply_time_modifier(std::int64_t time, std::int32_t modifier) {

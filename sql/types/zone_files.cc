@@ -258,6 +258,7 @@ const TimeZone& time_zone_named(std::string_view name) {
 
 const TimeZone& session_zone(const SessionSettings& settings) {
   if (settings.time_zone == "UTC") return utc();
+  if (settings.time_zone.empty()) throw SqlError(sqlstate::kInternalError, "the time zone of the session is not known");
   struct Remembered {
     std::string name = "UTC";
     const TimeZone* zone = &utc();

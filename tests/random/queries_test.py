@@ -1,21 +1,26 @@
-"""Random queries and changes, answered by redquel and by PostgreSQL: 20,000 statements without a difference."""
+"""Random queries and changes, answered by redquel and by PostgreSQL: 20,000 statements without a difference, and 5,000 with windows, WITH,
+LATERAL and grouping sets."""
 import os
 import random as random_module
 import sys
 
 sys.path.insert(0, os.path.dirname(__file__))
 from query_generator import Generator  # noqa: E402
+from window_generator import WindowGenerator  # noqa: E402
 from worlds import NOT_BUILT, TIMEOUT, World, compare_worlds, rows_of  # noqa: E402
 
 SLOW = True
 LIMIT = 1500  # seconds
 STATEMENTS = int(os.environ.get("RANDOM_STATEMENTS", "20000"))
+WINDOWS = int(os.environ.get("RANDOM_WINDOWS", "5000"))
 PER_WORLD = 250  # statements over one set of tables
 
 
 class Queries(World):
+    generator = Generator
+
     def run(self):
-        generator = Generator(random_module.Random(self.seed))
+        generator = self.generator(random_module.Random(self.seed))
         for statement in generator.world():
             found = self.change(statement)
             self.history.append(statement)
@@ -52,3 +57,11 @@ class Queries(World):
 
 def test_queries(server, postgres, random):
     compare_worlds(Queries, server, postgres, random, STATEMENTS, PER_WORLD)
+
+
+class Windows(Queries):
+    generator = WindowGenerator
+
+
+def test_windows_and_with(server, postgres, random):
+    compare_worlds(Windows, server, postgres, random, WINDOWS, PER_WORLD)

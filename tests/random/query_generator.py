@@ -255,7 +255,10 @@ class Generator:
             inner = self.expression(self.pick(TYPES), scope, 0)
             call = self.pick(("count(*)", f"count({distinct}{inner})", f"sum({distinct}{self.expression('int', scope, 0)})"))
         elif of == "numeric":
-            call = self.pick((f"sum({distinct}{value})", f"round(avg({distinct}{value}), 2)", f"max({value})", f"round(avg({self.expression('int', scope, 0)}), 2)"))
+            averaged = self.pick((f"{distinct}{value}", self.expression("int", scope, 0)))
+            if self.chance(0.5):
+                return f"round(avg({averaged}){filtered}, 2)"
+            call = self.pick((f"sum({distinct}{value})", f"max({value})"))
         elif of == "bool":
             call = f"{self.pick(('bool_and', 'bool_or'))}({value})"
         elif of == "bytea":

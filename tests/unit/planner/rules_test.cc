@@ -351,10 +351,28 @@ Update t [b = 'x'::text]
 )");
 }
 
+TEST(Rules, OrderConditions) {
+  EXPECT_EQ(rewritten("order conditions", "select a from t where lower(b) > 'x' and a > 1 and b > 'y' and b is not null"), R"(
+Project [a#0]
+  Filter (lower(b#1) > 'x'::text) AND (a#0 > 1) AND (b#1 > 'y'::text) AND (b#1 IS NOT NULL)
+    Scan t [a#0, b#1, c#2, d#3]
+=>
+Project [a#0]
+  Filter (b#1 IS NOT NULL) AND (a#0 > 1) AND (b#1 > 'y'::text) AND (lower(b#1) > 'x'::text)
+    Scan t [a#0, b#1, c#2, d#3]
+)");
+  EXPECT_EQ(rewritten("order conditions", "select a from t where a > 1 and b > 'x'"), R"(
+Project [a#0]
+  Filter (a#0 > 1) AND (b#1 > 'x'::text)
+    Scan t [a#0, b#1, c#2, d#3]
+=> unchanged
+)");
+}
+
 TEST(Rules, RunInTheOrderOfTheirList) {
   std::string names;
   for (const Rule& rule : rewrite_rules()) names += std::string(names.empty() ? "" : ", ") + rule.name;
-  EXPECT_EQ(names, "fold constants, flatten laterals, push down filters, fold pushed filters, join array elements, order joins, merge self-joins, prune columns");
+  EXPECT_EQ(names, "fold constants, flatten laterals, push down filters, fold pushed filters, join array elements, order joins, merge self-joins, order conditions, prune columns");
 }
 
 }  // namespace
