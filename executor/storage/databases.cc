@@ -61,11 +61,11 @@ asio::awaitable<void> create_database(RedisClient& home, const std::string& name
   if (name == kHomeDatabase) throw already_exists(name);
   std::vector<std::string> arguments{name, "being made " + random_version()};
   const RepliesPtr replies = co_await call(home, kCreateDatabaseScript, std::move(arguments));
-  const std::string_view outcome = replies->text(0).value_or("");
-  if (outcome == "exists") throw already_exists(name);
-  if ((*replies)[0].kind == Reply::Kind::integer) {
+  const Reply& outcome = (*replies)[0];
+  if (outcome.is_text() && outcome.text == "exists") throw already_exists(name);
+  if (outcome.kind == Reply::Kind::integer) {
     throw SqlError(sqlstate::kDiskFull, fmt::format("could not create database \"{}\": Redis has no empty logical database left", name))
-        .hint(more_databases_hint(replies->integer(0)));
+        .hint(more_databases_hint(outcome.integer));
   }
 }
 
