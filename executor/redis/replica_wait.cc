@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kWaitMilliseconds = 500;
 constexpr std::chrono::milliseconds kPauseBetweenWaits{50};
-constexpr std::chrono::seconds kPauseBetweenLooks{10};
+constexpr std::chrono::seconds kPauseBetweenLooks{1};
 /// Behind Sentinel a new replica counts before a failover can promote it: sentinels hear of one within ten seconds.
 constexpr std::chrono::seconds kPauseBetweenWatches{1};
 
