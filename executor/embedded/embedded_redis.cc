@@ -48,6 +48,9 @@ std::vector<std::pair<std::string, std::string>> chosen_settings() {
       {"maxmemory-policy", "noeviction"},  // an evicted key is a lost row
       // Rows stay compact with text of up to a kilobyte, index sets with integer members up to 64 k of them.
       {"hash-max-listpack-value", "1024"},
+      // Redis looks for each field from the beginning of the list: the work for a row grows as the square of its
+      // columns.
+      {"hash-max-listpack-entries", "128"},
       {"set-max-intset-entries", "65536"},
   };
 }

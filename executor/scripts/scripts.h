@@ -60,7 +60,6 @@ extern const Script kAllocateValuesScript;
 extern const Script kCommitCatalogScript;
 extern const Script kCompareRowKeysScript;
 extern const Script kCreateDatabaseScript;
-extern const Script kDropValueScript;
 extern const Script kFinishRemovalScript;
 extern const Script kForeignTablesScript;
 extern const Script kForgetCounterScript;
