@@ -218,6 +218,7 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
     failure = std::current_exception();
   }
   if (failure) {
+    failure = co_await engine_->named_failure(failure, state_);
     report(failure);
     co_await transactions_.fail();
     message_.is_skipped_to_sync = belongs_to_extended_protocol(raw.type);

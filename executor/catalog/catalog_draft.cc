@@ -98,7 +98,10 @@ CatalogDraft::CatalogDraft(const LoadedCatalog& loaded, const SessionState& sess
   for (const auto& [oid, function] : state_.functions) committed_functions_.insert(oid);
 }
 
-sql::Oid CatalogDraft::new_oid() { return next_oid_++; }
+sql::Oid CatalogDraft::new_oid() {
+  if (next_oid_ == 0) throw damaged_next_oid(state_);
+  return next_oid_++;
+}
 
 void CatalogDraft::take_oids(sql::Oid first, sql::Oid end) {
   next_oid_ = first;

@@ -13,7 +13,6 @@
 #include "executor/transaction/transaction.h"
 #include "parser/option_value.h"
 #include "sql/catalog/member_form.h"
-#include "sql/catalog/spread_table.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 
@@ -123,6 +122,15 @@ bool may_rebuild(const sql::TableDef& table, const sql::IndexDef& index) {
   return sql::omitted_parts(changed, columns).any();
 }
 
+/// Repairs the indexes of one table.
+asio::awaitable<void> repair(DdlContext& context, sql::CatalogPtr catalog, TablePtr table) {
+  sql::SessionSettings settings = context.session.settings;
+  TakeWarning warn = [&](const SqlError& warning) {
+    if (context.session.notice) context.session.notice("WARNING", warning);
+  };
+  co_await repair_indexes(context.bulk, std::move(catalog), std::move(table), std::move(settings), std::move(warn));
+}
+
 /// Gives short members to indexes of an older stored format. They are not read until they are complete; writers keep them in the new form
 /// from the beginning. If the process is killed, the next REINDEX goes on.
 asio::awaitable<void> shorten_members(DdlContext& context, sql::Oid oid, std::string version) {
@@ -144,10 +152,7 @@ asio::awaitable<void> shorten_members(DdlContext& context, sql::Oid oid, std::st
   if (rebuilt.empty()) co_return;
   const LoadedCatalog loaded = co_await load_committed(context);
   if (const TablePtr table = loaded.snapshot->find_table(oid)) {
-    for (const TablePtr& stored : sql::stored_tables(table)) {
-      sql::SessionSettings settings = context.session.settings;
-      co_await repair_indexes(context.bulk, loaded.snapshot, stored, std::move(settings));
-    }
+    co_await repair(context, loaded.snapshot, table);
   }
   co_await build_indexes(context, oid, std::move(rebuilt));
 }
@@ -176,10 +181,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::Reindex& statement) {
       co_await shorten_members(context, table->oid, table->version);
       continue;
     }
-    for (const TablePtr& stored : sql::stored_tables(table)) {
-      sql::SessionSettings settings = context.session.settings;
-      co_await repair_indexes(context.bulk, loaded.snapshot, stored, std::move(settings));
-    }
+    co_await repair(context, loaded.snapshot, table);
   }
 }
 

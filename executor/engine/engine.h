@@ -119,6 +119,12 @@ class Engine {
   /// SET CONSTRAINTS, for the rest of the transaction; outside of one only the names are looked at. 42704, 42809; 23503 of what has waited.
   virtual asio::awaitable<void> set_constraints(const parser::ast::SetConstraints&, SessionState&) { co_return; }
 
+  /// Returns the failure that the client is to see: where a key of Redis does not hold what redquel needs, the error
+  /// names the key and the repair. To be called once the statement has ended.
+  virtual asio::awaitable<std::exception_ptr> named_failure(std::exception_ptr failure, const SessionState&) {
+    co_return failure;
+  }
+
   /// Drops the session's temporary tables: DISCARD TEMP, and the end of the session. There must be no transaction.
   virtual asio::awaitable<void> drop_temporary(SessionState&) { co_return; }
 };

@@ -7,24 +7,28 @@
 
 #include "executor/discovery/discovery_wait.h"
 #include "executor/engine/statement_kind.h"
+#include "executor/redis/bad_key.h"
 #include "executor/redis/executor_counts.h"
 #include "executor/redis/seen_version.h"
 #include "executor/roles/access.h"
-#include "executor/runtime/computation.h"
 #include "executor/roles/user_mappings.h"
+#include "executor/runtime/computation.h"
 #include "executor/runtime/session_context.h"
+#include "executor/storage/bad_keys.h"
 #include "executor/storage/catalog_marks.h"
 #include "executor/storage/catalog_store.h"
-#include "executor/tables/memory_run.h"
 #include "executor/storage/version_copies.h"
+#include "executor/tables/memory_run.h"
 #include "executor/transaction/transaction.h"
 #include "parser/deparse.h"
 #include "parser/option_value.h"
 #include "parser/parse.h"
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/role_set.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/interrupts.h"
+#include "sql/privileges/row_security.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -412,6 +416,34 @@ planner::PhysicalPlan RedisEngine::plan_over_changes(const Prepared& prepared, c
                  : planner::plan(*plan.statement, catalog, prepared.parameter_types, settings, changed_tables, plan.sizes).plan;
   }
   return found;
+}
+
+asio::awaitable<std::exception_ptr> RedisEngine::named_failure(std::exception_ptr failure,
+                                                               const SessionState& session) {
+  bool has_bad_key = false;
+  try {
+    std::rethrow_exception(failure);
+  } catch (const BadKeyError&) {
+    has_bad_key = true;
+  } catch (...) {
+  }
+  if (!has_bad_key) co_return failure;
+  try {
+    const sql::CatalogPtr catalog = catalog_;
+    std::optional<sql::SqlError> named = co_await named_bad_own_key(shared_, home_, catalog);
+    if (!named && catalog) {
+      std::vector<std::shared_ptr<const sql::TableDef>> tables = catalog->managed_tables();
+      // The name of a key is a part of a row that policies may hide.
+      std::erase_if(tables, [&](const std::shared_ptr<const sql::TableDef>& table) {
+        return sql::row_security(*table, session.role, *sql::known_roles(), session.database) ==
+               sql::RowSecurity::kEnabled;
+      });
+      named = co_await named_bad_key(shared_, catalog, std::move(tables));
+    }
+    if (named) co_return std::make_exception_ptr(*named);
+  } catch (const std::exception&) {  // the failure itself says more
+  }
+  co_return failure;
 }
 
 }  // namespace redquel::executor

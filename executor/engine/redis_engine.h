@@ -46,6 +46,7 @@ class RedisEngine : public Engine {
   void release_savepoint(SessionState& session, std::size_t number) override;
   asio::awaitable<void> roll_back_to(SessionState& session, std::size_t number) override;
   asio::awaitable<void> drop_temporary(SessionState& session) override;
+  asio::awaitable<std::exception_ptr> named_failure(std::exception_ptr failure, const SessionState& session) override;
   asio::awaitable<void> finish_statement(SessionState& session) override;
 
   asio::awaitable<void> set_constraints(const parser::ast::SetConstraints& statement, SessionState& session) override;

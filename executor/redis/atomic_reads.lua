@@ -11,6 +11,22 @@ local function header()
   at = last + 2
   return number
 end
+-- Lua's stack holds about 8,000 values. These commands give a reply for each word behind so many: longer ones run in
+-- pieces.
+local heads, piece_size = {MGET = 1, HMGET = 2, SMISMEMBER = 2, ZMSCORE = 2}, 4000
+local function run(words)
+  local head = heads[words[1]]
+  if not head or #words <= piece_size then return redis.pcall(unpack(words)) end  -- bounded: others are short
+  local all = {}
+  for first = head + 1, #words, piece_size do
+    local piece = {unpack(words, 1, head)}  -- bounded: two words
+    for i = first, math.min(first + piece_size - 1, #words) do piece[#piece + 1] = words[i] end
+    local found = redis.pcall(unpack(piece))  -- bounded: a piece
+    if found.err then return found end
+    for i = 1, #found do all[#all + 1] = found[i] end
+  end
+  return all
+end
 while at <= #text do
   local words = {}
   for w = 1, header() do
@@ -18,6 +34,6 @@ while at <= #text do
     words[w] = string.sub(text, at, at + length - 1)
     at = at + length + 2
   end
-  replies[#replies + 1] = redis.pcall(unpack(words))
+  replies[#replies + 1] = run(words)
 end
 return replies

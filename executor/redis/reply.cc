@@ -4,15 +4,15 @@
 #include <charconv>
 #include <cstring>
 
+#include "executor/redis/bad_key.h"
 #include "executor/redis/redis_error.h"
-#include "executor/redis/wrong_type.h"
 
 namespace redquel::executor {
 
 namespace {
 
 [[noreturn]] void throw_error(const Reply& reply, std::string_view command) {
-  if (is_wrong_type(reply)) throw WrongTypeError(redis_error(reply.text, command));
+  if (has_bad_key(reply.text)) throw BadKeyError(redis_error(reply.text, command));
   throw redis_error(reply.text, command);
 }
 

@@ -18,6 +18,7 @@
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -229,6 +230,11 @@ asio::awaitable<std::vector<std::string>> ProcessQuestions::ask_all(std::string 
   }
   co_await state->subscription->ready();
   const std::string key = co_await state->key.load(home_);
+  if (key.size() != kSealKeyBytes) {
+    throw sql::SqlError(sqlstate::kDataCorrupted,
+                        fmt::format("key \"{}\" in Redis does not hold {} bytes", sql::kExchangeKey, kSealKeyBytes))
+        .hint(fmt::format("redis-cli DEL {}: redquel makes the key anew.", sql::kExchangeKey));
+  }
   const std::uint64_t number = state->next_number++;
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   const auto asked = std::make_shared<State::Asked>(executor);

@@ -3,7 +3,8 @@
 --   counter.
 -- ARGV: start; increment; minimum; maximum; 1 if it cycles; count of values; how many of them, the last ones, are given only if the
 --   sequence goes so far without beginning again; if the definition is verified: its field in the catalog and its text.
--- Replies: flat runs (last value, count of values)…; {} if the definition is another one; {"end"} if the sequence is exhausted.
+-- Replies: flat runs (last value, count of values)…; {} if the definition is another one; {"end"} if the sequence is
+--   exhausted; {"junk"} if the counter holds no integer of 64 bits.
 -- Changes: the counter.
 -- Holds Redis: a few commands for each run; a run is shorter only near the end of the sequence.
 local key = KEYS[#KEYS]
@@ -39,9 +40,15 @@ local function advance(delta)
   return false
 end
 
+local function is_integer(text)
+  local is_written_so = text == '0' or string.find(text, '^%-?[1-9]%d*$')
+  return is_written_so and not less(text, '-9223372036854775808') and not less('9223372036854775807', text)
+end
+local held = redis.call('GET', key)
+if held and not is_integer(held) then return {'junk'} end
 local given = {}
 local function give(last, count) given[#given + 1], given[#given + 2] = last, string.format('%.0f', count) end
-if not redis.call('GET', key) then
+if not held then
   redis.call('SET', key, start)
   give(start, 1)
   remaining = remaining - 1

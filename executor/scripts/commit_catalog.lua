@@ -45,7 +45,7 @@ set(versions) remove(versions)
 set(prefixes) remove(prefixes)
 set(removals) remove(removals)
 from, to = list()
-for i = from, to, 4000 do call('UNLINK', unpack(ARGV, i, math.min(i + 3999, to))) end
+for i = from, to, 4000 do call('UNLINK', unpack(ARGV, i, math.min(i + 3999, to))) end  -- bounded: a piece
 from, to = list()
 for i = from, to, 2 do
   if call('EXISTS', ARGV[i]) == 1 then call('RENAME', ARGV[i], ARGV[i + 1]) end

@@ -39,7 +39,7 @@ local function walk(missing)
       words[#words + 1] = offset
       words[#words + 1] = count
       if with_scores then words[#words + 1] = 'WITHSCORES' end
-      found = redis.call(unpack(words))
+      found = redis.call(unpack(words))  -- bounded: one command
     end
     local met, places, step = found, found, with_scores and 2 or 1
     if holds_value or with_scores then
@@ -135,7 +135,7 @@ for i = 1, #ids do
   local key = row_key(prefix, escape, ids[i])
   if not key then return false end
   rows[at + 1] = ids[i]
-  local values = redis.call('HMGET', key, unpack(fields))
+  local values = redis.call('HMGET', key, unpack(fields))  -- bounded: the columns of a table
   for j = 1, field_count do rows[at + 1 + j] = values[j] end
   at = at + 1 + field_count
 end

@@ -6,8 +6,9 @@
 -- Holds Redis: five commands; the caller bounds the names.
 --#include "executor/scripts/shared/bucket.lua"
 local trimmed = tonumber(redis.call('HGET', kCommitNumbersKey, 'trimmed') or 0)
+-- Bounded: 500 names by the caller.
 for _, number in ipairs(redis.call('ZMSCORE', kAppliedKey, unpack(ARGV))) do trimmed = math.max(trimmed, tonumber(number or 0)) end
-redis.call('ZREM', kAppliedKey, unpack(ARGV))
-redis.call('ZREM', kAppliedTimesKey, unpack(ARGV))
+redis.call('ZREM', kAppliedKey, unpack(ARGV))  -- bounded: 500 names by the caller
+redis.call('ZREM', kAppliedTimesKey, unpack(ARGV))  -- bounded: 500 names by the caller
 redis.call('HSET', kCommitNumbersKey, 'trimmed', string.format('%.0f', trimmed))
 return 'forgotten'

@@ -13,10 +13,10 @@ for i = 3, #KEYS do
   local size = redis.call('SCARD', KEYS[i])
   if not smallest or size < smallest then smallest = size end
 end
-if smallest and smallest * values > tonumber(ARGV[3]) then return false end
+if #among > 4000 or smallest and smallest * values > tonumber(ARGV[3]) then return false end
 local function count(key)
   if #among == 0 then return redis.call('SCARD', key) end
-  return redis.call('SINTERCARD', #among + 1, key, unpack(among))
+  return redis.call('SINTERCARD', #among + 1, key, unpack(among))  -- bounded: a piece
 end
 local out = {false, KEYS[2] == '' and 0 or count(KEYS[2])}
 local n = 2

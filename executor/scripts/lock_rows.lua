@@ -16,6 +16,7 @@ if token ~= '' and not is_alive(token) then return {'lost'} end
 local tables, p = {}, 4
 for t = 1, tonumber(argv[3]) do
   local count = tonumber(argv[p + 2])
+  -- Bounded: the columns of a table.
   local one = {key = keys[t], strength = tonumber(argv[p]), wait = argv[p + 1], fields = {unpack(argv, p + 3, p + 2 + count)}}
   p = p + 3 + count
   local oid = string.match(one.key, '%d+$')
@@ -54,10 +55,10 @@ while k <= #keys and (not wanted or locked < wanted) do
       end
     end
     if look == '2' then
-      local values = call('HMGET', keys[k], unpack(one.fields))
+      local values = call('HMGET', keys[k], unpack(one.fields))  -- bounded: the columns of a table
       if values[1] then rows[#rows + 1] = values else state = 'g' end
     elseif look == '1' then
-      local values = call('HMGET', keys[k], unpack(one.fields))
+      local values = call('HMGET', keys[k], unpack(one.fields))  -- bounded: the columns of a table
       for f = 1, #one.fields do
         if state == 'l' and not matches(values[f], argv[p]) then state = one.wait == 's' and 's' or values[1] and 'c' or 'g' end
         p = p + 1
@@ -71,7 +72,7 @@ while k <= #keys and (not wanted or locked < wanted) do
     if locked == 0 then
       --#include "executor/scripts/shared/first_write.lua"
     end
-    for t = 1, #taken do call('HSET', unpack(taken[t])) end
+    for t = 1, #taken do call('HSET', unpack(taken[t])) end  -- bounded: three words
   end
   if state == 'l' then locked = locked + 1 end
   states[#states + 1] = state

@@ -17,7 +17,7 @@ while position <= #ARGV do
   words, position = mapped.take(ARGV, position)
   if words[1] == '@indices' then words = {'SMEMBERS', words[2]} end
   if words[1] == '@uniques' then words = {'HGETALL', words[2]} end
-  if not redis.acl_check_cmd(unpack(words)) then
+  if not redis.acl_check_cmd(unpack(words)) then  -- bounded: a row
     return redis.error_reply('NOPERM the user has no permissions to run ' .. words[1] .. ' on a key of the table')
   end
 end

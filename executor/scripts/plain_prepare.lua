@@ -20,7 +20,7 @@ end
 -- modes of the others; how many words, the key and the fields: that of the table, the owner's, the others. They become the commit's.
 local leases, last, is_free = argv[p + 1] + 0, p + 2 + argv[p + 2], true
 if last > p + 2 then
-  local found = call('EXISTS', unpack(argv, p + 3, last))
+  local found = call('EXISTS', unpack(argv, p + 3, last))  -- bounded: 16 rows
   if found < leases then return unclear end
   is_free = found == leases
 end
@@ -29,9 +29,9 @@ local locks, taken = {}, {}
 while argv[p] ~= '' do
   local own, modes, key, found = argv[p] + 0, argv[p + 1], argv[p + 3], {}
   last = p + 2 + argv[p + 2]
-  if own > 0 or not is_free then found = call('HMGET', unpack(argv, p + 3, last)) end
+  if own > 0 or not is_free then found = call('HMGET', unpack(argv, p + 3, last)) end  -- bounded: 64 locks
   if found[1] then return unclear end
-  local strengths, fields, before, words = {}, {unpack(argv, p + 5, last)}, {}, {key}
+  local strengths, fields, before, words = {}, {unpack(argv, p + 5, last)}, {}, {key}  -- bounded: 64 locks
   for i = 1, #fields do
     local value, strength, others = found[i + 1], nil, ''
     if i > own then
@@ -60,7 +60,7 @@ end
 -- Section counters: how many, their keys.
 p = p + 1
 last = p + argv[p]
-for i, count in ipairs(last > p and call('MGET', unpack(argv, p + 1, last)) or {}) do
+for i, count in ipairs(last > p and call('MGET', unpack(argv, p + 1, last)) or {}) do  -- bounded: the tables of 16 rows
   count = count or call('GET', argv[p + i])  -- (an error if it is of another type)
   if count and not (#count < 18 and string.find(count, '^%d+$')) then return unclear end
 end
@@ -73,6 +73,6 @@ end
 
 -- Section redo: counters, changes and emptied sets of plain_write.lua, packed.
 call('SET', kProcessPrefix .. string.sub(name, 1, 16), 'prepared')
-for _, words in ipairs(taken) do call('HSET', unpack(words)) end
+for _, words in ipairs(taken) do call('HSET', unpack(words)) end  -- bounded: 64 locks
 call('HSET', kPreparedKey, name, cmsgpack.pack({argv[last + 1], false, locks, {}, false, {}, owner}))
 return {'prepared'}

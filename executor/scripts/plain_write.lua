@@ -24,7 +24,7 @@ end
 -- locks. Then table by table: how many fields are the owner's; how many words, the key and the fields, of which the others have no owner.
 local leases, last, is_free = argv[p + 1] + 0, p + 2 + argv[p + 2], true
 if last > p + 2 then
-  local found = call('EXISTS', unpack(argv, p + 3, last))
+  local found = call('EXISTS', unpack(argv, p + 3, last))  -- bounded: 16 rows
   if found < leases then return unclear end
   is_free = found == leases
 end
@@ -33,7 +33,7 @@ while argv[p] ~= '' do
   local own = argv[p] + 0
   last = p + 1 + argv[p + 1]
   if own > 0 or not is_free then
-    local found = call('HMGET', unpack(argv, p + 2, last))
+    local found = call('HMGET', unpack(argv, p + 2, last))  -- bounded: 64 locks
     for i = 1, #found do
       local value = found[i]
       if i > own then

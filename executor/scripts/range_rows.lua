@@ -29,7 +29,7 @@ words[#words + 1] = offset
 words[#words + 1] = count
 local scored = by == 'BYSCORE'
 if scored then words[#words + 1] = 'WITHSCORES' end
-local found = redis.call(unpack(words))
+local found = redis.call(unpack(words))  -- bounded: one command
 local step, out, keys = scored and 2 or 1, {}, {}
 for i = 1, #found, step do
   local member = found[i]
@@ -52,11 +52,11 @@ if scored and escape == '0' and holds_value ~= '1' and #keys > 3 and field_count
     sort[#sort + 1] = 'GET'
     sort[#sort + 1] = prefix .. '*->' .. fields[i]
   end
-  local rows = redis.pcall(unpack(sort))
+  local rows = redis.pcall(unpack(sort))  -- bounded: the columns of a table
   if not rows.err then return {found, rows} end  -- a user without the right to SORT reads row by row
 end
 for i = 1, #keys do
-  local values = redis.call('HMGET', keys[i], unpack(fields))
+  local values = redis.call('HMGET', keys[i], unpack(fields))  -- bounded: the columns of a table
   local n = (i - 1) * field_count
   for j = 1, field_count do out[n + j] = values[j] end
 end

@@ -25,7 +25,7 @@ for p = 8 + field_count, #ARGV do
   if member and field_count > 0 then
     local key = row_key(prefix, escape, member)
     if not key then return false end
-    values = redis.call('HMGET', key, unpack(fields))
+    values = redis.call('HMGET', key, unpack(fields))  -- bounded: the columns of a table
   end
   local score = member and redis.call('ZSCORE', zset, member)
   if score or values then

@@ -7,7 +7,7 @@
 -- Holds Redis: four commands a row, at most 500 rows.
 local call, scored, own = redis.call, {}, {}
 local function finish(answer)
-  if #scored > 0 then call('ZADD', KEYS[1], unpack(scored)) end
+  if #scored > 0 then call('ZADD', KEYS[1], unpack(scored)) end  -- bounded: 500 rows
   return answer
 end
 for k = 2, #KEYS do
@@ -21,7 +21,7 @@ for k = 2, #KEYS do
       local is_row = own[value] or call('ZSCORE', KEYS[1], value)
       return finish({is_row and 'twice' or 'strange', value})
     end
-    if ARGV[3] then call('HDEL', key, unpack(ARGV, 3)) end
+    if ARGV[3] then call('HDEL', key, unpack(ARGV, 3)) end  -- bounded: the columns of a table
     scored[#scored + 1] = value
     scored[#scored + 1] = value
     own[value] = true

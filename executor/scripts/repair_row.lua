@@ -1,39 +1,64 @@
--- Mends counters, or the index entries of a row if its fields are as they were read. A unique value of another row stays and is reported.
--- A structure's key of another type is deleted first.
--- KEYS: the row; then the keys of the entries.
--- ARGV: number of fields (-1: the row's key must be of another type than a row); fields; their values ('\0': absent); for each key: what
---   to do (zrem, srem, hdel, zadd, sadd, list, hset, string), two words.
--- Replies: 1; 0 if the row has changed.
+-- Mends index entries, if the rows that they depend on are as they were read. A key of another type is deleted first.
+-- KEYS: rows; then a key for each step.
+-- ARGV: number of rows; for each: number of fields (-1: its key must not hold a hash), fields, their values ('\0': absent); then for
+--   each step what to do and three words:
+--     zrem, srem: an element that goes; zadd: an element, its score; sadd: an element; list: a field, its value;
+--     type: the type of the key;
+--     hdel: a field, the owner that it must have;
+--     own: a field, its owner, the owner whose place it takes ('\0': none), so that the value is guarded at every moment;
+--     unlist: a value, the key of its set ("": none), without which it leaves the list of values;
+--     count: the least number that the counter must hold ("": any, or none).
+-- Replies: 1; 0 if a row has changed.
 -- Changes: the entries.
--- Holds Redis: two commands for each entry.
+-- Holds Redis: three commands for each step.
 local call, p = redis.call, 2
-local fields = tonumber(ARGV[1])
-local types = {zrem = 'zset', zadd = 'zset', srem = 'set', sadd = 'set', hdel = 'hash', list = 'hash', hset = 'hash', string = 'string'}
-local function type_of(key) return call('TYPE', key).ok end
-if fields < 0 then
-  if type_of(KEYS[1]) == 'hash' then return 0 end
-  fields = 0
+local rows = tonumber(ARGV[1])
+local types = {
+  zrem = 'zset', zadd = 'zset', srem = 'set', sadd = 'set', unlist = 'set',
+  hdel = 'hash', list = 'hash', own = 'hash', count = 'string',
+}
+for k = 1, rows do
+  local fields = tonumber(ARGV[p])
+  p = p + 1
+  if fields < 0 then
+    if call('TYPE', KEYS[k]).ok == 'hash' then return 0 end
+    fields = 0
+  end
+  if fields > 0 then
+    local values = redis.pcall('HMGET', KEYS[k], unpack(ARGV, p, p + fields - 1))  -- bounded: the columns of a table
+    if values.err then return 0 end
+    for f = 1, fields do
+      local expected = ARGV[p + fields + f - 1]
+      if values[f] ~= expected and (values[f] or expected ~= '\0') then return 0 end
+    end
+  end
+  p = p + 2 * fields
 end
-if fields > 0 then
-  local values = call('HMGET', KEYS[1], unpack(ARGV, p, p + fields - 1))
-  for f = 1, fields do
-    local expected = ARGV[p + fields + f - 1]
-    if values[f] ~= expected and (values[f] or expected ~= '\0') then return 0 end
+local function mend_count(key, least)
+  local value = call('GET', key)
+  local is_count = value and #value < 18 and string.find(value, '^%d+$')
+  local is_behind = not is_count or #value < #least or (#value == #least and value < least)
+  if least == '' then
+    if value and not is_count then call('UNLINK', key) end
+  elseif is_behind then
+    call('SET', key, least)
   end
 end
-p = p + 2 * fields
-for k = 2, #KEYS do
-  local what, first, second = ARGV[p], ARGV[p + 1], ARGV[p + 2]
-  p = p + 3
-  local found = type_of(KEYS[k])
-  if found ~= 'none' and found ~= types[what] then call('UNLINK', KEYS[k]) end
-  if what == 'zrem' then call('ZREM', KEYS[k], first)
-  elseif what == 'srem' then call('SREM', KEYS[k], first)
-  elseif what == 'hdel' then if call('HGET', KEYS[k], first) == second then call('HDEL', KEYS[k], first) end
-  elseif what == 'zadd' then call('ZADD', KEYS[k], second, first)
-  elseif what == 'sadd' then call('SADD', KEYS[k], first)
-  elseif what == 'list' then call('HSET', KEYS[k], first, second)
-  elseif what == 'hset' then call('HSETNX', KEYS[k], first, second)
-  elseif what == 'string' then if first ~= '' then call('SET', KEYS[k], first, 'NX') end end
+for k = rows + 1, #KEYS do
+  local key, what, first, second, third = KEYS[k], ARGV[p], ARGV[p + 1], ARGV[p + 2], ARGV[p + 3]
+  p = p + 4
+  local found = call('TYPE', key).ok
+  if found ~= 'none' and found ~= (types[what] or first) then call('UNLINK', key) end
+  if what == 'zrem' then call('ZREM', key, first)
+  elseif what == 'srem' then call('SREM', key, first)
+  elseif what == 'zadd' then call('ZADD', key, second, first)
+  elseif what == 'sadd' then call('SADD', key, first)
+  elseif what == 'list' then call('HSET', key, first, second)
+  elseif what == 'hdel' then if call('HGET', key, first) == second then call('HDEL', key, first) end
+  elseif what == 'own' then
+    local owner = call('HGET', key, first)
+    if not owner or owner == third then call('HSET', key, first, second) end
+  elseif what == 'unlist' then if second == '' or call('EXISTS', second) == 0 then call('SREM', key, first) end
+  elseif what == 'count' then mend_count(key, first) end
 end
 return 1

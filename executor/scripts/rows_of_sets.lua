@@ -25,7 +25,7 @@ local function sorted(leaf)
     words[#words + 1] = 'GET'
     words[#words + 1] = prefix .. head .. '*' .. tail .. '->' .. fields[i]
   end
-  local found = redis.pcall(unpack(words))
+  local found = redis.pcall(unpack(words))  -- bounded: the columns of a table
   if found.err then return nil end
   for i = 1, #found, 1 + field_count do
     if leaf.set then found[i] = head .. found[i] .. tail end
@@ -63,7 +63,7 @@ end
 if max_rows < 0 and root.op == 'i' and #root <= chunk_size then
   local keys = {}
   for j = 1, #root do keys[#keys + 1] = root[j].key end
-  if #keys == #root then return {redis.call('SINTERCARD', #keys, unpack(keys))} end
+  if #keys == #root then return {redis.call('SINTERCARD', #keys, unpack(keys))} end  -- bounded: a piece
 end
 local ids = members(root)
 if max_rows < 0 then return {#ids} end
@@ -83,7 +83,7 @@ for i = 1, #ids do
   if key then
     rows[at + 1] = ids[i]
     if field_count > 0 then
-      local values = redis.call('HMGET', key, unpack(fields))
+      local values = redis.call('HMGET', key, unpack(fields))  -- bounded: the columns of a table
       for j = 1, field_count do rows[at + 1 + j] = values[j] end
     end
     at = at + 1 + field_count

@@ -61,7 +61,6 @@ extern const Script kCommitCatalogScript;
 extern const Script kCompareRowKeysScript;
 extern const Script kCountDatabasesScript;
 extern const Script kCreateDatabaseScript;
-extern const Script kDropValueScript;
 extern const Script kFinishRemovalScript;
 extern const Script kForeignTablesScript;
 extern const Script kForgetCounterScript;

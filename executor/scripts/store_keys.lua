@@ -7,6 +7,7 @@
 local p = 1
 for k = 1, #KEYS do
   local count = tonumber(ARGV[p])
+  -- Bounded: the columns of a table.
   if redis.call('EXISTS', KEYS[k]) == 1 then redis.call('HSET', KEYS[k], unpack(ARGV, p + 1, p + count)) end
   p = p + 1 + count
 end

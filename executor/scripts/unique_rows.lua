@@ -15,7 +15,7 @@ for p = 4 + field_count, #ARGV do
     local key = row_key(prefix, escape, member)
     if not key then return false end
     out[n + 1] = member
-    local values = redis.call('HMGET', key, unpack(fields))
+    local values = redis.call('HMGET', key, unpack(fields))  -- bounded: the columns of a table
     for j = 1, field_count do out[n + 1 + j] = values[j] end
     n = n + 1 + field_count
   end

@@ -9,7 +9,7 @@ local gone = {}
 for i = 2, #KEYS do
   if redis.call('TYPE', KEYS[i]).ok == 'hash' then gone[#gone + 1] = KEYS[i] end
 end
-if #gone > 0 then redis.call('UNLINK', unpack(gone)) end
+if #gone > 0 then redis.call('UNLINK', unpack(gone)) end  -- bounded: what the last call gave
 if redis.call('TYPE', KEYS[1]).ok ~= 'zset' then return {} end
-if #ARGV > 2 then redis.call('ZREM', KEYS[1], unpack(ARGV, 3)) end
+if #ARGV > 2 then redis.call('ZREM', KEYS[1], unpack(ARGV, 3)) end  -- bounded: what the last call gave
 return redis.call('ZRANGE', KEYS[1], 0, ARGV[2] - 1)

@@ -18,9 +18,9 @@ local member, p = argv[4], 5
 local function list()
   local first = p + 1
   p = first + tonumber(argv[p])
-  return {unpack(argv, first, p - 1)}
+  return {unpack(argv, first, p - 1)}  -- bounded: the columns of a table
 end
-local values = call('HMGET', keys[4], unpack(list()))
+local values = call('HMGET', keys[4], unpack(list()))  -- bounded: the columns of a table
 if not values[1] then return {'absent'} end
 if call('EXISTS', keys[3]) == 1 then
   --#include "executor/scripts/shared/locks.lua"
@@ -63,10 +63,10 @@ while p <= #argv do
   k = k + (kind == 's' and 2 or 1)
 end
 -- An intersection with a key that never exists is empty at once, after all types were looked at.
-if #sets > 0 then call('SINTERCARD', #sets + 1, kNoKey, unpack(sets)) end
+if #sets > 0 then call('SINTERCARD', #sets + 1, kNoKey, unpack(sets)) end  -- bounded: the indexes of a table
 
-if #set > 0 then call('HSET', keys[4], unpack(set)) end
-if #removed > 0 then call('HDEL', keys[4], unpack(removed)) end
+if #set > 0 then call('HSET', keys[4], unpack(set)) end  -- bounded: the columns of a table
+if #removed > 0 then call('HDEL', keys[4], unpack(removed)) end  -- bounded: the columns of a table
 for i = 1, #added, 4 do call('HINCRBY', keys[4], added[i], added[i + 2]) end
 for i = 1, #changes do
   local kind, key, old, new, from, to = unpack(changes[i], 1, 6)

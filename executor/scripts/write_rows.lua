@@ -38,9 +38,12 @@ end
 -- VERIFY.
 -- Section tables: those that change: how many, their oids, their versions. KEYS: their counters of changes.
 local function stale_table(count)
-  local versions = count > 0 and mode ~= 'follow' and call('HMGET', keys[1], unpack(argv, p, p + count - 1))
-  for t = 1, versions and count or 0 do
-    if (versions[t] or '') ~= argv[p + count + t - 1] then return {'stale', argv[p + t - 1]} end
+  for first = 0, mode ~= 'follow' and count - 1 or -1, step do
+    local last = math.min(first + step, count) - 1
+    local versions = call('HMGET', keys[1], unpack(argv, p + first, p + last))  -- bounded: a piece
+    for t = first, last do
+      if (versions[t - first + 1] or '') ~= argv[p + count + t] then return {'stale', argv[p + t]} end
+    end
   end
   p = p + 2 * count
 end
@@ -48,10 +51,9 @@ local tables = number()
 local stale = stale_table(tables)
 if stale then return stale end
 -- (Other modes find a key that is no counter before they change anything else.)
-local counts = mode == 'precede' and tables > 0 and call('MGET', unpack(keys, 2, 1 + tables)) or {}
 local function not_a_counter(t) return redis.error_reply('WRONGTYPE ' .. keys[1 + t] .. ' is not a counter') end
-for t = 1, #counts > 0 and tables or 0 do
-  local count = counts[t] or call('GET', keys[1 + t])
+for t = 1, mode == 'precede' and tables or 0 do
+  local count = call('GET', keys[1 + t])
   if count and not (#count < 18 and string.find(count, '^%d+$')) then return not_a_counter(t) end
 end
 k = tables + 2
@@ -86,7 +88,7 @@ elseif mode ~= 'verify' then
     leases = #looked + 1
     for _ = 1, leases do looked[#looked + 1] = kProcessPrefix .. string.sub(owner, 1, 16) end
   end
-  local found = #looked > 0 and call('EXISTS', unpack(looked)) or 0
+  local found = #looked > 0 and call('EXISTS', unpack(looked)) or 0  -- bounded: a piece
   if found < leases then return {'lost'} end
   if owner ~= '' then living[string.sub(owner, 1, 16)] = true end
   is_free = found == leases
@@ -117,7 +119,7 @@ for t = 1, lock_tables do
     end
     for first = 1, count + 1, step do
       local last = math.min(first + step, count + 2) - 1
-      local found = call('HMGET', key, unpack(fields, first, last))
+      local found = call('HMGET', key, unpack(fields, first, last))  -- bounded: a piece
       for i = 1, #found do values[first + i - 1] = found[i] end
     end
     if looks and values[1] then
@@ -168,7 +170,7 @@ for _ = 1, number() do
   for _ = 1, number() do
     local fields = number()
     if not is_same then
-      local values = call('HMGET', keys[k], unpack(argv, p, p + fields - 1))
+      local values = call('HMGET', keys[k], unpack(argv, p, p + fields - 1))  -- bounded: the columns of a table
       for f = 1, fields do
         local expected = argv[p + fields + f - 1]
         if values[f] ~= expected and (values[f] or expected ~= '\0') then return {'changed'} end
@@ -183,7 +185,7 @@ local new_first, new_count, checked = k, number(), number()
 k = k + new_count
 for first = 0, checked - 1, step do
   local last = math.min(first + step, checked) - 1
-  if call('EXISTS', unpack(keys, new_first + first, new_first + last)) > 0 then
+  if call('EXISTS', unpack(keys, new_first + first, new_first + last)) > 0 then  -- bounded: a piece
     for i = first, last do
       if call('EXISTS', keys[new_first + i]) > 0 then fail('row', i, '') end
     end
@@ -195,11 +197,11 @@ local old_first = k
 local groups = {}
 for g = 1, number() do
   local fate, rows, fields = argv[p], tonumber(argv[p + 1]), tonumber(argv[p + 2])
-  local names = {unpack(argv, p + 3, p + 2 + fields)}
+  local names = {unpack(argv, p + 3, p + 2 + fields)}  -- bounded: the columns of a table
   p = p + 3 + fields
   groups[g] = {fate, k, rows}
   for _ = 1, rows do
-    local values = fields > 0 and call('HMGET', keys[k], unpack(names))
+    local values = fields > 0 and call('HMGET', keys[k], unpack(names))  -- bounded: the columns of a table
     for f = 1, fields do
       local expected = argv[p + f - 1]
       if values[f] ~= expected and expected ~= (values[f] and '\0+' or '\0') then
@@ -220,7 +222,7 @@ for _ = 1, number() do
   if count == 0 then call('HLEN', keys[k]) end
   for first = 0, count - 1, step do
     local last = math.min(first + step, count) - 1
-    local owners = call('HMGET', keys[k], unpack(argv, p + first, p + last))
+    local owners = call('HMGET', keys[k], unpack(argv, p + first, p + last))  -- bounded: a piece
     for i = 1, #owners do
       if owners[i] and owners[i] ~= argv[p + count + first + i - 1] then fail('unique', position + first + i - 1, owners[i]) end
     end
@@ -235,7 +237,7 @@ local set_first, set_count = k, number()
 k = k + set_count
 for first = 0, set_count - 1, step do
   local last = math.min(first + step, set_count) - 1
-  call('SINTERCARD', last - first + 2, kNoKey, unpack(keys, set_first + first, set_first + last))
+  call('SINTERCARD', last - first + 2, kNoKey, unpack(keys, set_first + first, set_first + last))  -- bounded: a piece
 end
 -- Section zsets: how many. KEYS: zsets.
 local zset_first, zset_count = k, number()
@@ -254,6 +256,7 @@ for i = 1, number() do
   local count, goes_on, all, found = number(), number() == 1, call('SCARD', keys[k]), 0
   for first = 0, count - 1, step do
     if found == all then break end
+    -- Bounded: a piece.
     for _, is_member in ipairs(call('SMISMEMBER', keys[k], unpack(argv, p + first, p + math.min(first + step, count) - 1))) do
       found = found + is_member
     end
@@ -310,6 +313,7 @@ for g = 1, #groups do
     for i = 0, rows - 1 do ttl[#ttl + 1] = call('PTTL', keys[first + i]) end
   end
   if fate ~= 'keep' then
+    -- Bounded: a piece.
     for i = 0, rows - 1, step do call('UNLINK', unpack(keys, first + i, first + math.min(i + step, rows) - 1)) end
   end
 end
@@ -317,23 +321,23 @@ end
 -- Section set removals: by set its number, how many, members.
 for _ = 1, number() do
   local key, count = keys[set_first + number()], number()
-  each_chunk(count, 1, function(from, to) call('SREM', key, unpack(argv, from, to)) end)
+  each_chunk(count, 1, function(from, to) call('SREM', key, unpack(argv, from, to)) end)  -- bounded: a piece
 end
 -- Section zset removals: by zset its number, how many, members.
 for _ = 1, number() do
   local key, count = keys[zset_first + number()], number()
-  each_chunk(count, 1, function(from, to) call('ZREM', key, unpack(argv, from, to)) end)
+  each_chunk(count, 1, function(from, to) call('ZREM', key, unpack(argv, from, to)) end)  -- bounded: a piece
 end
 -- Section unique removals: by key its number, how many, the values, the members that must own them.
 for _ = 1, number() do
   local key, count = keys[unique_first + number()], number()
   each_chunk(count, 1, function(from, to)
-    local owners = call('HMGET', key, unpack(argv, from, to))
+    local owners = call('HMGET', key, unpack(argv, from, to))  -- bounded: a piece
     local gone = {}
     for i = 1, #owners do
       if owners[i] == argv[from + count + i - 1] then gone[#gone + 1] = argv[from + i - 1] end
     end
-    if #gone > 0 then call('HDEL', key, unpack(gone)) end
+    if #gone > 0 then call('HDEL', key, unpack(gone)) end  -- bounded: a piece
   end)
   p = p + count
 end
@@ -347,7 +351,7 @@ for _ = 1, number() do
   for _ = 1, rows do
     for f = 1, width do row[2 * f] = argv[p + f - 1] end
     p = p + width
-    call('HSET', keys[new_next], unpack(row))
+    call('HSET', keys[new_next], unpack(row))  -- bounded: the columns of a table
     new_next = new_next + 1
   end
 end
@@ -360,14 +364,14 @@ end
 for _ = 1, number() do
   local key = keys[old_first + number()]
   local set = number()
-  if set > 0 then call('HSET', key, unpack(argv, p, p + set - 1)) end
+  if set > 0 then call('HSET', key, unpack(argv, p, p + set - 1)) end  -- bounded: the columns of a table
   p = p + set
   local removed = number()
-  if removed > 0 then call('HDEL', key, unpack(argv, p, p + removed - 1)) end
+  if removed > 0 then call('HDEL', key, unpack(argv, p, p + removed - 1)) end  -- bounded: the columns of a table
   p = p + removed
 end
 
-for i = 1, #increments do call('HINCRBY', unpack(increments[i])) end
+for i = 1, #increments do call('HINCRBY', unpack(increments[i])) end  -- bounded: three words
 
 -- Section expiries: by table its prefix, then rows: how many, for each its fate (gone, index, same, new), its number, member, time to live,
 -- entries (shared/listed_entries.lua). KEYS: when rows are due, where they have entries. What an expired row of the same key has left
@@ -406,17 +410,17 @@ end
 -- Section set additions: by set its number, how many, members.
 for _ = 1, number() do
   local key, count = keys[set_first + number()], number()
-  each_chunk(count, 1, function(from, to) call('SADD', key, unpack(argv, from, to)) end)
+  each_chunk(count, 1, function(from, to) call('SADD', key, unpack(argv, from, to)) end)  -- bounded: a piece
 end
 -- Section zset additions: by zset its number, how many words, scores and members.
 for _ = 1, number() do
   local key, count = keys[zset_first + number()], number()
-  each_chunk(count, 2, function(from, to) call('ZADD', key, unpack(argv, from, to)) end)
+  each_chunk(count, 2, function(from, to) call('ZADD', key, unpack(argv, from, to)) end)  -- bounded: a piece
 end
 -- Section unique additions: by key its number, how many words, values and members.
 for _ = 1, number() do
   local key, count = keys[unique_first + number()], number()
-  each_chunk(count, 2, function(from, to) call('HSET', key, unpack(argv, from, to)) end)
+  each_chunk(count, 2, function(from, to) call('HSET', key, unpack(argv, from, to)) end)  -- bounded: a piece
 end
 
 -- Section emptied sets: sets that lost members: their number, that of the set of values, the value.

@@ -9,7 +9,7 @@
 #include "executor/copy/copy_source.h"
 #include "executor/engine/function_execution.h"
 #include "executor/operators/gather.h"
-#include "executor/redis/wrong_type.h"
+#include "executor/redis/bad_key.h"
 #include "executor/roles/hidden_values.h"
 #include "executor/runtime/clock.h"
 #include "executor/runtime/rest.h"
@@ -20,11 +20,11 @@
 #include "executor/statements/run_attempt.h"
 #include "executor/statements/run_rights.h"
 #include "executor/statements/written_tables.h"
+#include "executor/storage/bad_keys.h"
 #include "executor/storage/databases.h"
 #include "executor/storage/seen_commits.h"
 #include "executor/storage/size_samples.h"
 #include "executor/storage/write_conflict.h"
-#include "executor/storage/wrong_types.h"
 #include "executor/tables/memory_run.h"
 #include "executor/tables/scan_budget.h"
 #include "executor/transaction/advisory_locks.h"
@@ -56,12 +56,12 @@ class QueryRun {
     if (attempt_ && attempt_->pending) rows_sent_ = true;
     std::exception_ptr failure;
     bool is_duplicate = false;
-    std::optional<sql::SqlError> wrong_type;
+    bool has_bad_key = false;
     try {
       co_return co_await run();
     } catch (const sql::SqlError& error) {
       is_duplicate = error.sqlstate() == sqlstate::kUniqueViolation;
-      if (dynamic_cast<const WrongTypeError*>(&error) != nullptr) wrong_type = error;
+      has_bad_key = dynamic_cast<const BadKeyError*>(&error) != nullptr;
       failure = shown_failure(error, catalog_.get(), plan_, session_.role, session_.database);
     } catch (...) {
       failure = std::current_exception();
@@ -76,14 +76,14 @@ class QueryRun {
       const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), transaction_->reads(), none);
       if (!answer.first) throw serialization_failure("update");
     }
-    if (wrong_type && catalog_) {
+    if (has_bad_key && catalog_) {
       std::vector<std::shared_ptr<const sql::TableDef>> tables = planner::tables_of(plan());
       // The name of a key is a part of a row that policies may hide.
       std::erase_if(tables, [&](const std::shared_ptr<const sql::TableDef>& table) {
         return sql::row_security(*table, session_.role, *sql::known_roles(), session_.database) == sql::RowSecurity::kEnabled;
       });
-      const sql::SqlError named = co_await named_wrong_type(engine_.shared(), catalog_, std::move(tables), *wrong_type);
-      throw named;
+      const std::optional<sql::SqlError> named = co_await named_bad_key(engine_.shared(), catalog_, std::move(tables));
+      if (named) throw *named;  // else the session looks further
     }
     std::rethrow_exception(failure);
   }

@@ -47,6 +47,12 @@ sql::Oid parse_oid(std::string_view text) {
   return oid;
 }
 
+/// Returns the number; 0: the text is no number as redquel writes it.
+sql::Oid parse_next_oid(std::string_view text) {
+  const sql::Oid oid = parse_oid(text);
+  return std::to_string(oid) == text ? std::max(oid, sql::kFirstUserOid) : 0;
+}
+
 LoadedCatalog decode_catalog(const Replies& replies) {
   check_stored_format(replies.text(4));
   LoadedCatalog loaded;
@@ -60,7 +66,7 @@ LoadedCatalog decode_catalog(const Replies& replies) {
   snapshot->schemas.emplace("public", std::move(public_schema));
   for_each_pair(replies.array(1), [&](std::string_view field, std::string_view value) {
     if (field == kNextOidField) {
-      loaded.next_oid = std::max(parse_oid(value), sql::kFirstUserOid);
+      loaded.next_oid = parse_next_oid(value);
     } else if (field.starts_with("table:")) {
       auto table = std::make_shared<sql::TableDef>(sql::decode_table(value));
       snapshot->tables.emplace(table->oid, std::move(table));
@@ -91,6 +97,7 @@ LoadedCatalog decode_catalog(const Replies& replies) {
       snapshot->schemas.insert_or_assign(schema.name, schema);
     }
   });
+  if (!is_behind_all(*snapshot, loaded.next_oid)) loaded.next_oid = 0;
   sql::check_type_oids(*snapshot);
   snapshot->user_types = sql::user_types_of(*snapshot);
   {
@@ -346,6 +353,33 @@ asio::awaitable<void> refuse_lost_definitions(RedisClient& client, ExecutionCoun
 }
 
 }  // namespace
+
+bool is_behind_all(const sql::CatalogSnapshot& catalog, sql::Oid oid) {
+  const auto is_behind = [&](const auto& definitions) {
+    return definitions.empty() || definitions.rbegin()->first < oid;
+  };
+  return is_behind(catalog.tables) && is_behind(catalog.sequences) && is_behind(catalog.views) &&
+         is_behind(catalog.functions);
+}
+
+sql::SqlError damaged_next_oid(const sql::CatalogSnapshot& catalog) {
+  sql::Oid highest = sql::kFirstUserOid;
+  const auto note = [&](sql::Oid oid) { highest = std::max(highest, oid); };
+  const auto note_keys = [&](const auto& definitions) {
+    if (!definitions.empty()) note(definitions.rbegin()->first);
+  };
+  note_keys(catalog.tables), note_keys(catalog.sequences), note_keys(catalog.views), note_keys(catalog.functions);
+  for (const auto& [name, schema] : catalog.schemas) note(schema.oid);
+  for (const auto& [oid, table] : catalog.tables) {
+    for (const sql::IndexDef& index : table->indexes) note(index.oid);
+  }
+  constexpr sql::Oid kRoom = 1000;  // constraints and the like have oids of their own
+  return sql::SqlError(sqlstate::kDataCorrupted,
+                       fmt::format("the field \"{}\" of the key \"{}\" does not hold the next oid", kNextOidField,
+                                   sql::home_key(sql::kCatalogKey)))
+      .hint(fmt::format("redis-cli HSET {} {} {} writes it anew.", sql::home_key(sql::kCatalogKey), kNextOidField,
+                        highest + kRoom));
+}
 
 asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounters* counters) {
   CommandBatch batch;

@@ -25,8 +25,13 @@ struct LoadedCatalog {
   sql::CatalogPtr snapshot;
   sql::ReservedPrefixes prefixes;
   std::vector<Removal> removals;
-  sql::Oid next_oid = sql::kFirstUserOid;
+  sql::Oid next_oid = sql::kFirstUserOid;  // 0: what Redis holds is no number, or one that definitions have already
 };
+
+/// Returns the error XX001 of a counter of oids that holds junk. Its hint has a number that no definition has.
+sql::SqlError damaged_next_oid(const sql::CatalogSnapshot& catalog);
+/// Returns true if no definition of the catalog has the oid, or a later one. (Types have random oids.)
+bool is_behind_all(const sql::CatalogSnapshot& catalog, sql::Oid oid);
 
 /// One atomic read. Throws SqlError XX001 for definitions that cannot be read, and Redis's errors.
 asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounters* counters = nullptr);
@@ -84,8 +89,8 @@ struct CatalogCommit {
 /// `by_parts`: in a cluster also where the home bucket alone changes.
 CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange change, bool by_parts = false);
 
-/// Reserves so many oids, even if they are never used: returns the first. A change that would take them without a reservation becomes
-/// stale.
+/// Reserves so many oids, even if they are never used: returns the first. A change that would take them without a
+/// reservation becomes stale. Returns 0 if Redis holds no number there.
 asio::awaitable<sql::Oid> reserve_oids(RedisClient& client, sql::Oid count);
 
 /// The time for which a build without a sign of life counts as alive.

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <utility>
 
+#include "executor/redis/bad_key.h"
 #include "executor/redis/redis_error.h"
-#include "executor/redis/wrong_type.h"
 #include "executor/storage/row_entries_check.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/stored_row.h"
+#include "executor/storage/table_counters.h"
 #include "executor/storage/unique_values_check.h"
+#include "executor/storage/value_list_check.h"
 #include "sql/catalog/key_classification.h"
 #include "sql/catalog/key_segments.h"
 #include "sql/catalog/member_form.h"
@@ -35,14 +38,15 @@ std::optional<std::string> text_of(const Reply& reply) {
 
 class IndexChecker {
  public:
-  IndexChecker(RedisClient& client, sql::CatalogPtr catalog, std::shared_ptr<const sql::TableDef> table, std::size_t limit,
-               TakeDifferences take)
+  IndexChecker(RedisClient& client, sql::CatalogPtr catalog, std::shared_ptr<const sql::TableDef> table,
+               std::size_t limit, TakeDifferences take)
       : client_(client),
         catalog_(std::move(catalog)),
         table_(std::move(table)),
         rows_(table_),
         encoder_(table_),
         values_check_(client_, *catalog_, table_),
+        lists_check_(client_, table_),
         limit_(limit),
         take_(std::move(take)),
         classifier_(*table_),
@@ -55,10 +59,15 @@ class IndexChecker {
   /// others; else they are looked at one by one.
   asio::awaitable<std::vector<IndexDifference>> run() {
     co_await scan();
-    if (!is_full() && choose_suspects()) {
+    if (!hashed_rows_.empty()) co_await find_hashed_rows();
+    if (!is_full() && (choose_suspects() || !hashed_rows_.empty())) {
       counts_ = false;
       co_await scan();
     }
+    for (const std::string& key : std::exchange(hashed_rows_, {})) co_await check_leftover("row", key);
+    std::vector<IndexDifference> counters = co_await check_counters(client_, *catalog_, table_);
+    for (IndexDifference& difference : counters) report(std::move(difference));
+    co_await hand_over();
     co_return std::move(differences_);
   }
 
@@ -101,8 +110,10 @@ class IndexChecker {
     std::ranges::sort(seen_);
     const bool is_twice = std::ranges::adjacent_find(seen_) != seen_.end();  // SCAN may give a key again
     seen_ = {};
-    suspects_.assign(structures_.size(), is_twice);
-    suspects_all_rows_ = is_twice || all_rows_ != entries_check_.rows();
+    // A row whose key hides its member, and that the table does not know, may stand in other structures.
+    const bool suspects_all = is_twice || !hashed_rows_.empty();
+    suspects_.assign(structures_.size(), suspects_all);
+    suspects_all_rows_ = suspects_all || all_rows_ != entries_check_.rows();
     for (std::size_t number = 0; number < structures_.size(); ++number) {
       const Counted& counted = counted_[number];
       if (!structures_[number].readable || counted.entries != entries_check_.entries()[number]) suspects_[number] = true;
@@ -132,15 +143,12 @@ class IndexChecker {
     }
   }
 
-  void report(std::string structure, std::string key, std::string id, std::optional<std::string> stored,
-              std::optional<std::string> expected, std::string element = {}) {
-    if (take_ || !is_full()) {
-      differences_.push_back({std::move(structure), std::move(key), std::move(id), std::move(stored), std::move(expected), std::move(element)});
-    }
-  }
-
   void report(IndexDifference difference) {
     if (take_ || !is_full()) differences_.push_back(std::move(difference));
+  }
+  /// Reports a key that is of another type, or belongs to nothing.
+  void report_key(std::string structure, std::string key, std::string stored) {
+    report({std::move(structure), std::move(key), "", std::move(stored), std::nullopt, std::nullopt, true});
   }
   bool lies_by_value(std::size_t number) const { return RowEncoder::lies_by_value(encoder_.structures()[number]); }
 
@@ -160,9 +168,10 @@ class IndexChecker {
         const std::optional<std::string> member = sql::member_of_row(*table_, *role);
         if (member) {
           pending_rows_.push_back(*member);
-        } else if (std::none_of(role->segments.begin(), role->segments.end(),
-                                [](const std::string& segment) { return segment.starts_with("%#"); })) {
-          // (The rows behind hashed keys are found by their entries.)
+        } else if (std::ranges::any_of(role->segments,
+                                       [](const std::string& segment) { return sql::is_hashed_segment(segment); })) {
+          hashed_rows_.insert(key);
+        } else {
           co_await check_leftover("row", key);
         }
         if (pending_rows_.size() >= kQuickPage) co_await check_rows();
@@ -196,6 +205,34 @@ class IndexChecker {
     }
   }
 
+  /// Adds a row whose key hides its member to those that are to be checked, once it is found in an entry.
+  void find_hashed_row(const std::string& member) {
+    if (hashed_rows_.empty() || member.size() <= sql::kMaxSegmentValue) return;
+    try {
+      if (hashed_rows_.erase(sql::TableKeys(*table_).row_of_member(member)) > 0) pending_rows_.push_back(member);
+    } catch (const SqlError&) {  // no member of this table
+    }
+  }
+
+  /// Looks for the members of rows with hashed keys among all rows. Those that are left have lost their entry there.
+  asio::awaitable<void> find_hashed_rows() {
+    std::string cursor = "0";
+    do {
+      CommandBatch batch;
+      batch.add("ZSCAN", encoder_.all_rows(), cursor, "COUNT", kPage);
+      const RepliesPtr replies = co_await client_.execute(std::move(batch));
+      if ((*replies)[0].is_error()) co_return;  // a key of another type
+      const std::span<const Reply> parts = replies->array(0);
+      if (parts.size() != 2) throw unexpected_reply("ZSCAN", "a cursor and elements");
+      const std::span<const Reply> elements = parts[1].children();
+      for (std::size_t index = 0; index < elements.size(); index += 2)
+        find_hashed_row(std::string(elements[index].text));
+      co_await check_rows();
+      co_await hand_over();
+      cursor = std::string(parts[0].text);
+    } while (cursor != "0" && !hashed_rows_.empty());
+  }
+
   asio::awaitable<void> check_all_rows(std::string key) {
     sql::MemberEnds whole;
     co_await check_entries("all rows", std::move(key), sql::kZsetForm, std::nullopt, std::move(whole));
@@ -206,7 +243,8 @@ class IndexChecker {
     CommandBatch batch;
     batch.add("TYPE", key);
     RepliesPtr replies = co_await client_.execute(std::move(batch));
-    if (replies->text(0) != "none") report(std::move(structure), key, "", std::string(*replies->text(0)), std::nullopt);
+    const std::string type(replies->text(0).value_or("none"));
+    if (type != "none") report_key(std::move(structure), std::move(key), type);
   }
 
   /// The key of a kind that lists values.
@@ -236,41 +274,9 @@ class IndexChecker {
       }
     } else if (suspects_[*number]) {
       sql::MemberEnds ends;
-      if (encoder_.structures()[*number].omitted.any()) ends = co_await ends_of_set(key, std::move(role));
+      if (encoder_.structures()[*number].omitted.any()) ends = co_await lists_check_.ends_of_set(key, std::move(role));
       co_await check_entries(std::string(own.name()), std::move(key), own.form(), number, std::move(ends));
     }
-  }
-
-  /// The parts of the primary key that a set's members leave out, from its key. Values that their hash hides are looked for among the values
-  /// of the index; empty if they are not there, so that no member is a row's.
-  asio::awaitable<sql::MemberEnds> ends_of_set(std::string key, KeyRole role) {
-    const sql::TableKeys keys(*table_);
-    const std::vector<std::int16_t>& columns = role.columns;
-    if (std::ranges::none_of(role.segments, [](const std::string& segment) { return sql::is_hashed_segment(segment); })) {
-      std::vector<std::string> values;
-      for (const std::string& segment : role.segments) values.push_back(sql::unescape_segment(segment));
-      co_return sql::member_ends(*table_, columns, values);
-    }
-    std::string cursor = "0";
-    do {
-      CommandBatch scan;
-      scan.add("SSCAN", keys.values(columns), cursor, "COUNT", kPage);
-      RepliesPtr replies = co_await client_.execute(std::move(scan));
-      if ((*replies)[0].is_error()) break;
-      const std::span<const Reply> parts = replies->array(0);
-      if (parts.size() != 2) throw unexpected_reply("SSCAN", "a cursor and elements");
-      for (const Reply& entry : parts[1].children()) {
-        if (keys.value_set_of_entry(columns, entry.text) != key) continue;
-        std::vector<std::string> values{std::string(entry.text)};
-        if (columns.size() > 1) {
-          values.clear();
-          for (const std::string_view segment : sql::split_segments(entry.text)) values.push_back(sql::unescape_segment(segment));
-        }
-        co_return sql::member_ends(*table_, columns, values);
-      }
-      cursor = std::string(parts[0].text);
-    } while (cursor != "0");
-    co_return sql::MemberEnds{};
   }
 
   struct Entry {
@@ -288,7 +294,7 @@ class IndexChecker {
       batch.add(form.scan, key, cursor, "COUNT", kPage);
       RepliesPtr replies = co_await client_.execute(std::move(batch));
       if ((*replies)[0].is_error()) {
-        report(structure, key, "", std::string((*replies)[0].text), std::nullopt);
+        report_key(structure, key, std::string((*replies)[0].text));
         co_return;
       }
       const std::span<const Reply> parts = replies->array(0);
@@ -300,13 +306,15 @@ class IndexChecker {
         if (&form == &sql::kHashForm && index + 1 < elements.size()) entry.member = std::string(elements[index + 1].text);
         if (&form == &sql::kZsetForm && number) entry.member = std::string(sql::TableKeys::member_of_ordered(entry.name));
         if (is_set) entry.member = ends.whole(entry.name);
+        find_hashed_row(entry.member);
         entries.push_back(std::move(entry));
       }
       if (number && lies_by_value(*number)) {
-        for (const Entry& entry : entries) {
-          std::optional<IndexDifference> difference = co_await values_check_.check_entry(key, *number, entry.name, entry.member);
-          if (difference) report(*std::move(difference));
-        }
+        std::vector<UniqueValuesCheck::Entry> by_value;
+        for (const Entry& entry : entries) by_value.push_back({entry.name, entry.member});
+        std::vector<IndexDifference> differences =
+            co_await values_check_.check_entries(key, *number, std::move(by_value));
+        for (IndexDifference& difference : differences) report(std::move(difference));
         entries.clear();
       }
       for (std::size_t first = 0; first < entries.size(); first += kPage) {
@@ -351,10 +359,24 @@ class IndexChecker {
       }
       if (!stored || (is_set && *stored == "0")) continue;  // gone meanwhile
       if (is_hash && *stored != entries[index].member) continue;
-      const std::optional<std::string> expected = row ? expected_of(*row, key, entries[index].name, number) : std::nullopt;
+      std::optional<std::string> expected;
+      try {  // (rows that are left out here are reported themselves)
+        if (row && is_misnamed(*row, entries[index].member)) continue;
+        if (row) expected = expected_of(*row, key, entries[index].name, number);
+      } catch (const SqlError&) {
+        continue;  // an expression that cannot be computed
+      }
       if (expected && (is_set || (is_hash ? *expected == *stored : same_score(*expected, *stored)))) continue;
-      report(structure, key, is_hash ? entries[index].name : entries[index].member, stored, expected, entries[index].name);
+      report({structure, key, is_hash ? entries[index].name : entries[index].member, stored, expected,
+              entries[index].name});
     }
+  }
+
+  /// Returns true if the fields of the row hold another key than its name. Which of them is right only other programs know:
+  /// its entries stay.
+  bool is_misnamed(const std::vector<sql::Datum>& row, const std::string& member) const {
+    Words words;
+    return encoder_.encode(row, words).member != member && rows_.is_canonical(member);
   }
 
   /// Returns the value that the row expects under this element of this key: score, owner, or "1"; nullopt: none.
@@ -378,31 +400,13 @@ class IndexChecker {
 
   /// A value without a set.
   asio::awaitable<void> check_values(std::string key, std::vector<std::int16_t> columns) {
-    const sql::TableKeys keys(*table_);
     std::string cursor = "0";
     do {
-      CommandBatch scan;
-      scan.add("SSCAN", key, cursor, "COUNT", kPage);
-      RepliesPtr scanned = co_await client_.execute(std::move(scan));
-      if ((*scanned)[0].is_error()) {
-        report("values", key, "", std::string((*scanned)[0].text), std::nullopt);
-        co_return;
-      }
-      const std::span<const Reply> parts = scanned->array(0);
-      if (parts.size() != 2) throw unexpected_reply("SSCAN", "a cursor and elements");
-      const std::span<const Reply> entries = parts[1].children();
-      CommandBatch batch;
-      for (const Reply& entry : entries) {
-        batch.add("SISMEMBER", key, entry.text);
-        batch.add("EXISTS", keys.value_set_of_entry(columns, entry.text));
-      }
-      RepliesPtr replies = co_await client_.execute_atomic(std::move(batch));
-      for (std::size_t index = 0; index < entries.size(); ++index) {
-        if (replies->integer(2 * index) == 1 && replies->integer(2 * index + 1) == 0) {
-          report("values", key, std::string(entries[index].text), "1", std::nullopt);
-        }
-      }
-      cursor = std::string(parts[0].text);
+      std::vector<std::int16_t> of_columns = columns;
+      std::vector<IndexDifference> differences =
+          co_await lists_check_.values_without_set(key, std::move(of_columns), cursor);
+      for (IndexDifference& difference : differences) report(std::move(difference));
+      co_await hand_over();
     } while (cursor != "0" && (take_ || !is_full()));
   }
 
@@ -427,14 +431,14 @@ class IndexChecker {
   struct ExpectedEntry {
     std::string structure, key, id;
     std::string expected;
-    bool is_score = false;
-    std::string member = {};  // of "values": whose
+    const sql::ElementForm* form;
+    std::optional<std::string> member = std::nullopt;  // of "values": whose
   };
 
   void append_expected(const RowImage& image, const Words& words, CommandBatch& batch, std::vector<ExpectedEntry>& expected) const {
     const std::string member(image.member);
     batch.add("ZSCORE", encoder_.all_rows(), member);
-    expected.push_back({"all rows", encoder_.all_rows(), member, std::string(image.score), true});
+    expected.push_back({"all rows", encoder_.all_rows(), member, std::string(image.score), &sql::kZsetForm});
     for (std::size_t number = 0; number < structures_.size(); ++number) {
       const auto& structure = encoder_.structures()[number];
       const auto entry = RowEncoder::entry(words, image, number);
@@ -443,9 +447,10 @@ class IndexChecker {
       for (const sql::StructureElement& element : RowEncoder::elements(structure, image, entry)) {
         batch.add(element.form->look, element.key, element.name);
         const bool has_own_name = element.lists_value || structure.kind->has_owners();
-        expected.push_back({element.lists_value ? "values" : std::string(structure.kind->name()), std::string(element.key),
-                            has_own_name ? std::string(element.name) : member, expected_value(element), element.form == &sql::kZsetForm,
-                            element.lists_value ? member : std::string()});
+        expected.push_back({element.lists_value ? "values" : std::string(structure.kind->name()),
+                            std::string(element.key), has_own_name ? std::string(element.name) : member,
+                            expected_value(element), element.form,
+                            element.lists_value ? std::optional(member) : std::nullopt});
       }
     }
   }
@@ -458,7 +463,10 @@ class IndexChecker {
     RepliesPtr replies = co_await client_.execute(std::move(batch));
     const std::string type(replies->text(0).value_or("none"));
     if (type == "none" || type == "hash") co_return;
-    report((*replies)[1].is_text() ? "row" : "unknown", key, (*replies)[1].is_text() ? member : "", type, std::nullopt);
+    if ((*replies)[1].is_text())
+      report({"row", key, member, type, std::nullopt});
+    else
+      report_key("unknown", key, type);
   }
 
   asio::awaitable<void> check_row_page(std::vector<std::string> members, std::vector<std::string>& changed) {
@@ -476,7 +484,7 @@ class IndexChecker {
         continue;
       }
       if ((*before)[index].is_error()) {
-        report("row", key, members[index], std::string((*before)[index].text), std::nullopt);
+        report({"row", key, members[index], std::string((*before)[index].text), std::nullopt});
         continue;
       }
       try {
@@ -488,23 +496,24 @@ class IndexChecker {
         Words words;
         const RowImage image = encoder_.encode(*row, words);
         if (image.member != members[index]) {
-          report("row", key, members[index], std::string(members[index]), std::string(image.member));
+          report({"row", key, members[index], members[index], std::string(image.member)});
           continue;
         }
         rows_.append_fetch(batch, members[index]);
         append_expected(image, words, batch, expected[index]);
         is_readable[index] = true;
       } catch (const SqlError& error) {
-        report("row", key, members[index], error.message(), std::nullopt);
+        report({"row", key, members[index], error.message(), std::nullopt});
       }
     }
     RepliesPtr after = co_await client_.execute_atomic(std::move(batch));
     std::size_t reply = 0;
+    std::vector<std::string> readable;
     for (std::size_t index = 0; index < members.size(); ++index) {
-      if (!is_readable[index]) continue;
-      std::vector<IndexDifference> differences = co_await values_check_.check_row(members[index]);
-      for (IndexDifference& difference : differences) report(std::move(difference));
+      if (is_readable[index]) readable.push_back(members[index]);
     }
+    std::vector<IndexDifference> differences = co_await values_check_.check_rows(std::move(readable));
+    for (IndexDifference& difference : differences) report(std::move(difference));
     for (std::size_t index = 0; index < members.size(); ++index) {
       if (!is_readable[index]) continue;
       const bool is_same = same_fields(before->array(index), after->array(reply++));
@@ -512,9 +521,11 @@ class IndexChecker {
       for (const ExpectedEntry& entry : expected[index]) {
         const Reply& found = (*after)[reply++];
         if (!is_same) continue;
-        const std::optional<std::string> stored = text_of(found);
-        const bool is_right = stored && (entry.is_score ? same_score(*stored, entry.expected) : *stored == entry.expected);
-        if (!is_right) report(entry.structure, entry.key, entry.id, stored == "0" ? std::nullopt : stored, entry.expected, entry.member);
+        std::optional<std::string> stored = text_of(found);
+        if (entry.form == &sql::kSetForm && stored == "0") stored.reset();
+        const bool is_score = entry.form == &sql::kZsetForm;
+        if (stored && (is_score ? same_score(*stored, entry.expected) : *stored == entry.expected)) continue;
+        report({entry.structure, entry.key, entry.id, std::move(stored), entry.expected, entry.member});
       }
     }
     // A hash that no statement can see: its presence field is absent.
@@ -532,6 +543,7 @@ class IndexChecker {
   StoredRows rows_;
   RowEncoder encoder_;
   UniqueValuesCheck values_check_;
+  ValueListCheck lists_check_;
   std::vector<Structure> structures_;
   /// The counts of one structure: entries in all of its keys; kSets: its keys, and the listed values.
   struct Counted {
@@ -551,6 +563,7 @@ class IndexChecker {
   std::vector<bool> suspects_;          // structures for the second pass
   bool suspects_all_rows_ = false;
   std::vector<std::string> pending_rows_;
+  std::set<std::string> hashed_rows_;  // keys of rows whose members are not known yet
   std::vector<std::string> unseen_hashes_;
   std::vector<IndexDifference> differences_;
 };

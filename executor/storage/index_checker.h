@@ -16,11 +16,15 @@ namespace asio = boost::asio;
 
 /// One disagreement between a table's rows and its index entries.
 struct IndexDifference {
-  std::string structure;  // "all rows", "values", "set", "nulls", "ordered", "unique", "row", "sequence", "unknown"
+  std::string
+      structure;  // "all rows", "values", "set", "nulls", "ordered", "unique", "row", "counter", "sequence", "unknown"
   std::string key;        // of Redis
-  std::string id;         // the row's member; of a values-set the value; empty: the whole key
+  std::string id;         // the row's member; of a values-set the value
   std::optional<std::string> stored, expected;  // nullopt: nothing
-  std::string element = {};  // an entry of a set or zset that should not be there; the row that misses its value among the "values"
+  /// An entry of a set or zset that should not be there; the row that misses its value among the "values".
+  std::optional<std::string> element = std::nullopt;
+  bool is_whole_key = false;  // the key is of another type, or belongs to nothing. `id` is empty, which names a row in
+                              // other differences.
 };
 
 /// Takes some of the differences while the others are still looked for.

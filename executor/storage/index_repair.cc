@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "executor/redis/bad_key.h"
 #include "executor/redis/redis_error.h"
-#include "executor/redis/wrong_type.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/index_checker.h"
@@ -17,7 +19,9 @@
 #include "executor/storage/stored_row.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/row_fields.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/stored_keys.h"
+#include "sql/functions/quote.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -26,34 +30,58 @@ using sql::SqlError;
 
 namespace {
 
-/// Rows whose scripts go out together.
-constexpr std::size_t kRowsTogether = 200;
-/// Each pass repairs what it finds; if passes find as much as those before them, that is due to concurrent writes.
+/// Differences that are repaired together.
+constexpr std::size_t kTogether = 200;
+/// Each pass repairs what it finds. If passes do not find half of what those before them found, that is due to
+/// concurrent writes.
 constexpr int kFruitlessPasses = 10;
+/// Rows that a repair names.
+constexpr std::size_t kMostWarnings = 20;
 
-/// A place of one entry: what the row must have there, or must not.
+/// A step of repair_row.lua.
 struct Step {
-  std::string what, key, first, second;
+  std::string what, key, first, second, third;
 };
 
-/// Returns repair_row.lua's word for the addition of an element.
-std::string step_of(const sql::ElementForm& form) { return &form == &sql::kSetForm ? "sadd" : &form == &sql::kZsetForm ? "zadd" : "hset"; }
-
-void append_steps(const std::vector<Step>& steps, std::vector<std::string>& keys, std::vector<std::string>& arguments) {
-  for (const Step& step : steps) {
-    keys.push_back(step.key);
-    arguments.insert(arguments.end(), {step.what, step.first, step.second});
-  }
+/// Returns the step that adds an element of a row.
+Step addition(const sql::StructureElement& element, std::string_view member) {
+  const std::string key(element.key), name(element.name);
+  if (element.form == &sql::kSetForm) return {"sadd", key, name, "", ""};
+  if (element.form == &sql::kZsetForm) return {"zadd", key, name, std::string(element.value), ""};
+  return {"own", key, name, std::string(member), std::string(1, '\0')};
 }
+
+/// A row as it was read for a repair.
+struct ReadRow {
+  std::string key;              // of its hash; empty: no row can be called so
+  bool is_overwritten = false;  // the key is of another type
+  bool is_readable = true;
+  std::vector<std::string> values;  // of its fields, '\0': absent
+  std::optional<std::vector<sql::Datum>> row;
+};
+
+/// A member of the part's rows (false), or of those of any part (true): unique values that lie by value belong to all
+/// parts.
+using AskedMember = std::pair<bool, std::string>;
+using ReadRows = std::map<AskedMember, ReadRow>;
+
+/// The steps of one difference, and the rows that must still be as they were read.
+struct Mending {
+  std::vector<const ReadRow*> rows;
+  std::vector<Step> steps;
+};
 
 class IndexRepair {
  public:
-  IndexRepair(RedisClient& client, sql::CatalogPtr catalog, std::shared_ptr<const sql::TableDef> table, sql::SessionSettings settings)
+  IndexRepair(RedisClient& client, sql::CatalogPtr catalog, std::shared_ptr<const sql::TableDef> table,
+              const sql::SessionSettings& settings, const TakeWarning& warn)
       : client_(client),
         catalog_(std::move(catalog)),
         table_(std::move(table)),
-        settings_(std::move(settings)),
+        settings_(settings),
+        warn_(warn),
         rows_(table_),
+        rows_of_parts_(table_->part_of != 0 ? catalog_->find_table(table_->part_of) : table_),
         encoder_(table_) {
     std::vector<std::int16_t> numbers;
     for (const sql::ColumnDef& column : table_->columns) numbers.push_back(column.number);
@@ -61,257 +89,332 @@ class IndexRepair {
     fields_ = sql::row_fields(*table_, numbers).fields;
   }
 
-  asio::awaitable<void> run() {
-    std::size_t last = SIZE_MAX;
+  /// Repairs until the checker finds nothing. With `keeps_values`, entries of unique values that lie by value and that
+  /// no row of this part has stay: another part may have rows without their entry. Returns true if there are some.
+  asio::awaitable<bool> run(bool keeps_values) {
+    keeps_values_ = keeps_values;
+    std::size_t least = SIZE_MAX;
     for (int fruitless = 0; fruitless < kFruitlessPasses;) {
-      std::size_t found = 0;
-      TakeDifferences take = [&](std::vector<IndexDifference> differences) {
-        std::erase_if(differences, [](const IndexDifference& difference) {
-          return difference.structure == "unknown" || difference.structure == "sequence" || difference.structure == "row";
-        });
-        found += differences.size();
-        return repair(std::move(differences));
-      };
+      found_ = 0;
+      is_kept_ = false;
+      claimed_.clear();
+      unreadable_.clear();
+      duplicate_.reset();
+      TakeDifferences take = [&](std::vector<IndexDifference> differences) { return repair(std::move(differences)); };
       co_await check_indexes(client_, catalog_, table_, std::move(take));
-      if (found == 0) co_return co_await repair_counters();
-      fruitless = found < last ? 0 : fruitless + 1;
-      last = found;
+      if (found_ == 0) co_return finish();
+      fruitless = found_ <= least / 2 ? 0 : fruitless + 1;
+      least = std::min(least, found_);
     }
+    if (duplicate_) throw *duplicate_;
     throw SqlError(sqlstate::kSerializationFailure,
-                   fmt::format("could not rebuild the indexes of table \"{}\" due to concurrent writes", table_->name));
+                   fmt::format("could not rebuild the indexes of table \"{}\" due to concurrent writes", table_->name))
+        .detail(fmt::format("Key \"{}\" still does not match the rows of the table.", last_key_));
   }
 
  private:
-  /// A row that has an entry too many, or too few.
-  struct Wrong {
-    std::string member;
-    const IndexDifference* difference;
-  };
+  /// Reports what cannot be repaired. Returns the result of run().
+  bool finish() {
+    for (std::size_t index = 0; index < unreadable_.size() && index < kMostWarnings; ++index) {
+      const IndexDifference& row = unreadable_[index];
+      SqlError warning(
+          sqlstate::kDataCorrupted,
+          fmt::format("key \"{}\" in Redis is not a row that table \"{}\" can read", row.key, table_->name));
+      warn_(std::move(warning)
+                .detail(row.expected       ? fmt::format("The key of this row is written {}.", *row.expected)
+                        : row.is_whole_key ? std::string("No index has the row.")
+                                           : row.stored.value_or(""))
+                .hint(fmt::format("Correct or delete the key in Redis, then run REINDEX TABLE {} again.",
+                                  sql::quote_identifier(table_->name))));
+    }
+    if (unreadable_.size() > kMostWarnings) {
+      warn_(SqlError(sqlstate::kDataCorrupted, fmt::format("{} more keys are not rows that table \"{}\" can read",
+                                                           unreadable_.size() - kMostWarnings, table_->name)));
+    }
+    if (duplicate_) throw *duplicate_;
+    return is_kept_;
+  }
 
   asio::awaitable<void> repair(std::vector<IndexDifference> differences) {
-    std::vector<Wrong> rows;
-    for (const IndexDifference& difference : differences) {
-      if (difference.id.empty()) {
-        co_await drop_key(difference.key);
-      } else if (difference.structure == "values") {
-        if (!difference.expected) co_await drop_value(difference);
-        if (difference.expected) rows.push_back({difference.element, &difference});
-      } else if (difference.structure == "unique" && lies_by_value(difference.key)) {
-        co_await repair_value(difference);
-      } else if (difference.structure == "unique") {
-        if (difference.stored) rows.push_back({*difference.stored, &difference});
-        if (difference.expected) rows.push_back({*difference.expected, &difference});
-      } else {
-        rows.push_back({difference.id, &difference});
-      }
-    }
-    for (std::size_t first = 0; first < rows.size(); first += kRowsTogether) {
-      const std::size_t count = std::min(kRowsTogether, rows.size() - first);
-      std::vector<Wrong> some(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.begin() + static_cast<std::ptrdiff_t>(first + count));
-      co_await repair_rows(std::move(some));
+    std::erase_if(differences, [&](IndexDifference& difference) {
+      const bool is_row = difference.structure == "row";
+      const bool is_no_entry = is_row || difference.structure == "unknown" || difference.structure == "sequence";
+      if (is_row) unreadable_.push_back(std::move(difference));
+      return is_no_entry;
+    });
+    for (std::size_t first = 0; first < differences.size(); first += kTogether) {
+      const auto begin = differences.begin() + static_cast<std::ptrdiff_t>(first);
+      const auto end = begin + static_cast<std::ptrdiff_t>(std::min(kTogether, differences.size() - first));
+      std::vector<IndexDifference> some(std::make_move_iterator(begin), std::make_move_iterator(end));
+      co_await repair_together(std::move(some));
     }
   }
 
-  /// The structure of unique values that has the key, also in the bucket of another part; null: another one.
-  const RowEncoder::StructureKeys* structure_by_value(const std::string& key) const {
-    for (const RowEncoder::StructureKeys& structure : encoder_.structures()) {
-      if (std::ranges::find(structure.keys_by_value, key) != structure.keys_by_value.end()) return &structure;
-    }
-    return nullptr;
-  }
-  bool lies_by_value(const std::string& key) const { return structure_by_value(key) != nullptr; }
-
-  /// 23505 where the unique value of a row is that of a row of any part, too.
-  asio::awaitable<void> check_owner_by_value(IndexDifference difference) {
-    const StoredRows rows(catalog_->find_table(table_->part_of));
-    const RowEncoder::StructureKeys& structure = *structure_by_value(difference.key);
-    CommandBatch fetch;
-    try {
-      rows.append_fetch(fetch, *difference.stored);
-    } catch (const SqlError&) {  // no member of this table
-      co_return;
-    }
-    const RepliesPtr replies = co_await client_.execute(std::move(fetch));
-    const auto owner = rows.decode(*difference.stored, replies->array(0));
-    if (!owner) co_return;
-    const std::vector<sql::Datum> values = encoder_.values(structure, *owner);
-    const std::vector<std::int16_t>& columns = structure.structure.columns;
-    if (encoder_.keys().unique_field(columns, values) != difference.id) co_return;
-    throw duplicate_in_new_index(*table_, unique_name(*table_, columns).name, columns, values, settings_);
-  }
-
-  /// An entry that lies by value. Its row may be in another bucket, so the script does not look at it: the checker has done so several times.
-  asio::awaitable<void> repair_value(IndexDifference difference) {
-    std::vector<Step> steps;
-    if (difference.stored) steps.push_back({"hdel", difference.key, difference.id, *difference.stored});
-    if (difference.stored && difference.expected) co_await check_owner_by_value(difference);
-    if (difference.expected) steps.push_back({step_of(sql::kHashForm), difference.key, difference.id, *difference.expected});
-    std::vector<std::string> keys{difference.key}, arguments{"0"};
-    append_steps(steps, keys, arguments);
-    RepliesPtr done = co_await run_script(client_, kRepairRowScript, keys, arguments);
-    done->or_throw();
-  }
-
-  /// Deletes a key of another type than a structure of the table has. (Keys of no structure may be another program's: they stay.)
-  asio::awaitable<void> drop_key(std::string key) {
-    CommandBatch batch;
-    batch.add("UNLINK", key);
-    RepliesPtr replies = co_await client_.execute(std::move(batch));
-    replies->or_throw();
-  }
-
-  /// Makes counters anew that are of another type: the table's changes, and the hidden keys, which go on behind the last row.
-  asio::awaitable<void> repair_counters() {
-    const std::string changes = encoder_.counter(), hidden = encoder_.keys().row_counter();
-    CommandBatch batch;
-    batch.add("TYPE", changes);
-    batch.add("TYPE", hidden);
-    batch.add("ZRANGE", encoder_.all_rows(), -1, -1);
-    RepliesPtr replies = co_await client_.execute(std::move(batch));
-    const auto is_wrong = [&](std::size_t index) {
-      const std::string_view type = replies->text(index).value_or("none");
-      return type != "none" && type != "string";
-    };
-    std::vector<Step> steps;
-    if (is_wrong(0)) steps.push_back({"string", changes, "", ""});
-    if (table_->has_hidden_key() && is_wrong(1)) {
-      const std::span<const Reply> last = replies->array(2);
-      steps.push_back({"string", hidden, last.empty() ? "" : std::string(last[0].text), ""});
-    }
-    if (steps.empty()) co_return;
-    std::vector<std::string> keys{changes}, arguments{"0"};
-    append_steps(steps, keys, arguments);
-    RepliesPtr done = co_await run_script(client_, kRepairRowScript, keys, arguments);
-    done->or_throw();
-  }
-
-  asio::awaitable<void> drop_value(const IndexDifference& difference) {
-    const sql::TableKeys keys(*table_);
-    for (const auto& structure : encoder_.structures()) {
-      if (!structure.kind->lists_values() || structure.key != difference.key) continue;
-      const std::vector<std::string> names{difference.key, keys.value_set_of_entry(structure.structure.columns, difference.id)};
-      const std::vector<std::string> arguments{difference.id};
-      RepliesPtr replies = co_await run_script(client_, kDropValueScript, names, arguments);
-      replies->or_throw();
-    }
-  }
-
-  /// Key of a row's hash; empty: no row can be called so.
-  std::string row_key(const std::string& member) const {
-    try {
-      return encoder_.keys().row_of_member(member);
-    } catch (const SqlError&) {
-      return {};
-    }
-  }
-
-  asio::awaitable<void> repair_rows(std::vector<Wrong> wrong) {
-    CommandBatch fetch;
-    std::vector<std::string> row_keys;
-    for (const Wrong& row : wrong) {
-      row_keys.push_back(row_key(row.member));
-      if (!row_keys.back().empty()) fetch.add("HMGET", row_keys.back(), fields_);
-    }
-    RepliesPtr replies = co_await client_.execute(std::move(fetch));
+  asio::awaitable<void> repair_together(std::vector<IndexDifference> differences) {
+    std::set<AskedMember> members;
+    for (const IndexDifference& difference : differences) add_members(difference, members);
+    const ReadRows rows = co_await read_rows(std::move(members));
     CommandBatch calls;
-    std::vector<std::pair<const IndexDifference*, std::vector<sql::Datum>>> unique_rows;
-    std::size_t reply = 0;
-    for (std::size_t index = 0; index < wrong.size(); ++index) {
-      const auto& [member, difference] = wrong[index];
-      std::vector<std::string> keys{row_keys[index].empty() ? difference->key : row_keys[index]}, arguments;
-      std::optional<std::vector<sql::Datum>> row;
-      if (row_keys[index].empty()) {
-        arguments.push_back("0");
-      } else if (is_wrong_type((*replies)[reply])) {
-        ++reply;
-        arguments.push_back("-1");
-      } else {
-        const std::span<const Reply> values = replies->array(reply++);
-        row = rows_.decode(member, values);
-        arguments.push_back(std::to_string(fields_.size()));
-        arguments.insert(arguments.end(), fields_.begin(), fields_.end());
-        for (const Reply& value : values) arguments.push_back(value.is_text() ? std::string(value.text) : std::string(1, '\0'));
-      }
-      std::vector<Step> steps;
-      append_removal(*difference, member, steps);
-      if (row) append_entries(*row, steps);
-      append_steps(steps, keys, arguments);
-      kRepairRowScript.append_call(calls, keys, arguments);
-      if (row && difference->structure == "unique" && difference->expected == member) unique_rows.emplace_back(difference, *std::move(row));
+    for (const IndexDifference& difference : differences) {
+      const Mending mending = mend(difference, rows);
+      if (mending.steps.empty()) continue;
+      ++found_;
+      last_key_ = difference.key;
+      append_call(mending, calls);
     }
     std::vector<const Script*> scripts{&kRepairRowScript};
-    RepliesPtr done = co_await run_scripts(client_, std::move(scripts), std::move(calls));
+    const RepliesPtr done = co_await run_scripts(client_, std::move(scripts), std::move(calls));
     done->or_throw();
-    for (const auto& [difference, row] : unique_rows) co_await check_owner(*difference, row);
   }
 
-  /// The entry that is wrong; what is right about it comes back with the row's entries.
-  void append_removal(const IndexDifference& difference, const std::string& member, std::vector<Step>& steps) const {
-    if (!difference.stored) return;
-    if (difference.structure == "set" || difference.structure == "nulls") steps.push_back({"srem", difference.key, difference.element, ""});
-    if (difference.structure == "all rows") steps.push_back({"zrem", difference.key, difference.id, ""});
-    if (difference.structure == "ordered" && !difference.element.empty()) steps.push_back({"zrem", difference.key, difference.element, ""});
-    if (difference.structure == "unique" && *difference.stored == member) {
-      steps.push_back({"hdel", difference.key, difference.id, member});
+  /// Adds the rows that a repair looks at.
+  void add_members(const IndexDifference& difference, std::set<AskedMember>& members) const {
+    if (difference.is_whole_key) return;
+    if (difference.structure == "unique") {
+      const bool is_of_any_part = lies_by_value(difference);
+      if (difference.stored) members.emplace(is_of_any_part, *difference.stored);
+      if (difference.expected) members.emplace(is_of_any_part, *difference.expected);
+    } else if (difference.structure != "values") {
+      members.emplace(false, difference.id);
+    } else if (difference.element) {
+      members.emplace(false, *difference.element);
     }
+  }
+
+  bool lies_by_value(const IndexDifference& difference) const {
+    const RowEncoder::StructureKeys* structure = structure_with(difference.key);
+    return structure != nullptr && RowEncoder::lies_by_value(*structure);
+  }
+
+  asio::awaitable<ReadRows> read_rows(std::set<AskedMember> members) {
+    ReadRows rows;
+    CommandBatch fetch;
+    for (const AskedMember& member : members) {
+      ReadRow& row = rows[member];
+      try {
+        row.key = (member.first ? rows_of_parts_ : rows_).keys().row_of_member(member.second);
+        fetch.add("HMGET", row.key, fields_);
+      } catch (const SqlError&) {  // no member of the table
+      }
+    }
+    const RepliesPtr replies = co_await client_.execute(std::move(fetch));
+    std::size_t reply = 0;
+    for (auto& [member, row] : rows) {
+      if (row.key.empty()) continue;
+      const Reply& values = (*replies)[reply];
+      row.is_overwritten = is_wrong_type(values);
+      if (!row.is_overwritten) decode(member.second, replies->array(reply), row);
+      ++reply;
+    }
+    co_return rows;
+  }
+
+  void decode(const std::string& member, std::span<const Reply> values, ReadRow& row) const {
+    for (const Reply& value : values)
+      row.values.push_back(value.is_text() ? std::string(value.text) : std::string(1, '\0'));
+    try {
+      row.row = rows_.decode(member, values);
+      Words words;
+      if (!row.row || encoder_.encode(*row.row, words).member == member) return;
+      // Another spelling of a key (emp:007) is no row. A row whose fields hold another key stays as it is.
+      row.row.reset();
+      row.is_readable = !rows_.is_canonical(member);
+    } catch (const SqlError&) {
+      row.is_readable = false;
+    }
+  }
+
+  void append_call(const Mending& mending, CommandBatch& calls) const {
+    std::vector<std::string> keys, arguments{std::to_string(mending.rows.size())};
+    for (const ReadRow* row : mending.rows) {
+      keys.push_back(row->key);
+      arguments.push_back(row->is_overwritten ? "-1" : std::to_string(fields_.size()));
+      if (row->is_overwritten) continue;
+      arguments.insert(arguments.end(), fields_.begin(), fields_.end());
+      arguments.insert(arguments.end(), row->values.begin(), row->values.end());
+    }
+    for (const Step& step : mending.steps) {
+      keys.push_back(step.key);
+      arguments.insert(arguments.end(), {step.what, step.first, step.second, step.third});
+    }
+    kRepairRowScript.append_call(calls, keys, arguments);
+  }
+
+  /// Returns what repairs the difference. No steps: it is to stay.
+  Mending mend(const IndexDifference& difference, const ReadRows& rows) {
+    Mending mending;
+    if (difference.structure == "counter") {
+      mending.steps.push_back({"count", difference.key, difference.expected.value_or(""), "", ""});
+    } else if (difference.is_whole_key) {
+      mending.steps.push_back({"type", difference.key, type_of(difference.structure), "", ""});
+    } else if (difference.structure == "values" && !difference.expected) {
+      mending.steps.push_back({"unlist", difference.key, difference.id, set_of_value(difference), ""});
+    } else if (difference.structure == "unique") {
+      mend_unique(difference, rows, mending);
+    } else {
+      const ReadRow& row =
+          rows.at({false, difference.structure == "values" ? difference.element.value_or("") : difference.id});
+      if (!row.is_readable) return mending;
+      append_removal(difference, mending.steps);
+      append_row(row, mending);
+    }
+    return mending;
+  }
+
+  /// Returns the type of a structure's key, by the structure's name in a difference.
+  static std::string type_of(std::string_view structure) {
+    for (const sql::StructureKind* kind : sql::structure_kinds()) {
+      if (kind->name() == structure) return std::string(kind->form().type);
+    }
+    return structure == "values" ? "set" : "zset";
+  }
+
+  /// Returns the key of a listed value's set; empty: no value is written so.
+  std::string set_of_value(const IndexDifference& difference) const {
+    for (const RowEncoder::StructureKeys& structure : encoder_.structures()) {
+      if (!structure.kind->lists_values() || structure.key != difference.key) continue;
+      try {
+        return encoder_.keys().value_set_of_entry(structure.structure.columns, difference.id);
+      } catch (const SqlError&) {
+        break;
+      }
+    }
+    return {};
+  }
+
+  /// Adds the removal of an entry that is wrong. What is right about it comes back with the row's entries.
+  static void append_removal(const IndexDifference& difference, std::vector<Step>& steps) {
+    if (!difference.stored || !difference.element) return;
+    const bool is_of_set = difference.structure == "set" || difference.structure == "nulls";
+    const bool is_of_zset = difference.structure == "all rows" || difference.structure == "ordered";
+    if (is_of_set || is_of_zset)
+      steps.push_back({is_of_set ? "srem" : "zrem", difference.key, *difference.element, "", ""});
+  }
+
+  /// Adds the row, as it was read, and all of its entries beside it.
+  void append_row(const ReadRow& row, Mending& mending) const {
+    if (!row.key.empty()) mending.rows.push_back(&row);
+    if (row.row) append_entries(*row.row, mending.steps);
   }
 
   void append_entries(const std::vector<sql::Datum>& row, std::vector<Step>& steps) const {
     Words words;
     const RowImage image = encoder_.encode(row, words);
     const std::string member(image.member);
-    steps.push_back({"zadd", encoder_.all_rows(), member, std::string(image.score)});
+    steps.push_back({"zadd", encoder_.all_rows(), member, std::string(image.score), ""});
     for (std::size_t number = 0; number < encoder_.structures().size(); ++number) {
       const auto& structure = encoder_.structures()[number];
       const auto entry = RowEncoder::entry(words, image, number);
       if (is_null(entry.first) || RowEncoder::lies_by_value(structure)) continue;
-      for (const sql::StructureElement& element : RowEncoder::elements(structure, image, entry)) {
-        steps.push_back({step_of(*element.form), std::string(element.key), std::string(element.name), std::string(element.value)});
-      }
+      for (const sql::StructureElement& element : RowEncoder::elements(structure, image, entry))
+        steps.push_back(addition(element, member));
     }
     if (table_->rows_expire()) {
-      steps.push_back({"list", encoder_.keys().entries(), member, row_entries(encoder_, image, words, true)});
-      steps.push_back({"zadd", encoder_.keys().expiries(), member, "0"});  // the sweeper sees when it is due
-      steps.push_back({"sadd", std::string(table_->tag()).append(sql::kExpiringKey), table_->prefix, ""});
+      steps.push_back({"list", encoder_.keys().entries(), member, row_entries(encoder_, image, words, true), ""});
+      steps.push_back({"zadd", encoder_.keys().expiries(), member, "0", ""});  // the sweeper sees when it is due
+      steps.push_back({"sadd", std::string(table_->tag()).append(sql::kExpiringKey), table_->prefix, "", ""});
     }
   }
 
-  /// 23505 where the unique value of a row is another row's, too.
-  asio::awaitable<void> check_owner(const IndexDifference& difference, const std::vector<sql::Datum>& row) {
-    CommandBatch ask;
-    ask.add("HGET", difference.key, difference.id);
-    RepliesPtr owners = co_await client_.execute(std::move(ask));
-    const std::string owner(owners->text(0).value_or(""));
-    if (owner.empty() || owner == difference.expected) co_return;
-    for (const auto& structure : encoder_.structures()) {
-      if (!structure.kind->has_owners() || structure.key != difference.key) continue;
-      CommandBatch fetch;
-      rows_.append_fetch(fetch, owner);
-      RepliesPtr replies = co_await client_.execute(std::move(fetch));
-      const auto other = rows_.decode(owner, replies->array(0));
-      if (!other) co_return;
-      const std::vector<sql::Datum> values = encoder_.values(structure, row), other_values = encoder_.values(structure, *other);
-      const std::vector<std::int16_t>& columns = structure.structure.columns;
-      if (encoder_.keys().unique_field(columns, values) != encoder_.keys().unique_field(columns, other_values)) co_return;
-      throw duplicate_in_new_index(*table_, unique_name(*table_, columns).name, columns, values, settings_);
+  /// Repairs the owner of a unique value. Where the value lies in another bucket than its rows, the script does not
+  /// look at them: the checker has done so several times.
+  void mend_unique(const IndexDifference& difference, const ReadRows& rows, Mending& mending) {
+    const RowEncoder::StructureKeys* structure = structure_with(difference.key);
+    if (structure == nullptr) return;
+    const bool is_beside = !RowEncoder::lies_by_value(*structure);
+    const ReadRow* owner = difference.stored ? &rows.at({!is_beside, *difference.stored}) : nullptr;
+    const ReadRow* claimant = difference.expected ? &rows.at({!is_beside, *difference.expected}) : nullptr;
+    const bool is_claimed = claimant != nullptr && has_value(*claimant, difference);
+    const std::pair<std::string, std::string> value{difference.key, difference.id};
+    if (is_claimed) claimed_.insert(value);
+    if (owner != nullptr && owner != claimant && !owner->is_readable) return;  // it may have the value
+    if (is_claimed && owner != nullptr && has_value(*owner, difference)) {
+      if (!duplicate_) duplicate_ = duplicate(*structure, *claimant->row);
+      return;
     }
+    if (is_claimed) {
+      const std::string before = difference.stored.value_or(std::string(1, '\0'));
+      mending.steps.push_back({"own", difference.key, difference.id, *difference.expected, before});
+    } else if (owner != nullptr && claimed_.contains(value)) {
+      return;  // a row has the value, and takes the entry over
+    } else if (owner != nullptr && !is_beside && keeps_values_) {
+      is_kept_ = true;
+      return;
+    } else if (owner != nullptr && !has_value(*owner, difference)) {
+      mending.steps.push_back({"hdel", difference.key, difference.id, *difference.stored, ""});
+    }
+    if (!is_beside) return;
+    if (owner != nullptr) append_row(*owner, mending);
+    if (claimant != nullptr && claimant != owner && claimant->is_readable) append_row(*claimant, mending);
+  }
+
+  /// Returns the structure of unique values that has the key, also in the bucket of another part; null: none.
+  const RowEncoder::StructureKeys* structure_with(const std::string& key) const {
+    for (const RowEncoder::StructureKeys& structure : encoder_.structures()) {
+      if (!structure.kind->has_owners()) continue;
+      const bool has_key = RowEncoder::lies_by_value(structure)
+                               ? std::ranges::find(structure.keys_by_value, key) != structure.keys_by_value.end()
+                               : structure.key == key;
+      if (has_key) return &structure;
+    }
+    return nullptr;
+  }
+
+  /// Returns true if the row has the unique value of the difference.
+  bool has_value(const ReadRow& row, const IndexDifference& difference) const {
+    if (!row.row) return false;
+    Words words;
+    const RowImage image = encoder_.encode(*row.row, words);
+    for (std::size_t number = 0; number < encoder_.structures().size(); ++number) {
+      const RowEncoder::StructureKeys& structure = encoder_.structures()[number];
+      const auto entry = RowEncoder::entry(words, image, number);
+      if (!structure.kind->has_owners() || is_null(entry.first)) continue;
+      if (RowEncoder::unique_key(structure, entry) == difference.key && entry.first == difference.id) return true;
+    }
+    return false;
+  }
+
+  SqlError duplicate(const RowEncoder::StructureKeys& structure, const std::vector<sql::Datum>& row) const {
+    const std::vector<std::int16_t>& columns = structure.structure.columns;
+    return duplicate_in_new_index(*table_, unique_name(*table_, columns).name, columns, encoder_.values(structure, row),
+                                  settings_);
   }
 
   RedisClient& client_;
   sql::CatalogPtr catalog_;
   std::shared_ptr<const sql::TableDef> table_;
-  sql::SessionSettings settings_;
-  StoredRows rows_;
+  const sql::SessionSettings& settings_;
+  const TakeWarning& warn_;
+  StoredRows rows_, rows_of_parts_;
   RowEncoder encoder_;
   std::vector<std::string> fields_;
+  bool keeps_values_ = false;
+  // Of the pass:
+  std::size_t found_ = 0;
+  bool is_kept_ = false;
+  std::string last_key_;                                   // of a difference that was repaired
+  std::set<std::pair<std::string, std::string>> claimed_;  // keys and fields of unique values that rows have
+  std::vector<IndexDifference> unreadable_;                // rows
+  std::optional<SqlError> duplicate_;
 };
 
 }  // namespace
 
-asio::awaitable<void> repair_indexes(RedisClient& client, sql::CatalogPtr catalog, std::shared_ptr<const sql::TableDef> table,
-                                     sql::SessionSettings settings) {
-  IndexRepair repair(client, std::move(catalog), std::move(table), std::move(settings));
-  co_await repair.run();
+asio::awaitable<void> repair_indexes(RedisClient& client, sql::CatalogPtr catalog,
+                                     std::shared_ptr<const sql::TableDef> table, sql::SessionSettings settings,
+                                     TakeWarning warn) {
+  // Where unique values lie by value, no entry goes before all parts have been searched for rows with its value.
+  const bool keeps_values = sql::has_values_elsewhere(*table);
+  bool has_kept = false;
+  for (const auto& stored : sql::stored_tables(table)) {
+    IndexRepair repair(client, catalog, stored, settings, warn);
+    if (co_await repair.run(keeps_values)) has_kept = true;
+  }
+  if (!has_kept) co_return;
+  for (const auto& stored : sql::stored_tables(table)) {
+    IndexRepair repair(client, catalog, stored, settings, warn);
+    co_await repair.run(false);
+  }
 }
 
 }  // namespace redquel::executor

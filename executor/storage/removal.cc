@@ -5,9 +5,9 @@
 #include <optional>
 #include <set>
 
-#include "executor/redis/unreplicated_commits.h"
+#include "executor/redis/bad_key.h"
 #include "executor/redis/redis_error.h"
-#include "executor/redis/wrong_type.h"
+#include "executor/redis/unreplicated_commits.h"
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/catalog_marks.h"

@@ -16,6 +16,7 @@
 #include "sql/catalog/stored_keys.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
+#include "sql/functions/quote.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -27,9 +28,7 @@ namespace {
 std::int64_t parse(std::string_view text, const sql::SequenceDef& sequence) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw SqlError(sqlstate::kDataCorrupted, fmt::format("the counter of sequence \"{}\" holds no number", sequence.name));
-  }
+  if (error != std::errc() || end != text.data() + text.size()) throw damaged_counter(sequence);
   return value;
 }
 
@@ -44,6 +43,15 @@ SqlError exhausted(const sql::SequenceDef& sequence) {
 }
 
 }  // namespace
+
+SqlError damaged_counter(const sql::SequenceDef& sequence) {
+  const std::string schema = sequence.schema == "public" ? std::string() : sql::quote_identifier(sequence.schema) + ".";
+  return SqlError(sqlstate::kDataCorrupted,
+                  fmt::format("key \"{}\" in Redis does not hold the counter of sequence \"{}\"", sequence.key,
+                              sequence.name))
+      .hint(fmt::format("SELECT setval('{}{}', …) writes the counter anew.", schema,
+                        sql::quote_identifier(sequence.name)));
+}
 
 asio::awaitable<std::optional<SequenceRuns>> allocate_runs(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
                                                            std::size_t ahead, bool checked, ExecutionCounters* counters) {
@@ -66,6 +74,7 @@ asio::awaitable<std::optional<SequenceRuns>> allocate_runs(RedisClient& client, 
   const std::span<const Reply> given = replies->array(0);
   if (given.empty()) co_return std::nullopt;
   if (is_away && !co_await is_defined_so(client, sequence, counters)) co_return std::nullopt;
+  if (given.size() == 1 && given[0].text == "junk") throw damaged_counter(sequence);
   if (given.size() == 1) throw exhausted(sequence);
   std::size_t total = 0;
   for (std::size_t index = 0; index + 1 < given.size(); index += 2) {

@@ -9,6 +9,7 @@
 
 #include "executor/redis/client.h"
 #include "sql/catalog/catalog.h"
+#include "sql/error.h"
 #include "sql/functions/deferred_calls.h"
 
 namespace redquel::executor {
@@ -26,6 +27,9 @@ asio::awaitable<std::vector<std::int64_t>> allocate(RedisClient& client, const s
 /// Redis differs.
 asio::awaitable<std::optional<SequenceRuns>> allocate_runs(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
                                                            std::size_t ahead, bool checked, ExecutionCounters* counters);
+
+/// Returns the error XX001 of a counter that holds no integer. Its hint names the repair.
+sql::SqlError damaged_counter(const sql::SequenceDef& sequence);
 
 /// Takes the first `count` of them, or all.
 std::vector<std::int64_t> take_values(SequenceRuns& runs, const sql::SequenceDef& sequence, std::size_t count);

@@ -22,7 +22,12 @@ void check_stored_format(std::optional<std::string_view> stored) {
                                                                stored->substr(0, 20), sql::kStoredFormat))
         .hint("A newer redquel has written it. Start that one.");
   }
-  if (!is_number) throw SqlError(sqlstate::kDataCorrupted, fmt::format("the Redis key \"{}\" holds no format number", sql::kFormatKey));
+  if (!is_number) {
+    throw SqlError(sqlstate::kDataCorrupted,
+                   fmt::format("the Redis key \"{}\" holds no format number", sql::kFormatKey))
+        .hint(fmt::format("redis-cli SET {} {} writes it anew, if the newest redquel over this Redis is this one.",
+                          sql::kFormatKey, sql::kStoredFormat));
+  }
 }
 
 }  // namespace redquel::executor

@@ -3,6 +3,7 @@
 #include "executor/redis/redis_error.h"
 #include "executor/storage/stored_text.h"
 #include "executor/storage/table_companion.h"
+#include "sql/error.h"
 
 namespace redquel::executor {
 
@@ -24,6 +25,14 @@ StoredRows::StoredRows(std::shared_ptr<const sql::TableDef> table)
 }
 
 std::shared_ptr<const StoredRows> stored_rows_of(const std::shared_ptr<const sql::TableDef>& table) { return companion_of<StoredRows>(table); }
+
+bool StoredRows::is_canonical(std::string_view member) const {
+  try {
+    return keys_.member(keys_.decode_member(member)) == member;
+  } catch (const sql::SqlError&) {
+    return false;
+  }
+}
 
 void StoredRows::append_fetch(CommandBatch& batch, std::string_view member) const {
   batch.add("HMGET", keys_.row_of_member(member), fields_.fields);

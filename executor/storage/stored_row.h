@@ -24,6 +24,8 @@ class StoredRows {
   const sql::TableKeys& keys() const { return keys_; }
   /// The field that every row has, and then those that `decode` wants.
   const std::vector<std::string>& presence_and_fields() const { return presence_and_fields_; }
+  /// Returns true if the member is written as that of a row: not `007`.
+  bool is_canonical(std::string_view member) const;
   /// HMGET of all fields.
   void append_fetch(CommandBatch& batch, std::string_view member) const;
   /// Values of all columns and the hidden key; nullopt: no such row. Throws SqlError where a text or the member does not parse.

@@ -20,21 +20,31 @@ class UniqueValuesCheck {
  public:
   UniqueValuesCheck(RedisClient& client, const sql::CatalogSnapshot& catalog, std::shared_ptr<const sql::TableDef> table);
 
-  /// Returns the difference of an entry whose owner has no such value. `number`: of the structure; `key`: of its hash.
-  asio::awaitable<std::optional<IndexDifference>> check_entry(std::string key, std::size_t number, std::string field, std::string owner);
-  /// Returns the differences of a row whose values have no entry, or another owner.
-  asio::awaitable<std::vector<IndexDifference>> check_row(std::string member);
+  struct Entry {
+    std::string field, owner;
+  };
+  /// Returns the differences of entries whose owners have no such value. `number`: of the structure; `key`: of its
+  /// hash.
+  asio::awaitable<std::vector<IndexDifference>> check_entries(std::string key, std::size_t number,
+                                                              std::vector<Entry> entries);
+  /// Returns the differences of rows whose values have no entry, or another owner.
+  asio::awaitable<std::vector<IndexDifference>> check_rows(std::vector<std::string> members);
 
  private:
-  using Row = std::vector<sql::Datum>;
   struct Place {
     std::string key, field;
+    friend bool operator==(const Place&, const Place&) = default;
   };
-  /// Reads a row of any part. Nullopt: there is none, or it cannot be read, which is reported elsewhere.
-  asio::awaitable<std::optional<Row>> read_row(std::string member);
-  asio::awaitable<std::optional<std::string>> owner_of(Place place);
-  /// Returns where the row has its entry; nullopt: it has none.
-  std::optional<Place> place_of(const Row& row, std::size_t number) const;
+  /// Where a row has its entries, by structure; nullopt: it has none there. Empty: there is no such row, or it cannot
+  /// be read, which is reported elsewhere.
+  using Places = std::vector<std::optional<Place>>;
+
+  /// Returns the places of rows of any part.
+  asio::awaitable<std::vector<Places>> places_of_rows(std::vector<std::string> members);
+  /// Returns the owner at each place.
+  asio::awaitable<std::vector<std::optional<std::string>>> owners_at(std::vector<Place> places);
+  /// Returns the places of one row.
+  Places places_of(const std::vector<sql::Datum>& row) const;
 
   RedisClient& client_;
   RowEncoder encoder_;

@@ -79,6 +79,7 @@ std::vector<sql::SqlError> TransactionCatalog::change(const MakeDraft& make) {
 asio::awaitable<void> TransactionCatalog::reserve_oids(RedisClient& redis, const CatalogDraft& lacking) {
   const sql::Oid reserved = 2 * lacking.oids_taken_since(*state_.draft);  // the next statements take some, too
   const sql::Oid first = co_await executor::reserve_oids(redis, reserved);
+  if (first == 0 || !is_behind_all(base(), first)) throw damaged_next_oid(base());
   CatalogDraft draft(*state_.draft);
   draft.take_oids(first, first + reserved);
   state_.draft = std::make_shared<const CatalogDraft>(std::move(draft));

@@ -117,7 +117,8 @@ class InsertBinder {
     for (std::size_t i = 0; i < width; ++i) {
       if (from_sequence[i]) continue;
       const ColumnDef& column = (*targets_)[i];
-      if (std::ranges::find(given, &column) != given.end()) continue;  // another part of it
+      // (Only parts name a column twice.)
+      if (!targets_->steps(i).empty() && std::ranges::find(given, &column) != given.end()) continue;
       names.push_back(column.name);
       types.push_back(column.type);
       given.push_back(&column);

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "planner/bind/part_assignment.h"
 #include "planner/tree/logical_walk.h"
@@ -32,31 +35,37 @@ InsertTargets::InsertTargets(BindState& state, const WriteTarget& target, const 
         refused_ = column.name;
         return;
       }
-      if (!column.hidden) targets_.push_back(&find_target_column(state, target, {.column = column.name}));
+      if (!column.hidden) targets_.push_back(table_.find_column(column.number));
     }
     return;
   }
+  std::unordered_set<std::string_view> wholes, known;  // names that are written without steps; names before
+  for (const ast::AssignmentTarget& name : written) {
+    if (name.steps.empty()) wholes.insert(name.column);
+  }
   for (const ast::AssignmentTarget& name : written) {
     const ColumnDef& column = find_target_column(state, target, name);
+    const bool again = !known.insert(name.column).second;
     // Several parts of one column go together.
-    const auto has_name = [&](const ast::AssignmentTarget& other) { return &other < &name && other.column == name.column; };
-    const bool again = std::ranges::any_of(written, has_name);
-    const bool are_parts = !name.steps.empty() && std::ranges::all_of(written, [&](const ast::AssignmentTarget& other) {
-      return other.column != name.column || !other.steps.empty();
-    });
-    if (again && !are_parts) {
+    if (again && wholes.contains(name.column)) {
       throw sql::column_listed_twice(column.name).at(state.position(name.offset));
     }
     targets_.push_back(&column);
   }
 }
 
-/// A view may show a column of its table twice.
-void InsertTargets::check_single(std::size_t index) const {
-  for (std::size_t i = 0; i < index; ++i) {
-    const bool is_part = !written_.empty() && written_[i].column == written_[index].column;
-    if (targets_[i] != targets_[index] || is_part) continue;
-    throw SqlError(sqlstate::kSyntaxError, fmt::format("multiple assignments to same column \"{}\"", targets_[index]->name));
+/// Refuses a column of the table that a view shows twice.
+void InsertTargets::check_single(std::size_t given) const {
+  std::unordered_multimap<const ColumnDef*, std::size_t> known;
+  for (std::size_t index = 0; target_.view && index < given; ++index) {
+    const auto [first, last] = known.equal_range(targets_[index]);
+    const bool is_twice = std::any_of(first, last, [&](const auto& before) {
+      return written_.empty() || written_[before.second].column != written_[index].column;
+    });
+    if (is_twice)
+      throw SqlError(sqlstate::kSyntaxError,
+                     fmt::format("multiple assignments to same column \"{}\"", targets_[index]->name));
+    known.emplace(targets_[index], index);
   }
 }
 
@@ -99,7 +108,7 @@ void InsertTargets::check_count(std::size_t given, std::optional<std::uint32_t> 
   if (given < targets_.size() && !written_.empty()) {
     throw SqlError(sqlstate::kSyntaxError, "INSERT has more target columns than expressions").at(state_.position(written_[given].offset));
   }
-  for (std::size_t i = 0; i < given; ++i) check_single(i);
+  check_single(given);
 }
 
 void InsertTargets::check_not_generated(const ColumnDef& column) const {

@@ -54,7 +54,7 @@ class InsertTargets {
 
  private:
   void check_count(std::size_t given, std::optional<std::uint32_t> surplus) const;
-  void check_single(std::size_t index) const;
+  void check_single(std::size_t given) const;
   void mark_inserted() const;
 
   BindState& state_;

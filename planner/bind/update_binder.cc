@@ -138,7 +138,7 @@ class AssignmentBinder {
   }
 
   void push(const ColumnDef& column, const ExpressionPtr& converted, bool is_default) {
-    if (std::ranges::find(result_, column.number, &Assignment::number) != result_.end()) {
+    if (assigned_.contains(column.number)) {
       throw SqlError(sqlstate::kSyntaxError, fmt::format("multiple assignments to same column \"{}\"", column.name));
     }
     if (column.identity == ColumnDef::Identity::kAlways && !is_default) {
@@ -150,6 +150,7 @@ class AssignmentBinder {
       throw SqlError(sqlstate::kGeneratedAlways, fmt::format("column \"{}\" can only be updated to DEFAULT", column.name))
           .detail(fmt::format("Column \"{}\" is a generated column.", column.name));
     }
+    assigned_.insert(column.number);
     result_.push_back({column.number, converted});
   }
 
@@ -157,6 +158,7 @@ class AssignmentBinder {
   QueryLevel& level_;
   const WriteTarget& target_;
   std::set<std::int16_t> parts_;  // columns of which only parts are assigned
+  std::set<std::int16_t> assigned_;
   std::vector<Assignment> result_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/plan_nodes.h"
@@ -166,6 +167,7 @@ class ViewTargetBinder {
     if (!passes_any && operation_ != WriteOperation::kDelete) throw not_updatable(*view_, operation_, no_columns());
     state_.requirements.pass_on(requirement, target.requirement, std::move(columns_below));
     target.columns = std::move(columns);
+    target.by_name.clear();
     target.view = view_;
     target.requirement = requirement;
     set_defaults(target);
@@ -205,10 +207,21 @@ sql::Rights rights_of(WriteOperation operation) {
   return sql::right::kDelete;
 }
 
+const WriteTarget::Column* WriteTarget::find(std::string_view column) const {
+  const auto name_of = [&](std::uint32_t place) { return std::string_view(columns[place].name); };
+  if (by_name.size() != columns.size()) {
+    by_name.resize(columns.size());
+    std::iota(by_name.begin(), by_name.end(), 0U);
+    std::ranges::stable_sort(by_name, {}, name_of);
+  }
+  const auto found = std::ranges::lower_bound(by_name, column, {}, name_of);
+  return found != by_name.end() && name_of(*found) == column ? &columns[*found] : nullptr;
+}
+
 std::int16_t WriteTarget::attribute_of(std::string_view column) const {
-  const auto found = std::ranges::find(columns, column, &Column::name);
-  if (found == columns.end()) return 0;
-  return view ? static_cast<std::int16_t>(found - columns.begin() + 1) : found->number;
+  const Column* found = find(column);
+  if (found == nullptr) return 0;
+  return view ? static_cast<std::int16_t>(found - columns.data() + 1) : found->number;
 }
 
 WriteTarget bind_write_target(BindState& state, const ast::TableRef& written, WriteOperation operation) {
@@ -221,10 +234,8 @@ WriteTarget bind_write_target(BindState& state, const ast::TableRef& written, Wr
 
 const sql::ColumnDef& find_target_column(const BindState& state, const WriteTarget& target, const ast::AssignmentTarget& written) {
   const auto offset = state.position(written.offset);
-  const auto found = std::ranges::find(target.columns, written.column, &WriteTarget::Column::name);
-  if (found == target.columns.end()) {
-    throw sql::undefined_column(written.column, target.name()).at(offset);
-  }
+  const WriteTarget::Column* found = target.find(written.column);
+  if (found == nullptr) throw sql::undefined_column(written.column, target.name()).at(offset);
   if (found->number == 0) {
     throw SqlError(sqlstate::kFeatureNotSupported,
                    fmt::format("cannot {} column \"{}\" of view \"{}\"", target.operation == WriteOperation::kInsert ? "insert into" : "update",

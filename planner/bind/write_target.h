@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "planner/bind/query_level.h"
@@ -44,6 +46,12 @@ struct WriteTarget {
   std::vector<Visibility> visibility;        // of INSERT, the innermost view first
   Requirement* requirement = nullptr;        // of the relation that is named
 
+  /// Places in `columns` in the order of the names, once they are asked for: a statement may name all columns of a wide
+  /// table.
+  mutable std::vector<std::uint32_t> by_name = {};
+
+  /// The first column of the name; null: there is none.
+  const Column* find(std::string_view column) const;
   /// The number that the relation that is named gives the column.
   std::int16_t attribute_of(std::string_view column) const;
   const std::string& name() const { return view ? view->name : table->name; }

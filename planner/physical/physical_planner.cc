@@ -36,6 +36,9 @@ std::vector<ColumnId> column_ids(const std::vector<LogicalColumn>& columns) {
 }
 
 std::size_t position_of(ColumnId id, const std::vector<ColumnId>& ids) {
+  // The columns of a relation mostly have consecutive ids.
+  if (const std::size_t guess = ids.empty() ? 0 : id - ids.front(); guess < ids.size() && ids[guess] == id)
+    return guess;
   auto found = std::find(ids.begin(), ids.end(), id);
   if (found == ids.end()) throw sql::SqlError(sqlstate::kInternalError, "column #" + std::to_string(id) + " is missing from the plan");
   return static_cast<std::size_t>(found - ids.begin());
@@ -89,9 +92,10 @@ std::optional<ScanPattern> match_scan(const LogicalPtr& node) {
   const LogicalPtr& input = filter ? filter->input : project->input;
   auto pattern = match_scan(input);
   if (!pattern) return {};
+  const std::vector<ColumnId> input_ids = column_ids(input->columns);
   auto substituted = [&](const ExpressionPtr& expression) {
     return sql::map_columns(expression, [&](const sql::Expression&, const sql::ColumnRef& column) {
-      return pattern->outputs[position_of(column.column, column_ids(input->columns))];
+      return pattern->outputs[position_of(column.column, input_ids)];
     });
   };
   if (filter) {

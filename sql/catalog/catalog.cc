@@ -15,10 +15,17 @@ const ColumnDef* TableDef::find_column(std::string_view column_name) const {
   return nullptr;
 }
 
+/// Returns the place of a column's number; columns.size(): there is none. Numbers ascend, with gaps where columns were
+/// dropped, unless another program has damaged the definition.
+static std::size_t place_of(const std::vector<ColumnDef>& columns, std::int16_t number) {
+  auto found = std::ranges::lower_bound(columns, number, {}, &ColumnDef::number);
+  if (found == columns.end() || found->number != number) found = std::ranges::find(columns, number, &ColumnDef::number);
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
 const ColumnDef* TableDef::find_column(std::int16_t number) const {
-  for (const ColumnDef& column : columns) {
-    if (column.number == number) return &column;
-  }
+  if (const std::size_t place = number < 0 ? columns.size() : place_of(columns, number); place < columns.size())
+    return &columns[place];
   const auto found = std::ranges::find(computed, number, &ColumnDef::number);
   return found == computed.end() ? nullptr : &*found;
 }
@@ -36,9 +43,9 @@ std::size_t TableDef::position(std::int16_t number) const {
     assert(found != computed.end());
     return columns.size() + (has_hidden_key() ? 1 : 0) + static_cast<std::size_t>(found - computed.begin());
   }
-  const auto found = std::find_if(columns.begin(), columns.end(), [&](const ColumnDef& c) { return c.number == number; });
-  assert(found != columns.end());
-  return static_cast<std::size_t>(found - columns.begin());
+  const std::size_t place = place_of(columns, number);
+  assert(place < columns.size());
+  return place;
 }
 
 bool TableDef::in_primary_key(std::int16_t number) const {

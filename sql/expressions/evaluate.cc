@@ -419,6 +419,9 @@ void filter(const Column& condition, Rows& rows) {
 
 ColumnPtr evaluate(const Expression& expression, const Batch& batch, const EvaluationContext& context) {
   const InterruptScope scope(context.backend_pid);
+  // Rows of a wide table are many columns that are copied.
+  const auto* column = std::get_if<ColumnRef>(&expression.node);
+  if (column != nullptr && !batch.columns[column->column]->is_encoded()) return batch.columns[column->column];
   RowSelection rows(batch);
   return Evaluator(rows, context).evaluate(expression);
 }

@@ -62,19 +62,21 @@ std::vector<Piece> decoded(std::span<const Piece> pieces) {
 
 }  // namespace
 
-RowSelection::RowSelection(const Batch& batch) : batch_(batch), size_(batch.rows), decoded_(batch.columns.size()) {}
+RowSelection::RowSelection(const Batch& batch) : batch_(batch), size_(batch.rows) {}
 
 RowSelection::RowSelection(RowSelection& parent, std::span<const std::uint32_t> rows)
-    : batch_(parent.batch_), parent_(&parent), rows_(rows), size_(rows.size()), decoded_(parent.decoded_.size()) {}
+    : batch_(parent.batch_), parent_(&parent), rows_(rows), size_(rows.size()) {}
 
 const ColumnPtr& RowSelection::column(std::uint32_t position) {
-  assert(position < decoded_.size());
+  assert(position < batch_.columns.size());
+  if (decoded_.empty()) decoded_.resize(batch_.columns.size());
   ColumnPtr& column = decoded_[position];
   if (column) return column;
   if (parent_ != nullptr) {
     const Column& whole = *batch_.columns[position];
     // Where most rows are not wanted, the others of an unread column stay unread.
-    const bool reads_few = parent_->parent_ == nullptr && !parent_->decoded_[position] && whole.unread() != nullptr && rows_.size() * 2 < whole.size();
+    const bool reads_few = parent_->parent_ == nullptr && !parent_->has_decoded(position) &&
+                           whole.unread() != nullptr && rows_.size() * 2 < whole.size();
     Column some = (reads_few ? whole : *parent_->column(position)).gather(rows_);
     column = std::make_shared<const Column>(some.is_encoded() ? some.decode() : std::move(some));
   } else if (batch_.columns[position]->is_encoded()) {

@@ -21,11 +21,14 @@ class RowSelection {
   const ColumnPtr& column(std::uint32_t position);
 
  private:
+  bool has_decoded(std::uint32_t position) const { return !decoded_.empty() && decoded_[position] != nullptr; }
+
   const Batch& batch_;
   RowSelection* parent_ = nullptr;
   std::span<const std::uint32_t> rows_;
   std::size_t size_;
-  std::vector<ColumnPtr> decoded_;
+  std::vector<ColumnPtr>
+      decoded_;  // empty until a column is asked for: most expressions of a wide batch read few columns
 };
 
 /// Part of a result column: its rows, and where their values are.

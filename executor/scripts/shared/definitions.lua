@@ -53,7 +53,7 @@ end
 local function define(commands)
   for _, command in ipairs(commands) do
     if command[1] ~= '@rename' then
-      redis.call(unpack(command))
+      redis.call(unpack(command))  -- bounded: 2,000 words by the caller
     elseif redis.call('EXISTS', command[2]) == 1 then
       redis.call('RENAME', command[2], command[3])
     end

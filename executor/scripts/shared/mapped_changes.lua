@@ -60,7 +60,7 @@ function mapped.compare(argv)
     words, position = mapped.take(argv, position)
     local letter, expected = argv[position], argv[position + 1]
     position = position + 2
-    local found = redis.pcall(unpack(words))
+    local found = redis.pcall(unpack(words))  -- bounded: a row
     if letter == 's' then
       if not found.err and not mapped.is_behind(expected, found) then return {'behind', words[3], expected} end
       found = expected
@@ -98,7 +98,7 @@ function mapped.write(argv)
       local entries = redis.pcall('HGETALL', words[2])
       for i = 1, #entries, 2 do redis.pcall('HDEL', entries[i], entries[i + 1]) end
     else
-      redis.call(unpack(words))
+      redis.call(unpack(words))  -- bounded: a row
     end
   end
 end

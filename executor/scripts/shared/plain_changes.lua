@@ -1,7 +1,7 @@
 -- Section changes: commands.
 while argv[p] ~= '' do
   last = p + argv[p]
-  call(unpack(argv, p + 1, last))
+  call(unpack(argv, p + 1, last))  -- bounded: 16 rows, or the columns of a table
   p = last + 1
 end
 -- Section emptied sets: sets that lose members: the set, the set of values, the value.

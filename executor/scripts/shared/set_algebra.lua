@@ -8,7 +8,7 @@ local chunk_size = 4000
 
 local function in_chunks(command, key, ids, take)
   for from = 1, #ids, chunk_size do
-    local part = redis.call(command, key, unpack(ids, from, math.min(from + chunk_size - 1, #ids)))
+    local part = redis.call(command, key, unpack(ids, from, math.min(from + chunk_size - 1, #ids)))  -- bounded: a piece
     for i = 1, #part do take(from + i - 1, part[i]) end
   end
 end
@@ -68,7 +68,7 @@ local function contains(node, ids)
   local flags = {}
   if node.key and #ids <= chunk_size then
     if #ids == 0 then return flags end
-    return redis.call('SMISMEMBER', node.key, unpack(ids))
+    return redis.call('SMISMEMBER', node.key, unpack(ids))  -- bounded: a piece
   end
   if node.key then
     in_chunks('SMISMEMBER', node.key, ids, function(i, flag) flags[i] = flag end)
@@ -112,6 +112,7 @@ end
 
 -- Sets, some of them united, as intersections of plain sets, where these are few: Redis intersects faster than Lua asks.
 local function products_of(node)
+  if #node > chunk_size then return nil end
   local products, plain = {{}}, true
   for j = 1, #node do
     local choices = node[j].key and {node[j]} or node[j]
@@ -121,7 +122,7 @@ local function products_of(node)
     for _, product in ipairs(products) do
       for i = 1, #choices do
         if not choices[i].key then return nil end
-        local keys = {unpack(product)}
+        local keys = {unpack(product)}  -- bounded: a piece
         keys[#keys + 1] = choices[i].key
         longer[#longer + 1] = keys
       end
@@ -154,14 +155,14 @@ local function intersect(node)
     local seen = {}
     ids = {}
     for _, product in ipairs(products) do
-      for _, id in ipairs(redis.call('SINTER', unpack(product))) do
+      for _, id in ipairs(redis.call('SINTER', unpack(product))) do  -- bounded: a piece
         if not seen[id] then seen[id] = true; ids[#ids + 1] = id end
       end
     end
     return ids
   end
   if smallest and not (rest[1] and rest[1].size < smallest) then
-    ids = redis.call('SINTER', unpack(keys, 1, math.min(#keys, chunk_size)))
+    ids = redis.call('SINTER', unpack(keys, 1, math.min(#keys, chunk_size)))  -- bounded: a piece
     for j = chunk_size + 1, #keys do ids = keep(ids, plain[j], 1) end
   else
     ids = members(table.remove(rest, 1))
@@ -177,6 +178,7 @@ function members(node)
   if node.op == 'i' then return intersect(node) end
   local keys = {}
   for j = 1, #node do keys[#keys + 1] = node[j].key end
+  -- Bounded: a piece.
   if #keys == #node and #keys <= chunk_size then return redis.call(node.op == 'u' and 'SUNION' or 'SDIFF', unpack(keys)) end
   if node.op == 'u' then
     local seen, ids = {}, {}
