@@ -1,6 +1,5 @@
 #include "executor/make_engine.h"
 
-#include "executor/engine/redis_engine.h"
 #include "executor/statements/copy_execution.h"
 #include "executor/statements/definition_execution.h"
 #include "executor/statements/query_execution.h"
@@ -32,7 +31,7 @@ class StatementEngine final : public RedisEngine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_engine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits, std::shared_ptr<TableMemory> memory) {
+std::unique_ptr<RedisEngine> make_engine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits, std::shared_ptr<TableMemory> memory) {
   return std::make_unique<StatementEngine>(access, database, home, limits, std::move(memory));
 }
 

@@ -4,6 +4,7 @@
 
 #include "parser/convert.h"
 #include "sql/error.h"
+#include "sql/interrupts.h"
 #include "sql/stack_depth.h"
 
 namespace redquel::parser {
@@ -443,6 +444,7 @@ ast::WindowDefinition convert_window(const PgQuery__WindowDef& window) {
 ast::ExpressionPtr convert_expression(const Node* node) {
   if (node == nullptr) return nullptr;
   sql::check_stack_depth();
+  sql::note_analysis();
   switch (node->node_case) {
     case PG_QUERY__NODE__NODE_A_CONST:
       return convert_constant(*node->a_const);

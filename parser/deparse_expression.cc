@@ -244,7 +244,7 @@ void SqlWriter::column(const ast::ColumnRef& column) {
   } else {
     qualified(is_known ? names_->columns.at(&column) : column.names);
   }
-  if (column.star) *this << (column.names.empty() ? "*" : ".*");
+  if (column.star && !is_known) *this << (column.names.empty() ? "*" : ".*");
 }
 
 void SqlWriter::owned_name(const ast::QualifiedName& names, const ast::FromItem* owner) {

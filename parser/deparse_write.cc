@@ -32,7 +32,9 @@ void SqlWriter::begin_write(std::string_view words) {
 void SqlWriter::target(const ast::TableRef& table) {
   if (table.only) *this << "ONLY ";
   relation(table.name);
-  if (table.alias) alias(*table.alias);
+  if (!table.alias) return;
+  *this << " AS ";
+  name(table.alias->name);
 }
 
 void SqlWriter::end_write() { indentation_ -= 8; }

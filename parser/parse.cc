@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <memory_resource>
 #include <string>
@@ -14,6 +15,7 @@
 #include "parser/scanner_characters.h"
 #include "parser/text_shape.h"
 #include "sql/error.h"
+#include "sql/interrupts.h"
 #include "sql/sqlstate.h"
 #include "sql/value_errors.h"
 
@@ -30,8 +32,21 @@ constexpr std::size_t kRowSetBytes = std::size_t{128} << 20;
 
 // --- memory of the protobuf tree: one arena, freed at once ----------------------------------------------------------
 
-void* allocate(void* arena, std::size_t size) {
-  return static_cast<std::pmr::monotonic_buffer_resource*>(arena)->allocate(size, alignof(std::max_align_t));
+struct TreeMemory {
+  std::pmr::monotonic_buffer_resource arena;
+  std::exception_ptr failure = nullptr;  // no exception passes through C code
+};
+
+void* allocate(void* memory, std::size_t size) {
+  auto& tree = *static_cast<TreeMemory*>(memory);
+  if (tree.failure) return nullptr;
+  try {
+    sql::note_analysis();
+    return tree.arena.allocate(size, alignof(std::max_align_t));
+  } catch (...) {
+    tree.failure = std::current_exception();
+    return nullptr;
+  }
 }
 void release(void*, void*) {}
 
@@ -87,10 +102,11 @@ std::vector<ParsedStatement> parse_text(const std::string& text) {
     throw grammar_error(text, error->message, function, error->cursorpos);
   }
   std::array<std::byte, 8192> first_block;
-  std::pmr::monotonic_buffer_resource arena(first_block.data(), first_block.size());
-  ProtobufCAllocator allocator{allocate, release, &arena};
+  TreeMemory memory{.arena = std::pmr::monotonic_buffer_resource(first_block.data(), first_block.size())};
+  ProtobufCAllocator allocator{allocate, release, &memory};
   const PgQuery__ParseResult* tree = pg_query__parse_result__unpack(
       &allocator, parsed.result.parse_tree.len, reinterpret_cast<const std::uint8_t*>(parsed.result.parse_tree.data));
+  if (memory.failure) std::rethrow_exception(memory.failure);
   if (tree == nullptr) throw sql::SqlError(sqlstate::kInternalError, "could not read the parse tree");
   std::vector<ParsedStatement> statements;
   statements.reserve(tree->n_stmts);

@@ -5,6 +5,7 @@
 #include "planner/physical/memory_scans.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/rule.h"
+#include "planner/tree/plan_walk.h"
 #include "sql/catalog/spread_table.h"
 
 namespace redquel::planner {
@@ -74,14 +75,15 @@ bool stops_at_goal(const PhysicalNode& node) {
 }  // namespace
 
 bool reads_changed_tables_plainly(const PhysicalPlan& plan, const std::set<sql::Oid>& changed_tables) {
-  const OverChanges over_changes = traits_of(*plan).over_changes;
-  const auto* table = table_of(*plan);
-  const bool is_changed = table != nullptr && std::ranges::any_of(sql::stored_tables(*table), [&](const auto& stored) { return changed_tables.contains(stored->oid); });
-  if (is_changed && (over_changes == OverChanges::kAnew || (over_changes == OverChanges::kWithoutGoal && stops_at_goal(*plan)))) return false;
-  const auto all_plain = [&](const std::vector<PhysicalPlan>& plans) {
-    return std::ranges::all_of(plans, [&](const PhysicalPlan& part) { return reads_changed_tables_plainly(part, changed_tables); });
+  const auto is_changed = [&](const std::shared_ptr<const sql::TableDef>& stored) {
+    return changed_tables.contains(stored->oid);
   };
-  return all_plain(inputs_of(*plan)) && all_plain(fallbacks_of(*plan)) && all_plain(forms_of(*plan));
+  return all_nodes(*plan, [&](const PhysicalNode& node) {
+    const OverChanges over_changes = traits_of(node).over_changes;
+    const auto* table = table_of(node);
+    if (table == nullptr || std::ranges::none_of(sql::stored_tables(*table), is_changed)) return true;
+    return over_changes != OverChanges::kAnew && (over_changes != OverChanges::kWithoutGoal || !stops_at_goal(node));
+  });
 }
 
 std::optional<RowLock> locking_clause(const PhysicalPlan& plan) {

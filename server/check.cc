@@ -27,23 +27,29 @@ namespace redquel::server {
 
 namespace {
 
-void print_texts(const std::vector<Finding>& findings, std::size_t errors) {
+std::size_t count_of(const std::vector<Finding>& findings, Finding::Severity severity) {
+  return static_cast<std::size_t>(std::ranges::count(findings, severity, &Finding::severity));
+}
+
+void print_texts(const std::vector<Finding>& findings) {
+  constexpr const char* kNames[] = {"NOTE", "WARNING", "ERROR"};
   for (const Finding& finding : findings) {
-    std::printf("%s: %s\n", finding.severity == Finding::Severity::kError ? "ERROR" : "WARNING", finding.message.c_str());
+    std::printf("%s: %s\n", kNames[static_cast<std::size_t>(finding.severity)], finding.message.c_str());
     if (!finding.hint.empty()) std::printf("HINT: %s\n", finding.hint.c_str());
   }
-  const std::size_t warnings = findings.size() - errors;
+  const std::size_t errors = count_of(findings, Finding::Severity::kError), warnings = count_of(findings, Finding::Severity::kWarning);
   std::printf("%zu error%s, %zu warning%s\n", errors, errors == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
 }
 
 void print_json(const std::vector<Finding>& findings) {
-  boost::json::array errors, warnings;
+  boost::json::array notes, warnings, errors;
+  boost::json::array* const lists[] = {&notes, &warnings, &errors};
   for (const Finding& finding : findings) {
     boost::json::object entry{{"message", finding.message}};
     if (!finding.hint.empty()) entry["hint"] = finding.hint;
-    (finding.severity == Finding::Severity::kError ? errors : warnings).push_back(std::move(entry));
+    lists[static_cast<std::size_t>(finding.severity)]->push_back(std::move(entry));
   }
-  const std::string text = boost::json::serialize(boost::json::object{{"version", kVersion}, {"errors", std::move(errors)}, {"warnings", std::move(warnings)}});
+  const std::string text = boost::json::serialize(boost::json::object{{"version", kVersion}, {"errors", std::move(errors)}, {"warnings", std::move(warnings)}, {"notes", std::move(notes)}});
   std::printf("%s\n", text.c_str());
 }
 
@@ -148,10 +154,9 @@ int run_check(int argc, const char* const* argv) {
     if (acl->count() > 0 && configuration) return print_acl_rule(*configuration, keys);
     spdlog::set_level(spdlog::level::off);
     if (configuration) examine_redis_of(*configuration, findings);
-    const auto errors = static_cast<std::size_t>(std::ranges::count(findings, Finding::Severity::kError, &Finding::severity));
     if (as_json) print_json(findings);
-    else print_texts(findings, errors);
-    return errors == 0 ? 0 : kFailed;
+    else print_texts(findings);
+    return count_of(findings, Finding::Severity::kError) == 0 ? 0 : kFailed;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "redquel: %s\n", error.what());
     return kFailed;

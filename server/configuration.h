@@ -38,7 +38,7 @@ struct Configuration {
   bool reuse_port = false;
 
   std::string redis_url;  // empty: embedded
-  std::optional<int> synchronous_replicas;  // nullopt: 1 once Redis has a replica
+  std::optional<int> synchronous_replicas;  // nullopt: all that follow
   std::chrono::seconds replica_timeout{0};  // 0: none
   std::chrono::seconds move_timeout{60};
   std::string redis_password;  // empty: that of the URL

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 
@@ -19,12 +20,25 @@ namespace redquel::server {
 
 namespace {
 
+constexpr std::chrono::milliseconds kShowInterval{200};
+
 /// `share`: percent of Redis's time.
 executor::Discovery discover(executor::ConnectionOptions connection, executor::DiscoveryOptions options, std::size_t share) {
   executor::Discovery discovery;
   executor::RedisShare pace({.percent = share});
   ProgressLine progress(stderr);
-  if (progress.is_shown()) options.report = [&progress](std::size_t walked, std::size_t all) { progress.show(walked, all); };
+  executor::DiscoveryProgress figures;
+  figures.begin();
+  auto shown = executor::DiscoveryProgress::Clock::now();
+  if (progress.is_shown()) {
+    options.report = [&](std::size_t walked, std::size_t all) {
+      figures.report(walked, all);
+      const auto now = executor::DiscoveryProgress::Clock::now();
+      if (now - shown < kShowInterval) return;
+      shown = now;
+      progress.show(figures.figures());
+    };
+  }
   run_over_redis(executor::looking_options(std::move(connection), nullptr), [&](executor::RedisPool& pool) -> asio::awaitable<void> {
     executor::LookClient client(pool.bulk(pool.default_database()), nullptr, pace, executor::LookClient::Paced::kAll);
     options.step = [&pace] { return pace.step(); };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "executor/redis/server_info.h"
 #include "executor/runtime/random_version.h"
 #include "executor/storage/catalog_store.h"
+#include "executor/storage/databases.h"
 #include "executor/storage/role_store.h"
 #include "executor/storage/stored_format.h"
 #include "server/redis_check.h"
@@ -27,11 +29,14 @@ namespace {
 
 /// The share of the memory limit from which on a warning is given.
 constexpr double kMuchMemory = 0.9;
+/// The number of empty logical databases from which on a warning is given.
+constexpr std::int64_t kFewDatabases = 2;
 
 class Findings {
  public:
   void error(std::string message, std::string hint = {}) { all_.push_back({Finding::Severity::kError, std::move(message), std::move(hint)}); }
   void error(const sql::SqlError& cause) { error(cause.message(), cause.hint()); }
+  void note(std::string message) { all_.push_back({Finding::Severity::kNote, std::move(message)}); }
   void warning(std::string message, std::string hint) { all_.push_back({Finding::Severity::kWarning, std::move(message), std::move(hint)}); }
   /// Adds findings, with this before each message.
   void add(std::vector<Finding> others, const std::string& prefix) {
@@ -80,7 +85,20 @@ void examine_slots(const executor::SlotMap& slots, Findings& findings) {
   }
 }
 
-void examine_server(std::string_view info, Findings& findings) {
+/// Says what commits wait for. `needed`: redis.synchronous_replicas; nullopt: all that follow. Returns true if Redis has replicas.
+bool examine_replicas(const executor::ServerInfo& server, std::optional<int> needed, Findings& findings) {
+  executor::ReplicaSet replicas;
+  replicas.take(server.replication, executor::ReplicaSet::Clock::now());
+  if (server.replication.replicas.empty()) return false;
+  if (!needed) findings.note(fmt::format("{} (redis.synchronous_replicas is auto)", replicas.description()));
+  if (needed && static_cast<std::size_t>(*needed) < replicas.size()) {
+    findings.warning(fmt::format("commits wait for {} of {} replicas: a failover to another one may lose them", *needed, replicas.size()),
+                     "Set redis.synchronous_replicas to \"auto\" in redquel's configuration.");
+  }
+  return replicas.size() > 0;
+}
+
+void examine_server(std::string_view info, std::optional<int> needed_replicas, Findings& findings) {
   executor::ServerInfo server;
   executor::parse_info(info, server);
   const InfoFields fields = fields_of(info);
@@ -94,12 +112,13 @@ void examine_server(std::string_view info, Findings& findings) {
   }
   if (is_bad("aof_last_write_status")) findings.error("Redis could not write its append-only file, so that it refuses writes", "See Redis's log; the disk may be full.");
   if (is_bad("rdb_last_bgsave_status")) findings.error("Redis's last snapshot failed, so that it may refuse writes", "See Redis's log; the disk may be full.");
+  const bool has_replicas = examine_replicas(server, needed_replicas, findings);
   // (INFO has the field where min-replicas-to-write is set.)
-  if (server.connected_replicas > 0 && !fields.contains("min_slaves_good_slaves")) {
+  if (has_replicas && !fields.contains("min_slaves_good_slaves")) {
     findings.warning("min-replicas-to-write is 0: a master that is cut off from its replicas takes writes, which a failover loses",
                      "Set min-replicas-to-write to 1 and min-replicas-max-lag to 5 in Redis's configuration.");
   }
-  if (!server.aof_enabled && server.connected_replicas > 0) {
+  if (!server.aof_enabled && has_replicas) {
     findings.warning("appendonly is off: if Redis is started again before a failover, its replicas take over its last snapshot and lose what came after it",
                      "Set appendonly to yes in Redis's configuration.");
   } else if (!server.aof_enabled) {
@@ -158,6 +177,13 @@ asio::awaitable<void> examine_databases(executor::RedisPool& pool, Findings& fin
     }
     if (reason) findings.error(fmt::format("database \"{}\" (number {}): {}", name, number, *reason));
   }
+  if (pool.slots()) co_return;  // a cluster has one
+  const int home = pool.default_database();
+  const executor::LogicalDatabases counted = co_await executor::count_logical_databases(pool.shared(home), home);
+  if (counted.free > kFewDatabases) co_return;
+  findings.warning(fmt::format("{} of {} logical databases are used; each CREATE DATABASE needs an empty one",
+                               counted.all - counted.free, counted.all),
+                   executor::more_databases_hint(counted.all));
 }
 
 /// Examines at which masters of a cluster the tables lie.
@@ -186,7 +212,7 @@ asio::awaitable<std::vector<Finding>> examine_redis(executor::RedisPool& pool, s
     const executor::Reply& info = (*node.replies)[0];
     if (!info.is_text()) continue;
     Findings own;
-    examine_server(info.text, own);
+    examine_server(info.text, pool.synchronous_replicas(), own);
     findings.add(own.take(), pool.slots() ? node.address + ": " : "");
   }
   if (const auto slots = pool.slots()) examine_slots(*slots, findings);

@@ -11,9 +11,9 @@ namespace redquel::server {
 
 namespace asio = boost::asio;
 
-/// A fault of a Redis, or of the data that redquel has stored in it.
+/// A fact or a fault of a Redis, or of the data that redquel has stored in it.
 struct Finding {
-  enum class Severity : std::uint8_t { kWarning, kError } severity;  // an error: logins or statements fail
+  enum class Severity : std::uint8_t { kNote, kWarning, kError } severity;  // a note: no fault; an error: logins or statements fail
   std::string message;
   std::string hint = {};  // what to do; empty: not known
 };

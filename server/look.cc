@@ -5,14 +5,21 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <functional>
+#include <future>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 
+#include "executor/discovery/keyspace_sampler.h"
+#include "executor/discovery/proposal_import.h"
 #include "executor/make_engine.h"
 #include "executor/redis/look_client.h"
 #include "executor/redis/looking_commands.h"
@@ -23,6 +30,7 @@
 #include "parser/parse.h"
 #include "server/catalog_file.h"
 #include "server/configuration.h"
+#include "server/progress_line.h"
 #include "server/redis_check.h"
 #include "server/redis_engines.h"
 #include "server/reload.h"
@@ -35,10 +43,16 @@
 
 namespace redquel::server {
 
+using namespace std::chrono_literals;
+
 namespace {
 
 constexpr int kGood = 0, kFailed = 1, kBadUsage = 2;
-constexpr const char* kImport = "IMPORT FOREIGN SCHEMA \"*\" FROM SERVER redis INTO public";
+/// Tables of a larger keyspace are made twice: after so many keys, and of all keys.
+constexpr std::size_t kFirstKeys = 20'000;
+/// The port opens at the latest after so long, also while discovery runs.
+constexpr auto kLongestStart = 700ms;
+constexpr auto kLineInterval = 1s, kLogInterval = 10s;
 
 struct LookOptions {
   Configuration configuration;
@@ -104,7 +118,7 @@ void check_readable(const executor::ConnectionOptions& redis) {
   });
 }
 
-/// Definition statements that are run before there is a session: of a catalog file, or those that discovery proposes.
+/// Definition statements that are run outside of sessions: of a catalog file, or those that discovery proposes.
 class DefinitionRun {
  public:
   /// `most_keys`: that are scanned to compare the structures of one table with its rows; 0: no limit.
@@ -136,6 +150,30 @@ class DefinitionRun {
     }
   }
 
+  /// Makes tables for the keys. `report` is called between two reads, and ends the discovery if it throws. `in_steps`: the tables of the
+  /// first keys are made early, and those that turn out otherwise are made anew.
+  asio::awaitable<void> discover(executor::OwnKeyspace& own, std::function<void()> report, bool in_steps) {
+    executor::ProposalImport import(*engine_, session_, "public");
+    executor::DiscoveryOptions options;
+    options.step = [&own] { return own.share().step(); };
+    options.report = [&own, report = std::move(report)](std::size_t walked, std::size_t all) {
+      own.discovery().report(walked, all);
+      report();
+    };
+    if (in_steps) {
+      executor::DiscoveryOptions first = options;
+      first.max_keys = kFirstKeys;
+      executor::Discovery part = co_await executor::discover(access_.bulk(number_), std::move(first));
+      const bool is_all = part.keys < kFirstKeys;
+      co_await import.run(part.proposal, {.notes_left_out = is_all});
+      own.discovery().note_tables(import.made());
+      if (is_all) co_return;
+    }
+    const executor::Discovery all = co_await executor::discover(access_.bulk(number_), std::move(options));
+    co_await import.run(all.proposal, {});
+    own.discovery().note_tables(import.made());
+  }
+
   asio::awaitable<void> run_one(std::string text) {
     const std::shared_ptr<const parser::ast::Statement> statement = parser::parse_statement(text);
     if (const auto* set = std::get_if<parser::ast::SetVariable>(&statement->node); set && set->name == "search_path") {
@@ -154,23 +192,75 @@ class DefinitionRun {
   executor::LookAccess access_;
   executor::RedisClient& home_;
   int number_;
-  std::unique_ptr<executor::Engine> engine_;
+  std::unique_ptr<executor::RedisEngine> engine_;
   executor::SessionState session_;
 };
 
-/// Fills the keyspace with the definitions of the file, or with those that discovery finds.
-void load_definitions(const executor::ConnectionOptions& redis, const std::shared_ptr<executor::OwnKeyspace>& own, const std::optional<CatalogFile>& file,
-                      std::size_t most_keys) {
-  std::optional<std::string> text = file ? file->read() : std::nullopt;
-  const bool is_new = !text;
-  if (file && is_new) own->keep_changes([&file](const std::vector<std::string>& statements) { file->append(statements); });
+/// Runs the statements of a catalog file.
+void load_file(const executor::ConnectionOptions& redis, const std::shared_ptr<executor::OwnKeyspace>& own, const CatalogFile& file, std::string text,
+               std::size_t most_keys) {
   run_over_redis(redis, [&](executor::RedisPool& pool) -> asio::awaitable<void> {
     DefinitionRun run(pool, *own, most_keys);
-    auto work = is_new ? run.run_one(kImport) : run.run_all(*std::move(text), file->path().string());
-    co_await executor::with_known_types(run.known_types(), std::move(work));
+    co_await executor::with_known_types(run.known_types(), run.run_all(std::move(text), file.path().string()));
   });
-  if (file) own->keep_changes([file = *file](const std::vector<std::string>& statements) { file.append(statements); });
 }
+
+/// The discovery of tables on a thread of its own, beside the sessions.
+class BackgroundDiscovery {
+ public:
+  BackgroundDiscovery(executor::ConnectionOptions redis, std::shared_ptr<executor::OwnKeyspace> own, std::size_t most_keys, bool in_steps)
+      : redis_(std::move(redis)), own_(std::move(own)), most_keys_(most_keys), in_steps_(in_steps) {
+    own_->discovery().begin();
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
+
+  /// Waits until the discovery ends, or for this time. Throws the error that has ended it.
+  void wait_for(std::chrono::milliseconds time) {
+    if (ended_.get_future().wait_for(time) == std::future_status::ready && error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  using Clock = executor::DiscoveryProgress::Clock;
+  struct Stopped {};
+
+  void run(const std::stop_token& stop) {
+    ProgressLine line(stderr);
+    Clock::time_point logged = Clock::now(), shown = logged;
+    const auto report = [&] {
+      if (stop.stop_requested()) throw Stopped();
+      const Clock::time_point now = Clock::now();
+      if (line.is_shown() ? now - shown >= kLineInterval : now - logged >= kLogInterval) {
+        const executor::DiscoveryProgress::Figures figures = own_->discovery().figures();
+        line.show(figures);
+        if (!line.is_shown()) spdlog::info("discovery: {}", executor::progress_text(figures, now));
+        shown = logged = now;
+      }
+    };
+    try {
+      run_over_redis(redis_, [&](executor::RedisPool& pool) -> asio::awaitable<void> {
+        DefinitionRun definitions(pool, *own_, most_keys_);
+        co_await executor::with_known_types(definitions.known_types(), definitions.discover(*own_, report, in_steps_));
+      });
+      const executor::DiscoveryProgress::Figures figures = own_->discovery().figures();
+      spdlog::info("discovery has ended: {} keys, {} tables and frameworks", figures.all, figures.tables);
+    } catch (const Stopped&) {
+      spdlog::info("discovery was interrupted");
+    } catch (const std::exception& error) {
+      error_ = std::current_exception();
+      spdlog::error("discovery has failed: {}", error.what());
+    }
+    own_->discovery().end();
+    ended_.set_value();
+  }
+
+  executor::ConnectionOptions redis_;
+  std::shared_ptr<executor::OwnKeyspace> own_;
+  std::size_t most_keys_;
+  bool in_steps_;
+  std::promise<void> ended_;
+  std::exception_ptr error_;
+  std::jthread thread_;  // the last member: it uses the others
+};
 
 int serve(const LookOptions& options) {
   const std::shared_ptr<executor::OwnKeyspace> own =
@@ -187,7 +277,16 @@ int serve(const LookOptions& options) {
   server_options.logins = std::make_shared<LoginPolicy>(server_options.rules);
   server_options.logins->take_up(false, "Set authentication.rules in a file for --config");
   check_readable(redis);
-  load_definitions(redis, own, options.catalog, options.configuration.look_start_keys);
+  const std::size_t most_keys = options.configuration.look_start_keys;
+  std::optional<std::string> text = options.catalog ? options.catalog->read() : std::nullopt;
+  if (text) load_file(redis, own, *options.catalog, *text, most_keys);
+  if (options.catalog) own->keep_changes([file = *options.catalog](const std::vector<std::string>& statements) { file.append(statements); });
+  std::optional<BackgroundDiscovery> discovery;
+  if (!text) {
+    // A file gets the definitions once, as they are in the end.
+    discovery.emplace(redis, own, most_keys, !options.catalog);
+    discovery->wait_for(kLongestStart);
+  }
   Server server(std::move(server_options), redis_engines(redis, {}, own));
   spdlog::info("looking at Redis at {}; definitions are kept in {}", redis.url.address(), options.catalog ? options.catalog->path().string() : "memory");
   const bool clean = server.run([&server] {

@@ -1,5 +1,6 @@
 #include "server/redis_engines.h"
 
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "executor/memory/tracking_keeper.h"
 #include "executor/redis/look_client.h"
 #include "executor/redis/redis_pool.h"
+#include "executor/runtime/lease_keeper.h"
 #include "executor/runtime/process_exchange.h"
 #include "executor/runtime/random_version.h"
 #include "executor/runtime/session_exchange.h"
@@ -24,12 +26,14 @@ namespace redquel::server {
 
 namespace {
 
+bool may_count(const executor::ReplicaLine& line) { return line.objection().empty(); }
+
 class RedisEngines final : public EngineSource {
  public:
   /// `own`: the keyspace of a redquel that only looks at Redis; null: redquel's keys are in Redis.
   RedisEngines(asio::io_context& context, executor::ConnectionOptions redis, executor::EngineLimits limits, std::shared_ptr<executor::OwnKeyspace> own,
-               std::shared_ptr<executor::TableMemory> memory, const std::string& identity)
-      : pool_(context.get_executor(), std::move(redis)), own_(std::move(own)), limits_(limits), memory_(std::move(memory)) {
+               std::shared_ptr<executor::TableMemory> memory, std::shared_ptr<executor::LeaseKeeper> leases, const std::string& identity)
+      : leases_(std::move(leases)), pool_(context.get_executor(), std::move(redis)), own_(std::move(own)), limits_(limits), memory_(std::move(memory)) {
     if (own_) look_.emplace(pool_, *own_);
     else questions_.emplace(pool_, pool_.shared(pool_.default_database()), identity);
   }
@@ -37,6 +41,7 @@ class RedisEngines final : public EngineSource {
   asio::awaitable<std::shared_ptr<executor::Engine>> open(std::string name) override {
     executor::RedisClient& home = this->home();
     if (questions_) executor::other_processes() = &*questions_;
+    executor::lease_keeper() = leases_.get();
     std::optional<int> number = pool_.default_database();
     if (name != executor::kHomeDatabase) number = co_await executor::find_database(home, name);
     if (!number && name == executor::kTemplateDatabase) number = co_await make_template(home);
@@ -46,6 +51,7 @@ class RedisEngines final : public EngineSource {
     if (!number) throw sql::undefined_database(name);
     // Another session may have made it meanwhile; databases dropped and made again have another number.
     std::shared_ptr<executor::Engine>& engine = engines_[{name, *number}];
+    if (!engine && leases_) leases_->watch(*number);
     if (!engine) engine = executor::make_engine(access(), *number, home, limits_, memory_);
     const std::shared_ptr<executor::Engine> opened = engine;
     co_await opened->begin_session();
@@ -65,12 +71,16 @@ class RedisEngines final : public EngineSource {
     const executor::Reply& text = (*replies)[0];
     if (!text.is_text()) co_return std::nullopt;
     const executor::Reply& replication = (*replies)[1];
-    const auto replicas = replication.is_text() ? executor::info_number(replication.text, "connected_slaves") : std::nullopt;
+    std::optional<std::uint64_t> replicas;
+    if (replication.is_text()) replicas = static_cast<std::uint64_t>(std::ranges::count_if(executor::read_replication(replication.text).replicas, may_count));
     co_return RedisMemory{executor::info_number(text.text, "used_memory").value_or(0), executor::info_number(text.text, "maxmemory").value_or(0), replicas};
   }
   executor::ConnectionStatistics redis_statistics() const override { return pool_.statistics(); }
   sql::MemoryReserve* memory_reserve() override { return memory_.get(); }
-  void change_login(const executor::RedisLogin& login) override { pool_.change_login(login); }
+  void change_login(const executor::RedisLogin& login) override {
+    pool_.change_login(login);
+    if (leases_) leases_->change_login(login);
+  }
 
   asio::awaitable<std::int32_t> join_processes() override {
     if (!questions_) co_return 0;
@@ -93,6 +103,7 @@ class RedisEngines final : public EngineSource {
     questions_.reset();
     executor::home_database() = {};
     engines_.clear();  // what they do by themselves ends
+    executor::lease_keeper() = nullptr;
     pool_.stop();
   }
 
@@ -119,6 +130,7 @@ class RedisEngines final : public EngineSource {
     co_return co_await executor::find_database(home, name);
   }
 
+  std::shared_ptr<executor::LeaseKeeper> leases_;  // of all threads; null: redquel only looks at Redis
   executor::RedisPool pool_;
   std::shared_ptr<executor::OwnKeyspace> own_;
   std::optional<executor::LookAccess> look_;
@@ -147,8 +159,10 @@ EngineSourceFactory redis_engines(executor::ConnectionOptions redis, executor::E
                                   executor::MemoryOptions memory) {
   executor::set_setting_check(checked_setting);
   std::shared_ptr<executor::TableMemory> copies = make_memory(redis, memory);
-  return [redis = std::move(redis), limits, own = std::move(own), copies = std::move(copies), identity = executor::random_version()](asio::io_context& context) {
-    return std::make_unique<RedisEngines>(context, redis, limits, own, copies, identity);
+  const auto leases = own ? nullptr : std::make_shared<executor::LeaseKeeper>(redis);
+  return [redis = std::move(redis), limits, own = std::move(own), copies = std::move(copies), leases,
+          identity = executor::random_version()](asio::io_context& context) {
+    return std::make_unique<RedisEngines>(context, redis, limits, own, copies, leases, identity);
   };
 }
 

@@ -30,6 +30,12 @@ std::string_view text_without_plan(const PreparedStatement& statement) {
   return std::string_view(*statement.source.text).substr(std::min<std::size_t>(statement.source.base, statement.source.text->size()));
 }
 
+/// Ends the work of another thread when the caller does not wait for it any more.
+struct EndOfWait {
+  std::shared_ptr<sql::Interrupts> work;
+  ~EndOfWait() { work->request_cancel(); }
+};
+
 bool is_select(const PreparedStatement& statement) {
   return statement.statement && std::holds_alternative<parser::ast::Select>(statement.statement->node);
 }
@@ -70,9 +76,16 @@ asio::awaitable<std::vector<parser::ParsedStatement>> Session::parse_text(std::s
   const parser::ParseLimits limits{.text_bytes = host_.limits().statement_bytes};
   if (text->size() < kLongText) co_return parser::parse(*text, limits);
   std::vector<parser::ParsedStatement> parsed;
+  // The thread stops parsing once the session does not wait any more, which is no later than the deadline.
+  const auto interrupts = std::make_shared<sql::Interrupts>();
   const auto parse_aside = [&]() -> asio::awaitable<void> {
     const sql::HeldBytes tree(*memory_, parser::parse_memory(*text), sql::MemoryPart::kStatements);
-    auto work = [text, limits] { return parser::parse(*text, limits); };
+    const EndOfWait end{interrupts};
+    auto work = [text, limits, interrupts] {
+      const sql::InterruptScope scope(*interrupts);
+      sql::check_interrupts();
+      return parser::parse(*text, limits);
+    };
     parsed = co_await executor::BackgroundThread::parser().run_cancellable(std::move(work));
   };
   auto run = parse_aside();

@@ -30,7 +30,7 @@ sys.dont_write_bytecode = True
 
 from harness import function_runner, plan_runner, processes, sql_runner, unit_runner, workers  # noqa: E402
 from harness.report import Report  # noqa: E402
-from harness.servers import Postgres  # noqa: E402
+from harness.servers import Postgres, compared_versions  # noqa: E402
 
 KINDS = ("unit", "model", "plan", "sql", "random", "wire", "clients", "faults")
 SUFFIXES = {"plan": ".plan", "sql": ".test"}
@@ -59,7 +59,7 @@ def arguments():
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds that one answer may take (default: %(default)s)")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds that one wire, client or fault test may take")
     parser.add_argument("--shown", type=int, default=10, help="failures printed per file (default: %(default)s)")
-    parser.add_argument("--long", action="store_true", help="tests of long values and of the model in full: minutes and gigabytes")
+    parser.add_argument("--long", action="store_true", help="tests of long values, of the model and of histories in full: hours and gigabytes")
     parser.add_argument("--seed", type=int, default=None, help="of random tests; printed")
     chosen = parser.parse_args()
     if chosen.long:
@@ -145,11 +145,12 @@ def main():
     chosen.build = os.path.abspath(chosen.build)
     if chosen.seed is None:
         chosen.seed = random.randrange(1 << 32)
-    print(f"build {os.path.relpath(chosen.build)}, kinds {' '.join(chosen.kinds)}, seed {chosen.seed}", flush=True)
+    versions = compared_versions()
+    print(f"build {os.path.relpath(chosen.build)}, kinds {' '.join(chosen.kinds)}, seed {chosen.seed}\ncompared with {versions}", flush=True)
     processes.start_guardian()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     started = time.monotonic()
-    report = Report(chosen.shown)
+    report = Report(chosen.shown, versions)
     jobs = sorted((job for kind in chosen.kinds for job in jobs_of(kind, chosen)), key=Job.order)
     postgres = Postgres().start() if any(job.kind not in ("unit", "model", "plan") for job in jobs) else None
     try:

@@ -7,6 +7,7 @@
 
 #include "executor/ddl/definition_rights.h"
 #include "executor/ddl/generated_names.h"
+#include "executor/ddl/index_expressions.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/ttl_options.h"
@@ -14,10 +15,13 @@
 #include "executor/storage/stored_row.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction.h"
+#include "parser/deparse.h"
+#include "planner/bind/name_uses.h"
 #include "sql/catalog/spread_table.h"
-#include "sql/functions/resolve.h"
+#include "sql/functions/key_comparison.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
+#include "sql/types/row_value.h"
 
 namespace redquel::executor {
 
@@ -72,20 +76,36 @@ sql::Oid find_key(const sql::TableDef& table, const std::vector<std::int16_t>& c
                  fmt::format("there is no unique constraint matching given keys for referenced table \"{}\"", table.name));
 }
 
-bool is_text(sql::Type type) { return type.oid == sql::oid::kText || type.oid == sql::oid::kVarchar || type.oid == sql::oid::kName; }
-
-/// Equal values of both types have one canonical text, which index keys are made of.
-void check_types(const std::string& constraint, const sql::ColumnDef& referencing, const sql::ColumnDef& referenced) {
+/// Throws 42804 if no operator compares the columns.
+sql::KeyComparison comparison_of(const std::string& constraint, const sql::ColumnDef& referencing,
+                                 const sql::ColumnDef& referenced) {
   const sql::Type from = referencing.type, to = referenced.type;
-  const bool from_integer = sql::is_integer_type(from.oid);
-  const bool is_number = to.oid == sql::oid::kNumeric && from_integer;
-  if (from.oid == to.oid || (from_integer && sql::is_integer_type(to.oid)) || (is_text(from) && is_text(to)) || is_number) return;
-  if (sql::find_cast_path(from.oid, to.oid, sql::CastContext::kImplicit)) {
+  if (const auto comparison = sql::key_comparison(to.oid, from.oid)) return *comparison;
+  if (sql::is_row_type(from.oid) && sql::is_row_type(to.oid)) {
     throw sql::not_supported(fmt::format("a foreign key between columns of types {} and {}", sql::format_type(from), sql::format_type(to)));
   }
   throw SqlError(sqlstate::kDatatypeMismatch, fmt::format("foreign key constraint \"{}\" cannot be implemented", constraint))
       .detail(fmt::format("Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.", referencing.name, referenced.name,
                           sql::format_type(sql::Type{from.oid}), sql::format_type(sql::Type{to.oid})));
+}
+
+/// The hidden index that shows which rows refer to a value. Where several values of the column are equal to one
+/// referenced value, it is an index over the converted values.
+sql::IndexDef index_of_references(sql::TableDef& table, const sql::ForeignKeyDef& key,
+                                  const sql::TableDef& referenced) {
+  sql::IndexDef index;
+  index.method = sql::IndexMethod::kHash;
+  for (std::size_t i = 0; i < key.columns.size(); ++i) {
+    const sql::ColumnDef& column = *table.find_column(key.columns[i]);
+    const sql::KeyComparison comparison =
+        comparison_of(key.name, column, *referenced.find_column(key.referenced_columns[i]));
+    index.parts.push_back({.column = column.number});
+    if (!comparison.needs_converted_sets()) continue;
+    const std::string type = planner::type_in_words(sql::Type{comparison.type});
+    index.parts.back().expression_sql = fmt::format("{}::{}", parser::quote_identifier(column.name), type);
+  }
+  add_computed_columns(table, index, std::vector(index.parts.size(), key.name));
+  return index;
 }
 
 Action action_of(ast::ForeignKeyAction action) {
@@ -177,18 +197,13 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
     throw SqlError(sqlstate::kInvalidForeignKey, "number of referencing and referenced columns for foreign key disagree");
   }
   key.name = choose_constraint_name(draft, table, written);
-  for (std::size_t index = 0; index < key.columns.size(); ++index) {
-    check_types(key.name, *table.find_column(key.columns[index]), *referenced->find_column(key.referenced_columns[index]));
-  }
   key.deferrable = written.deferrable;
   key.initially_deferred = written.initially_deferred;
   key.not_valid = written.not_valid;
   key.oid = draft.new_oid();
-  sql::IndexDef index;
+  sql::IndexDef index = index_of_references(table, key, *referenced);
   index.oid = key.index = draft.new_oid();
-  index.method = sql::IndexMethod::kHash;
   index.state = state;
-  for (std::int16_t number : key.columns) index.parts.push_back({number, false, false});
   table.indexes.push_back(std::move(index));
   return table.foreign_keys.emplace_back(std::move(key));
 }
@@ -251,7 +266,7 @@ asio::awaitable<void> validate_foreign_keys(DdlContext& context, sql::Oid oid, s
   const TablePtr table = loaded.snapshot->find_table(oid);
   if (!table) co_return;
   const TableChangesPtr changes = context.session.transaction ? context.session.transaction->buffer().changes(oid) : nullptr;
-  for (const ForeignKeyPtr& key : foreign_keys_of(*loaded.snapshot, table)) {
+  for (const ForeignKeyPtr& key : foreign_keys_of(*loaded.snapshot, table, context.session.settings)) {
     if (std::ranges::find(keys, key->definition().oid) == keys.end()) continue;
     TableWalk walk(table);
     while (std::optional<sql::Batch> page = co_await walk.next(context.bulk)) {

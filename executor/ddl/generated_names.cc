@@ -1,17 +1,12 @@
 #include "executor/ddl/generated_names.h"
 
+#include "sql/types/byte_text.h"
+
 namespace redquel::executor {
 
 namespace {
 
 constexpr std::size_t kMaxName = 63;
-
-/// At most `limit` bytes, not cutting a UTF-8 character.
-std::size_t clip(std::string_view text, std::size_t limit) {
-  if (text.size() <= limit) return text.size();
-  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
-  return limit;
-}
 
 }  // namespace
 
@@ -27,8 +22,8 @@ std::string make_object_name(std::string_view first, std::string_view second, st
       --second_size;
     }
   }
-  std::string name(first.substr(0, clip(first, first_size)));
-  if (!second.empty()) name.append("_").append(second.substr(0, clip(second, second_size)));
+  std::string name(sql::utf8_clip(first, first_size));
+  if (!second.empty()) name.append("_").append(sql::utf8_clip(second, second_size));
   if (!label.empty()) name.append("_").append(label);
   return name;
 }
@@ -46,7 +41,7 @@ std::string joined_column_names(const std::vector<std::string>& columns) {
   std::string joined;
   for (const std::string& column : columns) {
     if (!joined.empty()) joined += '_';
-    joined += column.substr(0, clip(column, kMaxName));
+    joined += sql::utf8_clip(column, kMaxName);
     if (joined.size() >= kMaxName) break;
   }
   return joined;

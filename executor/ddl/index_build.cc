@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "executor/ddl/object_lookup.h"
+#include "executor/runtime/lease_keeper.h"
 #include "executor/storage/table_walk.h"
 #include "executor/storage/write_unit.h"
 #include "sql/catalog/spread_table.h"
@@ -39,15 +40,20 @@ std::vector<sql::Structure> missing_structures(const sql::TableDef& table, const
 
 /// About ten milliseconds of Redis.
 constexpr std::size_t kRowsPerScript = 1000;
-constexpr std::chrono::milliseconds kLeaseRenewal{kBuildLeaseMilliseconds / 6};
 
 SqlError vanished() { return SqlError(sqlstate::kSerializationFailure, "could not build the index due to concurrent changes of its table"); }
 
-asio::awaitable<void> renew_lease(RedisClient& client, sql::Oid index) {
-  CommandBatch batch;
-  batch.add("SET", building_key(index), "1", "PX", kBuildLeaseMilliseconds);
-  RepliesPtr replies = co_await client.execute(std::move(batch));
+/// Takes the lease again, which the commit of the definition has taken, and lets the thread's keeper renew it.
+asio::awaitable<std::unique_ptr<KeptLease>> keep_lease(RedisClient& client, int database, sql::Oid index) {
+  CommandBatch renewal;
+  renewal.add("SET", building_key(index), "1", "PX", kBuildLeaseMilliseconds);
+  CommandBatch batch = renewal;
+  const RepliesPtr replies = co_await client.execute(std::move(batch));
   replies->or_throw();
+  if (lease_keeper() == nullptr) co_return nullptr;
+  LeaseTerms terms{.database = database, .length = std::chrono::milliseconds(kBuildLeaseMilliseconds), .key = building_key(index),
+                   .renewal = std::move(renewal), .scripts = {}, .is_renewed = [](const Replies&) { return true; }};
+  co_return lease_keeper()->keep(std::move(terms));
 }
 
 asio::awaitable<TablePtr> current_table(RedisClient& client, sql::Oid oid) {
@@ -73,12 +79,8 @@ asio::awaitable<void> fill(DdlContext& context, TablePtr table, sql::Oid oid) {
   sql::ProgressReport progress(context.session.progress.get(), is_rebuilt ? sql::LongWork::kReindex : sql::LongWork::kCreateIndex, table->oid, oid);
   progress.set_all_rows(co_await count_rows(context.redis, *table));
   TableWalk walk(std::move(table), kRowsPerScript);
-  std::optional<std::chrono::steady_clock::time_point> renewed;
+  const std::unique_ptr<KeptLease> lease = co_await keep_lease(context.redis, context.database, oid);
   while (true) {
-    if (const auto now = std::chrono::steady_clock::now(); !renewed || now - *renewed > kLeaseRenewal) {
-      co_await renew_lease(context.redis, oid);
-      renewed = now;
-    }
     std::optional<sql::Batch> page = co_await walk.next_of_many(context.bulk);
     if (!page) break;
     const sql::IndexDef* index = find_by_oid(*walk.table(), oid);

@@ -5,10 +5,13 @@
 #include <algorithm>
 
 #include "executor/ddl/stored_expression.h"
+#include "executor/ddl/table_parts.h"
 #include "executor/runtime/session_context.h"
 #include "parser/deparse.h"
+#include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
 #include "planner/bind/computed_columns.h"
+#include "planner/bind/written_definition.h"
 #include "sql/catalog/prefixes.h"
 #include "sql/error.h"
 #include "sql/name_errors.h"
@@ -42,25 +45,57 @@ const sql::ColumnDef* bare_column(const sql::TableDef& table, const ast::Express
   return column == nullptr || column->star || column->names.size() != 1 ? nullptr : table.find_column(column->names.front());
 }
 
+namespace {
+
+/// Returns the expression of the computed column behind a part of the index.
+std::string computed_text(const sql::TableDef& table, const sql::IndexDef& index, const sql::IndexDef::Part& part) {
+  std::string text = part.expression_sql;
+  if (text.empty()) text = parser::quote_identifier(table.find_column(part.shown_column)->name);
+  if (index.is_remembered()) return fmt::format("CASE WHEN false THEN {} END", text);
+  return index.predicate_sql.empty() ? text : fmt::format("CASE WHEN {} THEN {} END", index.predicate_sql, text);
+}
+
+}  // namespace
+
 void add_computed_columns(sql::TableDef& table, sql::IndexDef& index, const std::vector<std::string>& names) {
-  const bool is_remembered = index.is_remembered();
   for (std::size_t i = 0; i < index.parts.size(); ++i) {
     sql::IndexDef::Part& part = index.parts[i];
-    if (part.expression_sql.empty() && (index.predicate_sql.empty() || is_remembered)) continue;
+    if (part.expression_sql.empty() && (index.predicate_sql.empty() || index.is_remembered())) continue;
     if (part.expression_sql.empty() && part.column > 0) part.shown_column = part.column;
     sql::ColumnDef computed;
     computed.number = table.next_computed--;
     computed.name = names[i];
-    computed.field = sql::choose_field(table, index.name);
-    std::string text = part.expression_sql;
-    if (text.empty()) text = parser::quote_identifier(table.find_column(part.shown_column)->name);
-    if (is_remembered) text = fmt::format("CASE WHEN false THEN {} END", text);
-    else if (!index.predicate_sql.empty()) text = fmt::format("CASE WHEN {} THEN {} END", index.predicate_sql, text);
-    computed.type = planner::bind_indexed(text, table, planner::positions_as_ids(table))->type;
-    computed.generated_sql = std::move(text);
+    computed.field = sql::choose_field(table, index.is_hidden() ? names[i] : index.name);
+    computed.generated_sql = computed_text(table, index, part);
+    computed.type = planner::bind_indexed(computed.generated_sql, table, planner::positions_as_ids(table))->type;
     part.column = computed.number;
     table.computed.push_back(std::move(computed));
   }
+}
+
+bool rebind_computed_columns(const CatalogDraft& draft, const sql::TableDef& before, sql::TableDef& table,
+                             sql::IndexDef& index) {
+  // The types of literals, and of what they are compared with, are those that the old types have given them.
+  const auto in_words = [&](std::string& text) {
+    if (text.empty()) return;
+    const std::string words =
+        planner::written_expression(text, before, draft.catalog(), bind_settings(draft.session()), false);
+    text = stored_check(*parser::parse_expression(words));
+  };
+  in_words(index.predicate_sql);
+  for (sql::IndexDef::Part& part : index.parts) in_words(part.expression_sql);
+  bool has_changed = false;
+  for (const sql::IndexDef::Part& part : index.parts) {
+    if (part.column > 0) continue;
+    sql::ColumnDef& computed = *std::ranges::find(table.computed, part.column, &sql::ColumnDef::number);
+    computed.generated_sql = computed_text(table, index, part);
+    const sql::Type known = computed.type;
+    without_positions([&] {
+      computed.type = planner::bind_indexed(computed.generated_sql, table, planner::positions_as_ids(table))->type;
+    });
+    has_changed = has_changed || !(computed.type == known);
+  }
+  return has_changed;
 }
 
 std::vector<std::int16_t> index_columns(const sql::TableDef& table, const sql::IndexDef& index) {

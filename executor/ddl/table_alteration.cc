@@ -297,6 +297,18 @@ SqlError default_cannot_be_cast(const sql::ColumnDef& column) {
 
 }  // namespace
 
+/// Returns the indexes on expressions, and the partial ones, that use the column.
+std::vector<sql::Oid> TableAlteration::computed_indexes_over(std::int16_t number) const {
+  std::vector<sql::Oid> indexes;
+  for (const sql::IndexDef& index : table_.indexes) {
+    const bool is_computed =
+        std::ranges::any_of(index.parts, [](const sql::IndexDef::Part& part) { return part.column < 0; });
+    const std::vector<std::int16_t> used = is_computed ? index_columns(table_, index) : std::vector<std::int16_t>();
+    if (std::ranges::find(used, number) != used.end()) indexes.push_back(index.oid);
+  }
+  return indexes;
+}
+
 void TableAlteration::command(const ast::AlterColumnType& written) {
   sql::ColumnDef& changed = column(written.column);
   check_type_schema(draft_, written.type);
@@ -318,14 +330,7 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   }
   // Values enter a domain by being written.
   if (type.oid != changed.type.oid) check_no_expiry(changed);
-  for (const sql::IndexDef& index : table_.indexes) {
-    const std::vector<std::int16_t> used = index_columns(table_, index);
-    const bool is_computed = std::ranges::any_of(index.parts, [](const sql::IndexDef::Part& part) { return part.column < 0; });
-    const bool stays = type == changed.type && domain == changed.domain && !written.using_value;
-    if (is_computed && !stays && std::ranges::find(used, changed.number) != used.end()) {
-      throw sql::not_supported("ALTER COLUMN … TYPE of a column that an index on an expression or a partial index uses");
-    }
-  }
+  const std::vector<sql::Oid> computed_indexes = computed_indexes_over(changed.number);
   if (written.using_value || domain != 0 || !is_widening(changed.type, type)) {
     check_type_is_free(changed.number);
     needs_rewrite_ = needs_rewrite_ || !is_empty_;
@@ -336,8 +341,14 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
     check_no_policy_uses(draft_, table_.oid, changed.number);
   }
   if (changed.identity != Identity::kNone && type != changed.type) change_identity_type(changed, type);
+  const sql::TableDef with_old_type = table_;
   changed.type = type;
   changed.domain = domain;
+  for (const sql::Oid oid : computed_indexes) {
+    sql::IndexDef& index = *std::ranges::find(table_.indexes, oid, &sql::IndexDef::oid);
+    const bool has_changed = rebind_computed_columns(draft_, with_old_type, table_, index);
+    needs_rewrite_ = needs_rewrite_ || (has_changed && !is_empty_);
+  }
   changed.collation = written.collation.empty() ? domain_collation(draft_, domain) : remembered_collation(written.collation);
   const bool is_rewritten = !rewrites_.empty() && rewrites_.back().column == changed.number;
   if (is_rewritten && before_->find_column(changed.number) != nullptr) {

@@ -93,6 +93,7 @@ class TableAlteration {
   void leave_presence(std::int16_t number);
   void leave_primary_key();
   void drop_indexes_over(std::int16_t number);
+  std::vector<sql::Oid> computed_indexes_over(std::int16_t number) const;
   void take_column(sql::ColumnDef dropped);
 
   CatalogDraft& draft_;

@@ -14,8 +14,8 @@ namespace redquel::executor {
 /// others. A schema goes with its session; that of a killed process, whose lease has ended, goes when another session makes one.
 class TemporarySchemas {
  public:
-  /// `lease_milliseconds`: how long the process may stand still before others drop its schemas.
-  TemporarySchemas(RedisClient& redis, std::size_t lease_milliseconds) : lease_(redis, lease_milliseconds) {}
+  /// `database`: the logical one. `lease_milliseconds`: how long the process may stand still before others drop its schemas.
+  TemporarySchemas(RedisClient& redis, int database, std::size_t lease_milliseconds) : lease_(redis, database, lease_milliseconds) {}
 
   /// The session gets a schema, first in its search path, unless it has one. The schema itself is made with the first object in it.
   asio::awaitable<void> open(DdlContext& context);

@@ -4,18 +4,18 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/discovery/keyspace_sampler.h"
-#include "executor/engine/inner_statements.h"
+#include "executor/discovery/proposal_import.h"
 #include "executor/engine/kept_statements.h"
 #include "executor/redis/own_keyspace.h"
 #include "executor/roles/access.h"
 #include "executor/roles/user_mappings.h"
 #include "executor/transaction/transaction.h"
 #include "parser/option_value.h"
+#include "parser/parse.h"
 #include "sql/error.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -26,8 +26,6 @@ namespace ast = parser::ast;
 using sql::SqlError;
 
 namespace {
-
-constexpr std::size_t kNotices = 50;
 
 struct ImportOptions {
   DiscoveryOptions discovery;
@@ -117,75 +115,20 @@ class ImportExecution final : public Execution {
       }
     }
 
-    co_await in_transaction(engine_, session_, make_tables(statement, discovery.proposal));
+    ProposalImport import(engine_, session_, statement.local_schema);
+    ProposalImport::Wanted wanted{.table = [&](const std::string& table) { return is_wanted(statement, table); },
+                                  .framework = [&](const sql::ProposedFramework& framework) { return is_wanted(statement, framework); },
+                                  .notes_left_out = statement.list != ast::ImportList::kLimitTo};
+    co_await import.run(discovery.proposal, std::move(wanted));
     co_return std::nullopt;
   }
 
   std::string command_tag() const override { return std::string(parser::command_tag(*prepared_->statement)); }
 
  private:
-  asio::awaitable<void> make_tables(const ast::ImportForeignSchema& statement, const sql::Proposal& proposal) {
-    for (const sql::ProposedFramework& framework : proposal.frameworks) {
-      if (!is_wanted(statement, framework)) continue;
-      const std::string name = "framework " + framework.name;
-      const bool made = co_await make_objects(name, sql::definition_statements(framework, statement.local_schema));
-      if (made) note(framework.comment);
-    }
-    std::set<std::string> names;
-    for (sql::ProposedTable table : proposal.tables) {
-      if (!is_wanted(statement, table.name)) continue;
-      for (sql::ProposedColumn& column : table.columns) {
-        if (!names.contains(column.parent)) column.parent.clear();
-      }
-      const bool made = co_await make_table(table, statement.local_schema);
-      if (!made) continue;
-      names.insert(table.name);
-      for (const std::string& doubt : table.doubts) note(fmt::format("table \"{}\": {}", table.name, doubt));
-      for (const sql::ProposedColumn& column : table.columns) {
-        if (!column.doubt.empty()) note(fmt::format("column \"{}\" of table \"{}\": {}", column.name, table.name, column.doubt));
-      }
-      for (const sql::ProposedIndex& index : table.indexes) {
-        if (!index.doubt.empty()) note(fmt::format("index of table \"{}\" at {}: {}", table.name, index.key, index.doubt));
-      }
-    }
-    if (statement.list != ast::ImportList::kLimitTo) {
-      for (const std::string& left_out : proposal.left_out) note("left out: " + left_out);
-    }
-  }
-
-  asio::awaitable<bool> make_table(const sql::ProposedTable& table, const std::string& schema) {
-    return make_objects(fmt::format("table \"{}\"", table.name), sql::definition_statements(table, schema));
-  }
-
-  /// Runs definition statements, all or none. Returns false if keys could be keys of another table, which stays what it is.
-  asio::awaitable<bool> make_objects(std::string name, std::vector<std::string> definitions) {
-    constexpr std::string_view kOverlap = sqlstate::kInvalidObjectDefinition;
-    const std::size_t savepoint = session_.savepoints;
-    engine_.set_savepoint(session_);
-    std::optional<SqlError> overlap;
-    try {
-      for (std::string& definition : definitions) co_await run_inner_statement(engine_, session_, std::move(definition));
-    } catch (const SqlError& error) {
-      if (error.sqlstate() != kOverlap) throw;
-      overlap = error;
-    }
-    if (overlap) {
-      co_await engine_.roll_back_to(session_, savepoint);
-      note(fmt::format("{} is left out: {}", name, overlap->message()));
-    }
-    engine_.release_savepoint(session_, savepoint);
-    co_return !overlap;
-  }
-
-  void note(const std::string& text) {
-    if (!session_.notice || ++notices_ > kNotices) return;
-    session_.notice("NOTICE", SqlError(sqlstate::kSuccessfulCompletion, text));
-  }
-
   RedisEngine& engine_;
   PreparedPtr prepared_;
   SessionState& session_;
-  std::size_t notices_ = 0;
 };
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include "executor/storage/catalog_store.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
+#include "sql/types/byte_text.h"
+#include "sql/types/shown_text.h"
 
 namespace redquel::executor {
 
@@ -24,6 +26,7 @@ constexpr std::size_t kFields = 64;          // of a hash
 constexpr std::size_t kEntries = 10;         // of a stream
 constexpr std::size_t kValueBytes = 4096;    // of a string
 constexpr std::int64_t kLargeKey = 1 << 20;  // bytes of a key whose elements are measured before they are read
+constexpr std::size_t kShownKey = 100;       // bytes of a key in a line for people
 constexpr const char* kLargeValue = "(a large value)";  // stands for one that is not read
 
 /// Keys that are redquel's, by what they begin with, in a cluster behind the tag of their bucket.
@@ -100,6 +103,16 @@ struct Reading {
   bool is_large = false;  // values may be, too: only their sizes are asked for
 };
 
+/// Takes the begin of a last character away that the end of a read has cut.
+std::string_view whole_characters(std::string_view text) {
+  constexpr std::size_t kMostCut = 3;
+  for (std::size_t cut = 0; cut <= std::min(kMostCut, text.size()); ++cut) {
+    const std::string_view shorter = text.substr(0, text.size() - cut);
+    if (sql::is_valid_utf8(shorter)) return shorter;
+  }
+  return text;
+}
+
 /// Adds the two commands that read some of one key.
 void append_reads(CommandBatch& batch, const Reading& reading) {
   const sql::KeySample& sample = reading.sample;
@@ -157,8 +170,8 @@ bool take_replies(const Reply& size, const Reply& parts, const Reading& reading)
     return true;
   }
   if (sample.type == "string") {
-    sample.parts.emplace_back("", parts.text);
     sample.is_whole = static_cast<std::size_t>(size.integer) <= kValueBytes;
+    sample.parts.emplace_back("", sample.is_whole ? parts.text : whole_characters(parts.text));
     return true;
   }
   const std::span<const Reply> words = parts.children();
@@ -217,7 +230,8 @@ asio::awaitable<Discovery> discover(RedisClient& client, DiscoveryOptions option
   sql::KeyShapes shapes = co_await list_keys(client, options, own);
   Discovery discovery;
   discovery.keys = shapes.keys();
-  const std::size_t unshaped = shapes.unshaped();
+  const std::size_t unshaped = shapes.unshaped(), long_keys = shapes.long_keys();
+  const std::string long_key = shapes.long_key();
   std::vector<sql::SampledShape> sampled;
   std::vector<sql::KeySample> samples;
   for (sql::KeyShape& shape : shapes.finish()) {
@@ -229,6 +243,7 @@ asio::awaitable<Discovery> discover(RedisClient& client, DiscoveryOptions option
     count = std::min(options.step ? std::max<std::size_t>(options.step() / kCommandsOfKey, 1) : kKeysPerTrip, samples.size() - first);
     const std::span<sql::KeySample> part = std::span(samples).subspan(first, count);
     co_await read_keys(client, part, found);
+    if (options.report) options.report(discovery.keys, discovery.keys);
   }
   std::size_t next = 0;
   for (sql::SampledShape& shape : sampled) {
@@ -237,6 +252,10 @@ asio::awaitable<Discovery> discover(RedisClient& client, DiscoveryOptions option
     }
   }
   discovery.proposal = sql::propose_tables(std::move(sampled));
+  if (long_keys > 0) {
+    discovery.proposal.left_out.push_back(fmt::format("{} keys of more than {} bytes, for example {}…", long_keys, sql::KeyShapes::kMaxKey,
+                                                      sql::shown_text(long_key, kShownKey)));
+  }
   if (unshaped > 0) discovery.proposal.left_out.push_back(fmt::format("{} keys of more forms than were looked at", unshaped));
   if (discovery.keys >= options.max_keys) discovery.proposal.left_out.push_back(fmt::format("keys beyond the first {}", options.max_keys));
   co_return discovery;

@@ -46,6 +46,7 @@ std::vector<std::pair<std::string, std::string>> chosen_settings() {
       // A torn file never gets as far as Redis, which would cut it inside a MULTI block (append_only_file.h).
       {"aof-load-truncated", "no"},
       {"maxmemory-policy", "noeviction"},  // an evicted key is a lost row
+      {"databases", "256"},  // one for each database; Redis's default is 16
       // Rows stay compact with text of up to a kilobyte, index sets with integer members up to 64 k of them.
       {"hash-max-listpack-value", "1024"},
       {"set-max-intset-entries", "65536"},

@@ -53,7 +53,8 @@ std::uint64_t RedisEngine::next_commit() const {
   return commits == nullptr ? 0 : commits->next();
 }
 
-void RedisEngine::note_start(const PreparedPlan& plan, SessionState& session) const {
+void RedisEngine::note_start(const PreparedPlan& plan, SessionState& session) {
+  tell_lost_advisory(session);
   const bool may_commit = plan.kind != PreparedPlan::Kind::kQuery || plan.writes;
   if (may_commit && !session.transaction && !session.commits_since) session.commits_since = next_commit();
 }

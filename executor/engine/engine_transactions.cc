@@ -74,13 +74,14 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   std::exception_ptr failure;
   std::optional<sql::SqlError> lost;
   try {
+    co_await check_advisory_transaction(session);
     sql::CatalogPtr definitions = co_await catalog(session);
     const std::string version = definitions->version;
     if (transaction->catalog()) {
       definitions = transaction->catalog()->snapshot();
       session.known_types->types = definitions->user_types;  // of its rows
     }
-    options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions));
+    options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions), session.settings);
     if (catalog_) apply_on_commit(session, *catalog_, *transaction);
     const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout, session.backend_pid};
     MappedPlace place{access_, database_, version};
@@ -218,15 +219,30 @@ asio::awaitable<void> RedisEngine::end_advisory_transaction(SessionState& sessio
   }
 }
 
+asio::awaitable<void> RedisEngine::check_advisory_transaction(const SessionState& session) {
+  const std::shared_ptr<AdvisoryLocks> locks = session.advisory_locks;
+  if (!locks || !locks->any_of_transaction()) co_return;
+  co_await lease_.hold();
+  if (!lease_.covers(locks->token())) throw lapsed_lock();
+}
+
+void RedisEngine::tell_lost_advisory(SessionState& session) {
+  const std::shared_ptr<AdvisoryLocks> locks = session.advisory_locks;
+  if (!locks || lease_.covers(locks->token()) || (session.transaction && locks->any_of_transaction())) return;
+  lease_.give_back(locks->token());
+  session.advisory_locks.reset();
+  if (!locks->any() || !session.notice) return;
+  session.notice("WARNING", sql::SqlError(sqlstate::kWarning, "the advisory locks of the session are lost")
+                                .detail("redquel or Redis stood still for longer than the lease of locks (limits.lock_lease)."));
+}
+
 asio::awaitable<bool> RedisEngine::advisory_lock(SessionState& session, sql::AdvisoryRequest request, std::int64_t key) {
   using Action = sql::AdvisoryRequest::Action;
   const bool takes = request.action == Action::kLock || request.action == Action::kTry;
   if (takes) {
     if (session.advisory_locks) co_await lease_.hold();
-    if (session.advisory_locks && !lease_.covers(session.advisory_locks->token())) {  // a standstill: they are gone
-      lease_.give_back(session.advisory_locks->token());
-      session.advisory_locks.reset();
-    }
+    if (session.transaction) co_await check_advisory_transaction(session);
+    tell_lost_advisory(session);
     if (!session.advisory_locks) {
       std::string token = co_await lease_.take_token(session.backend_pid);
       session.advisory_locks = std::make_shared<AdvisoryLocks>(std::move(token));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "executor/discovery/discovery_wait.h"
 #include "executor/engine/statement_kind.h"
 #include "executor/redis/executor_counts.h"
 #include "executor/redis/seen_version.h"
@@ -345,21 +346,22 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
   conditions.settings.reads_memory = session.reads_memory;
   // A name that this process does not know may be another's newest table: an error counts only with the catalog of now.
   std::exception_ptr error;
-  try {
-    auto work = [&] { return plan(text, statement, parameters, *known, session); };
-    prepared = co_await compute_in_turns(std::move(work));
-  } catch (const sql::SqlError&) {
-    error = std::current_exception();
-  }
-  if (!prepared) {
+  DiscoveryWait discovery(shared_.own_keyspace(), session);
+  while (true) {
+    try {
+      auto work = [&] { return plan(text, statement, parameters, *known, session); };
+      prepared = co_await compute_in_turns(std::move(work));
+    } catch (const sql::SqlError& failure) {
+      error = std::current_exception();
+      discovery.note_error(failure);
+    }
+    if (prepared) break;
     co_await reload_catalog();
     if (has_own) co_await follow_definitions_of_others(shared_, *session.transaction);
-    const sql::CatalogPtr now = co_await catalog(session);
-    if (now->version == known->version) std::rethrow_exception(error);
-    follow_search_path(session, *now, has_own_definitions(session));
-    auto work = [&] { return plan(text, statement, parameters, *now, session); };
-    prepared = co_await compute_in_turns(std::move(work));
-    known = now;
+    sql::CatalogPtr now = co_await catalog(session);
+    if (now->version == known->version && !co_await discovery.wait(known->version)) std::rethrow_exception(error);
+    known = std::move(now);
+    follow_search_path(session, *known, has_own_definitions(session));
   }
   prepared = co_await plan_by_sizes(prepared, std::move(parameters), known, session);
   if (has_own) co_return prepared;

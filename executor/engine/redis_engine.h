@@ -76,8 +76,8 @@ class RedisEngine : public Engine {
   asio::awaitable<void> prepare_locks(Transaction& transaction, const SessionState& session);
   /// The session is about to have a temporary table.
   asio::awaitable<void> open_temporary(SessionState& session);
-  /// A statement begins: notes from where on commits may be its own.
-  void note_start(const PreparedPlan& plan, SessionState& session) const;
+  /// A statement begins: notes from where on commits may be its own, and tells the session what it has lost.
+  void note_start(const PreparedPlan& plan, SessionState& session);
   /// A transaction of one statement, which no session knows of.
   std::shared_ptr<Transaction> begin_transaction() const;
   /// Like commit(), for the session in which the transaction began.
@@ -133,6 +133,10 @@ class RedisEngine : public Engine {
   asio::awaitable<std::exception_ptr> confirm_commit(SessionState& session, SentCommit commit);
   asio::awaitable<void> clear_places_of_failure(const Transaction& transaction);
   asio::awaitable<void> end_advisory_transaction(SessionState& session);
+  /// Throws 40001 if the transaction has lost one of its advisory locks.
+  asio::awaitable<void> check_advisory_transaction(const SessionState& session);
+  /// Sends a WARNING if the session's advisory locks have gone with the lease of the process. Those of an open transaction end it at its COMMIT.
+  void tell_lost_advisory(SessionState& session);
   asio::awaitable<bool> unlock_advisory(AdvisoryLocks& locks, AdvisoryLocks::Lock lock, bool all);
   asio::awaitable<void> settle_advisory(AdvisoryLocks& locks);
 
@@ -150,7 +154,7 @@ class RedisEngine : public Engine {
   FunctionPlans function_plans_;
   CheapnessMemory cheapness_;
   CallableCommands callable_commands_{limits_.unrestricted_call};
-  LockLease lease_{shared_, limits_.lock_lease_ms, [this] {
+  LockLease lease_{shared_, database_, limits_.lock_lease_ms, [this] {
                      std::vector<PlacedTable> tables;
                      if (!catalog_) return tables;
                      for (const auto& [oid, table] : catalog_->tables) {
@@ -158,7 +162,7 @@ class RedisEngine : public Engine {
                      }
                      return tables;
                    }};
-  TemporarySchemas temporary_{shared_, limits_.lock_lease_ms};
+  TemporarySchemas temporary_{shared_, database_, limits_.lock_lease_ms};
   RowSweeper sweeper_{bulk_};
   CommitSweeper commit_sweeper_{bulk_};
   NotificationExchange notifications_{access_, shared_, database_};

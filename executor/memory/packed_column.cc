@@ -337,7 +337,7 @@ sql::Column PackedColumn::gather(std::span<const std::uint32_t> rows) const {
   auto codes = std::make_shared<sql::Column::Codes>();
   if (const auto* dictionary = std::get_if<Dictionary>(&values_)) {
     codes->of_rows = unpack<std::uint16_t>(dictionary->codes.data(), dictionary->width, rows, [](std::uint64_t code) { return static_cast<std::uint16_t>(code); });
-    codes->count = dictionary->ends.size();
+    codes->count = dictionary->null_code();
     codes->dictionary = dictionary;
     for (const std::uint16_t code : codes->of_rows) views.push_back(between(dictionary->ends, dictionary->texts, code));
   } else {
@@ -349,11 +349,14 @@ sql::Column PackedColumn::gather(std::span<const std::uint32_t> rows) const {
   return made;
 }
 
-sql::Column PackedColumn::dictionary_texts() const {
+sql::Column PackedColumn::dictionary_values(std::span<const std::uint32_t> codes) const {
   const auto& dictionary = std::get<Dictionary>(values_);
   sql::Column column = is_plain_text(type_.oid) ? sql::Column(type_) : sql::Column::encoded(type_);
-  for (std::size_t code = 0; code < dictionary.ends.size(); ++code) column.append_view(between(dictionary.ends, dictionary.texts, code));
-  column.append_null();
+  column.reserve(codes.size());
+  for (const std::uint32_t code : codes) {
+    if (code == dictionary.null_code()) column.append_null();
+    else column.append_view(between(dictionary.ends, dictionary.texts, code));
+  }
   return column;
 }
 
@@ -551,6 +554,10 @@ PackedColumn::Values ColumnPacker::pack_texts() {
   codes.reserve(size_);
   PackedColumn::Dictionary dictionary;
   for (std::size_t row = 0; row < size_; ++row) {
+    if ((nulls_[row / 64] >> (row % 64) & 1) != 0) {
+      codes.push_back(kMostCodes);  // above those of all texts
+      continue;
+    }
     const auto [found, is_new] = numbers.emplace(between(texts_.ends, texts_.texts, row), static_cast<std::uint32_t>(numbers.size()));
     if (is_new) {
       // A dictionary of texts that hardly repeat takes more than they do.
@@ -565,9 +572,11 @@ PackedColumn::Values ColumnPacker::pack_texts() {
     texts_.ends.shrink_to_fit();
     return std::move(texts_);
   }
+  dictionary.ends.push_back(static_cast<std::uint32_t>(dictionary.texts.size()));
   dictionary.width = dictionary.ends.size() <= 256 ? 1 : 2;
   dictionary.codes.reserve(size_ * dictionary.width);
-  for (const std::uint16_t code : codes) append_bytes(dictionary.codes, code, dictionary.width);
+  const std::uint32_t null = dictionary.null_code();
+  for (const auto code : codes) append_bytes(dictionary.codes, std::min<std::uint32_t>(code, null), dictionary.width);
   dictionary.texts.shrink_to_fit();
   dictionary.ends.shrink_to_fit();
   return dictionary;

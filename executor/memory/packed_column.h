@@ -26,7 +26,8 @@ struct PackedIntegers {
 
   std::int64_t value(std::size_t row) const;
 };
-/// Codes of 1 or 2 bytes; code c is the text between ends[c - 1] and ends[c].
+/// Codes of 1 or 2 bytes; code c is the text between ends[c - 1] and ends[c]. Each text is that of a row. NULL has the
+/// last code, and no text.
 struct PackedDictionary {
   std::uint8_t width = 1;
   std::vector<std::uint8_t> codes;
@@ -36,6 +37,7 @@ struct PackedDictionary {
   std::uint32_t code(std::size_t row) const {
     return width == 1 ? codes[row] : static_cast<std::uint32_t>(codes[row * 2]) | static_cast<std::uint32_t>(codes[row * 2 + 1]) << 8;
   }
+  std::uint32_t null_code() const { return static_cast<std::uint32_t>(ends.size() - 1); }
 };
 /// Row r is the text between ends[r - 1] and ends[r].
 struct PackedTexts {
@@ -73,8 +75,8 @@ class PackedColumn final : public sql::ColumnSource {
   bool is_lasting() const override { return true; }
   /// The copy counts its bytes.
   std::size_t memory() const override { return 0; }
-  /// Returns the values of a dictionary's codes, and NULL behind them. The texts view into this column.
-  sql::Column dictionary_texts() const;
+  /// Returns the values of codes of the dictionary. The texts view into this column.
+  sql::Column dictionary_values(std::span<const std::uint32_t> codes) const;
   /// Returns the text as the row's hash holds it. None: NULL.
   std::optional<std::string> text(std::size_t row) const;
 

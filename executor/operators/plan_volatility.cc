@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sql/stack_depth.h"
+#include "planner/tree/plan_walk.h"
 
 namespace redquel::executor {
 
@@ -38,23 +38,19 @@ struct OwnVolatility {
   bool operator()(const planner::MemoryScan& n) const { return any_volatile(n.read.condition); }
   bool operator()(const planner::MappedScan& n) const { return any_volatile(n.read.condition) || any_volatile(n.goal); }
   bool operator()(const planner::MappedJoin& n) const { return any_volatile(n.residual) || any_volatile(n.inner.read.condition); }
-  bool operator()(const planner::IndexCount& n) const { return is_volatile(*n.fallback); }
-  bool operator()(const planner::IndexMinMax& n) const { return is_volatile(*n.fallback); }
-  bool operator()(const planner::IndexGroups& n) const { return is_volatile(*n.fallback); }
-  bool operator()(const planner::IndexKeys& n) const { return is_volatile(*n.fallback); }
-  bool operator()(const planner::IndexValues& n) const { return is_volatile(*n.fallback); }
-  bool operator()(const planner::IndexRanks& n) const { return is_volatile(*n.fallback); }
-  bool operator()(const planner::MappedCount& n) const { return is_volatile(*n.fallback); }
-  bool operator()(const planner::AdaptiveJoin& n) const { return is_volatile(*n.lookup) || is_volatile(*n.hash); }
   bool operator()(const planner::Gather& n) const { return any_volatile(n.values) || any_volatile(n.keys); }
   bool operator()(const planner::PhysicalValues& n) const { return any_volatile(n.rows); }
   bool operator()(const planner::PhysicalFunctionScan& n) const {
     return std::any_of(n.calls.begin(), n.calls.end(), [](const auto& call) { return any_volatile(call.arguments); });
   }
-  bool operator()(const planner::PhysicalShare&) const { return false; }
-  bool operator()(const planner::PhysicalSharedScan&) const { return false; }
-  bool operator()(const planner::PhysicalRecursiveUnion&) const { return false; }
-  bool operator()(const planner::PhysicalSystemScan&) const { return false; }
+  /// Nodes without expressions of their own, apart from those of their fallbacks and forms.
+  bool operator()(
+      const planner::OneOf<planner::IndexCount, planner::IndexMinMax, planner::IndexGroups, planner::IndexKeys,
+                           planner::IndexValues, planner::IndexRanks, planner::MappedCount, planner::AdaptiveJoin,
+                           planner::PhysicalShare, planner::PhysicalSharedScan, planner::PhysicalRecursiveUnion,
+                           planner::PhysicalSystemScan> auto&) const {
+    return false;
+  }
   bool operator()(const planner::PhysicalFilter& n) const { return any_volatile(n.condition); }
   bool operator()(const planner::PhysicalProject& n) const { return any_volatile(n.expressions); }
   bool operator()(const planner::HashJoin& n) const {
@@ -85,11 +81,8 @@ struct OwnVolatility {
 }  // namespace
 
 bool is_volatile(const planner::PhysicalNode& node) {
-  sql::check_stack_depth();
-  if (std::visit(OwnVolatility{}, node.node)) return true;
-  const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(node);
-  return std::any_of(inputs.begin(), inputs.end(),
-                     [](const planner::PhysicalPlan& input) { return is_volatile(*input); });
+  return !planner::all_nodes(node,
+                             [](const planner::PhysicalNode& part) { return !std::visit(OwnVolatility{}, part.node); });
 }
 
 }  // namespace redquel::executor

@@ -71,7 +71,8 @@ SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions o
       retry_pause_(options_.retry_pause),
       input_(kInputBytes),
       server_state_(std::move(server_state)),
-      replica_timer_(executor) {
+      replica_timer_(executor),
+      watch_timer_(executor) {
   set_version_key(options_.version_key);
 }
 
@@ -113,6 +114,7 @@ void SharedConnection::Core::stop(const sql::SqlError& error) {
   admission_timer_.cancel();
   silence_timer_.cancel();
   replica_timer_.cancel();
+  watch_timer_.cancel();
   for (Turn& turn : turns_) {
     for (const auto& pending : turn.batches) pending->fail(error);
   }
@@ -234,9 +236,9 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hand
 
   if (server_state_->generation == 0 || (is_connected_before_ && result.server.is_another_server_than(server_))) {
     ++server_state_->generation;
-    server_state_->has_replicas = false;
+    server_state_->replicas = {};
   }
-  if (result.server.connected_replicas > 0) server_state_->has_replicas = true;
+  take_replicas(result.server.replication);
   if (!is_connected_before_ || result.server.is_another_server_than(server_)) {
     rewrite_is_impossible_ = false;
     warn_of_eviction(result.server, options_.url.address(), options_.refuses_eviction);
@@ -244,6 +246,7 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hand
     if (result.server.role == "slave" && !options_.only_looks) spdlog::warn("Redis at {} is a replica: redquel only reads", options_.url.address());
   }
   server_ = std::move(result.server);
+  if (!is_connected_before_ && (options_.master_watch || !server_.replication.replicas.empty())) report_replicas();
   is_connected_before_ = true;
   ++statistics_.connects;
   co_return std::nullopt;
@@ -271,6 +274,9 @@ void SharedConnection::Core::became_ready() {
   if (writes_ == Writes::wait) {
     asio::co_spawn(socket_.get_executor(), admit_writes(shared_from_this(), statistics_.connects), asio::detached);
   }
+  if (awaits_replicas_ && follows_replicas()) {
+    asio::co_spawn(socket_.get_executor(), watch_replicas(shared_from_this(), statistics_.connects), asio::detached);
+  }
   flush();
 }
 
@@ -281,7 +287,8 @@ void SharedConnection::Core::lost(const std::string& reason) {
   close_socket();
   admission_timer_.cancel();
   silence_timer_.cancel();
-  is_silent_ = watches_silence_ = false;
+  watch_timer_.cancel();
+  is_silent_ = watches_silence_ = is_dropping_replicas_ = false;
   decoder_.reset();
   const sql::SqlError error = connection_lost(reason);
   for (Turn& turn : turns_) {
@@ -370,7 +377,7 @@ void SharedConnection::Core::send_turn(Turn turn) {
   if (turns_.empty()) last_progress_ = turn.written;
   turns_.push_back(std::move(turn));
   ++statistics_.turns;
-  if (awaits_replicas_ && needed_replicas() > 0) append_wait(options_.unreplicated->issue());
+  if (awaits_replicas_ && !needs_no_replicas()) append_wait(needed_replicas(), options_.unreplicated->issue());
   write_output();
 }
 
@@ -497,7 +504,7 @@ bool SharedConnection::Core::take_reply() {
   Turn& turn = turns_.front();
   if (turn.current == turn.batches.size()) {
     if (!decoder_->next(turn.replicas ? *turn.replicas : *turn.version)) return false;
-    finish_turn();
+    if (!turn.replicas || turn.replicas->size() == turn.expected_confirmations) finish_turn();
     return true;
   }
   PendingBatch& pending = *turn.batches[turn.current];

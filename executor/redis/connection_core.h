@@ -30,14 +30,14 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   /// The state that the connections to one Redis share.
   struct ServerState {
     std::uint64_t generation = 0;
-    bool has_replicas = false;  // or has had, since it became the server
+    ReplicaSet replicas;
   };
   Core(asio::any_io_executor executor, ConnectionOptions options, std::shared_ptr<ServerState> server_state = std::make_shared<ServerState>());
 
   /// Makes the connection of commits, which replicas confirm (replica_wait.cc).
   std::shared_ptr<Core> for_commits();
   /// Returns true if commits go without confirmations, as far as is known.
-  bool needs_no_replicas() const { return is_connected_before_ && needed_replicas() == 0; }
+  bool needs_no_replicas() const { return is_connected_before_ && !follows_replicas() && needed_replicas() == 0; }
   /// Looks now and then whether the server has got its first replica.
   void look_for_replicas();
   const ConnectionOptions& options() const { return options_; }
@@ -68,8 +68,8 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   struct Turn {
     std::vector<std::shared_ptr<PendingBatch>> batches;
     std::size_t current = 0;
-    std::unique_ptr<Replies> version, replicas;  // of GET and WAIT
-    int needed_replicas = 0;
+    std::unique_ptr<Replies> version, replicas;  // of GET; of WAIT and INFO
+    std::size_t needed_replicas = 0, expected_confirmations = 0;  // numbers of replicas, and of replies
     std::optional<UnreplicatedCommits::Ticket> ticket;
     std::chrono::steady_clock::time_point written, answered;
   };
@@ -102,8 +102,17 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   bool take_reply();
   void finish_turn();
   void give_replies(const Turn& turn);
-  int needed_replicas() const;
-  void append_wait(std::optional<UnreplicatedCommits::Ticket> ticket);
+  std::size_t needed_replicas() const;
+  /// Returns true if each commit waits for the replicas of that moment, also for none: sentinels may make any of them the master.
+  bool follows_replicas() const;
+  void take_replicas(const ReplicationInfo& info);
+  /// Writes a line to the log, one for all connections of all threads.
+  void report_replicas() const;
+  static asio::awaitable<void> drop_replicas(std::shared_ptr<Core> self, std::uint64_t connection);
+  static asio::awaitable<void> watch_replicas(std::shared_ptr<Core> self, std::uint64_t connection);
+  /// Appends a turn that waits for so many replicas. `ticket`: of the commits before it; nullopt: there are none.
+  void append_wait(std::size_t replicas, std::optional<UnreplicatedCommits::Ticket> ticket);
+  bool have_replicas_confirmed(const Turn& turn);
   void check_replicas(const Turn& turn);
   sql::SqlError too_few_replicas(std::string_view reason) const;
   void give_up_unreplicated(const sql::SqlError& reason);
@@ -183,7 +192,8 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   };
   std::deque<Unreplicated> unreplicated_;
   std::chrono::steady_clock::time_point looked_for_replicas_;
-  asio::steady_timer replica_timer_;
+  asio::steady_timer replica_timer_, watch_timer_;
+  bool is_dropping_replicas_ = false;
   std::optional<std::chrono::steady_clock::time_point> lacks_replicas_since_;
 };
 

@@ -118,16 +118,16 @@ RepliesPtr decode_answers(const std::string& answers, const CommandBatch& batch,
 asio::awaitable<RepliesPtr> LookClient::execute(CommandBatch batch, ExecutionCounters* counters) {
   const Split split = split_batch(batch, own_);
   const bool waits = paces_ == Paced::kAll || split.elements > kFewElements;
-  if (split.own == 0) co_return co_await send(std::move(batch), split.keys, waits, counters);
+  if (split.own == 0) co_return co_await send(std::move(batch), split.keys, split.elements, waits, counters);
   RepliesPtr answered = decode_answers(split.answers, batch, *own_, connection_.generation());
   if (split.sent.empty()) co_return answered;
   CommandBatch rest;
   rest.append_commands(batch, split.sent);
-  RepliesPtr replies = co_await send(std::move(rest), split.keys, waits, counters);
+  RepliesPtr replies = co_await send(std::move(rest), split.keys, split.elements, waits, counters);
   co_return Replies::merge(std::move(answered), split.sent, std::move(replies), 0);
 }
 
-asio::awaitable<RepliesPtr> LookClient::send(CommandBatch batch, std::size_t keys, bool waits, ExecutionCounters* counters) {
+asio::awaitable<RepliesPtr> LookClient::send(CommandBatch batch, std::size_t keys, std::size_t elements, bool waits, ExecutionCounters* counters) {
   if (!waits) co_return co_await connection_.execute(std::move(batch), counters);
   using Clock = RedisShare::Clock;
   co_await share_.wait();
@@ -135,14 +135,14 @@ asio::awaitable<RepliesPtr> LookClient::send(CommandBatch batch, std::size_t key
   /// Counts the read at its end, also of a statement that is cancelled meanwhile.
   struct Read {
     RedisShare& share;
-    std::size_t keys;
+    std::size_t keys, elements;
     Clock::time_point begun = Clock::now();
     ~Read() {
       const Clock::time_point now = Clock::now();
-      share.note(now, now - begun, keys);
+      share.note(now, now - begun, keys, elements);
     }
   };
-  const Read read{share_, keys};
+  const Read read{share_, keys, elements};
   co_return co_await connection_.execute(std::move(batch), counters);
 }
 

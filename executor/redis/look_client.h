@@ -30,8 +30,8 @@ class LookClient final : public RedisClient {
   OwnKeyspace* own_keyspace() override { return own_; }
 
  private:
-  /// `keys`: that SCAN in the batch looks at. `waits`: the batch keeps the pace.
-  asio::awaitable<RepliesPtr> send(CommandBatch batch, std::size_t keys, bool waits, ExecutionCounters* counters);
+  /// `keys`: that SCAN in the batch looks at. `elements`: that all of it reads. `waits`: the batch keeps the pace.
+  asio::awaitable<RepliesPtr> send(CommandBatch batch, std::size_t keys, std::size_t elements, bool waits, ExecutionCounters* counters);
   asio::awaitable<void> measure_latency();
 
   RedisClient& connection_;

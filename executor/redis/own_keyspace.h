@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "executor/redis/discovery_progress.h"
 #include "executor/redis/redis_share.h"
 
 namespace redquel::executor {
@@ -23,6 +24,8 @@ class OwnKeyspace {
 
   /// Returns the pace of the bulk reads of the process.
   RedisShare& share() { return share_; }
+  /// Returns how far the discovery at the start has come.
+  DiscoveryProgress& discovery() { return discovery_; }
   /// Called with the texts of the statements that made a change, before the change takes effect. Throws to prevent it.
   using Keep = std::function<void(const std::vector<std::string>& statements)>;
 
@@ -53,6 +56,7 @@ class OwnKeyspace {
 
  private:
   RedisShare share_;
+  DiscoveryProgress discovery_;
   using Hash = std::map<std::string, std::string, std::less<>>;
 
   const Hash* find(std::string_view key) const;

@@ -35,6 +35,8 @@ class RedisPool final : public RedisAccess, public RedisLogins {
   /// Connections that are made from now on log in so.
   void change_login(const RedisLogin& login) { *options_.login = login; }
   int default_database() const { return options_.url.database; }
+  /// Returns the number of replicas that commits wait for; nullopt: all that follow.
+  std::optional<int> synchronous_replicas() const { return options_.synchronous_replicas; }
   /// Waits until Redis, or each master of the cluster, can be used by statements. Throws as RedisClient::execute does.
   asio::awaitable<void> ready();
 

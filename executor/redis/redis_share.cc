@@ -1,6 +1,7 @@
 #include "executor/redis/redis_share.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -23,9 +24,21 @@ asio::awaitable<void> RedisShare::wait() {
   }
 }
 
-void RedisShare::note(Clock::time_point now, Clock::duration taken, std::size_t keys) {
+RedisShare::Clock::duration RedisShare::time_of_redis(Clock::duration taken, std::size_t elements) {
+  const Clock::duration most = std::max(taken - latency_.value_or(Clock::duration{}), Clock::duration{});
+  const auto number = static_cast<double>(std::max<std::size_t>(elements, 1));
+  costs_[reads_++ % kReads] = static_cast<double>(std::chrono::nanoseconds(most).count()) / number;
+  if (reads_ < kReads) return most;
+  std::array<double, kReads> sorted = costs_;
+  const auto quarter = sorted.begin() + kReads / 4;
+  std::ranges::nth_element(sorted, quarter);
+  const std::chrono::nanoseconds usual(static_cast<std::int64_t>(*quarter * number));
+  return std::min<Clock::duration>(most, usual);
+}
+
+void RedisShare::note(Clock::time_point now, Clock::duration taken, std::size_t keys, std::size_t elements) {
   const std::lock_guard lock(mutex_);
-  const Clock::duration of_redis = std::max(taken - latency_.value_or(Clock::duration{}), Clock::duration{});
+  const Clock::duration of_redis = time_of_redis(taken, elements);
   const auto percent = static_cast<Clock::rep>(limits_.percent);
   Clock::duration pause = std::min<Clock::duration>(of_redis * (100 - percent) / percent, kMostPause);
   if (limits_.keys_per_second != 0) {

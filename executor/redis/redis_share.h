@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <cstddef>
@@ -24,8 +25,9 @@ class RedisShare {
 
   /// Waits until the next read may be sent. Cancellation ends the wait.
   asio::awaitable<void> wait();
-  /// Counts a read that has ended at `now` and has `taken` a time; its scans looked at `keys`.
-  void note(Clock::time_point now, Clock::duration taken, std::size_t keys);
+  /// Counts a read that has ended at `now` and has `taken` a time; its scans looked at `keys`, and it at about `elements` in all. A read that
+  /// took longer for an element than a quarter of the latest reads has waited for something else than Redis: the processor, other clients.
+  void note(Clock::time_point now, Clock::duration taken, std::size_t keys, std::size_t elements);
   /// Returns true if the time of a round trip that costs Redis nothing is not known yet, or was measured long ago.
   bool wants_latency(Clock::time_point now) const;
   /// Takes the time of such a round trip. The least one is no time of Redis.
@@ -37,11 +39,16 @@ class RedisShare {
   Clock::time_point next() const;
 
  private:
+  Clock::duration time_of_redis(Clock::duration taken, std::size_t elements);
+
   const RedisShareLimits limits_;
   mutable std::mutex mutex_;
   Clock::time_point next_{}, measured_{};
   std::optional<Clock::duration> latency_;  // the least
   Clock::duration last_latency_{};
+  static constexpr std::size_t kReads = 32;
+  std::array<double, kReads> costs_{};  // nanoseconds for an element of the latest reads
+  std::size_t reads_ = 0;
 };
 
 }  // namespace redquel::executor

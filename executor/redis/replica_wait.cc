@@ -3,27 +3,52 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "executor/redis/connection_core.h"
 #include "executor/redis/redis_error.h"
+#include "executor/redis/sentinel.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
 // A commit is acknowledged once `synchronous_replicas` replicas have it. WAIT counts from the last write of its own connection, so it stands in
 // the same write behind the commits of a turn. It blocks the connection for a short time only and is asked again until enough replicas confirm.
+//
+// By default ("auto") each replica that follows the master must have it. INFO, directly behind WAIT, shows which replicas have confirmed. A
+// replica that is promoted leaves its master before the sentinels report it: so one that is no longer connected still counts, until it is away
+// for longer than a failover takes, and the sentinels, or other nodes of the cluster, confirm that the master still is the master.
 
 namespace {
 
 constexpr int kWaitMilliseconds = 500;
 constexpr std::chrono::milliseconds kPauseBetweenWaits{50};
 constexpr std::chrono::seconds kPauseBetweenLooks{10};
+/// Behind Sentinel a new replica counts before a failover can promote it: sentinels hear of one within ten seconds.
+constexpr std::chrono::seconds kPauseBetweenWatches{1};
+
+void log_replicas(const std::string& address, const std::string& description) {
+  static std::mutex mutex;
+  static std::map<std::string, std::string> logged;  // by address
+  const std::lock_guard lock(mutex);
+  std::string& last = logged[address];
+  if (last == description) return;
+  last = description;
+  spdlog::info("Redis at {}: {} (redis.synchronous_replicas)", address, description);
+}
 
 }  // namespace
 
-int SharedConnection::Core::needed_replicas() const {
-  return options_.synchronous_replicas.value_or(server_state_->has_replicas ? 1 : 0);
+std::size_t SharedConnection::Core::needed_replicas() const {
+  if (options_.synchronous_replicas) return static_cast<std::size_t>(*options_.synchronous_replicas);
+  return server_state_->replicas.needed();
 }
+
+bool SharedConnection::Core::follows_replicas() const { return !options_.synchronous_replicas && options_.master_watch && server_.may_info; }
 
 std::shared_ptr<SharedConnection::Core> SharedConnection::Core::for_commits() {
   ConnectionOptions options = options_;
@@ -33,23 +58,56 @@ std::shared_ptr<SharedConnection::Core> SharedConnection::Core::for_commits() {
   return core;
 }
 
-void SharedConnection::Core::append_wait(std::optional<UnreplicatedCommits::Ticket> ticket) {
+void SharedConnection::Core::append_wait(std::size_t replicas, std::optional<UnreplicatedCommits::Ticket> ticket) {
   Turn wait;
-  wait.needed_replicas = needed_replicas();
+  wait.needed_replicas = replicas;
   wait.ticket = ticket;
   wait.replicas = std::make_unique<Replies>();
   wait.written = std::chrono::steady_clock::now();
   CommandBatch command;
   command.add("WAIT", wait.needed_replicas, kWaitMilliseconds);
+  if (!options_.synchronous_replicas) command.add("INFO", "replication");
+  wait.expected_confirmations = command.size();
   output_ += command.bytes();
   turns_.push_back(std::move(wait));
+}
+
+void SharedConnection::Core::take_replicas(const ReplicationInfo& info) {
+  if (options_.synchronous_replicas) return;
+  const bool has_changed = server_state_->replicas.take(info, std::chrono::steady_clock::now());
+  if (has_changed) report_replicas();
+}
+
+void SharedConnection::Core::report_replicas() const {
+  if (options_.synchronous_replicas) {
+    if (*options_.synchronous_replicas > 0) log_replicas(options_.url.address(), fmt::format("commits wait for {} replicas", *options_.synchronous_replicas));
+  } else if (!server_.may_info) {
+    log_replicas(options_.url.address(), "commits wait for no replica, because the user of redquel has no right to INFO");
+  } else {
+    log_replicas(options_.url.address(), server_state_->replicas.description());
+  }
+}
+
+/// Returns true if enough replicas have the writes before the turn.
+bool SharedConnection::Core::have_replicas_confirmed(const Turn& turn) {
+  const auto confirmed = static_cast<std::size_t>((*turn.replicas)[0].integer);
+  if (turn.replicas->size() == 1) return confirmed >= turn.needed_replicas;
+  const Reply& info = (*turn.replicas)[1];
+  if (!info.is_text()) return confirmed >= turn.needed_replicas;  // the right to INFO is gone
+  ReplicaSet& replicas = server_state_->replicas;
+  take_replicas(read_replication(info.text));
+  if (replicas.have_confirmed(confirmed)) return true;
+  if (replicas.has_overdue(std::chrono::steady_clock::now()) && !std::exchange(is_dropping_replicas_, true)) {
+    asio::co_spawn(socket_.get_executor(), drop_replicas(shared_from_this(), statistics_.connects), asio::detached);
+  }
+  return false;
 }
 
 void SharedConnection::Core::check_replicas(const Turn& turn) {
   const Reply& reply = (*turn.replicas)[0];
   if (turn.ticket) unreplicated_.push_back({*turn.ticket, turn.written});
   if (reply.is_error()) return give_up_unreplicated(too_few_replicas(std::string(reply.text)));
-  if (reply.integer >= turn.needed_replicas) {
+  if (have_replicas_confirmed(turn)) {
     if (lacks_replicas_since_) spdlog::info("Redis at {}: enough replicas confirm commits again", options_.url.address());
     lacks_replicas_since_.reset();
     // The confirmation covers everything that this connection wrote before.
@@ -57,7 +115,8 @@ void SharedConnection::Core::check_replicas(const Turn& turn) {
     return;
   }
   const auto now = std::chrono::steady_clock::now();
-  if (!lacks_replicas_since_) {
+  const bool has_timed_out = static_cast<std::size_t>(reply.integer) < turn.needed_replicas;
+  if (!lacks_replicas_since_ && has_timed_out) {
     lacks_replicas_since_ = now;
     spdlog::warn("Redis at {}: fewer than {} replicas confirm commits, which wait for them (redis.synchronous_replicas)", options_.url.address(),
                  turn.needed_replicas);
@@ -69,9 +128,38 @@ void SharedConnection::Core::check_replicas(const Turn& turn) {
   ask_replicas_again();
 }
 
+/// Drops replicas that are away, once it is certain that none of them has become the master.
+asio::awaitable<void> SharedConnection::Core::drop_replicas(std::shared_ptr<Core> self, std::uint64_t connection) {
+  bool is_certain = false;
+  if (self->options_.master_watch) {
+    const FoundMaster found = co_await find_master(self->options_.url, current_login(self->options_).tls);
+    is_certain = found.place == self->master_ && !found.disputed;
+  } else {
+    is_certain = !co_await self->confirm_master();
+  }
+  if (!self->is_connection(connection)) co_return;
+  self->is_dropping_replicas_ = false;
+  if (!is_certain) co_return;
+  self->server_state_->replicas.drop_overdue(std::chrono::steady_clock::now());
+  self->report_replicas();
+}
+
+asio::awaitable<void> SharedConnection::Core::watch_replicas(std::shared_ptr<Core> self, std::uint64_t connection) {
+  boost::system::error_code cancelled;
+  while (self->is_connection(connection)) {
+    self->watch_timer_.expires_after(kPauseBetweenWatches);
+    co_await self->watch_timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    if (!self->is_connection(connection)) break;
+    if (!self->turns_.empty() || self->writing_ || self->is_silent_) continue;  // the last turn asks, too
+    self->note_progress();
+    self->append_wait(0, std::nullopt);
+    self->write_output();
+  }
+}
+
 sql::SqlError SharedConnection::Core::too_few_replicas(std::string_view reason) const {
   return sql::SqlError(sqlstate::kTransactionResolutionUnknown, "the commit took place, but too few replicas of Redis have confirmed it")
-      .detail(fmt::format("{}; redis.synchronous_replicas is {}.", reason, needed_replicas()))
+      .detail(fmt::format("{}; redis.synchronous_replicas is {}.", reason, options_.synchronous_replicas ? fmt::to_string(*options_.synchronous_replicas) : "auto"))
       .hint("A failover may lose it.");
 }
 
@@ -89,14 +177,14 @@ void SharedConnection::Core::ask_replicas_again() {
     if (cancelled || !self->is_connection(connection) || self->unreplicated_.empty() || !self->turns_.empty()) return;
     if (self->writing_) return self->ask_replicas_again();
     self->note_progress();
-    self->append_wait(std::nullopt);
+    self->append_wait(self->needed_replicas(), std::nullopt);
     self->write_output();
   });
 }
 
 void SharedConnection::Core::look_for_replicas() {
   const auto now = std::chrono::steady_clock::now();
-  const bool is_due = !server_state_->has_replicas && now - looked_for_replicas_ >= kPauseBetweenLooks;
+  const bool is_due = server_state_->replicas.size() == 0 && now - looked_for_replicas_ >= kPauseBetweenLooks;
   if (options_.synchronous_replicas || !server_.may_info || state_ != State::ready || !is_due) return;
   looked_for_replicas_ = now;
   asio::co_spawn(socket_.get_executor(), find_replicas(shared_from_this()), asio::detached);
@@ -107,7 +195,7 @@ asio::awaitable<void> SharedConnection::Core::find_replicas(std::shared_ptr<Core
   batch.add("INFO", "replication");
   const std::shared_ptr<Replies> replies = co_await self->ask(std::move(batch));
   if (!replies || !(*replies)[0].is_text()) co_return;
-  if (info_number((*replies)[0].text, "connected_slaves").value_or(0) > 0) self->server_state_->has_replicas = true;
+  self->take_replicas(read_replication((*replies)[0].text));
 }
 
 }  // namespace redquel::executor

@@ -99,6 +99,7 @@ SentinelAnswer read_sentinel(const Replies& replies) {
   for (std::size_t index = 0; index + 1 < fields.size(); index += 2) {
     const std::string_view value = fields[index + 1].text;
     if (fields[index].text == "config-epoch") answer.epoch = number_of<std::uint64_t>(value).value_or(0);
+    if (fields[index].text == "flags") answer.is_failing_over = value.find("failover_in_progress") != std::string_view::npos;
     if (fields[index].text == "down-after-milliseconds") answer.down_after = milliseconds(number_of<std::uint32_t>(value).value_or(0));
   }
   return answer;
@@ -107,7 +108,7 @@ SentinelAnswer read_sentinel(const Replies& replies) {
 FoundMaster weigh_answers(std::span<const SentinelAnswer> answers) {
   FoundMaster found;
   std::pair<std::ptrdiff_t, std::uint64_t> best{0, 0};  // votes, epoch
-  std::optional<std::pair<TcpPlace, std::uint64_t>> newest;
+  std::optional<MasterDispute> newest;
   for (const SentinelAnswer& answer : answers) {
     if (!answer.master) {
       found.reason += (found.reason.empty() ? "" : "; ") + answer.refusal;
@@ -121,18 +122,23 @@ FoundMaster weigh_answers(std::span<const SentinelAnswer> answers) {
       weight.second = std::max(weight.second, other.epoch);
       if (other.down_after > milliseconds::zero()) down_after = std::min(down_after, other.down_after);
     }
-    if (!newest || answer.epoch > newest->second) newest.emplace(*answer.master, answer.epoch);
+    if (!newest || answer.epoch > newest->epoch) newest = MasterDispute{*answer.master, answer.epoch};
     if (weight <= best) continue;
     best = weight;
     found.place = answer.master;
     found.down_after = std::max(down_after, kShortestDownAfter);
   }
-  if (newest && newest->second > best.second) found.disputed = newest;
+  if (newest && newest->epoch > best.second) found.disputed = newest;
+  for (const SentinelAnswer& answer : answers) {
+    if (answer.is_failing_over && answer.master && answer.master == found.place && !found.disputed) {
+      found.disputed = MasterDispute{*answer.master, answer.epoch, true};
+    }
+  }
   return found;
 }
 
 asio::awaitable<FoundMaster> find_master(RedisUrl url, TlsContextPtr tls) {
-  thread_local std::optional<std::pair<TcpPlace, std::uint64_t>> refuted;
+  thread_local std::optional<MasterDispute> refuted;
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   const steady_clock::time_point deadline = steady_clock::now() + kDisputePatience;
   for (;;) {

@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "executor/redis/command_batch.h"
 #include "executor/redis/reply.h"
@@ -22,7 +21,17 @@ struct SentinelAnswer {
   std::optional<TcpPlace> master;          // nullopt: it names none
   std::uint64_t epoch = 0;                 // of its configuration: grows with each failover
   std::chrono::milliseconds down_after{};  // zero: unknown
+  bool is_failing_over = false;            // it replaces this master
   std::string refusal;                     // the reason why it names none
+};
+
+/// A sign that another master than the one that most sentinels name will be the master soon. Or a sentinel lies.
+struct MasterDispute {
+  TcpPlace master;          // that a sentinel names
+  std::uint64_t epoch = 0;  // of its configuration
+  bool is_failing_over = false;
+
+  bool operator==(const MasterDispute&) const = default;
 };
 
 /// The answers of all sentinels, weighed.
@@ -31,8 +40,8 @@ struct FoundMaster {
   /// A master that does not answer the sentinels for this time may be replaced.
   std::chrono::milliseconds down_after{};
   std::string reason;  // if there is no place
-  /// A sentinel names another master than most do, with a newer configuration: a failover is under way, or it lies.
-  std::optional<std::pair<TcpPlace, std::uint64_t>> disputed;  // that master and the number of the configuration
+  /// A sentinel names another master than most do, with a newer configuration, or replaces the one that most name.
+  std::optional<MasterDispute> disputed;
 };
 
 /// Returns the login and the questions for one sentinel.

@@ -10,6 +10,7 @@ bool ServerInfo::is_another_server_than(const ServerInfo& other) const {
 }
 
 void parse_info(std::string_view info_text, ServerInfo& info) {
+  info.replication = read_replication(info_text);
   bool is_rewriting = false, is_scheduled = false, was_rewritten = false, was_good = false;
   while (!info_text.empty()) {
     const std::size_t end = info_text.find('\n');
@@ -29,7 +30,6 @@ void parse_info(std::string_view info_text, ServerInfo& info) {
     if (name == "aof_enabled") info.aof_enabled = value == "1";
     if (name == "cluster_enabled") info.cluster_enabled = value == "1";
     if (name == "redis_mode") info.is_sentinel = value == "sentinel";
-    if (name == "connected_slaves") std::from_chars(value.data(), value.data() + value.size(), info.connected_replicas);
     if (name == "server_time_usec") std::from_chars(value.data(), value.data() + value.size(), info.clock);
     if (name == "aof_rewrite_in_progress") is_rewriting = value == "1";
     if (name == "aof_rewrite_scheduled") is_scheduled = value == "1";

@@ -4,6 +4,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "executor/redis/replica_set.h"
 
 namespace redquel::executor {
 
@@ -20,7 +23,7 @@ struct ServerInfo {
   bool aof_rewriting = false;  // a rewrite of the append-only file is under way, or about to be
   bool aof_rewritten = false;  // the last one since the server's start came to its end
   std::int64_t clock = 0;      // microseconds since 1970; 0: not told
-  std::uint64_t connected_replicas = 0;
+  ReplicationInfo replication;
   bool cluster_enabled = false;
   bool is_sentinel = false;
 

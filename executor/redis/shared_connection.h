@@ -56,7 +56,7 @@ struct ConnectionOptions {
   /// After each start of a Redis with an append-only file, writes wait until the file has been rewritten (BGREWRITEAOF), see
   /// ServerInfo::may_append_to_torn_file.
   bool repairs_append_only_file = false;
-  /// The number of replicas that must confirm each commit (WAIT); 0: none; nullopt: one, once the server has a replica.
+  /// The number of replicas that must confirm each commit (WAIT); 0: none; nullopt: all that follow the server (replica_set.h).
   std::optional<int> synchronous_replicas;
   /// A commit that waits longer for replicas is given up (08007); 0: it waits without a limit.
   std::chrono::milliseconds replica_timeout{0};

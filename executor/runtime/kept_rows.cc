@@ -12,26 +12,6 @@ namespace {
 
 constexpr std::uint32_t kMostPages = (1U << (32 - PagedColumn::kPageBits)) - 1;  // the last page has kNoRow
 
-/// Returns the encoded column whose rows are those of encoded pieces; the others are NULL.
-sql::Column assembled_texts(sql::Type type, std::size_t size, std::span<const sql::Piece> pieces) {
-  std::vector<const sql::Piece*> piece_of(size, nullptr);
-  std::vector<RowNumber> row_of(size);
-  for (const sql::Piece& piece : pieces) {
-    for (std::size_t i = 0; i < piece.rows.size(); ++i) {
-      piece_of[piece.rows[i]] = &piece;
-      row_of[piece.rows[i]] = static_cast<RowNumber>(i);
-    }
-  }
-  sql::Column column = sql::Column::encoded(type);
-  column.reserve(size);
-  for (std::size_t row = 0; row < size; ++row) {
-    if (piece_of[row] == nullptr || piece_of[row]->values->is_null(row_of[row])) column.append_null();
-    else column.append_view(piece_of[row]->values->get<std::string_view>(row_of[row]));
-  }
-  for (const sql::Piece& piece : pieces) column.keep_alive(piece.values);
-  return column;
-}
-
 }  // namespace
 
 void PagedColumn::add(sql::ColumnSourcePtr source, std::uint32_t pages) {
@@ -72,9 +52,6 @@ sql::Column PagedColumn::gather(std::span<const RowNumber> rows) const {
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     pieces[i].values = std::make_shared<const sql::Column>(parts_[parts[i]].source->gather(rows_of_pieces[i]));
   }
-  const auto is_encoded = [](const sql::Piece& piece) { return piece.values->is_encoded(); };
-  if (!pieces.empty() && std::ranges::all_of(pieces, is_encoded)) return assembled_texts(type_, rows.size(), pieces);
-  for (sql::Piece& piece : pieces) piece.values = decoded(piece.values);
   return sql::assembled(type_, rows.size(), pieces);
 }
 

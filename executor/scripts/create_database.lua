@@ -2,7 +2,7 @@
 -- Redis does not report a script's logical database: the script leaves a mark, and the database with the mark is the caller's own.
 -- KEYS: redquel:databases.
 -- ARGV: name; a random mark.
--- Replies: "created"; "exists"; "full" if no logical database is empty.
+-- Replies: "created"; "exists"; the number of logical databases if none is empty.
 -- Changes: the field of the name.
 -- Holds Redis: two commands for each logical database.
 local databases, name, mark = KEYS[1], ARGV[1], ARGV[2]
@@ -24,7 +24,7 @@ end
 redis.call('SELECT', home)
 if not free then
   redis.call('HDEL', databases, name)
-  return 'full'
+  return number
 end
 redis.call('HSET', databases, name, free)
 return 'created'

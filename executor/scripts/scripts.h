@@ -60,6 +60,7 @@ extern const Script kAllocateValuesScript;
 extern const Script kChangedDefinitionsScript;
 extern const Script kCommitCatalogScript;
 extern const Script kCompareRowKeysScript;
+extern const Script kCountDatabasesScript;
 extern const Script kCreateDatabaseScript;
 extern const Script kDropValueScript;
 extern const Script kFinishRemovalScript;

@@ -8,6 +8,7 @@
 #include "planner/bind/written_definition.h"
 #include "sql/catalog/index_text.h"
 #include "sql/sqlstate.h"
+#include "sql/types/byte_text.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::executor {
@@ -18,13 +19,6 @@ namespace {
 
 /// The bytes of a value that PostgreSQL shows in "Failing row contains".
 constexpr std::size_t kShownBytes = 64;
-
-/// At most `limit` bytes, not cutting a UTF-8 character.
-std::string_view clip(std::string_view text, std::size_t limit) {
-  if (text.size() <= limit) return text;
-  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
-  return text.substr(0, limit);
-}
 
 std::string value_text(sql::Type type, const sql::Datum& value, const sql::SessionSettings& settings) {
   return sql::is_null(value) ? "null" : sql::format_value(type, value, settings);
@@ -122,7 +116,7 @@ std::string row_description(const sql::TableDef& table, std::span<const sql::Dat
   for (std::size_t position = 0; position < table.shown_columns(); ++position) {
     if (position > 0) out += ", ";
     const std::string text = value_text(table.columns[position].type, row[position], settings);
-    const std::string_view shown = clip(text, kShownBytes);
+    const std::string_view shown = sql::utf8_clip(text, kShownBytes);
     out += shown;
     if (shown.size() < text.size()) out += "...";
   }
@@ -161,6 +155,9 @@ SqlError check_option_violation(const sql::TableDef& table, std::string_view vie
 
 SqlError policy_violation(const sql::TableDef& table, const planner::PolicyCheck& check) {
   using Row = planner::PolicyCheck::Row;
+  if (!check.view.empty()) {
+    return SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("conflicting row is not visible through view \"{}\"", check.view));
+  }
   const std::string name = check.policy.empty() ? "" : fmt::format(" \"{}\"", check.policy);
   return SqlError(sqlstate::kInsufficientPrivilege,
                   fmt::format("{} row violates row-level security policy{}{} for table \"{}\"", check.row == Row::kTarget ? "target" : "new", name,

@@ -63,10 +63,24 @@ asio::awaitable<void> create_database(RedisClient& home, const std::string& name
   const RepliesPtr replies = co_await call(home, kCreateDatabaseScript, std::move(arguments));
   const std::string_view outcome = replies->text(0).value_or("");
   if (outcome == "exists") throw already_exists(name);
-  if (outcome == "full") {
+  if ((*replies)[0].kind == Reply::Kind::integer) {
     throw SqlError(sqlstate::kDiskFull, fmt::format("could not create database \"{}\": Redis has no empty logical database left", name))
-        .hint("The setting \"databases\" of Redis says how many there are.");
+        .hint(more_databases_hint(replies->integer(0)));
   }
+}
+
+asio::awaitable<LogicalDatabases> count_logical_databases(RedisClient& home, int number) {
+  std::vector<std::string> arguments{std::to_string(number)};
+  const RepliesPtr replies = co_await call(home, kCountDatabasesScript, std::move(arguments));
+  const std::span<const Reply> counts = replies->array(0);
+  if (counts.size() != 2) throw unexpected_reply("EVALSHA", "two numbers of logical databases");
+  co_return LogicalDatabases{counts[0].integer, counts[1].integer};
+}
+
+std::string more_databases_hint(std::int64_t all) {
+  return fmt::format(
+      "Redis has {} logical databases. Set \"databases\" to a greater number in redis.conf and start Redis again.",
+      all);
 }
 
 asio::awaitable<std::size_t> delete_own_keys(RedisClient& database) {

@@ -28,6 +28,15 @@ asio::awaitable<std::vector<std::string>> list_databases(RedisClient& home);
 /// is left.
 asio::awaitable<void> create_database(RedisClient& home, const std::string& name);
 
+/// The logical databases of a Redis.
+struct LogicalDatabases {
+  std::int64_t all = 0, free = 0;  // `free`: empty, and of no database
+};
+/// `number`: of the logical database of `home`.
+asio::awaitable<LogicalDatabases> count_logical_databases(RedisClient& home, int number);
+/// Returns how to get more logical databases than these.
+std::string more_databases_hint(std::int64_t all);
+
 /// Deletes the keys below `redquel:` of a logical database in bounded steps. Gives the number of keys that stay: other programs' own.
 asio::awaitable<std::size_t> delete_own_keys(RedisClient& database);
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "executor/redis/redis_error.h"
+#include "executor/runtime/lease_keeper.h"
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/bucket_answers.h"
@@ -28,15 +29,23 @@ namespace {
 
 std::string lease_key(std::string_view tag, const std::string& unit) { return own_key(tag, sql::kUnitLeasePrefix) + unit; }
 
-asio::awaitable<std::string> run_step(RedisClient& client, std::string tag, std::string step, std::string unit, std::string owner,
-                                      std::string fresh, std::vector<std::string> more) {
+void append_step(CommandBatch& batch, std::string_view tag, std::string step, std::string unit, std::string owner, std::string fresh,
+                 const std::vector<std::string>& more) {
   const std::vector<std::string> keys{own_key(tag, sql::kVersionKey), own_key(tag, sql::kVersionsKey), own_key(tag, sql::kExclusiveKey),
                                       lease_key(tag, unit), journal_key(tag, unit)};
-  const bool moves_version = step == "begin" || step == "end";
   std::vector<std::string> arguments{std::move(step), std::move(unit), std::move(owner), std::to_string(kExclusiveLeaseMilliseconds),
                                      std::move(fresh)};
   arguments.insert(arguments.end(), more.begin(), more.end());
-  const RepliesPtr replies = co_await run_script(client, kExclusiveTablesScript, keys, arguments);
+  kExclusiveTablesScript.append_call(batch, keys, arguments);
+}
+
+asio::awaitable<std::string> run_step(RedisClient& client, std::string tag, std::string step, std::string unit, std::string owner,
+                                      std::string fresh, std::vector<std::string> more) {
+  const bool moves_version = step == "begin" || step == "end";
+  CommandBatch batch;
+  append_step(batch, tag, std::move(step), std::move(unit), std::move(owner), std::move(fresh), more);
+  std::vector<const Script*> scripts{&kExclusiveTablesScript};
+  const RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch));
   std::string answer(replies->text(0).value_or(""));
   if (moves_version && answer == "done") co_await renew_version(client);
   co_return answer;
@@ -151,6 +160,7 @@ asio::awaitable<bool> wait_while_exclusive(RedisClient& client, std::vector<Plac
     batch.add("EXISTS", lease_key(state.tag, state.unit));
     RepliesPtr replies = co_await client.execute(std::move(batch));
     if (replies->integer(0) == 0 && co_await recover(client, all, state)) continue;
+    end_leases_of_the_dead();
     if (deadline && std::chrono::steady_clock::now() >= *deadline) {
       throw sql::SqlError(sqlstate::kLockNotAvailable, "canceling statement due to lock timeout");
     }
@@ -195,6 +205,14 @@ asio::awaitable<bool> extend_lease(RedisClient& client, const std::string& unit,
   std::vector<std::string> arguments{std::to_string(table.oid())};
   std::string tag(table.tag());
   co_return co_await run_step(client, std::move(tag), "extend", unit, owner, std::string(), std::move(arguments)) == "done";
+}
+
+std::unique_ptr<KeptLease> keep_exclusive(int database, const std::string& unit, const std::string& owner, PlacedTable table) {
+  if (lease_keeper() == nullptr) return nullptr;
+  LeaseTerms terms{.database = database, .length = std::chrono::milliseconds(kExclusiveLeaseMilliseconds), .key = lease_key(table.tag(), unit),
+                   .scripts = {&kExclusiveTablesScript}, .is_renewed = [](const Replies& replies) { return replies.text(0).value_or("") == "done"; }};
+  append_step(terms.renewal, table.tag(), "extend", unit, owner, std::string(), {std::to_string(table.oid())});
+  return lease_keeper()->keep(std::move(terms));
 }
 
 asio::awaitable<bool> take_over(RedisClient& client, const std::string& unit, const std::string& owner, const std::string& new_owner,

@@ -18,6 +18,8 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
+class KeptLease;
+
 // Tables that a journaled unit (journaled_unit.h) has for itself: sql::kExclusiveKey, kUnitLeasePrefix and kJournalPrefix. While a table
 // is exclusive its version in `redquel:versions` is the owner's name, and `redquel:version` has moved: readers and writers detect that,
 // and wait.
@@ -56,6 +58,8 @@ asio::awaitable<BeginResult> begin_exclusive(RedisClient& client, const std::str
                                              std::span<const std::shared_ptr<const sql::TableDef>> tables);
 /// Extends the lease in the bucket of the table; false: another owner has taken the tables over.
 asio::awaitable<bool> extend_lease(RedisClient& client, const std::string& unit, const std::string& owner, PlacedTable table);
+/// Lets the thread's keeper do so until the lease is destroyed. `database`: the logical one. Null: this thread has no keeper.
+std::unique_ptr<KeptLease> keep_exclusive(int database, const std::string& unit, const std::string& owner, PlacedTable table);
 /// Makes `new_owner` the owner of a unit whose lease is over, in the bucket of the tables; false: it is not.
 asio::awaitable<bool> take_over(RedisClient& client, const std::string& unit, const std::string& owner, const std::string& new_owner,
                                 const std::vector<PlacedTable>& tables);

@@ -6,7 +6,6 @@
 
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/locks.h"
-#include "executor/storage/stored_text.h"
 #include "sql/catalog/spread_table.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/sqlstate.h"
@@ -17,16 +16,6 @@ namespace redquel::executor {
 using sql::SqlError;
 
 namespace {
-
-/// An equal value of another type; nullopt: there is none.
-std::optional<sql::Datum> converted(const sql::Datum& value, sql::Type from, sql::Type to) {
-  if (from.oid == to.oid) return value;
-  try {
-    return parse_stored_text(sql::Type{to.oid}, sql::canonical_text(from, value));
-  } catch (const SqlError&) {
-    return std::nullopt;
-  }
-}
 
 std::vector<std::size_t> positions_of(const sql::TableDef& table, const std::vector<std::int16_t>& numbers) {
   std::vector<std::size_t> positions;
@@ -60,13 +49,29 @@ std::string ReferencedPlace::id() const {
   return text += *field;
 }
 
-ForeignKey::ForeignKey(const sql::ForeignKeyDef& definition, TablePtr referencing, TablePtr referenced)
+std::vector<std::int16_t> columns_of_references(const sql::TableDef& referencing, const sql::ForeignKeyDef& key) {
+  const auto index = std::ranges::find(referencing.indexes, key.index, &sql::IndexDef::oid);
+  if (index == referencing.indexes.end())
+    throw SqlError(sqlstate::kDataCorrupted, "the index of a foreign key does not exist");
+  std::vector<std::int16_t> columns;
+  for (const sql::IndexDef::Part& part : index->parts) columns.push_back(part.column);
+  return columns;
+}
+
+ForeignKey::ForeignKey(const sql::ForeignKeyDef& definition, TablePtr referencing, TablePtr referenced,
+                       sql::SessionSettings settings)
     : definition_(definition),
       referencing_(std::move(referencing)),
       referenced_(std::move(referenced)),
       referencing_positions_(positions_of(*referencing_, definition_.columns)),
       referenced_positions_(positions_of(*referenced_, definition_.referenced_columns)),
-      omitted_(sql::omitted_parts(*referencing_, definition_.columns)) {
+      columns_in_sets_(columns_of_references(*referencing_, definition_)),
+      omitted_(sql::omitted_parts(*referencing_, columns_in_sets_)),
+      settings_(std::move(settings)) {
+  for (std::size_t i = 0; i < referencing_positions_.size(); ++i) {
+    columns_.emplace_back(referencing_->columns[referencing_positions_[i]].type,
+                          referenced_->columns[referenced_positions_[i]].type);
+  }
   is_primary_ = definition_.referenced_index == referenced_->primary_key_index.oid;
   if (is_primary_) {
     key_columns_ = referenced_->primary_key;
@@ -90,9 +95,8 @@ ForeignKey::Nulls ForeignKey::nulls_of(Row row) const {
 
 std::optional<std::vector<sql::Datum>> ForeignKey::values_as_referenced(Row row) const {
   std::vector<sql::Datum> values;
-  for (std::size_t index = 0; index < referencing_positions_.size(); ++index) {
-    const std::size_t from = referencing_positions_[index], to = referenced_positions_[index];
-    auto value = converted(row[from], referencing_->columns[from].type, referenced_->columns[to].type);
+  for (std::size_t index = 0; index < columns_.size(); ++index) {
+    auto value = columns_[index].as_referenced(row[referencing_positions_[index]], settings_);
     if (!value) return std::nullopt;
     values.push_back(*std::move(value));
   }
@@ -101,12 +105,25 @@ std::optional<std::vector<sql::Datum>> ForeignKey::values_as_referenced(Row row)
 
 std::optional<std::vector<sql::Datum>> ForeignKey::values_for_references(Row row) const {
   std::vector<sql::Datum> values;
-  for (std::size_t index = 0; index < referencing_positions_.size(); ++index) {
-    const std::size_t from = referenced_positions_[index], to = referencing_positions_[index];
-    if (sql::is_null(row[from])) return std::nullopt;
-    auto value = converted(row[from], referenced_->columns[from].type, referencing_->columns[to].type);
+  for (std::size_t index = 0; index < columns_.size(); ++index) {
+    const sql::Datum& own = row[referenced_positions_[index]];
+    if (sql::is_null(own)) return std::nullopt;
+    if (columns_in_sets_[index] < 0) {
+      values.push_back(columns_[index].referenced_as_compared(own, settings_));
+      continue;
+    }
+    auto value = columns_[index].as_referring(own, settings_);
     if (!value) return std::nullopt;
     values.push_back(*std::move(value));
+  }
+  return values;
+}
+
+std::vector<sql::Datum> ForeignKey::cascaded_values(Row row) const {
+  std::vector<sql::Datum> values;
+  for (std::size_t index = 0; index < columns_.size(); ++index) {
+    const sql::Datum& own = row[referenced_positions_[index]];
+    values.push_back(sql::is_null(own) ? own : columns_[index].assigned(own, settings_));
   }
   return values;
 }
@@ -179,14 +196,17 @@ std::string ForeignKey::own_lock_field(Row row) const { return lock_of(reordered
 std::optional<std::string> ForeignKey::set_of_references(Row row) const {
   const auto values = values_for_references(row);
   if (!values) return std::nullopt;
-  return sql::TableKeys(*referencing_).value_set(definition_.columns, *values);
+  return sql::TableKeys(*referencing_).value_set(columns_in_sets_, *values);
 }
 
 std::optional<std::string> ForeignKey::own_set(Row row) const {
-  const std::vector<sql::Datum> values = values_at(row, referencing_positions_);
+  std::vector<sql::Datum> values = values_at(row, referencing_positions_);
   if (has_null(values)) return std::nullopt;
+  for (std::size_t index = 0; index < values.size(); ++index) {
+    if (columns_in_sets_[index] < 0) values[index] = columns_[index].referring_as_compared(values[index], settings_);
+  }
   const sql::TableDef& stored = referencing_->parts.empty() ? *referencing_ : *sql::part_of_row(*referencing_, row);
-  return sql::TableKeys(stored).value_set(definition_.columns, values);
+  return sql::TableKeys(stored).value_set(columns_in_sets_, values);
 }
 
 std::string_view ForeignKey::name_in_set(std::string_view member) const {
@@ -196,7 +216,7 @@ std::string_view ForeignKey::name_in_set(std::string_view member) const {
 sql::MemberEnds ForeignKey::ends_of_references(Row row) const {
   if (!omitted_.any()) return {};
   const auto values = values_for_references(row);
-  return values ? sql::member_ends(*referencing_, definition_.columns, *values) : sql::MemberEnds();
+  return values ? sql::member_ends(*referencing_, columns_in_sets_, *values) : sql::MemberEnds();
 }
 
 bool ForeignKey::acts_on(bool is_update) const {
@@ -230,33 +250,40 @@ SqlError ForeignKey::still_referenced(Row row, const sql::SessionSettings& setti
       .constraint(definition_.name);
 }
 
-std::vector<ForeignKeyPtr> foreign_keys_by_part(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table) {
+std::vector<ForeignKeyPtr> foreign_keys_by_part(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table,
+                                                const sql::SessionSettings& settings) {
   std::vector<ForeignKeyPtr> keys;
-  for (const ForeignKeyPtr& key : foreign_keys_of(catalog, table)) {
+  for (const ForeignKeyPtr& key : foreign_keys_of(catalog, table, settings)) {
     if (key->referenced()->parts.empty()) keys.push_back(key);
-    for (const ForeignKey::TablePtr& part : key->referenced()->parts) keys.push_back(std::make_shared<const ForeignKey>(key->definition(), table, part));
+    for (const ForeignKey::TablePtr& part : key->referenced()->parts) {
+      keys.push_back(std::make_shared<const ForeignKey>(key->definition(), table, part, settings));
+    }
   }
   return keys;
 }
 
-std::vector<ForeignKeyPtr> foreign_keys_of(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table) {
+std::vector<ForeignKeyPtr> foreign_keys_of(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table,
+                                           const sql::SessionSettings& settings) {
   std::vector<ForeignKeyPtr> keys;
   for (const sql::ForeignKeyDef& definition : table->foreign_keys) {
     const ForeignKey::TablePtr referenced = definition.referenced == table->oid ? table : catalog.find_table(definition.referenced);
     if (!referenced) throw SqlError(sqlstate::kDataCorrupted, "a foreign key refers to a table that does not exist");
-    keys.push_back(std::make_shared<const ForeignKey>(definition, table, referenced));
+    keys.push_back(std::make_shared<const ForeignKey>(definition, table, referenced, settings));
   }
   return keys;
 }
 
-std::vector<ForeignKeyPtr> foreign_keys_to(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table) {
+std::vector<ForeignKeyPtr> foreign_keys_to(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table,
+                                           const sql::SessionSettings& settings) {
   std::vector<ForeignKeyPtr> keys;
   for (sql::Oid oid : table->referencing) {
     const ForeignKey::TablePtr referencing = oid == table->oid ? table : catalog.find_table(oid);
     if (!referencing) continue;
     for (const sql::ForeignKeyDef& definition : referencing->foreign_keys) {
       if (definition.referenced != whole_oid(*table)) continue;
-      for (const ForeignKey::TablePtr& stored : sql::stored_tables(referencing)) keys.push_back(std::make_shared<const ForeignKey>(definition, stored, table));
+      for (const ForeignKey::TablePtr& stored : sql::stored_tables(referencing)) {
+        keys.push_back(std::make_shared<const ForeignKey>(definition, stored, table, settings));
+      }
     }
   }
   std::ranges::stable_sort(keys, {}, [](const ForeignKeyPtr& key) { return key->definition().oid; });

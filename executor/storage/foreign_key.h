@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/storage/key_column.h"
 #include "executor/storage/placed_table.h"
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/member_form.h"
@@ -34,7 +35,9 @@ class ForeignKey {
   using TablePtr = std::shared_ptr<const sql::TableDef>;
   using Row = std::span<const sql::Datum>;
 
-  ForeignKey(const sql::ForeignKeyDef& definition, TablePtr referencing, TablePtr referenced);
+  /// `settings`: of the session.
+  ForeignKey(const sql::ForeignKeyDef& definition, TablePtr referencing, TablePtr referenced,
+             sql::SessionSettings settings);
 
   const sql::ForeignKeyDef& definition() const { return definition_; }
   const TablePtr& referencing() const { return referencing_; }
@@ -73,8 +76,9 @@ class ForeignKey {
   /// Texts that make names in the set of references to a row whole members.
   sql::MemberEnds ends_of_references(Row referenced_row) const;
 
-  /// The referenced row's values as the referencing columns' types have them.
-  std::optional<std::vector<sql::Datum>> values_for_references(Row referenced_row) const;
+  /// Returns the values that ON UPDATE CASCADE gives the referencing columns, NULLs included. Throws errors of
+  /// assigning them.
+  std::vector<sql::Datum> cascaded_values(Row referenced_row) const;
 
   /// Returns true if removing a referenced row deletes or changes its references.
   bool acts() const { return acts_on(false) || acts_on(true); }
@@ -90,6 +94,8 @@ class ForeignKey {
 
  private:
   std::optional<std::vector<sql::Datum>> values_as_referenced(Row referencing_row) const;
+  /// The values by which the rows that refer to this one are in a set; nullopt: none can.
+  std::optional<std::vector<sql::Datum>> values_for_references(Row referenced_row) const;
   ReferencedPlace place(std::span<const sql::Datum> in_key_order) const;
   std::string lock_of(std::span<const sql::Datum> in_key_order) const;
   /// The number of the part that has the place with these values; nullopt: the referenced table lies in one bucket.
@@ -99,20 +105,29 @@ class ForeignKey {
   const sql::ForeignKeyDef definition_;
   const TablePtr referencing_, referenced_;
   std::vector<std::size_t> referencing_positions_, referenced_positions_;  // in the order of the foreign key
+  std::vector<KeyColumn> columns_;                                         // likewise
+  std::vector<std::int16_t> columns_in_sets_;                                  // likewise: of the hidden index
   std::vector<std::int16_t> key_columns_;                                  // in the order of the referenced index
   std::vector<std::size_t> key_order_;                                     // of each key column, in the foreign key
   bool is_primary_ = false;
   bool refers_by_value_ = false;  // to a unique value that lies by value
   sql::OmittedParts omitted_;  // of members in the sets of references
+  const sql::SessionSettings settings_;
 };
 using ForeignKeyPtr = std::shared_ptr<const ForeignKey>;
 
+/// Returns the columns of the sets of references: those of the key's hidden index, in the order of the foreign key.
+std::vector<std::int16_t> columns_of_references(const sql::TableDef& referencing, const sql::ForeignKeyDef& key);
+
 /// The foreign keys of the table, and those that refer to it. `table`: also one in several buckets, or a part of it. A referencing table in several
 /// buckets is there once for each part.
-std::vector<ForeignKeyPtr> foreign_keys_of(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table);
-std::vector<ForeignKeyPtr> foreign_keys_to(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table);
+std::vector<ForeignKeyPtr> foreign_keys_of(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table,
+                                           const sql::SessionSettings& settings);
+std::vector<ForeignKeyPtr> foreign_keys_to(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table,
+                                           const sql::SessionSettings& settings);
 /// Like foreign_keys_of(), with a referenced table in several buckets once for each part.
-std::vector<ForeignKeyPtr> foreign_keys_by_part(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table);
+std::vector<ForeignKeyPtr> foreign_keys_by_part(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table,
+                                                const sql::SessionSettings& settings);
 
 /// Name of a row inside sets (sql::TableKeys::member).
 std::string member_of(const sql::TableDef& table, ForeignKey::Row row);

@@ -45,12 +45,13 @@ void ForeignKeyDemands::keep_part(int bucket, bool references) {
   std::erase_if(locks, [&](const Lock& lock) { return references || lock.table.bucket() != bucket; });
 }
 
-ForeignKeyChecks::ForeignKeyChecks(sql::CatalogPtr catalog, IsDeferred is_deferred)
-    : catalog_(std::move(catalog)), is_deferred_(std::move(is_deferred)) {}
+ForeignKeyChecks::ForeignKeyChecks(sql::CatalogPtr catalog, sql::SessionSettings settings, IsDeferred is_deferred)
+    : catalog_(std::move(catalog)), settings_(std::move(settings)), is_deferred_(std::move(is_deferred)) {}
 
 const ForeignKeyChecks::TableKeys& ForeignKeyChecks::keys_of(const TablePtr& table) {
   const auto [found, is_new] = tables_.try_emplace(table->oid);
-  if (is_new) found->second = {foreign_keys_by_part(*catalog_, table), foreign_keys_to(*catalog_, table)};
+  if (is_new)
+    found->second = {foreign_keys_by_part(*catalog_, table, settings_), foreign_keys_to(*catalog_, table, settings_)};
   return found->second;
 }
 

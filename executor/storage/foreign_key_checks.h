@@ -68,7 +68,7 @@ class ForeignKeyChecks {
   /// Constraints whose checks wait for the commit.
   using IsDeferred = std::function<bool(const sql::ForeignKeyDef&)>;
 
-  explicit ForeignKeyChecks(sql::CatalogPtr catalog, IsDeferred is_deferred = {});
+  ForeignKeyChecks(sql::CatalogPtr catalog, sql::SessionSettings settings, IsDeferred is_deferred = {});
 
   /// Call it before the first row.
   void set_scope(ForeignKeyScope scope) { scope_ = scope; }
@@ -124,6 +124,7 @@ class ForeignKeyChecks {
   bool is_in_scope(const ForeignKey& key) const;
 
   sql::CatalogPtr catalog_;
+  sql::SessionSettings settings_;
   IsDeferred is_deferred_;
   ForeignKeyScope scope_ = ForeignKeyScope::kAll;
   std::map<sql::Oid, TableKeys> tables_;

@@ -11,6 +11,7 @@
 #include <deque>
 
 #include "executor/redis/unreplicated_commits.h"
+#include "executor/runtime/lease_keeper.h"
 #include "executor/runtime/random_version.h"
 #include "executor/storage/journal.h"
 #include "executor/storage/write_conflict.h"
@@ -47,21 +48,22 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
     std::exception_ptr failure;
   };
 
-  State(asio::any_io_executor on, RedisClient& redis)
-      : executor(std::move(on)), client(redis), unit(random_version()), finished(executor), heartbeat(executor) {}
+  State(asio::any_io_executor on, RedisClient& redis, int of)
+      : executor(std::move(on)), client(redis), database(of), unit(random_version()), finished(executor) {}
 
   asio::any_io_executor executor;
   RedisClient& client;
+  const int database;  // the logical one
   const std::string unit;
   std::vector<TablePtr> definitions;
   std::vector<PlacedTable> tables;  // the same
   bool active = false;
   std::uint64_t generation = 0;  // of Redis: after a restart chunks may be lost
-  Clock::time_point last_sign;  // other owners cannot have the tables before the lease is over
+  Clock::time_point begun;
+  std::vector<std::unique_ptr<KeptLease>> leases;  // in each bucket
   std::deque<std::shared_ptr<Chunk>> chunks;
   std::size_t running = 0;
   asio::steady_timer finished;  // wakes waiters for a chunk
-  asio::steady_timer heartbeat;
 
   static asio::awaitable<void> run(std::shared_ptr<State> self, std::shared_ptr<Chunk> chunk) {
     try {
@@ -74,21 +76,16 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
     self->finished.cancel();
   }
 
-  static asio::awaitable<void> beat(std::shared_ptr<State> self) {
-    while (self->active) {
-      self->heartbeat.expires_after(std::chrono::milliseconds(kExclusiveLeaseMilliseconds / 4));
-      try {
-        co_await self->heartbeat.async_wait(asio::use_awaitable);
-        const Clock::time_point now = Clock::now();
-        bool is_extended = self->active;
-        for (const auto& [bucket, tables] : by_bucket(self->tables)) {
-          if (is_extended) is_extended = co_await extend_lease(self->client, self->unit, self->unit, tables.front());
-        }
-        if (is_extended) self->last_sign = now;
-      } catch (const std::exception&) {
-        // Cancelled at the unit's end; or Redis is away, and the next beat shows it.
-      }
-    }
+  void keep_leases() {
+    for (const auto& [bucket, own] : by_bucket(tables)) leases.push_back(keep_exclusive(database, unit, unit, own.front()));
+  }
+
+  /// Returns the last moment in which the unit surely had its tables.
+  Clock::time_point last_sign() const {
+    if (leases.empty() || !leases.front()) return begun;
+    Clock::time_point oldest = Clock::time_point::max();
+    for (const auto& lease : leases) oldest = std::min(oldest, lease->renewed());
+    return std::max(begun, oldest);
   }
 
   asio::awaitable<void> wait_for_a_chunk() {
@@ -116,7 +113,7 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
 
   void stop() {
     active = false;
-    heartbeat.cancel();
+    leases.clear();
   }
 
   static asio::awaitable<void> undo(std::shared_ptr<State> self) {
@@ -159,8 +156,8 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
   }
 };
 
-JournaledUnit::JournaledUnit(asio::any_io_executor executor, RedisClient& client)
-    : state_(std::make_shared<State>(std::move(executor), client)) {}
+JournaledUnit::JournaledUnit(asio::any_io_executor executor, RedisClient& client, int database)
+    : state_(std::make_shared<State>(std::move(executor), client, database)) {}
 
 JournaledUnit::~JournaledUnit() {
   if (state_->active) asio::co_spawn(state_->executor, State::undo_alone(state_), asio::detached);
@@ -189,9 +186,9 @@ asio::awaitable<bool> JournaledUnit::begin(std::vector<TablePtr> tables, LockDea
     co_await wait_while_exclusive(state_->client, std::move(waited_for), deadline);
   }
   state_->active = true;
-  state_->last_sign = began;
+  state_->begun = began;
   state_->generation = state_->client.generation();
-  asio::co_spawn(state_->executor, State::beat(state_), asio::detached);
+  state_->keep_leases();
   co_return true;
 }
 
@@ -246,11 +243,12 @@ asio::awaitable<void> JournaledUnit::commit() {
     state_->stop();
     throw unknown_outcome();
   }
+  const Clock::time_point last_sign = state_->last_sign();
   state_->stop();
   if (owned) co_return;
   if (attempts == 0) throw lost_tables();
   // An earlier attempt did it, unless the tables were lost: that takes longer than the lease.
-  if (Clock::now() - state_->last_sign < std::chrono::milliseconds(kExclusiveLeaseMilliseconds)) co_return;
+  if (Clock::now() - last_sign < std::chrono::milliseconds(kExclusiveLeaseMilliseconds)) co_return;
   throw unknown_outcome();
 }
 

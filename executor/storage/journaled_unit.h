@@ -22,7 +22,8 @@ class JournaledUnit {
  public:
   using TablePtr = std::shared_ptr<const sql::TableDef>;
 
-  JournaledUnit(asio::any_io_executor executor, RedisClient& client);
+  /// `database`: the client's logical one.
+  JournaledUnit(asio::any_io_executor executor, RedisClient& client, int database);
   /// If neither `commit` nor `undo` has ended the unit, it is undone after this returns.
   ~JournaledUnit();
   JournaledUnit(const JournaledUnit&) = delete;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "executor/storage/constraint_errors.h"
+#include "executor/storage/foreign_key.h"
 #include "executor/storage/stored_text.h"
 #include "sql/error.h"
 
@@ -29,7 +30,7 @@ std::shared_ptr<const RowEncoder> unique_encoder(const RowBuffer::TablePtr& tabl
 std::shared_ptr<const RowEncoder> reference_encoder(const RowBuffer::TablePtr& table) {
   std::vector<sql::Structure> structures;
   for (const sql::ForeignKeyDef& key : table->foreign_keys) {
-    sql::Structure sets{sql::Structure::Kind::kSets, key.columns};
+    sql::Structure sets{sql::Structure::Kind::kSets, columns_of_references(*table, key)};
     if (std::find(structures.begin(), structures.end(), sets) == structures.end()) structures.push_back(std::move(sets));
   }
   if (structures.empty()) return nullptr;

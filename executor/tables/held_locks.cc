@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "executor/redis/redis_error.h"
+#include "executor/runtime/lease_keeper.h"
 #include "executor/storage/locks.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/spread_table.h"
@@ -136,6 +137,7 @@ class LockReader {
     CommandBatch batch;
     for (const std::string& process : processes) batch.add("EXISTS", process_key(process));
     if (batch.empty()) co_return;
+    end_leases_of_the_dead();
     const RepliesPtr replies = co_await context_.ask(std::move(batch), nullptr);
     std::size_t index = 0;
     for (const std::string& process : processes) {

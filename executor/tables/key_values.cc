@@ -1,5 +1,6 @@
 #include "executor/tables/key_values.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "sql/error.h"
@@ -51,8 +52,17 @@ std::optional<std::vector<sql::Datum>> evaluate_key(const sql::TableDef& table, 
 
 std::optional<std::uint64_t> RowCounts::wanted() const {
   if (!limit) return {};
-  return *limit > std::numeric_limits<std::uint64_t>::max() - offset ? std::numeric_limits<std::uint64_t>::max() : *limit + offset;
+  return *limit + offset;
 }
+
+namespace {
+
+/// More rows than any result has. Ranks of Redis, numbers of Lua and sums of a few such counts hold it exactly.
+constexpr std::int64_t kMostRows = std::int64_t{1} << 52;
+
+std::uint64_t saturated(std::int64_t count) { return static_cast<std::uint64_t>(std::min(count, kMostRows)); }
+
+}  // namespace
 
 RowCounts evaluate_goal(const sql::ExpressionPtr& limit, const sql::ExpressionPtr& offset, const sql::EvaluationContext& context) {
   RowCounts counts;
@@ -60,14 +70,14 @@ RowCounts evaluate_goal(const sql::ExpressionPtr& limit, const sql::ExpressionPt
     sql::Datum value = sql::evaluate_scalar(*limit, context);
     if (auto number = integer_of(value)) {
       if (*number < 0) throw sql::SqlError(sqlstate::kInvalidRowCountInLimitClause, "LIMIT must not be negative");
-      counts.limit = static_cast<std::uint64_t>(*number);
+      counts.limit = saturated(*number);
     }
   }
   if (offset) {
     sql::Datum value = sql::evaluate_scalar(*offset, context);
     if (auto number = integer_of(value)) {
       if (*number < 0) throw sql::SqlError(sqlstate::kInvalidRowCountInResultOffsetClause, "OFFSET must not be negative");
-      counts.offset = static_cast<std::uint64_t>(*number);
+      counts.offset = saturated(*number);
     }
   }
   return counts;

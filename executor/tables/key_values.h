@@ -18,11 +18,11 @@ std::optional<sql::Datum> to_column_value(sql::Type column, sql::Type type, cons
 std::optional<std::vector<sql::Datum>> evaluate_key(const sql::TableDef& table, std::span<const std::int16_t> columns,
                                                     std::span<const sql::ExpressionPtr> values, const sql::EvaluationContext& context);
 
-/// LIMIT and OFFSET of a statement as numbers. Throws 2201W, 2201X for negative ones.
+/// LIMIT and OFFSET of a statement as numbers, at most 2^52 each. Throws 2201W, 2201X for negative ones.
 struct RowCounts {
   std::optional<std::uint64_t> limit;
   std::uint64_t offset = 0;
-  /// offset + limit without overflow; nullopt: unlimited.
+  /// offset + limit; nullopt: unlimited.
   std::optional<std::uint64_t> wanted() const;
 };
 RowCounts evaluate_goal(const sql::ExpressionPtr& limit, const sql::ExpressionPtr& offset, const sql::EvaluationContext& context);

@@ -1,44 +1,36 @@
 #include "executor/tables/lookup_pairs.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
-#include <utility>
+#include <vector>
 
 #include "sql/expressions/evaluate.h"
+#include "sql/expressions/row_selection.h"
 
 namespace redquel::executor {
 
 namespace {
 
-/// The rows of a left join in the order of the outer rows: its pairs, and NULLs on the right where a row has none. `outer_of_pairs`: the outer row
-/// of each pair, ascending.
-sql::Batch with_unmatched(const sql::Batch& outer, const sql::Batch& pairs, std::span<const std::uint32_t> outer_of_pairs) {
-  sql::Batch result;
-  for (std::size_t c = 0; c < pairs.columns.size(); ++c) {
-    const sql::Column& from = *pairs.columns[c];
-    const bool left = c < outer.columns.size();
-    const bool encoded = left ? outer.columns[c]->is_encoded() : from.is_encoded();
-    auto column = std::make_shared<sql::Column>(encoded ? sql::Column::encoded(from.type()) : sql::Column(from.type()));
-    std::size_t pair = 0;
-    for (std::size_t row = 0; row < outer.rows; ++row) {
-      const bool is_matched = pair < outer_of_pairs.size() && outer_of_pairs[pair] == row;
-      for (; pair < outer_of_pairs.size() && outer_of_pairs[pair] == row; ++pair) column->append_from(from, pair);
-      if (is_matched) continue;
-      if (left) column->append_from(*outer.columns[c], row);
-      else column->append_null();
+/// Returns the rows of a left join in the order of the outer rows: its pairs, and NULLs on the right where a row has none.
+/// `outer_of_pairs`: the outer row of each pair, ascending. `inner`: the right columns of the pairs.
+sql::Batch with_unmatched(const sql::Batch& outer, std::span<const std::uint32_t> outer_of_pairs,
+                          const sql::Batch& inner) {
+  std::vector<std::uint32_t> outer_rows, places;  // `places`: of the pairs
+  std::size_t pair = 0;
+  for (std::uint32_t row = 0; row < outer.rows; ++row) {
+    const bool is_matched = pair < outer_of_pairs.size() && outer_of_pairs[pair] == row;
+    for (; pair < outer_of_pairs.size() && outer_of_pairs[pair] == row; ++pair) {
+      places.push_back(static_cast<std::uint32_t>(outer_rows.size()));
+      outer_rows.push_back(row);
     }
-    // Views point into the memory of both sources.
-    column->keep_alive(pairs.columns[c]);
-    if (left) column->keep_alive(outer.columns[c]);
-    result.columns.push_back(std::move(column));
+    if (!is_matched) outer_rows.push_back(row);
   }
-  const auto repeated = std::ranges::count_if(outer_of_pairs, [previous = std::optional<std::uint32_t>()](std::uint32_t row) mutable {
-    return std::exchange(previous, row) == row;
-  });
-  result.rows = outer.rows + static_cast<std::size_t>(repeated);
+  sql::Batch result = outer.gather(outer_rows);
+  for (const sql::ColumnPtr& column : inner.columns) {
+    const sql::Piece piece{places, column};
+    result.columns.push_back(sql::assemble(column->type(), outer_rows.size(), {&piece, 1}));
+  }
   return result;
 }
 
@@ -78,7 +70,7 @@ sql::Batch pair_up(planner::JoinKind kind, const sql::ExpressionPtr& residual, c
   }
   std::vector<std::uint32_t> outer_of_pairs;
   for (const std::uint32_t pair : kept) outer_of_pairs.push_back(outer_rows[pair]);
-  return with_unmatched(outer, pairs.gather(kept), outer_of_pairs);
+  return with_unmatched(outer, outer_of_pairs, right.gather(kept));
 }
 
 }  // namespace redquel::executor

@@ -39,6 +39,23 @@ void keep_between(const std::vector<std::uint8_t>& bytes, std::uint64_t lower, s
   rows.resize(kept);
 }
 
+/// Returns the codes that rows have: a function never sees a value that no row has.
+std::vector<std::uint32_t> used_codes(const PackedColumn& column, const PackedDictionary& dictionary,
+                                      const RowNumbers& rows) {
+  std::vector<std::uint8_t> is_used(dictionary.ends.size());
+  if (rows.size() == column.size()) {
+    std::ranges::fill(is_used, 1);
+    is_used.back() = column.has_nulls() ? 1 : 0;
+  } else {
+    for (const std::uint32_t row : rows) is_used[dictionary.code(row)] = 1;
+  }
+  std::vector<std::uint32_t> codes;
+  for (std::uint32_t code = 0; code < is_used.size(); ++code) {
+    if (is_used[code] != 0) codes.push_back(code);
+  }
+  return codes;
+}
+
 /// Returns for each row whether its text contains the literal.
 std::vector<std::uint8_t> rows_containing(const PackedTexts& texts, std::string_view literal) {
   std::vector<std::uint8_t> found(texts.ends.size());
@@ -225,19 +242,18 @@ bool MemoryFilter::filter_texts(const TextCondition& text, const ChunkPtr& chunk
   if (!text.literal.empty() && std::holds_alternative<PackedColumn::Texts>(column.values())) return filter_pattern(text, chunk, rows);
   const auto* dictionary = std::get_if<PackedColumn::Dictionary>(&column.values());
   if (dictionary == nullptr || dictionary->ends.size() > rows.size()) return false;
-  auto texts = std::make_shared<sql::Column>(column.dictionary_texts());
+  const std::vector<std::uint32_t> codes = used_codes(column, *dictionary, rows);
   sql::Batch batch;
-  batch.rows = texts->size();
+  batch.rows = codes.size();
   batch.columns.resize(read_.numbers.size());
-  batch.columns[text.position] = std::move(texts);
-  std::vector<std::uint8_t> holds(batch.rows);  // by code; the last one: NULL
+  batch.columns[text.position] = std::make_shared<const sql::Column>(column.dictionary_values(codes));
+  std::vector<std::uint8_t> holds(dictionary->ends.size());
   try {
-    for (const std::uint32_t code : sql::select_rows(*text.condition, batch, evaluation_)) holds[code] = 1;
-  } catch (const sql::SqlError&) {  // perhaps of a text that no row has any more
+    for (const std::uint32_t place : sql::select_rows(*text.condition, batch, evaluation_)) holds[codes[place]] = 1;
+  } catch (const sql::SqlError&) {  // reported where a row that satisfies the rest of the condition has the value
     return false;
   }
-  const bool holds_null = holds.back() != 0;
-  std::erase_if(rows, [&](std::uint32_t row) { return column.is_null(row) ? !holds_null : holds[dictionary->code(row)] == 0; });
+  std::erase_if(rows, [&](std::uint32_t row) { return holds[dictionary->code(row)] == 0; });
   return true;
 }
 

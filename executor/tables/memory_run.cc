@@ -1,12 +1,12 @@
 #include "executor/tables/memory_run.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "executor/context/setting.h"
 #include "executor/tables/mapped_access.h"
 #include "executor/tables/memory_fill.h"
 #include "executor/tables/memory_filter.h"
+#include "planner/tree/plan_walk.h"
 
 namespace redquel::executor {
 
@@ -21,15 +21,6 @@ bool has_columns(const TableVersion& version, const std::vector<std::int16_t>& n
   return slice == version.slices.end() || std::ranges::all_of(numbers, [&](std::int16_t number) { return slice->chunk->columns.contains(number); });
 }
 
-/// Returns the inputs of a node, also those that it may not choose.
-std::vector<planner::PhysicalPlan> inputs_with_choices(const planner::PhysicalNode& plan) {
-  std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
-  std::ranges::copy(planner::forms_of(plan), std::back_inserter(inputs));
-  const auto* values = std::get_if<planner::IndexValues>(&plan.node);
-  if (values != nullptr && values->fallback) inputs.push_back(values->fallback);
-  return inputs;
-}
-
 }  // namespace
 
 const planner::MemoryScan* memory_scan_of(const planner::PhysicalNode& plan) {
@@ -37,22 +28,26 @@ const planner::MemoryScan* memory_scan_of(const planner::PhysicalNode& plan) {
 }
 
 bool scans_memory(const planner::PhysicalNode& plan) {
-  if (std::holds_alternative<planner::MemoryScan>(plan.node)) return true;
-  return std::ranges::any_of(inputs_with_choices(plan), [](const planner::PhysicalPlan& input) { return scans_memory(*input); });
+  return !planner::all_nodes(
+      plan, [](const planner::PhysicalNode& node) { return !std::holds_alternative<planner::MemoryScan>(node.node); });
 }
 
 void MemoryRun::note_scans(const planner::PhysicalNode& plan) {
-  if (const auto* scan = std::get_if<planner::MemoryScan>(&plan.node)) {
-    Read& read = reads_[scan->read.table->oid];
-    read.table = scan->read.table;
-    if (!scan->is_part) read.is_part = false;
-    else read.parts.push_back(scan);
-    for (const std::int16_t number : scan->read.numbers) {
-      const auto place = std::ranges::lower_bound(read.numbers, number);
-      if (place == read.numbers.end() || *place != number) read.numbers.insert(place, number);
-    }
+  planner::all_nodes(plan, [this](const planner::PhysicalNode& node) {
+    if (const auto* scan = std::get_if<planner::MemoryScan>(&node.node)) note_scan(*scan);
+    return true;
+  });
+}
+
+void MemoryRun::note_scan(const planner::MemoryScan& scan) {
+  Read& read = reads_[scan.read.table->oid];
+  read.table = scan.read.table;
+  if (!scan.is_part) read.is_part = false;
+  else read.parts.push_back(&scan);
+  for (const std::int16_t number : scan.read.numbers) {
+    const auto place = std::ranges::lower_bound(read.numbers, number);
+    if (place == read.numbers.end() || *place != number) read.numbers.insert(place, number);
   }
-  for (const planner::PhysicalPlan& input : inputs_with_choices(plan)) note_scans(*input);
 }
 
 asio::awaitable<const MemoryRun::Table*> MemoryRun::state_of(sql::Oid table, ExecutionContext& context) {

@@ -55,6 +55,7 @@ class MemoryRun {
     std::vector<const planner::MemoryScan*> parts;  // of the plan: those that read only some rows
   };
 
+  void note_scan(const planner::MemoryScan& scan);
   asio::awaitable<void> prepare(ExecutionContext& context);
   /// Returns why this statement must not read a copy of the foreign table; empty: it may.
   asio::awaitable<std::string> foreign_refusal(const Read& read, ExecutionContext& context) const;

@@ -1,9 +1,12 @@
 #include "executor/transaction/advisory_locks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/runtime/lease_keeper.h"
 #include "executor/scripts/scripts.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
-
-#include <utility>
 
 namespace redquel::executor {
 
@@ -24,9 +27,13 @@ int AdvisoryLocks::Counts::mode() const {
   return session[1] + transaction[1] > 0 ? 1 : 0;
 }
 
-asio::awaitable<void> AdvisoryLocks::set_mode(RedisClient& redis, const std::string& field, int mode) {
+bool AdvisoryLocks::any_of_transaction() const {
+  return std::ranges::any_of(held_, [](const auto& lock) { return lock.second.transaction[0] + lock.second.transaction[1] > 0; });
+}
+
+asio::awaitable<bool> AdvisoryLocks::set_mode(RedisClient& redis, const std::string& field, int mode) {
   std::string copy = field, token = token_;
-  co_await run_advisory(redis, std::move(copy), std::move(token), mode, false);
+  co_return co_await run_advisory(redis, std::move(copy), std::move(token), mode, false) != "lost";
 }
 
 asio::awaitable<bool> AdvisoryLocks::take(RedisClient& redis, Lock lock, std::optional<LockWaitLimits> limits, std::minstd_rand& random) {
@@ -44,7 +51,10 @@ asio::awaitable<bool> AdvisoryLocks::take(RedisClient& redis, Lock lock, std::op
         throw;
       }
       if (holder.empty()) break;
-      if (!limits) co_return false;
+      if (!limits) {
+        end_leases_of_the_dead();
+        co_return false;
+      }
       LockConflict conflict{holder, sql::home_key(sql::kAdvisoryKey), field};
       std::string waiter = token_;
       co_await wait_for_lock(redis, std::move(conflict), std::move(waiter), *limits, random);
@@ -66,12 +76,12 @@ asio::awaitable<bool> AdvisoryLocks::unlock(RedisClient& redis, Lock lock) {
   const std::string field = field_of(lock);
   const auto found = held_.find(field);
   if (found == held_.end() || found->second.session[lock.shared ? 1 : 0] == 0) co_return false;
-  const int before = found->second.mode();
   --found->second.session[lock.shared ? 1 : 0];
   const int mode = found->second.mode();
   if (mode == 0) held_.erase(found);
-  if (mode != before) co_await set_mode(redis, field, mode);
-  co_return true;
+  const bool was_held = co_await set_mode(redis, field, mode);
+  if (!was_held) held_.erase(field);
+  co_return was_held;
 }
 
 asio::awaitable<void> AdvisoryLocks::drop(RedisClient& redis, bool session) {

@@ -28,7 +28,10 @@ class AdvisoryLocks {
   /// Takes the lock, once more if the session has it. Without `limits` it does not wait: returns false if another owner's lock conflicts.
   /// Throws like wait_for_lock().
   asio::awaitable<bool> take(RedisClient& redis, Lock lock, std::optional<LockWaitLimits> limits, std::minstd_rand& random);
-  /// Gives a session-level lock back as often as it is called; false: the session does not have it.
+  /// Returns true if the session has taken locks, as far as it knows. `transaction`: transaction-level ones.
+  bool any() const { return !held_.empty(); }
+  bool any_of_transaction() const;
+  /// Gives a session-level lock back as often as it is called; false: the session does not have it, or has lost it with a lease.
   asio::awaitable<bool> unlock(RedisClient& redis, Lock lock);
   /// Gives back what a call of `take` without a reply may have taken.
   asio::awaitable<void> settle(RedisClient& redis);
@@ -43,7 +46,8 @@ class AdvisoryLocks {
     std::size_t session[2] = {}, transaction[2] = {};  // exclusive, shared
     int mode() const;                                  // in Redis; 0: not held
   };
-  asio::awaitable<void> set_mode(RedisClient& redis, const std::string& field, int mode);
+  /// Returns false if the lock was to be weakened or given back, and is gone.
+  asio::awaitable<bool> set_mode(RedisClient& redis, const std::string& field, int mode);
   asio::awaitable<void> drop(RedisClient& redis, bool session);
 
   std::string token_;

@@ -76,8 +76,8 @@ namespace {
 /// Sends the transaction's rows chunk by chunk. The first one verifies reads, and the tables become exclusive before it verifies locks.
 class ChunkedCommit {
  public:
-  ChunkedCommit(asio::any_io_executor executor, RedisClient& redis, WriteOptions options, std::size_t script_rows)
-      : journal_(std::move(executor), redis), redis_(redis), options_(std::move(options)), script_rows_(script_rows), unit_(options_) {}
+  ChunkedCommit(asio::any_io_executor executor, RedisClient& redis, int database, WriteOptions options, std::size_t script_rows)
+      : journal_(std::move(executor), redis, database), redis_(redis), options_(std::move(options)), script_rows_(script_rows), unit_(options_) {}
 
   asio::awaitable<void> run(Transaction& transaction, LockDeadline deadline) {
     std::vector<JournaledUnit::TablePtr> tables;
@@ -169,9 +169,9 @@ bool may_exchange_expiring(const Transaction& transaction) {
 
 }  // namespace
 
-asio::awaitable<void> commit_in_chunks(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
+asio::awaitable<void> commit_in_chunks(RedisClient& redis, int database, Transaction& transaction, WriteOptions options, std::size_t script_rows,
                                        LockDeadline deadline) {
-  ChunkedCommit commit(co_await asio::this_coro::executor, redis, std::move(options), script_rows);
+  ChunkedCommit commit(co_await asio::this_coro::executor, redis, database, std::move(options), script_rows);
   std::exception_ptr failure;
   bool exchanges = false, is_lost = false;
   try {

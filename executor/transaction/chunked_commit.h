@@ -27,8 +27,8 @@ inline constexpr Phase kPhases[] = {Phase::kDelete, Phase::kUpdate, Phase::kInse
 /// Adds what of the row's change belongs to the phase; false: nothing. Rows that may exchange unique values go and come again.
 bool add_in_phase(WriteUnit& unit, Phase phase, const WriteUnit::TablePtr& table, const BufferedRow& row);
 
-/// Commits more rows than one script writes as a journaled unit. Throws what `commit_changes` does.
-asio::awaitable<void> commit_in_chunks(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
+/// Commits more rows than one script writes as a journaled unit. `database`: the logical one. Throws what `commit_changes` does.
+asio::awaitable<void> commit_in_chunks(RedisClient& redis, int database, Transaction& transaction, WriteOptions options, std::size_t script_rows,
                                        LockDeadline deadline);
 
 /// Returns 08007 of a commit whose connection was lost.

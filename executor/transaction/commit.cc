@@ -204,11 +204,13 @@ asio::awaitable<BucketRowsOutcome> check_deferrable_keys(RedisClient& redis, Tra
   const bool any_may_wait = std::ranges::any_of(transaction.buffer().all_changes(), [&](const TableChangesPtr& changes) {
     const sql::CatalogSnapshot& catalog = *options.foreign_keys->catalog();
     if (changes->table->is_mapped() || !changes->table->has_foreign_keys()) return false;
-    return std::ranges::any_of(foreign_keys_of(catalog, changes->table), may_wait) || std::ranges::any_of(foreign_keys_to(catalog, changes->table), may_wait);
+    return std::ranges::any_of(foreign_keys_of(catalog, changes->table, options.settings), may_wait) ||
+           std::ranges::any_of(foreign_keys_to(catalog, changes->table, options.settings), may_wait);
   });
   if (!any_may_wait) co_return BucketRowsOutcome{};
   const auto was_checked = [](const sql::ForeignKeyDef& key) { return !key.deferrable; };
-  const auto checks = std::make_shared<ForeignKeyChecks>(options.foreign_keys->catalog(), was_checked);
+  const auto checks =
+      std::make_shared<ForeignKeyChecks>(options.foreign_keys->catalog(), options.settings, was_checked);
   checks->set_scope(ForeignKeyScope::kOverBuckets);
   std::size_t number = 0;
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
@@ -472,7 +474,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
       if (checked.status != WriteStatus::kApplied) throw serialization_failure("update");
     }
     trace = {CommitTrace::Kind::kNone};
-    co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows, deadline);
+    co_await commit_in_chunks(redis, database, transaction, std::move(chunk_options), script_rows, deadline);
     co_return;
   }
   WriteStatus status = WriteStatus::kApplied;

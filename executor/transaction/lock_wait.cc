@@ -18,6 +18,7 @@
 #include "executor/runtime/background_pause.h"
 #include "executor/runtime/failure.h"
 #include "executor/runtime/known_types_executor.h"
+#include "executor/runtime/lease_keeper.h"
 #include "executor/runtime/random_version.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/bucket_answers.h"
@@ -65,8 +66,8 @@ asio::awaitable<void> forget_wait(RedisClient& redis, const std::string& token) 
 }  // namespace
 
 struct LockLease::State {
-  State(RedisClient& client, std::size_t lease, LockSweep::Tables tables)
-      : redis(client), lease_milliseconds(lease), renewal(lease / 3), locked_tables(tables), sweeper(client, std::move(tables)) {}
+  State(RedisClient& client, int of, std::size_t lease, LockSweep::Tables tables)
+      : redis(client), database(of), length(lease), locked_tables(tables), sweeper(client, std::move(tables)) {}
 
   /// Returns the tags of the buckets in which there may be locks: all that tables may lie in, because a transaction may lock rows of a table that
   /// it has made itself.
@@ -79,35 +80,69 @@ struct LockLease::State {
 
   /// Returns true if the lease is there for long enough, in all buckets.
   bool is_held() const {
-    return Clock::now() - renewed < renewal && silence == silent_bucket_changes();
+    if (silence != silent_bucket_changes() || is_lost()) return false;
+    const Clock::time_point oldest = Clock::now() - length / 3;
+    const auto is_fresh = [&](const auto& lease) { return lease.second->renewed() > oldest; };
+    return renewed > oldest || (!kept.empty() && std::ranges::all_of(kept, is_fresh));
   }
 
-  /// Longer, if it is there: a lease that has lapsed is never taken up again, others have had the locks since.
+  bool is_lost() const {
+    return std::ranges::any_of(kept, [](const auto& lease) { return lease.second->is_lost(); });
+  }
+
+  using Tags = std::set<std::string, std::less<>>;
+
+  void append_renewal(CommandBatch& batch, const std::string& tag) const {
+    const std::vector<std::string> keys{process_key(process, tag)}, arguments{std::to_string(length.count()), leased.contains(tag) ? "" : "new"};
+    kRenewLeaseScript.append_call(batch, keys, arguments);
+  }
+
+  static bool is_set(const Replies& replies) {
+    for (std::size_t index = 0; index < replies.size(); ++index) {
+      if (replies.integer(index) != 1) return false;
+    }
+    return true;
+  }
+
+  /// Takes the lease, or renews it here if the keeper is late. A lease that has lapsed is never taken up again: others have had the locks since.
   asio::awaitable<void> renew() {
     const Clock::time_point now = Clock::now();
     const bool is_new = !is_taken;
     const std::string name = process;
-    const std::set<std::string, std::less<>> wanted = tags();
+    const Tags wanted = tags();
     const std::uint64_t known_silence = silent_bucket_changes();
     CommandBatch batch;
-    for (const std::string& tag : wanted) {
-      const std::vector<std::string> keys{process_key(process, tag)}, arguments{std::to_string(lease_milliseconds), leased.contains(tag) ? "" : "new"};
-      kRenewLeaseScript.append_call(batch, keys, arguments);
-    }
+    for (const std::string& tag : wanted) append_renewal(batch, tag);
     std::vector<const Script*> scripts{&kRenewLeaseScript};
     const RepliesPtr replies = co_await run_scripts(redis, std::move(scripts), std::move(batch));
     replies->or_throw();
     if (process != name) co_return;  // forgotten meanwhile
-    bool is_set = true;
-    for (std::size_t index = 0; index < replies->size(); ++index) is_set = is_set && replies->integer(index) == 1;
-    if (is_set) {
+    if (is_set(*replies)) {
       is_taken = true;
       renewed = now;
       silence = known_silence;
       leased.insert(wanted.begin(), wanted.end());
+      keep_in(wanted);
     } else if (!is_new || !is_taken) {  // or an attempt to take it whose reply did not come
       forget();
     }
+  }
+
+  /// Lets the keeper renew the lease in these buckets, in each by itself: a bucket without an answer delays no other.
+  void keep_in(const Tags& wanted) {
+    if (lease_keeper() == nullptr) return;
+    std::erase_if(kept, [&](const auto& lease) { return !wanted.contains(lease.first); });
+    for (const std::string& tag : wanted) {
+      if (kept.contains(tag)) continue;
+      LeaseTerms terms{.database = database, .length = length, .key = process_key(process, tag), .scripts = {&kRenewLeaseScript}, .is_renewed = is_set};
+      append_renewal(terms.renewal, tag);
+      kept.emplace(tag, lease_keeper()->keep(std::move(terms)));
+    }
+    set_needed();
+  }
+
+  void set_needed() {
+    for (const auto& [tag, lease] : kept) lease->set_needed(!tokens.empty());
   }
 
   asio::awaitable<void> sweep() {
@@ -120,11 +155,12 @@ struct LockLease::State {
     is_taken = false;
     renewed = {};
     leased.clear();
+    kept.clear();
   }
 
   RedisClient& redis;
-  std::size_t lease_milliseconds;
-  milliseconds renewal;
+  int database;
+  milliseconds length;
   LockSweep::Tables locked_tables;
   bool is_taken = false;
   std::set<std::string, std::less<>> leased;  // tags of the buckets that have the lease
@@ -132,19 +168,21 @@ struct LockLease::State {
   std::int64_t next_number = 1;
   std::map<std::int64_t, bool> tokens;  // by number, not yet given back: whether a call has failed
   LockSweep sweeper;
-  Clock::time_point renewed{};
+  Clock::time_point renewed{};          // by this thread
   std::uint64_t silence = 0;            // silent_bucket_changes() of that renewal
-  bool is_kept = false;                 // `keep` runs
-  BackgroundPause pause;                // between renewals
+  std::map<std::string, std::unique_ptr<KeptLease>, std::less<>> kept;  // by tag; empty: not taken, or this thread has no keeper
+  bool is_swept = false;                // `sweep_on` runs
+  BackgroundPause pause;                // between two sweeps
 };
 
-LockLease::LockLease(RedisClient& redis, std::size_t lease, LockSweep::Tables tables)
-    : state_(std::make_shared<State>(redis, lease, std::move(tables))) {}
+LockLease::LockLease(RedisClient& redis, int database, std::size_t lease, LockSweep::Tables tables)
+    : state_(std::make_shared<State>(redis, database, lease, std::move(tables))) {}
 
 LockLease::~LockLease() {
   state_->tokens.clear();
   state_->locked_tables = nullptr;
   state_->sweeper.stop();
+  state_->kept.clear();
   state_->pause.end();
 }
 
@@ -154,19 +192,20 @@ asio::awaitable<void> LockLease::hold() {
   for (int attempt = 0; attempt < 3 && !state->is_held(); ++attempt) co_await state->renew();
 }
 
-bool LockLease::covers(std::string_view token) const { return token.starts_with(state_->process); }
+bool LockLease::covers(std::string_view token) const {
+  return token.starts_with(state_->process) && !state_->is_lost();
+}
 
-asio::awaitable<void> LockLease::keep(std::shared_ptr<State> state) {
+asio::awaitable<void> LockLease::sweep_on(std::shared_ptr<State> state) {
   while (!state->tokens.empty()) {
-    co_await state->pause.wait(state->renewal);
+    co_await state->pause.wait(state->length / 3);
     if (state->tokens.empty()) break;
     try {
-      co_await state->renew();
       co_await state->sweep();
-    } catch (const std::exception&) {  // the next renewal may come in time; otherwise the commits notice
+    } catch (const std::exception&) {  // the next one sees to it
     }
   }
-  state->is_kept = false;
+  state->is_swept = false;
 }
 
 LockOwner owner_of(std::string_view token) {
@@ -190,13 +229,16 @@ asio::awaitable<std::string> LockLease::take_token(std::int32_t pid) {
   const asio::any_io_executor executor = without_known_types(co_await asio::this_coro::executor);
   std::string token = fmt::format("{}.{}.{}", state_->process, state_->next_number, pid);
   state_->tokens.emplace(state_->next_number++, false);
-  if (!std::exchange(state_->is_kept, true)) asio::co_spawn(executor, keep(state_), asio::detached);
+  state_->set_needed();
+  if (!std::exchange(state_->is_swept, true)) asio::co_spawn(executor, sweep_on(state_), asio::detached);
   co_return token;
 }
 
 void LockLease::give_back(const std::string& token) {
   state_->tokens.erase(owner_of(token).number);
-  if (state_->tokens.empty()) state_->pause.end();
+  if (!state_->tokens.empty()) return;
+  state_->set_needed();
+  state_->pause.end();
 }
 
 void LockLease::suspect(const std::string& token) {
@@ -223,7 +265,7 @@ const std::string& LockLease::process() const { return state_->process; }
 bool LockLease::is_taken() const { return state_->is_taken; }
 
 void LockLease::renounce(std::string_view token) {
-  if (covers(token)) state_->forget();
+  if (token.starts_with(state_->process)) state_->forget();
 }
 
 sql::SqlError lapsed_lock() {
@@ -309,6 +351,7 @@ asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict,
     }
     constexpr std::string_view kDeadlock = "deadlock ";
     if (answer.starts_with(kDeadlock)) throw deadlock(token, std::string_view(answer).substr(kDeadlock.size()));
+    end_leases_of_the_dead();
     if (looks_for_circle && !is_noted && note != nullptr) {
       note(limits.process_id, waited(), false);
       is_noted = true;

@@ -17,12 +17,13 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// This process's (one engine's) right to hold locks: a key in Redis that is renewed while there are transactions with locks. A process
-/// that stands still for longer than the lease loses its locks; its transactions notice when they commit.
+/// This process's (one engine's) right to hold locks: a key in Redis that its LeaseKeeper renews while there are transactions with locks. A
+/// process that stands still for longer than the lease loses its locks; its transactions notice when they commit.
 class LockLease {
  public:
-  /// `milliseconds`: how long the process may stand still. Each renewal looks in the locks of `tables` for some whose transaction has ended.
-  LockLease(RedisClient& redis, std::size_t milliseconds, LockSweep::Tables tables = {});
+  /// `database`: the logical one. `milliseconds`: how long the process may stand still. Three times in this time the lease looks in the locks of
+  /// `tables` for some whose transaction has ended.
+  LockLease(RedisClient& redis, int database, std::size_t milliseconds, LockSweep::Tables tables = {});
   ~LockLease();
 
   /// Gives a token to a transaction or session that is about to lock. The lease is renewed until all tokens have been given back.
@@ -42,12 +43,12 @@ class LockLease {
   void renounce(std::string_view token);
   /// The lease is there. After a standstill that was too long it is another one, and tokens of before hold nothing any more.
   asio::awaitable<void> hold();
-  /// Returns true if the token belongs to the current lease.
+  /// Returns true if the token belongs to the current lease. Does not ask Redis.
   bool covers(std::string_view token) const;
 
  private:
   struct State;
-  static asio::awaitable<void> keep(std::shared_ptr<State> state);
+  static asio::awaitable<void> sweep_on(std::shared_ptr<State> state);
 
   std::shared_ptr<State> state_;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "executor/redis/redis_error.h"
+#include "executor/runtime/lease_keeper.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/mapped_unit.h"
 #include "executor/transaction/lock_wait.h"
@@ -146,6 +147,7 @@ asio::awaitable<RowLockRequest::Answer> RowLockRequest::execute_in_bucket(RedisC
   Answer answer{text(1), {}, {}, replies};
   if (text(0) == "locked") answer.conflict = LockConflict{text(2), text(3), text(4)};
   if (text(0) == "refused" && reply.size() > 2) answer.not_waited_for = static_cast<std::size_t>(reply[2].integer);
+  if (answer.not_waited_for || answer.states.find('s') != std::string::npos) end_leases_of_the_dead();
   if (held != nullptr) {
     for (std::size_t group = 0; group < answer.states.size(); ++group) {
       if (answer.states[group] != 'l' && answer.states[group] != 'c') continue;

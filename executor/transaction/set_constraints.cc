@@ -67,7 +67,7 @@ asio::awaitable<void> set_constraints(RedisClient& redis, const ast::SetConstrai
     options.settings = session.settings;
     // Those that are not deferred any more.
     const auto still_waits = [&](const sql::ForeignKeyDef& key) { return times.is_deferred(key); };
-    options.foreign_keys = std::make_shared<ForeignKeyChecks>(definitions, still_waits);
+    options.foreign_keys = std::make_shared<ForeignKeyChecks>(definitions, session.settings, still_waits);
     options.defers_unique = [&times](const sql::TableDef& table, std::span<const std::int16_t> columns) { return times.is_deferred(table, columns); };
     co_await check_changes(redis, *transaction, std::move(options));
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "executor/redis/redis_error.h"
+#include "executor/runtime/lease_keeper.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/exclusive_tables.h"
 #include "sql/error.h"
@@ -80,6 +81,7 @@ asio::awaitable<void> take_table_lock(RedisClient& redis, Transaction& transacti
     }
     if (answer.outcome == LockOutcome::kLost) throw lapsed_lock();
     if (answer.outcome != LockOutcome::kLocked && answer.outcome != LockOutcome::kExclusive) break;
+    if (no_wait) end_leases_of_the_dead();
     if (no_wait) throw sql::SqlError(sqlstate::kLockNotAvailable, fmt::format("could not obtain lock on relation \"{}\"", table.name));
     if (answer.outcome == LockOutcome::kExclusive) {
       std::vector<PlacedTable> waited_for{table};

@@ -31,12 +31,12 @@ bool is_action(Action action) { return action != Action::kNoAction && action != 
 
 bool ReferentialActions::concern(const sql::CatalogSnapshot& catalog, const TablePtr& table) {
   if (table->referencing.empty()) return false;
-  return std::ranges::any_of(foreign_keys_to(catalog, table), [](const ForeignKeyPtr& key) { return key->acts(); });
+  return std::ranges::any_of(foreign_keys_to(catalog, table, {}), [](const ForeignKeyPtr& key) { return key->acts(); });
 }
 
 const std::vector<ForeignKeyPtr>& ReferentialActions::keys_to(const TablePtr& table) {
   const auto [found, is_new] = keys_.try_emplace(table->oid);
-  if (is_new) found->second = foreign_keys_to(*context_.catalog(), table);
+  if (is_new) found->second = foreign_keys_to(*context_.catalog(), table, *context_.evaluation().settings);
   return found->second;
 }
 
@@ -124,7 +124,7 @@ bool ReferentialActions::only_gives_up(const TablePtr& table, const Row& before,
     return set && set != key->own_set(before);
   };
   const auto [keys, is_new] = own_keys_.try_emplace(table->oid);
-  if (is_new) keys->second = foreign_keys_of(*context_.catalog(), table);
+  if (is_new) keys->second = foreign_keys_of(*context_.catalog(), table, *context_.evaluation().settings);
   // A NULL may be a unique value, and a generated or computed one anything.
   return table->computed.empty() && std::ranges::none_of(table->indexes, &sql::IndexDef::nulls_not_distinct) &&
          std::ranges::all_of(table->columns, [](const sql::ColumnDef& column) { return column.generated_sql.empty(); }) &&
@@ -264,7 +264,7 @@ void ReferentialActions::note_put_rows() {
   put_.emplace();
   for (const auto& [oid, of] : changed_) {
     if (!of.has_updates) continue;
-    for (const ForeignKeyPtr& key : foreign_keys_of(*context_.catalog(), of.table)) {
+    for (const ForeignKeyPtr& key : foreign_keys_of(*context_.catalog(), of.table, *context_.evaluation().settings)) {
       if (!key->acts()) continue;
       for (ChangeLog::Position position = 0; position < of.by_statement; ++position) {
         const ChangeLog::VersionPtr version = of.log->at(position);
@@ -325,10 +325,9 @@ ReferentialActions::Row ReferentialActions::acted_on(const ForeignKey& key, cons
   const Action action = event.after ? definition.on_update : definition.on_delete;
   Row after = row;
   if (action == Action::kCascade) {
-    const auto values = key.values_for_references(*event.after);
-    for (std::size_t index = 0; index < definition.columns.size(); ++index) {
-      after[table.position(definition.columns[index])] = values ? (*values)[index] : sql::Datum();
-    }
+    const std::vector<sql::Datum> values = key.cascaded_values(*event.after);
+    for (std::size_t index = 0; index < definition.columns.size(); ++index)
+      after[table.position(definition.columns[index])] = values[index];
     return after;
   }
   const bool is_chosen = !event.after && !definition.set_columns.empty();

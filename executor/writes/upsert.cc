@@ -104,6 +104,7 @@ class UpsertOperator final : public WriteOperator {
       if (!source.columns[presence_]->is_null(i)) met.push_back(i);
     }
     sql::Batch batch = source.gather(met);
+    check_existing(table, update_.policy_checks, batch);
     if (update_.condition) {
       const std::vector<std::uint32_t> passing = sql::select_rows(*update_.condition, batch, context_.evaluation());
       if (context_.transaction() && passing.size() < batch.rows && !table.is_mapped()) co_await lock_refused(batch, passing);
@@ -112,7 +113,6 @@ class UpsertOperator final : public WriteOperator {
       met = std::move(kept);
       batch = source.gather(met);
     }
-    check_existing(table, update_.policy_checks, batch);
     sql::Batch updated{.rows = batch.rows, .columns = {}};
     for (std::size_t i = 0; i < table.columns.size(); ++i) updated.columns.push_back(old_column(batch, update_.old_row[i], table.columns[i].type));
     for (const planner::Assignment& assignment : update_.assignments) {

@@ -1,5 +1,7 @@
 // Computed columns, constraints and policies of the rows that a statement writes, and its RETURNING.
 
+#include <numeric>
+
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_error.h"
 #include "executor/writes/write_operator.h"
@@ -16,19 +18,21 @@ void WriteOperator::compute_generated(const sql::TableDef& table, const std::vec
 
 namespace {
 
-/// The checks of policies on some rows, evaluated.
+bool holds(const sql::Column& result, std::size_t row) { return !result.is_null(row) && result.get<bool>(row); }
+
+/// The checks of policies on new rows, evaluated.
 class PolicyResults {
  public:
-  PolicyResults(const std::vector<planner::PolicyCheck>& checks, bool of_new_rows, const sql::Batch& batch, const sql::EvaluationContext& context) {
+  PolicyResults(const std::vector<planner::PolicyCheck>& checks, const sql::Batch& batch, const sql::EvaluationContext& context) {
     for (const planner::PolicyCheck& check : checks) {
-      if ((check.row == planner::PolicyCheck::Row::kNew) != of_new_rows) continue;
+      if (check.row != planner::PolicyCheck::Row::kNew) continue;
       results_.emplace_back(&check, sql::evaluate(*check.condition, batch, context));
     }
   }
 
   void require(const sql::TableDef& table, std::size_t row) const {
     for (const auto& [check, result] : results_) {
-      if (result->is_null(row) || !result->get<bool>(row)) throw policy_violation(table, *check);
+      if (!holds(*result, row)) throw policy_violation(table, *check);
     }
   }
 
@@ -46,15 +50,26 @@ sql::Batch with_source(const sql::Batch& rows, std::size_t width, const sql::Bat
 }  // namespace
 
 void WriteOperator::check_existing(const sql::TableDef& table, const std::vector<planner::PolicyCheck>& policies, const sql::Batch& source) {
-  if (policies.empty()) return;
-  const PolicyResults results(policies, false, source, context_.evaluation());
-  for (std::size_t row = 0; row < source.rows; ++row) results.require(table, row);
+  // Each check is evaluated only over rows that pass the checks before it.
+  std::vector<std::uint32_t> rows(source.rows);
+  std::iota(rows.begin(), rows.end(), 0);
+  const planner::PolicyCheck* failed = nullptr;
+  for (const planner::PolicyCheck& check : policies) {
+    if (check.row == planner::PolicyCheck::Row::kNew || rows.empty()) continue;
+    const sql::ColumnPtr result = sql::evaluate(*check.condition, source.gather(rows), context_.evaluation());
+    std::size_t passing = 0;
+    while (passing < rows.size() && holds(*result, passing)) ++passing;
+    if (passing == rows.size()) continue;
+    rows.resize(passing);
+    failed = &check;
+  }
+  if (failed != nullptr) throw policy_violation(table, *failed);
 }
 
 void WriteOperator::check_rows(const sql::TableDef& table, const std::vector<planner::BoundCheck>& checks, const sql::Batch& batch,
                                const std::vector<std::vector<sql::Datum>>& rows, const std::vector<planner::PolicyCheck>& policies,
                                const sql::Batch& source) {
-  const PolicyResults allowed(policies, true, policies.empty() ? sql::Batch{} : with_source(batch, table.columns.size(), source), context_.evaluation());
+  const PolicyResults allowed(policies, policies.empty() ? sql::Batch{} : with_source(batch, table.columns.size(), source), context_.evaluation());
   const sql::SessionSettings& settings = *context_.evaluation().settings;
   std::vector<sql::ColumnPtr> results;
   for (const planner::BoundCheck& check : checks) results.push_back(sql::evaluate(*check.condition, batch, context_.evaluation()));
@@ -65,9 +80,9 @@ void WriteOperator::check_rows(const sql::TableDef& table, const std::vector<pla
       for (std::size_t number = 0; number < checks.size(); ++number) {
         const sql::Column& result = *results[number];
         const planner::BoundCheck& check = checks[number];
-        const bool holds = !result.is_null(i) && result.get<bool>(i);
-        if (!check.view.empty() && !holds) throw check_option_violation(table, check.view, rows[i], settings);
-        if (check.view.empty() && !result.is_null(i) && !holds) throw check_violation(table, check.name, rows[i], settings);
+        const bool is_true = holds(result, i);
+        if (!check.view.empty() && !is_true) throw check_option_violation(table, check.view, rows[i], settings);
+        if (check.view.empty() && !result.is_null(i) && !is_true) throw check_violation(table, check.name, rows[i], settings);
       }
     } catch (const sql::SqlError& error) {
       throw RowError(error, checked_rows_);

@@ -44,7 +44,7 @@ std::shared_ptr<ForeignKeyChecks> foreign_key_checks(const ExecutionContext& con
   const std::shared_ptr<Transaction>& transaction = context.transaction();
   ForeignKeyChecks::IsDeferred is_deferred;
   if (transaction) is_deferred = [transaction](const sql::ForeignKeyDef& key) { return transaction->constraint_times().is_deferred(key); };
-  return std::make_shared<ForeignKeyChecks>(context.catalog(), std::move(is_deferred));
+  return std::make_shared<ForeignKeyChecks>(context.catalog(), *context.evaluation().settings, std::move(is_deferred));
 }
 
 WriteOptions write_options(ExecutionContext& context, const sql::TableDef& table, const planner::PhysicalPlan& source) {
@@ -220,7 +220,7 @@ asio::awaitable<void> WriteOperator::put_aside() {
 
 asio::awaitable<void> WriteOperator::begin_journal() {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  journaled_ = std::make_unique<JournaledUnit>(executor, context_.redis());
+  journaled_ = std::make_unique<JournaledUnit>(executor, context_.redis(), context_.database);
   std::vector<std::shared_ptr<const sql::TableDef>> tables{table_};
   if (actions_) {
     for (const TableChangesPtr& changes : actions_->changes()) {

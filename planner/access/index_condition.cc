@@ -120,9 +120,10 @@ class Analyser {
         return c.kind == Condition::Kind::kColumn &&
                (c.column.kind == ColumnCondition::Kind::kEqual || c.column.kind == ColumnCondition::Kind::kIn);
       };
-      auto same = std::find_if(merged.begin(), merged.end(), [&](const Condition& other) {
-        return equality(operand) && equality(other) && other.column.column == operand.column.column;
-      });
+      const auto is_same = [&](const Condition& other) {
+        return equality(other) && other.column.column == operand.column.column;
+      };
+      const auto same = equality(operand) ? std::find_if(merged.begin(), merged.end(), is_same) : merged.end();
       if (same == merged.end()) {
         merged.push_back(std::move(operand));
         continue;

@@ -4,6 +4,7 @@
 
 #include "planner/access/ordered_source.h"
 #include "sql/catalog/member_form.h"
+#include "sql/interrupts.h"
 
 namespace redquel::planner {
 
@@ -83,10 +84,11 @@ std::optional<SetExpression> SetAlgebra::true_rows(const Condition& condition, P
   std::vector<SetExpression> operands;
   if (!has(sql::Structure::Kind::kSets, column.column)) {
     for (const sql::ExpressionPtr& value : column.values) {
-      Condition equal = condition;
-      equal.column.kind = ColumnKind::kEqual;
-      equal.column.values = {value};
+      const Condition equal{.kind = Condition::Kind::kColumn,
+                            .operands = {},
+                            .column = {ColumnKind::kEqual, column.column, {value}, {}, column.exact}};
       std::vector<bool> used(1, false);
+      sql::note_analysis();
       auto point = range({equal}, 0, exact, used);
       if (!point) return {};
       operands.push_back(std::move(*point));

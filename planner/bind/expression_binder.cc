@@ -185,8 +185,7 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
       if (const ExpressionPtr row = parameter_row(name)) return with_offset(row, offset);
       throw_missing_relation(state_, level_, name.schema, name.relation, offset);
     }
-    note_whole_row(column, *found->relation);
-    return whole_row(*found->relation, found->null_extended, *found->level, offset);
+    return relation_value(column, *found, offset);
   }
   if (name.relation.empty()) {
     if (const auto found = find_column(level_, name.column, offset)) {
@@ -200,10 +199,8 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
         return with_offset(value, offset);
       }
     }
-    if (const auto row = find_relation(state_, level_, {}, name.column, offset)) {
-      note_whole_row(column, *row->relation);
-      return whole_row(*row->relation, row->null_extended, *row->level, offset);
-    }
+    if (const auto found = find_relation(state_, level_, {}, name.column, offset))
+      return relation_value(column, *found, offset);
   } else {
     const auto found = find_relation(state_, level_, name.schema, name.relation, offset);
     if (!found && state_.function != nullptr && name.schema.empty()) {

@@ -16,6 +16,7 @@ struct ResolvedFunction;
 namespace redquel::planner {
 
 struct ColumnName;
+struct FoundRelation;
 struct SqlFunctionCall;
 
 /// Binds expressions of one query level: names become columns, calls get their overload, types meet. Subqueries and
@@ -111,13 +112,15 @@ class ExpressionBinder {
   CallArguments bind_call_arguments(const parser::ast::FunctionCall&, std::string_view name, std::optional<std::uint32_t> offset);
   /// Returns nullptr if the call has no FILTER.
   sql::ExpressionPtr bind_filter(const parser::ast::FunctionCall&);
+  /// Returns what a relation's name means as a value: a row, or the scalar that a function returns.
+  sql::ExpressionPtr relation_value(const parser::ast::ColumnRef&, const FoundRelation&,
+                                    std::optional<std::uint32_t> offset);
   /// A row of the relation as one value.
   sql::ExpressionPtr whole_row(const Relation&, bool null_extended, QueryLevel& level, std::optional<std::uint32_t> offset);
   /// The value behind the first `count` subscripts and fields.
   sql::ExpressionPtr follow_steps(const parser::ast::Indirection&, std::size_t count, std::optional<std::uint32_t> offset);
   /// t.f where f is a function in LANGUAGE sql over rows of t: f(t); null: it is none.
   sql::ExpressionPtr function_of_row(const parser::ast::ColumnRef&, const Whole&);
-  void note_whole_row(const parser::ast::ColumnRef&, const Relation&);
   sql::ExpressionPtr compare(std::string_view name, const sql::ExpressionPtr& left, const sql::ExpressionPtr& right,
                              std::optional<std::uint32_t> offset);
   /// Element by element, as the SQL standard defines =, <>, <, … of rows.

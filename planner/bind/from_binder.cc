@@ -10,6 +10,7 @@
 #include "planner/bind/column_name.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/locking.h"
+#include "planner/bind/name_lookup.h"
 #include "planner/bind/name_uses.h"
 #include "planner/bind/named_arguments.h"
 #include "planner/bind/plan_nodes.h"
@@ -48,14 +49,12 @@ void set_lateral(Namespace& names, bool lateral_only, bool lateral_ok) {
   }
 }
 
-/// 42712: two items of one name, unless both are tables (of different schemas) under their own names.
+/// 42712: two items of one name, unless both are relations (of different schemas) under their own names.
 void check_conflicts(const Namespace& left, const Namespace& right) {
   for (const NamespaceItem& a : left) {
     for (const NamespaceItem& b : right) {
       if (!a.by_name || !b.by_name || a.relation->name != b.relation->name) continue;
-      const bool different_tables = a.relation->table && b.relation->table && !a.relation->aliased &&
-                                    !b.relation->aliased && a.relation->table->oid != b.relation->table->oid;
-      if (different_tables) continue;
+      if (are_different_relations(*a.relation, *b.relation)) continue;
       throw sql::table_name_listed_twice(a.relation->name);
     }
   }
@@ -420,6 +419,7 @@ FromPart FromBinder::run_sql_function(const ast::FunctionRef& function, const Sq
   auto relation = std::make_shared<Relation>(Relation{.name = name});
   for (const LogicalColumn& column : part.plan->columns) relation->columns.push_back({column.name, reference(column)});
   if (one_value && call.function->columns.empty() && function.alias) relation->columns[0].name = function.alias->name;
+  relation->is_scalar = one_value && !function.with_ordinality;
   apply_alias(*relation, function.alias);
   level_.range_table.push_back(relation);
   level_.unlockable.emplace_back(relation->name, "a function");
@@ -461,6 +461,7 @@ std::optional<FromPart> FromBinder::sql_function(const ast::FunctionRef& functio
   auto relation = std::make_shared<Relation>(Relation{.name = written->name.back()});
   for (const LogicalColumn& column : columns) relation->columns.push_back({column.name, reference(column)});
   if (call.function->columns.empty() && function.alias) relation->columns[0].name = function.alias->name;
+  relation->is_scalar = !returns_rows(*call.function);
   apply_alias(*relation, function.alias);
   level_.range_table.push_back(relation);
   part.names.push_back({.relation = relation});
@@ -577,6 +578,7 @@ FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset
   const std::vector<LogicalColumn>& columns = part.plan->columns;
   const bool expands_row = gives_one_value && sql::is_composite_type(columns[0].type.oid);
   const std::shared_ptr<Relation> relation = name_columns(function, columns, column_name, expands_row);
+  relation->is_scalar = gives_one_value && !expands_row && !function.with_ordinality;
   level_.range_table.push_back(relation);
   level_.unlockable.emplace_back(relation->name, "a function");
   part.names.push_back({.relation = relation});

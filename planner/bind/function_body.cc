@@ -43,10 +43,6 @@ ExpressionPtr in_type(std::size_t position, sql::Type from, sql::Type to, const 
   return sql::try_coerce(column, to, sql::CastContext::kAssignment, settings);
 }
 
-/// The one column is a row of the type that the function returns.
-bool is_whole_row(const FunctionDef& function, const std::vector<sql::Type>& types) {
-  return types.size() == 1 && sql::is_composite_type(function.result.oid) && types[0].oid == function.result.oid;
-}
 
 ExpressionPtr record_of(const std::vector<std::string>& names, std::vector<ExpressionPtr> fields) {
   std::string text;
@@ -60,7 +56,36 @@ bool is_polymorphic(const FunctionDef& function) {
   return std::ranges::any_of(function.parameters, [](const auto& parameter) { return sql::is_polymorphic(parameter.type.oid); });
 }
 
+/// The texts of the oids of the function's columns.
+ExpressionPtr declared_types(const FunctionDef& function) {
+  std::string text;
+  for (const FunctionDef::Column& column : function.columns)
+    sql::append_array_element(std::to_string(column.type.oid), text);
+  sql::finish_array_text(text);
+  return sql::make_constant(sql::kTextArray, text);
+}
+
 }  // namespace
+
+bool is_whole_row(const FunctionDef& function, const std::vector<sql::Type>& types) {
+  if (types.size() != 1 || !sql::is_row_type(types[0].oid) || !sql::is_row_type(function.result.oid)) return false;
+  return types[0].oid == function.result.oid || types[0].oid == sql::oid::kRecord ||
+         function.result.oid == sql::oid::kRecord;
+}
+
+std::vector<ExpressionPtr> fields_of_row(const FunctionDef& function, const ExpressionPtr& row,
+                                         const sql::SessionSettings& settings) {
+  const ExpressionPtr converted = sql::try_coerce(row, function.result, sql::CastContext::kAssignment, settings);
+  const bool is_record = function.result.oid == sql::oid::kRecord;
+  std::vector<ExpressionPtr> fields;
+  for (std::size_t i = 0; i < function.columns.size(); ++i) {
+    std::vector<ExpressionPtr> arguments = {converted, sql::make_constant(sql::kInt4, static_cast<std::int32_t>(i))};
+    if (is_record) arguments.push_back(declared_types(function));
+    const sql::ScalarFunction& field = is_record ? sql::declared_field() : sql::row_field();
+    fields.push_back(sql::make_expression(function.columns[i].type, sql::FunctionCall{&field, std::move(arguments)}));
+  }
+  return fields;
+}
 
 std::vector<BodyStatement> parse_function_body(const FunctionDef& function) {
   std::vector<BodyStatement> statements;
@@ -112,12 +137,8 @@ std::vector<ExpressionPtr> function_results(const FunctionDef& function, const s
   std::vector<std::string> names;
   if (is_whole_row(function, types)) {
     const ExpressionPtr row = sql::make_column(types[0], 0, "");
-    if (as_value) return {row};
-    for (std::size_t i = 0; i < function.columns.size(); ++i) {
-      const ExpressionPtr place = sql::make_constant(sql::kInt4, static_cast<std::int32_t>(i));
-      fields.push_back(sql::make_expression(function.columns[i].type, sql::FunctionCall{&sql::row_field(), {row, place}}));
-    }
-    return fields;
+    if (as_value) return {sql::try_coerce(row, function.result, sql::CastContext::kAssignment, settings)};
+    return fields_of_row(function, row, settings);
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const bool declared = i < function.columns.size();

@@ -26,6 +26,12 @@ bool is_one_query(const sql::FunctionDef&);
 /// Checks that rows with columns of these types can be the function's: 42P13 "return type mismatch in function declared to return
 /// integer". nullopt: the last statement gives no rows.
 void check_result_types(const sql::FunctionDef&, const std::optional<std::vector<sql::Type>>&, const sql::SessionSettings&);
+/// Returns true if the one column is a row that the function returns as it is: of its type, or a record that becomes
+/// one.
+bool is_whole_row(const sql::FunctionDef&, const std::vector<sql::Type>&);
+/// Returns the function's columns, made of such a row. 42804 at run time for a record that has other fields.
+std::vector<sql::ExpressionPtr> fields_of_row(const sql::FunctionDef&, const sql::ExpressionPtr& row,
+                                              const sql::SessionSettings&);
 /// The results made of such rows, over the positions of their columns: the function's columns, or one value.
 std::vector<sql::ExpressionPtr> function_results(const sql::FunctionDef&, const std::vector<sql::ResultColumn>& rows, bool as_value,
                                                  const sql::SessionSettings&);

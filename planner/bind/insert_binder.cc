@@ -396,6 +396,10 @@ class InsertBinder {
       const bool has_arbiter = insert_.on_conflict && insert_.on_conflict->target;
       restrict_insert(result, has_arbiter || reads_columns(returning.values, level, new_row));
     }
+    if (result.conflict_update) {
+      ConflictUpdate<LogicalColumn>& update = *result.conflict_update;
+      append_visibility_checks(state_, target_, update.old_row, result.source, update.policy_checks);
+    }
     return with_returning(state_, level, std::move(result), std::move(returning), new_row);
   }
 

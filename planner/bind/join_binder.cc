@@ -129,11 +129,8 @@ FromPart FromBinder::item(const ast::Join& node, std::uint32_t) {
   }
   for (const NamespaceItem& a : left.names) {
     for (const NamespaceItem& b : right.names) {
-      if (a.by_name && b.by_name && a.relation->name == b.relation->name &&
-          !(a.relation->table && b.relation->table && !a.relation->aliased && !b.relation->aliased &&
-            a.relation->table->oid != b.relation->table->oid)) {
-        throw sql::table_name_listed_twice(a.relation->name);
-      }
+      if (!a.by_name || !b.by_name || a.relation->name != b.relation->name) continue;
+      if (!are_different_relations(*a.relation, *b.relation)) throw sql::table_name_listed_twice(a.relation->name);
     }
   }
   Merged merged = merge_columns(node, kind, left, right);

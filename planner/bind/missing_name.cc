@@ -92,11 +92,11 @@ class ColumnGuess {
 /// A relation of any level that could be the one that was named: by table, or by alias.
 const Relation* search_relation(BindState& state, const QueryLevel& innermost, std::string_view schema,
                                 std::string_view name) {
-  const auto table = state.catalog.find_table(schema, name, state.settings.search_path);
+  const sql::Oid named = named_relation(state, schema, name);
   for (const QueryLevel* level = &innermost; level != nullptr; level = level->outer) {
     for (const RelationPtr& relation : level->range_table) {
-      if (table && relation->table && relation->table->oid == table->oid) return relation.get();
-      if (schema.empty() && relation->name == name) return relation.get();
+      if (named != 0 && catalog_oid(*relation) == named) return relation.get();
+      if (relation->name == name) return relation.get();
     }
   }
   return nullptr;

@@ -95,6 +95,28 @@ ExpressionPtr place_of_rows(const Relation& relation) {
 
 }  // namespace
 
+sql::Oid catalog_oid(const Relation& relation) {
+  if (relation.table) return relation.table->oid;
+  if (relation.view) return relation.view->oid;
+  const sql::SystemTable* system =
+      relation.system_name.empty() ? nullptr : sql::find_system_table(relation.system_schema, relation.system_name);
+  return system == nullptr ? 0 : system->oid;
+}
+
+sql::Oid named_relation(const BindState& state, std::string_view schema, std::string_view name) {
+  const std::vector<std::string>& path = state.settings.search_path;
+  if (const sql::SystemTable* system = sql::find_system_table(schema, name)) return system->oid;
+  if (const auto table = state.catalog.find_table(schema, name, path)) return table->oid;
+  if (const auto view = state.catalog.find_view(schema, name, path)) return view->oid;
+  const sql::SequenceDef* sequence = state.catalog.find_sequence(schema, name, path);
+  return sequence == nullptr ? 0 : sequence->oid;
+}
+
+bool are_different_relations(const Relation& a, const Relation& b) {
+  const sql::Oid first = catalog_oid(a), second = catalog_oid(b);
+  return !a.aliased && !b.aliased && first != 0 && second != 0 && first != second;
+}
+
 ExpressionPtr find_in_relation(const Relation& relation, std::string_view name, std::optional<std::uint32_t> offset) {
   ExpressionPtr found;
   for (const RelationColumn& column : relation.columns) {
@@ -137,8 +159,7 @@ std::optional<FoundColumn> find_column(QueryLevel& innermost, std::string_view n
 
 std::optional<FoundRelation> find_relation(BindState& state, QueryLevel& innermost, std::string_view schema,
                                            std::string_view name, std::optional<std::uint32_t> offset) {
-  const sql::CatalogSnapshot::TablePtr table =
-      schema.empty() ? nullptr : state.catalog.find_table(schema, name, state.settings.search_path);
+  const sql::Oid named = schema.empty() ? 0 : named_relation(state, schema, name);
   for (QueryLevel* level = &innermost; level != nullptr; level = level->outer) {
     const NamespaceItem* found = nullptr;
     for (const NamespaceItem& item : level->names) {
@@ -147,9 +168,7 @@ std::optional<FoundRelation> find_relation(BindState& state, QueryLevel& innermo
       if (schema.empty()) {
         if (relation.name != name) continue;
       } else {
-        const bool same_table = table && relation.table && relation.table->oid == table->oid;
-        const bool same_system_table = relation.system_schema == schema && relation.system_name == name;
-        if (relation.aliased || !(same_table || same_system_table)) continue;
+        if (relation.aliased || named == 0 || catalog_oid(relation) != named) continue;
       }
       if (found) throw SqlError(sqlstate::kAmbiguousAlias, fmt::format("table reference \"{}\" is ambiguous", name)).at(offset);
       check_lateral(item, offset);

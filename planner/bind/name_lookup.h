@@ -18,6 +18,14 @@ std::optional<FoundColumn> find_column(QueryLevel& level, std::string_view name,
 std::optional<FoundColumn> find_local_column(QueryLevel& level, std::string_view name,
                                              std::optional<std::uint32_t> offset);
 
+/// Returns the oid of a table, view, sequence or system table; 0: the relation is no part of the catalog.
+sql::Oid catalog_oid(const Relation&);
+/// Returns the oid of the relation that `schema.name` means in the catalog (schema may be empty); 0: there is none.
+sql::Oid named_relation(const BindState&, std::string_view schema, std::string_view name);
+/// Returns true if both have their own names, and are different relations of the catalog: FROM may have two of one
+/// name.
+bool are_different_relations(const Relation&, const Relation&);
+
 struct FoundRelation {
   RelationPtr relation;
   QueryLevel* level;

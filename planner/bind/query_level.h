@@ -73,6 +73,7 @@ struct Relation {
   sql::ExpressionPtr row_number;  // the hidden key of a table's rows (int8), from which ctid is made; null: there is none
   Requirement* requirement = nullptr;  // SELECT on it; null: it is no relation of the catalog, or everybody may read it
   std::vector<RelationColumn> hidden;  // names that are found, but that * does not show
+  bool is_scalar = false;  // one function that returns a scalar: the name alone means the one column, not a row
 };
 using RelationPtr = std::shared_ptr<const Relation>;
 

@@ -187,8 +187,16 @@ ExpressionPtr ExpressionBinder::function_of_row(const ast::ColumnRef& column, co
   }
 }
 
-void ExpressionBinder::note_whole_row(const ast::ColumnRef& row, const Relation& relation) {
-  if (state_.names != nullptr) state_.names->note_row(row, relation);
+ExpressionPtr ExpressionBinder::relation_value(const ast::ColumnRef& name, const FoundRelation& found,
+                                               std::optional<std::uint32_t> offset) {
+  const Relation& relation = *found.relation;
+  if (relation.is_scalar) {
+    const RelationColumn& scalar = relation.columns[0];
+    if (state_.names != nullptr) state_.names->note_column(name, relation, scalar.name, *found.level);
+    return use(scalar.value, *found.level, offset);
+  }
+  if (state_.names != nullptr) state_.names->note_row(name, relation);
+  return whole_row(relation, found.null_extended, *found.level, offset);
 }
 
 ExpressionBinder::Operands ExpressionBinder::row_items(const ast::Expressions& written, bool keeps_default) {
@@ -211,6 +219,10 @@ ExpressionBinder::Operands ExpressionBinder::row_items(const ast::Expressions& w
     if (state_.names != nullptr) throw sql::not_supported("t.* among the items of a row in a view", start(*item));
     const ExpressionPtr relation = bind(*item);  // t.*
     const std::optional<std::vector<RowField>> fields = row_shape(*relation);
+    if (!fields) {
+      items.push_back(relation);  // of a function that returns a scalar
+      continue;
+    }
     for (const RowField& field : *fields) items.push_back(field.value);
   }
   return items;

@@ -9,7 +9,6 @@
 #include "planner/bind/function_body.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
-#include "planner/bind/row_shape.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/catalog/function_text.h"
 #include "sql/error.h"
@@ -142,11 +141,7 @@ LogicalPtr bind_function_rows(BindState& state, const SqlFunctionCall& call, Cor
     check_result_types(function, types, state.settings.session);
     std::vector<ExpressionPtr> values;
     for (const LogicalColumn& column : plan->columns) values.push_back(reference(column));
-    if (returns_rows(function) && values.size() == 1 && types[0].oid == function.result.oid) {  // whole rows
-      const auto fields = row_shape(*values[0]);
-      values.clear();
-      for (const RowField& field : *fields) values.push_back(field.value);
-    }
+    if (is_whole_row(function, types)) values = fields_of_row(function, values[0], state.settings.session);
     std::vector<OutputValue> outputs;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const bool one = function.columns.empty();

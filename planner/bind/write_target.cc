@@ -127,8 +127,12 @@ class ViewTargetBinder {
         if (needs_subquery(level, *condition)) throw sql::not_supported("WITH CHECK OPTION over a condition with a subquery");
         target.checks.push_back({view_->name, condition});
       }
-      target.plan = place_condition(state_, level, target.plan, condition);
-      if (view_->is_security_barrier()) target.plan = behind_barrier(std::move(target.plan));
+      if (operation_ == WriteOperation::kInsert) {
+        target.visibility.push_back({view_->name, condition, std::move(level.subqueries)});
+      } else {
+        target.plan = place_condition(state_, level, target.plan, condition);
+        if (view_->is_security_barrier()) target.plan = behind_barrier(std::move(target.plan));
+      }
     }
     std::vector<WriteTarget::Column> columns;
     std::vector<std::int16_t> columns_below;
@@ -254,6 +258,23 @@ void append_view_checks(const WriteTarget& target, const std::vector<LogicalColu
   for (const WriteTarget::Check& check : target.checks) {
     checks.push_back({.name = {}, .condition = over_row(check.condition, target.row, new_row), .view = check.view});
   }
+}
+
+void append_visibility_checks(BindState& state, const WriteTarget& target, const std::vector<LogicalColumn>& met, LogicalPtr& source,
+                              std::vector<PolicyCheck>& checks) {
+  const auto over_met = [&](const ExpressionPtr& expression) { return expression ? over_row(expression, target.row, met) : nullptr; };
+  QueryLevel level;
+  std::vector<ExpressionPtr> conditions;
+  for (const WriteTarget::Visibility& visible : target.visibility) {
+    for (PendingSubquery pending : visible.subqueries) {
+      pending.comparison = over_met(pending.comparison);
+      for (Correlation& correlation : pending.correlations) correlation.value = over_met(correlation.value);
+      level.subqueries.push_back(std::move(pending));
+    }
+    conditions.push_back(over_met(visible.condition));
+    checks.push_back({.row = PolicyCheck::Row::kConflict, .policy = {}, .condition = conditions.back(), .view = visible.view});
+  }
+  source = place_subqueries(state, level, std::move(source), conditions);
 }
 
 std::string set_updatable(sql::ViewDef& view, const sql::CatalogSnapshot& catalog) {

@@ -25,6 +25,12 @@ struct WriteTarget {
     std::string view;
     sql::ExpressionPtr condition;  // over `row`
   };
+  /// The WHERE of a view: it decides which rows are visible through the view.
+  struct Visibility {
+    std::string view;
+    sql::ExpressionPtr condition;             // over `row`
+    std::vector<PendingSubquery> subqueries;  // of the condition; over `row`
+  };
 
   WriteOperation operation = WriteOperation::kInsert;
   std::shared_ptr<const sql::TableDef> table;
@@ -35,6 +41,7 @@ struct WriteTarget {
   std::vector<LogicalColumn> row;            // in `plan`: the table's live columns in order, then the hidden key where there is one
   std::vector<Column> columns;               // by which statements call them
   std::vector<Check> checks;
+  std::vector<Visibility> visibility;        // of INSERT, the innermost view first
   Requirement* requirement = nullptr;        // of the relation that is named
 
   /// The number that the relation that is named gives the column.
@@ -53,6 +60,10 @@ const sql::ColumnDef& find_target_column(const BindState&, const WriteTarget&, c
 RelationPtr target_relation(const WriteTarget&, const std::optional<parser::ast::Alias>&, const std::vector<LogicalColumn>& row);
 /// The target's checks over a new row of the table.
 void append_view_checks(const WriteTarget&, const std::vector<LogicalColumn>& new_row, std::vector<BoundCheck>& checks);
+/// Adds the checks that a row that ON CONFLICT has met is visible through the target's views. `met`: the row, in `source`. Subqueries of the
+/// views' conditions are placed above the source.
+void append_visibility_checks(BindState&, const WriteTarget&, const std::vector<LogicalColumn>& met, LogicalPtr& source,
+                              std::vector<PolicyCheck>& checks);
 
 /// Sets the view's base relation and its writable columns. Returns the detail of the error why rows cannot be inserted and updated through
 /// it; empty: they can.

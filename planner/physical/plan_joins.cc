@@ -74,6 +74,13 @@ constexpr double kFewRows = 100;
 
 }  // namespace
 
+bool is_equality_of_groups(const sql::FunctionCall& call) {
+  if (call.function->name != "=" || call.arguments.size() != 2) return false;
+  const sql::Oid left = call.arguments[0]->type.oid, right = call.arguments[1]->type.oid;
+  if (left != right) return sql::is_integer_type(left) && sql::is_integer_type(right);
+  return has_equality(call.arguments[0]->type);
+}
+
 double estimated_rows(const PhysicalNode& node) {
   struct Estimate {
     double operator()(const KeyLookup& n) const { return static_cast<double>(n.keys.size()); }

@@ -40,7 +40,7 @@ std::optional<Link> take_apart(const LogicalApply& apply, const LogicalPtr& plan
   if (pulled.empty() || reads_slots(*link.rows, frame)) return {};
   for (const ExpressionPtr& condition : pulled) {
     const auto* call = std::get_if<sql::FunctionCall>(&condition->node);
-    if (call == nullptr || call->function->name != "=" || call->arguments.size() != 2) return {};
+    if (call == nullptr || !is_equality_of_groups(*call)) return {};
     const bool left_is_outer = reads_slots(*call->arguments[0], frame);
     const auto* column = std::get_if<sql::ColumnRef>(&call->arguments[left_is_outer ? 1 : 0]->node);
     const sql::Expression& outer = *call->arguments[left_is_outer ? 0 : 1];

@@ -221,7 +221,7 @@ struct BoundCheck {
   std::string view = {};         // not empty: WITH CHECK OPTION of this view; NULL is no then
   static constexpr std::tuple kParts{Expressions{&BoundCheck::condition}};
 };
-/// A condition of row level security. A row violates it if it is false or NULL.
+/// A condition of row level security, or of a view that is written to. A row violates it if it is false or NULL.
 struct PolicyCheck {
   enum class Row : std::uint8_t {
     kNew,       // the row as it is to be written; over the new row and the source's columns
@@ -230,6 +230,7 @@ struct PolicyCheck {
   } row = Row::kNew;
   std::string policy;  // a restrictive one; empty: no permissive policy allows the row
   sql::ExpressionPtr condition;
+  std::string view = {};  // the view whose WHERE hides the row; empty: a policy
   static constexpr std::tuple kParts{Expressions{&PolicyCheck::condition}};
 };
 struct Assignment {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "executor/runtime/lease_keeper.h"
 #include "server/status/readiness.h"
 #include "server/version.h"
 
@@ -135,6 +136,8 @@ void add_engines(Families& out, const ServerCounts& counts) {
   out.counter("redquel_plan_cache_misses_total", "Statements that had to be planned.", executor_total<&ExecutorCounts::plan_cache_misses>(counts));
   out.begin("redquel_lock_wait_seconds", "Time that statements waited for a lock.", MetricType::Histogram);
   out.add({}, parts_of<&ExecutorCounts::lock_waits>(counts));
+  out.begin("redquel_lease_renewal_delay_seconds", "Time from the moment in which the renewal of a lease was due to its answer from Redis.", MetricType::Histogram);
+  out.add({}, {&executor::lease_renewal_delays()});
   out.begin("redquel_sessions_waiting", "Sessions that wait for a lock, or for replicas (SyncRep), by wait_event.", MetricType::Gauge);
   for (const auto& [event, count] : waits_of(counts)) out.add({{"event", event}}, static_cast<double>(count));
   out.begin("redquel_replica_wait_seconds", "Time that commits waited for replicas (redis.synchronous_replicas).", MetricType::Histogram);

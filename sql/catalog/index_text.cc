@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "sql/functions/quote.h"
+#include "sql/types/byte_text.h"
 
 namespace redquel::sql {
 
@@ -43,9 +44,7 @@ std::vector<std::string> distinct_column_names(const std::vector<std::string>& n
     std::string own = name;
     for (int number = 1; std::ranges::find(distinct, own) != distinct.end(); ++number) {
       const std::string digits = std::to_string(number);
-      std::size_t size = std::min(name.size(), kMaxName - digits.size());
-      while (size < name.size() && size > 0 && (static_cast<unsigned char>(name[size]) & 0xC0) == 0x80) --size;  // whole characters
-      own = name.substr(0, size) + digits;
+      own = std::string(utf8_clip(name, kMaxName - digits.size())) + digits;
     }
     distinct.push_back(std::move(own));
   }

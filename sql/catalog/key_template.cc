@@ -9,6 +9,7 @@
 #include "sql/catalog/key_segments.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
+#include "sql/types/shown_text.h"
 
 namespace redquel::sql {
 
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::size_t kMaxTemplate = 1024;
 constexpr int kMaxWidth = 20;
+constexpr std::string_view kJavaSlot = "\\java";
+constexpr std::size_t kLengthBytes = 2, kMostLength = 0xffff;
 
 SqlError invalid(std::string_view text, std::string_view why) {
   return SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid key template \"{}\": {}", text, why));
@@ -50,6 +53,20 @@ KeyTemplate::Part read_slot(std::string_view text, std::string_view slot, const 
   return part;
 }
 
+/// Returns the bytes of `\xff00`, as it stands between braces.
+std::string read_bytes(std::string_view text, std::string_view slot) {
+  const std::string_view digits = slot.substr(2);
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+    const int high = hex_value(digits[i]), low = hex_value(digits[i + 1]);
+    if (high < 0 || low < 0) break;
+    bytes += static_cast<char>(high * 16 + low);
+  }
+  const bool is_whole = !bytes.empty() && bytes.size() * 2 == digits.size();
+  if (!is_whole) throw invalid(text, fmt::format("{{{}}} has no pairs of hexadecimal digits", slot));
+  return bytes;
+}
+
 void append_glob(std::string& pattern, std::string_view literal) {
   for (char c : literal) {
     if (c == '*' || c == '?' || c == '[' || c == ']' || c == '\\') pattern += '\\';
@@ -58,6 +75,35 @@ void append_glob(std::string& pattern, std::string_view literal) {
 }
 
 }  // namespace
+
+std::string template_literal(std::string_view literal) {
+  std::string out, hidden;
+  const auto end_hidden = [&] {
+    if (!hidden.empty()) out += fmt::format("{{\\x{}}}", std::exchange(hidden, {}));
+  };
+  while (!literal.empty()) {
+    const std::size_t size = shown_character(literal);
+    if (size == 0) {
+      hidden += fmt::format("{:02x}", static_cast<unsigned char>(literal.front()));
+    } else {
+      end_hidden();
+      const bool is_brace = literal.front() == '{' || literal.front() == '}';
+      if (is_brace) out += literal.front();
+      out += literal.substr(0, size);
+    }
+    literal.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  end_hidden();
+  return out;
+}
+
+std::optional<std::string_view> java_string(std::string_view bytes) {
+  if (!bytes.starts_with(kJavaHead) || bytes.size() < kJavaHead.size() + kLengthBytes) return std::nullopt;
+  bytes.remove_prefix(kJavaHead.size());
+  const std::size_t length = static_cast<unsigned char>(bytes[0]) << 8U | static_cast<unsigned char>(bytes[1]);
+  bytes.remove_prefix(kLengthBytes);
+  return bytes.size() == length ? std::optional(bytes) : std::nullopt;
+}
 
 KeyTemplate KeyTemplate::parse(std::string_view text, const ColumnOfName& column) {
   if (text.empty()) throw invalid(text, "it is empty");
@@ -78,8 +124,21 @@ KeyTemplate KeyTemplate::parse(std::string_view text, const ColumnOfName& column
     } else if (c == '{') {
       const std::size_t end = text.find('}', i);
       if (end == std::string_view::npos) throw invalid(text, "a { without its }");
+      const std::string_view slot = text.substr(i + 1, end - i - 1);
+      if (slot.starts_with("\\x")) {
+        literal += read_bytes(text, slot);
+        i = end;
+        continue;
+      }
+      if (slot == kJavaSlot) {
+        if (i != 0) throw invalid(text, fmt::format("{{{}}} is not at its beginning", slot));
+        result.parts_.push_back({std::string(kJavaHead), 0, 0});
+        result.parts_.push_back({.is_length = true});
+        i = end;
+        continue;
+      }
       end_literal();
-      Part part = read_slot(text, text.substr(i + 1, end - i - 1), column);
+      Part part = read_slot(text, slot, column);
       if (!result.parts_.empty() && result.parts_.back().column != 0) {
         throw invalid(text, "two adjacent slots could be parsed in more than one way");
       }
@@ -113,8 +172,10 @@ std::string KeyTemplate::stored_text() const {
 std::string KeyTemplate::text(const NameOfColumn& name) const {
   std::string result;
   for (const Part& part : parts_) {
-    if (part.column == 0) {
-      for (char c : part.literal) result.append(c == '{' || c == '}' ? 2 : 1, c);
+    if (part.is_length) {
+      result = fmt::format("{{{}}}", kJavaSlot);  // instead of the header before it
+    } else if (part.column == 0) {
+      result += template_literal(part.literal);
     } else if (part.column == kFieldSlot) {
       result += "{*}";
     } else {
@@ -156,6 +217,7 @@ std::optional<std::string> KeyTemplate::render(const TextOfColumn& text) const {
   std::string key;
   for (const Part& part : parts_) {
     if (part.column == 0) {
+      key.append(part.is_length ? kLengthBytes : 0, '\0');
       key += part.literal;
       continue;
     }
@@ -163,8 +225,16 @@ std::optional<std::string> KeyTemplate::render(const TextOfColumn& text) const {
     if (!value) return std::nullopt;
     key += padded(part, *std::move(value));
   }
+  if (has_length()) {
+    const std::size_t length = key.size() - kJavaHead.size() - kLengthBytes;
+    if (length > kMostLength) return std::nullopt;
+    key[kJavaHead.size()] = static_cast<char>(length >> 8);
+    key[kJavaHead.size() + 1] = static_cast<char>(length & 0xff);
+  }
   return key;
 }
+
+bool KeyTemplate::has_length() const { return parts_.size() > 1 && parts_[1].is_length; }
 
 bool KeyTemplate::takes_rest() const { return !parts_.empty() && parts_.back().takes_rest; }
 
@@ -179,14 +249,17 @@ bool KeyTemplate::may_hold(std::size_t slot, std::string_view text) const {
 }
 
 std::optional<std::vector<std::string_view>> KeyTemplate::match(std::string_view key) const {
+  if (has_length() && !java_string(key)) return std::nullopt;
   std::vector<std::string_view> texts;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const Part& part = parts_[i];
-    if (part.column == 0) {
+    if (part.is_length) {
+      key.remove_prefix(kLengthBytes);
+    } else if (part.column == 0) {
       if (!key.starts_with(part.literal)) return std::nullopt;
       key.remove_prefix(part.literal.size());
-      continue;
     }
+    if (part.column == 0) continue;
     std::size_t length = 0;
     while (length < key.size() && !stops(i, key[length])) ++length;
     if (length == 0) return std::nullopt;
@@ -200,7 +273,9 @@ std::optional<std::vector<std::string_view>> KeyTemplate::match(std::string_view
 std::string KeyTemplate::pattern(const TextOfColumn& text) const {
   std::string result;
   for (const Part& part : parts_) {
-    if (part.column == 0) {
+    if (part.is_length) {
+      result.append(kLengthBytes, '?');
+    } else if (part.column == 0) {
       append_glob(result, part.literal);
     } else if (const std::optional<std::string> value = text(part.column)) {
       append_glob(result, padded(part, *value));

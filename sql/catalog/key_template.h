@@ -9,10 +9,18 @@
 
 namespace redquel::sql {
 
+/// Returns bytes of a key as a template has them: `{{` for a brace, `{\xff}` for bytes that a text cannot show.
+std::string template_literal(std::string_view literal);
+/// What Java's serialization writes before the length of a string.
+inline constexpr std::string_view kJavaHead("\xac\xed\0\x05t", 5);  // magic number, version 5, TC_STRING
+/// Returns the string that Java's serialization wrote as these bytes, whole and alone; nullopt if they are something else.
+std::optional<std::string_view> java_string(std::string_view bytes);
+
 /// The form of the keys of a mapped table or of a structure declared on it: `theme:{id}:product`. What stands in braces is a slot: a
 /// column's value; `{id:3}` pads a number with zeros to three digits, `{id:*}` at the end takes the rest of the key,
-/// `{*}` stands for a column's field name. `{{` and `}}` are braces
-/// that the key itself has.
+/// `{*}` stands for a column's field name. `{{` and `}}` are braces that the key itself has. `{\xff00}` stands for bytes: those that are
+/// no UTF-8 and control characters. `{\java}` at the beginning stands for what Java's serialization writes before a string: four bytes of
+/// a header, `t`, and two bytes with the length of the rest of the key.
 ///
 /// Values are put into keys as they are, because that is what applications did that wrote them. So that a key can be taken apart again in
 /// one way only, the values of a slot are never empty and contain neither the character that follows the slot nor, where the template
@@ -24,6 +32,7 @@ class KeyTemplate {
     std::int16_t column = 0;  // of a slot; kFieldSlot: `{*}`; 0: a literal
     int width = 0;            // digits, padded with zeros; 0: as they are
     bool takes_rest = false;  // of the last slot: everything up to the key's end
+    bool is_length = false;   // two bytes: the length of the rest of the key, the greater byte first
   };
   static constexpr std::int16_t kFieldSlot = -1;
 
@@ -33,7 +42,8 @@ class KeyTemplate {
   /// Text of a slot's column (kFieldSlot: the field's name); nullopt: not known.
   using TextOfColumn = std::function<std::optional<std::string>(std::int16_t)>;
 
-  /// Throws SqlError 22023: no text, unbalanced braces, a slot that is no column, a column twice, two slots side by side.
+  /// Throws SqlError 22023: no text, unbalanced braces, a slot that is no column, a column twice, two slots side by side, bytes that
+  /// are not pairs of hexadecimal digits.
   static KeyTemplate parse(std::string_view text, const ColumnOfName& column);
   /// The form in a catalog: a slot is `#` and the column's number, so that a rename changes nothing.
   static KeyTemplate parse_stored(std::string_view text);
@@ -47,7 +57,7 @@ class KeyTemplate {
   bool has_slot(std::int16_t column) const;
   bool has_slots() const { return !slots().empty(); }
 
-  /// The key; nullopt where a text is not known.
+  /// The key; nullopt where a text is not known, or the key is too long for Java's length.
   std::optional<std::string> render(const TextOfColumn& text) const;
   /// Returns a value's text as the slot of its column holds it, filled up with zeros.
   std::string slot_text(std::int16_t column, std::string text) const;
@@ -70,6 +80,7 @@ class KeyTemplate {
  private:
   void finish();
   std::string padded(const Part& part, std::string text) const;
+  bool has_length() const;
   bool takes_rest() const;
   bool stops(std::size_t part, char character) const;
 

@@ -305,10 +305,8 @@ std::vector<KeyTemplate> forms_of(const Mapping& mapping) {
   for (const Mapping::Column& column : mapping.columns) {
     if (column.role != Role::kField) continue;
     const std::string text = mapping.key.text([](std::int16_t number) { return fmt::format("#{}", number); });
-    std::string escaped;
-    for (char c : column.field) escaped.append(c == '{' || c == '}' ? 2 : 1, c);
     const std::size_t slot = text.find("{*}");
-    forms.push_back(KeyTemplate::parse_stored(text.substr(0, slot) + escaped + text.substr(slot + 3)));
+    forms.push_back(KeyTemplate::parse_stored(text.substr(0, slot) + template_literal(column.field) + text.substr(slot + 3)));
   }
   return forms;
 }

@@ -71,6 +71,8 @@ inline constexpr std::string_view kLocksPrefix = "redquel:locks:";
 inline constexpr std::string_view kAdvisoryKey = "redquel:advisory";
 /// STRING <process>: lease of the process whose tokens begin so. Without it its locks mean nothing.
 inline constexpr std::string_view kProcessPrefix = "redquel:process:";
+/// HASH: key of a lease → the mark of the process that renews it (executor/runtime/process_mark.h).
+inline constexpr std::string_view kHoldersKey = "redquel:holders";
 /// HASH: session → "<its token> <token that it waits for>".
 inline constexpr std::string_view kWaitsKey = "redquel:waits";
 

@@ -174,12 +174,18 @@ InferredColumn infer_column(std::string_view name, const std::vector<std::option
     column.type = "jsonb";
     column.format = "json";
   } else if (!all(is_valid_utf8)) {
-    column.doubt = "some values are no UTF-8 text";
+    const auto readable = std::ranges::count_if(texts, is_valid_utf8);
+    if (static_cast<std::size_t>(readable) * 2 < texts.size()) {
+      column.type = "bytea";
+      column.format = "raw";
+    } else {
+      column.doubt = "some values are no UTF-8 text";
+    }
   } else {
     const auto numbers = std::ranges::count_if(texts, is_integer);
     if (texts.size() >= 10 && static_cast<std::size_t>(numbers) * 10 >= texts.size() * 9) column.doubt = "nearly all values are numbers";
   }
-  column.empties_are_null = empty > 0 && column.type != "text";
+  column.empties_are_null = empty > 0 && column.type != "text" && column.type != "bytea";
   const bool seen_enough = is_complete || values.size() >= kEnoughForNotNull;
   column.nullable = missing > 0 || column.empties_are_null || !seen_enough;
   return column;

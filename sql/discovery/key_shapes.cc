@@ -5,6 +5,7 @@
 #include <set>
 
 #include "sql/ascii.h"
+#include "sql/catalog/key_template.h"
 #include "sql/discovery/keyspace_entry.h"
 
 namespace redquel::sql {
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxPieces = 16;       // the rest of a longer key is its last piece
 constexpr std::size_t kMaxShapes = 20'000;
+constexpr std::size_t kLongKeyShown = 80;
 constexpr std::size_t kManyWords = 200;      // this many words in one place are values
 
 bool is_hex(char c) { return hex_value(c) >= 0; }
@@ -73,6 +75,11 @@ bool is_uuid(std::string_view text) {
 
 KeyPieces split_key(std::string_view key, std::vector<std::string>& values) {
   KeyPieces pieces;
+  if (const auto text = java_string(key)) {
+    pieces.push_back({.kind = PieceKind::kJavaHead});
+    key = *text;
+  }
+  const std::size_t head = pieces.size();
   const auto add = [&](std::string separator, std::string_view text, PieceKind kind) {
     KeyPiece piece{.separator = std::move(separator), .kind = kind, .is_slot = kind != PieceKind::kWord};
     if (piece.is_slot) values.emplace_back(text);
@@ -82,14 +89,14 @@ KeyPieces split_key(std::string_view key, std::vector<std::string>& values) {
   const char separator = kind_of(key) == PieceKind::kWord ? separator_of(key) : '\0';
   std::string_view rest = key;
   while (true) {
-    const std::size_t end = separator == '\0' || pieces.size() + 1 >= kMaxPieces ? std::string_view::npos : rest.find(separator);
+    const std::size_t end = separator == '\0' || pieces.size() + 1 >= kMaxPieces + head ? std::string_view::npos : rest.find(separator);
     const std::string_view text = rest.substr(0, end);
     const PieceKind kind = kind_of(text);
-    std::string before = pieces.empty() ? std::string() : std::string(1, separator);
+    std::string before = pieces.size() == head ? std::string() : std::string(1, separator);
     // user7: letters, then a number
     std::size_t digits = text.size();
     while (digits > 0 && is_digit(text[digits - 1])) --digits;
-    const bool is_numbered = kind == PieceKind::kWord && digits > 1 && digits < text.size() && text.size() - digits <= 18 && pieces.empty() &&
+    const bool is_numbered = kind == PieceKind::kWord && digits > 1 && digits < text.size() && text.size() - digits <= 18 && pieces.size() == head &&
                              std::ranges::all_of(text.substr(0, digits), [](char c) { return is_letter(c) || c == '_'; });
     if (is_numbered) {
       add(std::move(before), text.substr(0, digits), PieceKind::kWord);
@@ -106,6 +113,7 @@ std::string shape_text(const KeyPieces& pieces) {
   std::string text;
   for (const KeyPiece& piece : pieces) {
     text += piece.separator;
+    if (piece.kind == PieceKind::kJavaHead) text += "{java}";
     if (!piece.is_slot) {
       text += piece.text;
       continue;
@@ -120,6 +128,12 @@ std::vector<std::string> slot_values(const KeyPieces& pieces, std::string_view k
   std::vector<std::string> values;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const KeyPiece& piece = pieces[i];
+    if (piece.kind == PieceKind::kJavaHead) {
+      const auto text = java_string(key);
+      if (!text) return {};
+      key = *text;
+      continue;
+    }
     if (!key.starts_with(piece.separator)) return {};
     key.remove_prefix(piece.separator.size());
     if (!piece.is_slot) {
@@ -148,6 +162,10 @@ void KeyShapes::keep(Shape& shape, Sample sample) const {
 
 void KeyShapes::add(std::string_view key) {
   ++keys_;
+  if (key.size() > kMaxKey) {
+    if (++long_keys_ == 1) long_key_ = key.substr(0, kLongKeyShown);
+    return;
+  }
   std::vector<std::string> values;
   KeyPieces pieces = split_key(key, values);
   std::string text = shape_text(pieces);
@@ -171,7 +189,7 @@ void KeyShapes::add(std::string_view key) {
 /// One more word of a place whose words were found to be values.
 bool KeyShapes::take_as_value(KeyPieces& pieces, std::string& text) const {
   for (KeyPiece& piece : pieces) {
-    if (piece.is_slot || is_structure_word(piece.text)) continue;
+    if (piece.is_slot || piece.kind == PieceKind::kJavaHead || is_structure_word(piece.text)) continue;
     piece.is_slot = true;
     std::string candidate = shape_text(pieces);
     if (shapes_.contains(candidate)) {
@@ -232,7 +250,7 @@ void KeyShapes::merge_words_at(std::size_t position, std::size_t least_words) {
 
 void KeyShapes::merge_words(std::size_t least_words) {
   // From the last piece on: what stands behind a word must have been merged before words can be seen to be alike.
-  for (std::size_t position = kMaxPieces; position-- > 0;) merge_words_at(position, least_words);
+  for (std::size_t position = kMaxPieces + 1; position-- > 0;) merge_words_at(position, least_words);
 }
 
 std::vector<KeyShape> KeyShapes::finish() {

@@ -8,8 +8,9 @@
 
 namespace redquel::sql {
 
-/// The form of a piece of a key. A word may be a constant of a template or a value in one of its slots.
-enum class PieceKind : std::uint8_t { kWord, kInteger, kUuid, kHex, kDate };
+/// The form of a piece of a key. A word may be a constant of a template or a value in one of its slots. kJavaHead is what Java's
+/// serialization writes before a string: the first piece, without text and no slot.
+enum class PieceKind : std::uint8_t { kWord, kInteger, kUuid, kHex, kDate, kJavaHead };
 
 /// One piece of a key template, behind its separator.
 struct KeyPiece {
@@ -42,6 +43,7 @@ struct KeyShape {
 /// Groups the keys of a keyspace as they come, in memory that does not grow with their number.
 class KeyShapes {
  public:
+  static constexpr std::size_t kMaxKey = 2048;
   /// `samples`: keys that are kept of each shape.
   explicit KeyShapes(std::size_t samples) : samples_(samples) {}
 
@@ -49,6 +51,9 @@ class KeyShapes {
   std::size_t keys() const { return keys_; }
   /// Keys whose shape was one too many to be looked at.
   std::size_t unshaped() const { return unshaped_; }
+  /// Keys of more than kMaxKey bytes, which are not looked at, and the first bytes of one.
+  std::size_t long_keys() const { return long_keys_; }
+  const std::string& long_key() const { return long_key_; }
   /// By shape text. Words that take many values where the rest of the key is alike have become slots.
   std::vector<KeyShape> finish();
 
@@ -68,7 +73,8 @@ class KeyShapes {
   void merge_words(std::size_t least_words);
   void merge_words_at(std::size_t position, std::size_t least_words);
 
-  std::size_t samples_, keys_ = 0, unshaped_ = 0;
+  std::size_t samples_, keys_ = 0, unshaped_ = 0, long_keys_ = 0;
+  std::string long_key_;
   std::size_t merge_at_ = 2000;  // shapes at which words are looked at again
   bool has_merged_ = false;
   std::unordered_map<std::string, Shape> shapes_;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "sql/discovery/written_values.h"
+#include "sql/types/shown_text.h"
 
 namespace redquel::sql {
 namespace {
@@ -141,7 +142,7 @@ std::vector<KeyspaceEntry> entries_of(std::vector<SampledShape> shapes, std::vec
     if (by_type.size() > 1) {
       std::string types;
       for (const auto& [type, entry] : by_type) types += (types.empty() ? "" : ", ") + type;
-      left_out.push_back(text + ": keys of several types (" + types + "), each taken for itself");
+      left_out.push_back(shown_text(text, 100) + ": keys of several types (" + types + "), each taken for itself");
     }
     for (auto& [type, entry] : by_type) {
       entry.pieces = sampled.shape.pieces;

@@ -84,6 +84,9 @@ std::vector<std::string> definition_statements(const ProposedTable& table, const
 /// The statements that make the tables and views of a framework, each ending in ";", with its name as comment of the views. `schema` empty:
 /// they are `bullmq.job` in a schema that the first statement makes; else `bullmq_job` in that schema.
 std::vector<std::string> definition_statements(const ProposedFramework& framework, const std::string& schema);
+/// The statements that drop what these have made, each ending in ";". Schemas stay.
+std::string drop_statement(const ProposedTable& table, const std::string& schema);
+std::vector<std::string> drop_statements(const ProposedFramework& framework, const std::string& schema);
 /// The name that a table or view of a framework gets in a given schema.
 std::string framework_object_name(const ProposedFramework& framework, const std::string& name, const std::string& schema);
 /// Everything for a person to review: statements, counts, examples and doubts as comments.

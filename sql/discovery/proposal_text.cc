@@ -4,25 +4,29 @@
 
 #include "sql/discovery/proposal.h"
 #include "sql/functions/quote.h"
+#include "sql/types/shown_text.h"
 
 namespace redquel::sql {
 namespace {
 
 using Options = std::vector<std::pair<std::string, std::string>>;
 
+/// Returns the text as an SQL literal. Characters that a terminal cannot show are escapes.
 std::string quote_literal(std::string_view text) {
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  const bool escapes = text.find('\\') != std::string_view::npos || std::ranges::any_of(text, is_control);
-  std::string quoted = escapes ? "E'" : "'";
-  for (const char c : text) {
-    if (is_control(c)) {
-      quoted += fmt::format("\\x{:02x}", c);
-      continue;
+  std::string quoted;
+  bool has_escapes = false;
+  while (!text.empty()) {
+    const std::size_t size = shown_character(text);
+    if (size == 0) {
+      quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
+    } else {
+      if (text.front() == '\'' || text.front() == '\\') quoted += text.front();
+      quoted += text.substr(0, size);
     }
-    if (c == '\'' || c == '\\') quoted += c;
-    quoted += c;
+    has_escapes = has_escapes || size == 0 || text.front() == '\\';
+    text.remove_prefix(std::max<std::size_t>(size, 1));
   }
-  return quoted + "'";
+  return (has_escapes ? "E'" : "'") + quoted + "'";
 }
 
 std::string options_text(const Options& options) {
@@ -35,16 +39,7 @@ std::string qualified(const std::string& schema, const std::string& name) {
   return (schema.empty() ? "" : quote_identifier(schema) + ".") + quote_identifier(name);
 }
 
-/// Returns the text with escapes for characters that could end a comment or control a terminal.
-std::string comment_text(std::string_view text) {
-  std::string shown;
-  for (const char c : text.substr(0, 200)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) shown += fmt::format("\\x{:02x}", byte);
-    else shown += c;
-  }
-  return shown;
-}
+std::string comment_text(std::string_view text) { return shown_text(text, 200); }
 
 std::string create_table(const ProposedTable& table, const std::string& schema) {
   std::string text = fmt::format("CREATE FOREIGN TABLE {} (", qualified(schema, table.name));
@@ -113,6 +108,19 @@ std::vector<std::string> definition_statements(const ProposedTable& table, const
   std::vector<std::string> statements = {create_table(table, schema)};
   for (const ProposedIndex& index : table.indexes) statements.push_back(create_index(table, index, schema));
   if (!table.comment.empty()) statements.push_back(fmt::format("COMMENT ON FOREIGN TABLE {} IS {};", qualified(schema, table.name), quote_literal(table.comment)));
+  return statements;
+}
+
+std::string drop_statement(const ProposedTable& table, const std::string& schema) {
+  return fmt::format("DROP FOREIGN TABLE {};", qualified(schema, table.name));
+}
+
+std::vector<std::string> drop_statements(const ProposedFramework& framework, const std::string& schema) {
+  const std::string& place = schema.empty() ? framework.schema : schema;
+  const auto name = [&](const std::string& object) { return qualified(place, framework_object_name(framework, object, schema)); };
+  std::vector<std::string> statements;
+  for (const ProposedView& view : framework.views) statements.insert(statements.begin(), fmt::format("DROP VIEW {};", name(view.name)));
+  for (const ProposedTable& table : framework.tables) statements.insert(statements.end(), fmt::format("DROP FOREIGN TABLE {};", name(table.name)));
   return statements;
 }
 

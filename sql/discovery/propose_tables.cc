@@ -10,11 +10,15 @@
 #include "sql/discovery/relation_types.h"
 #include "sql/discovery/template_names.h"
 #include "sql/discovery/written_values.h"
+#include "sql/types/byte_text.h"
+#include "sql/types/shown_text.h"
 
 namespace redquel::sql {
 namespace {
 
 constexpr std::size_t kExamples = 3;
+constexpr std::size_t kShownKey = 100;  // bytes of a key in a line for people
+constexpr std::size_t kMaxField = 1024;  // bytes of the name of a field
 
 /// A table of rows with one key column, beside which structures may stand.
 struct Entity {
@@ -45,7 +49,7 @@ class Proposer {
     for (KeyspaceEntry& entry : entries_) {
       entry.is_used = std::ranges::all_of(entry.pieces, [](const KeyPiece& piece) { return piece.is_slot || piece.text.empty(); });
       if (entry.is_used) {
-        proposal_.left_out.push_back(std::to_string(entry.count) + " keys with no word in common (" + entry.type + "), for example " + entry.samples[0].key);
+        proposal_.left_out.push_back(std::to_string(entry.count) + " keys with no word in common (" + entry.type + "), for example " + shown_key(entry));
       }
     }
     for (KeyspaceEntry& entry : entries_) {
@@ -83,6 +87,16 @@ class Proposer {
     }
   }
 
+  static std::string shown_key(const KeyspaceEntry& entry) { return shown_text(entry.samples[0].key, kShownKey); }
+
+  /// Returns true if the name of a field can be an option of its column.
+  static bool is_field_name(const std::string& field) { return !field.empty() && field.size() <= kMaxField && is_valid_utf8(field); }
+
+  static void leave_out_fields(ProposedTable& table, std::vector<std::string>& fields) {
+    const auto number = std::erase_if(fields, [](const std::string& field) { return !is_field_name(field); });
+    if (number > 0) table.doubts.push_back(std::to_string(number) + " fields whose names are empty, too long or no UTF-8 text are left out");
+  }
+
   static ProposedColumn column(std::string name, const Values& values, bool complete) {
     const InferredColumn inferred = infer_column(name, values, complete);
     ProposedColumn made{.name = std::move(name), .type = inferred.type, .not_null = !inferred.nullable, .doubt = inferred.doubt};
@@ -101,7 +115,8 @@ class Proposer {
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
       ProposedColumn made = column(names[i], values[i], true);
-      const bool is_number = !made.options.empty() && made.options[0].first == "format" && made.options[0].second != "json";
+      const bool has_format = !made.options.empty() && made.options[0].first == "format";
+      const bool is_number = has_format && made.options[0].second != "json" && made.options[0].second != "raw";
       if (is_number) made.type = "bigint";  // of Unix time, or a flag
       made.options.clear();                 // a slot holds a value's text form
       if (made.type == "numeric") made.type = "text";
@@ -132,6 +147,7 @@ class Proposer {
     }
     std::ranges::stable_sort(order, {}, [&](const std::string& field) { return std::pair(entry.samples.size() - seen[field], field); });
     ProposedTable& table = add_table(entry, "hash");
+    leave_out_fields(table, order);
     std::vector<std::string> slots = slot_names(entry.pieces);
     // A row may hold its key once more as a field.
     bool repeats_key = false;
@@ -229,6 +245,10 @@ class Proposer {
       entry->is_used = true;
       note_keys(table, *entry);
       const std::string& part = entry->pieces[field].text;
+      if (!is_field_name(part)) {
+        table.doubts.push_back("strings whose names are no UTF-8 text are left out, for example " + shown_key(*entry));
+        continue;
+      }
       const std::string name = unique_name(column_name(part), taken);
       Values values;
       for (const KeySample& sample : entry->samples) {
@@ -300,7 +320,7 @@ class Proposer {
     if ((word != "_uniques" && word != "_indices") || entry.slot_count() != 1) return false;
     ProposedTable& table = table_of(entity);
     if (table.layout == "hash" && table.key.ends_with(":{" + entity.slot + "}") && std::ranges::count(table.key, '{') == 1) table.layout = "ohm";
-    if (table.layout == "ohm") table.comment = "Ohm: objects of the model " + entity.base.back().text;
+    if (table.layout == "ohm") table.comment = "Ohm: objects of the model " + shown_text(entity.base.back().text, kShownKey);
     return true;
   }
 
@@ -308,7 +328,7 @@ class Proposer {
     const bool is_number = !entry.samples.empty() && !entry.samples[0].parts.empty() && looks_like(PieceKind::kInteger, entry.samples[0].parts[0].second);
     if (rest.size() != 1 || !is_number || !is_counter_word(rest[0].text) || entity.kind != PieceKind::kInteger) return false;
     ProposedTable& table = table_of(entity);
-    if (table.counter.empty()) table.counter = entry.samples[0].key;
+    if (table.counter.empty() && is_valid_utf8(entry.samples[0].key)) table.counter = entry.samples[0].key;
     return true;
   }
 
@@ -383,11 +403,11 @@ class Proposer {
   /// emp:all: the rows' keys; emp:indices:mgr_id: the values that have a set.
   bool is_key_set(const Entity& entity, const KeyspaceEntry& entry, const KeyPieces& rest) {
     if (rest.size() >= 2 && is_index_word(rest[0].text)) {
-      table_of(entity).doubts.push_back(entry.samples[0].key + " holds values of an index");
+      table_of(entity).doubts.push_back(shown_key(entry) + " holds values of an index");
       return true;
     }
     if (rest.size() != 1 || !is_structure_word(rest[0].text) || !are_ids(entity, elements_of(entry))) return false;
-    table_of(entity).doubts.push_back(entry.samples[0].key + " holds the keys of all rows");
+    table_of(entity).doubts.push_back(shown_key(entry) + " holds the keys of all rows");
     return true;
   }
 
@@ -421,7 +441,7 @@ class Proposer {
       return true;
     }
     if (plain != seen) return false;
-    table_of(entity).doubts.push_back(entry.samples[0].key + " holds the keys of all rows");
+    table_of(entity).doubts.push_back(shown_key(entry) + " holds the keys of all rows");
     return true;
   }
 
@@ -442,7 +462,7 @@ class Proposer {
         {"hash", "hash_fields"}, {"set", "set"}, {"zset", "zset"}, {"list", "list"}, {"stream", "stream"}};
     const auto layout = kLayouts.find(entry.type);
     if (layout == kLayouts.end()) {
-      proposal_.left_out.push_back(shape_text(entry.pieces) + ": type " + entry.type + " has no layout");
+      proposal_.left_out.push_back(shown_text(shape_text(entry.pieces), kShownKey) + ": type " + entry.type + " has no layout");
       return;
     }
     ProposedTable& table = add_table(entry, layout->second);
@@ -506,6 +526,7 @@ class Proposer {
     if (last.empty() || entry.pieces.back().is_slot) return std::nullopt;
     for (std::size_t i = 0; i < entities_.size(); ++i) {
       const Entity& entity = entities_[i];
+      if (entity.base.empty()) continue;
       const std::string& own = entity.base.back().text;
       if ((own == last || own + "s" == last) && are_ids(entity, elements_of(entry))) return i;
       // theme:zset, product:list
@@ -533,6 +554,7 @@ class Proposer {
         fields[field].emplace_back(value);
       }
     }
+    leave_out_fields(table, order);
     for (const std::string& field : order) {
       const std::string name = unique_name(column_name(field), taken);
       ProposedColumn made = column(name, fields[field], false);
@@ -544,7 +566,7 @@ class Proposer {
 
   void propose_string(KeyspaceEntry& entry) {
     if (!entry.has_slot()) {
-      proposal_.left_out.push_back(entry.samples[0].key + ": a single string");
+      proposal_.left_out.push_back(shown_key(entry) + ": a single string");
       return;
     }
     ProposedTable& table = add_table(entry, "string");

@@ -2,8 +2,15 @@
 
 #include <algorithm>
 
+#include "sql/ascii.h"
+#include "sql/catalog/key_template.h"
+#include "sql/types/byte_text.h"
+#include "sql/types/shown_text.h"
+
 namespace redquel::sql {
 namespace {
+
+constexpr std::size_t kMaxName = 63;  // bytes
 
 std::size_t first_slot(const KeyPieces& pieces) {
   return static_cast<std::size_t>(std::ranges::find(pieces, true, &KeyPiece::is_slot) - pieces.begin());
@@ -48,21 +55,25 @@ bool is_key_name(std::string_view word) {
 }
 
 std::string column_name(std::string_view word) {
+  if (word.empty()) return "empty";
   std::string name;
-  for (const char c : word) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
-    name += upper ? static_cast<char>(c + 32) : plain ? c : '_';
+  while (!word.empty()) {
+    const std::size_t size = shown_character(word);
+    const char c = word.front();
+    if (size > 1) name += word.substr(0, size);
+    else if (size == 1) name += is_alphanumeric(c) || c == '_' ? to_lower(c) : '_';
+    word.remove_prefix(std::max<std::size_t>(size, 1));
   }
-  if (name.empty()) return "empty";
-  if (name[0] >= '0' && name[0] <= '9') name.insert(0, "_");
-  return name.substr(0, 63);
+  if (name.empty()) return "key_1";  // bytes that are no text
+  if (is_digit(name[0])) name.insert(0, "_");
+  return std::string(utf8_clip(name, kMaxName));
 }
 
 std::string unique_name(std::string name, std::set<std::string>& taken) {
   if (taken.insert(name).second) return name;
   for (int number = 2;; ++number) {
-    std::string candidate = name.substr(0, 58) + "_" + std::to_string(number);
+    const std::string suffix = "_" + std::to_string(number);
+    std::string candidate = std::string(utf8_clip(name, kMaxName - suffix.size())) + suffix;
     if (taken.insert(candidate).second) return candidate;
   }
 }
@@ -88,7 +99,7 @@ std::vector<std::string> relation_slot_names(const KeyPieces& pieces) {
   std::vector<std::string> names;
   const std::size_t slot = first_slot(pieces);
   if (slot == pieces.size()) return names;
-  std::string name = slot == 0 ? "name" : column_name(pieces[slot - 1].text);
+  std::string name = slot == 0 || pieces[slot - 1].text.empty() ? "name" : column_name(pieces[slot - 1].text);
   if (pieces[slot].kind == PieceKind::kDate) name = "day";
   else if (pieces[slot].kind != PieceKind::kWord && !is_key_name(name)) name += "_id";
   names.push_back(std::move(name));
@@ -115,8 +126,10 @@ std::string template_text(const KeyPieces& pieces, const std::vector<std::string
       text += "{" + slots.at(next++) + "}";
     } else if (piece.text == kFieldSlot) {
       text += "{*}";
+    } else if (piece.kind == PieceKind::kJavaHead) {
+      text += "{\\java}";
     } else {
-      for (const char c : piece.text) text += c == '{' || c == '}' ? std::string(2, c) : std::string(1, c);
+      text += template_literal(piece.text);
     }
   }
   return text;
@@ -142,10 +155,10 @@ std::vector<std::string> table_names(const KeyPieces& pieces, const std::string&
     std::string name = joined(*words);
     if (name.empty()) name = "keys_" + layout;
     if (name[0] >= '0' && name[0] <= '9') name.insert(0, "_");
-    name = name.substr(0, 63);
+    name = utf8_clip(name, kMaxName);
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
-  names.push_back((joined(late).empty() ? "keys" : joined(late)).substr(0, 50) + "_" + layout);
+  names.push_back(std::string(utf8_clip(joined(late).empty() ? "keys" : joined(late), kMaxName - 1 - layout.size())) + "_" + layout);
   return names;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sql/discovery/key_shapes.h"
+#include "sql/types/byte_text.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type_oids.h"
 
@@ -33,6 +34,12 @@ std::size_t padded_width(const Values& values) {
 }
 
 void read_back(ProposedColumn& made, const Values& values) {
+  const bool has_bytes = std::ranges::any_of(values, [](const auto& value) { return !is_valid_utf8(*value); });
+  if (has_bytes) {
+    made.type = "bytea";
+    made.options = {{"format", "raw"}};
+    return;
+  }
   const auto format = std::ranges::find(made.options, "format", &std::pair<std::string, std::string>::first);
   const bool is_time_or_flag = format != made.options.end() && format->second != "json";
   if (made.type == "bigint" || is_time_or_flag) return;

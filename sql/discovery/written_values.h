@@ -20,7 +20,8 @@ std::size_t padded_width(const Values& values);
 std::size_t member_width(const Values& ids, const Values& keys);
 /// Returns true if the column may be the score of a zset.
 bool is_score(const ProposedTable& table, const std::string& column);
-/// Makes a column of a key or of members text if its values are not how their type writes them.
+/// Makes a column of a key or of members text if its values are not how their type writes them, and bytea of format raw if some are no
+/// UTF-8.
 void read_back(ProposedColumn& made, const Values& values);
 
 }  // namespace redquel::sql

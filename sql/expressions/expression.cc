@@ -117,6 +117,7 @@ std::vector<const Expression*> children_of(const Expression& expression) {
 
 template <class Predicate>
 bool any_node(const Expression& expression, const Predicate& predicate) {
+  note_analysis();
   if (predicate(expression)) return true;
   bool found = false;
   visit_children(expression.node, [&](const ExpressionPtr& child) { found = found || any_node(*child, predicate); });
@@ -167,7 +168,10 @@ std::vector<ExpressionPtr> split_conjunction(const ExpressionPtr& condition) {
 }
 
 void for_each_child(const Expression& expression, const std::function<void(const ExpressionPtr&)>& visit) {
-  visit_children(expression.node, visit);
+  visit_children(expression.node, [&](const ExpressionPtr& child) {
+    note_analysis();
+    visit(child);
+  });
 }
 
 ExpressionPtr map_children(const ExpressionPtr& expression,
@@ -200,6 +204,7 @@ ExpressionPtr map_columns(const ExpressionPtr& expression,
 }
 
 void collect_columns(const Expression& expression, std::vector<std::uint32_t>& columns) {
+  note_analysis();
   if (const auto* column = std::get_if<ColumnRef>(&expression.node)) columns.push_back(column->column);
   visit_children(expression.node, [&](const ExpressionPtr& child) { collect_columns(*child, columns); });
 }

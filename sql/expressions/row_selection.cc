@@ -1,5 +1,6 @@
 #include "sql/expressions/row_selection.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace redquel::sql {
@@ -29,6 +30,36 @@ Column assemble_as(Type type, std::size_t size, std::span<const Piece> pieces) {
   return column;
 }
 
+/// Returns the encoded column that is made of encoded pieces.
+Column assembled_texts(Type type, std::size_t size, std::span<const Piece> pieces) {
+  std::vector<const Piece*> piece_of(size, nullptr);
+  std::vector<std::size_t> row_of(size);
+  for (const Piece& piece : pieces) {
+    for (std::size_t i = 0; i < piece.rows.size(); ++i) {
+      piece_of[piece.rows[i]] = &piece;
+      row_of[piece.rows[i]] = piece.aligned ? piece.rows[i] : i;
+    }
+  }
+  Column column = Column::encoded(type);
+  column.reserve(size);
+  for (std::size_t row = 0; row < size; ++row) {
+    if (piece_of[row] == nullptr || piece_of[row]->values->is_null(row_of[row])) column.append_null();
+    else column.append_view(piece_of[row]->values->get<std::string_view>(row_of[row]));
+  }
+  for (const Piece& piece : pieces) column.keep_alive(piece.values);
+  return column;
+}
+
+bool is_encoded(const Piece& piece) { return piece.values->is_encoded(); }
+
+std::vector<Piece> decoded(std::span<const Piece> pieces) {
+  std::vector<Piece> result(pieces.begin(), pieces.end());
+  for (Piece& piece : result) {
+    if (is_encoded(piece)) piece.values = std::make_shared<const Column>(piece.values->decode());
+  }
+  return result;
+}
+
 }  // namespace
 
 RowSelection::RowSelection(const Batch& batch) : batch_(batch), size_(batch.rows), decoded_(batch.columns.size()) {}
@@ -55,6 +86,10 @@ const ColumnPtr& RowSelection::column(std::uint32_t position) {
 }
 
 Column assembled(Type type, std::size_t size, std::span<const Piece> pieces) {
+  if (std::ranges::any_of(pieces, is_encoded)) {
+    if (std::ranges::all_of(pieces, is_encoded)) return assembled_texts(type, size, pieces);
+    return assembled(type, size, decoded(pieces));
+  }
   switch (storage_of(type)) {
     case Storage::kBool:
       return assemble_as<std::uint8_t>(type, size, pieces);
@@ -79,7 +114,6 @@ Column assembled(Type type, std::size_t size, std::span<const Piece> pieces) {
   }
   return Column(type);
 }
-
 
 ColumnPtr assemble(Type type, std::size_t size, std::span<const Piece> pieces) {
   // The common case: one branch took every row.

@@ -35,7 +35,8 @@ struct Piece {
   bool aligned = false;  // the value of row r is at r, not at the position of r in `rows`
 };
 
-/// A column of `size` rows made of pieces, which have the type's storage; rows in no piece are NULL.
+/// A column of `size` rows made of pieces, which have the type's storage or are encoded; rows in no piece are NULL. It is
+/// encoded if all pieces are.
 Column assembled(Type type, std::size_t size, std::span<const Piece> pieces);
 /// Like assembled(), but a piece that is all of the column is given as it is.
 ColumnPtr assemble(Type type, std::size_t size, std::span<const Piece> pieces);

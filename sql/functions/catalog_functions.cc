@@ -476,7 +476,6 @@ std::vector<ScalarFunction> catalog_functions() {
       stable<column_updatable>("pg_column_is_updatable", {kRegclass, kInt2, kBool}, kBool),
       stable<file_number>("pg_relation_filenode", {kRegclass}, kOidType),
       stable<relation_of_file>("pg_filenode_relation", {kOidType, kOidType}, kRegclass),
-      stable<[](Int encoding) { return encoding == 6 ? 4 : 1; }>("pg_encoding_max_length", {kInt4}, kInt4),
       stable<restricts_rows>("row_security_active", {kOidType}, kBool),
       stable<[](Context context, Text name) {
         return restricts_rows(context, as_int(relation_named(name, context)));

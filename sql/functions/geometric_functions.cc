@@ -112,7 +112,7 @@ std::vector<ScalarFunction> geometric_functions() {
       geometric<box_about>("bound_box", {box, box}, box),
       geometric<box_in_circle>("box", {circle}, box),
       geometric<box_at>("box", {point}, box),
-      geometric<box_of_corners>("box", {point, point}, box),
+      geometric<[](const Point& a, const Point& b) { return box_of_corners(b, a); }>("box", {point, point}, box),
       geometric<box_of_polygon>("box", {polygon}, box),
       geometric<circle_about_box>("circle", {box}, circle),
       geometric<[](const Point& p, double radius) { return Circle{p, radius}; }>("circle", {point, kFloat8}, circle),

@@ -248,7 +248,9 @@ void add_motion(Table& table, std::string_view name, bool turns) {
   table.push_back(geometric<[](P a, P b) { return move(a, b); }>(name, {kP, kP}, kP));
   table.push_back(geometric<moved<move>>(name, {kW, kP}, kW));
   if (turns) {
-    table.push_back(geometric<[](B a, P b) { return box_of_corners(move(a.high, b), move(a.low, b)); }>(name, {kB, kP}, kB));
+    // Of two zeros the later one is the higher one, as in box(point, point).
+    table.push_back(
+        geometric<[](B a, P b) { return box_of_corners(move(a.low, b), move(a.high, b)); }>(name, {kB, kP}, kB));
   } else {
     table.push_back(geometric<[](B a, P b) { return Box{move(a.high, b), move(a.low, b)}; }>(name, {kB, kP}, kB));
     table.push_back(geometric<[](C a, P b) { return Circle{move(a.center, b), a.radius}; }>(name, {kC, kP}, kC));

@@ -185,7 +185,9 @@ bool contains(const Box& outer, const Box& inner) {
 bool contains(const Path& path, const Point& point) {
   if (path.closed) return is_inside(point, path.points);
   for (const Segment& segment : segments(path)) {
-    if (contains(segment, point)) return true;
+    // PostgreSQL checks this sum for overflow, unlike that of a segment alone.
+    const double sum = plus(distance(point, segment.begin), distance(point, segment.end));
+    if (nearly_equal(sum, length(segment))) return true;
   }
   return false;
 }

@@ -100,7 +100,7 @@ void append_value(Type type, const Datum& value, const EvaluationContext& contex
     out += std::get<std::string>(value);
   } else if (is_row_type(type.oid)) {
     append_row_object(type, std::get<std::string>(value), context, line_feeds, out);
-  } else if (is_array_type(type.oid) && !is_vector_type(type.oid)) {
+  } else if (is_array_type(type.oid)) {
     append_array(type, std::get<std::string>(value), context, line_feeds, out);
   } else if (form == JsonForm::kBoolean) {
     append_text(type, value, context, out);
@@ -132,7 +132,7 @@ void append_json_key(const Column& column, std::size_t row, const EvaluationCont
 }
 
 bool is_json_container_type(Type type) {
-  return is_row_type(type.oid) || (is_array_type(type.oid) && !is_vector_type(type.oid));
+  return is_row_type(type.oid) || is_array_type(type.oid);
 }
 
 }  // namespace redquel::sql

@@ -105,10 +105,59 @@ void host(Bytes bytes, std::string& out) { append_address(read(bytes), out); }
 void with_mask(Bytes bytes, std::string& out) { append_network(oid::kCidr, bytes, out); }
 void abbreviated(Bytes bytes, std::string& out) { append_network(oid::kInet, bytes, out); }
 
+/// Zero words of an IPv6 address that are printed as "::".
+struct ZeroWords {
+  int first = 0, count = 0;
+};
+
+/// Returns the longest run among the first words as PostgreSQL counts it: the words of a run that is not longer than the
+/// longest one so far count for the next run, too.
+ZeroWords zero_words(const Address& network, int words) {
+  ZeroWords longest, run;
+  for (int i = 0; i <= words; ++i) {
+    const auto at = static_cast<std::size_t>(2 * i);
+    if (i < words && (byte_at(network, at) | byte_at(network, at + 1)) == 0) {
+      if (run.count++ == 0) run.first = i;
+    } else if (run.count > longest.count) {
+      longest = run;
+      run = {};
+    }
+  }
+  return longest;
+}
+
+/// Prints only the words that the network needs: 2001:db8/32. What looks like an IPv4 address ends with octets.
+void append_needed_words(const Address& address, std::string& out) {
+  if (address.bits == 0) {
+    out += "::/0";
+    return;
+  }
+  const Address network = address.network();
+  const auto byte = [&](int i) { return byte_at(network, static_cast<std::size_t>(i)); };
+  const int words = std::max(2, (address.bits + 15) / 16);
+  const ZeroWords zeros = zero_words(network, words);
+  const bool is_mapped = zeros.count == 5 && byte(10) == 0xFF && byte(11) == 0xFF;
+  const bool is_short = zeros.count == 7 && byte(14) != 0 && byte(15) != 1;
+  const bool is_v4 = zeros.count != words && zeros.first == 0 && (zeros.count == 6 || is_mapped || is_short);
+  const std::size_t begin = out.size();
+  for (int word = 0; word < words; ++word) {
+    if (word >= zeros.first && word < zeros.first + zeros.count) {
+      if (word == zeros.first) out += ':';
+      if (word == words - 1) out += ':';
+    } else if (is_v4 && word > 5) {
+      out += fmt::format("{}{}", word == 6 ? ':' : '.', byte(2 * word));
+      if (word != 7 || address.bits > 120) out += fmt::format(".{}", byte(2 * word + 1));
+    } else {
+      out += fmt::format("{}{:x}", out.size() > begin ? ":" : "", byte(2 * word) * 256 + byte(2 * word + 1));
+    }
+  }
+  out += fmt::format("/{}", address.bits);
+}
+
 /// Prints only the octets that the network needs: 10.1/16.
 void abbreviated_network(Bytes bytes, std::string& out) {
   const Address address = read(bytes);
-  if (address.is_v6) return with_mask(bytes, out);
+  if (address.is_v6) return append_needed_words(address, out);
   const int octets = std::max(1, (address.bits + 7) / 8);
   for (int i = 0; i < octets; ++i) out += fmt::format("{}{}", i > 0 ? "." : "", address.bytes[static_cast<std::size_t>(i)]);
   out += fmt::format("/{}", address.bits);

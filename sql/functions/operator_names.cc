@@ -107,25 +107,6 @@ std::string operator_name_with_types(Oid op) {
   return std::string(found->name) + "(" + type_text(found->left) + "," + type_text(found->right) + ")";
 }
 
-Oid equality_between(Oid left, Oid right) {
-  const auto family = [](Oid type) -> Oid {
-    if (type == oid::kVarchar) return oid::kText;
-    if (type == oid::kCidr) return oid::kInet;
-    if (is_enum_type(type)) return oid::kAnyEnum;
-    if (is_array_type(type)) return oid::kAnyArray;
-    if (is_range_type(type)) return oid::kAnyRange;
-    return type;
-  };
-  const auto find = [](Oid a, Oid b) {
-    const auto found = std::ranges::find_if(catalog_operators(), [&](const CatalogOperator& entry) {
-      return entry.name == "=" && entry.left == a && entry.right == b;
-    });
-    return found == catalog_operators().end() ? Oid{0} : found->oid;
-  };
-  const Oid own = find(family(left), family(right));
-  return own != 0 ? own : find(family(left), family(left));
-}
-
 Oid collation_named(std::string_view text) {
   const std::vector<std::string> parts = split_name(text);
   const bool in_catalog = parts.size() == 1 || (parts.size() == 2 && parts[0] == "pg_catalog");

@@ -18,9 +18,6 @@ Oid operator_with_types_named(std::string_view text, const EvaluationContext& co
 std::string operator_name(Oid op);
 std::string operator_name_with_types(Oid op);
 
-/// The = that compares values of two types as foreign keys do. 0: none.
-Oid equality_between(Oid left, Oid right);
-
 /// 42704.
 Oid collation_named(std::string_view text);
 /// Empty: no collation has that oid.

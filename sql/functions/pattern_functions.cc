@@ -37,7 +37,7 @@ struct RawBytes {
 /// character are in no other place of one.
 template <class Rules>
 std::size_t next_start(Text text, std::size_t from, Text pattern) {
-  if (!Rules::kIsExact || pattern[0] == '_' || pattern[0] == '%' || pattern[0] == '\\') return from;
+  if (!Rules::kIsExact || pattern[0] == '\\') return from;
   return std::min(text.find(pattern[0], from), text.size());
 }
 
@@ -51,10 +51,16 @@ bool matches(Text text, Text pattern) {
     if (p < pattern.size()) {
       const char c = pattern[p];
       if (c == '%') {
-        if (++p == pattern.size()) return true;
+        // Each _ that follows takes a character, whatever the % takes.
+        for (++p; p < pattern.size() && (pattern[p] == '%' || pattern[p] == '_'); ++p) {
+          if (pattern[p] == '%') continue;
+          if (t >= text.size()) return false;
+          t += Rules::step(text[t]);
+        }
+        if (p == pattern.size()) return true;
         if (pattern[p] == '\\' && p + 1 == pattern.size()) throw_ends_with_escape();
         retry_pattern = p;
-        retry_text = t = next_start<Rules>(text, t, pattern.substr(p));
+        retry_text = t = next_start<Rules>(text, std::min(t, text.size()), pattern.substr(p));
         continue;
       }
       if (c == '_') {

@@ -102,8 +102,15 @@ struct TimeRule {
   }
   static std::int64_t read(const Column& column, std::size_t row) { return column.get<std::int64_t>(row); }
   bool in_range(std::int64_t value, std::int64_t base, bool subtract, bool less) const {
-    const Int128 limit = subtract ? Int128(base) - offset : Int128(base) + offset;
+    const std::int64_t limit = moved(base, subtract);
     return less ? value <= limit : value >= limit;
+  }
+
+ protected:
+  /// The limit wraps around in 64 bits, as PostgreSQL's does.
+  std::int64_t moved(std::int64_t base, bool subtract) const {
+    const auto from = static_cast<std::uint64_t>(base), distance = static_cast<std::uint64_t>(offset);
+    return static_cast<std::int64_t>(subtract ? from - distance : from + distance);
   }
 };
 
@@ -112,8 +119,7 @@ struct ZonedTimeRule : TimeRule {
   using TimeRule::TimeRule;
   static ZonedTime read(const Column& column, std::size_t row) { return ZonedTime::decode(column.get<std::string_view>(row)); }
   bool in_range(const ZonedTime& value, const ZonedTime& base, bool subtract, bool less) const {
-    ZonedTime limit = base;
-    if (subtract ? __builtin_sub_overflow(base.time, offset, &limit.time) : __builtin_add_overflow(base.time, offset, &limit.time)) return less;
+    const ZonedTime limit{moved(base.time, subtract), base.offset};
     const auto order = std::pair(value.utc(), -value.offset) <=> std::pair(limit.utc(), -limit.offset);
     return less ? order <= 0 : order >= 0;
   }

@@ -84,6 +84,33 @@ ColumnPtr field(Arguments arguments, std::size_t rows, Type result, const Evalua
   });
 }
 
+/// 42804 for a record whose fields are not the declared ones.
+void check_declared(const RowValue& value, const Column& declared, std::size_t row) {
+  const auto types = array_at(declared, row).elements;
+  const auto refuse = [](std::string detail) {
+    return SqlError(sqlstate::kDatatypeMismatch, "function return row and query-specified return row do not match")
+        .detail(std::move(detail));
+  };
+  if (value.fields.size() != types.size()) {
+    throw refuse(fmt::format("Returned row contains {} attribute{}, but query expects {}.", value.fields.size(),
+                             value.fields.size() == 1 ? "" : "s", types.size()));
+  }
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const auto wanted = static_cast<Oid>(std::stoul(std::string(types[i].value_or("0"))));
+    if (value.types[i].oid == wanted) continue;
+    throw refuse(fmt::format("Returned type {} at ordinal position {}, but query expects {}.",
+                             format_type(plain(value.types[i])), i + 1, format_type(Type{wanted})));
+  }
+}
+
+ColumnPtr field_as_declared(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    const RowValue value = read_row(arguments[0]->type().oid, arguments[0]->get<std::string_view>(row));
+    check_declared(value, *arguments[2], row);
+    append_element(column, value.fields.at(place_at(*arguments[1], row)));
+  });
+}
+
 ColumnPtr with_field(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
   std::string text;
   return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
@@ -179,6 +206,12 @@ const ScalarFunction& null_extended_row_constructor() {
 
 const ScalarFunction& row_field() {
   static const ScalarFunction function = column_function("field", {kRecord, kInt4}, kAny, field, Volatility::kImmutable, true);
+  return function;
+}
+
+const ScalarFunction& declared_field() {
+  static const ScalarFunction function = column_function("field", {kRecord, kInt4, Type{oid::kTextArray}}, kAny,
+                                                         field_as_declared, Volatility::kImmutable, true);
   return function;
 }
 

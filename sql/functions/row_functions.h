@@ -14,6 +14,9 @@ const ScalarFunction& named_row_constructor();
 const ScalarFunction& null_extended_row_constructor();
 /// (row).field: the row, the field's place from 0 (int4). Gives the field's type.
 const ScalarFunction& row_field();
+/// A field of a record that must have the declared fields: the record, the field's place, the oids of the declared
+/// types (a text array). 42804 for another number of fields, or other types.
+const ScalarFunction& declared_field();
 /// The composite row with another field: row (may be NULL), the field's place, the value. `SET col.field = …`.
 const ScalarFunction& row_with_field();
 /// IS NULL: every field is. IS NOT NULL: none is.

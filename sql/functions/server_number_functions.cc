@@ -22,8 +22,11 @@ Numeric as_numeric(std::int64_t position) { return Numeric::from_int128(static_c
 
 std::int64_t as_position(const Numeric& value) {
   static const Numeric kLimit = Numeric::from_int128(Int128{1} << 64);
+  const auto out_of_range = [] { return SqlError(sqlstate::kInvalidParameterValue, "pg_lsn out of range"); };
+  if (value.is_infinite()) throw SqlError(sqlstate::kFeatureNotSupported, "cannot convert infinity to pg_lsn");
+  if (kLimit < value || value < Numeric() - kLimit) throw out_of_range();
   const Numeric whole = value.with_modifier((38 << 16 | 0) + 4);
-  if (whole < Numeric() || !(whole < kLimit)) throw SqlError(sqlstate::kInvalidParameterValue, "pg_lsn out of range");
+  if (whole < Numeric() || !(whole < kLimit)) throw out_of_range();
   std::uint64_t bits = 0;
   for (const char digit : whole.to_string()) bits = bits * 10 + static_cast<std::uint64_t>(digit - '0');
   return from_unsigned_bits(bits);
@@ -42,7 +45,6 @@ std::int64_t subtract(std::int64_t position, const Numeric& bytes) {
 
 std::int64_t numeric_position(const Numeric& value) {
   if (value.is_nan()) throw SqlError(sqlstate::kFeatureNotSupported, "cannot convert NaN to pg_lsn");
-  if (value.is_infinite()) throw SqlError(sqlstate::kFeatureNotSupported, "cannot convert infinity to pg_lsn");
   return as_position(value);
 }
 

@@ -177,9 +177,7 @@ Text left(Text text, std::int32_t count) {
   return kept <= 0 ? Text{} : text.substr(0, utf8_prefix(text, static_cast<std::size_t>(kept)));
 }
 Text right(Text text, std::int32_t count) {
-  // PostgreSQL's negation: the smallest integer stays negative.
-  const auto negated = static_cast<std::int32_t>(-static_cast<std::uint32_t>(count));
-  const std::int64_t skipped = count < 0 ? std::int64_t{negated} : characters(text) - std::int64_t{count};
+  const std::int64_t skipped = count < 0 ? -std::int64_t{count} : characters(text) - std::int64_t{count};
   return skipped <= 0 ? text : text.substr(utf8_prefix(text, static_cast<std::size_t>(skipped)));
 }
 

@@ -14,6 +14,7 @@
 #include "sql/name_errors.h"
 #include "sql/session_hooks.h"
 #include "sql/sqlstate.h"
+#include "sql/types/byte_text.h"
 #include "sql/types/datetime.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/type_oids.h"
@@ -92,11 +93,7 @@ std::int64_t transaction_id(Context context) { return context.transaction_timest
 void name_with_oid(Text name, std::int32_t oid, std::string& out) {
   constexpr std::size_t kMaxNameLength = 63;
   const std::string suffix = "_" + std::to_string(static_cast<Oid>(oid));
-  std::size_t length = std::min(name.size(), kMaxNameLength - suffix.size());
-  if (length < name.size()) {
-    while (length > 0 && (static_cast<unsigned char>(name[length]) & 0xC0) == 0x80) --length;  // not inside a character
-  }
-  out = std::string(name.substr(0, length)) + suffix;
+  out = std::string(utf8_clip(name, kMaxNameLength - suffix.size())) + suffix;
 }
 
 /// Before any transaction of this process.
@@ -129,18 +126,27 @@ bool type_text(Context context, std::optional<Int> type, std::optional<Int> modi
   return true;
 }
 
-/// PostgreSQL's numbers of encodings (pg_wchar.h).
-constexpr std::string_view kEncodings[] = {
-    "SQL_ASCII",     "EUC_JP",  "EUC_CN",  "EUC_KR",  "EUC_TW",     "EUC_JIS_2004", "UTF8",
-    "MULE_INTERNAL", "LATIN1",  "LATIN2",  "LATIN3",  "LATIN4",     "LATIN5",       "LATIN6",
-    "LATIN7",        "LATIN8",  "LATIN9",  "LATIN10", "WIN1256",    "WIN1258",      "WIN866",
-    "WIN874",        "KOI8R",   "WIN1251", "WIN1252", "ISO_8859_5", "ISO_8859_6",   "ISO_8859_7",
-    "ISO_8859_8",    "WIN1250", "WIN1253", "WIN1254", "WIN1255",    "WIN1257",      "KOI8U",
-    "SJIS",          "BIG5",    "GBK",     "UHC",     "GB18030",    "JOHAB",        "SHIFT_JIS_2004"};
+/// PostgreSQL's encodings in the order of their numbers (pg_wchar.h), and the bytes that one character may take.
+struct Encoding {
+  Text name;
+  Int bytes;
+};
+constexpr Encoding kEncodings[] = {
+    {"SQL_ASCII", 1}, {"EUC_JP", 3}, {"EUC_CN", 3}, {"EUC_KR", 3}, {"EUC_TW", 4}, {"EUC_JIS_2004", 3}, {"UTF8", 4},
+    {"MULE_INTERNAL", 4}, {"LATIN1", 1}, {"LATIN2", 1}, {"LATIN3", 1}, {"LATIN4", 1}, {"LATIN5", 1}, {"LATIN6", 1},
+    {"LATIN7", 1}, {"LATIN8", 1}, {"LATIN9", 1}, {"LATIN10", 1}, {"WIN1256", 1}, {"WIN1258", 1}, {"WIN866", 1},
+    {"WIN874", 1}, {"KOI8R", 1}, {"WIN1251", 1}, {"WIN1252", 1}, {"ISO_8859_5", 1}, {"ISO_8859_6", 1},
+    {"ISO_8859_7", 1}, {"ISO_8859_8", 1}, {"WIN1250", 1}, {"WIN1253", 1}, {"WIN1254", 1}, {"WIN1255", 1},
+    {"WIN1257", 1}, {"KOI8U", 1}, {"SJIS", 2}, {"BIG5", 2}, {"GBK", 2}, {"UHC", 2}, {"GB18030", 4}, {"JOHAB", 3},
+    {"SHIFT_JIS_2004", 2}};
 
 Text encoding_name(Int number) {
   if (number < 0 || number >= static_cast<Int>(std::size(kEncodings))) return "";
-  return kEncodings[number];
+  return kEncodings[number].name;
+}
+std::optional<Int> encoding_bytes(Int number) {
+  if (number < 0 || number >= static_cast<Int>(std::size(kEncodings))) return std::nullopt;
+  return kEncodings[number].bytes;
 }
 Int encoding_number(Text name) {
   const auto clean = [](Text text) {
@@ -151,7 +157,7 @@ Int encoding_number(Text name) {
     return letters;
   };
   for (Int i = 0; i < static_cast<Int>(std::size(kEncodings)); ++i) {
-    if (clean(kEncodings[i]) == clean(name)) return i;
+    if (clean(kEncodings[i].name) == clean(name)) return i;
   }
   return clean(name) == "unicode" ? 6 : -1;
 }
@@ -267,6 +273,7 @@ std::vector<ScalarFunction> name_functions() {
       scalar<type_text>("format_type", {kOidType, kInt4}, kText, kStable),
       scalar<regclass_or_null>("to_regclass", {kText}, kRegclass, kStable),
       scalar<encoding_name>("pg_encoding_to_char", {kInt4}, kName, kStable),
+      scalar<encoding_bytes>("pg_encoding_max_length", {kInt4}, kInt4),
       scalar<encoding_number>("pg_char_to_encoding", {kName}, kInt4, kStable),
       scalar<to_ascii>("to_ascii", {kText, kInt4}, kText),
       scalar<named_to_ascii>("to_ascii", {kText, kName}, kText),

@@ -3,6 +3,7 @@
 #include "sql/error.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/functions/padded_text.h"
 #include "sql/sqlstate.h"
 #include "sql/types/compare.h"
 #include "sql/types/conversions.h"
@@ -57,7 +58,7 @@ std::vector<CastFunction> text_casts() {
       cast<text_from_char>(kChar, kBpchar, assignment),
       cast<char_from_text>(kText, kChar, assignment),
       cast<char_from_text>(kVarchar, kChar, assignment),
-      cast<char_from_text>(kBpchar, kChar, assignment),
+      {oid::kBpchar, oid::kChar, assignment, over_padded<kernel_of<char_from_text>()>, Volatility::kImmutable},
       cast<int4_from_char>(kChar, kInt4, CastContext::kExplicit),
       cast<char_from_int4>(kInt4, kChar, CastContext::kExplicit),
   };

@@ -1,5 +1,9 @@
 // The functions that read and print the text forms of types (pg_type.typinput, typoutput): int4in('1'), numeric_out(1.5).
 
+#include <fmt/format.h>
+
+#include <limits>
+
 #include "sql/error.h"
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/families.h"
@@ -7,6 +11,7 @@
 #include "sql/functions/object_names.h"
 #include "sql/functions/polymorphic.h"
 #include "sql/sqlstate.h"
+#include "sql/types/datetime.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
@@ -70,12 +75,23 @@ ColumnPtr object_output(Arguments arguments, std::size_t rows, Type result, cons
 }
 
 /// A value, the modifier, and for some types whether what is too long is cut.
+/// Throws 22023 for a precision that no declaration can have.
+void check_precision(Type type, const Datum& timestamp) {
+  if ((type.oid != oid::kTimestamp && type.oid != oid::kTimestamptz) || type.modifier == -1) return;
+  if ((type.modifier >= 0 && type.modifier <= 6) || !is_finite_timestamp(std::get<std::int64_t>(timestamp))) return;
+  throw SqlError(sqlstate::kInvalidParameterValue,
+                 fmt::format("timestamp({}) precision must be between 0 and 6", type.modifier));
+}
+
 ColumnPtr coerce_length(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
   return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
     const Type type{result.oid, arguments[1]->get<std::int32_t>(row)};
+    constexpr std::int32_t kMostBits = std::numeric_limits<std::int32_t>::max() - 7;
     const bool is_bits = type.oid == oid::kBit || type.oid == oid::kVarbit;
-    if (is_bits && type.modifier <= 0) return column.append_datum(arguments[0]->datum(row));  // no length
-    column.append_datum(apply_modifier(type, arguments[0]->datum(row), arguments.size() < 3 || arguments[2]->get<bool>(row)));
+    Datum value = arguments[0]->datum(row);
+    if (is_bits && (type.modifier <= 0 || type.modifier > kMostBits)) return column.append_datum(value);  // no length
+    check_precision(type, value);
+    column.append_datum(apply_modifier(type, std::move(value), arguments.size() < 3 || arguments[2]->get<bool>(row)));
   });
 }
 

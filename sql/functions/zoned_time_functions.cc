@@ -24,12 +24,12 @@ ZonedTime read(Bytes bytes) { return ZonedTime::decode(bytes); }
 
 void add(Bytes bytes, const Interval& length, std::string& out) {
   ZonedTime value = read(bytes);
-  value.time = time_of_day(value.time + length.microseconds % kMicrosecondsPerDay);
+  value.time = time_add_interval(value.time, length);
   out = value.encode();
 }
 void subtract(Bytes bytes, const Interval& length, std::string& out) {
   ZonedTime value = read(bytes);
-  value.time = time_of_day(value.time - length.microseconds % kMicrosecondsPerDay);
+  value.time = time_subtract_interval(value.time, length);
   out = value.encode();
 }
 

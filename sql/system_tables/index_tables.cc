@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "sql/definition_words.h"
-#include "sql/functions/operator_names.h"
+#include "sql/functions/key_comparison.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/facts.h"
 #include "sql/system_tables/families.h"
@@ -70,9 +70,11 @@ KeyOperators key_operators(const CatalogSnapshot& catalog, const TableDef& table
   for (std::size_t i = 0; other && i < key.columns.size(); ++i) {
     const ColumnDef *column = table.find_column(key.columns[i]), *target = other->find_column(key.referenced_columns[i]);
     if (column == nullptr || target == nullptr) continue;
-    operators.across.push_back(equality_between(target->type.oid, column->type.oid));
-    operators.referenced.push_back(equality_between(target->type.oid, target->type.oid));
-    operators.referring.push_back(equality_between(column->type.oid, column->type.oid));
+    const std::optional<KeyComparison> comparison = key_comparison(target->type.oid, column->type.oid);
+    if (!comparison) continue;
+    operators.across.push_back(comparison->across);
+    operators.referenced.push_back(comparison->referenced);
+    operators.referring.push_back(comparison->referring);
   }
   return operators;
 }

@@ -91,10 +91,14 @@ void encode_array(Type type, std::string_view text, std::string& out, EncodingCo
   const ArrayValue value = read_array(type.oid, text);
   const Type element{type_info(type.oid).element};
   const bool has_null = std::ranges::any_of(value.elements, [](const auto& item) { return !item; });
-  put_binary(static_cast<std::uint32_t>(value.dimensions.size()), out);
+  // A vector has one dimension, even without elements.
+  static const std::vector<ArrayDimension> kEmptyVector{{.lower = 0, .length = 0}};
+  const bool is_empty_vector = is_vector_type(type.oid) && value.dimensions.empty();
+  const std::vector<ArrayDimension>& dimensions = is_empty_vector ? kEmptyVector : value.dimensions;
+  put_binary(static_cast<std::uint32_t>(dimensions.size()), out);
   put_binary(static_cast<std::uint32_t>(has_null ? 1 : 0), out);
   put_binary(declared_element(type.oid), out);
-  for (const ArrayDimension& dimension : value.dimensions) {
+  for (const ArrayDimension& dimension : dimensions) {
     put_binary(static_cast<std::uint32_t>(dimension.length), out);
     put_binary(static_cast<std::uint32_t>(dimension.lower), out);
   }

@@ -292,7 +292,7 @@ ArrayValue read_array(Oid array, std::string_view text) {
   if (!is_vector_type(array)) return ArrayReader(text).read();
   ArrayValue value;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::size_t end = std::min(text.find_first_of(" \t\n\v\f\r", at), text.size());
     if (end > at) value.elements.emplace_back(text.substr(at, end - at));
     at = end + 1;
   }

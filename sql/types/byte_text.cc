@@ -213,6 +213,12 @@ std::size_t utf8_length(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
+std::string_view utf8_clip(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
+  return text.substr(0, bytes);
+}
+
 std::size_t utf8_prefix(std::string_view text, std::size_t characters) {
   if (text.size() <= characters) return text.size();
   std::size_t at = 0;

@@ -24,6 +24,8 @@ bool is_valid_utf8(std::string_view bytes);
 std::size_t utf8_length(std::string_view text);
 /// Bytes of the first `characters` characters (the whole text if it has fewer).
 std::size_t utf8_prefix(std::string_view text, std::size_t characters);
+/// The text, cut to at most so many bytes, but not inside of a character.
+std::string_view utf8_clip(std::string_view text, std::size_t bytes);
 
 /// 22P02 "invalid input syntax for type json" with PostgreSQL's detail; depth is bounded (54001).
 void check_json(std::string_view text);

@@ -140,10 +140,7 @@ std::string text_from_bool(bool value) { return value ? "true" : "false"; }
 
 std::string name_from_text(std::string_view value) {
   constexpr std::size_t kMaxNameLength = 63;
-  if (value.size() <= kMaxNameLength) return std::string(value);
-  std::size_t length = kMaxNameLength;
-  while (length > 0 && (static_cast<unsigned char>(value[length]) & 0xC0) == 0x80) --length;  // not inside a character
-  return std::string(value.substr(0, length));
+  return std::string(utf8_clip(value, kMaxNameLength));
 }
 
 std::string char_from_text(std::string_view text) {

@@ -130,14 +130,22 @@ Interval subtract_timestamps(std::int64_t a, std::int64_t b) {
   return justify_hours({difference, 0, 0});
 }
 
-std::int64_t time_add_interval(std::int64_t time, const Interval& interval) {
-  const std::int64_t result = (time + interval.microseconds % kMicrosecondsPerDay) % kMicrosecondsPerDay;
+namespace {
+
+/// Returns the time of the day in a sum that has wrapped around in 64 bits, as PostgreSQL's sums do.
+std::int64_t time_within_day(std::uint64_t sum) {
+  const std::int64_t result = static_cast<std::int64_t>(sum) % kMicrosecondsPerDay;
   return result < 0 ? result + kMicrosecondsPerDay : result;
 }
 
+}  // namespace
+
+std::int64_t time_add_interval(std::int64_t time, const Interval& interval) {
+  return time_within_day(static_cast<std::uint64_t>(time) + static_cast<std::uint64_t>(interval.microseconds));
+}
+
 std::int64_t time_subtract_interval(std::int64_t time, const Interval& interval) {
-  const std::int64_t result = (time - interval.microseconds % kMicrosecondsPerDay) % kMicrosecondsPerDay;
-  return result < 0 ? result + kMicrosecondsPerDay : result;
+  return time_within_day(static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(interval.microseconds));
 }
 
 Interval subtract_times(std::int64_t a, std::int64_t b) { return {a - b, 0, 0}; }
@@ -217,14 +225,14 @@ struct NamedZone {
   }
 };
 
-/// Seconds east of an interval zone.
+/// Seconds east of an interval zone, in 32 bits as PostgreSQL has them.
 std::int64_t interval_offset(const Interval& zone) {
   if (zone.months != 0 || zone.days != 0) {
     std::string text;
     append_interval(zone, {}, text);
     throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("interval time zone \"{}\" must not include months or days", text));
   }
-  return zone.microseconds / kMicrosecondsPerSecond;
+  return static_cast<std::int32_t>(zone.microseconds / kMicrosecondsPerSecond);
 }
 
 }  // namespace

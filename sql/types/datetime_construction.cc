@@ -121,18 +121,12 @@ std::int64_t make_timestamptz(std::int32_t year, std::int32_t month, std::int32_
 
 Interval make_interval(std::int32_t years, std::int32_t months, std::int32_t weeks, std::int32_t days,
                        std::int32_t hours, std::int32_t minutes, double seconds) {
-  const auto out_of_range = [] { return datetime_out_of_range("interval"); };
-  const auto fits = [](std::int64_t value) {
-    return value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
-  };
   const double microseconds = std::rint(seconds * 1e6);
-  if (!(std::fabs(microseconds) < 9.2e18)) throw out_of_range();
+  if (!(std::fabs(microseconds) < 9.2e18)) throw datetime_out_of_range("interval");
+  // Months, days and time wrap around, as PostgreSQL's do.
   const std::int64_t all_months = std::int64_t{years} * 12 + months, all_days = std::int64_t{weeks} * 7 + days;
   const Int128 time = Int128{hours} * kMicrosecondsPerHour + Int128{minutes} * kMicrosecondsPerMinute +
                       static_cast<std::int64_t>(microseconds);
-  if (!fits(all_months) || !fits(all_days) || time > std::numeric_limits<std::int64_t>::max() ||
-      time < std::numeric_limits<std::int64_t>::min())
-    throw out_of_range();
   return {static_cast<std::int64_t>(time), static_cast<std::int32_t>(all_days), static_cast<std::int32_t>(all_months)};
 }
 

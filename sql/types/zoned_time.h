@@ -14,7 +14,11 @@ struct ZonedTime {
   std::int64_t time = 0;     // µs since midnight, local
   std::int32_t offset = 0;   // seconds east of Greenwich
 
-  std::int64_t utc() const { return time - offset * kMicrosecondsPerSecond; }
+  /// Wraps around in 64 bits where `time` lies beyond the day.
+  std::int64_t utc() const {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(time) -
+                                     static_cast<std::uint64_t>(offset * kMicrosecondsPerSecond));
+  }
   /// Returns the instant in another zone.
   ZonedTime in_zone(std::int32_t east) const;
 

@@ -47,6 +47,7 @@ def test_create_database_fails_when_all_logical_databases_are_used(server):
             break
         made += 1
     assert 0 < made < 16 and "no empty logical database left" in done.stderr, (made, done.stderr)
+    assert 'HINT:  Redis has 16 logical databases. Set "databases" to a greater number in redis.conf' in done.stderr, done.stderr
     for number in range(made):
         psql(server, f"DROP DATABASE many_{number}")
     assert names(server) == ["postgres"]

@@ -1,4 +1,6 @@
 """redquel behind sentinels: failovers, an old master that comes back, sentinels that lie, hang or answer garbage."""
+import contextlib
+import itertools
 import os
 import signal
 import socket
@@ -262,6 +264,118 @@ def test_no_acknowledged_commit_is_lost(make_redis, make_server, random):
         end_visits(clients + readers, 240)
         kept = bank.check(servers[0], clients)
         print(f"  {kept} transfers, {sum(len(client.unknown) for client in clients)} of unknown outcome, {readers[0].sums} sums; {killer.deeds}", flush=True)
+
+
+def test_planned_failovers_lose_no_acknowledged_commit(make_redis, make_server, random):
+    """By default. For a second after a promotion the other replica follows the old master, and confirms what the new one never gets."""
+    rounds = 40 if os.environ.get("LONG_TESTS") else 4
+    for replicas in (2, 1):
+        with Group(make_redis, replicas=replicas) as group:
+            servers = [make_server("--threads", "1", redis=group) for _ in range(2)]
+            bank.set_up(servers[0])
+            clients = [bank.Client(servers, number, "READ COMMITTED", random, timeout=120) for number in range(6)]
+            for client in clients:
+                client.start()
+            for _ in range(rounds):
+                before = sum(len(client.acknowledged) for client in clients)
+                wait_for(lambda: sum(len(client.acknowledged) for client in clients) > before + 20 or any(client.trouble for client in clients),
+                         what="transfers")
+                old = group.master()
+                new = group.fail_over()
+                # Sentinels may promote an old master again before it has become a replica, and nothing that was written since is there.
+                wait_for(lambda: len([line for line in attached(new) if "state=online" in line]) == replicas and old.role() == "slave", what="the replicas")
+            before = sum(len(client.acknowledged) for client in clients)
+            wait_for(lambda: sum(len(client.acknowledged) for client in clients) > before or any(client.trouble for client in clients), what="transfers")
+            end_visits(clients, 240)
+            kept = bank.check(servers[0], clients)
+            print(f"  {replicas} replicas, {rounds} failovers: {kept} transfers", flush=True)
+
+
+class Tap:
+    """A client that reads the stream of replication, as a tool does. `acknowledged`: the offset that it acknowledges once a second; None: none."""
+
+    def __init__(self, node, port, host=None, acknowledged=None):
+        self.socket = socket.create_connection(("127.0.0.1", node.port))
+        self.acknowledged, self.stopped = acknowledged, threading.Event()
+        if host:
+            self.ask("REPLCONF", "ip-address", host)
+        if port:
+            self.ask("REPLCONF", "listening-port", str(port))
+        self.ask("REPLCONF", "capa", "eof", "capa", "psync2")
+        self.socket.sendall(bulk("PSYNC", "?", "-1"))
+        self.threads = [threading.Thread(target=work, daemon=True) for work in (self.read, self.acknowledge)]
+        for thread in self.threads:
+            thread.start()
+
+    def ask(self, *words):
+        self.socket.sendall(bulk(*words))
+        assert self.socket.recv(4096).startswith(b"+OK")
+
+    def read(self):
+        with contextlib.suppress(OSError):
+            while self.socket.recv(65536):
+                pass
+
+    def acknowledge(self):
+        with contextlib.suppress(OSError):
+            while not self.stopped.wait(0.5):
+                if self.acknowledged is not None:
+                    self.socket.sendall(bulk("REPLCONF", "ACK", str(self.acknowledged)))
+
+    def stop(self):
+        self.stopped.set()
+        self.socket.shutdown(socket.SHUT_RDWR)
+        for thread in self.threads:
+            thread.join()
+        self.socket.close()
+
+
+def attached(redis):
+    with redis.connect() as raw:
+        facts = raw.info("replication")
+        return [facts[f"slave{number}"] for number in range(int(facts["connected_slaves"]))]
+
+
+def test_tools_that_read_the_stream_delay_no_commit(make_redis, make_server, build):
+    """redis-cli --replica, a tool with a port that acknowledges nothing, one whose offset stays, and one whose name says that it is no replica."""
+    group = Group(make_redis, replicas=0, sentinels=0)
+    [node] = group.nodes
+    server = make_server("--threads", "1", redis=node)
+    with server.connect() as connection:
+        connection.run("CREATE TABLE t (id int PRIMARY KEY)")
+        stream = subprocess.Popen(["redis-cli", "-p", str(node.port), "--replica"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        taps = [Tap(node, 7001), Tap(node, 7002, acknowledged=1), Tap(node, 7003, host="redquel-stream.invalid", acknowledged=10**9)]
+        try:
+            wait_for(lambda: sum("state=online" in line for line in attached(node)) == 4 and any("offset=1," in line for line in attached(node)), what="the tools")
+            # One that has acknowledged something delays commits until it is seen that it does not follow.
+            for number in range(30):
+                connection.run(f"INSERT INTO t VALUES ({number})")
+            assert node.connect()("INFO", "replication").count("state=online") == 4
+            checked = subprocess.run([f"{build}/redquel", "check", "--redis", node.url], capture_output=True, text=True, check=False)
+            assert "does not count: it has no port" in checked.stdout and "its name says that it is no replica" in checked.stdout, checked.stdout
+            numbers = itertools.count(30)
+            wait_for(lambda: connection.run(f"INSERT INTO t VALUES ({next(numbers)})") is not None and "does not count" in server.process.log(),
+                     what="a line of the log", pause=0.5)
+        finally:
+            for tap in taps:
+                tap.stop()
+            stream.kill()
+            stream.wait()
+
+
+def test_a_silent_replica_that_redis_has_dropped_delays_no_commit(make_redis, make_server):
+    group = Group(make_redis, replicas=2, sentinels=0, options=("--repl-timeout", "3"))
+    server = make_server("--threads", "1", redis=group.nodes[0])
+    with server.connect() as connection:
+        connection.run("CREATE TABLE t (id int PRIMARY KEY)")
+        group.nodes[1].signal(signal.SIGSTOP)
+        try:
+            connection.run("INSERT INTO t VALUES (1)")  # waits until Redis has dropped it, and some seconds more
+            assert len(attached(group.nodes[0])) == 1
+            connection.run("INSERT INTO t VALUES (2)")
+        finally:
+            group.nodes[1].signal(signal.SIGCONT)
+        assert "does not count" not in server.process.log()
 
 
 def test_commits_wait_for_replicas(make_redis, make_server):

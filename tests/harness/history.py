@@ -3,7 +3,22 @@ Kingsbury and Alvaro).
 
 A list is text, ",7,12,9": a read shows the appends that the transaction has seen, and their order. From that follows who precedes whom:
 ww (the next to append), wr (read what the other appended), rw (read what was there before the other's append), rt (acknowledged before the
-other began). A cycle of those is an anomaly, and which edges it has says at which levels."""
+other began). A cycle of those is an anomaly, and which edges it has says at which levels:
+
+| kind | what was seen | forbidden |
+| --- | --- | --- |
+| lost write | an acknowledged append is not there, or a part of a transaction | at all levels |
+| duplicate write, duplicate read | an element is there twice; a statement returned a list twice | at all levels |
+| G1a | an append of an aborted transaction, or one that ROLLBACK TO took back, was read or is there | at all levels |
+| G1b | a state between two appends of one transaction was read | at all levels |
+| incompatible order | a read is no beginning of the final list | at all levels |
+| G0 | a cycle of ww alone | at all levels |
+| G1c | a cycle of ww and wr | at all levels |
+| G-single | a cycle with one rw: a lost update, a read skew; at READ COMMITTED between statements | at all levels; between transactions from REPEATABLE READ |
+| G-nonadjacent | a cycle with several rw, of which no two follow each other | from REPEATABLE READ |
+| G2 | a cycle with two rw that follow each other: write skew | at SERIALIZABLE |
+
+The suffix -realtime: an edge of the cycle is rt, a statement or snapshot was older than what had been acknowledged."""
 import bisect
 import collections
 
@@ -68,8 +83,8 @@ class Graph:
             self.edges[start].append((end, kind, why))
 
     def cycle(self, kinds, adjacent_rw):
-        """A cycle of such edges as text, or None; `adjacent_rw`: may two rw follow each other? A snapshot forbids only those where they
-        do not."""
+        """A cycle of such edges as text that begins with its kind, or None; `adjacent_rw`: may two rw follow each other? A snapshot forbids
+        only those where they do not."""
         follow = {}
 
         def successors(state):
@@ -85,11 +100,20 @@ class Graph:
     def told(self, component, successors):
         start = min(component)
         path = shortest(start, component, successors)
-        lines = []
+        lines, kinds = [], []
         for (node, _), (end, by_rw) in zip(path, path[1:]):
             kind, why = next((kind, why) for to, kind, why in self.edges[node] if to == end and (kind == "rw" or not by_rw))
             lines.append(f"    {self.labels[node]} -{kind}-> {self.labels[end]} {why}")
-        return "\n".join(lines)
+            kinds.append(kind)
+        return "\n".join([f"{kind_of_cycle(kinds)}:", *lines])
+
+
+def kind_of_cycle(edges):
+    """The name of a cycle by its edges, in their order."""
+    count = edges.count("rw")
+    is_adjacent = count > 1 and any(edges[at - 1] == edges[at] == "rw" for at in range(len(edges)))
+    name = "G2" if is_adjacent else "G-nonadjacent" if count > 1 else "G-single" if count else "G1c" if "wr" in edges else "G0"
+    return name + ("-realtime" if "rt" in edges else "")
 
 
 def shortest(start, component, successors):
@@ -171,12 +195,12 @@ class History:
         there = {(key, element) for key, order in self.orders.items() for element in order.elements}
         for key, order in self.orders.items():
             if len(set(order.elements)) < len(order.elements):
-                self._problem(f"something was appended twice to {key}: {order.text}")
+                self._problem(f"duplicate write: something was appended twice to {key}: {order.text}")
         for place in there:
             if place in self.undone:
-                self._problem(f"taken back by ROLLBACK TO and there: {place} of {self.undone[place]}")
+                self._problem(f"G1a: taken back by ROLLBACK TO and there: {place} of {self.undone[place]}")
             elif place not in self.writers:
-                self._problem(f"no transaction has appended {place}")
+                self._problem(f"incompatible order: no transaction has appended {place}")
         for transaction in self.transactions:
             places = {(key, element) for key, element, _ in transaction.appends}
             found = places & there
@@ -186,9 +210,9 @@ class History:
                     transaction.appends = [append for append in transaction.appends if append[:2] in found]
                     places = found
             if transaction.outcome == COMMITTED and found != places:
-                self._problem(f"lost: {sorted(places - found)} of {transaction}")
+                self._problem(f"lost write: {sorted(places - found)} of {transaction}")
             if transaction.outcome == ABORTED and found:
-                self._problem(f"aborted and there: {sorted(found)} of {transaction}")
+                self._problem(f"G1a: aborted and there: {sorted(found)} of {transaction}")
 
     def _look_at_reads(self):
         for transaction in self.transactions:
@@ -197,9 +221,7 @@ class History:
                     order = self.orders[key]
                     version = order.version(text)
                     if version is None:
-                        tail = [int(word) for word in text.split(",")[1:] if int(word) not in order.elements]
-                        whose = [str(self.undone.get((key, e)) or self.writers.get((key, e), ["nobody"])[0]) for e in tail[:3]]
-                        self._problem(f"{transaction} read of {key} what never was: {tail[:3]} of {whose}; {text[-60:]} against {order.text[-60:]}")
+                        self._problem(self._unfounded_read(transaction, key, text))
                         continue
                     if 0 < version < len(order.elements):
                         last, following = (self.writers.get((key, order.elements[at]), [None])[0] for at in (version - 1, version))
@@ -207,6 +229,17 @@ class History:
                             self._problem(f"G1b: {transaction} read of {key} the middle of {last}")
                     if key in read.tags and read.tags[key] != self._tag(key, version):
                         self._problem(f"{transaction} found {key} with tag {read.tags[key]} at version {version}, where it is {self._tag(key, version)}")
+
+    def _unfounded_read(self, transaction, key, text):
+        """The problem of a read that is no beginning of the final list."""
+        order, elements = self.orders[key], [int(word) for word in text.split(",")[1:]]
+        if len(set(elements)) < len(elements):
+            return f"duplicate write: {transaction} read of {key} something twice: {text[-60:]}"
+        strangers = [element for element in elements if element not in order.elements]
+        whose = [self.undone.get((key, element)) or self.writers.get((key, element), [None])[0] for element in strangers]
+        is_undone = any((key, element) in self.undone or writer and writer.outcome != COMMITTED for element, writer in zip(strangers, whose))
+        kind = "G1a" if is_undone else "lost write" if strangers and all(whose) else "incompatible order"
+        return f"{kind}: {transaction} read of {key} {strangers[:3]} of {whose[:3]}; {text[-60:]} against {order.text[-60:]}"
 
     def _tag(self, key, version):
         order = self.orders[key]
@@ -284,18 +317,17 @@ class History:
         return [problem for problem in found if problem]
 
     def dirty(self):
-        return named("G0 or G1c", self.graph(False, False, False).cycle({"ww", "wr"}, True))
+        """G0, or else G1c."""
+        graph = self.graph(False, False, False)
+        return graph.cycle({"ww"}, True) or graph.cycle({"ww", "wr"}, True)
 
     def statement_skew(self):
-        return named("a statement saw a mixture, or what was no longer so", self.graph(True, False, True).cycle({"ww", "wr", "rw", "rt"}, True))
+        """A statement saw a mixture, or what was no longer so."""
+        return self.graph(True, False, True).cycle({"ww", "wr", "rw", "rt"}, True)
 
     def snapshot_skew(self):
-        return named("G-single, lost update, or a snapshot that is too old",
-                     self.graph(False, True, True).cycle({"ww", "wr", "rw", "rt"}, False))
+        """G-single and G-nonadjacent: a lost update, a read skew, or a snapshot that is too old."""
+        return self.graph(False, True, True).cycle({"ww", "wr", "rw", "rt"}, False)
 
     def any_cycle(self):
-        return named("G2", self.graph(False, False, False).cycle({"ww", "wr", "rw"}, True))
-
-
-def named(name, cycle):
-    return f"{name}:\n{cycle}" if cycle else None
+        return self.graph(False, False, False).cycle({"ww", "wr", "rw"}, True)

@@ -5,10 +5,11 @@ import time
 
 
 class Report:
-    def __init__(self, shown_per_file=10):
+    def __init__(self, shown_per_file=10, versions=""):
+        """`versions`: the servers of the comparison, named in each failure."""
         self.passed = self.failed = 0
         self.failures = []  # the first line of each
-        self.shown_per_file = shown_per_file
+        self.shown_per_file, self.versions = shown_per_file, versions
         self._shown = {}
         self._lock = threading.Lock()
 
@@ -24,7 +25,7 @@ class Report:
             file = where.split(":")[0]
             shown = self._shown[file] = self._shown.get(file, 0) + 1
             if shown <= self.shown_per_file:
-                print(f"FAIL {where}" + "".join(f"\n  {line}" for line in text.splitlines()), flush=True)
+                print(f"FAIL {where} ({self.versions})" + "".join(f"\n  {line}" for line in text.splitlines()), flush=True)
             elif shown == self.shown_per_file + 1:
                 print(f"FAIL {file}: more failures, not shown (--shown N)", flush=True)
 

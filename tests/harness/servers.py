@@ -1,6 +1,8 @@
 """Throw-away servers: PostgreSQL (the oracle), Redis, redquel. Each starts on demand and is ready when its log says so."""
+import functools
 import glob
 import os
+import re
 import signal
 import shutil
 import subprocess
@@ -24,6 +26,29 @@ LEFT_OVER = "SELECT " + " + ".join(f"(SELECT count(*) FROM {table} WHERE oid >= 
 USES = 50
 
 
+def postgres_binary(name):
+    """Returns the path of a program of PostgreSQL 15, else of another version."""
+    for folder in ["/usr/lib/postgresql/15/bin", *sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True)]:
+        if os.path.exists(f"{folder}/{name}"):
+            return f"{folder}/{name}"
+    return shutil.which(name) or name
+
+
+@functools.cache
+def postgres_version():
+    """Returns the version of the installed PostgreSQL: (15, 20)."""
+    printed = subprocess.run([postgres_binary("postgres"), "--version"], check=True, capture_output=True, text=True).stdout
+    major, minor = re.search(r"PostgreSQL\) (\d+)\.(\d+)", printed).groups()
+    return int(major), int(minor)
+
+
+def compared_versions():
+    """Returns the servers that hold the compared answers and the data: "PostgreSQL 15.20, Redis 7.0.15"."""
+    redis = subprocess.run(["redis-server", "--version"], check=True, capture_output=True, text=True).stdout
+    major, minor = postgres_version()
+    return f"PostgreSQL {major}.{minor}, Redis {re.search(r'v=([0-9.]+)', redis)[1]}"
+
+
 class Postgres:
     """PostgreSQL 15 in C locale and UTF8, on a unix socket, without fsync, and without autovacuum: nothing comes between or changes plans."""
 
@@ -34,12 +59,6 @@ class Postgres:
         self._databases = 0
         self._emptied = {}  # process: database
         self._uses = 0
-
-    def binary(self, name):
-        for folder in ["/usr/lib/postgresql/15/bin", *sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True)]:
-            if os.path.exists(f"{folder}/{name}"):
-                return f"{folder}/{name}"
-        return shutil.which(name) or name
 
     def start(self):
         return self.start_with({"listen_addresses": "", "unix_socket_directories": self.folder, "port": 5432, "fsync": "off",
@@ -52,9 +71,9 @@ class Postgres:
             shutil.chown(self.folder, self.user, self.user)
         data = f"{self.folder}/data"
         options = dict(user=self.user, group=self.user, extra_groups=[]) if self.user else {}
-        subprocess.run([self.binary("initdb"), "-D", data, "--locale=C", "-E", "UTF8", "-U", "postgres", "-A", "trust", "-N",
+        subprocess.run([postgres_binary("initdb"), "-D", data, "--locale=C", "-E", "UTF8", "-U", "postgres", "-A", "trust", "-N",
                         "--no-instructions"], check=True, stdout=subprocess.DEVNULL, cwd=self.folder, **options)
-        self.process = Process([self.binary("postgres"), "-D", data, "-c", "logging_collector=off",
+        self.process = Process([postgres_binary("postgres"), "-D", data, "-c", "logging_collector=off",
                                 *[word for name, value in settings.items() for word in ("-c", f"{name}={value}")]],
                                f"{self.folder}/log", user=self.user, cwd=self.folder)
         self.process.wait_for_line("ready to accept connections")
@@ -273,10 +292,22 @@ class Redquel:
 
 
 class Look(Redquel):
-    """`redquel look` at a Redis of the harness."""
+    """`redquel look` at a Redis of the harness. It has started when its discovery has ended, unless `waits` is false."""
+
+    def __init__(self, *arguments, waits=True, **keywords):
+        super().__init__(*arguments, **keywords)
+        self.waits = waits
 
     def words(self):
         return ["look", self.redis.url]
+
+    def start(self):
+        options = list(self.options)
+        has_definitions = "--catalog" in options and os.path.exists(options[options.index("--catalog") + 1])
+        super().start()
+        if self.waits and not has_definitions:
+            self.process.wait_for_line("discovery has (ended|failed)")
+        return self
 
 
 def sharing_redis(make_redis, make_server, count=1, redis_options=(), **limits):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 SERVERS = ("postgresql", "redquel")
 SPREAD = "spread"  # skipif: in runs whose tables lie in several buckets of a cluster
+VERSION_MARK = re.compile(r"(skipif|onlyif) postgresql (<|>=) (\d+)\.(\d+)\s*#\s*\S")
 # The words of `ignore`, and the fields of an ErrorResponse that they mean.
 ERROR_PARTS = {"message": "M", "detail": "D", "hint": "H", "position": "P", "objects": "stcdn", "severity": "SV"}
 ANSWER_PARTS = ("names", "types", "rows", "tag", "notices", "context")
@@ -47,11 +48,11 @@ class Pending:
     skips_spread: bool = False
 
 
-def read(path):
-    """The records of a file in order."""
+def read(path, version):
+    """Returns the records of a file in order. `version`: of the PostgreSQL that they are compared with, as (major, minor)."""
     with open(path, encoding="utf-8") as file:
         lines = list(enumerate(file.read().split("\n"), 1))
-    return list(_records(path, _expand(path, lines)))
+    return list(_records(path, _expand(path, lines), version))
 
 
 def _expand(path, lines):
@@ -103,7 +104,7 @@ def stays_whole(path):
         return re.search(r"^# spread: no \(.+\)", file.read(), re.M) is not None
 
 
-def _records(path, lines):
+def _records(path, lines, version):
     everywhere = frozenset()
     pending = Pending()
     at = 0
@@ -122,9 +123,13 @@ def _records(path, lines):
             continue
         if words == ["skipif", SPREAD] and _reason(line):
             pending.skips_spread = True
+        elif mark := VERSION_MARK.match(line):
+            if (mark[1] == "skipif") == _holds(version, mark):
+                pending.servers = tuple(s for s in pending.servers if s != "postgresql")
         elif words[0] in ("skipif", "onlyif"):
             if len(words) != 2 or words[1] not in SERVERS or not _reason(line):
-                raise TestFileError(f"{path}:{number}: {words[0]} postgresql|redquel # reason, or skipif spread # reason")
+                raise TestFileError(f"{path}:{number}: {words[0]} postgresql|redquel # reason, "
+                                    f"{words[0]} postgresql <|>= MAJOR.MINOR # reason, or skipif spread # reason")
             pending.servers = tuple(s for s in pending.servers if (s == words[1]) == (words[0] == "onlyif"))
         elif words[0] == "ignore":
             unknown = set(words[1:]) - set(ERROR_PARTS) - set(ANSWER_PARTS)
@@ -179,6 +184,12 @@ def _with_heading(path, record, words):
         elif not re.fullmatch(r"\w+", word):
             raise TestFileError(f"{path}:{record.line}: query [TYPES] [nosort|rowsort|valuesort] [label]")
     return record
+
+
+def _holds(version, mark):
+    """Returns true if the version fulfils the condition of a mark."""
+    is_older = version < (int(mark[3]), int(mark[4]))
+    return is_older if mark[2] == "<" else not is_older
 
 
 def _reason(line):

@@ -7,7 +7,7 @@ from harness import sql_files
 from harness.cluster_nodes import Cluster
 from harness.comparison import arranged, differences, row_text, summary
 from harness.pgwire import ConnectionClosed
-from harness.servers import Redis, Redquel, tail
+from harness.servers import Redis, Redquel, postgres_version, tail
 
 READS = re.compile(r"\s*(SELECT|VALUES|TABLE|WITH|SHOW|\()", re.I)
 WRITES = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE|NEXTVAL|SETVAL|INTO)\b", re.I)
@@ -122,7 +122,7 @@ class FileRun:
         started = time.monotonic()
         records = []
         try:
-            records = sql_files.read(self.path)
+            records = sql_files.read(self.path, postgres_version())
             for side in self.sides:
                 side.server.open(cache=sql_files.cache_of(self.path), whole=sql_files.stays_whole(self.path))
             self._run_records(records)

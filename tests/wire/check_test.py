@@ -39,6 +39,21 @@ def test_a_redis_that_works(build, make_redis, make_server):
         assert stored("DBSIZE") == before
 
 
+def test_check_counts_the_logical_databases(build, make_redis, make_server):
+    redis = make_redis("--appendonly", "yes", "--databases", "5")
+    server = make_server(redis=redis)
+    warnings = []
+    with server.connect() as connection:
+        for number in range(4):
+            connection.run(f"CREATE DATABASE number_{number}")
+            code, errors, found = findings(build, redis.url)
+            assert (code, errors) == (0, []), (code, errors)
+            warnings.append([warning.split(" are used")[0] for warning in found if "logical databases" in warning])
+        failure = connection.run_error("CREATE DATABASE one_more")
+    assert warnings == [[], ["3 of 5 logical databases"], ["4 of 5 logical databases"], ["5 of 5 logical databases"]], warnings
+    assert failure["C"] == "53100" and "Redis has 5 logical databases." in failure["H"], failure
+
+
 def test_settings_of_redis(build, make_redis, make_server):
     redis = make_redis("--maxmemory", "100mb", "--maxmemory-policy", "noeviction")
     make_server(redis=redis).connect().close()

@@ -60,12 +60,6 @@ ProposedTable timed_table(std::string name, std::string key, std::vector<std::st
   return proposed_table(std::move(name), "zset", std::move(key), std::move(columns));
 }
 
-std::string template_literal(std::string_view text) {
-  std::string literal;
-  for (const char c : text) literal.append(c == '{' || c == '}' ? 2 : 1, c);
-  return literal;
-}
-
 std::optional<std::string_view> field_of(const KeySample& sample, std::string_view field) {
   if (sample.type != "hash") return std::nullopt;
   const auto part = std::ranges::find(sample.parts, field, [](const auto& pair) { return std::string_view(pair.first); });

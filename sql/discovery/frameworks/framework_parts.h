@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sql/catalog/key_template.h"
 #include "sql/discovery/frameworks/framework.h"
 
 namespace redquel::sql {
@@ -25,9 +26,6 @@ ProposedTable proposed_table(std::string name, std::string layout, std::string k
 ProposedTable list_table(std::string name, std::string key, std::vector<std::string> slots, std::string value, std::string value_type);
 /// A zset of members with scores that are Unix time in seconds.
 ProposedTable timed_table(std::string name, std::string key, std::vector<std::string> slots, std::string member, std::string time);
-
-/// Returns the text as a literal part of a key template: braces are doubled.
-std::string template_literal(std::string_view text);
 
 // ---- sampled keys ----
 

@@ -51,7 +51,8 @@ class OpenTransactionTest : public ::testing::Test {
   }
   std::string commit() {
     WriteOptions options;
-    options.foreign_keys = std::make_shared<ForeignKeyChecks>(catalog(), [](const sql::ForeignKeyDef&) { return false; });
+    options.foreign_keys = std::make_shared<ForeignKeyChecks>(catalog(), sql::SessionSettings{},
+                                                              [](const sql::ForeignKeyDef&) { return false; });
     CommitTrace trace;
     try {
       run_coroutine(loop_, commit_changes(redis_, transaction_, std::move(options), 2000, {}, random_, MappedPlace{access_, 0, "1"}, trace));
@@ -203,13 +204,26 @@ TEST_F(OpenTransactionTest, AdvisoryLocksAreCountedAndTakenOnce) {
   EXPECT_TRUE(take(exclusive));
   EXPECT_TRUE(take(exclusive)) << "once more, without a round trip";
   EXPECT_TRUE(take(within));
-  EXPECT_TRUE(unlock(exclusive));
-  EXPECT_TRUE(unlock(exclusive));
+  for (int held = 2; held > 0; --held) {
+    redis_.expect_script(kAdvisoryLockScript, "1 redquel:advisory 1:5 p.1 4 0", resp::text(""));
+    EXPECT_TRUE(unlock(exclusive)) << "Redis is asked whether the lock is still held";
+  }
   EXPECT_FALSE(unlock(exclusive)) << "the transaction's own is not the session's";
   redis_.expect_script(kAdvisoryLockScript, "1 redquel:advisory 1:5 p.1 1 0", resp::text(""));
   run_coroutine(loop_, locks.end_transaction(redis_));
   redis_.expect_script(kAdvisoryLockScript, "1 redquel:advisory 1:5 p.1 0 0", resp::text(""));
   run_coroutine(loop_, locks.unlock_all(redis_));
+}
+
+TEST_F(OpenTransactionTest, AnAdvisoryLockThatIsLostIsNotHeld) {
+  AdvisoryLocks locks("p.1");
+  const AdvisoryLocks::Lock lock{.key = 5};
+  redis_.expect_script(kAdvisoryLockScript, "1 redquel:advisory 1:5 p.1 4 1", resp::text(""));
+  EXPECT_TRUE(run_coroutine(loop_, locks.take(redis_, lock, std::nullopt, random_)));
+  EXPECT_TRUE(locks.any());
+  redis_.expect_script(kAdvisoryLockScript, "1 redquel:advisory 1:5 p.1 0 0", resp::text("lost"));
+  EXPECT_FALSE(run_coroutine(loop_, locks.unlock(redis_, lock)));
+  EXPECT_FALSE(locks.any());
 }
 
 TEST_F(OpenTransactionTest, IncrementsOfTablesThatAreReadAgainLockAtOnceForAWhile) {

@@ -141,13 +141,31 @@ TEST(PackedColumnTest, DictionaryOfRepeatedTexts) {
   const PackedColumnPtr column = pack(sql::kText, texts);
   const auto& dictionary = std::get<PackedColumn::Dictionary>(column->values());
   EXPECT_EQ(dictionary.width, 2);
-  const sql::Column values = column->dictionary_texts();
-  EXPECT_TRUE(values.is_null(values.size() - 1));
+  std::vector<std::uint32_t> codes(dictionary.ends.size());
+  std::iota(codes.begin(), codes.end(), 0);
+  const sql::Column values = column->dictionary_values(codes);
   for (std::size_t row = 0; row < texts.size(); ++row) {
+    const std::uint32_t code = dictionary.code(row);
+    ASSERT_EQ(values.is_null(code), !texts[row]);
     if (!texts[row]) continue;
-    EXPECT_EQ(values.get<std::string_view>(dictionary.code(row)), *texts[row]);
+    EXPECT_EQ(values.get<std::string_view>(code), *texts[row]);
   }
   expect_texts(column, texts);
+}
+
+TEST(PackedColumnTest, NullIsNoTextOfADictionary) {
+  for (const Texts& texts : {Texts{}, Texts{std::nullopt}, Texts{std::nullopt, "a", std::nullopt}, Texts{"", std::nullopt}, Texts{"a"}}) {
+    const PackedColumnPtr column = pack(sql::kText, texts);
+    const auto& dictionary = std::get<PackedColumn::Dictionary>(column->values());
+    std::set<std::string> different;
+    for (const auto& text : texts) {
+      if (text) different.insert(*text);
+    }
+    ASSERT_EQ(dictionary.null_code(), different.size());
+    for (std::size_t row = 0; row < texts.size(); ++row) EXPECT_EQ(dictionary.code(row) == dictionary.null_code(), !texts[row]);
+    expect_texts(column, texts);
+  }
+  EXPECT_THROW(pack(sql::Type{sql::oid::kJsonb}, {""}), sql::SqlError);
 }
 
 TEST(PositionMapTest, RandomMembersAgainstAMap) {

@@ -12,25 +12,34 @@ const Clock::time_point kStart = Clock::time_point(1h);
 
 TEST(RedisShare, a_read_is_followed_by_a_pause_for_the_share) {
   RedisShare share({.percent = 10});
-  share.note(kStart, 1ms, 1000);
+  share.note(kStart, 1ms, 1000, 1);
   EXPECT_EQ(share.next(), kStart + 9ms);
 }
 
 TEST(RedisShare, the_round_trip_is_no_time_of_redis) {
   RedisShare share({.percent = 50});
   share.note_latency(kStart, 400us);
-  share.note(kStart, 1ms, 0);
+  share.note(kStart, 1ms, 0, 1);
   EXPECT_EQ(share.next(), kStart + 600us);
   share.note_latency(kStart, 900us);  // the least one counts
-  share.note(kStart + 1s, 1ms, 0);
+  share.note(kStart + 1s, 1ms, 0, 1);
   EXPECT_EQ(share.next(), kStart + 1s + 600us);
-  share.note(kStart + 2s, 100us, 0);  // shorter than a round trip
+  share.note(kStart + 2s, 100us, 0, 1);  // shorter than a round trip
   EXPECT_EQ(share.next(), kStart + 2s);
+}
+
+TEST(RedisShare, a_wait_for_the_processor_is_no_time_of_redis) {
+  RedisShare share({.percent = 50});
+  for (int read = 0; read < 32; ++read) share.note(kStart, 100us, 100, 100);
+  share.note(kStart + 1h, 10ms, 100, 100);
+  EXPECT_EQ(share.next(), kStart + 1h + 100us);
+  share.note(kStart + 2h, 10ms, 1000, 1000);  // ten times as many keys
+  EXPECT_EQ(share.next(), kStart + 2h + 1ms);
 }
 
 TEST(RedisShare, all_of_the_time_needs_no_pause) {
   RedisShare share({.percent = 100});
-  share.note(kStart, 1s, 1000);
+  share.note(kStart, 1s, 1000, 1);
   EXPECT_EQ(share.next(), kStart);
   EXPECT_FALSE(share.wants_latency(kStart));
   EXPECT_EQ(share.step(), 1000u);
@@ -38,22 +47,22 @@ TEST(RedisShare, all_of_the_time_needs_no_pause) {
 
 TEST(RedisShare, keys_per_second_bound_the_pace_too) {
   RedisShare share({.percent = 100, .keys_per_second = 1000});
-  share.note(kStart, 100ms, 500);
+  share.note(kStart, 100ms, 500, 1);
   EXPECT_EQ(share.next(), kStart + 400ms);  // half a second for 500 keys, less the time of the read
-  share.note(kStart + 400ms, 1s, 500);      // slower than the pace
+  share.note(kStart + 400ms, 1s, 500, 1);      // slower than the pace
   EXPECT_EQ(share.next(), kStart + 400ms);
 }
 
 TEST(RedisShare, reads_of_several_sessions_wait_for_each_other) {
   RedisShare share({.percent = 50});
-  share.note(kStart, 10ms, 0);
-  share.note(kStart, 10ms, 0);  // of another thread, which had been sent before
+  share.note(kStart, 10ms, 0, 1);
+  share.note(kStart, 10ms, 0, 1);  // of another thread, which had been sent before
   EXPECT_EQ(share.next(), kStart + 20ms);
 }
 
 TEST(RedisShare, a_redis_that_stood_still_is_not_paid_for_with_minutes) {
   RedisShare share({.percent = 1});
-  share.note(kStart, 1h, 0);
+  share.note(kStart, 1h, 0, 1);
   EXPECT_EQ(share.next(), kStart + 1s);
 }
 

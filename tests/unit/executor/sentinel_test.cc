@@ -49,8 +49,18 @@ TEST(Sentinel, MostAnswersDecide) {
   const std::vector<SentinelAnswer> answers{named("liar", 99), named("a", 3), named("a", 3, 600)};
   const FoundMaster found = weigh_answers(answers);
   EXPECT_EQ(found.place->host, "a");
-  EXPECT_EQ(found.disputed, std::pair(TcpPlace{"liar", 1}, std::uint64_t{99}));
+  EXPECT_EQ(found.disputed, (MasterDispute{TcpPlace{"liar", 1}, 99}));
   EXPECT_EQ(found.down_after, milliseconds(600));
+}
+
+TEST(Sentinel, AFailoverInProgressIsADispute) {
+  const SentinelAnswer leader = read("*2\r\n$1\r\nh\r\n$4\r\n7001\r\n*4\r\n$5\r\nflags\r\n$27\r\nmaster,failover_in_progress\r\n$12\r\nconfig-epoch\r\n$1\r\n3\r\n");
+  EXPECT_TRUE(leader.is_failing_over);
+  const SentinelAnswer other{.master = TcpPlace{"h", 7001}, .epoch = 3, .refusal = ""};
+  const std::vector<SentinelAnswer> answers{other, leader, other}, before{other, other, other};
+  EXPECT_EQ(weigh_answers(answers).place, leader.master);
+  EXPECT_EQ(weigh_answers(answers).disputed, (MasterDispute{TcpPlace{"h", 7001}, 3, true}));
+  EXPECT_FALSE(weigh_answers(before).disputed);
 }
 
 TEST(Sentinel, NewerConfigurationDecidesBetweenEqualNumbers) {

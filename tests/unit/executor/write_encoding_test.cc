@@ -426,7 +426,7 @@ class ForeignKeyEncodingTest : public WriteEncodingTest {
   }
   WriteOptions checked() const {
     WriteOptions options;
-    options.foreign_keys = std::make_shared<ForeignKeyChecks>(catalog_);
+    options.foreign_keys = std::make_shared<ForeignKeyChecks>(catalog_, sql::SessionSettings{});
     return options;
   }
 

@@ -9,6 +9,7 @@
 #include "parser/parse.h"
 #include "parser/text_shape.h"
 #include "sql/error.h"
+#include "sql/interrupts.h"
 
 namespace redquel::parser {
 namespace {
@@ -115,6 +116,18 @@ TEST(Limits, RowAssignmentsAreBounded) {
   EXPECT_EQ(sqlstate_of("UPDATE t SET (a" + repeat(",a", 50) + ") = ROW(1" + repeat(",1", 50) + ")"), "accepted");
   EXPECT_EQ(measure_shape("UPDATE t SET (a, b, c) = (SELECT 1, 2, 3)").widest_row_set, 3U);
   EXPECT_EQ(measure_shape("SELECT (a, b, c) = (1, 2, 3)").widest_row_set, 0U);
+}
+
+TEST(Limits, ACancelledStatementIsNotParsedToItsEnd) {
+  const std::string text = "SELECT 1 IN (1" + repeat(",1", 100'000) + ")";
+  sql::Interrupts interrupts;
+  {
+    const sql::InterruptScope scope(interrupts);
+    EXPECT_EQ(sqlstate_of(text), "accepted");
+    interrupts.request_cancel();
+    EXPECT_EQ(sqlstate_of(text), "57014");
+  }
+  EXPECT_EQ(sqlstate_of(text), "accepted");
 }
 
 TEST(Limits, ThreadsParseAtOnce) {

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <functional>
+
+#include "sql/interrupts.h"
 #include "tests/unit/planner/bind_fixture.h"
 
 namespace redquel::planner {
@@ -49,6 +52,30 @@ TEST(BindLimits, TooDeepOrTooMuch) {
                         repeated(
                             100, [](auto) { return "when 1 then 2 when 3 then 4 end"; }, " ")),
             "54001");
+}
+
+TEST(BindLimits, WalksOverManyConstantsAreInterrupted) {
+  const std::string statement =
+      "select a from t where a in (" + repeated(20'000, [](auto i) { return std::to_string(i); }) + ")";
+  sql::InListTest list{nullptr, sql::make_column(sql::kInt4, 1, "a"), {}, false};
+  for (int i = 0; i < 20'000; ++i) list.list.push_back(sql::make_constant(sql::kInt4, i));
+  const sql::ExpressionPtr test = sql::make_expression(sql::kBool, std::move(list));
+  std::vector<std::uint32_t> columns;
+  const std::vector<std::function<void()>> walks = {
+      [&] { sql::is_volatile(*test); },
+      [&] { sql::collect_columns(*test, columns); },
+      [&] { sql::for_each_child(*test, [](const sql::ExpressionPtr&) {}); },
+      [&] {
+        sql::map_columns(
+            test, [](const sql::Expression&, const sql::ColumnRef&) { return sql::make_constant(sql::kInt4, 1); });
+      },
+  };
+  sql::Interrupts interrupts;
+  const sql::InterruptScope scope(interrupts);
+  for (const auto& walk : walks) EXPECT_NO_THROW(walk());
+  interrupts.request_cancel();
+  for (const auto& walk : walks) EXPECT_THROW(walk(), sql::SqlError);
+  EXPECT_EQ(sqlstate_of(statement), "57014");
 }
 
 TEST(BindParameters, DeclaredTypesAreKept) {

@@ -1,4 +1,7 @@
+#include <set>
+
 #include "planner/physical/memory_scans.h"
+#include "planner/tree/plan_walk.h"
 #include "tests/unit/planner/plan_fixture.h"
 
 namespace redquel::planner {
@@ -99,6 +102,28 @@ TEST(MemoryScans, InputsThatAreSharedStayShared) {
   EXPECT_EQ(std::get<LookupJoin>(join->lookup->node).outer, join->outer);
   EXPECT_EQ(std::get<HashJoin>(join->hash->node).left, join->outer);
   EXPECT_EQ(std::get<HashJoin>(join->hash->node).right, join->right);
+}
+
+TEST(PlanWalk, VisitsEachNodeOnce) {
+  std::string statement = "select e0.emp_id from emp e0";
+  for (int i = 1; i < 40; ++i)
+    statement += " join emp e" + std::to_string(i) + " on e" + std::to_string(i) + ".emp_id = e" +
+                 std::to_string(i - 1) + ".dept";
+  const PhysicalPlan plan = planned(statement, {}, true);
+  std::set<const PhysicalNode*> known;
+  std::size_t visits = 0, joins = 0;
+  const bool holds = all_nodes(*plan, [&](const PhysicalNode& node) {
+    known.insert(&node);
+    ++visits;
+    joins += std::holds_alternative<AdaptiveJoin>(node.node) ? 1 : 0;
+    return true;
+  });
+  EXPECT_TRUE(holds);
+  EXPECT_EQ(visits, known.size());
+  EXPECT_GE(joins, 39U);
+  EXPECT_FALSE(
+      all_nodes(*plan, [](const PhysicalNode& node) { return !std::holds_alternative<MemoryScan>(node.node); }));
+  EXPECT_TRUE(reads_changed_tables_plainly(plan, {kDept}));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sql/error.h"
+#include "sql/expressions/row_selection.h"
 #include "sql/types/compare.h"
 #include "sql/types/text_io.h"
 
@@ -151,6 +152,22 @@ TEST(CompareColumns, AgreesWithCompareOfDatums) {
   EXPECT_LT(compare(column, 1, column, 2), 0);
   EXPECT_EQ(hash(column, 0), hash(column, 1));
   EXPECT_EQ(hash(column, 0), hash(kBpchar, std::string("a   ")));
+}
+
+TEST(Column, IsAssembledOfEncodedAndDecodedPieces) {
+  Column texts = Column::encoded(kInt4), values(kInt4);
+  texts.append(std::string_view("007"));
+  texts.append_null();
+  values.append(5);
+  const auto share = [](const Column& column) { return std::make_shared<const Column>(column); };
+  const Piece first{{2, 0}, share(texts)}, second{{3}, share(values)};
+  const Column encoded = assembled(kInt4, 4, {{first}});
+  EXPECT_TRUE(encoded.is_encoded());
+  EXPECT_EQ(shown(encoded), (Texts{"NULL", "NULL", "007", "NULL"}));
+  const Column mixed = assembled(kInt4, 4, {{first, second}});
+  EXPECT_FALSE(mixed.is_encoded());
+  EXPECT_EQ(shown(mixed), (Texts{"NULL", "NULL", "7", "5"}));
+  EXPECT_EQ(shown(assembled(kInt4, 2, {})), (Texts{"NULL", "NULL"}));
 }
 
 }  // namespace

@@ -326,6 +326,36 @@ TEST(Discovery, OtherLayouts) {
   EXPECT_EQ(proposal.left_out, std::vector<std::string>{"motd: a single string"});
 }
 
+TEST(Discovery, KeysThatAreNoText) {
+  using namespace std::string_literals;
+  Keyspace keys;
+  for (int id = 1; id <= 40; ++id) {
+    const std::string text = "user:" + std::to_string(id);
+    keys.string("\xac\xed\0\5t\0"s + static_cast<char>(text.size()) + text, "\xac\xed\0\5sr"s);
+    keys.string("bin\xff\xfe:" + std::to_string(id), "x");
+  }
+  keys.hash("\xff:1", {{"a", "1"}, {"\xff", "2"}, {"b", "x"}}).hash("\xff:2", {{"a", "2"}, {"b", "y"}});
+  keys.set("seen:1", {"ann", "\xff"}).set("seen:2", {"bob"});
+  EXPECT_EQ(keys.statements(),
+            "CREATE FOREIGN TABLE bin (\n"
+            "  id bigint NOT NULL,\n"
+            "  value text OPTIONS (role 'value') NOT NULL\n"
+            ") SERVER redis OPTIONS (layout 'string', key E'bin{\\\\xfffe}:{id}');\n"
+            "CREATE FOREIGN TABLE key_1 (\n"
+            "  id bigint NOT NULL,\n"
+            "  a bigint NOT NULL,\n"
+            "  b text NOT NULL\n"
+            ") SERVER redis OPTIONS (layout 'hash', key E'{\\\\xff}:{id}');\n"
+            "CREATE FOREIGN TABLE seen (\n"
+            "  seen_id bigint NOT NULL,\n"
+            "  member bytea OPTIONS (role 'member', format 'raw') NOT NULL\n"
+            ") SERVER redis OPTIONS (layout 'set', key 'seen:{seen_id}');\n"
+            "CREATE FOREIGN TABLE \"user\" (\n"
+            "  id bigint NOT NULL,\n"
+            "  value bytea OPTIONS (role 'value', format 'raw') NOT NULL\n"
+            ") SERVER redis OPTIONS (layout 'string', key E'{\\\\java}user:{id}');\n");
+}
+
 TEST(Discovery, ZerosInFrontAndBraces) {
   Keyspace keys;
   keys.hash("theme:001", {{"title", "a"}}).hash("theme:012", {{"title", "b"}});

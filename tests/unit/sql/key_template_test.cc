@@ -78,6 +78,32 @@ TEST(KeyTemplate, MakesGlobs) {
   EXPECT_EQ(pattern(parse("a*:{id:2}"), {{1, "5"}}), "a\\*:05");
 }
 
+TEST(KeyTemplate, HoldsBytesThatNoTextCanShow) {
+  const KeyTemplate key = parse("bin{\\xff00}:{id}:{\\x0a}{{x}}");
+  EXPECT_EQ(render(key, {{1, "7"}}), std::string("bin\xff\0:7:\n{x}", 12));
+  EXPECT_EQ(match(key, std::string_view("bin\xff\0:7:\n{x}", 12)), (std::vector<std::string_view>{"7"}));
+  EXPECT_EQ(KeyTemplate::parse_stored(key.stored_text()), key);
+  EXPECT_EQ(key.stored_text(), "bin{\\xff00}:{#1}:{\\x0a}{{x}}");
+  EXPECT_EQ(template_literal("a\xe2\x80\xae\xc3\xa4"), "a{\\xe280ae}\xc3\xa4") << "a change of direction is no text";
+  for (const char* wrong : {"{\\x}", "{\\xf}", "{\\xfg}", "a{\\java}"}) EXPECT_THROW(parse(wrong), SqlError) << wrong;
+}
+
+TEST(KeyTemplate, HoldsStringsOfJavasSerialization) {
+  using namespace std::string_literals;
+  const KeyTemplate key = parse("{\\java}user:{id}");
+  const std::string seven = "\xac\xed\0\5t\0\6user:7"s, long_one = "\xac\xed\0\5t\0\10user:123"s;
+  EXPECT_EQ(render(key, {{1, "7"}}), seven);
+  EXPECT_EQ(render(key, {{1, "123"}}), long_one);
+  EXPECT_EQ(match(key, seven), (std::vector<std::string_view>{"7"}));
+  EXPECT_EQ(match(key, long_one), (std::vector<std::string_view>{"123"}));
+  EXPECT_TRUE(match(key, "\xac\xed\0\5t\0\7user:7"s).empty()) << "another length";
+  EXPECT_TRUE(match(key, "\xac\xed\0\5t\0"s).empty());
+  EXPECT_EQ(KeyTemplate::parse_stored(key.stored_text()), key);
+  EXPECT_EQ(key.stored_text(), "{\\java}user:{#1}");
+  EXPECT_EQ(key.pattern([](std::int16_t) { return std::nullopt; }), "\xac\xed\0\5t??user:*"s);
+  EXPECT_FALSE(render(key, {{1, std::string(70'000, 'x')}})) << "Java's length has two bytes";
+}
+
 TEST(KeyTemplate, RefusesAmbiguousTemplates) {
   for (const std::string_view text : {"", "a:{id", "a:id}", "a:{}", "a:{other}", "a:{id}{name}", "a:{id}:{id}", "a:{id:0}", "a:{id:99}", "{*}{*}"}) {
     try {

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redquel::executor {
+
+/// One line `slaveN` of INFO replication.
+struct ReplicaLine {
+  std::string place;  // "address:port" that it has announced
+  bool is_online = false;
+  std::uint64_t offset = 0;  // that it has acknowledged
+  std::uint64_t lag = 0;     // seconds since its last acknowledgement
+
+  /// Returns the reason why no commit waits for it: a tool that reads the stream is no replica. Empty: it may be one.
+  std::string_view objection() const;
+};
+
+/// What INFO replication of a master says.
+struct ReplicationInfo {
+  std::uint64_t offset = 0;  // of the master
+  std::vector<ReplicaLine> replicas;
+};
+/// Reads the text of INFO.
+ReplicationInfo read_replication(std::string_view info);
+
+/// The replicas of one master that commits wait for (redis.synchronous_replicas = "auto"): those that follow it. A replica that is no longer
+/// connected counts until it is dropped: it may have become the master. Sans I/O.
+class ReplicaSet {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// A replica that acknowledges the same offset for this time, while the master has gone on, does not follow.
+  static constexpr std::chrono::seconds kPatience{10};
+  /// A replica that is not connected for this time may be dropped. Sentinels need less to report a failover.
+  static constexpr std::chrono::seconds kAbsence{10};
+
+  /// Takes the master's answer to INFO replication. Returns true if other replicas count than before.
+  bool take(const ReplicationInfo& info, Clock::time_point now);
+  /// Returns the number of replicas that count.
+  std::size_t size() const;
+  /// Returns the number of confirmations that WAIT shall wait for.
+  std::size_t needed() const { return size() + others_that_confirm_; }
+  /// Returns true if each replica that counts has confirmed. `confirmed`: the reply to WAIT, which stood directly before the INFO that was taken
+  /// last.
+  bool have_confirmed(std::size_t confirmed);
+  /// Returns true if a replica is not connected for long enough.
+  bool has_overdue(Clock::time_point now) const;
+  /// Drops them.
+  void drop_overdue(Clock::time_point now);
+
+  /// Returns a text for the log: which replicas count, and which clients do not.
+  std::string description() const;
+
+ private:
+  struct Replica {
+    std::uint64_t offset = 0;
+    Clock::time_point progressed, seen;  // it last acknowledged more; it last was connected
+    bool counts = true, is_connected = true;
+  };
+
+  bool is_overdue(const Replica& replica, Clock::time_point now) const { return replica.counts && !replica.is_connected && now - replica.seen >= kAbsence; }
+
+  std::map<std::string, Replica> replicas_;               // by place
+  std::map<std::string, std::string, std::less<>> others_;  // place → objection
+  std::vector<std::uint64_t> offsets_;  // that were acknowledged, the largest first
+  std::size_t others_that_confirm_ = 0;  // and do not count
+};
+
+}  // namespace redquel::executor
