@@ -7,6 +7,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 
 from harness import passwords
 from harness.crew import all_at_once
