@@ -12,15 +12,14 @@ bool StartupSlots::is_full() const {
 
 std::uint64_t StartupSlots::add(std::size_t worker, std::string address) {
   const std::lock_guard lock(mutex_);
-  slots_.push_back({next_number_, worker, std::move(address), std::nullopt});
+  slots_.push_back({next_number_, worker, std::move(address), std::chrono::steady_clock::now()});
   return next_number_++;
 }
 
 void StartupSlots::set_waiting(std::uint64_t number, bool is_waiting) {
   const std::lock_guard lock(mutex_);
   const auto slot = std::ranges::find(slots_, number, &Slot::number);
-  if (slot == slots_.end() || slot->waits_since.has_value() == is_waiting) return;
-  slot->waits_since = is_waiting ? std::optional(std::chrono::steady_clock::now()) : std::nullopt;
+  if (slot != slots_.end()) slot->is_waiting = is_waiting;
 }
 
 void StartupSlots::remove(std::uint64_t number) {
@@ -35,7 +34,7 @@ std::optional<StartupSlots::Slot> StartupSlots::take_silent(std::chrono::millise
   const auto now = std::chrono::steady_clock::now();
   auto chosen = slots_.end();
   for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
-    if (!slot->waits_since || now - *slot->waits_since < patience) continue;
+    if (!slot->is_waiting || now - slot->since < patience) continue;
     if (chosen == slots_.end() || counts[slot->address] > counts[chosen->address]) chosen = slot;
   }
   if (chosen == slots_.end()) return std::nullopt;

@@ -18,7 +18,8 @@ class StartupSlots {
     std::uint64_t number;
     std::size_t worker;  // the thread that serves it
     std::string address;
-    std::optional<std::chrono::steady_clock::time_point> waits_since;  // for bytes of the client; none: redquel is at work
+    std::chrono::steady_clock::time_point since;
+    bool is_waiting = false;  // for bytes of the client; else redquel is at work
   };
 
   explicit StartupSlots(std::size_t most) : most_(most) {}
@@ -29,8 +30,8 @@ class StartupSlots {
   void set_waiting(std::uint64_t number, bool is_waiting);
   /// Gives the slot back; without effect where it was taken away.
   void remove(std::uint64_t number);
-  /// Takes away the slot that has waited longest for its client, if that is `patience` or more. Of several addresses, the one with most
-  /// slots loses one. nullopt: redquel itself is what the slots wait for.
+  /// Takes away the oldest slot that waits for its client, if it is as old as `patience`. A client that sends a byte now and then does not keep
+  /// its slot by that. Of several addresses, the one with most slots loses one. nullopt: redquel itself is what the slots wait for.
   std::optional<Slot> take_silent(std::chrono::milliseconds patience);
 
  private:

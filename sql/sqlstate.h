@@ -94,6 +94,9 @@ inline constexpr std::string_view kInvalidPassword = "28P01";
 // Class 2B: dependent privilege descriptors still exist
 inline constexpr std::string_view kDependentObjectsStillExist = "2BP01";
 
+// Class 2F: SQL routine exception
+inline constexpr std::string_view kRoutineProhibitedSqlStatement = "2F003";
+
 // Class 34: invalid cursor name
 inline constexpr std::string_view kUndefinedCursor = "34000";
 

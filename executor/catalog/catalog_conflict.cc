@@ -1,6 +1,7 @@
 #include "executor/catalog/catalog_conflict.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -35,13 +36,10 @@ struct Difference {
 
   template <typename Map>
   void add(const Map& before, const Map& now) {
-    for (const auto& [oid, object] : before) {
-      const auto found = now.find(oid);
-      if (found == now.end() || !is_same(object, found->second)) changed.insert(oid);
-    }
-    for (const auto& [oid, object] : now) {
-      if (!before.contains(oid)) made.insert(oid);
-    }
+    Map::for_each_difference(before, now, [&](const auto* was, const auto* is) {
+      if (was == nullptr) made.insert(is->first);
+      else if (is == nullptr || !is_same(was->second, is->second)) changed.insert(was->first);
+    });
   }
 };
 
@@ -97,34 +95,59 @@ bool needs_changed(const CatalogDraft& draft, const Oids& dependents, const Oids
   });
 }
 
-// Names that must be unique, each with its kind in front.
-std::set<std::string> names_of(const sql::CatalogSnapshot& catalog) {
-  std::set<std::string> names;
-  const auto add = [&](char kind, const std::string& schema, const std::string& name) {
-    if (!name.empty()) names.insert(kind + schema + '\0' + name);
-  };
-  for (const auto& [oid, table] : catalog.tables) {
+/// Names that must be unique, each with its kind in front.
+class Names {
+ public:
+  void add(const sql::CatalogSnapshot::TablePtr& table) {
     add('r', table->schema, table->name);
     add('t', table->schema, table->name);
     add('r', table->schema, table->primary_key_index.name);
     for (const sql::IndexDef& index : table->indexes) add('r', table->schema, index.name);
   }
-  for (const auto& [oid, view] : catalog.views) add('r', view->schema, view->name), add('t', view->schema, view->name);
-  for (const auto& [oid, sequence] : catalog.sequences) add('r', sequence.schema, sequence.name);
-  for (const auto& [oid, type] : catalog.types) add('t', type->schema, type->name);
-  for (const auto& [oid, function] : catalog.functions) {
+  void add(const sql::CatalogSnapshot::ViewPtr& view) { add('r', view->schema, view->name), add('t', view->schema, view->name); }
+  void add(const sql::SequenceDef& sequence) { add('r', sequence.schema, sequence.name); }
+  void add(const sql::UserTypePtr& type) { add('t', type->schema, type->name); }
+  void add(const std::shared_ptr<const sql::FunctionDef>& function) {
     std::string signature = function->name + '\0';
     for (const sql::FunctionDef::Parameter& parameter : function->parameters) signature += std::to_string(parameter.type.oid) + ' ';
     add('f', function->schema, signature);
   }
-  for (const auto& [name, schema] : catalog.schemas) add('s', "", name);
-  return names;
+  void add_schema(const std::string& name) { add('s', "", name); }
+  const std::set<std::string>& all() const { return names_; }
+
+ private:
+  void add(char kind, const std::string& schema, const std::string& name) {
+    if (!name.empty()) names_.insert(kind + schema + '\0' + name);
+  }
+
+  std::set<std::string> names_;
+};
+
+/// Returns the names that `now` uses and `before` does not.
+std::set<std::string> new_names(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& now) {
+  Names was_used, is_used;
+  const auto compare = [&]<typename Map>(const Map& then, const Map& later) {
+    Map::for_each_difference(then, later, [&](const auto* was, const auto* is) {
+      if (was != nullptr) was_used.add(was->second);
+      if (is != nullptr) is_used.add(is->second);
+    });
+  };
+  compare(before.tables, now.tables);
+  compare(before.views, now.views);
+  compare(before.sequences, now.sequences);
+  compare(before.types, now.types);
+  compare(before.functions, now.functions);
+  for (const auto& [name, schema] : before.schemas) was_used.add_schema(name);
+  for (const auto& [name, schema] : now.schemas) is_used.add_schema(name);
+  std::set<std::string> made;
+  std::ranges::set_difference(is_used.all(), was_used.all(), std::inserter(made, made.end()));
+  return made;
 }
 
 /// Returns true if both states use a new name that the state before did not have.
 bool share_new_name(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& own, const sql::CatalogSnapshot& now) {
-  const std::set<std::string> known = names_of(before), others = names_of(now);
-  return std::ranges::any_of(names_of(own), [&](const std::string& name) { return !known.contains(name) && others.contains(name); });
+  const std::set<std::string> others = new_names(before, now);
+  return std::ranges::any_of(new_names(before, own), [&](const std::string& name) { return others.contains(name); });
 }
 
 /// Returns true if an object is in a schema that has changed in the other state.
@@ -134,13 +157,15 @@ bool lies_in_changed_schema(const sql::CatalogSnapshot& catalog, const Oids& obj
     const auto was = before.schemas.find(schema), is = after.schemas.find(schema);
     return was == before.schemas.end() || (is != after.schemas.end() && is->second.oid == was->second.oid);
   };
-  const auto is_lost = [&](const auto& entry) {
-    if constexpr (requires { entry.second->schema; }) return objects.contains(entry.first) && !is_there(entry.second->schema);
-    else return objects.contains(entry.first) && !is_there(entry.second.schema);
+  const auto is_lost = [&](const auto* found) {
+    if (found == nullptr) return false;
+    if constexpr (requires { (*found)->schema; }) return !is_there((*found)->schema);
+    else return !is_there(found->schema);
   };
-  return std::ranges::any_of(catalog.tables, is_lost) || std::ranges::any_of(catalog.sequences, is_lost) ||
-         std::ranges::any_of(catalog.views, is_lost) || std::ranges::any_of(catalog.types, is_lost) ||
-         std::ranges::any_of(catalog.functions, is_lost);
+  return std::ranges::any_of(objects, [&](sql::Oid oid) {
+    return is_lost(catalog.tables.get(oid)) || is_lost(catalog.sequences.get(oid)) || is_lost(catalog.views.get(oid)) ||
+           is_lost(catalog.types.get(oid)) || is_lost(catalog.functions.get(oid));
+  });
 }
 
 std::set<std::string> changed_schemas(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& now) {
@@ -189,9 +214,7 @@ Oids all_objects(const Difference& of) {
 /// Returns true if another owner has one of the draft's reserved prefixes by now.
 bool shares_prefix(const CatalogDraft& draft, const LoadedCatalog& now, const std::set<std::string>& claimed) {
   return std::ranges::any_of(draft.reserved_prefixes(), [&](const auto& reserved) {
-    return !claimed.contains(reserved.first) && std::ranges::any_of(now.prefixes, [&](const std::string& taken) {
-      return sql::prefixes_collide(reserved.first, taken);
-    });
+    return !claimed.contains(reserved.first) && now.prefixes.collide(reserved.first);
   });
 }
 

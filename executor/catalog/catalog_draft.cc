@@ -41,10 +41,13 @@ std::string_view kind_of(const sql::ViewDef&) { return "view"; }
 std::string_view kind_of(const sql::UserType&) { return "type"; }
 std::string_view kind_of(const sql::FunctionDef& function) { return function.procedure ? "procedure" : "function"; }
 std::string_view kind_of(const sql::SchemaDef&) { return "schema"; }
+/// Returns the name as PostgreSQL shows it in an error about ownership.
+std::string shown_name(const auto& definition) { return definition.name; }
+std::string shown_name(const sql::UserType& type) { return sql::format_type(sql::Type{type.oid}); }
 
 template <typename Definition>
 void require_owner_of(const SessionState& session, const Definition& definition) {
-  if (!DependentChanges::are_made()) require_owner(session, definition.owner, kind_of(definition), definition.name);
+  if (!DependentChanges::are_made()) require_owner(session, definition.owner, kind_of(definition), shown_name(definition));
 }
 
 /// Checks that the session's role may make or change the definition, and names a new owner by its oid. `before`: null for a new object.
@@ -86,17 +89,12 @@ bool has_other_rights(const sql::ViewDef& before, const sql::ViewDef& after) {
 
 CatalogDraft::CatalogDraft(const LoadedCatalog& loaded, const SessionState& session)
     : session_(session),
+      committed_(loaded.snapshot),
       state_(*loaded.snapshot),
       prefixes_(loaded.prefixes),
       pending_removals_(loaded.removals),
       next_oid_(loaded.next_oid),
-      first_oid_(loaded.next_oid) {
-  for (const auto& [oid, table] : state_.tables) committed_tables_.insert(oid);
-  for (const auto& [oid, sequence] : state_.sequences) committed_sequences_.insert(oid);
-  for (const auto& [oid, view] : state_.views) committed_views_.insert(oid);
-  for (const auto& [oid, type] : state_.types) committed_types_.insert(oid);
-  for (const auto& [oid, function] : state_.functions) committed_functions_.insert(oid);
-}
+      first_oid_(loaded.next_oid) {}
 
 sql::Oid CatalogDraft::new_oid() {
   if (next_oid_ == 0) throw damaged_next_oid(state_);
@@ -156,8 +154,7 @@ std::string CatalogDraft::reserve_prefix(std::string_view schema, std::string_vi
 }
 
 bool CatalogDraft::reserve_exactly(const std::string& prefix, const std::string& owner) {
-  const auto collides = [&](const std::string& taken) { return sql::prefixes_collide(prefix, taken); };
-  if (used_.contains(prefix) || std::any_of(prefixes_.begin(), prefixes_.end(), collides)) return false;
+  if (used_.contains(prefix) || prefixes_.collide(prefix)) return false;
   prefixes_.insert(prefix);
   change_.reserved_prefixes.emplace_back(prefix, owner);
   return true;
@@ -175,11 +172,12 @@ void CatalogDraft::put(sql::TableDef table) {
   drop_unused_computed(table);
   const auto before = state_.find_table(table.oid);
   settle_owner(state_, session_, before.get(), table);
+  if (before) table.referencing = before->referencing;
   sql::choose_member_forms(before.get(), table);
   if (table.is_mapped() && !DependentChanges::are_made() && !may_define_foreign_tables(state_, current_role(*sql::known_roles(), session_))) {
     throw foreign_server_denied();
   }
-  if (sql::UserTypePtr row = sql::row_type_of(table); row && !committed_tables_.contains(table.oid)) make_known(std::move(row));
+  if (sql::UserTypePtr row = sql::row_type_of(table); row && !committed_->tables.contains(table.oid)) make_known(std::move(row));
   replace(table);
   note_references(before.get(), &table);
 }
@@ -189,17 +187,16 @@ void CatalogDraft::note_references(const sql::TableDef* before, const sql::Table
   std::set<sql::Oid> referenced;
   for (const sql::TableDef* table : {before, after}) {
     if (table == nullptr) continue;
-    if (table == after) referenced.insert(table->oid);
     for (const sql::ForeignKeyDef& key : table->foreign_keys) referenced.insert(key.referenced);
   }
   for (sql::Oid oid : referenced) {
     const auto table = state_.find_table(oid);
     if (!table) continue;
-    std::vector<sql::Oid> referencing;
-    for (const auto& [other_oid, other] : state_.tables) {
-      const bool refers = std::ranges::any_of(other->foreign_keys, [&](const auto& key) { return key.referenced == oid; });
-      if (refers) referencing.push_back(other_oid);
-    }
+    std::vector<sql::Oid> referencing = table->referencing;
+    const sql::Oid other = before != nullptr ? before->oid : after->oid;
+    const bool refers = after != nullptr && std::ranges::find(after->foreign_keys, oid, &sql::ForeignKeyDef::referenced) != after->foreign_keys.end();
+    std::erase(referencing, other);
+    if (refers) referencing.insert(std::ranges::lower_bound(referencing, other), other);
     if (referencing == table->referencing) continue;
     sql::TableDef changed = *table;
     changed.referencing = std::move(referencing);
@@ -231,7 +228,7 @@ void CatalogDraft::replace(sql::TableDef table) {
   sql::make_parts(table);
   clear_versions_of_new_parts(state_.find_table(table.oid).get(), table);
   const sql::Oid oid = table.oid;
-  state_.tables[oid] = std::make_shared<const sql::TableDef>(std::move(table));
+  state_.tables.insert_or_assign(oid, std::make_shared<const sql::TableDef>(std::move(table)));
 }
 
 void CatalogDraft::put(sql::SequenceDef sequence) {
@@ -249,8 +246,9 @@ void CatalogDraft::put(sql::SequenceDef sequence) {
     const sql::Oid owner = sql::owner_role(sql::owner_of(state_, sequence));
     sequence.acl = default_privileges(*this, sql::AclKind::kSequence, owner, sequence.schema);
   }
-  sequences_.insert(sequence.oid);
-  state_.sequences.insert_or_assign(sequence.oid, std::move(sequence));
+  const sql::Oid oid = sequence.oid;
+  sequences_.insert(oid);
+  state_.sequences.insert_or_assign(oid, std::move(sequence));
 }
 
 void CatalogDraft::put(sql::ViewDef view) {
@@ -262,7 +260,7 @@ void CatalogDraft::put(sql::ViewDef view) {
   }
   views_.insert(view.oid);
   const sql::Oid oid = view.oid;
-  state_.views[oid] = std::make_shared<const sql::ViewDef>(std::move(view));
+  state_.views.insert_or_assign(oid, std::make_shared<const sql::ViewDef>(std::move(view)));
 }
 
 void CatalogDraft::put(sql::FunctionDef function) {
@@ -270,7 +268,7 @@ void CatalogDraft::put(sql::FunctionDef function) {
   settle_owner(state_, session_, before == state_.functions.end() ? nullptr : before->second.get(), function);
   functions_.insert(function.oid);
   const sql::Oid oid = function.oid;
-  state_.functions[oid] = std::make_shared<const sql::FunctionDef>(std::move(function));
+  state_.functions.insert_or_assign(oid, std::make_shared<const sql::FunctionDef>(std::move(function)));
 }
 
 void CatalogDraft::put(sql::SchemaDef schema) {
@@ -312,8 +310,8 @@ void CatalogDraft::put(sql::UserType type) {
   settle_owner(state_, session_, before == state_.types.end() ? nullptr : before->second.get(), type);
   types_.insert(oid);
   auto made = std::make_shared<const sql::UserType>(std::move(type));
-  if (!committed_types_.contains(oid)) make_known(made);
-  state_.types[oid] = std::move(made);
+  if (!committed_->types.contains(oid)) make_known(made);
+  state_.types.insert_or_assign(oid, std::move(made));
 }
 
 void CatalogDraft::drop_type(sql::Oid oid) {
@@ -330,11 +328,7 @@ void CatalogDraft::drop_table(sql::Oid oid) {
       [&](const sql::MappedRows&) { delete_key(unkept_key(oid)); },  // the rows' keys belong to the application
   };
   std::visit(remove_storage, table->storage);
-  std::vector<sql::Oid> owned;
-  for (const auto& [sequence_oid, sequence] : state_.sequences) {
-    if (sequence.owner_table == oid) owned.push_back(sequence_oid);
-  }
-  for (sql::Oid sequence : owned) drop_sequence(sequence);
+  for (const sql::Oid sequence : state_.sequences_of(oid)) drop_sequence(sequence);
   tables_.insert(oid);
   state_.tables.erase(oid);
   note_references(table.get(), nullptr);
@@ -363,7 +357,7 @@ std::string CatalogDraft::reserve_place(const sql::TableDef& table) {
 
 void CatalogDraft::reserve_parts(const sql::TableDef& table) {
   for (const auto& part : table.parts) {
-    if (!prefixes_.insert(part->prefix).second) continue;
+    if (!prefixes_.insert(part->prefix)) continue;
     change_.reserved_prefixes.emplace_back(part->prefix, fmt::format("{}{}", kPartOwner, table.oid));
   }
 }
@@ -373,7 +367,7 @@ void CatalogDraft::drop_sequence(sql::Oid oid) {
   if (!DependentChanges::are_made()) require_owner(session_, sql::owner_of(state_, found->second), "sequence", found->second.name);
   if (!found->second.foreign) delete_counter(found->second.key);
   sequences_.insert(oid);
-  state_.sequences.erase(found);
+  state_.sequences.erase(oid);
 }
 
 void CatalogDraft::renew_counter(sql::Oid oid) {
@@ -460,35 +454,35 @@ CatalogChange CatalogDraft::take_change() {
   for (sql::Oid oid : tables_) {
     if (const auto table = state_.find_table(oid)) {
       change_.tables.push_back(*table);
-    } else if (committed_tables_.contains(oid)) {
+    } else if (committed_->tables.contains(oid)) {
       change_.dropped_tables.push_back(oid);
     }
   }
   for (sql::Oid oid : sequences_) {
     if (const auto found = state_.sequences.find(oid); found != state_.sequences.end()) {
       change_.sequences.push_back(found->second);
-    } else if (committed_sequences_.contains(oid)) {
+    } else if (committed_->sequences.contains(oid)) {
       change_.dropped_sequences.push_back(oid);
     }
   }
   for (sql::Oid oid : views_) {
     if (const auto view = state_.find_view(oid)) {
       change_.views.push_back(*view);
-    } else if (committed_views_.contains(oid)) {
+    } else if (committed_->views.contains(oid)) {
       change_.dropped_views.push_back(oid);
     }
   }
   for (sql::Oid oid : types_) {
     if (const auto found = state_.types.find(oid); found != state_.types.end()) {
       change_.types.push_back(found->second);
-    } else if (committed_types_.contains(oid)) {
+    } else if (committed_->types.contains(oid)) {
       change_.dropped_types.push_back(oid);
     }
   }
   for (sql::Oid oid : functions_) {
     if (const auto found = state_.functions.find(oid); found != state_.functions.end()) {
       change_.functions.push_back(*found->second);
-    } else if (committed_functions_.contains(oid)) {
+    } else if (committed_->functions.contains(oid)) {
       change_.dropped_functions.push_back(oid);
     }
   }

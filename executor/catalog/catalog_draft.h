@@ -36,6 +36,9 @@ class CatalogDraft {
 
   /// The tables, sequences, views, types and functions that it has made, changed or dropped.
   std::set<sql::Oid> touched() const;
+  /// Of these, the tables.
+  const std::set<sql::Oid>& touched_tables() const { return tables_; }
+  const std::set<sql::Oid>& touched_sequences() const { return sequences_; }
   /// Prefixes that it has reserved.
   const std::vector<std::pair<std::string, std::string>>& reserved_prefixes() const { return change_.reserved_prefixes; }
   /// Returns the same changes applied to newer definitions. No other session has changed the objects concerned.
@@ -121,6 +124,7 @@ class CatalogDraft {
   void replace(sql::TableDef table);
 
   const SessionState& session_;
+  sql::CatalogPtr committed_;
   sql::CatalogSnapshot state_;
   sql::ReservedPrefixes prefixes_;
   std::map<std::string, std::string> used_;  // prefixes that are not redquel's, and by what they are used
@@ -128,7 +132,6 @@ class CatalogDraft {
   sql::Oid next_oid_, first_oid_;
   sql::Oid end_oid_ = 0;  // of those that only this draft has; 0: it has none
   std::set<sql::Oid> tables_, sequences_, views_, types_, functions_;  // touched
-  std::set<sql::Oid> committed_tables_, committed_sequences_, committed_views_, committed_types_, committed_functions_;
   CatalogChange change_;
   std::vector<sql::SqlError> notices_;
 };

@@ -164,6 +164,7 @@ void check_index_statistics(const CatalogDraft& draft, const ast::RelationName& 
 /// Those of a primary key that is the table's own key are checked, and not kept.
 void change_index_options(CatalogDraft& draft, const ast::RelationName& name, const ast::SetTableOptions& written) {
   const auto [owner, index] = draft.catalog().find_index(name.schema, name.name, draft.session().search_path);
+  if (index != nullptr) require_owner(draft.session(), owner->owner, "index", name.name);
   if (index != nullptr && owner->is_mapped()) {
     sql::TableDef table = *owner;
     alter_structure(table, *std::ranges::find(table.indexes, index->oid, &sql::IndexDef::oid), written);

@@ -29,11 +29,9 @@ void send_notices(const SessionState& session, const std::vector<SqlError>& noti
 }
 
 /// Tables that are there already and get another definition: open transactions that have written them could not commit any more.
-std::vector<TablePtr> tables_redefined(const CatalogChange& change, const sql::CatalogSnapshot& before) {
-  std::set<sql::Oid> oids(change.dropped_tables.begin(), change.dropped_tables.end());
-  for (const sql::TableDef& table : change.tables) oids.insert(table.oid);
+std::vector<TablePtr> tables_redefined(const CatalogDraft& draft, const sql::CatalogSnapshot& before) {
   std::vector<TablePtr> tables;
-  for (const sql::Oid oid : oids) {
+  for (const sql::Oid oid : draft.touched_tables()) {
     if (const TablePtr table = before.find_table(oid)) std::ranges::copy(sql::stored_tables(table), std::back_inserter(tables));
   }
   return tables;
@@ -84,7 +82,7 @@ asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft
     if (co_await used.find(context, draft, known)) continue;
     std::vector<TablePtr> tables;
     if (context.lock_table) {  // writers wait for the transaction's end, and it for theirs
-      tables = tables_redefined(CatalogDraft(draft).take_change(), catalog.base());
+      tables = tables_redefined(draft, catalog.base());
       std::erase_if(tables, [&](const TablePtr& table) {  // earlier statements have changed them, and locked
         return locked.contains(table->oid) || draft.catalog().find_table(table->oid) == catalog.snapshot()->find_table(table->oid);
       });
@@ -129,7 +127,7 @@ asio::awaitable<std::optional<std::vector<Removal>>> commit_made(DdlContext& con
   co_await check_new_structures(context, *draft, std::move(known_structures));
   CatalogChange change = draft->take_change();
   if (waits) {
-    std::vector<TablePtr> redefined = tables_redefined(change, *loaded.snapshot);
+    std::vector<TablePtr> redefined = tables_redefined(*draft, *loaded.snapshot);
     const bool has_waited = co_await wait_for_units(context, redefined);
     std::vector<TablePtr> locked = co_await with_locks(context.redis, std::move(redefined));
     if (has_waited || !locked.empty()) {

@@ -52,7 +52,7 @@ void change_type_owner(CatalogDraft& draft, const ast::AlterOwner& statement) {
     throw SqlError(sqlstate::kWrongObjectType, fmt::format("{} is a table's row type", display_name(draft, table->schema, table->name))).hint("Use ALTER TABLE instead.");
   }
   sql::UserType type = statement.object == ast::ObjectType::kDomain ? *require_domain(draft, names) : *require_type(draft, names);
-  require_owner(draft.session(), type.owner, "type", type.name);
+  require_owner(draft.session(), type.owner, "type", sql::format_type(sql::Type{type.oid}));
   give_to(type, new_owner_in_schema(draft, statement.role, type.owner, type.schema));
   draft.put(std::move(type));
 }
@@ -127,11 +127,8 @@ void give_to(CatalogDraft& draft, sql::TableDef& table, sql::Oid role) {
   give(table, role);
   for (sql::ColumnDef& column : table.columns) follow_owner(column.acl, from, role);
   const DependentChanges sequences_follow;
-  std::vector<sql::SequenceDef> sequences;
-  for (const auto& [oid, sequence] : draft.catalog().sequences) {
-    if (sequence.owner_table == table.oid) sequences.push_back(sequence);
-  }
-  for (sql::SequenceDef& sequence : sequences) {
+  for (const sql::Oid oid : draft.catalog().sequences_of(table.oid)) {
+    sql::SequenceDef sequence = draft.catalog().sequences.at(oid);
     follow_owner(sequence.acl, from, role);
     draft.put(std::move(sequence));
   }

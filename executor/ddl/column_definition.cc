@@ -7,6 +7,7 @@
 #include "executor/ddl/definition_rights.h"
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/storage_parameters.h"
+#include "executor/ddl/type_lookup.h"
 #include "parser/deparse.h"
 #include "planner/bind/bind_type.h"
 #include "sql/error.h"
@@ -32,6 +33,7 @@ std::optional<sql::Type> serial_type(const ast::TypeName& name) {
 }
 
 planner::DeclaredType column_type(const CatalogDraft& draft, const ast::ColumnDefinition& definition) {
+  check_type_schema(draft, *definition.type);
   const planner::DeclaredType declared =
       planner::bind_declared_type(*definition.type, draft.catalog(), draft.session().search_path);
   const sql::Type type = declared.type;

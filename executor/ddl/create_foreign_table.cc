@@ -5,6 +5,7 @@
 #include "executor/catalog/default_privileges.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/definition_rights.h"
 #include "executor/ddl/foreign_options.h"
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
@@ -92,14 +93,24 @@ sql::Oid parent_of(const CatalogDraft& draft, const sql::TableDef& table, const 
   return parent->oid;
 }
 
+bool has_parent(const sql::TableDef* table, std::int16_t column, sql::Oid parent) {
+  return table != nullptr && table->is_mapped() && std::ranges::any_of(table->mapping().columns, [&](const sql::Mapping::Column& other) {
+    return other.number == column && other.parent == parent;
+  });
+}
+
 }  // namespace
 
 void put_mapping(const CatalogDraft& draft, sql::TableDef& table, sql::Mapping mapping) {
   if (sql::uses_cluster() && mapping.database.value_or(0) != 0) throw SqlError(sqlstate::kFeatureNotSupported, "a cluster has the logical database 0 alone");
+  const TablePtr before = draft.catalog().find_table(table.oid);
   for (const sql::Mapping::Option& option : mapping.options) {
     if (option.column == 0 || option.name != "parent") continue;
     const auto column = std::ranges::find(mapping.columns, option.column, &sql::Mapping::Column::number);
     column->parent = parent_of(draft, table, *table.find_column(option.column), option.value);
+    if (has_parent(before.get(), option.column, column->parent)) continue;
+    // DELETE from the parent goes on in this table, as with a foreign key.
+    require_references(draft, *draft.catalog().find_table(column->parent), {});
   }
   for (sql::Mapping::Column& column : mapping.columns) {
     if (column.absent == sql::Mapping::Absent::kDefault) column.default_text = default_text(draft, table, column);

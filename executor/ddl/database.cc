@@ -95,6 +95,7 @@ asio::awaitable<std::size_t> empty_database(DdlContext& context, int number) {
 
 asio::awaitable<void> drop_database(DdlContext& context, const ast::Drop& statement) {
   const std::string& name = statement.names.at(0).names.at(0);
+  if (name == context.session.database) require_database_owner(*sql::known_roles(), context.session, name);
   if (name == context.session.database) throw SqlError(sqlstate::kObjectInUse, "cannot drop the currently open database");
   if (name == kHomeDatabase) throw sql::not_supported(fmt::format("DROP DATABASE {}", kHomeDatabase));
   if (is_template_database(name)) throw SqlError(sqlstate::kWrongObjectType, "cannot drop a template database");
@@ -119,6 +120,7 @@ asio::awaitable<void> drop_database(DdlContext& context, const ast::Drop& statem
 
 asio::awaitable<void> rename_database(DdlContext& context, const ast::Rename& statement) {
   const std::string& name = statement.old_name;
+  if (name == context.session.database || name == kHomeDatabase) require_database_owner(*sql::known_roles(), context.session, name);
   if (name == context.session.database) throw SqlError(sqlstate::kFeatureNotSupported, "current database cannot be renamed");
   if (name == kHomeDatabase || is_template_database(name)) throw sql::not_supported(fmt::format("ALTER DATABASE {} RENAME", name));
   require_database_owner(*sql::known_roles(), context.session, name);

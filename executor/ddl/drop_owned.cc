@@ -118,8 +118,12 @@ void drop_part(CatalogDraft& draft, const sql::ObjectAddress& object) {
   if (object.catalog == kDefaultAcls) return draft.drop_default_acl(object.object);
   if (object.catalog != kUserMappings) return;
   sql::ForeignServerDef server = draft.catalog().server;
-  draft.delete_key(mapping_password_key(object.object));
-  std::erase_if(server.mappings, [&](const sql::UserMappingDef& mapping) { return mapping.oid == object.object; });
+  const auto mapping = std::ranges::find(server.mappings, object.object, &sql::UserMappingDef::oid);
+  if (mapping == server.mappings.end()) return;
+  const SessionState& session = draft.session();
+  require_mapping_change(server, *mapping, current_role(*sql::known_roles(), session), session.database);
+  draft.delete_key(mapping_password_key(mapping->oid));
+  server.mappings.erase(mapping);
   draft.put(std::move(server));
 }
 

@@ -14,6 +14,8 @@
 #include "executor/ddl/function_options.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/ddl/type_lookup.h"
+#include "executor/roles/access.h"
 #include "executor/runtime/function_settings.h"
 #include "executor/runtime/session_context.h"
 #include "parser/deparse.h"
@@ -65,6 +67,7 @@ void check_language(const ast::CreateFunction& statement) {
 /// Errors have no position, as in PostgreSQL.
 planner::DeclaredType bind_declared(const CatalogDraft& draft, const ast::TypeName& name) {
   planner::DeclaredType declared;
+  check_type_schema(draft, name);
   without_positions([&] { declared = planner::bind_declared_type(name, draft.catalog(), draft.session().search_path); });
   return declared;
 }
@@ -291,6 +294,7 @@ void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
     if (!statement.replace) {
       throw SqlError(sqlstate::kDuplicateFunction, fmt::format("function \"{}\" already exists with same argument types", function.name));
     }
+    require_creation(draft.catalog(), draft.session(), function.schema);
     check_replacement(*existing, function);
     function.oid = existing->oid;
     function.comment = existing->comment;
@@ -316,6 +320,7 @@ std::string_view kind_name(ast::ObjectType kind) {
 /// The functions that a name in DROP FUNCTION means.
 std::vector<std::shared_ptr<const FunctionDef>> functions_named(const CatalogDraft& draft, const ast::ObjectName& object, ast::ObjectType kind) {
   const ast::RelationName name = relation_name(object.names);
+  if (!is_system_schema(name.schema)) require_schema_usage(draft.session(), draft.catalog(), name.schema);
   std::vector<sql::Type> types;
   for (const ast::TypeName& type : object.argument_types) types.push_back(bind_type(draft, type));
   std::vector<std::shared_ptr<const FunctionDef>> found;
@@ -347,8 +352,9 @@ std::shared_ptr<const FunctionDef> find_same_function(const CatalogDraft& draft,
     return types;
   };
   const std::vector<sql::Oid> inputs = inputs_of(function);
-  for (const auto& [oid, other] : draft.catalog().functions) {
-    if (other->schema == function.schema && other->name == function.name && inputs_of(*other) == inputs) return other;
+  for (const sql::Oid oid : draft.catalog().functions.labelled(sql::name_label(function.schema, function.name))) {
+    const std::shared_ptr<const FunctionDef>& other = draft.catalog().functions.at(oid);
+    if (inputs_of(*other) == inputs) return other;
   }
   return nullptr;
 }

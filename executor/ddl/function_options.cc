@@ -8,6 +8,7 @@
 #include <charconv>
 #include <optional>
 
+#include "executor/roles/access.h"
 #include "executor/runtime/function_settings.h"
 #include "parser/deparse.h"
 #include "parser/option_value.h"
@@ -98,7 +99,7 @@ void change_settings(WrittenSettings& settings, const ast::Option& option, const
   }
 }
 
-void change_option(FunctionDef& function, sql::FunctionWords& words, const ast::Option& option) {
+void change_option(FunctionDef& function, sql::FunctionWords& words, const ast::Option& option, const SessionState& session) {
   const std::string& name = option.name;
   if (name == "volatility") {
     const std::string word = parser::option_text(option).value_or("");
@@ -111,6 +112,7 @@ void change_option(FunctionDef& function, sql::FunctionWords& words, const ast::
     words.security_definer = says_true(option);
   } else if (name == "leakproof") {
     words.leakproof = says_true(option);
+    if (words.leakproof) require_superuser(session, "only superuser can define a leakproof function");
   } else if (name == "parallel") {
     const std::string word = parser::option_text(option).value_or("");
     if (word != "safe" && word != "restricted" && word != "unsafe") {
@@ -146,7 +148,7 @@ void apply_function_options(FunctionDef& function, const std::vector<ast::Option
     }
     const bool is_repeated = std::any_of(options.begin(), option, [&](const ast::Option& other) { return other.name == option->name; });
     if (is_repeated) throw sql::conflicting_options().at(option->offset);
-    change_option(function, words, *option);
+    change_option(function, words, *option, session);
   }
   const bool has_new_settings = settings != written_settings_of(function);
   function.options = words.text();

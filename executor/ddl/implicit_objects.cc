@@ -15,10 +15,9 @@ std::vector<std::string> implicit_objects(std::string_view command, const sql::C
   for (const sql::ColumnDef& column : table.columns) {
     const auto known = [&](const sql::ColumnDef& other) { return other.sequence == column.sequence; };
     if (column.sequence == 0 || (before != nullptr && std::ranges::any_of(before->columns, known))) continue;
-    for (const auto& [key, sequence] : catalog.sequences) {
-      if (column.sequence != sequence.oid || sequence.owner_table != table.oid) continue;
-      made.push_back(fmt::format("{} will create implicit sequence \"{}\" for serial column \"{}.{}\"", command, sequence.name, table.name, column.name));
-    }
+    const sql::SequenceDef* sequence = catalog.sequences.get(column.sequence);
+    if (sequence == nullptr || sequence->owner_table != table.oid) continue;
+    made.push_back(fmt::format("{} will create implicit sequence \"{}\" for serial column \"{}.{}\"", command, sequence->name, table.name, column.name));
   }
   const std::string_view add = before != nullptr ? "ADD " : "";
   const auto add_index = [&](std::string_view part, const std::string& name) {

@@ -8,6 +8,7 @@
 #include "executor/ddl/index_expressions.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/roles/access.h"
 #include "sql/catalog/index_text.h"
 #include "sql/sqlstate.h"
 
@@ -74,6 +75,7 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
   }
   if (kind == RelationKind::kView) {
     const auto view = draft.catalog().find_view(like.source.schema, like.source.name, draft.session().search_path);
+    require_rights(draft.session(), draft.catalog(), sql::AclKind::kTable, view->oid, sql::right::kSelect);
     for (const sql::ViewDef::Column& column : view->columns) {
       ColumnDraft copy;
       copy.column.name = column.name;
@@ -91,6 +93,7 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
   if (kind == RelationKind::kSystemTable) throw sql::not_supported("LIKE of a system table", like.source.offset);
   parts.source = require_table(draft, like.source);
   const sql::TableDef& source = *parts.source;
+  require_rights(draft.session(), draft.catalog(), sql::AclKind::kTable, source.oid, sql::right::kSelect);
   for (const sql::ColumnDef& column : source.columns) {
     if (!column.hidden) parts.columns.push_back(copy_column(draft, like, column));
   }

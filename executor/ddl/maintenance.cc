@@ -68,6 +68,11 @@ asio::awaitable<void> run(DdlContext& context, const ast::Cluster& statement) {
   co_await check_definitions(context, check);
 }
 
-asio::awaitable<void> run(DdlContext&, const ast::Checkpoint&) { co_return; }
+asio::awaitable<void> run(DdlContext& context, const ast::Checkpoint&) {
+  const sql::RoleSet& roles = *sql::known_roles();
+  const sql::RoleDef* allowed = roles.find("pg_checkpoint");
+  if (roles.has_privileges_of(current_role(roles, context.session), allowed->oid, context.session.database)) co_return;
+  throw sql::SqlError(sqlstate::kInsufficientPrivilege, "must be superuser or have privileges of pg_checkpoint to do CHECKPOINT");
+}
 
 }  // namespace redquel::executor

@@ -9,6 +9,7 @@
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/foreign_options.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/ddl/type_lookup.h"
 #include "planner/bind/bind_type.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -168,6 +169,7 @@ class MappedAlteration {
       const bool uses = std::any_of(index.parts.begin(), index.parts.end(), [&](const auto& part) { return part.column == changed.number; });
       if (uses) throw sql::not_supported("another type for a column of a declared index");
     }
+    check_type_schema(draft_, written.type);
     const auto [type, domain] = planner::bind_declared_type(written.type, draft_.catalog(), draft_.session().search_path);
     changed.type = type;
     changed.domain = domain;

@@ -59,6 +59,7 @@ TablePtr find_one(const CatalogDraft& draft, const ast::Reindex& statement, bool
   const bool is_table = statement.kind == ast::ReindexKind::kTable;
   if (kind == RelationKind::kSystemTable && is_table != is_system_index(name.name)) {
     if (is_concurrent) throw system_catalogs_concurrently();
+    require_owner(draft.session(), sql::owner_reference(sql::kPostgresRole), is_table ? "table" : "index", name.name);
     return nullptr;
   }
   if (is_table) {
@@ -89,10 +90,14 @@ std::vector<TablePtr> find_tables(const CatalogDraft& draft, const ast::Reindex&
   if (!of_schema && !statement.name.empty() && statement.name != draft.session().database) {
     throw SqlError(sqlstate::kFeatureNotSupported, "can only reindex the currently open database");
   }
-  if (statement.kind == ast::ReindexKind::kSystem) return tables;  // system tables are computed
+  if (statement.kind == ast::ReindexKind::kSystem) {
+    require_database_owner(*sql::known_roles(), draft.session(), draft.session().database);
+    return tables;  // system tables are computed
+  }
   if (of_schema) {
     const auto schema = draft.catalog().schemas.find(statement.name);
-    if (schema != draft.catalog().schemas.end()) require_owner(draft.session(), schema->second.owner, "schema", statement.name);
+    const std::string& owner = schema != draft.catalog().schemas.end() ? schema->second.owner : sql::owner_reference(sql::kPostgresRole);
+    require_owner(draft.session(), owner, "schema", statement.name);
   } else {
     require_database_owner(*sql::known_roles(), draft.session(), draft.session().database);
   }

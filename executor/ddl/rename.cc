@@ -15,6 +15,7 @@
 #include "executor/ddl/stored_expression.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/type_lookup.h"
+#include "executor/roles/access.h"
 #include "planner/bind/sql_function.h"
 #include "planner/bind/view_query.h"
 #include "sql/name_errors.h"
@@ -84,8 +85,13 @@ void rename_relation(CatalogDraft& draft, const ast::Rename& statement) {
   }
   // ALTER TABLE and ALTER INDEX rename tables, indexes and sequences alike.
   switch (kind) {
-    case RelationKind::kIndex:
+    case RelationKind::kIndex: {
+      const auto& path = draft.session().search_path;
+      TablePtr table = draft.catalog().find_primary_key(relation.schema, relation.name, path);
+      if (!table) table = draft.catalog().find_index(relation.schema, relation.name, path).first;
+      require_owner(draft.session(), table->owner, "index", relation.name);
       return rename_index(draft, relation, statement.new_name);
+    }
     case RelationKind::kSequence: {
       sql::SequenceDef sequence =
           *draft.catalog().find_sequence(relation.schema, relation.name, draft.session().search_path);

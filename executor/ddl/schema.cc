@@ -7,6 +7,7 @@
 #include "executor/ddl/new_owner.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/schema_name.h"
+#include "executor/roles/access.h"
 #include "sql/catalog/role_set.h"
 #include "sql/sqlstate.h"
 
@@ -29,6 +30,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statemen
   const MakeDraft make = [&](CatalogDraft& draft) {
     const std::string role = role_meant(draft.session(), statement.role);
     const std::string name = statement.name.empty() ? role : statement.name;
+    require_schema_creation(draft.session());
     if (statement.if_not_exists && (draft.catalog().schemas.contains(name) || is_system_schema(name))) {
       draft.notice(sqlstate::kDuplicateSchema, fmt::format("schema \"{}\" already exists, skipping", name));
       return;
@@ -46,6 +48,11 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statemen
 }
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateExtension& statement) {
+  const bool may_create = is_superuser(*sql::known_roles(), context.session);
+  if ((statement.name == "sslinfo" || statement.name == "pg_stat_statements") && !may_create) {
+    throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied to create extension \"{}\"", statement.name))
+        .hint("Must be superuser to create this extension.");
+  }
   if (statement.name == "sslinfo" || statement.name == "pg_stat_statements") {  // what they have is built in
     const auto known = SqlError(sqlstate::kFeatureNotSupported, fmt::format("the functions of extension \"{}\" are always there", statement.name));
     if (context.session.notice) context.session.notice("NOTICE", known);

@@ -53,8 +53,9 @@ void set_owner(const CatalogDraft& draft, const ast::QualifiedName& owner, sql::
   sequence.owner_column = column->number;
 }
 
-/// 0A000 for the sequence of an identity column.
+/// 0A000 for the sequence of an identity column. 0A000 for a counter of an application: the table that has it says as whom it is written.
 void check_owner_may_change(const CatalogDraft& draft, const sql::SequenceDef& sequence) {
+  if (sequence.foreign) throw sql::not_supported("changing the ownership of a foreign table's counter");
   const TablePtr table = draft.catalog().find_table(sequence.owner_table);
   const sql::ColumnDef* column = table ? table->find_column(sequence.owner_column) : nullptr;
   if (column == nullptr || column->sequence != sequence.oid || column->identity == sql::ColumnDef::Identity::kNone) return;

@@ -16,6 +16,7 @@
 #include "executor/ddl/spread_options.h"
 #include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/ttl_options.h"
+#include "executor/ddl/type_lookup.h"
 #include "executor/runtime/session_context.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/stored_text.h"
@@ -310,6 +311,7 @@ std::vector<sql::Oid> TableAlteration::computed_indexes_over(std::int16_t number
 
 void TableAlteration::command(const ast::AlterColumnType& written) {
   sql::ColumnDef& changed = column(written.column);
+  check_type_schema(draft_, written.type);
   const auto [type, domain] = planner::bind_declared_type(written.type, draft_.catalog(), draft_.session().search_path);
   require_type_usage(draft_, {type, domain});
   check_not_within_itself(draft_, table_, type);

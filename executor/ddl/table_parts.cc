@@ -60,10 +60,7 @@ bool constraint_exists(const sql::TableDef& table, std::string_view name) {
 }
 
 bool constraint_name_is_taken(const CatalogDraft& draft, std::string_view schema, std::string_view name) {
-  if (draft.catalog().relation_exists(schema, name)) return true;
-  return std::any_of(draft.catalog().tables.begin(), draft.catalog().tables.end(), [&](const auto& entry) {
-    return entry.second->schema == schema && constraint_exists(*entry.second, name);
-  });
+  return draft.catalog().relation_exists(schema, name) || draft.catalog().constraint_exists(schema, name);
 }
 
 namespace {
@@ -218,10 +215,7 @@ void add_check(CatalogDraft& draft, sql::TableDef& table, const CheckDraft& chec
     const std::vector<std::int16_t> used = columns_of(bound, table);
     const std::string column = used.size() == 1 ? table.find_column(used[0])->name : std::string();
     made.name = choose_name(table.name, column, "check", [&](std::string_view name) {
-      const bool is_taken = std::any_of(draft.catalog().tables.begin(), draft.catalog().tables.end(), [&](const auto& entry) {
-        return entry.second->schema == table.schema && constraint_exists(*entry.second, name);
-      });
-      return is_taken || constraint_exists(table, name);
+      return draft.catalog().constraint_exists(table.schema, name) || constraint_exists(table, name);
     });
   } else {
     if (constraint_exists(table, check.name)) {

@@ -78,7 +78,7 @@ bool has_same_parts(const sql::TableDef& before, const sql::TableDef& after) {
 }
 
 void move_sequences(CatalogDraft& draft, const sql::TableDef& before, const std::string& prefix) {
-  const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
+  const sql::DefinitionMap<sql::SequenceDef> sequences = draft.catalog().sequences;
   for (auto [oid, sequence] : sequences) {
     if (sequence.owner_table != before.oid || !sequence.key.starts_with(before.prefix + ":")) continue;
     const std::string key = prefix + sequence.key.substr(before.prefix.size());

@@ -81,7 +81,7 @@ void move_to_prefix(CatalogDraft& draft, const sql::TableDef& table, const std::
   changed.prefix = prefix;
   sql::make_parts(changed);
   draft.rename_key(sql::TableKeys(table).row_counter(), sql::TableKeys(changed).row_counter());
-  const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
+  const sql::DefinitionMap<sql::SequenceDef> sequences = draft.catalog().sequences;
   for (auto [oid, sequence] : sequences) {
     if (sequence.owner_table != table.oid || !sequence.key.starts_with(table.prefix + ":")) continue;
     const std::string key = prefix + sequence.key.substr(table.prefix.size());
@@ -159,7 +159,7 @@ asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Tr
     const DependentChanges checked;
     for (const TablePtr& table : tables) {
       const std::string prefix = draft.reserve_place(*table);
-      const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
+      const sql::DefinitionMap<sql::SequenceDef> sequences = draft.catalog().sequences;
       for (auto [oid, sequence] : sequences) {
         if (sequence.owner_table != table->oid || !statement.restart_identity) continue;
         if (!sequence.key.starts_with(table->prefix + ":")) {
@@ -211,7 +211,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::Truncate& statement) {
       for (const TablePtr& table : now) {
         const std::vector<TablePtr> stored = sql::stored_tables(table);
         if (statement.restart_identity) {
-          const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
+          const sql::DefinitionMap<sql::SequenceDef> sequences = draft.catalog().sequences;
           for (auto [oid, sequence] : sequences) {
             if (sequence.owner_table != table->oid) continue;
             draft.delete_key(sequence.key);

@@ -9,6 +9,7 @@
 #include "executor/ddl/definition_rights.h"
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/roles/access.h"
 #include "parser/deparse.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -55,7 +56,15 @@ void check_new_type_name(const CatalogDraft& draft, const std::string& schema, c
   }
 }
 
+void check_type_schema(const CatalogDraft& draft, const ast::TypeName& name) {
+  const std::size_t of_type = name.percent_type ? 2 : 1;  // parts behind the schema
+  if (name.names.size() <= of_type) return;
+  const std::string& schema = name.names[name.names.size() - of_type - 1];
+  if (!is_system_schema(schema)) require_schema_usage(draft.session(), draft.catalog(), schema);
+}
+
 planner::DeclaredType declared_type(const CatalogDraft& draft, const ast::TypeName& name) {
+  check_type_schema(draft, name);
   try {
     return planner::bind_declared_type(name, draft.catalog(), draft.session().search_path);
   } catch (const SqlError& error) {

@@ -12,6 +12,8 @@ namespace redquel::executor {
 
 /// A new type of that name: schema, name, owner and oids are set. 42710 `type "x" already exists`, 3F000, 42501.
 sql::UserType new_type(CatalogDraft& draft, const parser::ast::RelationName& name);
+/// 42501 without USAGE on the schema that the type's name is written with.
+void check_type_schema(const CatalogDraft& draft, const parser::ast::TypeName& name);
 /// The type that is written in a definition of a type; errors have no position. 42704 …
 planner::DeclaredType declared_type(const CatalogDraft& draft, const parser::ast::TypeName& name);
 /// nullptr: there is none of that name. Schemas are looked at first (3F000).

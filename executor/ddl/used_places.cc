@@ -32,8 +32,8 @@ constexpr std::size_t kMostUsed = 20;
 /// The foreign tables over keys of the session's logical database, whichever database defines them.
 asio::awaitable<std::vector<TablePtr>> foreign_tables_over(DdlContext& context, const CatalogDraft& draft) {
   std::vector<TablePtr> tables;
-  for (const auto& [oid, table] : draft.catalog().tables) {
-    if (table->is_mapped() && table->mapping().database.value_or(context.database) == context.database) tables.push_back(table);
+  for (const TablePtr& table : draft.catalog().mapped_tables()) {
+    if (table->mapping().database.value_or(context.database) == context.database) tables.push_back(table);
   }
   if (sql::uses_cluster()) co_return tables;  // there are no other databases
   const std::vector<std::string> keys, arguments{std::to_string(context.database)};
@@ -116,11 +116,11 @@ asio::awaitable<bool> UsedPlaces::find(DdlContext& context, const CatalogDraft& 
 }
 
 asio::awaitable<void> check_foreign_places(DdlContext& context, const CatalogDraft& draft, const sql::CatalogSnapshot& before) {
-  for (const auto& [oid, table] : draft.catalog().tables) {
-    const TablePtr known = before.find_table(oid);
-    if (!table->is_mapped() || table == known) continue;
+  for (const sql::Oid oid : draft.touched_tables()) {
+    const TablePtr table = draft.catalog().find_table(oid), known = before.find_table(oid);
+    if (!table || !table->is_mapped() || table == known) continue;
     const int database = table->mapping().database.value_or(context.database);
-    std::vector<std::string> prefixes(draft.prefixes().begin(), draft.prefixes().end());
+    std::vector<std::string> prefixes = draft.prefixes().all();
     if (database != context.database && context.redis.own_keyspace() != nullptr) continue;  // no other database has tables of its own
     if (database != context.database) {
       const std::vector<std::string> keys, arguments{std::to_string(database)};
@@ -156,7 +156,12 @@ std::set<std::string> structure_keys(const sql::TableDef& table) {
 
 bool is_known_sequence(const std::vector<const sql::CatalogSnapshot*>& known, const sql::SequenceDef& sequence) {
   return std::ranges::any_of(known, [&](const sql::CatalogSnapshot* catalog) {
-    return std::ranges::any_of(catalog->sequences, [&](const auto& entry) { return entry.second.key == sequence.key; });
+    std::vector<sql::Oid> oids = catalog->sequences_of(sequence.owner_table);
+    oids.push_back(sequence.oid);
+    return std::ranges::any_of(oids, [&](sql::Oid oid) {
+      const sql::SequenceDef* before = catalog->sequences.get(oid);
+      return before != nullptr && before->key == sequence.key;
+    });
   });
 }
 
@@ -165,8 +170,9 @@ bool is_known_sequence(const std::vector<const sql::CatalogSnapshot*>& known, co
 asio::awaitable<void> check_new_structures(DdlContext& context, const CatalogDraft& draft,
                                            std::vector<const sql::CatalogSnapshot*> known) {
   std::vector<std::string> added;
-  for (const auto& [oid, table] : draft.catalog().tables) {
-    if (known.front()->find_table(oid) == table) continue;
+  for (const sql::Oid oid : draft.touched_tables()) {
+    const TablePtr table = draft.catalog().find_table(oid);
+    if (!table || known.front()->find_table(oid) == table) continue;
     const auto is_going = [&](const Removal& removal) { return removal.prefix == table->prefix; };
     if (std::ranges::any_of(draft.pending_removals(), is_going)) continue;
     std::set<std::string> keys = structure_keys(*table);
@@ -180,8 +186,10 @@ asio::awaitable<void> check_new_structures(DdlContext& context, const CatalogDra
     if (!is_moved) added.insert(added.end(), keys.begin(), keys.end());
   }
   const std::size_t structures = added.size();
-  for (const auto& [key, sequence] : draft.catalog().sequences) {
-    if (sequence.foreign || is_known_sequence(known, sequence)) continue;
+  for (const sql::Oid oid : draft.touched_sequences()) {
+    const sql::SequenceDef* made = draft.catalog().sequences.get(oid);
+    if (made == nullptr || made->foreign || is_known_sequence(known, *made)) continue;
+    const sql::SequenceDef& sequence = *made;
     const TablePtr owner = known.front()->find_table(sequence.owner_table);
     if (owner && sequence.key.starts_with(owner->prefix + ":")) added.push_back(sequence.key);
   }

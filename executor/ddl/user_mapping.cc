@@ -10,7 +10,9 @@
 #include "executor/ddl/foreign_options.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/role_draft.h"
+#include "executor/roles/role_access.h"
 #include "executor/roles/user_mappings.h"
+#include "executor/runtime/failure.h"
 #include "executor/runtime/random_version.h"
 #include "executor/transaction/transaction.h"
 #include "sql/name_errors.h"
@@ -101,28 +103,48 @@ struct StagedPassword {
   }
 };
 
-void create_mapping(CatalogDraft& draft, const ast::UserMapping& statement, sql::Oid role, const std::string& shown, StagedPassword& password) {
+/// What a statement has to know beside the definitions.
+struct MappingContext {
+  StagedPassword password;
+  const RedisLogin* own_login = nullptr;  // redquel's; null where no statement of a client runs
+  std::set<sql::Oid> with_password;       // mappings from before their definitions said so
+};
+
+/// Notes who makes the mapping. A role that is no superuser gives a password, and gets no Redis user who may do everything.
+void settle_maker(const CatalogDraft& draft, const RedisLogin* own_login, sql::UserMappingDef& mapping) {
+  const bool is_by_superuser = is_superuser(*sql::known_roles(), draft.session());
+  if (!is_by_superuser && own_login != nullptr) check_redis_user(mapping.user, mapping.has_password, *own_login);
+  mapping.maker = is_by_superuser ? sql::UserMappingDef::Maker::kSuperuser : sql::UserMappingDef::Maker::kRole;
+}
+
+void create_mapping(CatalogDraft& draft, const ast::UserMapping& statement, sql::Oid role, const std::string& shown, MappingContext& context) {
   const WrittenMappingOptions options(statement.options);
   sql::ForeignServerDef server = draft.catalog().server;
   if (std::ranges::find(server.mappings, role, &sql::UserMappingDef::role) != server.mappings.end()) {
     const std::string message = fmt::format("user mapping for \"{}\" already exists for server \"redis\"", shown);
     return skip_or_throw(draft, statement.is_lenient, SqlError(sqlstate::kDuplicateObject, message));
   }
-  const sql::UserMappingDef mapping{draft.new_oid(), role, required_redis_user(options.value("user"))};
-  password.give_to(draft, mapping.oid);
+  sql::UserMappingDef mapping{.oid = 0, .role = role, .user = required_redis_user(options.value("user"))};
+  mapping.has_password = !options.value("password").value_or("").empty();
+  settle_maker(draft, context.own_login, mapping);
+  mapping.oid = draft.new_oid();
+  context.password.give_to(draft, mapping.oid);
   server.mappings.push_back(mapping);
   draft.put(std::move(server));
 }
 
-void alter_mapping(CatalogDraft& draft, const ast::UserMapping& statement, std::size_t index, bool has_password, StagedPassword& password) {
+void alter_mapping(CatalogDraft& draft, const ast::UserMapping& statement, std::size_t index, MappingContext& context) {
   const WrittenMappingOptions options(statement.options);
-  check_option_action(options.find("user"), true);
-  check_option_action(options.find("password"), has_password);
   sql::ForeignServerDef server = draft.catalog().server;
   sql::UserMappingDef& mapping = server.mappings[index];
+  if (mapping.maker == sql::UserMappingDef::Maker::kUnknown) mapping.has_password = context.with_password.contains(mapping.oid);
+  check_option_action(options.find("user"), true);
+  check_option_action(options.find("password"), mapping.has_password);
   if (options.find("user") != nullptr) mapping.user = required_redis_user(options.value("user"));
-  if (options.find("password") != nullptr && password.key.empty()) draft.delete_key(mapping_password_key(mapping.oid));
-  password.give_to(draft, mapping.oid);
+  if (options.find("password") != nullptr) mapping.has_password = !options.value("password").value_or("").empty();
+  settle_maker(draft, context.own_login, mapping);
+  if (options.find("password") != nullptr && context.password.key.empty()) draft.delete_key(mapping_password_key(mapping.oid));
+  context.password.give_to(draft, mapping.oid);
   draft.put(std::move(server));
 }
 
@@ -133,7 +155,7 @@ void drop_mapping(CatalogDraft& draft, std::size_t index) {
   draft.put(std::move(server));
 }
 
-void change_mapping(CatalogDraft& draft, const ast::UserMapping& statement, const std::set<sql::Oid>& with_password, StagedPassword& password) {
+void change_mapping(CatalogDraft& draft, const ast::UserMapping& statement, MappingContext& context) {
   const bool skips_missing = statement.action == MappingAction::kDrop && statement.is_lenient;
   sql::Oid role = sql::kPublic;
   if (statement.role != "public") {
@@ -150,16 +172,18 @@ void change_mapping(CatalogDraft& draft, const ast::UserMapping& statement, cons
   const auto found = std::ranges::find(mappings, role, &sql::UserMappingDef::role);
   if (statement.action == MappingAction::kCreate) {
     check_mapping_rights(draft, role);
-    return create_mapping(draft, statement, role, shown, password);
+    return create_mapping(draft, statement, role, shown, context);
   }
   if (found == mappings.end()) {
     const std::string message = fmt::format("user mapping for \"{}\" does not exist for server \"redis\"", shown);
     return skip_or_throw(draft, skips_missing, SqlError(sqlstate::kUndefinedObject, message));
   }
   check_mapping_rights(draft, role);
+  const SessionState& session = draft.session();
+  require_mapping_change(draft.catalog().server, *found, current_role(*sql::known_roles(), session), session.database);
   const auto index = static_cast<std::size_t>(found - mappings.begin());
   if (statement.action == MappingAction::kDrop) return drop_mapping(draft, index);
-  alter_mapping(draft, statement, index, with_password.contains(found->oid), password);
+  alter_mapping(draft, statement, index, context);
 }
 
 /// The time after which a staged password expires: longer than a transaction that makes its mapping.
@@ -194,17 +218,20 @@ asio::awaitable<std::set<sql::Oid>> mappings_with_password(RedisClient& redis) {
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::UserMapping& statement) {
-  std::set<sql::Oid> with_password;
-  if (statement.action == MappingAction::kAlter) with_password = co_await mappings_with_password(context.redis);
-  StagedPassword staged;
-  if (std::optional<std::string> password = WrittenMappingOptions(statement.options).value("password")) {
+  MappingContext mapping;
+  if (RoleAccess* access = role_access(context.access)) mapping.own_login = &logins_of(access->own()).own_login();
+  if (statement.action == MappingAction::kAlter) mapping.with_password = co_await mappings_with_password(context.redis);
+  StagedPassword& staged = mapping.password;
+  if (std::optional<std::string> password = WrittenMappingOptions(statement.options).value("password"); password && !password->empty()) {
     staged.key = mapping_password_key(0) + ":" + random_version();
     co_await stage_password(context.redis, staged.key, *std::move(password));
   }
-  const MakeDraft make = [&](CatalogDraft& draft) { change_mapping(draft, statement, with_password, staged); };
-  co_await change_catalog(context, make);
-  if (!staged.owner && !staged.key.empty()) co_await forget_password(context.redis, staged.key);
-  if (!staged.owner) co_return;
+  const MakeDraft make = [&](CatalogDraft& draft) { change_mapping(draft, statement, mapping); };
+  const auto forget = [&]() -> asio::awaitable<void> {
+    if (!staged.key.empty()) co_await forget_password(context.redis, staged.key);
+  };
+  co_await run_or_undo(change_catalog(context, make), forget);
+  if (!staged.owner) co_return co_await forget();
   const std::string key = mapping_password_key(*staged.owner);
   if (!context.session.transaction) co_return co_await keep_password(context.redis, key);
   context.session.transaction->catalog()->add_sequel([key](DdlContext& later) { return keep_password(later.redis, key); });

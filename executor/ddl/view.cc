@@ -13,6 +13,7 @@
 #include "executor/ddl/stored_expression.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/view_options.h"
+#include "executor/roles/access.h"
 #include "executor/runtime/session_context.h"
 #include "planner/bind/view_query.h"
 #include "planner/bind/write_target.h"
@@ -96,6 +97,7 @@ void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
   }
   const auto existing = draft.catalog().find_view(view.schema, view.name, {});
   if (existing && statement.replace) {
+    require_creation(draft.catalog(), draft.session(), view.schema);
     check_replacement(*existing, view);
     view.oid = existing->oid;
     view.row_type = existing->row_type;

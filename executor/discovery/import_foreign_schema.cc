@@ -100,7 +100,7 @@ class ImportExecution final : public Execution {
     const int database = options.database ? static_cast<int>(*options.database) : engine_.database();
     RedisUserPtr user;
     if (const sql::UserMappingDef* mapping = find_user_mapping(catalog->server, role)) {
-      user = co_await mapped_user(engine_.access(), engine_.database(), catalog->version, *mapping);
+      user = co_await mapped_user(engine_.access(), engine_.database(), catalog->version, *mapping, role);
     }
     RedisClient& client = user ? user->bulk(database) : engine_.access().bulk(database);
     if (OwnKeyspace* own = client.own_keyspace()) options.discovery.step = [own] { return own->share().step(); };

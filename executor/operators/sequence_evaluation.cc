@@ -7,6 +7,7 @@
 #include "executor/context/setting.h"
 #include "executor/operators/user_function.h"
 #include "executor/roles/access.h"
+#include "executor/roles/user_mappings.h"
 #include "executor/runtime/session_exchange.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/storage/sequences.h"
@@ -48,6 +49,7 @@ const sql::SequenceDef& sequence_of(sql::Oid oid, const ExecutionContext& contex
 asio::awaitable<RedisClient*> client_of(const sql::SequenceDef& sequence, ExecutionContext& context) {
   const auto owner = context.catalog()->find_table(sequence.owner_table);
   if (owner && owner->is_mapped()) co_return co_await client_of(*owner, context);
+  if (sequence.foreign) throw foreign_server_denied();  // an application's key, and no table says as whom it is written
   co_return &context.redis();
 }
 

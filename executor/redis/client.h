@@ -31,6 +31,7 @@ struct ExecutionCounters {
   }
 };
 
+struct LoadedCatalog;
 class BucketSender;
 class OwnKeyspace;
 class UnreplicatedCommits;
@@ -81,6 +82,9 @@ class RedisClient {
 
   /// Returns the way to the buckets of a cluster (redis/bucket_sender.h). Null: one Redis.
   virtual BucketSender* buckets() { return nullptr; }
+
+  /// The definitions as they were last read over this client (storage/catalog_store.h); null: not yet.
+  std::shared_ptr<const LoadedCatalog> known_definitions;
 
   /// Returns the commits that replicas have not confirmed yet. Null: no replica confirms any.
   virtual UnreplicatedCommits* unreplicated() { return nullptr; }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,6 +47,8 @@ class RedisUser {
   const std::string& name() const { return login_.user; }
   /// Returns true if Redis has refused the login. The password may have been changed since it was read.
   bool is_refused() const { return *is_refused_; }
+  /// Whether Redis lets the user in with any password; nullopt: it was not tried.
+  std::optional<bool> takes_any_password;
 
  private:
   RedisClient& connection(int database, std::string_view purpose);

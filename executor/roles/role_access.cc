@@ -32,7 +32,7 @@ asio::awaitable<RedisUserPtr> RoleAccess::user_of_role(sql::Oid role) {
   const sql::UserMappingDef* mapping = find_user_mapping(catalog_->server, role);
   if (mapping == nullptr) co_return nullptr;
   if (const auto known = users_.find(role); known != users_.end()) co_return known->second;
-  RedisUserPtr user = co_await mapped_user(own_, database_, catalog_->version, *mapping);
+  RedisUserPtr user = co_await mapped_user(own_, database_, catalog_->version, *mapping, role);
   users_.emplace(role, user);
   co_return user;
 }
@@ -51,6 +51,11 @@ asio::awaitable<RedisUserPtr> RoleAccess::user_of(const sql::TableDef& table) {
     throw sql::SqlError(sqlstate::kUndefinedObject, fmt::format("user mapping not found for \"{}\"", sql::known_roles()->name_of(role)));
   }
   co_return co_await user_of_role(role);
+}
+
+void RoleAccess::check_as_owner(const sql::TableDef& table) {
+  const sql::Oid owner = sql::owner_role(table.owner);
+  if (!sql::is_before_roles(table.owner) && !sql::known_roles()->is_superuser(owner)) checked_roles_.insert_or_assign(table.oid, owner);
 }
 
 RoleAccess* role_access(RedisAccess* access) { return dynamic_cast<RoleAccess*>(access); }

@@ -21,8 +21,12 @@ class RoleAccess final : public RedisAccess {
   RedisClient& bulk(int database) override { return own_.bulk(database); }
   std::unique_ptr<Subscription> subscribe(std::string channel, std::function<void(std::string_view message)> take) override;
 
+  RedisAccess& own() { return own_; }
   /// From now on the rights of the requirements' roles are checked for their relations: those of owners of views that name them.
   void check_as(const std::vector<planner::Requirement>& requirements);
+  /// From now on the rights of the table's owner are checked for it, unless a superuser owns it: for work on keys that the owner has chosen
+  /// and the role of the run has not named.
+  void check_as_owner(const sql::TableDef& table);
   /// Returns the role whose rights are checked for the relation.
   sql::Oid checked_role(sql::Oid relation) const;
   bool is_mapped(sql::Oid role) const;

@@ -11,7 +11,9 @@
 #include <charconv>
 #include <chrono>
 
+#include "executor/runtime/failure.h"
 #include "executor/runtime/known_types_executor.h"
+#include "executor/runtime/random_version.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
@@ -29,6 +31,13 @@ using namespace std::chrono_literals;
 constexpr std::size_t kMostUsers = 32;
 /// Connections that no statement has used for so long are closed.
 constexpr std::chrono::seconds kIdleTime = 5min, kIdleLook = 30s;
+/// The user of connections that do not log in. It may do everything in many Redis.
+constexpr std::string_view kDefaultUser = "default";
+
+/// As postgres_fdw words it.
+sql::SqlError password_required(std::string_view detail) {
+  return sql::SqlError(sqlstate::kRoutineProhibitedSqlStatement, "password is required").detail(std::string(detail));
+}
 
 }  // namespace
 
@@ -49,6 +58,20 @@ bool may_define_foreign_tables(const sql::CatalogSnapshot& catalog, sql::Oid rol
 sql::SqlError foreign_server_denied() {
   return sql::permission_denied("foreign server", "redis")
       .hint("Only superusers and roles with a user mapping define foreign tables.");
+}
+
+void require_mapping_change(const sql::ForeignServerDef& server, const sql::UserMappingDef& mapping, sql::Oid role, std::string_view database) {
+  if (mapping.maker == sql::UserMappingDef::Maker::kRole || owns_foreign_server(server, role, database)) return;
+  throw sql::SqlError(sqlstate::kInsufficientPrivilege, "must be owner of foreign server redis")
+      .detail("A superuser has made the user mapping.");
+}
+
+void check_redis_user(std::string_view user, bool has_password, const RedisLogin& own) {
+  if (user == kDefaultUser || user == own.user) {
+    throw sql::SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied for Redis user \"{}\"", user))
+        .detail("Only superusers map roles to Redis's user \"default\" and to redquel's own login.");
+  }
+  if (!has_password) throw password_required("Non-superusers must provide a password in the user mapping.");
 }
 
 std::string mapping_password_key(sql::Oid mapping) { return sql::home_key(sql::kMappingPasswordPrefix) + std::to_string(mapping); }
@@ -97,10 +120,27 @@ void close_oldest(RedisUsers& users) {
   users.entries.erase(oldest);
 }
 
+/// Returns true if Redis lets the user in with a password that is not his: his own one proves nothing.
+asio::awaitable<bool> takes_any_password(RedisLogins& logins, std::string user, int database) {
+  const RedisLogin guess{.user = std::move(user), .password = random_version(), .tls = nullptr};
+  const std::unique_ptr<RedisClient> connection = logins.log_in(guess, database, "-user-proof");
+  CommandBatch batch;
+  batch.add("PING");
+  const Attempt<RepliesPtr> login = co_await attempt(connection->execute(std::move(batch)));
+  if (!login.failure) co_return true;
+  try {
+    std::rethrow_exception(login.failure);
+  } catch (const sql::SqlError& error) {
+    if (error.sqlstate() != sqlstate::kInvalidAuthorizationSpecification) throw;
+  }
+  co_return false;
+}
+
 }  // namespace
 
-asio::awaitable<RedisUserPtr> mapped_user(RedisAccess& own, int database, std::string catalog_version, sql::UserMappingDef mapping) {
-  RedisUsers& users = logins_of(own).users();
+asio::awaitable<RedisUserPtr> mapped_user(RedisAccess& own, int database, std::string catalog_version, sql::UserMappingDef mapping, sql::Oid role) {
+  RedisLogins& logins = logins_of(own);
+  RedisUsers& users = logins.users();
   const std::pair<int, std::uint32_t> key{database, mapping.oid};
   const auto find_known = [&]() -> RedisUsers::Entry* {
     const auto found = users.entries.find(key);
@@ -124,6 +164,15 @@ asio::awaitable<RedisUserPtr> mapped_user(RedisAccess& own, int database, std::s
   }
   known->last_use = std::chrono::steady_clock::now();
   const RedisUserPtr user = known->user;
+  const bool is_vouched_for = mapping.maker == sql::UserMappingDef::Maker::kSuperuser || sql::known_roles()->is_superuser(role);
+  if (!is_vouched_for) {
+    check_redis_user(mapping.user, !user->login().password.empty(), logins.own_login());
+    if (!user->takes_any_password) user->takes_any_password = co_await takes_any_password(logins, mapping.user, database);
+    if (*user->takes_any_password) {
+      throw password_required("Non-superuser cannot connect if the server does not request a password.")
+          .hint("Give the Redis user a password, or let a superuser make the user mapping.");
+    }
+  }
   if (!users.timer) {
     const asio::any_io_executor executor = without_known_types(co_await asio::this_coro::executor);
     users.timer = std::make_shared<asio::steady_timer>(executor);

@@ -14,6 +14,7 @@ local call = redis.call
 local version, catalog, versions, prefixes, removals, format, roles, verifiers, databases = unpack(KEYS)
 local p = 5
 --#include "executor/scripts/shared/lists.lua"
+--#include "executor/scripts/shared/definition_log.lua"
 --#include "executor/scripts/shared/role_change.lua"
 
 -- VERIFY
@@ -40,9 +41,21 @@ end
 
 -- APPLY. Definitions are small, and DROP makes room.
 --#include "executor/scripts/shared/first_write.lua"
-set(catalog) remove(catalog)
+local fields, places = {}, {}
+local function names(step, into)
+  local first, last = p + 1, p + tonumber(ARGV[p])
+  for i = first, last, step do into[#into + 1] = ARGV[i] end
+end
+names(2, fields)
+set(catalog)
+names(1, fields)
+remove(catalog)
 set(versions) remove(versions)
-set(prefixes) remove(prefixes)
+names(2, places)
+set(prefixes)
+names(1, places)
+remove(prefixes)
+for i = p + 1, p + tonumber(ARGV[p]), 2 do places[#places + 1] = cjson.decode(ARGV[i + 1]).prefix end
 set(removals) remove(removals)
 from, to = list()
 for i = from, to, 4000 do call('UNLINK', unpack(ARGV, i, math.min(i + 3999, to))) end  -- bounded: a piece
@@ -56,5 +69,6 @@ from, to = list()
 for i = from, to, 2 do call('SET', ARGV[i], '1', 'PX', ARGV[i + 1]) end
 if changes_roles then apply_roles() end
 call('SET', version, ARGV[2])
+note_definitions(changes_roles and role_change.version or ARGV[1], ARGV[2], fields, places)
 call('SET', format, ARGV[4])
 return 'committed'

@@ -8,6 +8,7 @@ local call = redis.call
 local roles, verifiers, databases, version = unpack(KEYS)
 local p = 1
 --#include "executor/scripts/shared/lists.lua"
+--#include "executor/scripts/shared/definition_log.lua"
 --#include "executor/scripts/shared/role_change.lua"
 
 -- VERIFY. (In a cluster a change of definitions that is prepared may change roles, too: it holds the field of its home bucket.)

@@ -10,6 +10,7 @@ local call = redis.call
 local version, versions, exclusive, lease, journal = unpack(KEYS)
 local step, unit, owner, milliseconds, fresh = unpack(ARGV)
 local first = 6
+--#include "executor/scripts/shared/definition_log.lua"
 -- Deletes of many rows must begin, and every unit must end.
 --#include "executor/scripts/shared/first_write.lua"
 -- The words of a value of redquel:exclusive; the last one may be empty.
@@ -32,6 +33,7 @@ if step == 'begin' then
   end
   call('SET', lease, owner, 'PX', milliseconds)
   call('SET', version, unit)
+  note_definitions(before, unit, {}, {})
   return 'done'
 end
 
@@ -73,10 +75,9 @@ elseif step == 'end' then
     before = words[4]
   end
   call('UNLINK', journal, lease)
-  if call('GET', version) == unit and before ~= '' then
-    call('SET', version, before)
-  else
-    call('SET', version, fresh)
-  end
+  local now = call('GET', version) or ''
+  local after = now == unit and before ~= '' and before or fresh
+  call('SET', version, after)
+  note_definitions(now, after, {}, {})
 end
 return 'done'

@@ -57,6 +57,7 @@ extern const Script kWaitForLockScript;
 
 // Definitions and databases
 extern const Script kAllocateValuesScript;
+extern const Script kChangedDefinitionsScript;
 extern const Script kCommitCatalogScript;
 extern const Script kCompareRowKeysScript;
 extern const Script kCountDatabasesScript;

@@ -99,17 +99,90 @@ LoadedCatalog decode_catalog(const Replies& replies) {
   });
   if (!is_behind_all(*snapshot, loaded.next_oid)) loaded.next_oid = 0;
   sql::check_type_oids(*snapshot);
+  for (const Reply& prefix : replies.array(2)) {
+    if (prefix.is_text()) loaded.prefixes.insert(std::string(prefix.text));
+  }
+  for_each_pair(replies.array(3), [&](std::string_view id, std::string_view value) {
+    loaded.removals.push_back(decode_removal(id, value));
+  });
+  loaded.snapshot = std::move(snapshot);
+  return loaded;
+}
+
+/// Returns all definitions, with their types.
+LoadedCatalog complete_catalog(const Replies& replies) {
+  LoadedCatalog loaded = decode_catalog(replies);
+  auto snapshot = std::make_shared<sql::CatalogSnapshot>(*loaded.snapshot);
   snapshot->user_types = sql::user_types_of(*snapshot);
   {
     const sql::KnownTypesScope types(snapshot->user_types);
     sql::check_references(*snapshot);
   }
-  for (const Reply& prefix : replies.array(2)) {
-    if (prefix.is_text()) loaded.prefixes.emplace(prefix.text);
-  }
-  for_each_pair(replies.array(3), [&](std::string_view id, std::string_view value) {
-    loaded.removals.push_back(decode_removal(id, value));
+  loaded.snapshot = std::move(snapshot);
+  return loaded;
+}
+
+/// Removes the definition of a field that redquel:catalog has no longer.
+void remove_field(sql::CatalogSnapshot& snapshot, std::string_view field) {
+  const std::size_t colon = field.find(':');
+  const std::string_view kind = field.substr(0, colon), name = colon == std::string_view::npos ? field : field.substr(colon + 1);
+  if (kind == "table") snapshot.tables.erase(parse_oid(name));
+  if (kind == "sequence") snapshot.sequences.erase(parse_oid(name));
+  if (kind == "view") snapshot.views.erase(parse_oid(name));
+  if (kind == "type") snapshot.types.erase(parse_oid(name));
+  if (kind == "function") snapshot.functions.erase(parse_oid(name));
+  if (kind == "default_acl") snapshot.default_acls.erase(parse_oid(name));
+  if (kind == "server") snapshot.server = {};
+  if (kind == "acl") snapshot.system_acls.erase({parse_oid(name), parse_oid(name.substr(std::min(name.find(':'), name.size() - 1) + 1))});
+  if (kind == "schema") snapshot.schemas.erase(std::string(name));
+}
+
+/// Puts the definitions of these fields of `changes` into the snapshot.
+void put_fields(sql::CatalogSnapshot& snapshot, const sql::CatalogSnapshot& changes, std::span<const Reply> fields) {
+  const auto put = [](const auto& from, auto& to) {
+    for (const auto& [key, definition] : from) to.insert_or_assign(key, definition);
+  };
+  put(changes.tables, snapshot.tables);
+  put(changes.sequences, snapshot.sequences);
+  put(changes.views, snapshot.views);
+  put(changes.types, snapshot.types);
+  put(changes.functions, snapshot.functions);
+  put(changes.default_acls, snapshot.default_acls);
+  put(changes.system_acls, snapshot.system_acls);
+  constexpr std::string_view kSchema = "schema:";
+  for_each_pair(fields, [&](std::string_view field, std::string_view) {
+    if (field == kServerField) snapshot.server = changes.server;
+    if (!field.starts_with(kSchema)) return;
+    const std::string name(field.substr(kSchema.size()));
+    const auto schema = changes.schemas.find(name);
+    if (schema == changes.schemas.end()) snapshot.schemas.erase(name);
+    else snapshot.schemas.insert_or_assign(name, schema->second);
   });
+}
+
+/// Returns the definitions after the changes that changed_definitions.lua gives.
+LoadedCatalog with_changes(const LoadedCatalog& known, std::span<const Reply> answer) {
+  constexpr std::size_t kFields = 1, kRemoved = 5, kFreed = 6;
+  Replies replies;
+  for (const Reply& part : answer) replies.append(part);
+  LoadedCatalog loaded = decode_catalog(replies);
+  const std::vector<std::string> taken = loaded.prefixes.all();
+  loaded.prefixes = known.prefixes;
+  for (const std::string& prefix : taken) loaded.prefixes.insert(prefix);
+  for (const Reply& prefix : answer[kFreed].children()) loaded.prefixes.erase(std::string(prefix.text));
+  if (loaded.snapshot->version == known.snapshot->version) {
+    loaded.snapshot = known.snapshot;
+    return loaded;
+  }
+  auto snapshot = std::make_shared<sql::CatalogSnapshot>(*known.snapshot);
+  snapshot->version = loaded.snapshot->version;
+  put_fields(*snapshot, *loaded.snapshot, answer[kFields].children());
+  for (const Reply& field : answer[kRemoved].children()) remove_field(*snapshot, field.text);
+  snapshot->user_types = sql::user_types_of(*snapshot, *known.snapshot);
+  {
+    const sql::KnownTypesScope types(snapshot->user_types);
+    sql::check_new_references(*snapshot, *known.snapshot);
+  }
   loaded.snapshot = std::move(snapshot);
   return loaded;
 }
@@ -339,6 +412,21 @@ bool CatalogChange::empty() const {
 
 namespace {
 
+/// Reads what has changed since the definitions that are known. nullopt: all must be read.
+asio::awaitable<std::optional<LoadedCatalog>> load_changes(RedisClient& client, std::shared_ptr<const LoadedCatalog> known,
+                                                           ExecutionCounters* counters) {
+  std::vector<std::string> keys, arguments{known->snapshot->version};
+  for (const std::string_view key : {sql::kVersionKey, sql::kCatalogKey, sql::kPrefixesKey, sql::kRemovalsKey, sql::kFormatKey, sql::kDefinitionLogKey}) {
+    keys.push_back(sql::home_key(key));
+  }
+  for (const Removal& removal : known->removals) arguments.push_back(removal.prefix);
+  const RepliesPtr replies = co_await run_script(client, kChangedDefinitionsScript, keys, arguments, counters);
+  const Reply& answer = replies->checked(0);
+  if (!answer.is_array()) co_return std::nullopt;
+  co_await refresh_known_roles();
+  co_return with_changes(*known, answer.children());
+}
+
 /// Throws if the home bucket of a cluster has lost its data, as if an empty replica was promoted: other buckets still have copies of the version.
 asio::awaitable<void> refuse_lost_definitions(RedisClient& client, ExecutionCounters* counters) {
   CommandBatch batch;
@@ -382,6 +470,13 @@ sql::SqlError damaged_next_oid(const sql::CatalogSnapshot& catalog) {
 }
 
 asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounters* counters) {
+  const std::shared_ptr<const LoadedCatalog> known = client.known_definitions;
+  if (known && !known->snapshot->version.empty() && client.own_keyspace() == nullptr) {
+    if (std::optional<LoadedCatalog> loaded = co_await load_changes(client, known, counters)) {
+      client.known_definitions = std::make_shared<const LoadedCatalog>(*loaded);
+      co_return *std::move(loaded);
+    }
+  }
   CommandBatch batch;
   batch.add("GET", sql::home_key(sql::kVersionKey));
   batch.add("HGETALL", sql::home_key(sql::kCatalogKey));
@@ -391,7 +486,9 @@ asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounte
   RepliesPtr replies = co_await client.execute_atomic(std::move(batch), counters);
   if (sql::uses_cluster() && (*replies)[0].is_nil()) co_await refuse_lost_definitions(client, counters);
   co_await refresh_known_roles();
-  co_return decode_catalog(*replies);
+  LoadedCatalog loaded = complete_catalog(*replies);
+  client.known_definitions = std::make_shared<const LoadedCatalog>(loaded);
+  co_return loaded;
 }
 
 namespace {

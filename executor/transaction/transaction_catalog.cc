@@ -19,10 +19,11 @@ using TablePtr = sql::CatalogSnapshot::TablePtr;
 
 namespace {
 
-sql::CatalogPtr snapshot_of(const CatalogDraft& draft, const std::string& base_version) {
+/// `before`: a snapshot that differs little.
+sql::CatalogPtr snapshot_of(const CatalogDraft& draft, const std::string& base_version, const sql::CatalogSnapshot& before) {
   auto snapshot = std::make_shared<sql::CatalogSnapshot>(draft.catalog());
   snapshot->version = base_version + "/" + random_version();
-  snapshot->user_types = sql::user_types_of(*snapshot, draft.catalog().user_types.get());
+  snapshot->user_types = sql::user_types_of(*snapshot, before);
   return snapshot;
 }
 
@@ -59,7 +60,7 @@ TransactionCatalog::TransactionCatalog(LoadedCatalog base, const SessionState& s
   auto draft = std::make_shared<CatalogDraft>(base, session);
   draft->take_oids(base.next_oid, base.next_oid);  // those that it needs are reserved for it
   state_.base = std::make_shared<const LoadedCatalog>(std::move(base));
-  state_.snapshot = snapshot_of(*draft, this->base().version);
+  state_.snapshot = snapshot_of(*draft, this->base().version, this->base());
   state_.draft = std::move(draft);
   initial_ = state_;
 }
@@ -87,7 +88,7 @@ asio::awaitable<void> TransactionCatalog::reserve_oids(RedisClient& redis, const
 
 std::vector<sql::SqlError> TransactionCatalog::adopt(CatalogDraft draft) {
   std::vector<sql::SqlError> notices = draft.take_notices();
-  state_.snapshot = snapshot_of(draft, base().version);
+  state_.snapshot = snapshot_of(draft, base().version, *state_.snapshot);
   state_.draft = std::make_shared<const CatalogDraft>(std::move(draft));
   return notices;
 }
@@ -98,14 +99,15 @@ bool TransactionCatalog::rebase(LoadedCatalog now, const std::set<sql::Oid>& rel
   if (conflicts(*state_.draft, base(), now, relied_on, claimed)) return false;
   std::erase_if(now.removals, [&](const Removal& removal) { return is_claimed(removal.prefix); });
   auto snapshot = std::make_shared<sql::CatalogSnapshot>(*now.snapshot);
-  for (auto& [oid, table] : snapshot->tables) {  // changed rows point to the definitions that they were made by
-    const TablePtr before = base().find_table(oid);
-    if (before && before->version == table->version) table = before;
-  }
+  // Changed rows point to the definitions that they were made by.
+  sql::DefinitionMap<TablePtr>::for_each_difference(base().tables, now.snapshot->tables, [&](const auto* before, const auto* after) {
+    if (before == nullptr || after == nullptr || before->second->version != after->second->version) return;
+    snapshot->tables.insert_or_assign(before->first, before->second);
+  });
   now.snapshot = std::move(snapshot);
   auto draft = std::make_shared<const CatalogDraft>(state_.draft->rebased(now));
   state_.base = std::make_shared<const LoadedCatalog>(std::move(now));
-  state_.snapshot = snapshot_of(*draft, base().version);
+  state_.snapshot = snapshot_of(*draft, base().version, base());
   state_.draft = std::move(draft);
   return true;
 }
@@ -164,8 +166,9 @@ CatalogChange TransactionCatalog::take_change() const {
 
 asio::awaitable<bool> TransactionCatalog::claim(RedisClient& redis, TablePtr table, std::string owner) {
   Removal removal = removal_of_table(*table);
-  for (const auto& [oid, sequence] : state_.snapshot->sequences) {
-    if (sequence.owner_table == table->oid && sequence.key.starts_with(table->prefix + ":")) removal.counters.push_back(sequence.key);
+  for (const sql::Oid oid : state_.snapshot->sequences_of(table->oid)) {
+    const std::string& key = state_.snapshot->sequences.at(oid).key;
+    if (key.starts_with(table->prefix + ":")) removal.counters.push_back(key);
   }
   removal.owner = std::move(owner);
   const auto known = std::ranges::find(claims_, table->prefix, &Removal::prefix);
@@ -175,8 +178,7 @@ asio::awaitable<bool> TransactionCatalog::claim(RedisClient& redis, TablePtr tab
     if (!add_parts(all, removal)) co_return true;
     removal = std::move(all);
   } else {
-    const auto collides = [&](const std::string& taken) { return sql::prefixes_collide(table->prefix, taken); };
-    if (std::ranges::any_of(state_.base->prefixes, collides)) throw serialization_failure("change of definitions");
+    if (state_.base->prefixes.collide(table->prefix)) throw serialization_failure("change of definitions");
     change.reserved_prefixes.emplace_back(table->prefix, "transaction");
   }
   change.removals.push_back(removal);
@@ -201,20 +203,22 @@ asio::awaitable<void> clear_unused_places(RedisClient& redis, const TransactionC
 std::vector<std::pair<std::string, std::string>> TransactionCatalog::new_counters() const {
   std::vector<std::pair<std::string, std::string>> counters;
   const sql::CatalogSnapshot& now = state_.draft->catalog();
-  for (const auto& [oid, table] : now.tables) {
-    if (!is_new_place(table->prefix)) continue;
+  for (const sql::Oid oid : state_.draft->touched_tables()) {
+    const TablePtr table = now.find_table(oid);
+    if (!table || !is_new_place(table->prefix)) continue;
     counters.emplace_back(table->prefix, sql::TableKeys(*table).row_counter());
-    for (const auto& [sequence_oid, sequence] : now.sequences) {
-      if (sequence.owner_table == oid && sequence.key.starts_with(table->prefix + ":")) {
-        counters.emplace_back(table->prefix, sequence.key);
-      }
+    for (const sql::Oid owned : now.sequences_of(oid)) {
+      const std::string& key = now.sequences.at(owned).key;
+      if (key.starts_with(table->prefix + ":")) counters.emplace_back(table->prefix, key);
     }
   }
-  for (const auto& [oid, sequence] : now.sequences) {
-    const std::string prefix = sequence.key.substr(0, sequence.key.rfind(':'));
-    const auto committed = base().sequences.find(oid);
-    const bool is_new = committed == base().sequences.end() || committed->second.key != sequence.key;
-    if (is_new && is_new_place(prefix)) counters.emplace_back(prefix, sequence.key);
+  for (const sql::Oid oid : state_.draft->touched_sequences()) {
+    const sql::SequenceDef* sequence = now.sequences.get(oid);
+    if (sequence == nullptr) continue;
+    const std::string prefix = sequence->key.substr(0, sequence->key.rfind(':'));
+    const sql::SequenceDef* committed = base().sequences.get(oid);
+    const bool is_new = committed == nullptr || committed->key != sequence->key;
+    if (is_new && is_new_place(prefix)) counters.emplace_back(prefix, sequence->key);
   }
   return counters;
 }

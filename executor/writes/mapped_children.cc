@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "executor/roles/role_access.h"
 #include "executor/storage/row_buffer.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/keyspace_walk.h"
@@ -139,15 +140,15 @@ asio::awaitable<std::vector<std::shared_ptr<MappedUnit>>> delete_children(const 
     const MappedUnit& parent = next == 0 ? unit : *units[next - 1];
     const Values values = deleted_keys(parent);
     if (values.by_text.empty()) continue;
-    for (const auto& [oid, table] : context.catalog()->tables) {
-      if (!table->is_mapped()) continue;
+    for (const std::shared_ptr<const sql::TableDef>& table : context.catalog()->mapped_tables()) {
       for (const Column& column : table->mapping().columns) {
         if (column.parent != parent.table().oid) continue;
+        if (RoleAccess* access = role_access(context.access)) access->check_as_owner(*table);
         ChildRows children(table, column, values, context, counters);
         std::vector<Row> rows = co_await children.find();
         auto made = std::make_shared<MappedUnit>(table);
         for (Row& row : rows) {
-          const bool is_new = table->primary_key.empty() || deleted.emplace(oid, mapped_identity(*table, row)).second;
+          const bool is_new = table->primary_key.empty() || deleted.emplace(table->oid, mapped_identity(*table, row)).second;
           if (is_new) made->add({std::move(row), std::nullopt});
         }
         if (made->size() > 0) units.push_back(std::move(made));

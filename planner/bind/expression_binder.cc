@@ -14,6 +14,7 @@
 #include "planner/bind/name_lookup.h"
 #include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
+#include "planner/bind/relation_lookup.h"
 #include "planner/bind/row_shape.h"
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
@@ -250,11 +251,10 @@ sql::CatalogSnapshot::TablePtr row_type_table(const sql::CatalogSnapshot& catalo
 }  // namespace
 
 ExpressionPtr ExpressionBinder::node(const ast::TypeCast& cast, const Whole& whole) {
-  const auto& path = state_.settings.search_path;
-  if (const auto table = row_type_table(state_.catalog, cast.type, path)) {
+  const auto [type, domain] = declared_type(state_, cast.type);
+  if (const auto table = row_type_table(state_.catalog, cast.type, state_.settings.search_path)) {
     return table_row(state_, *table, bind(*cast.argument), token(whole));
   }
-  const auto [type, domain] = bind_declared_type(cast.type, state_.catalog, path);
   if (state_.names != nullptr) {
     const sql::Type shown = domain == 0 ? type : sql::Type{domain};
     state_.names->cast_types[&cast] = {type_in_words(shown), shown.modifier >= 0, domain != 0};

@@ -264,7 +264,7 @@ FromBinder::BoundCall FromBinder::bind_call(const ast::FunctionItem& item) {
 namespace {
 
 /// A record's columns under the names that the query gives them. 42804 where they are others.
-std::vector<sql::ResultColumn> matching_columns(const BindState& state, const std::vector<sql::ResultColumn>& given,
+std::vector<sql::ResultColumn> matching_columns(BindState& state, const std::vector<sql::ResultColumn>& given,
                                                 const std::vector<ast::RecordColumn>& written) {
   const auto refuse = [](std::string detail) {
     return SqlError(sqlstate::kDatatypeMismatch, "function return row and query-specified return row do not match").detail(std::move(detail));
@@ -274,7 +274,7 @@ std::vector<sql::ResultColumn> matching_columns(const BindState& state, const st
   }
   std::vector<sql::ResultColumn> columns;
   for (std::size_t i = 0; i < written.size(); ++i) {
-    columns.push_back({written[i].name, bind_type(written[i].type, state.catalog, state.settings.search_path)});
+    columns.push_back({written[i].name, declared_type(state, written[i].type).type});
     if (columns[i].type.oid == given[i].type.oid) continue;
     throw refuse(fmt::format("Returned type {} at ordinal position {}, but query expects {}.", sql::format_type(sql::Type{given[i].type.oid}), i + 1,
                              sql::format_type(sql::Type{columns[i].type.oid})));
@@ -309,7 +309,7 @@ void FromBinder::define_record(BoundCall& call, const std::vector<ast::RecordCol
     throw SqlError(sqlstate::kSyntaxError, "a column definition list is required for functions returning \"record\"").at(offset);
   }
   for (const ast::RecordColumn& column : written) {
-    const DeclaredType declared = bind_declared_type(column.type, state_.catalog, state_.settings.search_path);
+    const DeclaredType declared = declared_type(state_, column.type);
     columns.push_back({column.name, declared.type});
     call.domains.push_back(declared.domain);
   }
@@ -354,7 +354,7 @@ void FromBinder::define_columns(SqlFunctionCall& call, const std::vector<ast::Re
   if (written.empty()) throw SqlError(sqlstate::kSyntaxError, "a column definition list is required for functions returning \"record\"").at(offset);
   auto defined = std::make_shared<sql::FunctionDef>(*call.function);
   for (const ast::RecordColumn& column : written) {
-    defined->columns.push_back({column.name, bind_type(column.type, state_.catalog, state_.settings.search_path)});
+    defined->columns.push_back({column.name, declared_type(state_, column.type).type});
   }
   call.function = std::move(defined);
 }

@@ -8,6 +8,7 @@
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/named_arguments.h"
 #include "planner/bind/plan_nodes.h"
+#include "planner/bind/relation_lookup.h"
 #include "planner/bind/row_shape.h"
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
@@ -111,6 +112,7 @@ ExpressionPtr bind_type_call(BindState& state, const ast::QualifiedName& name, s
                              std::optional<std::uint32_t> offset) {
   const std::optional<sql::Oid> oid = find_made_type(name, state.catalog, state.settings.search_path);
   if (!oid) return nullptr;
+  if (name.size() > 1) check_schema_usage(state, name[name.size() - 2], offset);
   const bool is_range = sql::find_user_range(*oid) != nullptr;
   const bool is_untyped = arguments.size() == 1 && arguments[0]->type.oid == sql::oid::kUnknown;
   if (is_range && !is_untyped) {

@@ -80,6 +80,12 @@ void check_schema_usage(BindState& state, std::string_view schema, std::optional
   if (Requirement* requirement = state.requirements.add(sql::AclKind::kSchema, oid, sql::right::kUsage)) requirement->checked_as = std::nullopt;
 }
 
+DeclaredType declared_type(BindState& state, const ast::TypeName& name) {
+  const std::size_t of_type = name.percent_type ? 2 : 1;  // parts behind the schema
+  if (name.names.size() > of_type) check_schema_usage(state, name.names[name.names.size() - of_type - 1], state.position(name.offset));
+  return bind_declared_type(name, state.catalog, state.settings.search_path);
+}
+
 FoundTable find_table(BindState& state, const ast::RelationName& name) {
   const auto offset = state.position(name.offset);
   const std::string qualified = name.schema.empty() ? name.name : name.schema + "." + name.name;

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "planner/bind/bind_type.h"
 #include "planner/bind/query_level.h"
 
 namespace redquel::sql {
@@ -21,6 +22,8 @@ struct FoundTable {
 /// Throws 42501 "permission denied for schema s" unless the role that binds the statement has USAGE on the schema, as it is written; nothing
 /// in stored texts, and where there is no such schema.
 void check_schema_usage(BindState&, std::string_view schema, std::optional<std::uint32_t> offset);
+/// Returns the type that a name in a query means (bind_declared_type). 42501 without USAGE on the schema that it is written with.
+DeclaredType declared_type(BindState&, const parser::ast::TypeName&);
 
 /// pg_catalog is looked through first, then the search path. 42P01 "relation "t" does not exist"; 42809 for an index;
 /// 0A000 for another database.

@@ -16,6 +16,7 @@
 #include <boost/beast/http.hpp>
 #include <boost/json.hpp>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -24,6 +25,7 @@
 #include <utility>
 
 #include "server/connection.h"
+#include "server/startup_slots.h"
 #include "server/status/metrics.h"
 #include "server/status/page_files.h"
 #include "server/status/readiness.h"
@@ -69,10 +71,12 @@ std::string text_of(const Response& response) {
   return std::move(text).str();
 }
 
-/// One client and its requests. It is closed when the time of a step is over.
+/// One client and its requests. It is closed when the time of a step is over, and while redquel waits for it, another one may get its place.
 class Visitor {
  public:
-  Visitor(asio::io_context& context, ClientSocket socket) : connection_(std::make_shared<Connection>(std::move(socket))), timer_(context) {}
+  Visitor(asio::io_context& context, ClientSocket socket, StartupSlots& places, std::uint64_t place)
+      : connection_(std::make_shared<Connection>(std::move(socket))), timer_(context), places_(places), place_(place) {}
+  ~Visitor() { places_.remove(place_); }
   Visitor(const Visitor&) = delete;
   Visitor& operator=(const Visitor&) = delete;
 
@@ -107,14 +111,23 @@ class Visitor {
   asio::awaitable<void> write(std::string_view bytes) { co_await connection_->write(bytes); }
   void end() { connection_->shut_down(); }
 
+  /// Redquel waits for the client from now on.
   void expires_after(std::chrono::seconds time) {
+    places_.set_waiting(place_, !keeps_place_);
     timer_.expires_after(time);
     timer_.async_wait([weak = std::weak_ptr(connection_)](const boost::system::error_code& failure) {
       const auto connection = weak.lock();
       if (!failure && connection) connection->close();
     });
   }
-  void expires_never() { timer_.cancel(); }
+  /// The client waits for redquel from now on.
+  void expires_never() {
+    places_.set_waiting(place_, false);
+    timer_.cancel();
+  }
+  /// No other client gets its place.
+  void keep_place() { keeps_place_ = true; }
+  void close() { connection_->close(); }
 
   bool is_encrypted() const { return connection_->is_encrypted(); }
   bool is_of_this_machine() const { return connection_->security().client_address.is_loopback(); }
@@ -128,6 +141,9 @@ class Visitor {
 
   const std::shared_ptr<Connection> connection_;
   asio::steady_timer timer_;
+  StartupSlots& places_;
+  const std::uint64_t place_;
+  bool keeps_place_ = false;
   std::string input_;
 };
 
@@ -186,20 +202,35 @@ class StatusServer::Acceptor {
   asio::awaitable<void> accept_forever(tcp::acceptor& acceptor) {
     while (true) {
       auto [failure, socket] = co_await acceptor.async_accept(asio::as_tuple(asio::use_awaitable));
-      if (failure || open_ >= kMostConnections) {
-        // Too many are open, or descriptors are short: the next attempt waits.
-        asio::steady_timer pause(context_, std::chrono::milliseconds(100));
-        co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
+      if (failure) {  // descriptors are short: the next attempt waits
+        co_await pause();
         continue;
       }
-      asio::co_spawn(context_, serve(ClientSocket(std::move(socket))), asio::detached);
+      while (!make_place()) co_await pause();
+      boost::system::error_code gone;
+      const std::string address = socket.remote_endpoint(gone).address().to_string();
+      asio::co_spawn(context_, serve(ClientSocket(std::move(socket)), places_.add(0, address)), asio::detached);
     }
   }
+  asio::awaitable<void> pause() {
+    asio::steady_timer timer(context_, std::chrono::milliseconds(100));
+    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+  }
 
-  asio::awaitable<void> serve(ClientSocket socket) {
-    ++open_;
+  /// Closes the oldest connection that redquel waits for, of the address with most connections, if all places are taken. Returns false if the
+  /// clients of all places wait for redquel.
+  bool make_place() {
+    if (!places_.is_full()) return true;
+    const std::optional<StartupSlots::Slot> silent = places_.take_silent(std::chrono::milliseconds(0));
+    if (!silent) return false;
+    if (const auto visitor = visitors_.find(silent->number); visitor != visitors_.end()) visitor->second->close();
+    return true;
+  }
+
+  asio::awaitable<void> serve(ClientSocket socket, std::uint64_t place) {
     try {
-      Visitor visitor(context_, std::move(socket));
+      Visitor visitor(context_, std::move(socket), places_, place);
+      visitors_.emplace(place, &visitor);
       co_await visitor.begin(tls_);
       while (true) {
         visitor.expires_after(kRequestTime);
@@ -229,7 +260,7 @@ class StatusServer::Acceptor {
     } catch (const std::exception& error) {
       spdlog::debug("status: {}", error.what());
     }
-    --open_;
+    visitors_.erase(place);
   }
 
   /// Returns true for an address, localhost, and the names that the configuration allows.
@@ -259,6 +290,7 @@ class StatusServer::Acceptor {
   asio::awaitable<void> serve_stream(Visitor& visitor) {
     static constexpr std::string_view kHead =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n";
+    visitor.keep_place();
     co_await visitor.write(kHead);
     PageApi::Stream figures = api_.stream();
     asio::steady_timer pause(context_);
@@ -351,10 +383,11 @@ class StatusServer::Acceptor {
   const ServerCounts& counts_;
   executor::TlsContextPtr tls_;       // null: none
   std::optional<PageTokens> tokens_;  // none: there is no page
+  StartupSlots places_{kMostConnections};
+  std::map<std::uint64_t, Visitor*> visitors_;  // by their places; they belong to the context
   asio::io_context context_{1};
   PageApi api_;  // its sockets belong to the context
   std::vector<tcp::acceptor> acceptors_;
-  std::size_t open_ = 0;
   std::thread thread_;
 };
 

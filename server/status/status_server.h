@@ -14,8 +14,8 @@
 namespace redquel::server {
 
 /// HTTP on a thread of its own: /metrics, /health/live, /health/ready, and the status page with its console. Requests have at most 8 kB of
-/// header, 1 MB of body and five seconds to come, and at most 32 connections are open. A connection whose first byte begins a TLS handshake is
-/// encrypted. The page's figures and its console are for requests that bear a token (page_token.h) and come from this machine or by TLS.
+/// header, 1 MB of body and five seconds to come, and at most 32 connections are open: then the oldest unfinished request of the address with
+/// most connections yields to a new one. A connection whose first byte begins a TLS handshake is encrypted. The page's figures and its console are for requests that bear a token (page_token.h) and come from this machine or by TLS.
 class StatusServer {
  public:
   struct Options {

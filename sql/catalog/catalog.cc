@@ -86,13 +86,64 @@ auto search(std::string_view schema, const std::vector<std::string>& search_path
 
 }  // namespace
 
+namespace {
+
+/// No name: a schema has one.
+constexpr std::string_view kMappedLabel("\0mapped", 7);
+
+std::string constraint_label(std::string_view schema, std::string_view name) { return name_label(schema, std::string(1, '\0').append(name)); }
+std::string part_label(Oid part) { return name_label("", "part " + std::to_string(part)); }
+std::string owner_label(Oid table) { return name_label("", "owner " + std::to_string(table)); }
+
+/// Returns the first definition with the name that fits; null: none.
+template <typename Definition, typename Fits>
+const Definition* first_named(const DefinitionMap<Definition>& definitions, std::string_view schema, std::string_view name, Fits fits) {
+  for (const Oid oid : definitions.labelled(name_label(schema, name))) {
+    const Definition* found = definitions.get(oid);
+    if (fits(*found)) return found;
+  }
+  return nullptr;
+}
+
+/// Returns the definition behind a pointer of a map, or null.
+template <typename Definition>
+Definition value_or_null(const Definition* found) {
+  return found == nullptr ? Definition() : *found;
+}
+
+constexpr auto kAny = [](const auto&) { return true; };
+
+}  // namespace
+
+std::vector<std::string> labels_of(const std::shared_ptr<const TableDef>& table) {
+  std::vector<std::string> labels{name_label(table->schema, table->name)};
+  for (const IndexDef& index : table->indexes) {
+    if (!index.is_hidden()) labels.push_back(name_label(table->schema, index.name));
+    if (index.constraint) labels.push_back(constraint_label(table->schema, index.name));
+  }
+  if (table->primary_key_index.oid != 0) labels.push_back(name_label(table->schema, table->primary_key_index.name));
+  if (!table->primary_key_index.name.empty()) labels.push_back(constraint_label(table->schema, table->primary_key_index.name));
+  for (const CheckDef& check : table->checks) labels.push_back(constraint_label(table->schema, check.name));
+  for (const ForeignKeyDef& key : table->foreign_keys) labels.push_back(constraint_label(table->schema, key.name));
+  if (table->is_mapped()) labels.emplace_back(kMappedLabel);
+  for (const auto& part : table->parts) labels.push_back(part_label(part->oid));
+  return labels;
+}
+
+std::vector<std::string> labels_of(const SequenceDef& sequence) {
+  std::vector<std::string> labels{name_label(sequence.schema, sequence.name)};
+  if (sequence.owner_table != 0) labels.push_back(owner_label(sequence.owner_table));
+  return labels;
+}
+
+std::vector<std::string> labels_of(const std::shared_ptr<const ViewDef>& view) { return {name_label(view->schema, view->name)}; }
+std::vector<std::string> labels_of(const UserTypePtr& type) { return {name_label(type->schema, type->name)}; }
+std::vector<std::string> labels_of(const std::shared_ptr<const FunctionDef>& function) { return {name_label(function->schema, function->name)}; }
+
 CatalogSnapshot::TablePtr CatalogSnapshot::find_table(std::string_view schema, std::string_view name,
                                                       const std::vector<std::string>& search_path) const {
-  return search(schema, search_path, [&](std::string_view in) -> TablePtr {
-    for (const auto& [oid, table] : tables) {
-      if (table->name == name && table->schema == in) return table;
-    }
-    return nullptr;
+  return search(schema, search_path, [&](std::string_view in) {
+    return value_or_null(first_named(tables, in, name, [&](const TablePtr& table) { return table->name == name; }));
   });
 }
 
@@ -112,89 +163,64 @@ std::vector<CatalogSnapshot::TablePtr> CatalogSnapshot::managed_tables() const {
   return managed;
 }
 
+std::vector<CatalogSnapshot::TablePtr> CatalogSnapshot::mapped_tables() const {
+  std::vector<TablePtr> mapped;
+  for (const Oid oid : tables.labelled(std::string(kMappedLabel))) mapped.push_back(tables.at(oid));
+  return mapped;
+}
+
+std::vector<Oid> CatalogSnapshot::sequences_of(Oid table) const { return sequences.labelled(owner_label(table)); }
+
 CatalogSnapshot::TablePtr CatalogSnapshot::find_table(Oid oid) const {
-  if (const auto found = tables.find(oid); found != tables.end()) return found->second;
+  if (const TablePtr* found = tables.get(oid)) return *found;
   if (!uses_cluster()) return nullptr;
-  for (const auto& [number, table] : tables) {
-    const auto part = std::ranges::find(table->parts, oid, &TableDef::oid);
-    if (part != table->parts.end()) return *part;
-  }
+  for (const Oid whole : tables.labelled(part_label(oid))) return *std::ranges::find(tables.at(whole)->parts, oid, &TableDef::oid);
   return nullptr;
 }
 
 std::pair<CatalogSnapshot::TablePtr, const IndexDef*> CatalogSnapshot::find_index(
     std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const {
-  const IndexDef* index = nullptr;
-  TablePtr owner = search(schema, search_path, [&](std::string_view in) -> TablePtr {
-    for (const auto& [oid, table] : tables) {
-      if (table->schema != in) continue;
-      if ((index = table->find_index(name)) != nullptr) return table;
-    }
-    return nullptr;
+  TablePtr owner = search(schema, search_path, [&](std::string_view in) {
+    return value_or_null(first_named(tables, in, name, [&](const TablePtr& table) { return table->find_index(name) != nullptr; }));
   });
+  const IndexDef* index = owner ? owner->find_index(name) : nullptr;
   return {std::move(owner), index};
 }
 
 CatalogSnapshot::TablePtr CatalogSnapshot::find_primary_key(std::string_view schema, std::string_view name,
                                                             const std::vector<std::string>& search_path) const {
-  return search(schema, search_path, [&](std::string_view in) -> TablePtr {
-    for (const auto& [oid, table] : tables) {
-      if (table->schema == in && table->primary_key_index.oid != 0 && table->primary_key_index.name == name) return table;
-    }
-    return nullptr;
+  return search(schema, search_path, [&](std::string_view in) {
+    return value_or_null(first_named(tables, in, name, [&](const TablePtr& table) {
+      return table->primary_key_index.oid != 0 && table->primary_key_index.name == name;
+    }));
   });
 }
 
 const SequenceDef* CatalogSnapshot::find_sequence(std::string_view schema, std::string_view name,
                                                   const std::vector<std::string>& search_path) const {
-  return search(schema, search_path, [&](std::string_view in) -> const SequenceDef* {
-    for (const auto& [oid, sequence] : sequences) {
-      if (sequence.schema == in && sequence.name == name) return &sequence;
-    }
-    return nullptr;
-  });
+  return search(schema, search_path, [&](std::string_view in) { return first_named(sequences, in, name, kAny); });
 }
 
 CatalogSnapshot::ViewPtr CatalogSnapshot::find_view(std::string_view schema, std::string_view name,
                                                     const std::vector<std::string>& search_path) const {
-  return search(schema, search_path, [&](std::string_view in) -> ViewPtr {
-    for (const auto& [oid, view] : views) {
-      if (view->name == name && view->schema == in) return view;
-    }
-    return nullptr;
-  });
+  return search(schema, search_path, [&](std::string_view in) { return value_or_null(first_named(views, in, name, kAny)); });
 }
 
-CatalogSnapshot::ViewPtr CatalogSnapshot::find_view(Oid oid) const {
-  const auto found = views.find(oid);
-  return found == views.end() ? nullptr : found->second;
-}
+CatalogSnapshot::ViewPtr CatalogSnapshot::find_view(Oid oid) const { return value_or_null(views.get(oid)); }
 
 UserTypePtr CatalogSnapshot::find_user_type(std::string_view schema, std::string_view name,
                                             const std::vector<std::string>& search_path) const {
-  return search(schema, search_path, [&](std::string_view in) -> UserTypePtr {
-    for (const auto& [oid, type] : types) {
-      if (type->schema == in && type->name == name) return type;
-    }
-    return nullptr;
-  });
+  return search(schema, search_path, [&](std::string_view in) { return value_or_null(first_named(types, in, name, kAny)); });
+}
+
+bool CatalogSnapshot::constraint_exists(std::string_view schema, std::string_view name) const {
+  return !tables.labelled(constraint_label(schema, name)).empty();
 }
 
 bool CatalogSnapshot::relation_exists(std::string_view schema, std::string_view name) const {
-  for (const auto& [oid, table] : tables) {
-    if (table->schema != schema) continue;
-    if (table->name == name || table->find_index(name) != nullptr) return true;
-    if (table->primary_key_index.oid != 0 && table->primary_key_index.name == name) return true;
-  }
-  for (const auto& [oid, view] : views) {
-    if (view->schema == schema && view->name == name) return true;
-  }
-  for (const auto& [oid, type] : types) {
-    if (type->kind == UserType::Kind::kComposite && type->schema == schema && type->name == name) return true;
-  }
-  return std::any_of(sequences.begin(), sequences.end(), [&](const auto& entry) {
-    return entry.second.schema == schema && entry.second.name == name;
-  });
+  const auto is_composite = [](const UserTypePtr& type) { return type->kind == UserType::Kind::kComposite; };
+  return first_named(tables, schema, name, kAny) != nullptr || first_named(views, schema, name, kAny) != nullptr ||
+         first_named(sequences, schema, name, kAny) != nullptr || first_named(types, schema, name, is_composite) != nullptr;
 }
 
 namespace {

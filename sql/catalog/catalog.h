@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/definition_map.h"
 #include "sql/overloaded.h"
 #include "sql/privileges/acl.h"
 #include "sql/types/type.h"
@@ -405,9 +406,14 @@ struct DefaultAclDef {
 
 /// CREATE USER MAPPING: who connects to Redis as whom. Its password lies apart (stored_keys.h).
 struct UserMappingDef {
+  /// Who has made the mapping, or changed it last: superusers vouch for it. kUnknown: it is from before this was noted.
+  enum class Maker : std::uint8_t { kUnknown, kSuperuser, kRole };
+
   Oid oid = 0;
   Oid role = kPublic;
   std::string user;  // of Redis
+  Maker maker = Maker::kUnknown;
+  bool has_password = false;  // unless the maker is unknown
 };
 
 /// The foreign server "redis".
@@ -418,7 +424,17 @@ struct ForeignServerDef {
   std::vector<UserMappingDef> mappings;  // by role, each once
 };
 
-/// All definitions of one database at one version. Immutable; sessions and plans share it.
+// The labels by which a snapshot finds definitions.
+
+/// The names of the table, of its indexes and constraints; whether it is foreign; the oids of its parts.
+std::vector<std::string> labels_of(const std::shared_ptr<const TableDef>& table);
+/// The sequence's name and the table that owns it.
+std::vector<std::string> labels_of(const SequenceDef& sequence);
+std::vector<std::string> labels_of(const std::shared_ptr<const ViewDef>& view);
+std::vector<std::string> labels_of(const UserTypePtr& type);
+std::vector<std::string> labels_of(const std::shared_ptr<const FunctionDef>& function);
+
+/// All definitions of one database at one version. Immutable; sessions and plans share it. A copy shares its definitions.
 class CatalogSnapshot {
  public:
   using TablePtr = std::shared_ptr<const TableDef>;
@@ -426,13 +442,13 @@ class CatalogSnapshot {
 
   std::string version;  // value of `redquel:version`: random, never a count
   std::map<std::string, SchemaDef, std::less<>> schemas;
-  std::map<Oid, TablePtr> tables;
-  std::map<Oid, SequenceDef> sequences;
-  std::map<Oid, ViewPtr> views;
-  std::map<Oid, UserTypePtr> types;  // enums, domains, composite and range types
+  DefinitionMap<TablePtr> tables;
+  DefinitionMap<SequenceDef> sequences;
+  DefinitionMap<ViewPtr> views;
+  DefinitionMap<UserTypePtr> types;  // enums, domains, composite and range types
   /// `types` and the row types of the tables, as values of them are read and compared. Null in a snapshot that has no values.
   UserTypesPtr user_types;
-  std::map<Oid, std::shared_ptr<const FunctionDef>> functions;
+  DefinitionMap<std::shared_ptr<const FunctionDef>> functions;
   std::map<Oid, DefaultAclDef> default_acls;
   ForeignServerDef server;
   /// Lists of objects that every database has (pg_catalog's tables and functions, languages, the schemas of the system), by class and oid.
@@ -444,6 +460,10 @@ class CatalogSnapshot {
   TablePtr find_table(Oid oid) const;
   /// Tables that redquel manages, by oid: all but foreign ones.
   std::vector<TablePtr> managed_tables() const;
+  /// Foreign tables.
+  std::vector<TablePtr> mapped_tables() const;
+  /// The oids of the sequences that a table owns.
+  std::vector<Oid> sequences_of(Oid table) const;
   /// The table that has the index, and the index.
   std::pair<TablePtr, const IndexDef*> find_index(std::string_view schema, std::string_view name,
                                                   const std::vector<std::string>& search_path) const;
@@ -454,6 +474,8 @@ class CatalogSnapshot {
   ViewPtr find_view(Oid oid) const;
   /// An enum, a domain, a composite or a range type; nullptr: none of that name. Array types are found by their element's.
   UserTypePtr find_user_type(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
+  /// Returns true if a table of the schema has a constraint of that name.
+  bool constraint_exists(std::string_view schema, std::string_view name) const;
   /// A table, index, primary key, sequence or view of that name exists in the schema (they share one name space).
   bool relation_exists(std::string_view schema, std::string_view name) const;
 };

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <set>
 #include <unordered_map>
+#include <vector>
 
 #include "sql/catalog/mapping.h"
 #include "sql/error.h"
@@ -18,25 +20,18 @@ namespace {
 
 class ReferenceCheck {
  public:
-  explicit ReferenceCheck(const CatalogSnapshot& catalog) : catalog_(catalog) {
-    for (const auto& [oid, type] : catalog.types) {
-      add_type(type->oid), add_type(type->array), add_type(type->range.multirange), add_type(type->range.multirange_array);
-    }
-    for (const auto& [oid, table] : catalog.tables) {
-      add_type(table->row_type), add_type(table->row_array);
-      if (table->primary_key_index.oid != 0) primary_keys_.insert(table->primary_key_index.oid);
-    }
-    for (const auto& [oid, view] : catalog.views) add_type(view->row_type);
-  }
+  explicit ReferenceCheck(const CatalogSnapshot& catalog) : catalog_(catalog) {}
 
-  void run() {
-    for (const auto& [oid, type] : catalog_.types) check(*type);
-    for (const auto& [oid, table] : catalog_.tables) check(*table);
-    for (const auto& [oid, sequence] : catalog_.sequences) check(sequence);
-    for (const auto& [oid, view] : catalog_.views) check(*view);
-    for (const auto& [oid, function] : catalog_.functions) check(*function);
-    for (const auto& [oid, type] : catalog_.types) check_depth(oid);
-    for (const auto& [oid, table] : catalog_.tables) check_depth(table->row_type);
+  void run() { run_since(CatalogSnapshot()); }
+  /// Checks the definitions that the other snapshot has not.
+  void run_since(const CatalogSnapshot& before) {
+    std::vector<Oid> types;
+    for_each_new(before.types, catalog_.types, [&](const UserTypePtr& type) { check(*type), types.push_back(type->oid); });
+    for_each_new(before.tables, catalog_.tables, [&](const CatalogSnapshot::TablePtr& table) { check(*table), types.push_back(table->row_type); });
+    for_each_new(before.sequences, catalog_.sequences, [&](const SequenceDef& sequence) { check(sequence); });
+    for_each_new(before.views, catalog_.views, [&](const CatalogSnapshot::ViewPtr& view) { check(*view); });
+    for_each_new(before.functions, catalog_.functions, [&](const std::shared_ptr<const FunctionDef>& function) { check(*function); });
+    for (const Oid type : types) check_depth(type);
   }
 
  private:
@@ -54,11 +49,14 @@ class ReferenceCheck {
                           kind_, oid_));
   }
 
-  void add_type(Oid oid) {
-    if (oid != 0) types_.insert(oid);
+  template <typename Definition, typename Take>
+  static void for_each_new(const DefinitionMap<Definition>& before, const DefinitionMap<Definition>& now, Take take) {
+    DefinitionMap<Definition>::for_each_difference(before, now, [&](const auto*, const auto* is) {
+      if (is != nullptr) take(is->second);
+    });
   }
-  bool has_type(Oid oid) const { return oid >= kFirstUserOid ? types_.contains(oid) && find_type(oid) != nullptr : find_type(oid) != nullptr; }
-  void require_type(Type type) const { require(has_type(type.oid), "a type"); }
+
+  void require_type(Type type) const { require(find_type(type.oid) != nullptr, "a type"); }
   void require_domain(Oid oid) const {
     if (oid == 0) return;
     const auto found = catalog_.types.find(oid);
@@ -66,6 +64,13 @@ class ReferenceCheck {
   }
   void require_column(const TableDef& table, std::int16_t number) const { require(table.find_column(number) != nullptr, "a column"); }
 
+  bool is_primary_key(Oid oid) {
+    if (!primary_keys_) {
+      primary_keys_.emplace();
+      for (const auto& [number, table] : catalog_.tables) primary_keys_->insert(table->primary_key_index.oid);
+    }
+    return oid != 0 && primary_keys_->contains(oid);
+  }
   bool has_relation(Oid oid) const { return catalog_.tables.contains(oid) || catalog_.views.contains(oid); }
 
   void check(const UserType& type) {
@@ -131,12 +136,12 @@ class ReferenceCheck {
     require(view.base == 0 || has_relation(view.base), "a relation");
     check_parts(view);
   }
-  void check_parts(const ViewDef& view) const {
+  void check_parts(const ViewDef& view) {
     for (const ViewDef::Column& column : view.columns) require_type(column.type);
     for (const ViewDef::Reference& reference : view.references) {
       // A view that is grouped by a primary key refers to the constraint.
       const bool exists = has_relation(reference.relation) || catalog_.functions.contains(reference.relation) ||
-                          catalog_.sequences.contains(reference.relation) || primary_keys_.contains(reference.relation);
+                          catalog_.sequences.contains(reference.relation) || is_primary_key(reference.relation);
       require(exists, "a relation, function or primary key");
       const auto table = catalog_.find_table(reference.relation);
       for (const std::int16_t number : reference.columns) {
@@ -175,7 +180,7 @@ class ReferenceCheck {
   }
 
   const CatalogSnapshot& catalog_;
-  std::set<Oid> types_, primary_keys_;
+  std::optional<std::set<Oid>> primary_keys_;  // once they are asked for
   std::unordered_map<Oid, bool> visited_;  // true: with all its parts
   std::string_view kind_;
   Oid oid_ = 0;
@@ -250,5 +255,6 @@ void check_references(const TableDef& table) {
 }
 
 void check_references(const CatalogSnapshot& catalog) { ReferenceCheck(catalog).run(); }
+void check_new_references(const CatalogSnapshot& catalog, const CatalogSnapshot& before) { ReferenceCheck(catalog).run_since(before); }
 
 }  // namespace redquel::sql

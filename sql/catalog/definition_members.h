@@ -388,6 +388,8 @@ void visit(Visitor& visitor, UserMappingDef& mapping) {
   visitor.member("oid", mapping.oid);
   visitor.member("role", mapping.role);
   visitor.member("user", mapping.user);
+  visitor.word("maker", mapping.maker, kMappingMakerNames);
+  visitor.member("has_password", mapping.has_password);
 }
 
 template <typename Visitor>

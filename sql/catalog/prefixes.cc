@@ -14,9 +14,7 @@ bool extends(std::string_view longer, std::string_view shorter) {
 }
 
 bool is_free(std::string_view prefix, const ReservedPrefixes& reserved) {
-  if (prefixes_collide(prefix, "redquel")) return false;
-  return std::none_of(reserved.begin(), reserved.end(),
-                      [&](const std::string& taken) { return prefixes_collide(prefix, taken); });
+  return !prefixes_collide(prefix, "redquel") && !reserved.collide(prefix);
 }
 
 }  // namespace
@@ -24,6 +22,37 @@ bool is_free(std::string_view prefix, const ReservedPrefixes& reserved) {
 bool prefixes_collide(std::string_view a, std::string_view b) {
   a = without_tag(a), b = without_tag(b);
   return a == b || extends(a, b) || extends(b, a);
+}
+
+namespace {
+
+std::pair<std::string, std::string> key_of(const std::string& prefix) { return {std::string(without_tag(prefix)), prefix}; }
+
+}  // namespace
+
+bool ReservedPrefixes::insert(const std::string& prefix) { return prefixes_.emplace(key_of(prefix), {}); }
+void ReservedPrefixes::erase(const std::string& prefix) { prefixes_.erase(key_of(prefix)); }
+bool ReservedPrefixes::contains(const std::string& prefix) const { return prefixes_.contains(key_of(prefix)); }
+
+bool ReservedPrefixes::collide(std::string_view prefix) const {
+  const std::string bare(without_tag(prefix));
+  const auto is_next = [&](const std::string& from, auto fits) {
+    const auto next = prefixes_.lower_bound(std::pair(from, std::string()));
+    return next != prefixes_.end() && fits(next->first.first);
+  };
+  // Those that it extends, itself, and those that extend it.
+  for (std::size_t end = bare.find(':'); end != std::string::npos; end = bare.find(':', end + 1)) {
+    const std::string part = bare.substr(0, end);
+    if (is_next(part, [&](const std::string& taken) { return taken == part; })) return true;
+  }
+  return is_next(bare, [&](const std::string& taken) { return taken == bare; }) ||
+         is_next(bare + ":", [&](const std::string& taken) { return extends(taken, bare); });
+}
+
+std::vector<std::string> ReservedPrefixes::all() const {
+  std::vector<std::string> prefixes;
+  for (const auto& [names, nothing] : prefixes_) prefixes.push_back(names.second);
+  return prefixes;
 }
 
 std::string choose_prefix(std::string_view schema, std::string_view name, const ReservedPrefixes& reserved) {

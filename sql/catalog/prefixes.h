@@ -1,18 +1,33 @@
 #pragma once
 
-#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "sql/catalog/catalog.h"
+#include "sql/catalog/shared_map.h"
 
 namespace redquel::sql {
 
 // The choice of the first key part of a new table or sequence, and of the hash field of a new column. A prefix or field stays taken while
 // a byte of it may exist in Redis, so that a second `emp` never reads the rows of the first.
 
-/// Prefixes that are taken: of live tables and sequences, of what is being removed, and redquel's own.
-using ReservedPrefixes = std::set<std::string, std::less<>>;
+/// Prefixes that are taken: of live tables and sequences, of what is being removed, and redquel's own. Copies share what they have in common.
+class ReservedPrefixes {
+ public:
+  /// Returns false if the prefix is there already.
+  bool insert(const std::string& prefix);
+  void erase(const std::string& prefix);
+  bool contains(const std::string& prefix) const;
+  /// Returns true if prefixes_collide() for one of them.
+  bool collide(std::string_view prefix) const;
+  std::vector<std::string> all() const;
+
+ private:
+  SharedMap<std::pair<std::string, std::string>, std::monostate> prefixes_;  // without the tag of a bucket, and with it
+};
 
 /// Equal, or one is the other and further segments: then a key of one could be a key of the other. Tags of buckets do not count, so a table
 /// may move to another bucket.

@@ -39,19 +39,39 @@ UserTypePtr row_type_of(const TableDef& table) {
   return type;
 }
 
-UserTypesPtr user_types_of(const CatalogSnapshot& catalog, const UserTypes* before) {
+UserTypesPtr user_types_of(const CatalogSnapshot& catalog) {
   const auto all = std::make_shared<UserTypes>();
-  std::vector<UserTypePtr> others;  // together: a domain may be over an array of a row type
-  const auto is_shared = [&](const UserType& type) { return before != nullptr && all->share(*before, type); };
-  for (const auto& [oid, type] : catalog.types) {
-    if (!is_shared(*type)) others.push_back(type);
-  }
+  std::vector<UserTypePtr> types;  // together: a domain may be over an array of a row type
+  for (const auto& [oid, type] : catalog.types) types.push_back(type);
   for (const auto& [oid, table] : catalog.tables) {
-    const UserType* known = before == nullptr || table->row_array == 0 ? nullptr : before->find_type(table->row_type);
-    if (known != nullptr && is_row_type(*known, *table) && is_shared(*known)) continue;
-    if (UserTypePtr type = row_type_of(*table)) others.push_back(std::move(type));
+    if (UserTypePtr type = row_type_of(*table)) types.push_back(std::move(type));
   }
-  all->add(std::move(others));
+  all->add(std::move(types));
+  return all;
+}
+
+UserTypesPtr user_types_of(const CatalogSnapshot& now, const CatalogSnapshot& before) {
+  if (!before.user_types) return user_types_of(now);
+  auto all = std::make_shared<UserTypes>(*before.user_types);
+  std::vector<UserTypePtr> made;
+  bool is_changed = false;
+  const auto replace = [&](Oid known, UserTypePtr type) {
+    is_changed = true;
+    all->remove(known);
+    if (type) made.push_back(std::move(type));
+  };
+  DefinitionMap<UserTypePtr>::for_each_difference(before.types, now.types, [&](const auto* was, const auto* is) {
+    const bool is_same = was != nullptr && is != nullptr && all->share(*before.user_types, *is->second);
+    if (!is_same) replace(was != nullptr ? was->first : 0, is != nullptr ? is->second : nullptr);
+  });
+  using TablePtr = CatalogSnapshot::TablePtr;
+  DefinitionMap<TablePtr>::for_each_difference(before.tables, now.tables, [&](const auto* was, const auto* is) {
+    const UserType* known = was != nullptr ? before.user_types->find_type(was->second->row_type) : nullptr;
+    const bool is_same = known != nullptr && is != nullptr && is->second->row_type == known->oid && is_row_type(*known, *is->second);
+    if (!is_same) replace(known != nullptr ? known->oid : 0, is != nullptr ? row_type_of(*is->second) : nullptr);
+  });
+  if (!is_changed) return before.user_types;
+  all->add(std::move(made));
   return all;
 }
 

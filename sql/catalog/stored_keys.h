@@ -22,6 +22,11 @@ inline constexpr std::string_view kVersionKey = "redquel:version";
 /// HASH: table:<oid>, sequence:<oid>, view:<oid>, type:<oid>, function:<oid>, schema:<name>, default_acl:<oid>, server:redis,
 /// acl:<class>:<oid> → JSON (catalog_json.h); next_oid → number.
 inline constexpr std::string_view kCatalogKey = "redquel:catalog";
+/// HASH: what the newest changes of definitions were. A version that the next one has replaced → MessagePack: the next version, the fields of
+/// kCatalogKey that it has changed, the prefixes that may be taken or free since; "#" → how many were noted; "#<number modulo
+/// kDefinitionLogLength>" → the version that stands in this place (scripts/shared/definition_log.lua).
+inline constexpr std::string_view kDefinitionLogKey = "redquel:definition_log";
+inline constexpr int kDefinitionLogLength = 64;
 /// HASH: oid of a table → random, another one after every change of its definition. Scripts that write compare it.
 inline constexpr std::string_view kVersionsKey = "redquel:versions";
 /// HASH: prefix of keys → its owner ("table 16384").

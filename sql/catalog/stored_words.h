@@ -16,6 +16,7 @@ inline constexpr std::array<std::string_view, 11> kRoleNames{"slot", "field", "v
                                                         "name", "id",    "ttl",   "time",   "sequence"};
 inline constexpr std::array<std::string_view, 7> kFormatNames{"text", "bool01", "unix", "unix_ms", "list", "json", "raw"};
 inline constexpr std::array<std::string_view, 3> kAbsentNames{"null", "default", "empty"};
+inline constexpr std::array<std::string_view, 3> kMappingMakerNames{"unknown", "superuser", "role"};
 inline constexpr std::array<std::string_view, 3> kPartsNames{"whole", "delimited", "json"};
 inline constexpr std::array<std::string_view, 4> kTypeKindNames{"enum", "domain", "composite", "range"};
 inline constexpr std::array<std::string_view, 3> kStateNames{"ready", "building", "dropping"};

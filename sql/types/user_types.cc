@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <unordered_map>
 #include <utility>
 
 #include "sql/functions/quote.h"
@@ -125,11 +126,12 @@ const Entry* find_entry(Oid oid) {
 
 UserTypes::UserTypes() = default;
 UserTypes::UserTypes(std::shared_ptr<const UserTypes> base) : base_(std::move(base)) {}
+UserTypes::UserTypes(const UserTypes& other) = default;
 UserTypes::~UserTypes() = default;
 
 const UserTypes::Entry* UserTypes::find(Oid oid) const {
   for (const UserTypes* types = this; types != nullptr; types = types->base_.get()) {
-    if (const auto found = types->by_oid_.find(oid); found != types->by_oid_.end()) return found->second.get();
+    if (const auto* found = types->by_oid_.get(oid)) return found->get();
   }
   return nullptr;
 }
@@ -142,17 +144,24 @@ const UserType* UserTypes::find_type(Oid oid) const {
 void UserTypes::put(std::shared_ptr<const Entry> entry) {
   const UserType& type = *entry->type;
   for (const Oid oid : {type.oid, type.array, type.range.multirange, type.range.multirange_array}) {
-    if (oid != 0) by_oid_[oid] = entry;
+    if (oid != 0) by_oid_.insert_or_assign(oid, entry);
   }
+}
+
+void UserTypes::remove(Oid oid) {
+  const auto* found = by_oid_.get(oid);
+  if (found == nullptr) return;
+  const UserTypePtr type = (*found)->type;
+  for (const Oid part : {type->oid, type->array, type->range.multirange, type->range.multirange_array}) by_oid_.erase(part);
 }
 
 bool UserTypes::share(const UserTypes& other, const UserType& definition) {
   if (other.base_ != nullptr) return false;  // its entries look at those of its base
-  const auto found = other.by_oid_.find(definition.oid);
-  if (found == other.by_oid_.end()) return false;
-  const UserType* known = found->second->type.get();
+  const auto* found = other.by_oid_.get(definition.oid);
+  if (found == nullptr) return false;
+  const UserType* known = (*found)->type.get();
   if (known != &definition && !is_same(*known, definition)) return false;
-  put(found->second);
+  put(*found);
   return true;
 }
 

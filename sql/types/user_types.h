@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "sql/catalog/shared_map.h"
 #include "sql/privileges/acl.h"
 #include "sql/types/type_oids.h"
 
@@ -72,8 +72,9 @@ class UserTypes {
   UserTypes();
   /// Types that hide those of the same oid in `base`.
   explicit UserTypes(std::shared_ptr<const UserTypes> base);
+  /// The types of another snapshot, which share their entries: a copy costs nothing.
+  UserTypes(const UserTypes& other);
   ~UserTypes();
-  UserTypes(const UserTypes&) = delete;
   UserTypes& operator=(const UserTypes&) = delete;
 
   /// Adds types in any order. A type over one that does not exist is left out. Values may still have the labels that an enum of the base has
@@ -81,6 +82,8 @@ class UserTypes {
   void add(std::vector<UserTypePtr> types);
   /// Adds a type as another set has it. Returns false if that set does not have this definition.
   bool share(const UserTypes& other, const UserType& definition);
+  /// Removes a type. Types over it stay as they are.
+  void remove(Oid oid);
   /// Returns the entry of a type, an array type, a multirange type or an array of one; nullptr if there is none.
   const Entry* find(Oid oid) const;
   /// Returns the type with this oid; nullptr if there is none.
@@ -90,7 +93,7 @@ class UserTypes {
   void put(std::shared_ptr<const Entry> entry);
 
   std::shared_ptr<const UserTypes> base_;
-  std::unordered_map<Oid, std::shared_ptr<const Entry>> by_oid_;
+  SharedMap<Oid, std::shared_ptr<const Entry>> by_oid_;
 };
 using UserTypesPtr = std::shared_ptr<const UserTypes>;
 

@@ -1,4 +1,5 @@
 """Logins: protected mode, rules, passwords, and what the client and the log learn of a refusal."""
+import contextlib
 import os
 import re
 import signal
@@ -6,6 +7,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 
 from harness import passwords
 from harness.crew import all_at_once
@@ -380,6 +382,32 @@ def test_clients_without_a_password_lose_their_slots(make_redis, make_server):
     connect(server, "ann", "secret").close()
     told = [decode_fields(c.read()[1])["C"] for c in waiting if c.read()[0] == b"R" and c.has_input(0.2)]
     assert told and set(told) == {"53300"}, told
+
+
+def test_clients_that_send_a_byte_now_and_then_lose_their_slots(make_redis, make_server):
+    redis = make_redis()
+    server = configured(make_server, redis, SCRAM_RULES, "max_startups = 10")
+    add_role(redis, "ann", passwords.scram_verifier("secret"))
+    packet = startup(dict(user="ann", database="postgres", application_name="x" * 200))
+    trickles = [server.socket() for _ in range(10)]
+    ends = threading.Event()
+
+    def trickle():
+        for byte in packet[:-1]:
+            for connection in trickles:
+                with contextlib.suppress(OSError):
+                    connection.send(bytes([byte]))
+            if ends.wait(0.2):
+                return
+
+    thread = threading.Thread(target=trickle)
+    thread.start()
+    try:
+        for _ in range(3):
+            connect(server, "ann", "secret").close()
+    finally:
+        ends.set()
+        thread.join()
 
 
 # --- hostile answers

@@ -1,4 +1,5 @@
 """Figures about sessions and statements: the pg_stat_ views, /metrics, /health and `redquel health`."""
+import contextlib
 import http.client
 import json
 import os
@@ -118,6 +119,23 @@ def test_requests_that_are_refused(make_server, make_redis):
             pass
     with server.connect() as connection:
         assert connection.run("SELECT 1") == [["1"]]
+
+
+def test_unfinished_requests_yield_to_new_ones(make_server, make_redis):
+    server, port = start(make_server, make_redis())
+    with contextlib.ExitStack() as open_ones:
+        for begun in (b"", b"GET /met", b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nX: ") * 20:
+            one = open_ones.enter_context(socket.create_connection(("127.0.0.1", port)))
+            one.sendall(begun)
+        for target in ("/health/ready", "/health/live", "/metrics") * 3:
+            assert get(port, target)[0] == 200, target
+        # A client of another address keeps its place while the first one floods.
+        quiet = open_ones.enter_context(socket.create_connection(("127.0.0.1", port), source_address=("127.0.0.2", 0)))
+        quiet.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n")
+        for _ in range(40):
+            open_ones.enter_context(socket.create_connection(("127.0.0.1", port)))
+        quiet.sendall(b"Connection: close\r\n\r\n")
+        assert b" 200 " in quiet.recv(100)
 
 
 def test_health(make_server, make_redis, build):

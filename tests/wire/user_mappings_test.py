@@ -201,3 +201,119 @@ def test_keys_of_the_schema_redis_are_those_of_the_user(fresh_server):
         assert connection.run("SELECT key FROM redis.keys ORDER BY key") == [["login:1"], ["login:2"]]
         assert connection.run("SELECT count(*) FROM redis.keys") == [["2"]]
         assert error(connection, "SELECT * FROM redis.config")[0] == "42501"
+
+
+# --- no role escapes from its Redis user
+
+def refused(connection, state, *statements):
+    for statement in statements:
+        assert error(connection, statement)[0] == state, (statement, error(connection, statement))
+
+
+def test_a_role_does_not_change_the_mapping_of_a_superuser(fresh_server):
+    prepare(fresh_server)
+    with fresh_server.connect() as connection, fresh_server.redis.connect() as redis:
+        each(connection, "GRANT alice TO bob; CREATE SCHEMA definers AUTHORIZATION alice; GRANT USAGE ON SCHEMA definers TO bob")
+        for role in ("alice", "bob"):
+            as_role(connection, role)
+            if role == "bob":
+                connection.run("SET ROLE alice")
+            refused(connection, "42501",
+                    "ALTER USER MAPPING FOR CURRENT_USER SERVER redis OPTIONS (SET user 'default', DROP password)",
+                    "ALTER USER MAPPING FOR alice SERVER redis OPTIONS (SET user 'carol', SET password 'lewis')",
+                    "ALTER USER MAPPING FOR USER SERVER redis OPTIONS (SET password 'other')",
+                    "ALTER USER MAPPING FOR alice SERVER redis OPTIONS (DROP password)",
+                    "DROP USER MAPPING FOR alice SERVER redis", "DROP USER MAPPING IF EXISTS FOR CURRENT_ROLE SERVER redis",
+                    "DROP OWNED BY alice", "DROP OWNED BY CURRENT_USER CASCADE",
+                    "CREATE USER MAPPING FOR PUBLIC SERVER redis OPTIONS (user 'alice', password 'wonder')",
+                    "ALTER SERVER redis OWNER TO alice")
+            connection.run("CREATE USER MAPPING IF NOT EXISTS FOR alice SERVER redis OPTIONS (user 'carol', password 'lewis')")
+            assert connection.run("SELECT name FROM app.login WHERE id = 1") == [["user 1"]]
+            refused(connection, "42501", "SELECT name FROM app.secret WHERE id = 1")
+            connection.run("RESET ROLE")
+        # A refused statement keeps no password.
+        assert [key for key in redis("KEYS", "redquel:mapping_password*") if ":0:" in key] == []
+        # The owner of the server has the right, and is no superuser for all that.
+        connection.run("ALTER SERVER redis OWNER TO alice")
+        as_role(connection, "alice")
+        refused(connection, "42501", "ALTER USER MAPPING FOR alice SERVER redis OPTIONS (SET user 'default')")
+        refused(connection, "2F003", "ALTER USER MAPPING FOR alice SERVER redis OPTIONS (DROP password)")
+        connection.run("ALTER USER MAPPING FOR alice SERVER redis OPTIONS (SET user 'carol', SET password 'lewis')")
+        assert connection.run("SELECT name FROM app.secret WHERE id = 1") == [["hidden"]]
+
+
+def test_a_role_that_maps_itself_gives_a_password(fresh_server):
+    prepare(fresh_server)
+    with fresh_server.connect() as connection, fresh_server.redis.connect() as redis:
+        each(connection, "GRANT USAGE ON FOREIGN SERVER redis TO carol; GRANT CREATE ON SCHEMA app TO carol")
+        redis("ACL", "SETUSER", "open", "reset", "on", "nopass", "~*", *RULE)
+        as_role(connection, "carol")
+        create = "CREATE USER MAPPING FOR carol SERVER redis OPTIONS (user {})"
+        refused(connection, "2F003", create.format("'carol'"), create.format("'carol', password ''"), create.format("'Default'"))
+        refused(connection, "42501", create.format("'default'"), create.format("'default', password 'any'"))
+        refused(connection, "HV00J", create.format("'', password 'any'"))
+        refused(connection, "HV00D", 'CREATE USER MAPPING FOR carol SERVER redis OPTIONS ("USER" \'default\')')
+        connection.run(create.format("'carol', password 'lewis'"))
+        each(connection, "SET search_path = app; CREATE FOREIGN TABLE hers (id bigint, name text) SERVER redis OPTIONS (layout 'hash', key 'hers:{id}')")
+        refused(connection, "42501", "SELECT * FROM hers WHERE id = 1")
+        refused(connection, "2F003", "ALTER USER MAPPING FOR carol SERVER redis OPTIONS (DROP password)",
+                "ALTER USER MAPPING FOR carol SERVER redis OPTIONS (SET password '')")
+        refused(connection, "42501", "ALTER USER MAPPING FOR carol SERVER redis OPTIONS (SET user 'default')")
+        # Redis knows no such user, and one that it lets in with any password.
+        connection.run("ALTER USER MAPPING FOR carol SERVER redis OPTIONS (SET user 'DEFAULT')")
+        refused(connection, "08001", "SELECT * FROM hers WHERE id = 1", "SELECT redis.call('GET', 'x')")
+        connection.run("ALTER USER MAPPING FOR carol SERVER redis OPTIONS (SET user 'open')")
+        refused(connection, "2F003", "SELECT * FROM hers WHERE id = 1", "SELECT redis.call('GET', 'x')", "SELECT * FROM redis.keys",
+                "IMPORT FOREIGN SCHEMA \"*\" FROM SERVER redis INTO app")
+        connection.run("RESET ROLE")
+        connection.run("ALTER USER MAPPING FOR carol SERVER redis OPTIONS (SET user 'open')")  # a superuser vouches for it
+        as_role(connection, "carol")
+        assert connection.run("SELECT count(*) FROM hers WHERE id = 1") == [["0"]]
+        refused(connection, "42501", "DROP USER MAPPING FOR carol SERVER redis")
+
+
+def test_a_role_drops_the_mapping_that_it_has_made(fresh_server):
+    prepare(fresh_server)
+    with fresh_server.connect() as connection:
+        each(connection, "GRANT USAGE ON FOREIGN SERVER redis TO carol")
+        as_role(connection, "carol")
+        each(connection, "CREATE USER MAPPING FOR carol SERVER redis OPTIONS (user 'carol', password 'lewis'); "
+                         "ALTER USER MAPPING FOR carol SERVER redis OPTIONS (SET password 'other'); DROP USER MAPPING FOR carol SERVER redis; BEGIN; "
+                         "CREATE USER MAPPING FOR carol SERVER redis OPTIONS (user 'carol', password 'lewis'); "
+                         "ALTER USER MAPPING FOR carol SERVER redis OPTIONS (SET password 'wrong'); "
+                         "ALTER USER MAPPING FOR carol SERVER redis OPTIONS (SET password 'lewis'); COMMIT")
+        assert connection.run("SELECT redis.call('HGET', 'secret:1', 'name')") == [['"hidden"']]
+        connection.run("DROP OWNED BY carol")
+        assert connection.run("SELECT count(*) FROM pg_user_mappings WHERE usename = 'carol'") == [["0"]]
+
+
+def test_counters_of_foreign_tables_are_the_redis_users(fresh_server):
+    prepare(fresh_server)
+    with fresh_server.connect() as connection, fresh_server.redis.connect() as redis:
+        redis("SET", "balance", 7)
+        as_role(connection, "alice")
+        each(connection, "SET search_path = app; CREATE TABLE own (id int); "
+                         "CREATE FOREIGN TABLE trap (id bigint, name text) SERVER redis OPTIONS (layout 'hash', key 'login:x:{id}', counter 'balance')")
+        refused(connection, "42501", "SELECT nextval('trap_id_seq')", "SELECT setval('trap_id_seq', 1000)", "SELECT last_value FROM trap_id_seq",
+                "ALTER SEQUENCE trap_id_seq RESTART", "INSERT INTO trap (name) VALUES ('x')")
+        refused(connection, "0A000", "ALTER SEQUENCE trap_id_seq OWNED BY NONE", "ALTER SEQUENCE trap_id_seq OWNED BY own.id")
+        each(connection, "DROP FOREIGN TABLE trap")
+        assert redis("GET", "balance") == "7"
+
+
+def test_work_for_a_table_is_its_owners(fresh_server):
+    """What a superuser deletes or reindexes leads to no keys that the owner of a table may not write."""
+    prepare(fresh_server)
+    with fresh_server.connect() as connection, fresh_server.redis.connect() as redis:
+        redis("HSET", "parent:1", "name", "one")
+        each(connection, "SET search_path = app; CREATE FOREIGN TABLE parent (id bigint, name text) SERVER redis OPTIONS (layout 'hash', key 'parent:{id}')")
+        as_role(connection, "alice")
+        trap = "CREATE FOREIGN TABLE trap (id bigint OPTIONS (parent 'parent'), owner text) SERVER redis OPTIONS (layout 'hash', key 'login:p:{id}')"
+        refused(connection, "42501", trap)
+        each(connection, "RESET ROLE; GRANT REFERENCES ON parent TO alice; SET ROLE alice; DROP FOREIGN TABLE secret")
+        connection.run(trap.replace("login:p:", "secret:"))
+        each(connection, "CREATE INDEX login_name ON login USING set (name) WITH (key = 'secret:names:{name}')")
+        connection.run("RESET ROLE")
+        assert error(connection, "DELETE FROM parent WHERE id = 1")[0] in ("0A000", "42501")
+        assert error(connection, "REINDEX TABLE login")[0] == "42501"
+        assert redis("HGET", "secret:1", "name") == "hidden" and redis("KEYS", "secret:names*") == []

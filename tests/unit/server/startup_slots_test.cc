@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "server/address_watch.h"
 
 namespace redquel::server {
@@ -22,6 +24,18 @@ TEST(StartupSlots, TakesNoSlotWhileRedquelIsAtWork) {
   EXPECT_FALSE(slots.take_silent(0ms));
   slots.remove(first);
   EXPECT_FALSE(slots.is_full());
+}
+
+TEST(StartupSlots, BytesNowAndThenKeepNoSlot) {
+  StartupSlots slots(2);
+  const std::uint64_t trickle = slots.add(0, "a");
+  for (int byte = 0; byte < 3; ++byte) {
+    slots.set_waiting(trickle, true);
+    std::this_thread::sleep_for(20ms);
+    slots.set_waiting(trickle, false);
+  }
+  slots.set_waiting(trickle, true);
+  EXPECT_TRUE(slots.take_silent(50ms));
 }
 
 TEST(StartupSlots, TheAddressWithMostLosesItsOldest) {

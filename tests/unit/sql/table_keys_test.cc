@@ -17,6 +17,22 @@ using namespace std::string_literals;
 
 Datum text(std::string value) { return Datum(std::move(value)); }
 
+TEST(ReservedPrefixes, CollideAsEachPairOfPrefixesDoes) {
+  const std::vector<std::string> all{"a", "a:b", "a:b:c", "ab", "a~2", "b", "b:a", "{29}a:c", "{0}c", "c:d", "a-b", "a;b"};
+  for (std::size_t chosen = 0; chosen < 1U << all.size(); chosen += 7) {
+    ReservedPrefixes reserved;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if ((chosen >> i & 1) != 0) reserved.insert(all[i]);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      bool collides = false;
+      for (std::size_t j = 0; j < all.size(); ++j) collides = collides || ((chosen >> j & 1) != 0 && prefixes_collide(all[i], all[j]));
+      ASSERT_EQ(reserved.collide(all[i]), collides) << chosen << " " << all[i];
+      ASSERT_EQ(reserved.contains(all[i]), (chosen >> i & 1) != 0);
+    }
+  }
+}
+
 TEST(EscapeSegment, IsTheRuleOfTheLayout) {
   EXPECT_EQ(escape_segment("emp"), "emp");
   EXPECT_EQ(escape_segment(""), "%");

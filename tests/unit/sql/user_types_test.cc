@@ -146,19 +146,31 @@ TEST(UserTypesTest, SnapshotsShareWhatHasNotChanged) {
   catalog.tables[table.oid] = std::make_shared<const TableDef>(table);
   catalog.types[kMood] = enumeration({"sad"});
   const UserTypesPtr first = user_types_of(catalog);
+  catalog.user_types = first;
+  CatalogSnapshot before = catalog;
+  EXPECT_EQ(user_types_of(catalog, before), first);
   catalog.types[kMood] = enumeration({"sad"});  // read again
-  const UserTypesPtr same = user_types_of(catalog, first.get());
+  const UserTypesPtr same = user_types_of(catalog, before);
   EXPECT_EQ(same->find(kMood), first->find(kMood));
   EXPECT_EQ(same->find(30000002), first->find(30000001));
   table.columns[0].name = "b";
   catalog.tables[table.oid] = std::make_shared<const TableDef>(table);
   catalog.types[kMood] = enumeration({"sad", "ok"});
-  const UserTypesPtr changed = user_types_of(catalog, first.get());
+  const UserTypesPtr changed = user_types_of(catalog, before);
   EXPECT_NE(changed->find(kMood), first->find(kMood));
   EXPECT_EQ(changed->find_type(30000001)->fields[0].name, "b");
   EXPECT_EQ(first->find_type(30000001)->fields[0].name, "a");
-  const KnownTypesScope scope(changed);
-  EXPECT_TRUE(is_row_type_current(table));
+  {
+    const KnownTypesScope scope(changed);
+    EXPECT_TRUE(is_row_type_current(table));
+  }
+  catalog.user_types = changed;
+  before = catalog;
+  catalog.tables.erase(table.oid);
+  const UserTypesPtr fewer = user_types_of(catalog, before);
+  EXPECT_EQ(fewer->find(30000001), nullptr);
+  EXPECT_EQ(fewer->find(30000002), nullptr);
+  EXPECT_EQ(fewer->find(kMoods), changed->find(kMoods));
 }
 
 }  // namespace
