@@ -17,11 +17,11 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
   BindSettings asking = settings;
   asking.rights = &rights;
   BoundStatement bound = planner::bind(statement, catalog, std::move(declared_parameter_types), asking);
-  PhysicalPlanner physical(settings.session, changed_tables);
+  PhysicalPlanner physical(settings.session, changed_tables, bound.slot_count);
   PhysicalPlan plan = physical.plan_statement(rewrite(with_sizes(bound.plan, sizes)));
   if (settings.reads_memory) plan = with_memory_scans(plan);
   const bool is_compound = is_compound_write(*plan) || writes_several_parts(*plan) || bound.runs_functions;
-  return {std::move(plan), std::move(bound.parameter_types), bound.slot_count, is_compound, std::move(rights), bound.sizes_asked};
+  return {std::move(plan), std::move(bound.parameter_types), physical.slot_count(), is_compound, std::move(rights), bound.sizes_asked};
 }
 
 namespace {

@@ -121,7 +121,7 @@ PlannedStatement plan_table_out(const ast::Copy& copy, const sql::CatalogSnapsho
     requirement->selected.insert(found.table ? found.table->columns[position].number : static_cast<std::int16_t>(position + 1));
   }
   if (!copy.columns.empty() || copied.size() < names.size()) plan = make_project(state, plan, outputs);
-  PhysicalPlanner physical(settings.session, changed_tables);
+  PhysicalPlanner physical(settings.session, changed_tables, state.next_slot());
   return {physical.plan_statement(rewrite(plan)), {}, state.next_slot(), false, {state.requirements.finish(), state.depends_on_role}};
 }
 

@@ -70,6 +70,13 @@ void ExecutionContext::note_read(const sql::TableDef& table) {
   if (++read_commands_ > 1) multi_turn_tables_.insert(table.oid);
 }
 
+void ExecutionContext::take_notes(const ExecutionContext& copy) {
+  read_commands_ = std::max(read_commands_, copy.read_commands_);
+  multi_turn_tables_.insert(copy.multi_turn_tables_.begin(), copy.multi_turn_tables_.end());
+  read_parts_.insert(copy.read_parts_.begin(), copy.read_parts_.end());
+  is_confirmed_ = is_confirmed_ || copy.is_confirmed_;
+}
+
 std::shared_ptr<const TableChanges> ExecutionContext::changes(sql::Oid table) const {
   if (frozen_changes_) {
     const auto found = frozen_changes_->find(table);

@@ -42,6 +42,12 @@ struct TableChanges;
 /// The catalog moved since the statement was planned. Never reaches a client: the engine plans again.
 struct StaleCatalog {};
 
+/// A walk has become longer than its plan is worth. Thrown only while a Choice decides, which then runs its other plan.
+struct WalkGivenUp {};
+
+/// A run beside others would hold Redis for long: its row is asked alone. Thrown only by operators of runs that run together.
+struct AskAlone {};
+
 /// Limits that keep Redis responsive and memory bounded.
 struct ReadLimits {
   std::size_t chunk_rows = 1000;         // rows that one command reads of a walk
@@ -150,6 +156,8 @@ class ExecutionContext : public SessionServices, public RunBounds, public Engine
   /// Every read of a table calls this; a table read twice is read in two turns. The parts of a table in several buckets, which are read side by
   /// side, are read in one.
   void note_read(const sql::TableDef& table);
+  /// Takes the notes of a context that is a copy of this one.
+  void take_notes(const ExecutionContext& copy);
   bool needs_snapshot_check() const { return read_commands_ > 1 && !multi_turn_tables_.empty(); }
   void forget_reads() {
     read_commands_ = 0;
@@ -194,6 +202,8 @@ class ExecutionContext : public SessionServices, public RunBounds, public Engine
   bool commits_at_once = false;                  // the transaction is the statement's own, and its commit verifies and locks what the only write changes
   ScanProgress scan_progress;                    // over the keyspace
   std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE, MERGE
+  std::size_t bounded_walks = 0;                 // Choices that are deciding
+  bool runs_together = false;                    // one of several runs of a subquery at the same time (AskAlone)
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
   /// The rows that the shared scans of a number read, while a share of this number runs.
   std::unordered_map<std::uint32_t, SharedRows*> shared_rows;

@@ -248,7 +248,12 @@ class AggregateOperator final : public Operator {
 
 OperatorPtr make_aggregate(const planner::PhysicalNode& node, const planner::PhysicalAggregate& plan,
                            ExecutionContext& context) {
-  return std::make_unique<AggregateOperator>(node, plan, context.make_operator(*plan.input), context);
+  if (plan.in_order) return make_group_aggregate(node, plan, context);
+  return make_hash_aggregate(node, plan, context.make_operator(*plan.input), context);
+}
+
+OperatorPtr make_hash_aggregate(const planner::PhysicalNode& node, const planner::PhysicalAggregate& plan, OperatorPtr rows, ExecutionContext& context) {
+  return std::make_unique<AggregateOperator>(node, plan, std::move(rows), context);
 }
 
 }  // namespace redquel::executor

@@ -87,10 +87,23 @@ class ApplyOperator final : public Operator {
       numbers = row_range(0, batch.rows);
       asked = numbers;
     }
-    for (const RowNumber row : asked) {
+    std::vector<std::optional<CorrelatedSubquery::Rows>> answered;  // of the rows that ran together, from the `first` on
+    std::size_t first = 0;
+    const bool is_value = plan_.kind == ApplyKind::kScalar;
+    const bool may_run_together = subquery_.may_run_together() && (is_value || plan_.kind == ApplyKind::kExists);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const RowNumber row = asked[i];
       if (turn_.is_over()) co_await turn_.yield();
+      if (may_run_together && i == first + answered.size() && asked.size() - i > 1) {
+        const std::size_t count = std::min(CorrelatedSubquery::kTogether, asked.size() - i);
+        answered = co_await subquery_.run_together(std::span(asked).subspan(i, count), 1, !is_value);
+        first = i;
+      }
       try {
-        co_await ask(batch, row);
+        const bool is_answered = i < first + answered.size() && answered[i - first];
+        if (!is_answered) co_await ask(batch, row);
+        else if (is_value) append_value(*answered[i - first]);
+        else append_answer(sql::Datum(!answered[i - first]->empty()));
       } catch (const sql::SqlError& error) {
         if (row == 0 || error.sqlstate() == sqlstate::kQueryCanceled) throw;
         pending_ = std::current_exception();
@@ -136,6 +149,12 @@ class ApplyOperator final : public Operator {
     subquery_.close(std::move(run));
     const RowNumber only = 0;
     answers_.append({rows->columns.data(), 1}, {&only, 1});
+  }
+
+  void append_value(const CorrelatedSubquery::Rows& rows) {
+    const RowNumber only = 0;
+    if (rows.empty()) answers_.append_nulls();
+    else answers_.append({rows[0].columns.data(), 1}, {&only, 1});
   }
 
   asio::awaitable<void> ask_existence(std::size_t row) {

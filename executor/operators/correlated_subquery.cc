@@ -5,12 +5,49 @@
 
 #include "executor/operators/plan_volatility.h"
 #include "executor/runtime/row_store.h"
+#include "executor/runtime/side_by_side.h"
+#include "planner/tree/logical_walk.h"
+#include "sql/error.h"
 #include "sql/expressions/convert_column.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
+namespace {
+
+/// Members of one set that runs which run together may look at.
+constexpr std::size_t kMostMembers = 2000;
+
+/// Returns true if the node's own commands find rows by keys or index entries, and its expressions wait for nothing.
+bool looks_up(const planner::PhysicalNode& node) {
+  using Path = planner::MappedScan::Path;
+  const auto waits = [](const sql::ExpressionPtr& expression) { return planner::waits(*expression); };
+  if (const auto* scan = std::get_if<planner::FullScan>(&node.node)) return !scan->key_start.empty();
+  if (const auto* scan = std::get_if<planner::OrderedScan>(&node.node)) return scan->goal || (scan->lower && scan->upper) || scan->prefix;
+  if (const auto* scan = std::get_if<planner::MappedScan>(&node.node)) return scan->path != Path::kScan && scan->path != Path::kOrder;
+  if (const auto* filter = std::get_if<planner::PhysicalFilter>(&node.node)) return !waits(filter->condition);
+  if (const auto* project = std::get_if<planner::PhysicalProject>(&node.node)) return std::ranges::none_of(project->expressions, waits);
+  const auto is_any_of = [&]<class... Nodes>(std::variant<Nodes...>*) { return (std::holds_alternative<Nodes>(node.node) || ...); };
+  using Others = std::variant<planner::KeyLookup, planner::UniqueLookup, planner::SetScan, planner::IndexCount, planner::IndexKeys, planner::LookupJoin,
+                              planner::MappedJoin, planner::MappedCount, planner::PhysicalValues, planner::PhysicalAggregate, planner::PhysicalSort,
+                              planner::PhysicalLimit, planner::PhysicalDistinct, planner::PhysicalWindow, planner::PhysicalApply, planner::HashJoin,
+                              planner::NestedLoopJoin>;
+  return is_any_of(static_cast<Others*>(nullptr));
+}
+
+bool look_up(const planner::PhysicalNode& node) {
+  const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(node);
+  return looks_up(node) && std::ranges::all_of(inputs, [](const planner::PhysicalPlan& input) { return look_up(*input); });
+}
+
+}  // namespace
+
 CorrelatedSubquery::CorrelatedSubquery(const planner::PhysicalApply& plan, ExecutionContext& context)
-    : plan_(plan), context_(context), repeatable_(!is_volatile(*plan.subquery)), keeps_run_(begins_anew(*plan.subquery, context)) {
+    : plan_(plan),
+      context_(context),
+      repeatable_(!is_volatile(*plan.subquery)),
+      keeps_run_(begins_anew(*plan.subquery, context)),
+      runs_together_(repeatable_ && !plan.correlations.empty() && look_up(*plan.subquery)) {
   std::vector<sql::Datum>& parameters = context.evaluation().parameters;
   for (const auto& correlation : plan.correlations) {
     if (correlation.slot >= parameters.size()) parameters.resize(correlation.slot + 1);
@@ -22,9 +59,50 @@ void CorrelatedSubquery::start(const sql::Batch& batch) {
   for (const auto& correlation : plan_.correlations) values_.push_back(decoded(batch.columns[correlation.position]));
 }
 
-OperatorPtr CorrelatedSubquery::open(std::size_t row) {
-  std::vector<sql::Datum>& parameters = context_.evaluation().parameters;
+void CorrelatedSubquery::write_values(ExecutionContext& context, std::size_t row) const {
+  std::vector<sql::Datum>& parameters = context.evaluation().parameters;
   for (std::size_t i = 0; i < values_.size(); ++i) parameters[plan_.correlations[i].slot] = values_[i]->datum(row);
+}
+
+asio::awaitable<std::vector<std::optional<CorrelatedSubquery::Rows>>> CorrelatedSubquery::run_together(std::span<const RowNumber> rows, std::size_t most_rows,
+                                                                                                      bool only_first) {
+  std::vector<std::optional<Rows>> results(rows.size());
+  while (contexts_.size() < rows.size()) {
+    contexts_.push_back(std::make_unique<ExecutionContext>(context_));
+    contexts_.back()->runs_together = true;
+    contexts_.back()->limits.set_members = std::min(contexts_.back()->limits.set_members, kMostMembers);
+  }
+  std::vector<asio::awaitable<void>> runs;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    contexts_[i]->evaluation().parameters = context_.evaluation().parameters;
+    write_values(*contexts_[i], rows[i]);
+    runs.push_back(run(*contexts_[i], most_rows, only_first, results[i]));
+  }
+  co_await run_side_by_side(std::move(runs));
+  for (std::size_t i = 0; i < rows.size(); ++i) context_.take_notes(*contexts_[i]);
+  co_return results;
+}
+
+asio::awaitable<void> CorrelatedSubquery::run(ExecutionContext& context, std::size_t most_rows, bool only_first, std::optional<Rows>& result) const {
+  try {
+    const OperatorPtr run = context.make_operator(*plan_.subquery);
+    Rows batches;
+    std::size_t count = 0;
+    while (std::optional<sql::Batch> batch = co_await run->next()) {
+      count += batch->rows;
+      batches.push_back(std::move(*batch));
+      if (only_first) break;
+      if (count > most_rows) co_return;
+    }
+    result = std::move(batches);
+  } catch (const AskAlone&) {
+  } catch (const sql::SqlError& error) {  // thrown again when the row is asked alone, behind the rows before it
+    if (error.sqlstate() == sqlstate::kQueryCanceled) throw;
+  }
+}
+
+OperatorPtr CorrelatedSubquery::open(std::size_t row) {
+  write_values(context_, row);
   return run_ ? std::move(run_) : context_.make_operator(*plan_.subquery);
 }
 

@@ -272,6 +272,8 @@ bool walks_on_bulk_connection(const planner::PhysicalNode& plan) {
   // The inner table is walked once the outer rows are there: what found them was asked behind the counters, by the same connection.
   const auto* adaptive = std::get_if<planner::AdaptiveJoin>(&plan.node);
   if (adaptive != nullptr && asks_redis(*adaptive->outer)) return walks_on_bulk_connection(*adaptive->outer);
+  const auto* ordered = std::get_if<planner::OrderedScan>(&plan.node);
+  if (ordered != nullptr && ordered->goal) return false;  // a window by the connection of the counters
   const planner::NodeTraits& traits = planner::traits_of(plan);
   if (traits.walks == planner::Walks::kTable) return true;
   if (traits.reads == planner::Reads::kCopy) return true;  // the fence has a connection of its own

@@ -87,6 +87,10 @@ class LateralOperator final : public Operator {
       }
       if (!run_) {
         if (recall()) continue;
+        if (subquery_.may_run_together()) {
+          co_await run_together();
+          if (recall()) continue;
+        }
         run_ = subquery_.open(row_);
         matched_ = false;
         collects_ = subquery_.is_repeatable() && batch_->rows > 1;
@@ -113,7 +117,7 @@ class LateralOperator final : public Operator {
  private:
   struct Result {
     std::size_t first = 0, count = 0;
-    bool is_known = false;
+    bool is_known = false, was_asked = false;  // with others, in vain unless it is known
   };
 
   std::vector<sql::Type> correlated_types() const {
@@ -152,6 +156,27 @@ class LateralOperator final : public Operator {
     }
     ++row_;
     return true;
+  }
+
+  /// Asks for the results of this and later rows together, and remembers them.
+  asio::awaitable<void> run_together() {
+    if (remembered_.memory() > budget_) co_return;
+    std::vector<RowNumber> rows;
+    for (std::size_t row = row_; row < batch_->rows && rows.size() < CorrelatedSubquery::kTogether; ++row) {
+      Result& result = results_[numbers_[row]];
+      if (!std::exchange(result.was_asked, true)) rows.push_back(static_cast<RowNumber>(row));
+    }
+    if (rows.size() < 2) co_return;
+    const auto answers = co_await subquery_.run_together(rows, kRememberedRows, false);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!answers[i]) continue;
+      Result& result = results_[numbers_[rows[i]]];
+      result = {remembered_.rows(), 0, true, true};
+      for (const sql::Batch& batch : *answers[i]) {
+        remembered_.append_all(batch);
+        result.count += batch.rows;
+      }
+    }
   }
 
   void collect(const sql::Batch& rows) {

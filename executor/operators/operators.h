@@ -17,11 +17,16 @@ OperatorPtr make_hash_join(const planner::PhysicalNode&, const planner::HashJoin
 /// Like make_hash_join() above, over a left input of the caller's.
 OperatorPtr make_hash_join(const planner::HashJoin&, OperatorPtr left, ExecutionContext&);
 OperatorPtr make_adaptive_join(const planner::PhysicalNode&, const planner::AdaptiveJoin&, ExecutionContext&);
+OperatorPtr make_choice(const planner::PhysicalNode&, const planner::Choice&, ExecutionContext&);
 OperatorPtr make_nested_loop_join(const planner::PhysicalNode&, const planner::NestedLoopJoin&, ExecutionContext&);
 OperatorPtr make_apply(const planner::PhysicalNode&, const planner::PhysicalApply&, ExecutionContext&);
 /// An Apply of kind kLateral.
 OperatorPtr make_lateral(const planner::PhysicalNode&, const planner::PhysicalApply&, ExecutionContext&);
 OperatorPtr make_aggregate(const planner::PhysicalNode&, const planner::PhysicalAggregate&, ExecutionContext&);
+/// The groups of these rows, by hashing.
+OperatorPtr make_hash_aggregate(const planner::PhysicalNode&, const planner::PhysicalAggregate&, OperatorPtr rows, ExecutionContext&);
+/// Of rows that come group by group.
+OperatorPtr make_group_aggregate(const planner::PhysicalNode&, const planner::PhysicalAggregate&, ExecutionContext&);
 OperatorPtr make_window(const planner::PhysicalNode&, const planner::PhysicalWindow&, ExecutionContext&);
 OperatorPtr make_sort(const planner::PhysicalNode&, const planner::PhysicalSort&, ExecutionContext&);
 OperatorPtr make_limit(const planner::PhysicalNode&, const planner::PhysicalLimit&, ExecutionContext&);

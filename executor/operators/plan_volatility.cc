@@ -67,6 +67,7 @@ struct OwnVolatility {
   bool operator()(const planner::PhysicalWindow& n) const { return any_volatile(n.functions); }
   bool operator()(const planner::PhysicalSort& n) const { return any_volatile(n.keys) || any_volatile(n.goal); }
   bool operator()(const planner::PhysicalLockRows&) const { return true; }
+  bool operator()(const planner::Choice&) const { return false; }
   bool operator()(const planner::PhysicalLimit& n) const {
     return any_volatile(n.limit) || any_volatile(n.offset) || any_volatile(n.tie_keys);
   }

@@ -48,6 +48,7 @@ struct MakeByKind {
   OperatorPtr operator()(const planner::IndexValues& plan) const { return make_index_values(node, plan, context); }
   OperatorPtr operator()(const planner::IndexRanks& plan) const { return make_index_ranks(node, plan, context); }
   OperatorPtr operator()(const planner::MappedCount& plan) const { return make_mapped_count(node, plan, context); }
+  OperatorPtr operator()(const planner::Choice& plan) const { return make_choice(node, plan, context); }
   OperatorPtr operator()(const planner::AdaptiveJoin& plan) const { return make_adaptive_join(node, plan, context); }
   OperatorPtr operator()(const planner::LookupJoin& plan) const { return make_lookup_join(node, plan, context); }
 

@@ -113,6 +113,7 @@ class LookupJoinOperator final : public SourceOperator {
     std::vector<std::size_t> key_of_member;
     for (std::size_t key = 0; key < names_.size(); ++key) {
       const std::optional<RowsOfSets> found = decode_rows_of_sets((*replies)[key], reader_.fields().size());
+      if (!found && context_.runs_together) throw AskAlone{};
       if (!found) {
         co_await scan_set(key, *members, key_of_member);
         continue;

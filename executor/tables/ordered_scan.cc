@@ -15,6 +15,9 @@ namespace {
 
 using Encoding = planner::OrderedSource::Encoding;
 
+/// The goal of LIMIT ALL: more rows than a zset has.
+constexpr std::size_t kUnlimited = std::size_t{1} << 40;
+
 /// The ends of a walk as ZRANGE takes them. nullopt: the range is empty.
 std::optional<ZsetRange> ends_of(const planner::OrderedScan& scan, const planner::OrderedSource& source,
                                  const sql::EvaluationContext& context) {
@@ -41,10 +44,12 @@ class OrderedScanOperator final : public SourceOperator {
       start();
       if (walk_options_) co_await place_offset();
     }
+    if (otherwise_) co_return co_await otherwise_->next();
+    if (scan_.most_rows > 0 && rows_ > scan_.most_rows && context_.bounded_walks > 0) throw WalkGivenUp{};
     if (scan_.nulls != Nulls::kNone && walk_ && !first_chunk_ && !places_offset_) {
       // The number of NULLs comes with the first chunk: mostly none.
-      co_await walk_->read_chunk();
-      first_chunk_ = take();
+      first_chunk_ = co_await read_chunk();
+      if (otherwise_) co_return co_await otherwise_->next();
       if (walk_->null_count() == 0) nulls_done_ = true;
     }
     while (remaining_ > 0) {
@@ -55,13 +60,14 @@ class OrderedScanOperator final : public SourceOperator {
         first_chunk_given_ = true;
         batch = std::move(*first_chunk_);
       } else if (walk_ && !walk_->at_end()) {
-        co_await walk_->read_chunk();
-        batch = take();
+        batch = co_await read_chunk();
+        if (otherwise_) co_return co_await otherwise_->next();
       } else if (scan_.nulls == Nulls::kLast && !nulls_done_) {
         batch = co_await read_nulls();
       } else {
         break;
       }
+      if (scan_.most_rows > 0 && rows_ > scan_.most_rows && context_.bounded_walks > 0) throw WalkGivenUp{};
       if (batch.rows == 0) continue;
       if (scan_.goal.exact && batch.rows > remaining_) batch = first_rows(batch, remaining_);
       if (scan_.goal.exact) remaining_ -= batch.rows;
@@ -83,6 +89,8 @@ class OrderedScanOperator final : public SourceOperator {
     options.whole = !scan_.lower && !scan_.upper && !scan_.prefix;
     options.index_only = scan_.index_only;
     options.atomic_if_small = options.whole && !counts.limit;
+    options.is_open = scan_.goal.open;
+    options.proves_order = scan_.otherwise != nullptr;
     if (scan_.nulls != planner::OrderedScan::Nulls::kNone) options.null_set = reader_.keys().null_set(scan_.column);
     if (scan_.goal.exact) {
       options.offset = counts.offset;
@@ -91,8 +99,19 @@ class OrderedScanOperator final : public SourceOperator {
     } else if (auto wanted = counts.wanted()) {
       options.wanted = *wanted;
     }
+    // With a goal the walk stays on the connection that has read the counters of changes.
+    if (scan_.goal && !options.wanted) options.wanted = kUnlimited;
     if (places_offset_) walk_options_ = std::move(options);
     else walk_.emplace(std::move(options), reader_, context_, counters());
+  }
+
+  /// Reads a chunk, the first one of a zset whose scores do not order the rows in vain: then `otherwise_` begins.
+  asio::awaitable<sql::Batch> read_chunk() {
+    co_await walk_->read_chunk();
+    rows_ += reader_.rows();
+    sql::Batch batch = take();
+    if (scan_.otherwise && !walk_->is_exact()) otherwise_ = context_.make_operator(*scan_.otherwise);
+    co_return batch;
   }
 
   /// Divides the offset between the walk and the rows whose column is NULL.
@@ -101,7 +120,12 @@ class OrderedScanOperator final : public SourceOperator {
     CommandBatch batch;
     batch.add("SCARD", *options.null_set);
     batch.add("ZCARD", options.source.key);
+    if (options.proves_order) append_score_proof(batch, options.source.key);
     const RepliesPtr replies = co_await context_.ask_atomic(std::move(batch), counters());
+    if (options.proves_order && !is_proved(*replies, 2)) {
+      otherwise_ = context_.make_operator(*scan_.otherwise);
+      co_return;
+    }
     const bool nulls_first = scan_.nulls == planner::OrderedScan::Nulls::kFirst;
     const auto count = static_cast<std::size_t>(replies->integer(nulls_first ? 0 : 1));
     const std::size_t of_first = std::min(options.offset, count), of_last = options.offset - of_first;
@@ -139,6 +163,8 @@ class OrderedScanOperator final : public SourceOperator {
   const planner::OrderedScan& scan_;
   bool started_ = false;
   std::optional<ZsetWalk> walk_;
+  OperatorPtr otherwise_;  // where scores do not order the rows
+  std::size_t rows_ = 0;   // that were read
   std::size_t remaining_ = SIZE_MAX;
   std::optional<sql::Batch> first_chunk_;  // where NULL rows may come before it
   bool first_chunk_given_ = false;

@@ -75,6 +75,7 @@ class SetScanOperator final : public SourceOperator {
                               context_.limits.script_rows);
     RepliesPtr replies = co_await context_.ask_script(kFirstRowsOfSetsScript, std::move(batch), counters());
     const std::optional<FirstRowsOfSets> found = decode_first_rows_of_sets((*replies)[0], reader_.fields().size());
+    if (!found && context_.runs_together) throw AskAlone{};
     if (!found) co_return std::nullopt;
     add_rows(found->rows);
     reader_.keep_alive(replies);
@@ -106,6 +107,7 @@ class SetScanOperator final : public SourceOperator {
       if (batch) co_return std::move(*batch);
       co_return co_await run_script(false);
     }
+    if (!found && context_.runs_together) throw AskAlone{};
     if (!found) {
       context_.note_turns(reader_.table());
       // So many members of ranges are read fastest by a scan of all rows.

@@ -2,6 +2,8 @@
 #include "executor/scripts/scripts.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "sql/sqlstate.h"
 
@@ -17,11 +19,24 @@ constexpr std::size_t kElementsPerRow = 4;
 /// The end of the elements that lie beyond an end of a range of scores.
 std::string beyond(const std::string& bound) { return bound.starts_with('(') ? bound.substr(1) : "(" + bound; }
 
+/// 2^53: the first integer whose double stands for another one, too.
+constexpr double kInexactScore = 9007199254740992.0;
+
+/// Each window is so many times as large as the one before.
+constexpr std::size_t kWindowGrowth = 4;
+
 std::size_t count_of(const Replies& replies, std::size_t index) {
   return static_cast<std::size_t>(std::max<std::int64_t>(0, replies.integer(index)));
 }
 
 }  // namespace
+
+void append_score_proof(CommandBatch& batch, std::string_view key) {
+  batch.add("ZCOUNT", key, "9007199254740992", "+inf");
+  batch.add("ZCOUNT", key, "-inf", "-9007199254740992");
+}
+
+bool is_proved(const Replies& replies, std::size_t first) { return replies.integer(first) == 0 && replies.integer(first + 1) == 0; }
 
 ZsetWalk::ZsetWalk(Options options, RowReader& reader, ExecutionContext& context, ExecutionCounters* counters)
     : options_(std::move(options)), reader_(reader), context_(context), counters_(counters), rank_(options_.offset) {
@@ -48,7 +63,22 @@ ZsetWalk::ZsetWalk(const ZsetWalk& walk, RowReader& reader)
       rank_(walk.rank_),
       ties_(walk.ties_),
       last_(walk.last_),
-      null_count_(walk.null_count_) {}
+      null_count_(walk.null_count_),
+      windows_(walk.windows_),
+      is_exact_(walk.is_exact_) {}
+
+void ZsetWalk::append_proof(CommandBatch& batch) const {
+  if (first_ && options_.proves_order) append_score_proof(batch, options_.source.key);
+}
+
+void ZsetWalk::take_proof(const Replies& replies) {
+  if (first_ && options_.proves_order) is_exact_ = is_proved(replies, replies.size() - 2);
+}
+
+void ZsetWalk::check_score(std::string_view score) const {
+  if (first_ || !options_.proves_order || std::abs(std::strtod(std::string(score).c_str(), nullptr)) < kInexactScore) return;
+  throw sql::SqlError(sqlstate::kSerializationFailure, "could not serialize access due to concurrent inserts");
+}
 
 std::size_t ZsetWalk::replies_per_element() const {
   const sql::TableDef& table = reader_.table();
@@ -61,8 +91,10 @@ std::size_t ZsetWalk::chunk_rows() const {
   if (ranks_) most = std::min(most, std::max(ranks_->end, rank_ + 1) - rank_);
   if (!options_.wanted) return most;
   // Rows that a condition rejects, or that expired, must not cost a round trip each.
-  std::size_t slack = reader_.read().condition ? 100 : 0;
-  return std::clamp<std::size_t>(*options_.wanted + slack, 1, most);
+  std::size_t window = *options_.wanted + (reader_.read().condition ? 100 : 0);
+  if (options_.is_open) window = 2 * window + 16;
+  for (std::size_t i = 0; i < windows_ && window < most; ++i) window *= kWindowGrowth;
+  return std::clamp<std::size_t>(window, 1, most);
 }
 
 asio::awaitable<void> ZsetWalk::read_chunk() {
@@ -75,6 +107,7 @@ asio::awaitable<void> ZsetWalk::read_chunk() {
     co_await read_ranked();
   }
   first_ = false;
+  ++windows_;
 }
 
 void ZsetWalk::append_ranked(CommandBatch& batch, std::size_t rank, std::size_t count) const {
@@ -120,7 +153,9 @@ asio::awaitable<void> ZsetWalk::begin_range() {
     options_.range.count = count;
     append_range(batch, options_.source.key, options_.range);
     append_count_before(batch);
+    append_proof(batch);
     RepliesPtr replies = co_await context_.ask_atomic(std::move(batch), counters_);
+    take_proof(*replies);
     at_end_ = rows_of(*replies).size() < count;
     const std::size_t before = count_of(*replies, 1);
     ranks_ = Ranks{before, SIZE_MAX};
@@ -133,7 +168,9 @@ asio::awaitable<void> ZsetWalk::begin_range() {
   range.count = kFewRows;
   CommandBatch batch;
   append_range_rows(batch, options_.source.key, range, false, row_arguments(reader_), kFewRows);
+  append_proof(batch);
   RepliesPtr replies = co_await context_.ask_script(kRangeRowsScript, std::move(batch), counters_);
+  take_proof(*replies);
   const std::optional<RangePlace> place = decode_range_place((*replies)[0]);
   if (!place) {
     at_end_ = true;
@@ -155,8 +192,11 @@ asio::awaitable<void> ZsetWalk::read_ranked() {
       CommandBatch batch;
       append_ranked(batch, rank_ - overlap, count + overlap);
       if (counts_nulls) batch.add("SCARD", *options_.null_set);
+      append_proof(batch);
       replies = co_await context_.ask_atomic(std::move(batch), counters_);
       if (counts_nulls) null_count_ = replies->integer(1);
+    } else if (options_.wanted) {  // no further chunk is read ahead
+      replies = co_await context_.ask_atomic(chunk_commands(), counters_);
     } else {
       if (!coming_) coming_ = context_.start_bulk(chunk_commands(), counters_);
       const std::unique_ptr<RedisRequest> request = std::move(coming_);
@@ -169,6 +209,7 @@ asio::awaitable<void> ZsetWalk::read_ranked() {
     co_await go_on_without_ranks();
     co_return;
   }
+  if (is_exact_) take_proof(*replies);
   auto values = replies->array(0);
   const std::size_t elements = values.size() / width_;
   bool is_lost = last_ && (elements == 0 || values[0].text != last_->member);
@@ -204,6 +245,7 @@ asio::awaitable<void> ZsetWalk::read_ranked() {
   auto last = replies->array(1);
   if (last.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of ZRANGE");
   last_ = Element{std::string(last[0].text), std::string(last[1].text)};
+  check_score(last_->score);
   ties_ = 1;
   // If the number of wanted rows is known, no further chunk is read ahead.
   first_ = false;
@@ -228,13 +270,16 @@ CommandBatch ZsetWalk::chunk_commands() const {
   if (ranks_) append_count_to_end(batch);
   if (ranks_ && !last_) append_count_before(batch);
   if (first_ && options_.atomic_if_small) batch.add("ZCARD", options_.source.key);
+  append_proof(batch);
   return batch;
 }
 
 asio::awaitable<void> ZsetWalk::read_all_ranked() {
   CommandBatch batch;
   append_ranked(batch, options_.offset, context_.limits.set_members + 1);
+  append_proof(batch);
   RepliesPtr replies = co_await context_.ask_bulk(std::move(batch), counters_);
+  take_proof(*replies);
   const std::size_t elements = replies->array(0).size() / width_;
   add_ranked(replies->array(0), 0, elements);
   reader_.keep_alive(replies);
@@ -256,11 +301,17 @@ asio::awaitable<RepliesPtr> ZsetWalk::ask_range(std::size_t offset, std::size_t 
   CommandBatch batch;
   if (options_.index_only) {
     append_range(batch, options_.source.key, range);
-    co_return co_await context_.ask(std::move(batch), counters_);
+    append_proof(batch);
+    RepliesPtr replies = co_await context_.ask(std::move(batch), counters_);
+    if (is_exact_) take_proof(*replies);
+    co_return replies;
   }
   bool holds_value = options_.source.encoding == planner::OrderedSource::Encoding::kMember;
   append_range_rows(batch, options_.source.key, range, holds_value, row_arguments(reader_));
-  co_return co_await context_.ask_script(kRangeRowsScript, std::move(batch), counters_);
+  append_proof(batch);
+  RepliesPtr replies = co_await context_.ask_script(kRangeRowsScript, std::move(batch), counters_);
+  if (is_exact_) take_proof(*replies);
+  co_return replies;
 }
 
 RangeRows ZsetWalk::rows_of(const Replies& replies) const {
@@ -325,6 +376,7 @@ void ZsetWalk::note_last(const RangeRows& rows, std::size_t first) {
   if (ties == end - first && last_ && last_->score == score) ties += ties_;
   ties_ = ties;
   last_ = Element{std::string(rows.member(end - 1)), std::string(score)};
+  if (options_.by_score) check_score(score);
 }
 
 asio::awaitable<void> ZsetWalk::add_range(RepliesPtr replies, std::size_t skipped) {

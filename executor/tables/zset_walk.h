@@ -29,6 +29,8 @@ class ZsetWalk {
     bool whole = false;             // range is everything
     std::size_t offset = 0;         // elements to leave out at the beginning
     std::optional<std::size_t> wanted;  // about so many rows will be asked for
+    bool is_open = false;           // … first: nodes above may leave rows out, and ask for more
+    bool proves_order = false;      // scores order the rows exactly unless one is beyond 2^53: the first chunk looks
     std::optional<std::string> null_set;  // its cardinality is read with the first chunk where that is one command
     bool atomic_if_small = false;   // a zset of at most set_members elements is read by one command
     bool index_only = false;        // see planner::OrderedScan
@@ -41,7 +43,9 @@ class ZsetWalk {
   bool at_end() const { return at_end_; }
   /// Returns the cardinality of `null_set`, after the first chunk; nullopt: not known.
   std::optional<std::int64_t> null_count() const { return null_count_; }
-  /// Adds the next chunk's rows to the reader.
+  /// Returns false if a score is beyond 2^53: rows of one score may not be in order. Known after the first chunk, where that is to be proved.
+  bool is_exact() const { return is_exact_; }
+  /// Adds the next chunk's rows to the reader. Throws 40001 if a score beyond 2^53 comes after the first chunk.
   asio::awaitable<void> read_chunk();
 
  private:
@@ -55,6 +59,10 @@ class ZsetWalk {
 
   std::size_t replies_per_element() const;
   std::size_t chunk_rows() const;
+  /// Adds the commands that look for scores beyond 2^53, if they are still to be looked for; takes their answers, the last of the replies.
+  void append_proof(CommandBatch& batch) const;
+  void take_proof(const Replies& replies);
+  void check_score(std::string_view score) const;
   /// The first rows of a range of scores, or its ranks where there are more than a few.
   asio::awaitable<void> begin_range();
   asio::awaitable<void> read_ranked();
@@ -93,6 +101,13 @@ class ZsetWalk {
   std::optional<Element> last_;
   std::unique_ptr<RedisRequest> coming_;  // the next chunk
   std::optional<std::int64_t> null_count_;
+  std::size_t windows_ = 0;  // that were read
+  bool is_exact_ = true;
 };
+
+/// Adds the commands that count the scores of a zset beyond 2^53, from which on doubles may stand for several integers.
+void append_score_proof(CommandBatch& batch, std::string_view key);
+/// Returns true if there are none, by the answers from `first` on.
+bool is_proved(const Replies& replies, std::size_t first);
 
 }  // namespace redquel::executor

@@ -115,6 +115,13 @@ class Describer {
   }
 
   void operator()(const OrderedScan& n) {
+    ordered(n);
+    if (!n.otherwise) return;
+    const std::string key = word(ordered_source(*n.read.table, n.column)->key);
+    text.commands.push_back(fmt::format("ZCOUNT {0} 9007199254740992 +inf, ZCOUNT {0} -inf -9007199254740992", key));
+  }
+
+  void ordered(const OrderedScan& n) {
     auto source = *ordered_source(*n.read.table, n.column);
     std::string nulls = word(sql::TableKeys(*n.read.table).null_set(n.column));
     if (n.nulls == OrderedScan::Nulls::kFirst && n.goal.offset) add_as_needed({"ZCARD"});
@@ -418,7 +425,7 @@ class Describer {
   void operator()(const PhysicalDelete& n) { write(n, Change::kDelete); }
   void operator()(const PhysicalMerge& n) { write_managed(sql::any_stored_table(*n.table), Change::kMerge); }
 
-  void operator()(const OneOf<Gather, PhysicalValues, PhysicalFunctionScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, PhysicalApply,
+  void operator()(const OneOf<Gather, PhysicalValues, PhysicalFunctionScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, Choice, PhysicalApply,
                               PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct,
                               PhysicalSetOperation, PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion> auto&) {}
 

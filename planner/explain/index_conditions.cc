@@ -85,7 +85,7 @@ struct ReadOfNode {
   void operator()(const LookupJoin& n) { read = &n.read; }
   void operator()(const MappedJoin& n) { mapped(n.inner); }
   void operator()(const OneOf<Gather, IndexCount, IndexMinMax, IndexGroups, IndexKeys, IndexValues, IndexRanks, MappedCount, PhysicalValues,
-                              PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, AdaptiveJoin,
+                              PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, AdaptiveJoin, Choice,
                               PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct,
                               PhysicalSetOperation, PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion, PhysicalInsert, PhysicalUpdate,
                               PhysicalDelete, PhysicalMerge> auto&) {}

@@ -90,6 +90,8 @@ struct Describe {
     if (goal.exact) {
       expression("Limit", goal.limit);
       expression("Offset", goal.offset);
+    } else if (goal.open) {
+      property("Window", "the rows that the Limit above asks for, and four times as many each time it asks for more");
     } else {
       property("Stops After", "the rows that the Limit above asks for");
     }
@@ -114,6 +116,8 @@ struct Describe {
     read(n.index_only ? "Ordered Index Only Scan" : "Ordered Index Scan", n.read);
     if (n.nulls != OrderedScan::Nulls::kNone) property("Nulls", n.nulls == OrderedScan::Nulls::kFirst ? "first" : "last");
     goal(n.goal);
+    if (n.most_rows > 0) property("Given Up", fmt::format("after {} rows", n.most_rows));
+    if (n.otherwise) property("Otherwise", describe(*n.otherwise, columns).title + ", if a score is beyond 2^53");
   }
   void operator()(const FullScan& n) {
     const std::string_view rows = n.key_start.empty() ? "Full" : "Key Start";
@@ -207,6 +211,10 @@ struct Describe {
     property("Lookups", fmt::format("up to {} outer rows{}, a third of the inner table's; else a hash join", n.most_lookups,
                                     finds_several ? " and rows that they find" : ""));
   }
+  void operator()(const Choice& n) {
+    text.title = "Choice";
+    property("First Way", n.count ? "if fewer rows are walked than the second way reads, by the count below" : "until the walk is given up");
+  }
   void operator()(const PhysicalApply& n) {
     static constexpr std::string_view kNames[] = {"Scalar Subquery", "Exists Subquery", "In Subquery", "Lateral Join"};
     text.title = kNames[static_cast<std::size_t>(n.kind)];
@@ -218,7 +226,7 @@ struct Describe {
     expression("Condition", n.comparison);
   }
   void operator()(const PhysicalAggregate& n) {
-    text.title = n.scalar ? "Aggregate" : "Hash Aggregate";
+    text.title = n.scalar ? "Aggregate" : n.in_order ? "Group Aggregate" : "Hash Aggregate";
     if (!n.group_by.empty()) property("Group Key", print_list(n.group_by));
     std::vector<std::string> calls;
     for (const AggregateCall& call : n.calls) {

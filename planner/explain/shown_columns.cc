@@ -150,6 +150,7 @@ class Renamer {
     n.lookup = std::make_shared<const PhysicalNode>(columns_.shown(*n.lookup));
     give(columns_.of(*n.hash));
   }
+  void operator()(Choice& n) { give(columns_.of(*n.walk)); }
   void operator()(PhysicalApply& n) {
     const Names &input = columns_.of(*n.input), &subquery = columns_.of(*n.subquery);
     one(n.comparison, joined(input, subquery));

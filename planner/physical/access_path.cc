@@ -54,7 +54,7 @@ class AccessPathChooser {
   Planned choose(bool by_indexes_alone) {
     by_indexes_alone_ = by_indexes_alone && !table_.rows_expire();  // entries stand for rows that are gone
     if (by_indexes_alone_ && prepare_index_keys()) return index_keys();
-    if (by_indexes_alone_ && !wish_.goal && read_.numbers.size() == 1) {
+    if (by_indexes_alone_ && !wish_.goal && !wish_.window && read_.numbers.size() == 1) {
       if (auto values = planner::index_values(table_, read_.numbers[0], condition_, conditions_, !wish_.order.empty())) return index_values(std::move(*values));
     }
     return rows();
@@ -63,14 +63,29 @@ class AccessPathChooser {
  private:
   Planned rows() {
     PhysicalNode::Node node = path();
-    if (auto* scan = std::get_if<OrderedScan>(&node)) scan->in_order = planned_.ordered > 0;
+    if (auto* scan = std::get_if<OrderedScan>(&node)) {
+      scan->in_order = planned_.ordered > 0;
+      if (scan->in_order && order_is_proved_) scan->otherwise = sorted_again(*scan);
+    }
     planned_.plan = make_physical(std::move(node), physical_columns(columns_));
     return std::move(planned_);
   }
 
+  /// The rows of the scan where its scores do not order them exactly: those of one score are sorted.
+  PhysicalPlan sorted_again(const OrderedScan& scan) const {
+    OrderedScan by_form = scan;
+    by_form.goal.exact = false;
+    Planned rows{make_physical(std::move(by_form), physical_columns(columns_)), planned_.ids, 1, true};
+    const std::vector<SortKey> keys(wish_.order.begin(), wish_.order.begin() + static_cast<std::ptrdiff_t>(planned_.ordered));
+    PhysicalPlan plan = sorted(std::move(rows), keys, hint()).plan;
+    if (!scan.goal.exact) return plan;
+    return make_physical(PhysicalLimit{std::move(plan), scan.goal.limit, scan.goal.offset, false, {}}, physical_columns(columns_));
+  }
+
   /// Returns true if only key columns are needed, or those and scores, of rows that sets know exactly.
   bool prepare_index_keys() {
-    if (!wish_.needed || wish_.needed->empty() || (wish_.goal && !wish_.order.empty()) || table_.primary_key.empty()) return false;
+    const bool wants_first_rows = (wish_.goal || wish_.window) && !wish_.order.empty();
+    if (!wish_.needed || wish_.needed->empty() || wants_first_rows || table_.primary_key.empty()) return false;
     bool needs_scores = false;
     for (const LogicalColumn& column : columns_) {
       if (!wish_.needed->contains(column.id)) continue;
@@ -108,6 +123,9 @@ class AccessPathChooser {
   PhysicalNode::Node path() {
     if (auto lookup = key_lookup()) return std::move(*lookup);
     if (auto lookup = unique_lookup(false)) return std::move(*lookup);
+    if (wish_.window && !wish_.order.empty()) {
+      if (auto walk = walk_in_order()) return std::move(*walk);
+    }
     SetAlgebra algebra(table_);
     if (auto sets = algebra.superset(condition_); sets && SetAlgebra::is_worthwhile(*sets)) {
       if (auto first = first_rows()) return std::move(*first);
@@ -195,6 +213,22 @@ class AccessPathChooser {
     return goal;
   }
 
+  /// The goal of a scan in the wanted order.
+  RowGoal goal_in_order() const {
+    RowGoal goal = wish_.goal ? wish_.goal : wish_.window;
+    goal.exact = false;
+    goal.open = !wish_.goal && wish_.window;
+    return goal;
+  }
+
+  /// A walk in the wanted order, whatever other indexes know of the conditions.
+  std::optional<OrderedScan> walk_in_order() {
+    const auto number = order_number();
+    if (!number || *number == 0) return {};
+    if (auto range = range_scan(*number)) return range;
+    return order_scan();
+  }
+
   /// Values for each of the key's columns from the AND's equalities; the product where there are IN lists.
   std::optional<std::vector<std::vector<ExpressionPtr>>> key_values(const std::vector<std::int16_t>& key) const {
     return value_product(condition_, key, kMaxLookupKeys);
@@ -280,11 +314,13 @@ class AccessPathChooser {
     return !range.prefix || source.encoding != OrderedSource::Encoding::kScore;
   }
 
-  std::optional<OrderedScan> range_scan() {
+  /// `only`: over this column; 0: over any.
+  std::optional<OrderedScan> range_scan(std::int16_t only = 0) {
     std::optional<OrderedScan> best;
     std::optional<OrderedSource> best_source;
     int best_bounds = 0;
     for (auto& [number, range] : ranges()) {
+      if (only != 0 && number != only) continue;
       auto source = ordered_source(table_, number);
       if (!source || !usable(*source, range)) continue;
       bool orders = leads_order(number);
@@ -346,9 +382,10 @@ class AccessPathChooser {
 
   void grant_order(const OrderedSource& source) {
     planned_.ordered = 1;
-    planned_.ordered_by_form = !source.exact;
+    order_is_proved_ = !source.exact && source.encoding == OrderedSource::Encoding::kScore;
+    planned_.ordered_by_form = !source.exact && !order_is_proved_;
     // Further keys cannot change an order without ties.
-    if (source.exact && table_.primary_key.size() == 1 && is_single_key_column()) planned_.ordered = wish_.order.size();
+    if (!planned_.ordered_by_form && table_.primary_key.size() == 1 && is_single_key_column()) planned_.ordered = wish_.order.size();
   }
 
   bool is_single_key_column() const {
@@ -377,7 +414,7 @@ class AccessPathChooser {
       if (!wish_.order.empty() && (order_number() == cover.column || order_number() == cover.number)) {
         scan.descending = wish_.order[0].descending;
         grant_order(*source);
-        if (planned_.ordered >= 1) scan.goal = hint();
+        scan.goal = goal_in_order();
       } else if (wish_.order.empty()) {
         scan.goal = hint();
       }
@@ -411,7 +448,7 @@ class AccessPathChooser {
   /// Leaves the limit and the offset to a scan that gives the wanted rows in the wanted order.
   void grant_goal(OrderedScan& scan) {
     const bool whole_order = planned_.ordered == wish_.order.size() && !planned_.ordered_by_form;
-    scan.goal = wish_.goal;
+    scan.goal = goal_in_order();
     // Rows whose column is NULL are counted only if an offset may leave them out. Entries of rows that have expired are no rows.
     const bool is_one_walk = scan.nulls == OrderedScan::Nulls::kNone || wish_.goal.offset;
     scan.goal.exact = wish_.goal && wish_.goal.exact && whole_order && is_one_walk && !scan.read.condition && !table_.rows_expire();
@@ -441,6 +478,7 @@ class AccessPathChooser {
   std::vector<LogicalColumn> columns_;
   std::vector<LogicalColumn> key_columns_;     // the needed ones, if members and scores have them
   bool by_indexes_alone_ = false;
+  bool order_is_proved_ = false;  // by the run, while no score is beyond 2^53
   std::optional<SetExpression> exact_sets_;
   TableRead read_;
   Planned planned_;

@@ -164,7 +164,7 @@ Planned PhysicalPlanner::plan_parts(const std::vector<LogicalColumn>& columns, c
     return parts;
   };
   Wish below;
-  if (!is_changed) below = Wish{wish.order, goal_of_part(wish.goal), wish.needed};
+  if (!is_changed) below = Wish{wish.order, goal_of_part(wish.goal), wish.needed, wish.window};
   std::vector<Planned> parts = plan_each(below);
   const auto is_ordered = [&] {
     return !below.order.empty() && std::ranges::all_of(parts, [&](const Planned& part) { return part.ordered >= below.order.size() && !part.ordered_by_form; });

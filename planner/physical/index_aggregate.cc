@@ -262,7 +262,8 @@ bool scanned_mapping(const Logical& node) {
   return (filter && scanned_mapping(*filter->input)) || (project && scanned_mapping(*project->input));
 }
 
-/// Returns true if the plan's table is read in an order that lets it stop after the first rows.
+}  // namespace
+
 bool reads_first_rows(const PhysicalNode& node) {
   if (const auto* sets = std::get_if<SetScan>(&node.node)) return sets->first.has_value();
   if (const auto* ordered = std::get_if<OrderedScan>(&node.node)) return static_cast<bool>(ordered->goal);
@@ -270,8 +271,6 @@ bool reads_first_rows(const PhysicalNode& node) {
   const std::vector<PhysicalPlan> inputs = inputs_of(node);
   return inputs.size() == 1 && reads_first_rows(*inputs[0]);
 }
-
-}  // namespace
 
 std::optional<Planned> PhysicalPlanner::plan_ends_of_orders(const Logical& node, const LogicalAggregate& aggregate) {
   if (!aggregate.scalar || aggregate.calls.empty() || !scanned_mapping(*aggregate.input)) return {};

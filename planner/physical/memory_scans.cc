@@ -113,6 +113,8 @@ class Replacement {
   template <class Node>
   PhysicalPlan scan_of_copy(const PhysicalPlan& plan, const Node& node) const {
     if constexpr (Node::kTraits.reads == Reads::kRows || std::same_as<Node, MappedScan>) {
+      // The lookups of a subquery run for several rows at the same time.
+      if (is_in_subquery_ && reads_a_part(node)) return nullptr;
       if (is_replaceable(node)) return std::make_shared<const PhysicalNode>(MemoryScan{node.read, plan, is_fallback_ || reads_a_part(node)}, plan->columns);
     }
     return nullptr;
@@ -130,8 +132,10 @@ class Replacement {
       if constexpr (std::same_as<Plans, PhysicalPlan>) replace_one(plans);
       else std::ranges::for_each(plans, replace_one);
     };
+    const auto* apply = std::get_if<PhysicalApply>(&plan->node);
     std::visit(
         [&](auto& n) {
+          if (apply != nullptr && !apply->correlations.empty()) return;
           for_each_part<Input>(n, replace);
           for_each_part<Form>(n, replace);
           if constexpr (std::same_as<std::decay_t<decltype(n)>, IndexValues>) {
@@ -143,12 +147,21 @@ class Replacement {
           }
         },
         node.node);
+    if (auto* copy = std::get_if<PhysicalApply>(&node.node); copy != nullptr && !copy->correlations.empty()) {
+      replace_one(copy->input);
+      Replacement of_subquery;
+      of_subquery.is_in_subquery_ = true;
+      PhysicalPlan subquery = of_subquery.of(copy->subquery);
+      is_changed = is_changed || subquery != copy->subquery;
+      copy->subquery = std::move(subquery);
+    }
     if (!is_changed) return plan;
     if (auto* sort = std::get_if<PhysicalSort>(&node.node)) push_down_first_rows(*sort);
     return std::make_shared<const PhysicalNode>(std::move(node));
   }
 
   std::map<PhysicalPlan, PhysicalPlan> known_;
+  bool is_in_subquery_ = false;  // one that runs for each outer row
   bool is_fallback_ = false;  // the scan is another way for an answer from an index: no copy is filled for it
 };
 

@@ -150,7 +150,7 @@ std::optional<Planned> PhysicalPlanner::plan_groups_with_all_values(const Logica
   });
 }
 
-Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, const Wish& wish) {
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalFilter& filter, const Wish& wish) {
   if (is_true(*filter.condition)) return plan(filter.input, wish);
   const auto* scan = std::get_if<LogicalScan>(&filter.input->node);
   // Conditions that wait are checked after the read. A condition over parameters alone is checked once, before the read.
@@ -162,17 +162,21 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, 
     LogicalPtr rows = filter.input;
     if (!first.empty()) rows = make_logical(LogicalFilter{filter.input, sql::conjunction(std::move(first))}, filter.input->columns);
     const ExpressionPtr condition = sql::conjunction(std::move(then));
-    Wish below{wish.order, {}, wish.needed};
+    Wish below{wish.order, {}, wish.needed, wish.window};
     if (below.needed) below.needed->merge(columns_in(*condition));
     Planned input = plan(rows, below);
     auto columns = input.plan->columns;
     input.plan = make_physical(PhysicalFilter{input.plan, resolve(condition, input.ids)}, std::move(columns));
+    if (wish.window && is_walk(*input.plan) && !input.walk) input.walk = Walk{};
     return input;
   }
   if (scan != nullptr) {
-    return plan_access(filter.input->columns, *scan, sql::split_conjunction(filter.condition), wish);
+    Planned rows = plan_access(filter.input->columns, *scan, sql::split_conjunction(filter.condition), wish);
+    if (wish.window && is_walk(*rows.plan)) rows.walk = Walk{.counted = make_logical(filter, node.columns), .counted_rows = scan->table_rows};
+    return rows;
   }
   Wish below{wish.order, {}, wish.needed};
+  if (walks_ && !sql::is_volatile(*filter.condition)) below.window = wish.goal.limit ? wish.goal : wish.window;
   if (below.needed) below.needed->merge(columns_in(*filter.condition));
   if (auto groups = plan_groups_with_all_values(filter)) return std::move(*groups);
   auto ranked = plan_index_ranks(filter.input, filter.condition, below.needed);
@@ -183,12 +187,14 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, 
   }
   auto columns = input.plan->columns;
   input.plan = make_physical(PhysicalFilter{input.plan, resolve(filter.condition, input.ids)}, std::move(columns));
+  if (below.window && input.ordered > 0 && is_walk(*input.plan) && !input.walk) input.walk = Walk{};
   return input;
 }
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalProject& project, const Wish& wish) {
   Wish below;
   below.goal = wish.goal;
+  below.window = wish.window;
   below.needed.emplace();
   for (const ExpressionPtr& expression : project.expressions) below.needed->merge(columns_in(*expression));
   for (const SortKey& key : wish.order) {
@@ -220,9 +226,6 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalProject& pr
   return input;
 }
 
-namespace {
-
-/// Returns true if the node gives exactly one row.
 bool is_one_row(const Logical& node) {
   if (const auto* values = std::get_if<LogicalValues>(&node.node)) return values->rows.size() == 1;
   if (const auto* project = std::get_if<LogicalProject>(&node.node)) return is_one_row(*project->input);
@@ -230,9 +233,8 @@ bool is_one_row(const Logical& node) {
   return apply && apply->kind != LogicalApply::Kind::kLateral && is_one_row(*apply->input);
 }
 
-}  // namespace
-
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalApply& apply, const Wish& wish) {
+  if (auto in_order = plan_apply_in_order(node, apply, wish)) return *std::move(in_order);
   if (!apply.correlations.empty() && runs_often(apply.input)) {
     if (auto joined = plan_decorrelated(node, apply, wish)) return std::move(*joined);
     if (auto kept = plan_over_kept_rows(node, apply, wish)) return std::move(*kept);
@@ -261,10 +263,14 @@ bool PhysicalPlanner::runs_often(const LogicalPtr& outer) {
 }
 
 Planned PhysicalPlanner::plan_apply(const Logical& node, const LogicalApply& apply, const Wish& wish) {
-  Planned input = plan(apply.input);
   // The rows of a subquery that runs once come as it gives them.
   const bool runs_once = apply.kind == LogicalApply::Kind::kLateral && apply.join == JoinKind::kInner && is_one_row(*apply.input);
-  Planned subquery = plan(apply.subquery, runs_once ? wish : Wish{});
+  return plan_apply_over(node, apply, plan(apply.input), runs_once ? wish : Wish{});
+}
+
+Planned PhysicalPlanner::plan_apply_over(const Logical& node, const LogicalApply& apply, Planned input, const Wish& of_subquery) {
+  const bool is_test = apply.kind == LogicalApply::Kind::kExists && !apply.correlations.empty();
+  Planned subquery = is_test ? plan_existence(apply.subquery) : plan(apply.subquery, of_subquery);
   PhysicalApply physical{apply.kind, apply.join, input.plan, subquery.plan, nullptr, apply.all, {}};
   std::vector<ColumnId> both = input.ids;
   both.insert(both.end(), subquery.ids.begin(), subquery.ids.end());
@@ -284,7 +290,7 @@ Planned PhysicalPlanner::plan_apply(const Logical& node, const LogicalApply& app
     ids.push_back(added.id);
   }
   Planned planned{make_physical(std::move(physical), std::move(columns)), std::move(ids)};
-  if (runs_once) {
+  if (!of_subquery.order.empty() || of_subquery.goal) {
     planned.ordered = subquery.ordered;
     planned.ordered_by_form = subquery.ordered_by_form;
     planned.limited = subquery.limited;
@@ -345,13 +351,19 @@ void PhysicalPlanner::count_sets(const LogicalAggregate& aggregate, Planned& inp
   physical.input = input.plan;
 }
 
-Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& aggregate, const Wish&) {
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& aggregate, const Wish& wish) {
   if (auto of_lateral = index_answers_ ? plan_aggregate_of_lateral(node, aggregate) : std::nullopt) return std::move(*of_lateral);
   if (auto from_index = index_answers_ ? plan_index_aggregate(node, aggregate) : std::nullopt) return std::move(*from_index);
+  if (auto in_order = plan_groups_in_order(node, aggregate, wish)) return *std::move(in_order);
   Wish below;
-  below.needed.emplace();
+  below.needed = columns_read(aggregate);
+  return plan_aggregate_over(node, aggregate, plan(aggregate.input, below));
+}
+
+std::set<ColumnId> columns_read(const LogicalAggregate& aggregate) {
+  std::set<ColumnId> needed;
   const auto need = [&](const ExpressionPtr& expression) {
-    if (expression) below.needed->merge(columns_in(*expression));
+    if (expression) needed.merge(columns_in(*expression));
   };
   for (const ExpressionPtr& key : aggregate.group_by) need(key);
   for (const AggregateCall& call : aggregate.calls) {
@@ -359,7 +371,10 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& 
     for (const auto& order : call.order_by) need(order.expression);
     need(call.filter);
   }
-  Planned input = plan(aggregate.input, below);
+  return needed;
+}
+
+Planned PhysicalPlanner::plan_aggregate_over(const Logical& node, const LogicalAggregate& aggregate, Planned input) {
   PhysicalAggregate physical{input.plan, {}, aggregate.calls, aggregate.scalar};
   if (changed_tables_.empty() && index_answers_) count_sets(aggregate, input, physical);
   for (const ExpressionPtr& key : aggregate.group_by) physical.group_by.push_back(resolve(key, input.ids));
@@ -412,9 +427,6 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalWindow& win
   return input;
 }
 
-namespace {
-
-/// Returns how many leading keys of the wanted order the given order has.
 std::size_t granted(const std::vector<SortKey>& wanted, const std::vector<SortKey>& given) {
   std::size_t count = 0;
   while (count < wanted.size() && count < given.size() && sql::equal(*wanted[count].expression, *given[count].expression) &&
@@ -424,7 +436,18 @@ std::size_t granted(const std::vector<SortKey>& wanted, const std::vector<SortKe
   return count;
 }
 
-}  // namespace
+Planned sorted(Planned input, const std::vector<SortKey>& keys, const RowGoal& goal) {
+  if (input.ordered == keys.size() && !input.ordered_by_form) return input;
+  PhysicalSort physical{input.plan, keys, input.ordered, input.ordered_by_form, goal};
+  physical.goal.exact = false;
+  for (SortKey& key : physical.keys) key.expression = resolve(key.expression, input.ids);
+  auto columns = input.plan->columns;
+  input.plan = make_physical(std::move(physical), std::move(columns));
+  input.ordered = keys.size();
+  input.ordered_by_form = false;
+  input.limited = false;
+  return input;
+}
 
 Planned PhysicalPlanner::plan_node(const Logical&, const LogicalSort& sort, const Wish& wish) {
   // The nodes above mean the first rows of their own order.
@@ -434,18 +457,11 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalSort& sort, cons
     for (const SortKey& key : sort.keys) below.needed->merge(columns_in(*key.expression));
   }
   Planned input = plan(sort.input, below);
-  if (input.ordered == sort.keys.size() && !input.ordered_by_form) {
-    input.ordered = granted(wish.order, sort.keys);
-    return input;
+  if (!input.walk) {
+    if (auto walk = plan_walk_beside(sort, below, input)) input = *std::move(walk);
   }
-  PhysicalSort physical{input.plan, sort.keys, input.ordered, input.ordered_by_form, below.goal};
-  physical.goal.exact = false;
-  for (SortKey& key : physical.keys) key.expression = resolve(key.expression, input.ids);
-  auto columns = input.plan->columns;
-  input.plan = make_physical(std::move(physical), std::move(columns));
+  input = input.walk ? plan_choice(sort, below, std::move(input)) : sorted(std::move(input), sort.keys, below.goal);
   input.ordered = granted(wish.order, sort.keys);
-  input.ordered_by_form = false;
-  input.limited = false;
   return input;
 }
 
@@ -482,7 +498,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLockRows& locks,
     }
     skips = skips || mark.lock.wait == RowLock::Wait::kSkipLocked;
   }
-  Wish below{wish.order, wish.goal};
+  Wish below{wish.order, wish.goal, {}, wish.window};
   below.goal.exact = false;
   if (skips) below.goal = {};  // the number of locked rows is unknown
   Planned input = plan(locks.input, below);

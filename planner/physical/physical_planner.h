@@ -18,6 +18,17 @@ struct Wish {
   RowGoal goal;
   /// The only columns that will be read; nullopt: all of them. A plan may leave out the others.
   std::optional<std::set<ColumnId>> needed = {};
+  /// About so many rows in the order will be asked for first, and more as long as nodes above leave rows out. The caller has another plan: it
+  /// takes this one only if it is a walk in the order.
+  RowGoal window = {};
+};
+
+/// The rows of a walk that nodes above its scan leave out, or that its scan does.
+struct Walk {
+  LogicalPtr counted = {};   // a filtered scan: as many rows as it has pass, of
+  double counted_rows = 0;   // so many; 0: it is not known
+  double rows_for_each = 0;  // Choice::rows_for_each
+  bool is_cut = false;       // Choice::is_cut
 };
 
 /// A physical plan, the ids of its columns, and how much of the wish it grants.
@@ -27,17 +38,21 @@ struct Planned {
   std::size_t ordered = 0;    // so many leading sort keys hold
   bool ordered_by_form = false;  // … the last of them only by the key's ordered form (PhysicalSort::presorted_by_form)
   bool limited = false;       // limit and offset are done
+  std::optional<Walk> walk = {};  // the order is that of a walk that may be long; the node that sorts has another plan beside it
 };
 
 /// Chooses for each logical node how it runs; for a table, which keys of Redis are asked.
 class PhysicalPlanner {
  public:
   /// `changed_tables`: see `plan`.
-  PhysicalPlanner(const sql::SessionSettings& settings, const std::set<sql::Oid>& changed_tables)
-      : settings_(settings), changed_tables_(changed_tables) {}
+  /// `first_slot`: the first parameter slot that is free for the planner.
+  PhysicalPlanner(const sql::SessionSettings& settings, const std::set<sql::Oid>& changed_tables, std::uint32_t first_slot = 0)
+      : settings_(settings), changed_tables_(changed_tables), next_slot_(first_slot) {}
 
   /// The plan of a whole statement: columns exactly those of the logical plan.
   PhysicalPlan plan_statement(const LogicalPtr& plan);
+  /// The number of parameter slots that the plan has.
+  std::uint32_t slot_count() const { return next_slot_; }
 
  private:
   Planned plan(const LogicalPtr& node, const Wish& wish = {});
@@ -80,8 +95,8 @@ class PhysicalPlanner {
   std::optional<Planned> plan_join_of_parts(const Logical&, const LogicalJoin&, const Wish&, const PhysicalNode& whole);
   /// A join whose inputs have the rows of all buckets.
   Planned plan_whole_join(const Logical&, const LogicalJoin&, const Wish&);
-  /// Lookups for so few rows as an input surely has, or lookups if they turn out to be few.
-  enum class LookupChoice { kFew, kAdaptive };
+  /// Lookups for so few rows as an input surely has, lookups if they turn out to be few, or lookups for a window of outer rows in an order.
+  enum class LookupChoice { kFew, kAdaptive, kWindow };
   /// A lookup join where the inner side is a table with a key or set for the join's equalities; `from` and `whole` are all of the outer
   /// and of the inner side.
   std::optional<Planned> plan_lookup_join(const LogicalJoin& join, const LogicalPtr& outer, const Planned& from, const LogicalPtr& inner,
@@ -95,6 +110,33 @@ class PhysicalPlanner {
   /// Returns true if a subquery may be asked for more than one row of this plan. False for a plan that writes.
   bool runs_often(const LogicalPtr& outer);
   Planned plan_apply(const Logical&, const LogicalApply&, const Wish&);
+  /// An Apply over these rows.
+  Planned plan_apply_over(const Logical&, const LogicalApply&, Planned input, const Wish& of_subquery);
+  /// The subquery of an EXISTS: a count that an index answers, or its first row.
+  Planned plan_existence(const LogicalPtr& subquery);
+
+  // Order and LIMIT through joins and subqueries, in windows of outer rows (plan_in_order.cc).
+
+  /// The rows in the order of the keys, no more than the wish says; with a window the walk in this order; nullopt: there is no such walk.
+  std::optional<Planned> plan_in_order(const LogicalPtr& rows, const std::vector<SortKey>& keys, const Wish& wish);
+  /// A join that keeps the order of its outer rows, which are looked up in windows.
+  std::optional<Planned> plan_join_in_order(const Logical&, const LogicalJoin&, const Wish&);
+  /// A semi- or anti-join as a filter over subqueries that run for a window of rows.
+  std::optional<Planned> plan_existence_join(const LogicalJoin&, const Planned& outer);
+  /// Subqueries of the wanted rows only.
+  std::optional<Planned> plan_apply_in_order(const Logical&, const LogicalApply&, const Wish&);
+  /// Groups in the order of their keys, each complete when the next begins.
+  std::optional<Planned> plan_groups_in_order(const Logical&, const LogicalAggregate&, const Wish&);
+  /// The aggregate over these rows.
+  Planned plan_aggregate_over(const Logical&, const LogicalAggregate&, Planned input);
+  /// A walk in the order of the keys, where the plan of a scan reads a range of another column; nullopt: there is none.
+  std::optional<Planned> plan_walk_beside(const LogicalSort& sort, const Wish& below, const Planned& planned);
+  /// The rows of a walk in the order of the keys, or those of the plan without it, sorted: whichever is shorter when it runs.
+  Planned plan_choice(const LogicalSort& sort, const Wish& below, Planned walk);
+  /// A count of the rows by an index; null: no index knows it.
+  PhysicalPlan plan_count(const LogicalPtr& rows);
+  /// The same, or a count of the rows that satisfy one of the conditions.
+  PhysicalPlan plan_count_of_one(const LogicalPtr& rows);
   /// A correlated EXISTS or aggregate as a join with all its answers (plan_subqueries.cc).
   std::optional<Planned> plan_decorrelated(const Logical&, const LogicalApply&, const Wish&);
   /// Outer rows that are computed once, and which of the subquery's `rows` they look up all together (by `conditions` between them), where
@@ -129,6 +171,8 @@ class PhysicalPlanner {
   const sql::SessionSettings& settings_;
   const std::set<sql::Oid>& changed_tables_;
   bool index_answers_ = true;  // false while a fallback is planned
+  bool walks_ = true;          // false while the other plan of a Choice is planned
+  std::uint32_t next_slot_;
   std::uint32_t next_share_ = kFirstKeptRows;
   ColumnId next_column_ = kFirstKeptRows;  // of columns that only the planner knows
 };
@@ -151,6 +195,18 @@ std::vector<ColumnId> column_ids(const std::vector<LogicalColumn>& columns);
 /// Column ids become positions in `ids`.
 sql::ExpressionPtr resolve(const sql::ExpressionPtr&, const std::vector<ColumnId>& ids);
 std::size_t position_of(ColumnId, const std::vector<ColumnId>& ids);
+/// The columns of its input that the aggregate reads.
+std::set<ColumnId> columns_read(const LogicalAggregate& aggregate);
+/// Returns true if the node gives exactly one row.
+bool is_one_row(const Logical& node);
+/// Returns true if the plan's table is read in an order that lets it stop after the first rows.
+bool reads_first_rows(const PhysicalNode& node);
+/// Returns true if the rows are those of a walk along an index in the wanted order, read in windows.
+bool is_walk(const PhysicalNode& node);
+/// Returns how many leading keys of the wanted order the given order has.
+std::size_t granted(const std::vector<SortKey>& wanted, const std::vector<SortKey>& given);
+/// `input` sorted by keys over its columns, by what it lacks of their order.
+Planned sorted(Planned input, const std::vector<SortKey>& keys, const RowGoal& goal);
 /// `input` with its columns picked and ordered as `wanted`.
 Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted);
 ColumnNumber number_of(const LogicalScan&, const std::vector<LogicalColumn>& columns);

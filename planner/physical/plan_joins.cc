@@ -4,6 +4,7 @@
 #include "planner/access/index_condition.h"
 #include "planner/access/indexed_expressions.h"
 #include "planner/access/set_algebra.h"
+#include "planner/physical/join_equality.h"
 #include "planner/physical/mapped_path.h"
 #include "planner/physical/member_sets.h"
 #include "planner/physical/part_sets.h"
@@ -24,11 +25,6 @@ using sql::ExpressionPtr;
 
 namespace {
 
-/// `left = right` of a join condition, each side over one input only.
-struct Equality {
-  ExpressionPtr left, right;
-};
-
 /// Returns false for types whose `=` is no equality: that of boxes compares areas. Their texts cannot be hashed or looked up.
 bool has_equality(sql::Type type) {
   try {
@@ -38,6 +34,8 @@ bool has_equality(sql::Type type) {
     return false;
   }
 }
+
+}  // namespace
 
 std::optional<Equality> match_equality(const ExpressionPtr& condition, const std::set<ColumnId>& left, const std::set<ColumnId>& right) {
   const auto* call = std::get_if<sql::FunctionCall>(&condition->node);
@@ -49,6 +47,8 @@ std::optional<Equality> match_equality(const ExpressionPtr& condition, const std
   if (is_subset(first, right) && is_subset(second, left)) return Equality{call->arguments[1], call->arguments[0]};
   return {};
 }
+
+namespace {
 
 /// Both sides in one type whose equality is the operator's; false where the operator compares different types otherwise.
 bool unify(Equality& equality, const sql::SessionSettings& settings) {
@@ -107,6 +107,7 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const IndexRanks& n) const { return estimated_rows(*n.input); }
     double operator()(const MappedCount&) const { return 1; }
     double operator()(const AdaptiveJoin& n) const { return estimated_rows(*n.outer); }
+    double operator()(const Choice& n) const { return estimated_rows(*n.otherwise); }
     double operator()(const Gather& n) const { return n.combine == Gather::Combine::kAdd && n.group_columns == 0 ? 1 : estimated_rows(*n.parts.front()); }
     double operator()(const PhysicalValues& n) const { return static_cast<double>(n.rows.size()); }
     double operator()(const PhysicalFunctionScan&) const { return 1000; }
@@ -223,6 +224,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalJoin& join,
   if (join.kind == JoinKind::kRight) {  // the same join seen from the other side
     return plan_node(node, LogicalJoin{JoinKind::kLeft, join.right, join.left, join.condition}, wish);
   }
+  if (auto in_order = plan_join_in_order(node, join, wish)) return *std::move(in_order);
   Planned planned = plan_whole_join(node, join, wish);
   auto parts = plan_join_of_parts(node, join, wish, *planned.plan);
   return parts ? *std::move(parts) : planned;
@@ -406,14 +408,15 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   const auto is_changed = [&](const std::shared_ptr<const sql::TableDef>& table) { return !table->is_mapped() && changed_tables_.contains(table->oid); };
   if (std::ranges::any_of(sql::stored_tables(scan->table), is_changed)) return {};
   const double outer_rows = estimated_rows(*from.plan), inner_rows = estimated_rows(*whole.plan);
-  const bool few = outer_rows <= kFewRows;
+  const bool is_window = choice == LookupChoice::kWindow;
+  const bool few = is_window || outer_rows <= kFewRows;
   const bool is_counted = cardinality.is_known();
   // The number of rows of a mapped table is unknown.
-  if (!scan->table->is_mapped() && !is_counted && inner_rows < outer_rows) return {};
+  if (!is_window && !scan->table->is_mapped() && !is_counted && inner_rows < outer_rows) return {};
   if (!few && std::holds_alternative<IndexKeys>(whole.plan->node)) return {};
   // Nothing is cheaper than the cardinalities of sets that are known by name.
   const auto* index_values = std::get_if<IndexValues>(&whole.plan->node);
-  if (index_values && (!few || !index_values->values.empty())) return {};
+  if (!is_window && index_values && (!few || !index_values->values.empty())) return {};
 
   const std::set<ColumnId> outer_ids(from.ids.begin(), from.ids.end());
   const std::set<ColumnId> inner_ids = ids_of(*inner);
@@ -440,7 +443,7 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
     if (!path) return {};
     // A structure of many outer rows is worth a lookup each where nothing but a scan of the keyspace finds the rows.
     const bool has_structure = path->inner.path != MappedScan::Path::kKeys;
-    if (has_structure && (!scans_keyspace(*whole.plan) || (choice == LookupChoice::kFew && outer_rows > kMaxLookupRows))) return {};
+    if (has_structure && !is_window && (!scans_keyspace(*whole.plan) || (choice == LookupChoice::kFew && outer_rows > kMaxLookupRows))) return {};
     MappedJoin lookup{join.kind, from.plan, std::move(path->inner), {}, nullptr};
     for (const auto& [column, value] : path->keys) lookup.keys.push_back({column, resolve(value, from.ids)});
     return lookup_plan(join, std::move(lookup), from, *inner_scan);
@@ -459,12 +462,14 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   for (const LookupKey& key : keys) {
     // The number of an outer input's rows, and of the rows that its keys find, is known only at run time. If a key finds several rows,
     // lookups are worth a try if they are expected to find far fewer rows than the table has.
-    if (finds_several(key) && is_counted) {
+    if (finds_several(key) && is_counted && !is_window) {
       const double found = cardinality.rows(*outer) * (1 + share_found(key, shares) * scan->table_rows);
       if (kLookupsForScan * found > scan->table_rows) continue;
     }
     const bool adapts = !few && (!finds_several(key) || is_counted) && is_whole_table(*whole.plan);
-    if (adapts != (choice == LookupChoice::kAdaptive) || (!adapts && outer_rows > kMaxLookupRows)) continue;
+    if (adapts != (choice == LookupChoice::kAdaptive) || (!adapts && !is_window && outer_rows > kMaxLookupRows)) continue;
+    // Whether a row is there is a count of its set. All rows of the set would be read to join them.
+    if (is_window && finds_several(key) && (join.kind == JoinKind::kSemi || join.kind == JoinKind::kAnti)) continue;
 
     LookupJoin lookup{join.kind, from.plan, {}, key.by, key.columns, {}, nullptr};
     for (std::int16_t column : key.columns) lookup.values.push_back(resolve(values.at(column), from.ids));

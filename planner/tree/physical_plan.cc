@@ -14,7 +14,9 @@ const TablePtr& table_in(const TablePtr& table) { return table; }
 const TablePtr& table_in(const TableRead& read) { return read.table; }
 const TablePtr& table_in(const MappedScan& scan) { return scan.read.table; }
 
-void add(const PhysicalPlan& plan, std::vector<PhysicalPlan>& plans) { plans.push_back(plan); }
+void add(const PhysicalPlan& plan, std::vector<PhysicalPlan>& plans) {
+  if (plan) plans.push_back(plan);
+}
 void add(const std::vector<PhysicalPlan>& several, std::vector<PhysicalPlan>& plans) { plans.insert(plans.end(), several.begin(), several.end()); }
 
 template <template <class, class> class Kind>

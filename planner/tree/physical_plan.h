@@ -61,6 +61,8 @@ struct RowGoal {
   sql::ExpressionPtr limit, offset;
   /// True: the node itself leaves out the offset and stops at the limit. False: no more than offset + limit rows will be asked for.
   bool exact = false;
+  /// True: nodes above may leave rows out and ask for more: the goal is the size of the first window. Scans in an order alone know such goals.
+  bool open = false;
   explicit operator bool() const { return limit || offset; }
 };
 
@@ -97,7 +99,7 @@ struct SetScan {
   static constexpr std::tuple kParts{OfTable{&SetScan::read}};
   static constexpr NodeTraits kTraits{.reads = Reads::kRows, .over_changes = OverChanges::kWithoutGoal, .walks = Walks::kPart};
 };
-/// A walk along an ordered index.
+/// A walk along an ordered index, in windows if a LIMIT above says how many rows it wants first.
 struct OrderedScan {
   TableRead read;
   std::int16_t column = 0;
@@ -109,7 +111,11 @@ struct OrderedScan {
   /// Nothing is fetched but columns of the primary key and the one that scores order: elements of the zset say it, no row is read.
   bool index_only = false;
   bool in_order = false;  // nodes above rely on the order
-  static constexpr std::tuple kParts{OfTable{&OrderedScan::read}};
+  /// Scores order timestamps and bigints only below 2^53, which the first read proves. Runs if a score is beyond. Null: nothing is to be proved.
+  PhysicalPlan otherwise = {};
+  /// The walk is given up after so many rows (WalkGivenUp), below a Choice; 0: never.
+  std::size_t most_rows = 0;
+  static constexpr std::tuple kParts{OfTable{&OrderedScan::read}, Fallback{&OrderedScan::otherwise}};
   static constexpr NodeTraits kTraits{.reads = Reads::kRows, .over_changes = OverChanges::kAnew, .walks = Walks::kTable};
 };
 /// The whole table in bounded chunks, in order of the all-rows zset; or the rows with some values in the first columns of a composite key.
@@ -383,6 +389,17 @@ struct AdaptiveJoin {
   static constexpr std::tuple kParts{Input{&AdaptiveJoin::outer}, Input{&AdaptiveJoin::right}, Form{&AdaptiveJoin::lookup}, Form{&AdaptiveJoin::hash}};
   static constexpr NodeTraits kTraits{.walks = Walks::kPart};
 };
+/// One of two plans with the same rows, chosen when it runs: the first rows of a walk in the wanted order, or all rows that pass, sorted.
+struct Choice {
+  PhysicalPlan walk, otherwise;
+  /// Counts the rows that pass, or those that they are joined with; null: not known. The walk is given up if it gets long.
+  PhysicalPlan count;
+  double counted_rows = 0, rows_for_each = 0;  // the rows of the counted table; those that `otherwise` reads for each counted one
+  RowGoal goal;
+  bool is_cut = false;  // the walk reads some first rows only: if too few of them pass, `otherwise` runs
+  static constexpr std::tuple kParts{Input{&Choice::walk}, Input{&Choice::otherwise}, Input{&Choice::count}};
+  static constexpr NodeTraits kTraits{};
+};
 struct PhysicalApply {
   LogicalApply::Kind kind;
   JoinKind join;
@@ -402,6 +419,7 @@ struct PhysicalAggregate {
   std::vector<sql::ExpressionPtr> group_by;
   std::vector<AggregateCall> calls;
   bool scalar = false;
+  bool in_order = false;  // rows of a group come one after another: a group is complete when another one begins
   static constexpr std::tuple kParts{Input{&PhysicalAggregate::input}};
   static constexpr NodeTraits kTraits{.blocks = true};
 };
@@ -561,7 +579,7 @@ struct PhysicalNode {
                    PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin, MappedJoin,
                    PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
                    PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion,
-                   IndexKeys, IndexValues, IndexRanks, MappedCount, AdaptiveJoin, MemoryScan, Gather,
+                   IndexKeys, IndexValues, IndexRanks, MappedCount, AdaptiveJoin, Choice, MemoryScan, Gather,
                    PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge>;
   Node node;
   std::vector<PhysicalColumn> columns;

@@ -70,14 +70,22 @@ def explain(connection, sql):
 
 
 def nodes_of(plan):
-    """The properties of each node of a plan: lists of [name, text]. Lines that go on are joined."""
-    nodes = []
+    """The properties of each node of a plan: lists of [name, text]. Lines that go on are joined. One of the plans below a Choice runs: their nodes have
+    the property "Choice", too."""
+    nodes, choice = [], None
     for number, line in enumerate(plan):
         if number == 0 or NODE.match(line):
             nodes.append([])
+            depth = len(line) - len(line.lstrip())
+            if choice is not None and depth <= choice:
+                choice = None
+            if choice is not None:
+                nodes[-1].append(["Choice", "", -1])
+            elif line.split("->")[-1].strip().startswith("Choice"):
+                choice = depth
             continue
         found = PROPERTY.match(line)
-        if found and (not nodes[-1] or len(found[1]) == nodes[-1][0][2]):
+        if found and (nodes[-1] in ([], [["Choice", "", -1]]) or len(found[1]) == nodes[-1][-1][2]):
             nodes[-1].append([found[2], found[3], len(found[1])])
         elif nodes[-1]:
             nodes[-1][-1][1] += " " + line.strip()
@@ -89,13 +97,14 @@ def named_commands(plan):
     everything, always = set(), set()
     for properties in nodes_of(plan):
         sizes = {name for title, text in properties if title == "As Needed" for name in text.split(", ")}
+        is_chosen = any(title == "Choice" for title, _ in properties)
         everything |= sizes
         for title, text in properties:
             if title != "Redis":
                 continue
             names = {"|".join(filter(None, match)) if match[0] in FAMILIES else match[0] for match in COMMAND.findall(text)} - NO_COMMANDS
             everything |= names
-            if not sizes and not SOMETIMES.search(text) and not text.startswith("EVALSHA"):
+            if not sizes and not is_chosen and not SOMETIMES.search(text) and not text.startswith("EVALSHA"):
                 always |= names
     return everything, always
 

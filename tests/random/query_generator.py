@@ -295,8 +295,59 @@ class Generator:
         return (f"SELECT * FROM {table.name}{where} ORDER BY {order} LIMIT {self.random.randint(0, 8)} OFFSET {self.random.randint(0, 5)} "
                 f"FOR {self.pick(('UPDATE', 'NO KEY UPDATE', 'SHARE', 'KEY SHARE'))}")
 
+    def equalities(self, scope, added):
+        return [(f"{s.alias}.{a}", f"{added.alias}.{b}") for s in scope for a, ta in s.columns for b, tb in added.columns if ta == tb and ta in JOINED]
+
+    def dependent(self, scope):
+        """Rows of a table that belong to a row of the scope: the table as a source and the condition; None: there is no such table."""
+        table, alias = self.pick(self.tables), self.alias()
+        source = Source(alias, table.columns)
+        equal = self.equalities(scope, source)
+        if not equal:
+            return None
+        condition = "%s = %s" % self.pick(equal)
+        if self.chance(0.5):
+            condition += f" AND {self.condition([source], 0)}"
+        return table, source, condition
+
+    def page(self):
+        """The first rows in the order of a column of one table, with those of others that belong to them. The order is total."""
+        table, alias = self.pick(self.tables), self.alias()
+        outer = Source(alias, table.columns)
+        text, scope, conditions = f"{table.name} AS {alias}", [outer], []
+        for _ in range(self.random.randint(0, 2)):
+            if joined := self.dependent(scope):
+                other, source, condition = joined
+                text, scope = f"{text} {self.pick(('JOIN', 'JOIN', 'LEFT JOIN'))} {other.name} AS {source.alias} ON {condition}", scope + [source]
+        targets = [f"{source.alias}.{name}" for source in scope for name, _ in self.random.sample(source.columns, self.random.randint(1, 2))]
+        if self.chance(0.4) and (found := self.dependent([outer])):
+            other, source, condition = found
+            value = self.pick(("count(*)", f"max({source.alias}.{other.columns[0][0]})"))
+            targets.append(f"(SELECT {value} FROM {other.name} AS {source.alias} WHERE {condition})")
+        if self.chance(0.25) and (found := self.dependent([outer])):
+            other, source, condition = found
+            chosen, rows = self.pick(source.columns)[0], self.alias()
+            order = ", ".join(f"{source.alias}.{name}" for name, _ in [(chosen, ""), *source.columns])
+            newest = f"(SELECT {source.alias}.{chosen} AS v FROM {other.name} AS {source.alias} WHERE {condition} ORDER BY {order} LIMIT {self.random.randint(1, 3)}) AS {rows}"
+            text += f" CROSS JOIN LATERAL {newest}" if self.chance(0.5) else f" LEFT JOIN LATERAL {newest} ON true"
+            targets.append(f"{rows}.v")
+        for _ in range(self.random.randint(0, 2)):
+            if self.chance(0.5) and (found := self.dependent([outer])):
+                other, source, condition = found
+                exists = f"{'NOT ' if self.chance(0.4) else ''}EXISTS (SELECT 1 FROM {other.name} AS {source.alias} WHERE {condition})"
+                conditions.append(exists if self.chance(0.7) else f"({exists} OR {self.condition([outer], 0)})")
+            else:
+                conditions.append(self.condition(self.pick((scope, [outer])), 1))
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        first = f"{alias}.{self.pick(table.columns)[0]}{self.pick(('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST'))}"
+        order = ", ".join([first, *(str(i + 1) for i in range(len(targets)))])
+        offset = f" OFFSET {self.random.randint(0, 8)}" if self.chance(0.3) else ""
+        return f"SELECT {', '.join(targets)} FROM {text}{where} ORDER BY {order} LIMIT {self.random.randint(0, 12)}{offset}"
+
     def query(self):
         """A SELECT, and whether its rows have an order."""
+        if self.chance(0.2):
+            return self.page(), True
         if self.chance(0.02) and (page := self.locked_page()):
             return page, True
         text, types = self.select(self.random.randint(0, 2))
