@@ -235,6 +235,10 @@ bool is_one_row(const Logical& node) {
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalApply& apply, const Wish& wish) {
   if (auto in_order = plan_apply_in_order(node, apply, wish)) return *std::move(in_order);
+  if (!apply.correlations.empty() && is_limited(*apply.input)) {
+    Planned few = plan_apply(node, apply, wish);
+    if (!reads_whole_table(*std::get<PhysicalApply>(few.plan->node).subquery)) return few;
+  }
   if (!apply.correlations.empty() && runs_often(apply.input)) {
     if (auto joined = plan_decorrelated(node, apply, wish)) return std::move(*joined);
     if (auto kept = plan_over_kept_rows(node, apply, wish)) return std::move(*kept);

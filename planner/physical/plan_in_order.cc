@@ -201,6 +201,21 @@ std::vector<LogicalColumn> columns_in_both(const std::vector<LogicalColumn>& col
 
 }  // namespace
 
+bool is_limited(const Logical& node) {
+  if (const auto* limit = std::get_if<LogicalLimit>(&node.node)) return !limit->with_ties && is_moderate({limit->limit, limit->offset});
+  if (const auto* apply = std::get_if<LogicalApply>(&node.node)) return apply->kind != LogicalApply::Kind::kLateral && is_limited(*apply->input);
+  const auto* project = std::get_if<LogicalProject>(&node.node);
+  return project != nullptr && is_limited(*project->input);
+}
+
+bool reads_whole_table(const PhysicalNode& node) {
+  if (const auto* scan = std::get_if<FullScan>(&node.node); scan != nullptr && scan->key_start.empty()) return true;
+  if (const auto* scan = std::get_if<OrderedScan>(&node.node); scan != nullptr && !scan->goal && !(scan->lower && scan->upper) && !scan->prefix) return true;
+  if (const auto* scan = std::get_if<MappedScan>(&node.node); scan != nullptr && scan->path == MappedScan::Path::kScan) return true;
+  const std::vector<PhysicalPlan> inputs = inputs_of(node);
+  return std::ranges::any_of(inputs, [](const PhysicalPlan& input) { return reads_whole_table(*input); });
+}
+
 bool is_walk(const PhysicalNode& node) {
   if (const auto* scan = std::get_if<OrderedScan>(&node.node)) return scan->in_order && scan->goal;
   return keeps_order(node) && is_walk(*inputs_of(node).front());
@@ -367,6 +382,7 @@ std::optional<Planned> PhysicalPlanner::plan_apply_in_order(const Logical& node,
   const std::optional<Walk> walk = from->walk;
   const bool is_limited = from->limited;
   Planned planned = plan_apply_over(node, apply, *std::move(from), {});
+  if (!apply.correlations.empty() && reads_whole_table(*std::get<PhysicalApply>(planned.plan->node).subquery)) return {};
   planned.ordered = keys.size();
   planned.limited = is_limited;
   if (!below.window) return planned;

@@ -73,3 +73,14 @@ def test_pages_are_of_one_moment(make_server):
     with crew(work, 3):
         pass
 
+
+def test_windows_take_few_round_trips(make_server):
+    server = make_server()
+    with server.connect() as connection, server.redis_connection() as redis:
+        fill(connection)
+        for page, _ in PAGES:
+            connection.run(page)
+            before = int(redis.info("stats")["total_commands_processed"])
+            connection.run(page)
+            commands = int(redis.info("stats")["total_commands_processed"]) - before
+            assert commands < 250, (page, commands)
