@@ -315,10 +315,6 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   const auto [type, domain] = planner::bind_declared_type(written.type, draft_.catalog(), draft_.session().search_path);
   require_type_usage(draft_, {type, domain});
   check_not_within_itself(draft_, table_, type);
-  check_row_type_is_free(draft_, table_);
-  if (const std::string view = table_.row_type == 0 ? "" : view_of_type(draft_, table_.row_type); !view.empty()) {
-    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot alter table \"{}\" because {} uses its row type", table_.name, view));
-  }
   check_collation(written.collation, type, written.offset);
   if (!changed.generated_sql.empty() && written.using_value) {
     throw SqlError(sqlstate::kInvalidColumnDefinition, "cannot specify USING when altering type of generated column")
@@ -342,6 +338,10 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   if (before_->find_column(changed.number) != nullptr) {
     check_no_view_uses(draft_, table_.oid, changed.number);
     check_no_policy_uses(draft_, table_.oid, changed.number);
+  }
+  check_row_type_is_free(draft_, table_);
+  if (const std::string view = table_.row_type == 0 ? "" : view_of_type(draft_, table_.row_type); !view.empty()) {
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot alter table \"{}\" because {} uses its row type", table_.name, view));
   }
   if (changed.identity != Identity::kNone && type != changed.type) change_identity_type(changed, type);
   const sql::TableDef with_old_type = table_;

@@ -200,7 +200,7 @@ std::set<ColumnId> columns_read(const LogicalAggregate& aggregate);
 /// Returns true if a LIMIT leaves so few rows that a lookup for each of them is worth it.
 bool is_limited(const Logical& node);
 /// Returns true if the plan reads all rows of a table.
-bool reads_whole_table(const PhysicalNode& node);
+bool reads_whole_table(const PhysicalNode& plan);
 /// Returns true if the node gives exactly one row.
 bool is_one_row(const Logical& node);
 /// Returns true if the plan's table is read in an order that lets it stop after the first rows.

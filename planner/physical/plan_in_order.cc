@@ -9,6 +9,7 @@
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/cardinality.h"
 #include "planner/tree/logical_walk.h"
+#include "planner/tree/plan_walk.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/functions/resolve.h"
 
@@ -208,12 +209,13 @@ bool is_limited(const Logical& node) {
   return project != nullptr && is_limited(*project->input);
 }
 
-bool reads_whole_table(const PhysicalNode& node) {
-  if (const auto* scan = std::get_if<FullScan>(&node.node); scan != nullptr && scan->key_start.empty()) return true;
-  if (const auto* scan = std::get_if<OrderedScan>(&node.node); scan != nullptr && !scan->goal && !(scan->lower && scan->upper) && !scan->prefix) return true;
-  if (const auto* scan = std::get_if<MappedScan>(&node.node); scan != nullptr && scan->path == MappedScan::Path::kScan) return true;
-  const std::vector<PhysicalPlan> inputs = inputs_of(node);
-  return std::ranges::any_of(inputs, [](const PhysicalPlan& input) { return reads_whole_table(*input); });
+bool reads_whole_table(const PhysicalNode& plan) {
+  return !all_nodes(plan, [](const PhysicalNode& node) {
+    if (const auto* scan = std::get_if<FullScan>(&node.node)) return !scan->key_start.empty();
+    if (const auto* scan = std::get_if<OrderedScan>(&node.node)) return scan->goal || (scan->lower && scan->upper) || scan->prefix;
+    if (const auto* scan = std::get_if<MappedScan>(&node.node)) return scan->path != MappedScan::Path::kScan;
+    return true;
+  });
 }
 
 bool is_walk(const PhysicalNode& node) {

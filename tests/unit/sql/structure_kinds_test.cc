@@ -71,7 +71,7 @@ TEST(StructureKinds, NullsHaveTheMembersOfRowsWithNull) {
 }
 
 /// The kind, the columns and the values that a name is taken apart into: "set dept,job 7,clerk".
-std::string read(std::vector<std::string_view> segments) {
+std::string name_parts(std::vector<std::string_view> segments) {
   std::string text;
   for (const StructureKind* kind : structure_kinds()) {
     const std::optional<StructureKeyName> name = kind->read_key(segments);
@@ -86,14 +86,14 @@ std::string read(std::vector<std::string_view> segments) {
 }
 
 TEST(StructureKinds, EachNameIsOfOneKind) {
-  EXPECT_EQ(read({"indices", "dept,job"}), "set dept,job, ");
-  EXPECT_EQ(read({"indices", "dept", "7", "job", "clerk"}), "set dept,job, 7,clerk,");
-  EXPECT_EQ(read({"indices", "dept", "%N"}), "nulls dept, ");
-  EXPECT_EQ(read({"zset", "salary"}), "ordered salary, ");
-  EXPECT_EQ(read({"uniques", "email", "job"}), "unique email,job, ");
-  EXPECT_EQ(read({"indices", "dept", "7", "job"}), "");
-  EXPECT_EQ(read({"zset"}), "");
-  EXPECT_EQ(read({"7"}), "");
+  EXPECT_EQ(name_parts({"indices", "dept,job"}), "set dept,job, ");
+  EXPECT_EQ(name_parts({"indices", "dept", "7", "job", "clerk"}), "set dept,job, 7,clerk,");
+  EXPECT_EQ(name_parts({"indices", "dept", "%N"}), "nulls dept, ");
+  EXPECT_EQ(name_parts({"zset", "salary"}), "ordered salary, ");
+  EXPECT_EQ(name_parts({"uniques", "email", "job"}), "unique email,job, ");
+  EXPECT_EQ(name_parts({"indices", "dept", "7", "job"}), "");
+  EXPECT_EQ(name_parts({"zset"}), "");
+  EXPECT_EQ(name_parts({"7"}), "");
 }
 
 TEST(StructureKinds, OfAKindIsItsOwnNumber) {

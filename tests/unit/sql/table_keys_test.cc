@@ -177,22 +177,28 @@ TEST(Structures, DependOnMethodTypeAndNulls) {
   EXPECT_FALSE(structures_of(table)[1].readable);
 }
 
+ReservedPrefixes reserved(std::initializer_list<std::string> prefixes) {
+  ReservedPrefixes all;
+  for (const std::string& prefix : prefixes) all.insert(prefix);
+  return all;
+}
+
 TEST(Prefixes, NeverExtendEachOther) {
   EXPECT_TRUE(prefixes_collide("emp", "emp"));
   EXPECT_TRUE(prefixes_collide("sys", "sys:user"));
   EXPECT_TRUE(prefixes_collide("sys:user", "sys"));
   EXPECT_FALSE(prefixes_collide("emp", "employee"));
   EXPECT_FALSE(prefixes_collide("emp", "emp~2"));
-  EXPECT_EQ(choose_prefix("public", "emp", {}), "emp");
-  EXPECT_EQ(choose_prefix("public", "emp", {"emp"}), "emp~2");
-  EXPECT_EQ(choose_prefix("public", "emp", {"emp", "emp~2"}), "emp~3");
-  EXPECT_EQ(choose_prefix("sys", "user", {}), "sys:user");
-  EXPECT_EQ(choose_prefix("sys", "user", {"sys"}), "sys~2:user");
-  EXPECT_EQ(choose_prefix("public", "sys", {"sys:user"}), "sys~2");
-  EXPECT_EQ(choose_prefix("public", "redquel", {}), "redquel~2");
-  EXPECT_EQ(choose_prefix("redquel", "t", {}), "redquel~2:t");
-  EXPECT_EQ(choose_prefix("public", "a:b", {}), "a%3Ab");
-  EXPECT_EQ(choose_prefix("public", "zset", {}), "%7Aset");
+  EXPECT_EQ(choose_prefix("public", "emp", reserved({})), "emp");
+  EXPECT_EQ(choose_prefix("public", "emp", reserved({"emp"})), "emp~2");
+  EXPECT_EQ(choose_prefix("public", "emp", reserved({"emp", "emp~2"})), "emp~3");
+  EXPECT_EQ(choose_prefix("sys", "user", reserved({})), "sys:user");
+  EXPECT_EQ(choose_prefix("sys", "user", reserved({"sys"})), "sys~2:user");
+  EXPECT_EQ(choose_prefix("public", "sys", reserved({"sys:user"})), "sys~2");
+  EXPECT_EQ(choose_prefix("public", "redquel", reserved({})), "redquel~2");
+  EXPECT_EQ(choose_prefix("redquel", "t", reserved({})), "redquel~2:t");
+  EXPECT_EQ(choose_prefix("public", "a:b", reserved({})), "a%3Ab");
+  EXPECT_EQ(choose_prefix("public", "zset", reserved({})), "%7Aset");
 }
 
 TEST(Fields, StayTakenAfterADrop) {
