@@ -77,7 +77,8 @@ class AccessPathChooser {
     by_form.goal.exact = false;
     Planned rows{make_physical(std::move(by_form), physical_columns(columns_)), planned_.ids, 1, true};
     const std::vector<SortKey> keys(wish_.order.begin(), wish_.order.begin() + static_cast<std::ptrdiff_t>(planned_.ordered));
-    PhysicalPlan plan = sorted(std::move(rows), keys, hint()).plan;
+    // A sort ends after the rows of its goal, but what sorts by more keys above needs all rows of the last value.
+    PhysicalPlan plan = sorted(std::move(rows), keys, scan.goal.exact ? hint() : RowGoal{}).plan;
     if (!scan.goal.exact) return plan;
     return make_physical(PhysicalLimit{std::move(plan), scan.goal.limit, scan.goal.offset, false, {}}, physical_columns(columns_));
   }
