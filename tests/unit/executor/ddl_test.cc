@@ -89,7 +89,7 @@ TEST_F(DdlTest, DropTableLeavesNoKey) {
   EXPECT_FALSE(dump("t:*").empty());
   run_sql("drop table t");
   EXPECT_THAT(dump("t:*"), IsEmpty());
-  EXPECT_EQ(dump("*").size(), 3u);  // redquel:version, redquel:format, and redquel:catalog with next_oid
+  EXPECT_EQ(dump("*").size(), 4u);  // redquel:version, :format, :definition_log, and :catalog with next_oid
   EXPECT_EQ(ask({"HKEYS", "redquel:catalog"}), "next_oid");
 }
 
@@ -334,7 +334,7 @@ TEST_F(DdlTest, SequencesHaveOptionsAndBounds) {
   run_sql("alter sequence s restart with 12 maxvalue 100");
   EXPECT_THAT(next("s", 2), ElementsAre(12, 17));
   run_sql("drop sequence s, c, d, big, low");
-  EXPECT_EQ(dump("*").size(), 3u);
+  EXPECT_EQ(dump("*").size(), 4u);
   run_sql("create sequence s; drop sequence s; create table s(a int)");
   EXPECT_EQ(table("s")->prefix, "s");
 }

@@ -52,7 +52,7 @@ TEST(Joins, RowsAreLookedUpByTheKeyOfTheInnerTable) {
 TEST(Joins, AnOrderAndALimitGoThroughThem) {
   EXPECT_EQ(titles("select * from emp e left join dept d on d.id = e.dept order by e.emp_id limit 3"), "Lookup Left Join on dept d / Ordered Index Scan by emp_id on emp e");
   EXPECT_EQ(titles("select e.emp_id, (select d.name from dept d where d.id = e.dept) from emp e order by e.emp_id limit 3"),
-            "Project / Scalar Subquery / Ordered Index Scan by emp_id on emp e / Key Lookup on dept d");
+            "Project / Scalar Subquery / Ordered Index Scan by emp_id on emp e / Project / Key Lookup on dept d");
   // An inner join may leave rows out. Where it leaves out many, the walk would be long.
   EXPECT_EQ(titles("select * from emp e join dept d on d.id = e.dept order by e.emp_id limit 3").substr(0, 14), "Limit / Choice");
   EXPECT_EQ(titles("select * from emp e left join dept d on d.id = e.dept order by d.name limit 3").find("Choice"), std::string::npos);
