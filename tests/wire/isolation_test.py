@@ -232,10 +232,8 @@ def test_a_snapshot_begins_after_the_first_wait(server):
         assert log["b: UPDATE iso SET value = value * 2 WHERE id = 1 RETURNING value"] == [["22"]] and log["b: COMMIT"] == [], log
 
 
-def test_a_write_that_waited_looks_for_its_rows_again(server):
-    """PostgreSQL looks again at the row that it had found alone, and deletes nothing."""
-    log = outcome(server, both("READ COMMITTED", "a: UPDATE iso SET value = value + 10", "b: DELETE FROM iso WHERE value = 20", "a: COMMIT", "b: COMMIT"))
-    assert log["at the end"] == [["2", "30"]], log
+def test_a_write_that_waited_looks_at_the_row_that_it_had_found_alone(server, postgres):
+    same(server, postgres, both("READ COMMITTED", "a: UPDATE iso SET value = value + 10", "b: DELETE FROM iso WHERE value = 20", "a: COMMIT", "b: COMMIT"))
 
 
 def test_reads_of_other_rows_do_not_conflict(server):
