@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "executor/discovery/discovery_wait.h"
+#include "executor/engine/discovery_wait.h"
 #include "executor/engine/statement_kind.h"
 #include "executor/redis/bad_key.h"
 #include "executor/redis/executor_counts.h"

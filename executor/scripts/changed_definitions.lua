@@ -2,7 +2,8 @@
 -- KEYS: redquel:version, redquel:catalog, redquel:prefixes, redquel:removals, redquel:format, redquel:definition_log.
 -- ARGV: the version that the caller knows; prefixes that it knows to be freed soon.
 -- Replies: "all" if the log does not lead from the version to the present one; else the version; fields of redquel:catalog that were set,
---   and next_oid (pairs); prefixes that were taken; all removals (pairs); the format, or nil; fields that were removed; prefixes that were freed.
+--   and next_oid (pairs); prefixes that were taken; all removals (pairs); the format, or nil; fields that were removed;
+--   prefixes that were freed.
 -- Changes: nothing (EVALSHA_RO)
 -- Holds Redis: a command for each changed definition.
 local call = redis.call

@@ -154,6 +154,15 @@ std::vector<KeyspaceEntry> entries_of(std::vector<SampledShape> shapes, std::vec
   return entries;
 }
 
+void note_keys(ProposedTable& table, const KeyspaceEntry& entry) {
+  constexpr std::size_t kExamples = 3;
+  table.keys += entry.count;
+  for (const KeySample& sample : entry.samples) {
+    table.expires = table.expires || sample.expires;
+    if (table.examples.size() < kExamples) table.examples.push_back(sample.key);
+  }
+}
+
 void merge_few_words(std::vector<KeyspaceEntry>& entries) {
   std::size_t longest = 0;
   for (KeyspaceEntry& entry : entries) {

@@ -33,6 +33,8 @@ bool is_index_word(std::string_view word);
 bool has_row_fields(const KeyspaceEntry& entry);
 /// One entry per shape and type. A shape with keys of several types adds a line to `left_out`.
 std::vector<KeyspaceEntry> entries_of(std::vector<SampledShape> shapes, std::vector<std::string>& left_out);
+/// Counts the keys of the entry as keys of the table, with some as its examples.
+void note_keys(ProposedTable& table, const KeyspaceEntry& entry);
 /// Words that are values though they are few: tag:ruby and tag:web, login:<name>:id.
 void merge_few_words(std::vector<KeyspaceEntry>& entries);
 

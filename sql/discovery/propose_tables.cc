@@ -4,6 +4,7 @@
 #include <set>
 
 #include "sql/discovery/column_inference.h"
+#include "sql/discovery/field_names.h"
 #include "sql/discovery/finish_proposal.h"
 #include "sql/discovery/frameworks/framework.h"
 #include "sql/discovery/keyspace_entry.h"
@@ -15,10 +16,6 @@
 
 namespace redquel::sql {
 namespace {
-
-constexpr std::size_t kExamples = 3;
-constexpr std::size_t kShownKey = 100;  // bytes of a key in a line for people
-constexpr std::size_t kMaxField = 1024;  // bytes of the name of a field
 
 /// A table of rows with one key column, beside which structures may stand.
 struct Entity {
@@ -79,24 +76,6 @@ class Proposer {
     return proposal_.tables.back();
   }
 
-  static void note_keys(ProposedTable& table, const KeyspaceEntry& entry) {
-    table.keys += entry.count;
-    for (const KeySample& sample : entry.samples) {
-      table.expires = table.expires || sample.expires;
-      if (table.examples.size() < kExamples) table.examples.push_back(sample.key);
-    }
-  }
-
-  static std::string shown_key(const KeyspaceEntry& entry) { return shown_text(entry.samples[0].key, kShownKey); }
-
-  /// Returns true if the name of a field can be an option of its column.
-  static bool is_field_name(const std::string& field) { return !field.empty() && field.size() <= kMaxField && is_valid_utf8(field); }
-
-  static void leave_out_fields(ProposedTable& table, std::vector<std::string>& fields) {
-    const auto number = std::erase_if(fields, [](const std::string& field) { return !is_field_name(field); });
-    if (number > 0) table.doubts.push_back(std::to_string(number) + " fields whose names are empty, too long or no UTF-8 text are left out");
-  }
-
   static ProposedColumn column(std::string name, const Values& values, bool complete) {
     const InferredColumn inferred = infer_column(name, values, complete);
     ProposedColumn made{.name = std::move(name), .type = inferred.type, .not_null = !inferred.nullable, .doubt = inferred.doubt};
@@ -147,7 +126,7 @@ class Proposer {
     }
     std::ranges::stable_sort(order, {}, [&](const std::string& field) { return std::pair(entry.samples.size() - seen[field], field); });
     ProposedTable& table = add_table(entry, "hash");
-    leave_out_fields(table, order);
+    leave_out_fields(order, table);
     std::vector<std::string> slots = slot_names(entry.pieces);
     // A row may hold its key once more as a field.
     bool repeats_key = false;
@@ -320,7 +299,7 @@ class Proposer {
     if ((word != "_uniques" && word != "_indices") || entry.slot_count() != 1) return false;
     ProposedTable& table = table_of(entity);
     if (table.layout == "hash" && table.key.ends_with(":{" + entity.slot + "}") && std::ranges::count(table.key, '{') == 1) table.layout = "ohm";
-    if (table.layout == "ohm") table.comment = "Ohm: objects of the model " + shown_text(entity.base.back().text, kShownKey);
+    if (table.layout == "ohm") table.comment = "Ohm: objects of the model " + shown_text(entity.base.back().text, kShownKeyBytes);
     return true;
   }
 
@@ -462,7 +441,7 @@ class Proposer {
         {"hash", "hash_fields"}, {"set", "set"}, {"zset", "zset"}, {"list", "list"}, {"stream", "stream"}};
     const auto layout = kLayouts.find(entry.type);
     if (layout == kLayouts.end()) {
-      proposal_.left_out.push_back(shown_text(shape_text(entry.pieces), kShownKey) + ": type " + entry.type + " has no layout");
+      proposal_.left_out.push_back(shown_text(shape_text(entry.pieces), kShownKeyBytes) + ": type " + entry.type + " has no layout");
       return;
     }
     ProposedTable& table = add_table(entry, layout->second);
@@ -554,7 +533,7 @@ class Proposer {
         fields[field].emplace_back(value);
       }
     }
-    leave_out_fields(table, order);
+    leave_out_fields(order, table);
     for (const std::string& field : order) {
       const std::string name = unique_name(column_name(field), taken);
       ProposedColumn made = column(name, fields[field], false);

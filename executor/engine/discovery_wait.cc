@@ -1,4 +1,4 @@
-#include "executor/discovery/discovery_wait.h"
+#include "executor/engine/discovery_wait.h"
 
 #include <fmt/format.h>
 
