@@ -11,6 +11,7 @@ import time
 from harness import pgwire
 from harness.processes import Process, guard_process, temporary_folder
 from harness.resp import RedisConnection
+from harness.waiting import wait_for
 
 # The settings of both servers' connections, so that a difference is never one of settings.
 SESSION = {"client_encoding": "UTF8", "DateStyle": "ISO, MDY", "TimeZone": "UTC", "application_name": "tests"}
@@ -306,7 +307,7 @@ class Look(Redquel):
         has_definitions = "--catalog" in options and os.path.exists(options[options.index("--catalog") + 1])
         super().start()
         if self.waits and not has_definitions:
-            self.process.wait_for_line("discovery has (ended|failed)")
+            wait_for(lambda: "discovery has " in self.process.log(), 120)
         return self
 
 

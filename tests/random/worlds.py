@@ -80,15 +80,17 @@ def compare_worlds(kind, server, postgres, random, statements, per_world):
                     connection.run(f"SET search_path = {schema}")
                 subject.run(f"SET statement_timeout = '{PATIENCE['redquel']}'")
                 world = kind(world_seed, oracle, subject)
-                found = world.run()
-                if found:
-                    complaints.append(found)
-                done.append(world.statements)
-                not_built.append(world.not_built)
-                left_out.append(world.left_out)
-                subject.query("ROLLBACK")  # where a world ended early
-                subject.run("SET statement_timeout = 0")
-                subject.run(f"DROP SCHEMA {schema} CASCADE")
+                try:
+                    found = world.run()
+                    if found:
+                        complaints.append(found)
+                    done.append(world.statements)
+                    not_built.append(world.not_built)
+                    left_out.append(world.left_out)
+                finally:
+                    subject.query("ROLLBACK")  # where a world ended early
+                    subject.run("SET statement_timeout = 0")
+                    subject.run(f"DROP SCHEMA {schema} CASCADE")
             postgres.drop_database(name)
 
     def guarded(number):
