@@ -26,6 +26,7 @@ constexpr std::size_t kFields = 64;          // of a hash
 constexpr std::size_t kEntries = 10;         // of a stream
 constexpr std::size_t kValueBytes = 4096;    // of a string
 constexpr std::int64_t kLargeKey = 1 << 20;  // bytes of a key whose elements are measured before they are read
+constexpr std::size_t kMostTables = 500;
 constexpr std::size_t kShownKey = 100;       // bytes of a key in a line for people
 constexpr const char* kLargeValue = "(a large value)";  // stands for one that is not read
 
@@ -222,6 +223,24 @@ asio::awaitable<void> read_keys(RedisClient& client, std::span<sql::KeySample> s
   if (!hashes.empty()) co_await read_fields(client, hashes);
 }
 
+/// Leaves out the tables with the fewest keys, if there are very many: each definition is compared with all others.
+void keep_largest(sql::Proposal& proposal) {
+  if (proposal.tables.size() <= kMostTables) return;
+  std::vector<std::size_t> counts;
+  for (const sql::ProposedTable& table : proposal.tables) counts.push_back(table.keys);
+  std::ranges::nth_element(counts, counts.begin() + kMostTables, std::ranges::greater{});
+  const std::size_t least = counts[kMostTables];
+  std::size_t of_least = kMostTables - static_cast<std::size_t>(std::ranges::count_if(proposal.tables, [&](const auto& table) { return table.keys > least; }));
+  std::string example;
+  const auto number = std::erase_if(proposal.tables, [&](const sql::ProposedTable& table) {
+    if (table.keys > least || (table.keys == least && of_least > 0 && of_least-- > 0)) return false;
+    if (example.empty() && !table.examples.empty()) example = table.examples.front();
+    return true;
+  });
+  proposal.left_out.push_back(fmt::format("{} forms of at most {} keys, beyond {} tables, for example {}", number, least, kMostTables,
+                                          sql::shown_text(example, kShownKey)));
+}
+
 }  // namespace
 
 asio::awaitable<Discovery> discover(RedisClient& client, DiscoveryOptions options) {
@@ -252,6 +271,7 @@ asio::awaitable<Discovery> discover(RedisClient& client, DiscoveryOptions option
     }
   }
   discovery.proposal = sql::propose_tables(std::move(sampled));
+  keep_largest(discovery.proposal);
   if (long_keys > 0) {
     discovery.proposal.left_out.push_back(fmt::format("{} keys of more than {} bytes, for example {}…", long_keys, sql::KeyShapes::kMaxKey,
                                                       sql::shown_text(long_key, kShownKey)));

@@ -50,5 +50,5 @@ def test_work_is_linear_in_the_columns(make_server, make_redis, build):
             for kind, texts in statements.items():
                 times[kind, columns] = least_time(server, connection, texts)
         ratios = {kind: times[kind, MANY] / times[kind, FEW] for kind, columns in times if columns == FEW}
-        # The columns are 7.5 times as many: a square of them is 56 times as much.
-        assert all(ratio < 11 for ratio in ratios.values()), (ratios, times)
+        # The columns are 7.5 times as many; a square of them would be 56 times as much work.
+        assert all(ratio < 28 for ratio in ratios.values()), (ratios, times)
