@@ -387,6 +387,8 @@ def test_commits_wait_for_replicas(make_redis, make_server):
     server = make_server("--threads", "1", redis=group.nodes[0])
     with server.connect() as connection, server.connect() as other:
         connection.run("CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 0)")
+        wait_for(lambda: connection.run("UPDATE t SET v = 0 WHERE id = 1") is not None and "wait for 1 replicas" in server.process.log(),
+                 what="the replica", pause=0.3)
         group.nodes[1].signal(signal.SIGSTOP)
         try:
             connection.send(query("UPDATE t SET v = 1 WHERE id = 1"))
