@@ -1,6 +1,8 @@
 #include "executor/tables/set_program.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "executor/tables/key_values.h"
 #include "executor/tables/score_range.h"
@@ -120,12 +122,12 @@ std::optional<EvaluatedSets> evaluate_sets(const planner::SetExpression& sets, c
     if (whole_members) result.columns = sets.columns;
     return result;
   }
+  std::set<std::tuple<std::string, std::string, std::string>> leaves;
   for (std::size_t i = 0; i < sets.operands.size(); ++i) {
     auto operand = evaluate_sets(sets.operands[i], table, context, whole_members);
     if (operand) {
-      bool repeated = (sets.kind != Kind::kDifference || i > 1) &&
-                      std::any_of(result.operands.begin() + (sets.kind == Kind::kDifference ? 1 : 0), result.operands.end(),
-                                  [&](const EvaluatedSets& other) { return is_same_leaf(other, *operand); });
+      const bool is_minuend = sets.kind == Kind::kDifference && i == 0;
+      const bool repeated = !is_minuend && operand->is_leaf() && !leaves.emplace(operand->key, operand->low, operand->high).second;
       if (!repeated) result.operands.push_back(std::move(*operand));
     } else if (sets.kind == Kind::kIntersection || (sets.kind == Kind::kDifference && i == 0)) {
       return {};
