@@ -84,6 +84,12 @@ def test_a_transaction_keeps_its_lease_while_its_script_runs(make_redis, make_se
     print(f"  the longest script took {longest:.1f} s", flush=True)
 
 
+def wait_for_note(redis, server):
+    """Waits until redquel:holders names the server's process: before that, its locks are free only after their lease."""
+    with redis.connect() as raw:
+        wait_for(lambda: any(f"/{server.process.pid}/" in mark for mark in raw.hash("redquel:holders").values()), what="a note of the lease")
+
+
 def test_locks_of_a_killed_process_of_this_machine_are_soon_free(make_redis, make_server):
     """However long their lease is: locks of rows and tables, advisory locks, and the tables of a statement of many rows."""
     redis, first, second = sharing_redis(make_redis, make_server, 2, lock_lease=ENDLESS)
@@ -98,6 +104,7 @@ def test_locks_of_a_killed_process_of_this_machine_are_soon_free(make_redis, mak
             holder = first.connect()
             holder.run("BEGIN")
             holder.run(take)
+            wait_for_note(redis, first)
             killed = time.monotonic()
             first.kill()
             other.run(need)
@@ -106,6 +113,7 @@ def test_locks_of_a_killed_process_of_this_machine_are_soon_free(make_redis, mak
         # Statements that do not wait find the locks gone, too.
         holder = first.connect()
         holder.run("BEGIN; SELECT * FROM account FOR UPDATE; SELECT pg_advisory_lock(5)")
+        wait_for_note(redis, first)
         first.kill()
         wait_for(lambda: len(other.run("SELECT id FROM account FOR UPDATE SKIP LOCKED")) == 2, what="the rows")
         wait_for(lambda: other.run("SELECT pg_try_advisory_lock(5)") == [["t"]], what="the advisory lock")
