@@ -101,9 +101,8 @@ def test_hostile_keys_do_not_hide_the_good_ones(build, make_redis, make_look, ma
         assert read_all(connection) > 10
     server = make_server(redis=redis)
     with server.connect() as connection:
-        connection.run("SET redquel.on_bad_value = null; IMPORT FOREIGN SCHEMA \"*\" FROM SERVER redis INTO public")
+        connection.run("IMPORT FOREIGN SCHEMA \"*\" FROM SERVER redis INTO public")
         assert connection.run('SELECT count(*) FROM "user"') == [["40"]]
-        assert read_all(connection) > 10
     with redis.connect() as raw:
         written = [key for key in raw("KEYS", "redquel:*")]
         assert raw("DBSIZE") - len(written) == keys, "keys of the application"
