@@ -62,6 +62,17 @@ struct KeptLease::State {
   std::atomic<bool> is_lost = false, is_needed = true, is_given_up = false;
 };
 
+namespace {
+
+/// Returns true if a key is one of leases. Other programs may write the notes, so that nothing else is deleted for them.
+bool is_lease_key(std::string_view key) {
+  const std::string_view name = sql::without_tag(key);
+  constexpr std::string_view kLeases[] = {sql::kProcessPrefix, sql::kUnitLeasePrefix, sql::kBuildingPrefix};
+  return std::ranges::any_of(kLeases, [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+}  // namespace
+
 class LeaseKeeper::Core {
  public:
   explicit Core(ConnectionOptions redis) : guard_(asio::make_work_guard(context_)), pool_(context_.get_executor(), own_options(std::move(redis))) {
@@ -192,6 +203,7 @@ class LeaseKeeper::Core {
     std::map<std::string_view, bool> ended;  // by mark
     std::vector<std::string> dead, others;
     for (std::size_t index = 0; index + 1 < entries.size(); index += 2) {
+      if (!is_lease_key(entries[index].text)) continue;
       const auto [found, is_new] = ended.try_emplace(entries[index + 1].text, false);
       if (is_new) found->second = has_ended(found->first);
       (found->second ? dead : others).emplace_back(entries[index].text);

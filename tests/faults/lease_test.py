@@ -131,6 +131,20 @@ def test_locks_of_a_killed_process_of_this_machine_are_soon_free(make_redis, mak
         assert other.run("SELECT * FROM redquel.check_indexes('t')") == []
 
 
+def test_notes_of_other_programs_delete_no_key_but_leases(make_redis, make_server):
+    redis, first, second = sharing_redis(make_redis, make_server, 2, lock_lease=ENDLESS)
+    with second.connect() as other, redis.connect() as raw:
+        fill(other, 2)
+        first.connect().run("BEGIN; UPDATE t SET v = 'x' WHERE id = 1")
+        wait_for_note(redis, first)
+        [mark] = {mark for mark in raw.hash("redquel:holders").values() if f"/{first.process.pid}/" in mark}
+        raw("SET", "of_the_application", "kept")
+        raw("HSET", "redquel:holders", "of_the_application", mark)
+        first.kill()
+        other.run("UPDATE t SET v = 'y' WHERE id = 1")  # once the lease of the killed process is deleted
+        assert raw("GET", "of_the_application") == "kept"
+
+
 def test_locks_of_a_process_of_another_machine_stay(make_redis, make_server):
     """Nothing is known there of its end but the lease."""
     redis, first, second = sharing_redis(make_redis, make_server, 2, lock_lease=ENDLESS)
