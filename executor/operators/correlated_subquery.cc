@@ -6,6 +6,7 @@
 #include "executor/operators/plan_volatility.h"
 #include "executor/runtime/row_store.h"
 #include "executor/runtime/side_by_side.h"
+#include "planner/tree/bounded_scan.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/expressions/convert_column.h"
@@ -20,15 +21,13 @@ constexpr std::size_t kMostMembers = 2000;
 
 /// Returns true if the node's own commands find rows by keys or index entries, and its expressions wait for nothing.
 bool looks_up(const planner::PhysicalNode& node) {
-  using Path = planner::MappedScan::Path;
   const auto waits = [](const sql::ExpressionPtr& expression) { return planner::waits(*expression); };
-  if (const auto* scan = std::get_if<planner::FullScan>(&node.node)) return !scan->key_start.empty();
-  if (const auto* scan = std::get_if<planner::OrderedScan>(&node.node)) return scan->goal || (scan->lower && scan->upper) || scan->prefix;
-  if (const auto* scan = std::get_if<planner::MappedScan>(&node.node)) return scan->path != Path::kScan && scan->path != Path::kOrder;
+  if (!planner::is_bounded_scan(node)) return false;
+  if (const auto* scan = std::get_if<planner::MappedScan>(&node.node)) return scan->path != planner::MappedScan::Path::kOrder;
   if (const auto* filter = std::get_if<planner::PhysicalFilter>(&node.node)) return !waits(filter->condition);
   if (const auto* project = std::get_if<planner::PhysicalProject>(&node.node)) return std::ranges::none_of(project->expressions, waits);
   const auto is_any_of = [&]<class... Nodes>(std::variant<Nodes...>*) { return (std::holds_alternative<Nodes>(node.node) || ...); };
-  using Others = std::variant<planner::KeyLookup, planner::UniqueLookup, planner::SetScan, planner::IndexCount, planner::IndexKeys, planner::LookupJoin,
+  using Others = std::variant<planner::FullScan, planner::OrderedScan, planner::KeyLookup, planner::UniqueLookup, planner::SetScan, planner::IndexCount, planner::IndexKeys, planner::LookupJoin,
                               planner::MappedJoin, planner::MappedCount, planner::PhysicalValues, planner::PhysicalAggregate, planner::PhysicalSort,
                               planner::PhysicalLimit, planner::PhysicalDistinct, planner::PhysicalWindow, planner::PhysicalApply, planner::HashJoin,
                               planner::NestedLoopJoin>;

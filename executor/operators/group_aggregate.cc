@@ -1,5 +1,5 @@
 #include "executor/operators/expression_list.h"
-#include "executor/operators/key_view.h"
+#include "executor/operators/group_changes.h"
 #include "executor/operators/operators.h"
 #include "executor/runtime/row_store.h"
 
@@ -27,36 +27,24 @@ class GroupedRows {
       input_.reset();
       co_return std::nullopt;
     }
-    std::vector<sql::ColumnPtr> keys = group_by_.evaluate(*batch, context_.evaluation());
-    const std::size_t first = first_of_last_group(keys, batch->rows);
-    last_keys_ = std::move(keys);
-    last_row_ = batch->rows - 1;
-    if (first == batch->rows) co_return batch;
-    const std::vector<RowNumber> rest = row_range(first, batch->rows - first);
+    const std::vector<sql::ColumnPtr> keys = group_by_.evaluate(*batch, context_.evaluation());
+    const std::optional<std::size_t> first = changes_.take(keys, batch->rows, [](const GroupKeys& a, std::size_t row_a, const GroupKeys& b, std::size_t row_b) {
+      return equal_rows(a.views, row_a, b.views, row_b);
+    });
+    if (!first) co_return batch;
+    const std::vector<RowNumber> rest = row_range(*first, batch->rows - *first);
     pending_ = batch->gather(rest);
-    if (first == 0) co_return std::nullopt;  // the group before is complete
+    if (*first == 0) co_return std::nullopt;  // the group before is complete
     ends_group_ = true;
-    const std::vector<RowNumber> complete = row_range(0, first);
+    const std::vector<RowNumber> complete = row_range(0, *first);
     co_return batch->gather(complete);
   }
 
  private:
-  /// Returns the row with which the batch's last group begins; its number of rows: the group goes on from the batch before.
-  std::size_t first_of_last_group(const std::vector<sql::ColumnPtr>& keys, std::size_t rows) const {
-    const KeyViews views = views_of(keys);
-    for (std::size_t row = rows - 1; row > 0; --row) {
-      if (!equal_rows(views, row - 1, views, row)) return row;
-    }
-    if (last_keys_.empty()) return rows;
-    const KeyViews last = views_of(last_keys_);
-    return equal_rows(last, last_row_, views, 0) ? rows : 0;
-  }
-
   ExpressionList group_by_;
   OperatorPtr input_;
   ExecutionContext& context_;
-  std::vector<sql::ColumnPtr> last_keys_;  // of the batch read last
-  std::size_t last_row_ = 0;
+  GroupChanges changes_;
   std::optional<sql::Batch> pending_;  // rows of a group that is not complete
   bool ends_group_ = false;            // the rows that were given last are the end of a group
 };

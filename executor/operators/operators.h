@@ -23,9 +23,9 @@ OperatorPtr make_apply(const planner::PhysicalNode&, const planner::PhysicalAppl
 /// An Apply of kind kLateral.
 OperatorPtr make_lateral(const planner::PhysicalNode&, const planner::PhysicalApply&, ExecutionContext&);
 OperatorPtr make_aggregate(const planner::PhysicalNode&, const planner::PhysicalAggregate&, ExecutionContext&);
-/// The groups of these rows, by hashing.
+/// Makes the aggregate that hashes the groups of these rows.
 OperatorPtr make_hash_aggregate(const planner::PhysicalNode&, const planner::PhysicalAggregate&, OperatorPtr rows, ExecutionContext&);
-/// Of rows that come group by group.
+/// Makes the aggregate over rows that come group by group.
 OperatorPtr make_group_aggregate(const planner::PhysicalNode&, const planner::PhysicalAggregate&, ExecutionContext&);
 OperatorPtr make_window(const planner::PhysicalNode&, const planner::PhysicalWindow&, ExecutionContext&);
 OperatorPtr make_sort(const planner::PhysicalNode&, const planner::PhysicalSort&, ExecutionContext&);

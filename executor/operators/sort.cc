@@ -4,6 +4,7 @@
 #include "executor/operators/column_types.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/external_sort.h"
+#include "executor/operators/group_changes.h"
 #include "executor/operators/operators.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/tables/key_values.h"
@@ -136,17 +137,16 @@ class IncrementalSortOperator final : public SortOperator {
  private:
   asio::awaitable<void> take(sql::Batch batch) {
     std::vector<sql::ColumnPtr> keys = keys_of(batch);
-    const std::size_t change = last_change(keys, batch.rows);
-    last_keys_ = keys;
-    last_row_ = batch.rows - 1;
-    if (change == kNoChange) {
+    const auto is_same = [this](const GroupKeys& a, std::size_t row_a, const GroupKeys& b, std::size_t row_b) { return is_same_group(a, row_a, b, row_b); };
+    const std::optional<std::size_t> change = changes_.take({keys.data(), plan_.presorted}, batch.rows, is_same);
+    if (!change) {
       co_await add(keys, batch, 0, batch.rows);
       co_return;
     }
-    co_await add(keys, batch, 0, change);
+    co_await add(keys, batch, 0, *change);
     pending_keys_ = std::move(keys);
     pending_ = std::move(batch);
-    pending_from_ = change;
+    pending_from_ = *change;
     co_await drain();
   }
 
@@ -173,20 +173,8 @@ class IncrementalSortOperator final : public SortOperator {
     pending_keys_.clear();
   }
 
-  /// The last row that begins a new group.
-  std::size_t last_change(const std::vector<sql::ColumnPtr>& keys, std::size_t rows) const {
-    const std::span<const sql::ColumnPtr> leading(keys.data(), plan_.presorted);
-    const KeyViews views = views_of(leading);
-    for (std::size_t row = rows - 1; row > 0; --row) {
-      if (!is_same_group(keys, views, row - 1, keys, views, row)) return row;
-    }
-    if (last_keys_.empty()) return kNoChange;
-    const KeyViews last = views_of({last_keys_.data(), plan_.presorted});
-    return is_same_group(last_keys_, last, last_row_, keys, views, 0) ? kNoChange : 0;
-  }
-
-  bool is_same_group(const std::vector<sql::ColumnPtr>& keys_a, const KeyViews& a, std::size_t row_a,
-                     const std::vector<sql::ColumnPtr>& keys_b, const KeyViews& b, std::size_t row_b) const {
+  bool is_same_group(const GroupKeys& keys_a, std::size_t row_a, const GroupKeys& keys_b, std::size_t row_b) const {
+    const KeyViews &a = keys_a.views, &b = keys_b.views;
     if (equal_rows(a, row_a, b, row_b)) return true;
     if (!plan_.presorted_by_form) return false;
     const std::size_t last = plan_.presorted - 1;
@@ -194,16 +182,13 @@ class IncrementalSortOperator final : public SortOperator {
       const bool null_a = a[i].is_null(row_a), null_b = b[i].is_null(row_b);
       if (null_a || null_b ? null_a != null_b : !equal_values(a[i], row_a, b[i], row_b)) return false;
     }
-    return have_same_form(*keys_a[last], row_a, *keys_b[last], row_b);
+    return have_same_form(*keys_a.columns[last], row_a, *keys_b.columns[last], row_b);
   }
-
-  static constexpr std::size_t kNoChange = static_cast<std::size_t>(-1);
 
   bool started_ = false, draining_ = false;
   std::optional<std::uint64_t> wanted_;  // rows still to give
   std::optional<ExternalSort> buffer_;
-  std::vector<sql::ColumnPtr> last_keys_;  // of the row read last
-  std::size_t last_row_ = 0;
+  GroupChanges changes_;
   std::optional<sql::Batch> pending_;  // its rows from pending_from_ on wait for the next buffer
   std::vector<sql::ColumnPtr> pending_keys_;
   std::size_t pending_from_ = 0;

@@ -8,6 +8,7 @@
 #include "planner/physical/join_equality.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/cardinality.h"
+#include "planner/tree/bounded_scan.h"
 #include "planner/tree/logical_walk.h"
 #include "planner/tree/plan_walk.h"
 #include "sql/catalog/table_keys.h"
@@ -209,14 +210,7 @@ bool is_limited(const Logical& node) {
   return project != nullptr && is_limited(*project->input);
 }
 
-bool reads_whole_table(const PhysicalNode& plan) {
-  return !all_nodes(plan, [](const PhysicalNode& node) {
-    if (const auto* scan = std::get_if<FullScan>(&node.node)) return !scan->key_start.empty();
-    if (const auto* scan = std::get_if<OrderedScan>(&node.node)) return scan->goal || (scan->lower && scan->upper) || scan->prefix;
-    if (const auto* scan = std::get_if<MappedScan>(&node.node)) return scan->path != MappedScan::Path::kScan;
-    return true;
-  });
-}
+bool reads_whole_table(const PhysicalNode& plan) { return !all_nodes(plan, is_bounded_scan); }
 
 bool is_walk(const PhysicalNode& node) {
   if (const auto* scan = std::get_if<OrderedScan>(&node.node)) return scan->in_order && scan->goal;
