@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cstdio>
 #include <exception>
 
@@ -20,8 +19,6 @@ namespace redquel::server {
 
 namespace {
 
-constexpr std::chrono::milliseconds kShowInterval{200};
-
 /// `share`: percent of Redis's time.
 executor::Discovery discover(executor::ConnectionOptions connection, executor::DiscoveryOptions options, std::size_t share) {
   executor::Discovery discovery;
@@ -29,13 +26,9 @@ executor::Discovery discover(executor::ConnectionOptions connection, executor::D
   ProgressLine progress(stderr);
   executor::DiscoveryProgress figures;
   figures.begin();
-  auto shown = executor::DiscoveryProgress::Clock::now();
   if (progress.is_shown()) {
     options.report = [&](std::size_t walked, std::size_t all) {
       figures.report(walked, all);
-      const auto now = executor::DiscoveryProgress::Clock::now();
-      if (now - shown < kShowInterval) return;
-      shown = now;
       progress.show(figures.figures());
     };
   }

@@ -52,7 +52,7 @@ constexpr int kGood = 0, kFailed = 1, kBadUsage = 2;
 constexpr std::size_t kFirstKeys = 20'000;
 /// The port opens at the latest after so long, also while discovery runs.
 constexpr auto kLongestStart = 700ms;
-constexpr auto kLineInterval = 1s, kLogInterval = 10s;
+constexpr auto kLogInterval = 10s;
 
 struct LookOptions {
   Configuration configuration;
@@ -225,16 +225,15 @@ class BackgroundDiscovery {
 
   void run(const std::stop_token& stop) {
     ProgressLine line(stderr);
-    Clock::time_point logged = Clock::now(), shown = logged;
+    Clock::time_point logged = Clock::now();
     const auto report = [&] {
       if (stop.stop_requested()) throw Stopped();
+      const executor::DiscoveryProgress::Figures figures = own_->discovery().figures();
+      line.show(figures);
       const Clock::time_point now = Clock::now();
-      if (line.is_shown() ? now - shown >= kLineInterval : now - logged >= kLogInterval) {
-        const executor::DiscoveryProgress::Figures figures = own_->discovery().figures();
-        line.show(figures);
-        if (!line.is_shown()) spdlog::info("discovery: {}", executor::progress_text(figures, now));
-        shown = logged = now;
-      }
+      if (line.is_shown() || now - logged < kLogInterval) return;
+      logged = now;
+      spdlog::info("discovery: {}", executor::progress_text(figures, now));
     };
     try {
       run_over_redis(redis_, [&](executor::RedisPool& pool) -> asio::awaitable<void> {

@@ -12,6 +12,7 @@ using executor::DiscoveryProgress;
 namespace {
 
 constexpr std::size_t kBarWidth = 24;
+constexpr std::chrono::milliseconds kPause{200};
 
 }  // namespace
 
@@ -30,8 +31,10 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::show(const DiscoveryProgress::Figures& figures) {
-  if (!is_terminal_) return;
-  fmt::print(file_, "\r{}\033[K", line_text(figures, DiscoveryProgress::Clock::now()));
+  const DiscoveryProgress::Clock::time_point now = DiscoveryProgress::Clock::now();
+  if (!is_terminal_ || now - shown_ < kPause) return;
+  shown_ = now;
+  fmt::print(file_, "\r{}\033[K", line_text(figures, now));
   std::fflush(file_);
 }
 

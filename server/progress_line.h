@@ -18,12 +18,13 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   bool is_shown() const { return is_terminal_; }
-  /// Writes the line anew.
+  /// Writes the line anew, at most five times a second.
   void show(const executor::DiscoveryProgress::Figures& figures);
 
  private:
   std::FILE* file_;
   bool is_terminal_;
+  executor::DiscoveryProgress::Clock::time_point shown_;
 };
 
 /// Returns the text of the line: a bar, and how far the discovery has come.
