@@ -36,7 +36,7 @@ class CatalogDraft {
 
   /// The tables, sequences, views, types and functions that it has made, changed or dropped.
   std::set<sql::Oid> touched() const;
-  /// Of these, the tables.
+  /// The tables among them.
   const std::set<sql::Oid>& touched_tables() const { return tables_; }
   const std::set<sql::Oid>& touched_sequences() const { return sequences_; }
   /// Prefixes that it has reserved.

@@ -103,7 +103,7 @@ struct StagedPassword {
   }
 };
 
-/// What a statement has to know beside the definitions.
+/// Facts that a statement needs beside the definitions.
 struct MappingContext {
   StagedPassword password;
   const RedisLogin* own_login = nullptr;  // redquel's; null where no statement of a client runs

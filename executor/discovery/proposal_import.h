@@ -16,7 +16,7 @@ namespace redquel::executor {
 /// what other objects depend on stays, too.
 class ProposalImport {
  public:
-  /// What is made of a proposal. Empty functions: everything.
+  /// The part of a proposal that is made. Empty functions: all of it.
   struct Wanted {
     std::function<bool(const std::string& table)> table = {};
     std::function<bool(const sql::ProposedFramework& framework)> framework = {};

@@ -77,7 +77,7 @@ class RedisEngine : public Engine {
   asio::awaitable<void> prepare_locks(Transaction& transaction, const SessionState& session);
   /// The session is about to have a temporary table.
   asio::awaitable<void> open_temporary(SessionState& session);
-  /// A statement begins: notes from where on commits may be its own, and tells the session what it has lost.
+  /// Notes, at the beginning of a statement, from where on commits may be its own. Warns the session of advisory locks that it has lost.
   void note_start(const PreparedPlan& plan, SessionState& session);
   /// A transaction of one statement, which no session knows of.
   std::shared_ptr<Transaction> begin_transaction() const;

@@ -47,7 +47,7 @@ class RedisUser {
   const std::string& name() const { return login_.user; }
   /// Returns true if Redis has refused the login. The password may have been changed since it was read.
   bool is_refused() const { return *is_refused_; }
-  /// Whether Redis lets the user in with any password; nullopt: it was not tried.
+  /// True if Redis accepts any password of the user; nullopt: not tried.
   std::optional<bool> takes_any_password;
 
  private:

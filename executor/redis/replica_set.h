@@ -20,7 +20,7 @@ struct ReplicaLine {
   std::string_view objection() const;
 };
 
-/// What INFO replication of a master says.
+/// The answer of a master to INFO replication.
 struct ReplicationInfo {
   std::uint64_t offset = 0;  // of the master
   std::vector<ReplicaLine> replicas;

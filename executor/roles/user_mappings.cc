@@ -34,7 +34,7 @@ constexpr std::chrono::seconds kIdleTime = 5min, kIdleLook = 30s;
 /// The user of connections that do not log in. It may do everything in many Redis.
 constexpr std::string_view kDefaultUser = "default";
 
-/// As postgres_fdw words it.
+/// Returns postgres_fdw's error for a mapping without a password.
 sql::SqlError password_required(std::string_view detail) {
   return sql::SqlError(sqlstate::kRoutineProhibitedSqlStatement, "password is required").detail(std::string(detail));
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <optional>
 #include <utility>
 
 #include "executor/context/execution_context.h"
@@ -70,7 +69,8 @@ class Check {
       : table_(*check.table), mapping_(table_.mapping()), version_(check.catalog->version), strays_(check.strays), mends_(mends),
         settings_(settings_of(check)),
         context_(check.redis, check.access.bulk(check.database), check.catalog, evaluation_of(check.catalog, settings_), /*make_operator=*/nullptr) {
-    context_.access = &check.access, context_.database = check.database;
+    context_.access = &check.access;
+    context_.database = check.database;
     if (RoleAccess* access = role_access(&check.access)) access->check_as_owner(table_);
     bound_steps(context_);
     read_.table = check.table;
