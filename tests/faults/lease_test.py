@@ -135,7 +135,8 @@ def test_notes_of_other_programs_delete_no_key_but_leases(make_redis, make_serve
     redis, first, second = sharing_redis(make_redis, make_server, 2, lock_lease=ENDLESS)
     with second.connect() as other, redis.connect() as raw:
         fill(other, 2)
-        first.connect().run("BEGIN; UPDATE t SET v = 'x' WHERE id = 1")
+        holder = first.connect()
+        holder.run("BEGIN; UPDATE t SET v = 'x' WHERE id = 1")
         wait_for_note(redis, first)
         [mark] = {mark for mark in raw.hash("redquel:holders").values() if f"/{first.process.pid}/" in mark}
         raw("SET", "of_the_application", "kept")
