@@ -45,8 +45,12 @@ class Node:
                     connection("CLIENT", "KILL", "ID", facts["id"])
 
     def role(self):
-        with self.connect() as connection:
-            return connection("ROLE")[0]
+        """The node's role; None if the node closes the connection: sentinels let a node that they reconfigure close all."""
+        try:
+            with self.connect() as connection:
+                return connection("ROLE")[0]
+        except ConnectionResetError:
+            return None
 
 
 class Sentinel:
