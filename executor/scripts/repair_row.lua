@@ -8,7 +8,7 @@
 --     own: a field, its owner, the owner whose place it takes ('\0': none), so that the value is guarded at every moment;
 --     unlist: a value, the key of its set ("": none), without which it leaves the list of values;
 --     count: the least number that the counter must hold ("": any, or none).
--- Replies: 1; 0 if a row has changed.
+-- Replies: 1; 0 if a row has changed. An error, before anything changes, if the arguments are not these.
 -- Changes: the entries.
 -- Holds Redis: three commands for each step.
 local call, p = redis.call, 2
@@ -33,6 +33,10 @@ for k = 1, rows do
     end
   end
   p = p + 2 * fields
+end
+if #ARGV ~= p - 1 + 4 * (#KEYS - rows) then return redis.error_reply('ERR repair_row.lua: four words for each step') end
+for i = p, #ARGV, 4 do
+  if not types[ARGV[i]] and ARGV[i] ~= 'type' then return redis.error_reply('ERR repair_row.lua: no step is called so') end
 end
 local function mend_count(key, least)
   local value = call('GET', key)

@@ -14,6 +14,7 @@
 #include "executor/scripts/scripts.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/index_checker.h"
+#include "executor/storage/repair_step.h"
 #include "executor/storage/row_expiry.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/stored_row.h"
@@ -38,13 +39,8 @@ constexpr int kFruitlessPasses = 10;
 /// Rows that a repair names.
 constexpr std::size_t kMostWarnings = 20;
 
-/// A step of repair_row.lua.
-struct Step {
-  std::string what, key, first, second, third;
-};
-
 /// Returns the step that adds an element of a row.
-Step addition(const sql::StructureElement& element, std::string_view member) {
+RepairStep addition(const sql::StructureElement& element, std::string_view member) {
   const std::string key(element.key), name(element.name);
   if (element.form == &sql::kSetForm) return {"sadd", key, name, "", ""};
   if (element.form == &sql::kZsetForm) return {"zadd", key, name, std::string(element.value), ""};
@@ -68,7 +64,7 @@ using ReadRows = std::map<AskedMember, ReadRow>;
 /// The steps of one difference, and the rows that must still be as they were read.
 struct Mending {
   std::vector<const ReadRow*> rows;
-  std::vector<Step> steps;
+  std::vector<RepairStep> steps;
 };
 
 class IndexRepair {
@@ -233,10 +229,7 @@ class IndexRepair {
       arguments.insert(arguments.end(), fields_.begin(), fields_.end());
       arguments.insert(arguments.end(), row->values.begin(), row->values.end());
     }
-    for (const Step& step : mending.steps) {
-      keys.push_back(step.key);
-      arguments.insert(arguments.end(), {step.what, step.first, step.second, step.third});
-    }
+    for (const RepairStep& step : mending.steps) append_step(step, keys, arguments);
     kRepairRowScript.append_call(calls, keys, arguments);
   }
 
@@ -283,7 +276,7 @@ class IndexRepair {
   }
 
   /// Adds the removal of an entry that is wrong. What is right about it comes back with the row's entries.
-  static void append_removal(const IndexDifference& difference, std::vector<Step>& steps) {
+  static void append_removal(const IndexDifference& difference, std::vector<RepairStep>& steps) {
     if (!difference.stored || !difference.element) return;
     const bool is_of_set = difference.structure == "set" || difference.structure == "nulls";
     const bool is_of_zset = difference.structure == "all rows" || difference.structure == "ordered";
@@ -297,7 +290,7 @@ class IndexRepair {
     if (row.row) append_entries(*row.row, mending.steps);
   }
 
-  void append_entries(const std::vector<sql::Datum>& row, std::vector<Step>& steps) const {
+  void append_entries(const std::vector<sql::Datum>& row, std::vector<RepairStep>& steps) const {
     Words words;
     const RowImage image = encoder_.encode(row, words);
     const std::string member(image.member);

@@ -10,6 +10,7 @@
 #include "executor/redis/redis_error.h"
 #include "executor/runtime/side_by_side.h"
 #include "executor/scripts/scripts.h"
+#include "executor/storage/repair_step.h"
 #include "executor/storage/row_error.h"
 #include "executor/storage/seen_commits.h"
 #include "executor/storage/write_encoding.h"
@@ -45,7 +46,8 @@ asio::awaitable<void> refuse_missing_parent(RedisClient& client, const ForeignKe
 
 /// Removes a unique value whose row is gone, if it still names that row.
 asio::awaitable<void> remove_unique_entry(RedisClient& client, std::string key, std::string field, std::string owner) {
-  const std::vector<std::string> keys{key, key}, arguments{"0", "hdel", field, owner};
+  std::vector<std::string> keys, arguments{"0"};
+  append_step({"hdel", std::move(key), std::move(field), std::move(owner), ""}, keys, arguments);
   const RepliesPtr replies = co_await run_script(client, kRepairRowScript, keys, arguments);
   replies->or_throw();
 }

@@ -180,6 +180,8 @@ def test_a_unique_value_whose_row_another_program_has_deleted_is_free(make_redis
             ["20"], ["22"], ["103"], ["105"], ["106"], ["107"], ["108"]]
         for number in (103, 20, 105, 106, 107, 108, 22):
             assert one.run_error(f"INSERT INTO account SELECT 999, mail, 999 FROM account WHERE id = {number}")["C"] == "23505"
+        for number in range(23, 41):  # their entries lie beside those that went with their rows
+            assert one.run_error(f"INSERT INTO account VALUES (999, 'mail {number}', 999)")["C"] == "23505"
         one.run("REINDEX TABLE account")
         assert differences(one, "account") == []
         assert one.run("SELECT mail FROM account GROUP BY mail HAVING count(*) > 1") == []
