@@ -185,7 +185,7 @@ void SharedConnection::Core::ask_replicas_again() {
 void SharedConnection::Core::look_for_replicas() {
   const auto now = std::chrono::steady_clock::now();
   const bool is_due = server_state_->replicas.size() == 0 && now - looked_for_replicas_ >= kPauseBetweenLooks;
-  if (options_.synchronous_replicas || !server_.may_info || state_ != State::ready || !is_due) return;
+  if (options_.synchronous_replicas || !server_.may_info || state_ != State::ready || is_silent_ || !is_due) return;
   looked_for_replicas_ = now;
   asio::co_spawn(socket_.get_executor(), find_replicas(shared_from_this()), asio::detached);
 }

@@ -128,6 +128,7 @@ asio::awaitable<std::shared_ptr<Replies>> SharedConnection::Core::ask(CommandBat
   pending->expect_waiter();
   pending->deadline = std::chrono::steady_clock::now() + options_.connect_timeout;
   waiting_.push_back(pending);
+  if (is_silent_ && waiting_.size() == 1) arm_deadline();
   post_flush();
   co_await pending->wait();
   co_return pending->error ? nullptr : pending->replies;
