@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "executor/operators/operators.h"
 #include "executor/operators/replayed_source.h"
 #include "executor/tables/key_values.h"
@@ -10,6 +12,9 @@ namespace {
 constexpr std::uint64_t kMostKept = 10'000;
 /// The cost of a row that is walked and looked up, in rows that the other plan reads. Rows that pass may lie at the end of the walk.
 constexpr double kWalkedRow = 1.5, kBadLuck = 2;
+/// The first window of a walk whose share of passing rows is known has some more rows than are expected to be needed.
+constexpr double kMargin = 1.3;
+constexpr std::size_t kSmallMargin = 6;
 
 class ChoiceOperator final : public Operator {
  public:
@@ -39,8 +44,9 @@ class ChoiceOperator final : public Operator {
     const std::optional<sql::Batch> answer = co_await count->next();
     const auto passing = static_cast<double>(answer->columns[0]->get<std::int64_t>(0));
     if (passing == 0) co_return false;
-    const double walked = kBadLuck * wanted * std::max(1.0, plan_.counted_rows / passing);
-    co_return kWalkedRow * walked <= passing * (1 + plan_.rows_for_each);
+    const double walked = wanted * std::max(1.0, plan_.counted_rows / passing);
+    expected_ = static_cast<std::size_t>(kMargin * walked) + kSmallMargin;
+    co_return kWalkedRow * kBadLuck * walked <= passing * (1 + plan_.rows_for_each);
   }
 
   /// Reads the wanted rows. Returns false if the walk was given up.
@@ -48,9 +54,21 @@ class ChoiceOperator final : public Operator {
     OperatorPtr walk = context_.make_operator(*plan_.walk);
     std::vector<sql::Batch> batches;
     bool is_given_up = false;
-    ++context_.bounded_walks;
+    /// This Choice decides, inside of others perhaps.
+    struct Deciding {
+      explicit Deciding(ExecutionContext& c, std::optional<std::size_t> expected) : context(c), outer(std::exchange(c.expected_walk, expected)) {
+        ++context.bounded_walks;
+      }
+      ~Deciding() {
+        --context.bounded_walks;
+        context.expected_walk = outer;
+      }
+      ExecutionContext& context;
+      std::optional<std::size_t> outer;
+    };
     std::uint64_t rows = 0;
     try {
+      const Deciding deciding(context_, expected_);
       while (rows < wanted) {
         std::optional<sql::Batch> batch = co_await walk->next();
         if (!batch) {
@@ -62,11 +80,7 @@ class ChoiceOperator final : public Operator {
       }
     } catch (const WalkGivenUp&) {
       is_given_up = true;
-    } catch (...) {
-      --context_.bounded_walks;
-      throw;
     }
-    --context_.bounded_walks;
     if (is_given_up || (plan_.is_cut && rows < wanted)) co_return false;
     run_ = std::make_unique<ReplayedSource>(std::move(batches), std::move(walk));
     co_return true;
@@ -74,6 +88,7 @@ class ChoiceOperator final : public Operator {
 
   const planner::Choice& plan_;
   ExecutionContext& context_;
+  std::optional<std::size_t> expected_;  // rows to walk, by the count
   OperatorPtr run_;
 };
 

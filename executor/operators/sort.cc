@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cassert>
 
 #include "executor/context/memory_limit.h"
@@ -25,6 +26,9 @@ std::vector<SortDirection> directions_of(const std::vector<planner::SortKey>& ke
   for (const planner::SortKey& key : keys) directions.push_back({key.descending, key.nulls_first});
   return directions;
 }
+
+/// Where nodes above look something up for each row, each batch is so many times as large as the one before.
+constexpr std::size_t kWindowGrowth = 4;
 
 /// The common part of both sorts.
 class SortOperator : public Operator {
@@ -63,13 +67,18 @@ class WholeSortOperator final : public SortOperator {
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (!buffer_) {
-      const std::optional<std::uint64_t> wanted = this->wanted();
+      std::optional<std::uint64_t> wanted = this->wanted();
+      if (plan_.goal.open) {  // other rows may be asked for, too
+        if (wanted) window_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(*wanted + 1 + *wanted / 8, 1, sql::kBatchRows));
+        wanted.reset();
+      }
       buffer_ = new_buffer(wanted);
       if (!wanted || *wanted > 0) co_await read();
       co_await buffer_->finish(turn_);
     }
     if (turn_.is_over()) co_await turn_.yield();
-    sql::Batch batch = buffer_->next(sql::kBatchRows);
+    sql::Batch batch = buffer_->next(window_);
+    window_ = std::min(window_ * kWindowGrowth, sql::kBatchRows);
     if (batch.rows == 0) co_return std::nullopt;
     co_return batch;
   }
@@ -89,6 +98,7 @@ class WholeSortOperator final : public SortOperator {
   }
 
   std::optional<ExternalSort> buffer_;
+  std::size_t window_ = sql::kBatchRows;  // rows of the next batch
 };
 
 /// Returns true if the ordered index that gave the input its order cannot distinguish two values: equal scores, equal member prefixes.

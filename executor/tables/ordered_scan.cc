@@ -45,7 +45,7 @@ class OrderedScanOperator final : public SourceOperator {
       if (walk_options_) co_await place_offset();
     }
     if (otherwise_) co_return co_await otherwise_->next();
-    if (scan_.most_rows > 0 && rows_ > scan_.most_rows && context_.bounded_walks > 0) throw WalkGivenUp{};
+    if (rows_ > scan_.most_rows && is_bounded()) throw WalkGivenUp{};
     if (scan_.nulls != Nulls::kNone && walk_ && !first_chunk_ && !places_offset_) {
       // The number of NULLs comes with the first chunk: mostly none.
       first_chunk_ = co_await read_chunk();
@@ -67,7 +67,7 @@ class OrderedScanOperator final : public SourceOperator {
       } else {
         break;
       }
-      if (scan_.most_rows > 0 && rows_ > scan_.most_rows && context_.bounded_walks > 0) throw WalkGivenUp{};
+      if (rows_ > scan_.most_rows && is_bounded()) throw WalkGivenUp{};
       if (batch.rows == 0) continue;
       if (scan_.goal.exact && batch.rows > remaining_) batch = first_rows(batch, remaining_);
       if (scan_.goal.exact) remaining_ -= batch.rows;
@@ -77,6 +77,9 @@ class OrderedScanOperator final : public SourceOperator {
   }
 
  private:
+  /// Returns true if a Choice decides by this walk.
+  bool is_bounded() const { return scan_.most_rows > 0 && context_.bounded_walks > 0; }
+
   void start() {
     RowCounts counts = evaluate_goal(scan_.goal.limit, scan_.goal.offset, context_.evaluation());
     planner::OrderedSource source = *planner::ordered_source(reader_.table(), scan_.column);
@@ -97,7 +100,9 @@ class OrderedScanOperator final : public SourceOperator {
       if (counts.limit) remaining_ = options.wanted.emplace(*counts.limit);
       places_offset_ = options.offset > 0 && options.null_set;
     } else if (auto wanted = counts.wanted()) {
-      options.wanted = *wanted;
+      // The row behind the last wanted one shows a sort above that a group of ties has ended; some rows may be ties.
+      options.wanted = *wanted + 1 + *wanted / 8;
+      if (is_bounded()) options.expected = context_.expected_walk;
     }
     // With a goal the walk stays on the connection that has read the counters of changes.
     if (scan_.goal && !options.wanted) options.wanted = kUnlimited;

@@ -90,9 +90,11 @@ std::size_t ZsetWalk::chunk_rows() const {
   std::size_t most = context_.limits.chunk_rows * (options_.index_only ? kElementsPerRow : 1);
   if (ranks_) most = std::min(most, std::max(ranks_->end, rank_ + 1) - rank_);
   if (!options_.wanted) return most;
-  // Rows that a condition rejects, or that expired, must not cost a round trip each.
-  std::size_t window = *options_.wanted + (reader_.read().condition ? 100 : 0);
-  if (options_.is_open) window = 2 * window + 16;
+  // Rows that a condition rejects, or that expired, must not cost a round trip each. A row costs a twentieth of a trip.
+  std::size_t window = *options_.wanted;
+  if (options_.expected) window = *options_.expected;
+  else if (reader_.read().condition) window = 4 * window + 16;
+  else if (options_.is_open) window = 2 * window + 16;
   for (std::size_t i = 0; i < windows_ && window < most; ++i) window *= kWindowGrowth;
   return std::clamp<std::size_t>(window, 1, most);
 }

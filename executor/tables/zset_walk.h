@@ -29,6 +29,7 @@ class ZsetWalk {
     bool whole = false;             // range is everything
     std::size_t offset = 0;         // elements to leave out at the beginning
     std::optional<std::size_t> wanted;  // about so many rows will be asked for
+    std::optional<std::size_t> expected = {};  // … first: so many rows are likely to give those that are wanted
     bool is_open = false;           // … first: nodes above may leave rows out, and ask for more
     bool proves_order = false;      // scores order the rows exactly unless one is beyond 2^53: the first chunk looks
     std::optional<std::string> null_set;  // its cardinality is read with the first chunk where that is one command

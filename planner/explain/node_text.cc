@@ -248,9 +248,10 @@ struct Describe {
     property("Functions", join_words(calls));
   }
   void operator()(const PhysicalSort& n) {
-    text.title = n.presorted > 0 ? "Incremental Sort" : n.goal ? "Top-N Sort" : "Sort";
+    text.title = n.presorted > 0 ? "Incremental Sort" : n.goal && !n.goal.open ? "Top-N Sort" : "Sort";
     property("Sort Key", print_keys(n.keys, n.keys.size()));
     if (n.presorted > 0) property("Presorted Key", print_keys(n.keys, n.presorted));
+    if (n.goal.open) goal(n.goal);
     reasons();
   }
   void operator()(const PhysicalLockRows& n) {

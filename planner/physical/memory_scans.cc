@@ -82,7 +82,7 @@ PhysicalPlan with_first_rows(const PhysicalPlan& plan, const MemoryScan::First& 
 
 /// Leaves rows to the scan below a sort that keeps only a few of them.
 void push_down_first_rows(PhysicalSort& sort) {
-  if (!sort.goal.limit || sort.presorted > 0 || sort.keys.empty()) return;
+  if (!sort.goal.limit || sort.goal.open || sort.presorted > 0 || sort.keys.empty()) return;
   const SortKey& key = sort.keys[0];
   const auto* column = std::get_if<sql::ColumnRef>(&key.expression->node);
   if (column == nullptr || !is_packed_integer(key.expression->type.oid)) return;

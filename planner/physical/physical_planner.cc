@@ -464,7 +464,14 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalSort& sort, cons
   if (!input.walk) {
     if (auto walk = plan_walk_beside(sort, below, input)) input = *std::move(walk);
   }
-  input = input.walk ? plan_choice(sort, below, std::move(input)) : sorted(std::move(input), sort.keys, below.goal);
+  if (input.walk) {
+    input = plan_choice(sort, below, std::move(input));
+  } else {
+    if (input.ordered == 0) {
+      if (auto over_sorted = plan_over_sorted(sort, below)) input = *std::move(over_sorted);
+    }
+    input = sorted(std::move(input), sort.keys, below.goal);
+  }
   input.ordered = granted(wish.order, sort.keys);
   return input;
 }

@@ -119,6 +119,10 @@ class PhysicalPlanner {
 
   /// The rows in the order of the keys, no more than the wish says; with a window the walk in this order; nullopt: there is no such walk.
   std::optional<Planned> plan_in_order(const LogicalPtr& rows, const std::vector<SortKey>& keys, const Wish& wish);
+  /// The few rows that an index finds, sorted and given in windows; nullopt: there are more.
+  std::optional<Planned> plan_sorted_outer(const LogicalPtr& rows, const std::vector<SortKey>& keys, const Wish& wish);
+  /// Lookups and subqueries over such rows; nullopt: there are none.
+  std::optional<Planned> plan_over_sorted(const LogicalSort& sort, const Wish& below);
   /// A join that keeps the order of its outer rows, which are looked up in windows.
   std::optional<Planned> plan_join_in_order(const Logical&, const LogicalJoin&, const Wish&);
   /// A semi- or anti-join as a filter over subqueries that run for a window of rows.
@@ -172,6 +176,7 @@ class PhysicalPlanner {
   const std::set<sql::Oid>& changed_tables_;
   bool index_answers_ = true;  // false while a fallback is planned
   bool walks_ = true;          // false while the other plan of a Choice is planned
+  bool sorts_outer_ = false;   // true while a plan over sorted rows is planned
   std::uint32_t next_slot_;
   std::uint32_t next_share_ = kFirstKeptRows;
   ColumnId next_column_ = kFirstKeptRows;  // of columns that only the planner knows

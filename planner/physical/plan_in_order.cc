@@ -78,6 +78,14 @@ const LogicalScan* scan_of(const Logical& node) {
   return std::get_if<LogicalScan>(&(filter != nullptr ? *filter->input : node).node);
 }
 
+/// Returns true if something is looked up for the rows: a join or a subquery, filtered, projected and grouped perhaps.
+bool has_lookups(const Logical& node) {
+  if (const auto* filter = std::get_if<LogicalFilter>(&node.node)) return has_lookups(*filter->input);
+  if (const auto* project = std::get_if<LogicalProject>(&node.node)) return has_lookups(*project->input);
+  if (const auto* aggregate = std::get_if<LogicalAggregate>(&node.node)) return has_lookups(*aggregate->input);
+  return std::holds_alternative<LogicalJoin>(node.node) || std::holds_alternative<LogicalApply>(node.node);
+}
+
 std::vector<ExpressionPtr> conditions_of(const ExpressionPtr& condition) {
   return condition ? sql::split_conjunction(condition) : std::vector<ExpressionPtr>{};
 }
@@ -213,12 +221,14 @@ bool is_limited(const Logical& node) {
 bool reads_whole_table(const PhysicalNode& plan) { return !all_nodes(plan, is_bounded_scan); }
 
 bool is_walk(const PhysicalNode& node) {
+  if (const auto* sort = std::get_if<PhysicalSort>(&node.node); sort != nullptr && sort->goal.open) return true;
   if (const auto* scan = std::get_if<OrderedScan>(&node.node)) return scan->in_order && scan->goal;
   return keeps_order(node) && is_walk(*inputs_of(node).front());
 }
 
 std::optional<Planned> PhysicalPlanner::plan_in_order(const LogicalPtr& rows, const std::vector<SortKey>& keys, const Wish& wish) {
   if (!wish.goal) {
+    if (sorts_outer_ && !has_lookups(*rows)) return plan_sorted_outer(rows, keys, wish);
     Planned walk = plan(rows, Wish{keys, {}, wish.needed, wish.window});
     if (walk.ordered == 0 || !is_walk(*walk.plan)) return {};
     walk.limited = false;
@@ -229,6 +239,28 @@ std::optional<Planned> PhysicalPlanner::plan_in_order(const LogicalPtr& rows, co
   Planned planned = plan(in_order, wish.goal.exact ? Wish{{}, {}, wish.needed} : Wish{keys, wish.goal, wish.needed});
   planned.ordered = keys.size();
   planned.limited = wish.goal.exact;
+  return planned;
+}
+
+std::optional<Planned> PhysicalPlanner::plan_sorted_outer(const LogicalPtr& rows, const std::vector<SortKey>& keys, const Wish& wish) {
+  Planned planned = plan(rows, Wish{{}, {}, wish.needed});
+  if (reads_whole_table(*planned.plan)) return {};
+  planned.ordered = 0;
+  RowGoal first = wish.window;
+  first.open = true;
+  planned = sorted(std::move(planned), keys, first);
+  planned.walk.reset();
+  return planned;
+}
+
+std::optional<Planned> PhysicalPlanner::plan_over_sorted(const LogicalSort& sort, const Wish& below) {
+  if (!walks_ || sorts_outer_ || !is_moderate(below.goal) || !has_lookups(*sort.input)) return {};
+  sorts_outer_ = true;
+  Planned planned = plan(sort.input, Wish{sort.keys, {}, below.needed, below.goal});
+  sorts_outer_ = false;
+  if (planned.ordered == 0 || !is_walk(*planned.plan)) return {};
+  planned.walk.reset();
+  planned.limited = false;
   return planned;
 }
 
@@ -390,6 +422,7 @@ std::optional<Planned> PhysicalPlanner::plan_apply_in_order(const Logical& node,
 std::optional<Planned> PhysicalPlanner::plan_groups_in_order(const Logical& node, const LogicalAggregate& aggregate, const Wish& wish) {
   const RowGoal& first = wish.goal.limit ? wish.goal : wish.window;
   if (!walks_ || wish.order.empty() || !is_moderate(first) || aggregate.scalar || has_volatile(node)) return {};
+  if (sorts_outer_ && !has_lookups(*aggregate.input)) return {};  // nothing is looked up for the rows
   std::vector<SortKey> keys;
   std::set<std::size_t> ordered;  // groups' columns
   for (const SortKey& key : wish.order) {
@@ -433,7 +466,11 @@ Planned PhysicalPlanner::plan_choice(const LogicalSort& sort, const Wish& below,
   in_any_order.goal.exact = false;
   Planned otherwise = plan(sort.input, in_any_order);
   walks_ = walked;
-  if (reads_few(*otherwise.plan)) return sorted(std::move(otherwise), sort.keys, below.goal);
+  const bool is_small = reads_few(*otherwise.plan);
+  if (!is_small) {
+    if (auto over_sorted = plan_over_sorted(sort, below)) otherwise = *std::move(over_sorted);
+  }
+  if (is_small) return sorted(std::move(otherwise), sort.keys, below.goal);
   const double rows = std::clamp(kShareOfWalk * largest_table(*sort.input), kLeastWalk, kMostWalked);
   walk = sorted(std::move(walk), sort.keys, below.goal);
   otherwise = sorted(std::move(otherwise), sort.keys, below.goal);

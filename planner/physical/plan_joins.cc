@@ -120,7 +120,7 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const PhysicalApply& n) const { return estimated_rows(*n.input); }
     double operator()(const PhysicalAggregate& n) const { return n.scalar ? 1 : estimated_rows(*n.input) / 10; }
     double operator()(const PhysicalWindow& n) const { return estimated_rows(*n.input); }
-    double operator()(const PhysicalSort& n) const { return limited(n.goal, estimated_rows(*n.input)); }
+    double operator()(const PhysicalSort& n) const { return n.goal.open ? estimated_rows(*n.input) : limited(n.goal, estimated_rows(*n.input)); }
     double operator()(const PhysicalLockRows& n) const { return estimated_rows(*n.input); }
     double operator()(const PhysicalLimit& n) const { return limited({n.limit, n.offset}, estimated_rows(*n.input)); }
     double operator()(const PhysicalDistinct& n) const { return estimated_rows(*n.input); }

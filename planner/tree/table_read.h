@@ -50,7 +50,7 @@ struct RowGoal {
   sql::ExpressionPtr limit, offset;
   /// True: the node itself leaves out the offset and stops at the limit. False: no more than offset + limit rows will be asked for.
   bool exact = false;
-  /// True: nodes above may leave rows out and ask for more: the goal is the size of the first window. Scans in an order alone know such goals.
+  /// True: nodes above may leave rows out and ask for more: the goal is the size of the first window. Scans in an order and sorts know such goals.
   bool open = false;
   explicit operator bool() const { return limit || offset; }
 };
