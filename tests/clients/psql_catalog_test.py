@@ -40,11 +40,12 @@ COMMENT ON INDEX emp_dept_idx IS 'who works where';
 
 CLEAN_UP = "DROP VIEW rich, app.near, counts, app.people, app.named; DROP TABLE app.person; DROP DOMAIN mail; DROP TABLE wide, nothing; DROP SEQUENCE app.small; DROP TABLE emp; DROP TABLE dept; DROP TABLE app.\"Mixed Case\"; DROP SEQUENCE counter; DROP SCHEMA app;"
 
+# (Tests beside this one make roles in the same PostgreSQL.)
 COMMANDS = [
     "\\d", "\\dt", "\\di", "\\ds", "\\dv", "\\dm", "\\dE", "\\dp",
     "\\d dept", "\\d emp", "\\d+ emp", "\\d app.*", "\\d emp_salary_idx", "\\d+ emp_salary_idx", "\\d counter", "\\d emp_id_seq",
     "\\dt emp", "\\dt app.*", "\\dt nosuch*", "\\d nosuch",
-    "\\df", "\\da", "\\dT", "\\dD", "\\do", "\\dO", "\\dc", "\\dy", "\\db", "\\dP", "\\dX", "\\ddp", "\\drds", "\\dRp", "\\dRs", "\\des",
+    "\\df", "\\da", "\\dT", "\\dD", "\\do", "\\dO", "\\dc", "\\dy", "\\db", "\\dP", "\\dX", "\\ddp", "\\drds postgres", "\\dRp", "\\dRs", "\\des",
     "\\d wide", "\\d+ wide", "\\d nothing", "\\d+ dept", "\\d rich", "\\d+ rich", "\\d+ app.near", "\\d+ counts", "\\d emp_name_hash",
     "\\d app.small", "\\d owned", "\\d emp_big_seq", "\\dtvs", "\\dn", "\\dn+", "\\dnS", "\\dd", "\\dp app.*", "\\z emp",
     "\\dft", "\\dP+", "\\dew+", "\\des+", "\\deu+", "\\sv rich", "\\sv+ counts", "\\sv app.near", "\\sv emp", "\\sf nosuch",
@@ -52,7 +53,7 @@ COMMANDS = [
     "SELECT 1 AS a, 'x' AS b, now(), 1.5::numeric(5,2) \\gdesc",
     "SELECT 'r' || g % 2 AS r, 'c' || g AS c, g FROM generate_series(1, 4) g \\crosstabview",
     "\\d app.person", "\\d app.person_key", "\\d+ app.person_pattern", "\\d+ app.people", "\\sv app.people", "\\d+ app.named", "\\dD",
-    "\\det", "\\deu", "\\dew", "\\dl", "\\dg", "\\du", "\\du postgres",
+    "\\det", "\\deu", "\\dew", "\\dl", "\\dg postgres", "\\du postgres",
 ]
 
 
