@@ -48,9 +48,11 @@ void RowReader::append_fetch(CommandBatch& batch, std::string_view member) const
   batch.add("HMGET", keys_.row_of_member(member), fields_->fields);
 }
 
-void RowReader::append_sort_get(CommandBatch& batch) const {
+void RowReader::append_sort_get(CommandBatch& batch, const sql::MemberEnds& ends) const {
   batch.arg("GET").arg("#");
-  const std::string row = keys_.row_pattern() + "->";
+  std::string row = keys_.row_pattern();  // ends in the place of the member
+  row.insert(row.size() - 1, ends.head);
+  row += ends.tail + "->";
   for (const std::string& field : fields_->fields) batch.arg("GET").arg(row + field);
 }
 

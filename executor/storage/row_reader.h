@@ -31,7 +31,8 @@ class RowReader {
   void append_fetch(CommandBatch& batch, std::string_view member) const;
   /// `GET # GET emp:*->field …`, the closing words of a SORT_RO; so many words:
   std::size_t sort_get_words() const { return 2 + 2 * fields_->fields.size(); }
-  void append_sort_get(CommandBatch& batch) const;
+  /// `ends`: what the members of a set leave out.
+  void append_sort_get(CommandBatch& batch, const sql::MemberEnds& ends = {}) const;
 
   /// Adds a row unless its presence field is absent or the transaction has changed it; `values` are the fields' answers. Both must stay alive by `keep_alive`.
   /// False: there is no such row.

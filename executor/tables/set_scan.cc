@@ -15,6 +15,9 @@ namespace {
 
 using Kind = planner::SetExpression::Kind;
 
+/// Members of a set all of whose rows are read where the first ones are wanted.
+constexpr std::int64_t kSmallSet = 256;
+
 /// Rows of a set expression. Small results come from one script; a set that would hold Redis too long is walked by SSCAN, the
 /// other sets asked about its members, a thousand at a time.
 class SetScanOperator final : public SourceOperator {
@@ -27,6 +30,11 @@ class SetScanOperator final : public SourceOperator {
       started_ = true;
       sets_ = evaluate_sets(scan_.sets, reader_.table(), context_.evaluation());
       if (!sets_) co_return std::nullopt;
+      if (may_be_small()) {
+        std::optional<sql::Batch> batch = co_await read_small();
+        if (batch && batch->rows > 0) co_return batch;
+        if (batch) co_return std::nullopt;
+      }
       if (scan_.first) {
         std::optional<sql::Batch> batch = co_await read_first();
         if (batch && batch->rows > 0) co_return batch;
@@ -53,6 +61,39 @@ class SetScanOperator final : public SourceOperator {
   }
 
  private:
+  /// Returns true if two plain commands, which leave together with those of runs beside this one, may read the rows for half of what a script
+  /// costs Redis.
+  bool may_be_small() const {
+    const bool is_set = sets_->is_leaf() && sets_->kind == Kind::kSet;
+    return context_.runs_together && is_set && reader_.keys().sort_get_is_safe() && reader_.table().tag().empty();
+  }
+
+  /// All rows of the set; nullopt: it is not small, or the login has no right to SORT … GET.
+  asio::awaitable<std::optional<sql::Batch>> read_small() {
+    context_.note_read(reader_.table());
+    CommandBatch size;
+    size.add("SCARD", sets_->key);
+    const RepliesPtr counted = co_await context_.ask(std::move(size), counters());
+    if (counted->integer(0) > kSmallSet) co_return std::nullopt;
+    if (counted->integer(0) == 0) co_return sql::Batch{};
+    CommandBatch batch;
+    batch.begin(4 + reader_.sort_get_words()).arg("SORT_RO").arg(sets_->key).arg("BY").arg("nosort");
+    reader_.append_sort_get(batch, sets_->ends);
+    const RepliesPtr replies = co_await context_.ask_unchecked(std::move(batch), false, counters());
+    if (!(*replies)[0].is_array()) co_return std::nullopt;
+    const FlatRows rows((*replies)[0].children(), reader_.fields().size());
+    if (sets_->ends.any()) {
+      const auto members = std::make_shared<std::vector<std::string>>();
+      members->reserve(rows.size());
+      for (std::size_t i = 0; i < rows.size(); ++i) reader_.add(members->emplace_back(sets_->ends.whole(rows.member(i))), rows.fields(i));
+      reader_.keep_alive(members);
+    } else {
+      add_rows(rows);
+    }
+    reader_.keep_alive(replies);
+    co_return take();
+  }
+
   /// The rows that come first in an index's order; nullopt: not known, or some of them did not satisfy the condition.
   asio::awaitable<std::optional<sql::Batch>> read_first() {
     const auto wanted = evaluate_goal(scan_.goal.limit, scan_.goal.offset, context_.evaluation()).wanted();
