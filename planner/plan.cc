@@ -29,7 +29,7 @@ namespace {
 /// The reads of a plan, summed up over its nodes.
 struct ReadSum {
   std::size_t sources = 0;
-  bool whole_table = false;
+  bool whole_table = false, index_sets = false;  // that are read
   bool walks = false;  // a source that may take several commands
   bool blocks = false;
 };
@@ -62,6 +62,7 @@ void sum_up(const PhysicalNode& node, ReadSum& sum) {
   const auto* scan = std::get_if<FullScan>(&node.node);
   const bool begins_with_key = scan != nullptr && !scan->key_start.empty();
   sum.whole_table = sum.whole_table || (traits.walks == Walks::kTable && !begins_with_key);
+  sum.index_sets = sum.index_sets || std::holds_alternative<SetScan>(node.node) || std::holds_alternative<IndexKeys>(node.node);
   sum.blocks = sum.blocks || traits.blocks;
   if (const auto* gather = std::get_if<Gather>(&node.node)) return sum_up(*gather->parts.front(), sum);  // one command for each bucket, side by side
   for (const PhysicalPlan& input : inputs_of(node)) sum_up(*input, sum);
@@ -97,7 +98,7 @@ std::optional<RowLock> locking_clause(const PhysicalPlan& plan) {
 std::vector<std::shared_ptr<const sql::TableDef>> tables_whose_sizes_count(const PhysicalPlan& plan) {
   ReadSum sum;
   sum_up(*plan, sum);
-  if (sum.sources < 2 || !sum.whole_table) return {};
+  if (sum.sources < 2 || (!sum.whole_table && !sum.index_sets)) return {};
   auto tables = tables_of(plan);
   std::erase_if(tables, [](const auto& table) { return table->is_mapped(); });
   return tables;

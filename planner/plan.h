@@ -28,7 +28,8 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
                       std::vector<sql::Type> declared_parameter_types, const BindSettings& settings,
                       const std::set<sql::Oid>& changed_tables = {}, const TableSizes& sizes = {});
 
-/// The managed tables of a plan that might be another if their sizes were known: it reads several sources, one of them whole.
+/// The managed tables of a plan that might be another if their sizes were known: it reads several sources, one of them whole or
+/// by the sets of an index.
 std::vector<std::shared_ptr<const sql::TableDef>> tables_whose_sizes_count(const PhysicalPlan& plan);
 
 /// Returns true if a plan that was made without these changed tables gives the transaction's rows of them, too.

@@ -321,13 +321,29 @@ asio::awaitable<PreparedPtr> RedisEngine::plan_by_sizes(PreparedPtr prepared, De
   if (!prepared->plan->depends_on_sizes || prepared->plan->kind == PreparedPlan::Kind::kCopy) co_return prepared;
   const auto tables = planner::tables_whose_sizes_count(prepared->plan->planned.plan);
   CommandBatch batch;
-  for (const auto& table : tables) batch.add("ZCARD", sql::TableKeys(*table).all_rows());
+  std::vector<std::vector<std::int16_t>> columns;  // whose values an index lists, by table
+  for (const auto& table : tables) {
+    const sql::TableKeys keys(*table);
+    batch.add("ZCARD", keys.all_rows());
+    columns.emplace_back();
+    for (const sql::Structure& structure : sql::structures_of(*table)) {
+      if (!structure.readable || structure.kind != sql::Structure::Kind::kSets || structure.columns.size() != 1) continue;
+      batch.add("SCARD", keys.values(structure.columns));
+      columns.back().push_back(structure.columns[0]);
+    }
+  }
   const RepliesPtr replies = co_await shared_.execute(std::move(batch));
   planner::TableSizes sizes;
   bool any_large = false;
+  std::size_t next = 0;
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    const auto rows = static_cast<double>(replies->integer(i));
-    sizes[tables[i]->part_of != 0 ? tables[i]->part_of : tables[i]->oid] += rows;
+    const auto rows = static_cast<double>(replies->integer(next++));
+    planner::TableSize& size = sizes[tables[i]->part_of != 0 ? tables[i]->part_of : tables[i]->oid];
+    size.rows += rows;
+    for (const std::int16_t column : columns[i]) {
+      const auto values = static_cast<double>(replies->integer(next++));
+      size.values[column] = std::max(size.values[column], values);  // those of the parts overlap
+    }
     any_large = any_large || rows >= planner::kSmallTable;
   }
   if (!any_large) co_return prepared;

@@ -7,6 +7,7 @@
 #include "executor/tables/lookup_keys.h"
 #include "executor/tables/member_rows.h"
 #include "executor/tables/memory_run.h"
+#include "executor/tables/set_program.h"
 #include "sql/catalog/spread_table.h"
 #include "sql/catalog/table_keys.h"
 
@@ -107,12 +108,23 @@ class AdaptiveJoinOperator final : public Operator, public SharedOperator {
 
   asio::awaitable<Bounds> bounds_of_redis() {
     CommandBatch probe;
-    for (const auto& stored : sql::stored_tables(lookup_.read.table)) probe.add("ZCARD", sql::TableKeys(*stored).all_rows());
+    if (const std::optional<std::string> set = set_of_scan()) probe.add("SCARD", *set);
+    else for (const auto& stored : sql::stored_tables(lookup_.read.table)) probe.add("ZCARD", sql::TableKeys(*stored).all_rows());
     RepliesPtr sizes = co_await context_.ask(std::move(probe), counters_.get());
     // A lookup costs about three times what a row of a scan does.
     std::size_t inner_rows = 0;
     for (std::size_t index = 0; index < sizes->size(); ++index) inner_rows += static_cast<std::size_t>(sizes->integer(index));
     co_return Bounds{std::min(plan_.most_lookups, inner_rows / 3), std::min(kMostFoundRows, inner_rows / 3)};
+  }
+
+  /// Returns the set that holds all rows which the hash join reads of the inner table; nullopt: it reads the table, or several sets.
+  std::optional<std::string> set_of_scan() const {
+    const planner::PhysicalNode* right = std::get<planner::HashJoin>(plan_.hash->node).right.get();
+    if (const auto* copy = std::get_if<planner::MemoryScan>(&right->node)) right = copy->otherwise.get();
+    const auto* scan = std::get_if<planner::SetScan>(&right->node);
+    if (scan == nullptr || !scan->sets.operands.empty()) return {};
+    const std::optional<EvaluatedSets> sets = evaluate_sets(scan->sets, *scan->read.table, context_.evaluation());
+    return sets && sets->is_leaf() && sets->kind != planner::SetExpression::Kind::kRange ? std::optional(sets->key) : std::nullopt;
   }
 
   void start(bool looks_up) {

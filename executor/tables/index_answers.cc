@@ -274,7 +274,7 @@ class IndexGroupsOperator final : public IndexAnswer {
       among.push_back(std::move(*key));
     }
     CommandBatch batch;
-    append_group_counts(batch, keys.values(columns), definition.not_null ? "" : keys.null_set(groups_.column), among, context_.limits,
+    append_group_counts(batch, keys.values(columns), definition.not_null ? "" : keys.null_set(groups_.column), among, limits_of_values(*groups_.fallback, context_),
                         groups_.counts || !among.empty());
     RepliesPtr replies = co_await context_.ask_script(kGroupCountsScript, std::move(batch), counters());
     const std::optional<GroupCounts> groups = decode_group_counts((*replies)[0]);

@@ -70,22 +70,12 @@ class IndexValuesOperator final : public Operator {
     co_return true;
   }
 
-  /// Returns the context's limits; where the table is in memory, so many values that a scan of the copy takes as long.
-  ReadLimits limits() const {
-    constexpr double kFence = 90, kCopiedRow = 0.0055, kValue = 2;  // microseconds of redquel and Redis
-    ReadLimits limits = context_.limits;
-    const planner::MemoryScan* const scan = memory_scan_of(*plan_.fallback);
-    const auto known = scan != nullptr && context_.memory ? context_.memory->known(*scan, context_) : std::nullopt;
-    if (known) limits.values = std::min(limits.values, static_cast<std::size_t>((kFence + kCopiedRow * known->rows) / kValue));
-    return limits;
-  }
-
   /// False: there are too many values.
   asio::awaitable<bool> read_all() {
     const sql::TableKeys keys(*plan_.table);
     const bool may_be_null = !plan_.table->find_column(plan_.column)->not_null;
     CommandBatch batch;
-    append_group_counts(batch, keys.values({&plan_.column, 1}), may_be_null ? keys.null_set(plan_.column) : "", {}, limits(), true);
+    append_group_counts(batch, keys.values({&plan_.column, 1}), may_be_null ? keys.null_set(plan_.column) : "", {}, limits_of_values(*plan_.fallback, context_), true);
     RepliesPtr replies = co_await context_.ask_script(kGroupCountsScript, std::move(batch), counters_.get());
     const std::optional<GroupCounts> groups = decode_group_counts((*replies)[0]);
     if (!groups) co_return false;
@@ -130,7 +120,25 @@ class IndexValuesOperator final : public Operator {
   OperatorPtr fallback_;
 };
 
+/// The scan of a copy that gives the rows from which the fallback makes its answer; null: there is none.
+const planner::MemoryScan* scan_below(const planner::PhysicalNode& fallback) {
+  const planner::PhysicalNode& below = planner::below_row_wise(fallback);
+  if (const auto* aggregate = std::get_if<planner::PhysicalAggregate>(&below.node)) return scan_below(*aggregate->input);
+  if (const auto* distinct = std::get_if<planner::PhysicalDistinct>(&below.node)) return scan_below(*distinct->input);
+  if (const auto* values = std::get_if<planner::IndexValues>(&below.node)) return scan_below(*values->fallback);
+  return std::get_if<planner::MemoryScan>(&below.node);
+}
+
 }  // namespace
+
+ReadLimits limits_of_values(const planner::PhysicalNode& fallback, ExecutionContext& context) {
+  constexpr double kFence = 90, kCopiedRow = 0.0055, kValue = 2;  // microseconds of redquel and Redis
+  ReadLimits limits = context.limits;
+  const planner::MemoryScan* const scan = scan_below(fallback);
+  const auto known = scan != nullptr && context.memory ? context.memory->known(*scan, context) : std::nullopt;
+  if (known) limits.values = std::min(limits.values, static_cast<std::size_t>((kFence + kCopiedRow * known->rows) / kValue));
+  return limits;
+}
 
 OperatorPtr make_index_values(const planner::PhysicalNode& node, const planner::IndexValues& plan, ExecutionContext& context) {
   return std::make_unique<IndexValuesOperator>(node, plan, context);

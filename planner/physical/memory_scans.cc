@@ -138,12 +138,16 @@ class Replacement {
           if (apply != nullptr && !apply->correlations.empty()) return;
           for_each_part<Input>(n, replace);
           for_each_part<Form>(n, replace);
-          if constexpr (std::same_as<std::decay_t<decltype(n)>, IndexValues>) {
-            if (n.values.empty()) {  // where a copy is read faster than many values are counted
-              is_fallback_ = true;
-              replace(n.fallback);
-              is_fallback_ = false;
-            }
+          // Where a copy is read faster than many values are counted.
+          using Node = std::decay_t<decltype(n)>;
+          bool counts_all_values = false;
+          if constexpr (std::same_as<Node, IndexValues>) counts_all_values = n.values.empty();
+          else if constexpr (std::same_as<Node, IndexGroups>) counts_all_values = n.among.empty();
+          if constexpr (std::same_as<Node, IndexValues> || std::same_as<Node, IndexGroups>) {
+            const bool was_fallback = is_fallback_;
+            is_fallback_ = true;
+            if (counts_all_values) replace(n.fallback);
+            is_fallback_ = was_fallback;
           }
         },
         node.node);

@@ -466,7 +466,8 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
       const double found = cardinality.rows(*outer) * (1 + share_found(key, shares) * scan->table_rows);
       if (kLookupsForScan * found > scan->table_rows) continue;
     }
-    const bool adapts = !few && (!finds_several(key) || is_counted) && is_whole_table(*whole.plan);
+    const bool may_scan = is_whole_table(*whole.plan) || (is_counted && std::holds_alternative<SetScan>(whole.plan->node));
+    const bool adapts = !few && (!finds_several(key) || is_counted) && may_scan;
     if (adapts != (choice == LookupChoice::kAdaptive) || (!adapts && !is_window && outer_rows > kMaxLookupRows)) continue;
     // Whether a row is there is a count of its set. All rows of the set would be read to join them.
     if (is_window && finds_several(key) && (join.kind == JoinKind::kSemi || join.kind == JoinKind::kAnti)) continue;

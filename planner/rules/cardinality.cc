@@ -83,6 +83,8 @@ void Cardinality::add(const Logical& node, const LogicalScan& scan) {
     } else if (has_structure(*scan.table, sql::Structure::Kind::kSets, number) || (!scan.table->primary_key.empty() && scan.table->primary_key[0] == number)) {
       values.joined = std::max(usual, scan.table_rows / kRowsOfIndexedValue);
     }
+    const auto counted = scan.size ? scan.size->values.find(number) : std::map<std::int16_t, double>::const_iterator();
+    if (scan.size && counted != scan.size->values.end()) values = {std::max(counted->second, 1.0), std::max(counted->second, 1.0), {}};
     values_[node.columns[i].id] = values;
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,12 +36,19 @@ struct LogicalColumn {
   std::int16_t attribute = 0;
 };
 
+/// What indexes tell exactly of a table.
+struct TableSize {
+  double rows = 0;
+  std::map<std::int16_t, double> values;  // how many different ones there are, by the number of a column that has an index of its own
+};
+
 struct LogicalScan {
   std::shared_ptr<const sql::TableDef> table;
   std::string alias;
   /// Parallel to `Logical::columns`: which table column each is. Number 0 is the hidden row key.
   std::vector<std::int16_t> numbers;
   double table_rows = 0;  // the table's rows a while ago; 0: not known
+  std::shared_ptr<const TableSize> size = {};  // the table's size then; null: not known
   static constexpr std::tuple kParts{OfTable{&LogicalScan::table}};
 };
 struct TableFunctionCall {

@@ -13,7 +13,8 @@ LogicalPtr note_sizes(const LogicalPtr& node, const TableSizes& sizes) {
     const auto found = sizes.find(scan->table->oid);
     if (found == sizes.end()) return node;
     LogicalScan counted = *scan;
-    counted.table_rows = std::max(found->second, 1.0);
+    counted.table_rows = std::max(found->second.rows, 1.0);
+    counted.size = std::make_shared<const TableSize>(found->second);
     return make_logical(std::move(counted), node->columns);
   }
   std::vector<LogicalPtr> inputs = inputs_of(*node);
@@ -25,7 +26,7 @@ LogicalPtr note_sizes(const LogicalPtr& node, const TableSizes& sizes) {
 }  // namespace
 
 LogicalPtr with_sizes(const LogicalPtr& plan, const TableSizes& sizes) {
-  const bool any_large = std::ranges::any_of(sizes, [](const auto& size) { return size.second >= kSmallTable; });
+  const bool any_large = std::ranges::any_of(sizes, [](const auto& size) { return size.second.rows >= kSmallTable; });
   return any_large ? note_sizes(plan, sizes) : plan;
 }
 

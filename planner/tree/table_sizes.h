@@ -6,8 +6,8 @@
 
 namespace redquel::planner {
 
-/// The number of rows of tables a while ago.
-using TableSizes = std::map<sql::Oid, double>;
+/// What was known of tables a while ago, by oid.
+using TableSizes = std::map<sql::Oid, TableSize>;
 
 /// Tables with fewer rows are read so fast that no order of joins is worth a thought: they are joined as they are written.
 inline constexpr double kSmallTable = 1000;

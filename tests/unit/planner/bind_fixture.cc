@@ -103,7 +103,7 @@ std::string rewritten(const std::string& rule, const std::string& statement, con
   return with_bound(statement, {}, [&](const BoundStatement& result) {
     TableSizes sizes;
     for (const auto& [oid, table] : test_catalog().tables) {
-      if (const auto found = rows.find(table->name); found != rows.end()) sizes[oid] = found->second;
+      if (const auto found = rows.find(table->name); found != rows.end()) sizes[oid].rows = found->second;
     }
     LogicalPtr plan = with_sizes(result.plan, sizes);
     for (const Rule& one : rewrite_rules()) {
