@@ -1,5 +1,6 @@
 #include "executor/tables/lookup_join.h"
 
+#include <numeric>
 #include <unordered_map>
 
 #include "executor/scripts/scripts.h"
@@ -7,6 +8,7 @@
 #include "executor/tables/lookup_pairs.h"
 #include "executor/tables/member_rows.h"
 #include "executor/tables/set_scripts.h"
+#include "executor/tables/small_sets.h"
 #include "executor/tables/source_operator.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/sqlstate.h"
@@ -16,6 +18,9 @@ namespace redquel::executor {
 namespace {
 
 using By = planner::LookupJoin::By;
+
+/// Of fewer sets a script reads the rows in one round trip.
+constexpr std::size_t kManySets = 4;
 
 class LookupJoinOperator final : public SourceOperator {
  public:
@@ -100,26 +105,56 @@ class LookupJoinOperator final : public SourceOperator {
     reader_.keep_alive(replies);
   }
 
-  asio::awaitable<void> look_up_sets() {
-    CommandBatch batch;
+  /// Reads the rows of small sets. Returns the keys of the others.
+  asio::awaitable<std::vector<std::size_t>> look_up_small_sets() {
+    std::vector<std::size_t> others, small;
+    CommandBatch sizes, batch;
+    for (const std::string& name : names_) sizes.add("SCARD", name);
+    const RepliesPtr counted = co_await context_.ask(std::move(sizes), counters());
     for (std::size_t key = 0; key < names_.size(); ++key) {
+      const std::int64_t size = counted->integer(key);
+      if (size > kSmallSet) others.push_back(key);
+      if (size == 0 || size > kSmallSet) continue;
+      append_sorted_set(batch, reader_, names_[key], ends_of(key));
+      small.push_back(key);
+    }
+    if (small.empty()) co_return others;
+    const RepliesPtr replies = co_await context_.ask_unchecked(std::move(batch), false, counters());
+    for (std::size_t i = 0; i < small.size(); ++i) {
+      const std::size_t key = small[i];
+      if (!add_sorted_set(reader_, replies, i, ends_of(key), [&] { keys_of_rows_.push_back(key); })) others.push_back(key);
+    }
+    reader_.keep_alive(replies);
+    co_return others;
+  }
+
+  sql::MemberEnds ends_of(std::size_t key) const { return ends_.empty() ? sql::MemberEnds() : ends_[key]; }
+
+  asio::awaitable<void> look_up_sets() {
+    std::vector<std::size_t> wanted(names_.size());  // keys
+    std::iota(wanted.begin(), wanted.end(), 0);
+    if (names_.size() >= kManySets && may_sort_sets(reader_)) wanted = co_await look_up_small_sets();
+    if (names_.size() > 1) context_.note_turns(reader_.table());
+    if (wanted.empty()) co_return;
+    CommandBatch batch;
+    for (const std::size_t key : wanted) {
       SetProgram program{{names_[key]}, {"s"}};
       if (!ends_.empty()) program.tokens = {"c", ends_[key].head, ends_[key].tail};
       append_rows_of_sets(batch, program, row_arguments(reader_), context_.limits.set_members, context_.limits.script_rows);
     }
     RepliesPtr replies = co_await context_.ask_script(kRowsOfSetsScript, std::move(batch), counters());
-    if (names_.size() > 1) context_.note_turns(reader_.table());
     auto members = std::make_shared<std::vector<std::string>>();
     std::vector<std::size_t> key_of_member;
-    for (std::size_t key = 0; key < names_.size(); ++key) {
-      const std::optional<RowsOfSets> found = decode_rows_of_sets((*replies)[key], reader_.fields().size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const std::size_t key = wanted[i];
+      const std::optional<RowsOfSets> found = decode_rows_of_sets((*replies)[i], reader_.fields().size());
       if (!found && context_.runs_together) throw AskAlone{};
       if (!found) {
         co_await scan_set(key, *members, key_of_member);
         continue;
       }
-      for (std::size_t i = 0; i < found->rows.size(); ++i) {
-        if (reader_.add(found->rows.member(i), found->rows.fields(i))) keys_of_rows_.push_back(key);
+      for (std::size_t row = 0; row < found->rows.size(); ++row) {
+        if (reader_.add(found->rows.member(row), found->rows.fields(row))) keys_of_rows_.push_back(key);
       }
       for (const Reply& member : found->members) {
         members->emplace_back(member.text);

@@ -7,6 +7,7 @@
 #include "executor/tables/score_range.h"
 #include "executor/tables/source_operator.h"
 #include "executor/tables/zset_walk.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -80,6 +81,16 @@ class OrderedScanOperator final : public SourceOperator {
   /// Returns true if a Choice decides by this walk.
   bool is_bounded() const { return scan_.most_rows > 0 && context_.bounded_walks > 0; }
 
+  /// Returns true if the condition is about the index's column and the primary key, so that nearly all rows between the ends of the walk satisfy it:
+  /// pages that begin behind a row.
+  bool looks_at_order_only() const {
+    if (!scan_.read.condition || (!scan_.lower && !scan_.upper)) return false;
+    return std::ranges::all_of(planner::columns_in(*scan_.read.condition), [&](std::uint32_t position) {
+      const std::int16_t number = scan_.read.numbers[position];
+      return number == scan_.column || reader_.table().in_primary_key(number);
+    });
+  }
+
   void start() {
     RowCounts counts = evaluate_goal(scan_.goal.limit, scan_.goal.offset, context_.evaluation());
     planner::OrderedSource source = *planner::ordered_source(reader_.table(), scan_.column);
@@ -103,6 +114,7 @@ class OrderedScanOperator final : public SourceOperator {
       // The row behind the last wanted one shows a sort above that a group of ties has ended; some rows may be ties.
       options.wanted = *wanted + 1 + *wanted / 8;
       if (is_bounded()) options.expected = context_.expected_walk;
+      if (!options.expected && looks_at_order_only()) options.expected = *options.wanted + *options.wanted / 4 + 4;
     }
     // With a goal the walk stays on the connection that has read the counters of changes.
     if (scan_.goal && !options.wanted) options.wanted = kUnlimited;

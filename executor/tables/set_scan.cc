@@ -6,6 +6,7 @@
 #include "executor/tables/key_values.h"
 #include "executor/tables/score_range.h"
 #include "executor/tables/set_program.h"
+#include "executor/tables/small_sets.h"
 #include "executor/tables/source_operator.h"
 #include "sql/sqlstate.h"
 
@@ -14,9 +15,6 @@ namespace redquel::executor {
 namespace {
 
 using Kind = planner::SetExpression::Kind;
-
-/// Members of a set all of whose rows are read where the first ones are wanted.
-constexpr std::int64_t kSmallSet = 256;
 
 /// Rows of a set expression. Small results come from one script; a set that would hold Redis too long is walked by SSCAN, the
 /// other sets asked about its members, a thousand at a time.
@@ -61,11 +59,9 @@ class SetScanOperator final : public SourceOperator {
   }
 
  private:
-  /// Returns true if two plain commands, which leave together with those of runs beside this one, may read the rows for half of what a script
-  /// costs Redis.
+  /// Returns true if this is one of many runs, whose plain commands leave together.
   bool may_be_small() const {
-    const bool is_set = sets_->is_leaf() && sets_->kind == Kind::kSet;
-    return context_.runs_together && is_set && reader_.keys().sort_get_is_safe() && reader_.table().tag().empty();
+    return context_.runs_together && sets_->is_leaf() && sets_->kind == Kind::kSet && may_sort_sets(reader_);
   }
 
   /// All rows of the set; nullopt: it is not small, or the login has no right to SORT … GET.
@@ -77,19 +73,9 @@ class SetScanOperator final : public SourceOperator {
     if (counted->integer(0) > kSmallSet) co_return std::nullopt;
     if (counted->integer(0) == 0) co_return sql::Batch{};
     CommandBatch batch;
-    batch.begin(4 + reader_.sort_get_words()).arg("SORT_RO").arg(sets_->key).arg("BY").arg("nosort");
-    reader_.append_sort_get(batch, sets_->ends);
+    append_sorted_set(batch, reader_, sets_->key, sets_->ends);
     const RepliesPtr replies = co_await context_.ask_unchecked(std::move(batch), false, counters());
-    if (!(*replies)[0].is_array()) co_return std::nullopt;
-    const FlatRows rows((*replies)[0].children(), reader_.fields().size());
-    if (sets_->ends.any()) {
-      const auto members = std::make_shared<std::vector<std::string>>();
-      members->reserve(rows.size());
-      for (std::size_t i = 0; i < rows.size(); ++i) reader_.add(members->emplace_back(sets_->ends.whole(rows.member(i))), rows.fields(i));
-      reader_.keep_alive(members);
-    } else {
-      add_rows(rows);
-    }
+    if (!add_sorted_set(reader_, replies, 0, sets_->ends)) co_return std::nullopt;
     reader_.keep_alive(replies);
     co_return take();
   }
