@@ -203,7 +203,11 @@ class ExecutionContext : public SessionServices, public RunBounds, public Engine
   ScanProgress scan_progress;                    // over the keyspace
   std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE, MERGE
   std::size_t bounded_walks = 0;                 // Choices that are deciding
-  std::optional<std::size_t> expected_walk = {};  // … the rows that the innermost of them expects to walk
+  /// What the innermost of them knows: the rows that it wants, those that it has, and how many it expects to walk, if it knows.
+  struct WalkProgress {
+    std::uint64_t wanted = 0, passed = 0;
+    std::optional<std::size_t> expected;
+  } walk_progress;
   bool runs_together = false;                    // one of several runs of a subquery at the same time (AskAlone)
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
   /// The rows that the shared scans of a number read, while a share of this number runs.

@@ -56,19 +56,19 @@ class ChoiceOperator final : public Operator {
     bool is_given_up = false;
     /// This Choice decides, inside of others perhaps.
     struct Deciding {
-      explicit Deciding(ExecutionContext& c, std::optional<std::size_t> expected) : context(c), outer(std::exchange(c.expected_walk, expected)) {
+      Deciding(ExecutionContext& c, ExecutionContext::WalkProgress progress) : context(c), outer(std::exchange(c.walk_progress, progress)) {
         ++context.bounded_walks;
       }
       ~Deciding() {
         --context.bounded_walks;
-        context.expected_walk = outer;
+        context.walk_progress = outer;
       }
       ExecutionContext& context;
-      std::optional<std::size_t> outer;
+      ExecutionContext::WalkProgress outer;
     };
     std::uint64_t rows = 0;
     try {
-      const Deciding deciding(context_, expected_);
+      const Deciding deciding(context_, {wanted, 0, expected_});
       while (rows < wanted) {
         std::optional<sql::Batch> batch = co_await walk->next();
         if (!batch) {
@@ -76,6 +76,7 @@ class ChoiceOperator final : public Operator {
           break;
         }
         rows += batch->rows;
+        context_.walk_progress.passed = rows;
         batches.push_back(std::move(*batch));
       }
     } catch (const WalkGivenUp&) {

@@ -113,7 +113,7 @@ class OrderedScanOperator final : public SourceOperator {
     } else if (auto wanted = counts.wanted()) {
       // The row behind the last wanted one shows a sort above that a group of ties has ended; some rows may be ties.
       options.wanted = *wanted + 1 + *wanted / 8;
-      if (is_bounded()) options.expected = context_.expected_walk;
+      if (is_bounded()) options.expected = context_.walk_progress.expected;
       if (!options.expected && looks_at_order_only()) options.expected = *options.wanted + *options.wanted / 4 + 4;
     }
     // With a goal the walk stays on the connection that has read the counters of changes.
@@ -124,6 +124,12 @@ class OrderedScanOperator final : public SourceOperator {
 
   /// Reads a chunk, the first one of a zset whose scores do not order the rows in vain: then `otherwise_` begins.
   asio::awaitable<sql::Batch> read_chunk() {
+    const ExecutionContext::WalkProgress& progress = context_.walk_progress;
+    if (is_bounded() && rows_ > 0 && progress.passed > 0 && progress.passed < progress.wanted) {
+      // As many as the share that has passed until now lets expect, and some more.
+      const double expected = 1.3 * static_cast<double>(rows_) * static_cast<double>(progress.wanted - progress.passed) / static_cast<double>(progress.passed);
+      walk_->expect(static_cast<std::size_t>(expected) + 6);
+    }
     co_await walk_->read_chunk();
     rows_ += reader_.rows();
     sql::Batch batch = take();

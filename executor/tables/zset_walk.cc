@@ -96,6 +96,7 @@ std::size_t ZsetWalk::chunk_rows() const {
   else if (reader_.read().condition) window = 4 * window + 16;
   else if (options_.is_open) window = 2 * window + 16;
   for (std::size_t i = 0; i < windows_ && window < most; ++i) window *= kWindowGrowth;
+  if (next_window_) window = std::min(window, *next_window_);
   return std::clamp<std::size_t>(window, 1, most);
 }
 
@@ -110,6 +111,7 @@ asio::awaitable<void> ZsetWalk::read_chunk() {
   }
   first_ = false;
   ++windows_;
+  next_window_.reset();
 }
 
 void ZsetWalk::append_ranked(CommandBatch& batch, std::size_t rank, std::size_t count) const {

@@ -48,6 +48,8 @@ class ZsetWalk {
   bool is_exact() const { return is_exact_; }
   /// Adds the next chunk's rows to the reader. Throws 40001 if a score beyond 2^53 comes after the first chunk.
   asio::awaitable<void> read_chunk();
+  /// So many rows are likely to give what is still wanted: the next chunk has no more.
+  void expect(std::size_t rows) { next_window_ = rows; }
 
  private:
   struct Element {
@@ -103,6 +105,7 @@ class ZsetWalk {
   std::unique_ptr<RedisRequest> coming_;  // the next chunk
   std::optional<std::int64_t> null_count_;
   std::size_t windows_ = 0;  // that were read
+  std::optional<std::size_t> next_window_;
   bool is_exact_ = true;
 };
 

@@ -347,6 +347,9 @@ class Describer {
       case LookupJoin::By::kPrimaryKey:
         hmget(n.read, n.read.table->prefix + ":" + entry);
         text.round_trips = "1 per batch of the outer rows";
+        if (const std::optional<SetExpression> set = set_of_condition(n)) {
+          text.commands.push_back(fmt::format("SMISMEMBER {} {} first, where there are many outer rows", word(set_key(keys, *set)), entry));
+        }
         if (const std::optional<MemberLookup> members = member_lookup(n)) with_members(*members->keys, n.read);
         return;
       case LookupJoin::By::kUnique:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/access/index_condition.h"
 #include "sql/catalog/member_form.h"
 #include "sql/catalog/table_keys.h"
 
@@ -47,6 +48,21 @@ std::optional<MemberLookup> member_lookup(const LookupJoin& join) {
   const bool is_one_type = of_members.find_column(*member)->type.oid == of_rows.find_column(join.columns[0])->type.oid;
   if (!are_of_key || !is_one_type) return std::nullopt;
   return MemberLookup{keys, is_equality_with_key(join.residual, join, value->column)};
+}
+
+std::optional<SetExpression> set_of_condition(const LookupJoin& join) {
+  const sql::TableDef& table = *join.read.table;
+  if (!join.read.condition || join.by != LookupJoin::By::kPrimaryKey || join.columns.size() != 1 || !table.parts.empty()) return std::nullopt;
+  const ColumnNumber number = [&](ColumnId position) { return std::optional(join.read.numbers.at(position)); };
+  const std::vector<sql::Structure> structures = sql::structures_of(table);
+  for (const sql::ExpressionPtr& expression : sql::split_conjunction(join.read.condition)) {
+    const Condition condition = analyse_condition(*expression, table, number);
+    if (condition.kind != Condition::Kind::kColumn || condition.column.kind != ColumnCondition::Kind::kEqual || !condition.column.exact) continue;
+    const sql::Structure wanted{sql::Structure::Kind::kSets, {condition.column.column}};
+    const auto found = std::ranges::find(structures, wanted);
+    if (found != structures.end() && found->readable) return SetExpression{SetExpression::Kind::kSet, wanted.columns, condition.column.values, {}};
+  }
+  return std::nullopt;
 }
 
 }  // namespace redquel::planner

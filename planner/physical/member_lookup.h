@@ -16,4 +16,8 @@ struct MemberLookup {
 /// Returns how; nullopt: the outer rows are others, keys of rows need escaping, or a table lies in a cluster.
 std::optional<MemberLookup> member_lookup(const LookupJoin& join);
 
+/// Returns the set of an index that has the keys of all rows which satisfy the condition on the looked-up table: rows with other keys need not be
+/// read. nullopt: the rows are not found by their key, or no index answers a part of the condition.
+std::optional<SetExpression> set_of_condition(const LookupJoin& join);
+
 }  // namespace redquel::planner
