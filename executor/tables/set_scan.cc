@@ -59,9 +59,11 @@ class SetScanOperator final : public SourceOperator {
   }
 
  private:
-  /// Returns true if this is one of many runs, whose plain commands leave together.
+  /// Returns true if two plain commands may be cheaper than a script: they are the same for each of many runs and leave together, or the script looks
+  /// for first rows. A set that was large a moment ago is not counted first.
   bool may_be_small() const {
-    return context_.runs_together && sets_->is_leaf() && sets_->kind == Kind::kSet && may_sort_sets(reader_);
+    if (!sets_->is_leaf() || sets_->kind != Kind::kSet || !may_sort_sets(reader_)) return false;
+    return context_.runs_together || (scan_.first && !context_.is_known_cheap(&scan_.first));
   }
 
   /// All rows of the set; nullopt: it is not small, or the login has no right to SORT … GET.
@@ -70,7 +72,10 @@ class SetScanOperator final : public SourceOperator {
     CommandBatch size;
     size.add("SCARD", sets_->key);
     const RepliesPtr counted = co_await context_.ask(std::move(size), counters());
-    if (counted->integer(0) > kSmallSet) co_return std::nullopt;
+    if (counted->integer(0) > kSmallSet) {
+      if (!context_.runs_together) context_.remember_cheap(&scan_.first);
+      co_return std::nullopt;
+    }
     if (counted->integer(0) == 0) co_return sql::Batch{};
     CommandBatch batch;
     append_sorted_set(batch, reader_, sets_->key, sets_->ends);

@@ -15,6 +15,9 @@ using SetKind = SetExpression::Kind;
 
 namespace {
 
+/// More ends of orders than these take longer one by one than the rows.
+constexpr std::size_t kMostEnds = 4;
+
 /// A number of rows as cardinalities of disjoint intersections, each without some sets: |A ∩ B| − |A ∩ B ∩ C| …
 class CountTerms {
  public:
@@ -273,7 +276,10 @@ bool reads_first_rows(const PhysicalNode& node) {
 }
 
 std::optional<Planned> PhysicalPlanner::plan_ends_of_orders(const Logical& node, const LogicalAggregate& aggregate) {
-  if (!aggregate.scalar || aggregate.calls.empty() || !scanned_mapping(*aggregate.input)) return {};
+  if (!aggregate.scalar || aggregate.calls.empty()) return {};
+  const bool is_mapped = scanned_mapping(*aggregate.input);
+  const auto pattern = is_mapped ? std::nullopt : match_scan(aggregate.input);
+  if (!is_mapped && (!pattern || pattern->conditions.empty() || aggregate.calls.size() > kMostEnds)) return {};
   std::optional<Planned> all;
   for (std::size_t i = 0; i < aggregate.calls.size(); ++i) {
     const Logical one{LogicalAggregate{aggregate.input, {}, {aggregate.calls[i]}, true}, {node.columns[i]}};
@@ -288,7 +294,15 @@ std::optional<Planned> PhysicalPlanner::plan_ends_of_orders(const Logical& node,
     all->ids.push_back(end->ids.front());
     all->plan = make_physical(NestedLoopJoin{JoinKind::kInner, all->plan, end->plan, nullptr}, std::move(columns));
   }
-  return all;
+  if (is_mapped) return all;
+  // The rows of a small set are read faster.
+  index_answers_ = false;
+  Planned rows = plan_node(node, aggregate, {});
+  index_answers_ = true;
+  const RowGoal one{sql::make_constant(sql::kInt8, std::int64_t{1}), nullptr};
+  Choice choice{arrange(*all, node.columns).plan, arrange(std::move(rows), node.columns).plan, nullptr, pattern->scan->table_rows, 0, one};
+  if (choice.counted_rows > 0) choice.count = plan_count_of_one(aggregate.input);
+  return Planned{make_physical(std::move(choice), physical_columns(node.columns)), column_ids(node.columns)};
 }
 
 std::optional<Planned> PhysicalPlanner::plan_end_of_order(const Logical& node, const LogicalAggregate& aggregate) {
