@@ -562,8 +562,11 @@ class Describer {
     const std::string walk = fmt::format("ZRANGE {}{}", word(source.key), n.first->descending ? " REV" : "");
     text.commands.push_back(lexical ? walk + " and SMISMEMBER" : fmt::format("{} and SMISMEMBER, or ZMSCORE {} <{}>", walk, word(source.key), sets));
     add_as_needed({"SCARD", lexical ? "ZLEXCOUNT" : "ZCOUNT"});
+    const bool may_be_small = n.sets.kind == SetKind::kSet && keys.sort_get_is_safe() && n.read.table->tag().empty();
+    if (may_be_small) add_as_needed({"SORT_RO"});
+    if (n.first->ties && !lexical) add_as_needed({"ZSCORE"});
     hmget(n.read, row_key(n.read));
-    text.round_trips = "1 (one read-only script)";
+    text.round_trips = may_be_small ? "2 (the size of the set; all rows of a small one, or one read-only script)" : "1 (one read-only script)";
   }
 
   void set_commands(const sql::TableKeys& keys, const SetExpression& sets) {
