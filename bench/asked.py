@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """Queries that applications ask all day: their time beside PostgreSQL's at two sizes of the same shop.
 
-    bench/asked.py [--build build/release] [--sizes 20000,200000] [--runs 5] [--only CLASS] [--json FILE] [--base FILE]
+    bench/asked.py [--build build/release] [--sizes 20000,200000] [--runs 5] [--only CLASS] [--indexes hash,zset] [--json FILE] [--base FILE]
 
 Prints for each query the best wall time of both servers, the ratio (PostgreSQL's time divided by redquel's: above 1, redquel is faster), the
 same ratio of processor time, the commands that Redis got, the microseconds of processor that Redis and redquel needed, and how the times grow
 from one size to the next. Then the geometric means, the queries below a quarter of PostgreSQL's speed, and those that grow where PostgreSQL's
-do not. --base compares with the --json of an earlier run. The rows of each query are compared with PostgreSQL's: in order where it has one.
+do not. --indexes: the kinds of those for equality and for order, btree,btree for plain CREATE INDEX. --base compares with the --json of an earlier run. The rows of each query are compared with PostgreSQL's: in order where it has one.
 """
 import argparse
 import json
@@ -30,8 +30,8 @@ LEAST, GROWTH = 0.25, 2.0  # a query below this ratio is slow; one that grows so
 class Shop:
     """Both servers with the same rows."""
 
-    def __init__(self, build, purchases):
-        self.build, self.purchases = os.path.abspath(build), purchases
+    def __init__(self, build, purchases, indexes=("hash", "zset")):
+        self.build, self.purchases, self.indexes = os.path.abspath(build), purchases, indexes
         self.started = []
 
     def __enter__(self):
@@ -39,7 +39,7 @@ class Shop:
         self.redquel = self._start(Redquel(self.build, self.redis))
         self.postgres = self._start(Postgres())
         self.subject, self.oracle = self.redquel.connect(timeout=600.0), self.postgres.connect(timeout=600.0)
-        self._load(self.subject, "hash", "zset")
+        self._load(self.subject, *self.indexes)
         self._load(self.oracle, "btree", "btree")
         players = self.purchases // 4
         with self.redis.connect() as redis:
@@ -171,6 +171,7 @@ def main():
     parser.add_argument("--sizes", default="20000,200000")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--only", default="", help="classes that contain this text")
+    parser.add_argument("--indexes", default="hash,zset", help="the kinds of indexes for equality and for order")
     parser.add_argument("--json", help="file for the figures")
     parser.add_argument("--base", help="figures of an earlier run")
     options = parser.parse_args()
@@ -178,7 +179,7 @@ def main():
     results = {}
     processes.start_guardian()
     for size in sizes:
-        with Shop(options.build, size) as shop:
+        with Shop(options.build, size, options.indexes.split(",")) as shop:
             for kind, query in QUERIES:
                 if options.only in kind:
                     results.setdefault(query, {})[str(size)] = measure(shop, query, options.runs)
