@@ -307,7 +307,7 @@ class Look(Redquel):
         has_definitions = "--catalog" in options and os.path.exists(options[options.index("--catalog") + 1])
         super().start()
         if self.waits and not has_definitions:
-            wait_for(lambda: "discovery has " in self.process.log(), 120)
+            wait_for(lambda: "discovery has " in self.process.log(), 300)
         return self
 
 
