@@ -63,6 +63,32 @@ asio::awaitable<void> RedisEngine::finish_statement(SessionState& session) {
   co_await notifications_.commit(session);
 }
 
+namespace {
+
+/// Returns true for changes of foreign tables, without definitions.
+bool writes_mapped(const Transaction& transaction) {
+  const std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
+  return transaction.catalog() == nullptr && std::ranges::any_of(all, [](const TableChangesPtr& changes) { return changes->table->is_mapped(); });
+}
+
+std::vector<std::shared_ptr<const sql::TableDef>> tables_of(const Transaction& transaction) {
+  std::vector<std::shared_ptr<const sql::TableDef>> tables;
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) tables.push_back(changes->table);
+  return tables;
+}
+
+std::string sqlstate_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const sql::SqlError& error) {
+    return std::string(error.sqlstate());
+  } catch (...) {
+    return {};
+  }
+}
+
+}  // namespace
+
 asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transaction> transaction, SessionState& session) {
   // A script that was sent will run: cancellation waits for its outcome.
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
@@ -76,16 +102,27 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   try {
     co_await check_advisory_transaction(session);
     sql::CatalogPtr definitions = co_await catalog(session);
-    const std::string version = definitions->version;
-    if (transaction->catalog()) {
-      definitions = transaction->catalog()->snapshot();
-      session.known_types->types = definitions->user_types;  // of its rows
-    }
-    options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions), session.settings);
     if (catalog_) apply_on_commit(session, *catalog_, *transaction);
-    const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout, session.backend_pid};
-    MappedPlace place{access_, database_, version};
-    co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows, limits, random_, std::move(place), commit.trace);
+    while (true) {
+      const std::string version = definitions->version;
+      if (transaction->catalog()) {
+        definitions = transaction->catalog()->snapshot();
+        session.known_types->types = definitions->user_types;  // of its rows
+      }
+      WriteOptions own = options;
+      own.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions), session.settings);
+      const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout, session.backend_pid};
+      MappedPlace place{access_, database_, version};
+      const std::exception_ptr refusal = co_await failure_of(
+          commit_changes(shared_, *transaction, std::move(own), limits_.script_rows, limits, random_, std::move(place), commit.trace));
+      if (!refusal) break;
+      // Changes of foreign tables are made under one version of all definitions. Those of other tables may have changed meanwhile.
+      if (!writes_mapped(*transaction) || sqlstate_of(refusal) != sqlstate::kSerializationFailure) std::rethrow_exception(refusal);
+      std::vector<std::shared_ptr<const sql::TableDef>> tables = tables_of(*transaction);
+      const bool are_same = co_await still_defines(std::move(tables));
+      definitions = co_await catalog(session);
+      if (!are_same || definitions->version == version) std::rethrow_exception(refusal);
+    }
   } catch (const sql::SqlError& error) {
     failure = std::current_exception();
     const std::optional<sql::SqlError> shown =

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 #include <string>
 #include <utility>
@@ -87,6 +88,7 @@ class IndexRepair {
 
   /// Repairs until the checker finds nothing. With `keeps_values`, entries of unique values that lie by value and that
   /// no row of this part has stay: another part may have rows without their entry. Returns true if there are some.
+  /// Throws 40001.
   asio::awaitable<bool> run(bool keeps_values) {
     keeps_values_ = keeps_values;
     std::size_t least = SIZE_MAX;
@@ -102,14 +104,17 @@ class IndexRepair {
       fruitless = found_ <= least / 2 ? 0 : fruitless + 1;
       least = std::min(least, found_);
     }
-    if (duplicate_) throw *duplicate_;
+    if (duplicate_) co_return is_kept_;
     throw SqlError(sqlstate::kSerializationFailure,
                    fmt::format("could not rebuild the indexes of table \"{}\" due to concurrent writes", table_->name))
         .detail(fmt::format("Key \"{}\" still does not match the rows of the table.", last_key_));
   }
 
+  /// Returns the error of two rows that have one unique value, if run() has found some.
+  const std::optional<SqlError>& duplicate() const { return duplicate_; }
+
  private:
-  /// Reports what cannot be repaired. Returns the result of run().
+  /// Reports rows that cannot be read. Returns the result of run().
   bool finish() {
     for (std::size_t index = 0; index < unreadable_.size() && index < kMostWarnings; ++index) {
       const IndexDifference& row = unreadable_[index];
@@ -127,7 +132,6 @@ class IndexRepair {
       warn_(SqlError(sqlstate::kDataCorrupted, fmt::format("{} more keys are not rows that table \"{}\" can read",
                                                            unreadable_.size() - kMostWarnings, table_->name)));
     }
-    if (duplicate_) throw *duplicate_;
     return is_kept_;
   }
 
@@ -322,7 +326,7 @@ class IndexRepair {
     if (is_claimed) claimed_.insert(value);
     if (owner != nullptr && owner != claimant && !owner->is_readable) return;  // it may have the value
     if (is_claimed && owner != nullptr && has_value(*owner, difference)) {
-      if (!duplicate_) duplicate_ = duplicate(*structure, *claimant->row);
+      if (!duplicate_) duplicate_ = duplicate_of(*structure, *claimant->row);
       return;
     }
     if (is_claimed) {
@@ -367,7 +371,7 @@ class IndexRepair {
     return false;
   }
 
-  SqlError duplicate(const RowEncoder::StructureKeys& structure, const std::vector<sql::Datum>& row) const {
+  SqlError duplicate_of(const RowEncoder::StructureKeys& structure, const std::vector<sql::Datum>& row) const {
     const std::vector<std::int16_t>& columns = structure.structure.columns;
     return duplicate_in_new_index(*table_, unique_name(*table_, columns).name, columns, encoder_.values(structure, row),
                                   settings_);
@@ -399,15 +403,20 @@ asio::awaitable<void> repair_indexes(RedisClient& client, sql::CatalogPtr catalo
   // Where unique values lie by value, no entry goes before all parts have been searched for rows with its value.
   const bool keeps_values = sql::has_values_elsewhere(*table);
   bool has_kept = false;
-  for (const auto& stored : sql::stored_tables(table)) {
-    IndexRepair repair(client, catalog, stored, settings, warn);
-    if (co_await repair.run(keeps_values)) has_kept = true;
-  }
-  if (!has_kept) co_return;
-  for (const auto& stored : sql::stored_tables(table)) {
-    IndexRepair repair(client, catalog, stored, settings, warn);
-    co_await repair.run(false);
-  }
+  std::optional<SqlError> duplicate;
+  // The first part comes last: it counts the rows of all parts, by their sets of rows.
+  const auto repair_parts = [&](bool keeps, const TakeWarning& take) -> asio::awaitable<void> {
+    const std::vector<std::shared_ptr<const sql::TableDef>> parts = sql::stored_tables(table);
+    for (const auto& part : std::views::reverse(parts)) {
+      IndexRepair repair(client, catalog, part, settings, take);
+      if (co_await repair.run(keeps)) has_kept = true;
+      if (!duplicate) duplicate = repair.duplicate();
+    }
+  };
+  co_await repair_parts(keeps_values, warn);
+  const TakeWarning has_warned = [](const SqlError&) {};
+  if (has_kept) co_await repair_parts(false, has_warned);
+  if (duplicate) throw *duplicate;
 }
 
 }  // namespace redquel::executor

@@ -338,11 +338,14 @@ asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict,
   const Clock::time_point started = Clock::now();
   const auto waited = [&] { return std::chrono::duration_cast<milliseconds>(Clock::now() - started).count(); };
   asio::steady_timer timer(co_await asio::this_coro::executor);
-  Clock::time_point next_check = started + milliseconds(limits.deadlock_timeout);
+  // The session whose wait closes a circle looks for it. Later looks find a circle whose notes a failover has lost.
+  const milliseconds patience(limits.deadlock_timeout);
+  constexpr int kLaterLooks = 10;
+  Clock::time_point next_check = started + patience;
   bool is_noted = false;
   for (int round = 0;; ++round) {
     const bool looks_for_circle = Clock::now() >= next_check;
-    if (looks_for_circle) next_check = Clock::now() + milliseconds(limits.deadlock_timeout);
+    if (looks_for_circle) next_check = Clock::now() + kLaterLooks * patience;
     const std::string answer = co_await ask_about_lock(redis, conflict, token, looks_for_circle);
     const auto note = sql::statistics_hooks().note_lock_wait;
     if (answer == "free") {

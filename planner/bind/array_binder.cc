@@ -27,11 +27,10 @@ using sql::SqlError;
 
 namespace {
 
-/// value['a'][0]: the same as jsonb_extract_path(value, 'a', '0').
+/// value['a'][0].
 ExpressionPtr jsonb_part(BindState& state, ExpressionBinder& binder, const ExpressionPtr& base,
                          std::span<const ast::IndirectionStep> subscripts, std::optional<std::uint32_t> offset) {
   std::vector<ExpressionPtr> arguments = {base};
-  std::vector<sql::Type> types = {base->type};
   for (const ast::IndirectionStep& step : subscripts) {
     if (const auto* slice = std::get_if<ast::SliceStep>(&step)) {
       const ast::ExpressionPtr& bound = slice->upper ? slice->upper : slice->lower;
@@ -48,10 +47,8 @@ ExpressionPtr jsonb_part(BindState& state, ExpressionBinder& binder, const Expre
           .at(index->offset);
     }
     arguments.push_back(coerce(state, index, sql::kText, sql::CastContext::kExplicit));
-    types.push_back(sql::kText);
   }
-  const sql::ResolvedFunction resolved = sql::resolve_function("jsonb_extract_path", types, offset);
-  return sql::make_expression(sql::kJsonb, sql::FunctionCall{resolved.function, std::move(arguments)}, offset);
+  return sql::make_expression(sql::kJsonb, sql::FunctionCall{&sql::jsonb_subscript(), std::move(arguments)}, offset);
 }
 
 /// A character of a name, counted from 0, as the "char" that it is made of.

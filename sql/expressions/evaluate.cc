@@ -70,14 +70,14 @@ class Evaluator {
   }
 
   ColumnPtr compute(const FunctionCall& call, Type type) {
-    if (call.function == &array_subscript() || call.function == &array_slice()) return compute_subscripts(call, type);
+    if (is_subscript(*call.function)) return compute_subscripts(call, type);
     std::vector<ColumnPtr> arguments;
     arguments.reserve(call.arguments.size());
     for (const ExpressionPtr& argument : call.arguments) arguments.push_back(evaluate(*argument));
     return call.function->kernel(arguments, size(), type, context_);
   }
 
-  /// Computes the subscripts for the rows whose array is not NULL.
+  /// Computes the subscripts for the rows whose array or jsonb is not NULL.
   ColumnPtr compute_subscripts(const FunctionCall& call, Type type) {
     std::vector<ColumnPtr> arguments = {evaluate(*call.arguments.front())};
     Piece piece{all_rows(size()), nullptr};

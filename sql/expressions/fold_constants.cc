@@ -109,6 +109,11 @@ ExpressionPtr simplify(const ExpressionPtr& expression, const FunctionCall& call
   return std::ranges::any_of(deciding_arguments(call), is_null_constant) ? null_of(expression) : expression;
 }
 
+/// A cast of NULL is NULL, even if other values are cast as the session's settings say. Conditions of domains are no casts.
+ExpressionPtr simplify(const ExpressionPtr& expression, const CastCall& cast) {
+  return is_null_constant(cast.operand) ? null_of(expression) : expression;
+}
+
 ExpressionPtr simplify(const ExpressionPtr& expression, const NullIfCall& call) {
   if (!is_null_constant(call.left) && !is_null_constant(call.right)) return expression;
   return call.left->type == expression->type && !has_failing_part(expression) ? call.left : expression;

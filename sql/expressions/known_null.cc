@@ -24,7 +24,9 @@ bool is_fixed(const Expression& expression, const EvaluationContext& context) {
 
 std::span<const ExpressionPtr> deciding_arguments(const FunctionCall& call) {
   const std::span<const ExpressionPtr> all(call.arguments);
-  if (call.function == &array_subscript() || call.function == &array_slice()) return all.first(1);
+  if (is_subscript(*call.function)) return all.first(0);
+  // PostgreSQL makes an array of variadic arguments, which is not NULL.
+  if (call.function->strict && call.function->variadic) return all.first(call.function->arguments.size() - 1);
   return call.function->strict ? all : all.first(0);
 }
 

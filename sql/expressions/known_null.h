@@ -7,8 +7,8 @@
 
 namespace redquel::sql {
 
-/// Returns the arguments of which one NULL makes the call NULL, so that the other arguments are not computed: all of a strict function's,
-/// the array of a subscript.
+/// Returns the arguments of which one NULL makes the call NULL, so that the other arguments are not computed: all of a strict function's
+/// but variadic ones. PostgreSQL finds none in a subscript.
 std::span<const ExpressionPtr> deciding_arguments(const FunctionCall&);
 
 /// Returns true if the expression is NULL for every row, because of a NULL constant or a NULL that the client has bound.

@@ -268,6 +268,13 @@ const ScalarFunction& array_slice() {
   static const ScalarFunction function = unnamed("[:]", oid::kAnyArray, slice, true);
   return function;
 }
+const ScalarFunction& jsonb_subscript() {
+  static const ScalarFunction function = *find_functions("jsonb_extract_path").front();
+  return function;
+}
+bool is_subscript(const ScalarFunction& function) {
+  return &function == &array_subscript() || &function == &array_slice() || &function == &jsonb_subscript();
+}
 const ScalarFunction& array_with_element() {
   static const ScalarFunction function = unnamed("[]=", oid::kAnyArray, with_element, false);
   return function;

@@ -150,9 +150,10 @@ std::int64_t time_subtract_interval(std::int64_t time, const Interval& interval)
 
 Interval subtract_times(std::int64_t a, std::int64_t b) { return {a - b, 0, 0}; }
 
-Interval age(std::int64_t a, std::int64_t b) {
-  const bool negative = a < b;
-  const CivilTime later = civil_from_timestamp(negative ? b : a), earlier = civil_from_timestamp(negative ? a : b);
+namespace {
+
+/// Returns the age of `later`; of `earlier`, with another sign, if it is `negative`.
+Interval age_of(const CivilTime& later, const CivilTime& earlier, bool negative) {
   std::int64_t time = time_of(later) - time_of(earlier);
   int days = later.day - earlier.day;
   int months = (later.year - earlier.year) * 12 + later.month - earlier.month;
@@ -163,11 +164,24 @@ Interval age(std::int64_t a, std::int64_t b) {
   return {time, days, months};
 }
 
+/// Returns the wall clock, also of infinity, which may be beyond what 64 bits count.
+CivilTime wall_clock(std::int64_t timestamp, const TimeZone& zone) {
+  constexpr std::int64_t kCycle = 146'097 * kMicrosecondsPerDay;  // of the calendar
+  CivilTime civil = civil_from_timestamp(static_cast<std::int64_t>(utc_to_local(timestamp, zone) - kCycle));
+  civil.year += 400;
+  return civil;
+}
+
+}  // namespace
+
+Interval age(std::int64_t a, std::int64_t b) {
+  const CivilTime x = civil_from_timestamp(a), y = civil_from_timestamp(b);
+  return a < b ? age_of(y, x, true) : age_of(x, y, false);
+}
+
 Interval age(std::int64_t a, std::int64_t b, const TimeZone& zone) {
-  const auto local = [&](std::int64_t timestamp) {
-    return is_finite_timestamp(timestamp) ? static_cast<std::int64_t>(utc_to_local(timestamp, zone)) : timestamp;
-  };
-  return age(local(a), local(b));
+  const CivilTime x = wall_clock(a, zone), y = wall_clock(b, zone);
+  return a < b ? age_of(y, x, true) : age_of(x, y, false);
 }
 
 std::int64_t apply_timestamp_modifier(std::int64_t timestamp, std::int32_t modifier) {

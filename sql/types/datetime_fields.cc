@@ -59,7 +59,8 @@ std::int32_t monday_of(std::int32_t days) {
   return days - ((days + 5) % 7 + 7) % 7;  // 2000-01-03 was a Monday
 }
 
-/// Truncates a wall clock. `moves_day` is set if hours or larger units were cut, so that the zone's offset may differ.
+/// Truncates a wall clock, which may be out of range. `moves_day` is set if days or larger units were cut, so that the
+/// zone's offset may differ.
 std::int64_t truncate_local(const Unit& unit, std::int64_t local, std::string_view type, bool& moves_day) {
   CivilTime civil = civil_from_timestamp(local);
   std::int64_t year = civil.year;
@@ -112,9 +113,7 @@ std::int64_t truncate_local(const Unit& unit, std::int64_t local, std::string_vi
   moves_day = true;
   std::int32_t days = days_from_civil(static_cast<int>(year), month, day);
   if (unit.value == TokenValue::kWeek) days = monday_of(days);
-  const Int128 result = Int128{days} * kMicrosecondsPerDay;
-  if (result < kMinTimestamp || result >= kEndTimestamp) throw datetime_out_of_range("timestamp");
-  return static_cast<std::int64_t>(result);
+  return days * kMicrosecondsPerDay;
 }
 
 // ---- date_part and extract ------------------------------------------------------------------------------------------
@@ -397,7 +396,9 @@ std::optional<PartValue> part_of_interval(std::string_view field, const Interval
 std::int64_t truncate_timestamp(std::string_view field, std::int64_t timestamp) {
   if (!is_finite_timestamp(timestamp)) return timestamp;
   bool moves_day = false;
-  return truncate_local(truncation_unit(field, kTimestampName), timestamp, kTimestampName, moves_day);
+  const std::int64_t result = truncate_local(truncation_unit(field, kTimestampName), timestamp, kTimestampName, moves_day);
+  if (result < kMinTimestamp || result >= kEndTimestamp) throw datetime_out_of_range("timestamp");
+  return result;
 }
 
 std::int64_t truncate_timestamptz(std::string_view field, std::int64_t timestamptz, const TimeZone& zone) {

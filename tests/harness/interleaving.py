@@ -70,8 +70,7 @@ class PostgresView:
         end = time.monotonic() + PATIENCE
         while not session.is_answered(0.002):
             pid = session.connection.process_id
-            if self.connection.run(f"SELECT FROM pg_locks WHERE pid = {pid} AND NOT granted "
-                                   f"UNION ALL SELECT WHERE pg_safe_snapshot_blocking_pids({pid}) <> '{{}}'"):
+            if self.connection.run(f"SELECT WHERE pg_blocking_pids({pid}) <> '{{}}' OR pg_safe_snapshot_blocking_pids({pid}) <> '{{}}'"):
                 return not session.is_answered()
             assert time.monotonic() < end, f"neither waits nor ends: {session.step}"
         return False

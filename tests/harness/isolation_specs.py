@@ -2,7 +2,8 @@
 
 Each permutation of steps begins with empty databases. Compared are the answer of each step, whether it waited, and the
 rows of all tables after the last one. Where a permutation has markers, whether a step waits depends on the moment, and
-is not compared.
+is not compared. Where one server ends a SERIALIZABLE transaction with 40001 and the other one does not, the transactions
+that redquel has committed must have the answers and leave the rows of some order in which PostgreSQL runs them alone.
 """
 import itertools
 import re
@@ -15,7 +16,7 @@ from harness.regression_files import CREATED, ORDERED, Selection
 TOKEN = re.compile(r"""\s+|\#[^\n]*|(?P<block>\{[^}]*\})|(?P<name>"(?:[^"]|"")*"|[A-Za-z_][\w$]*)"""
                    r"|(?P<sign>[(),*])|(?P<number>\d+)", re.S)
 KEYWORDS = {"setup", "teardown", "session", "step", "permutation"}
-SERIALIZATION_FAILURE = "40001"
+SERIALIZATION_FAILURE, NOT_BUILT = "40001", "0A000"
 TABLES = ("SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
           "WHERE c.relkind = 'r' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname NOT IN ('information_schema', 'redis') "
           "ORDER BY 1")
@@ -143,11 +144,11 @@ def read_spec(path):
         return parse(file.read(), path.rsplit("/", 1)[-1].removesuffix(".spec"))
 
 
-STATEMENT = re.compile(r"(?:'(?:[^']|'')*'|\$\$.*?\$\$|--[^\n]*|/\*.*?\*/|[^;])+", re.S)
+STATEMENT = re.compile(r"(?:'(?:[^']|'')*'|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$|--[^\n]*|/\*.*?\*/|[^;])+", re.S)
 
 
 def statements_of(sql):
-    return [part.strip() for part in STATEMENT.findall(sql) if part.strip()]
+    return [part[0].strip() for part in STATEMENT.finditer(sql) if part[0].strip()]
 
 
 class SpecSelection(Selection):
@@ -217,12 +218,37 @@ class Comparison:
     """One permutation on both servers."""
     permutation: list
     lines: list  # of steps that differ
-    is_refusal: bool  # one server ended a transaction of a stricter level with 40001 where the other one went on
+    is_refusal: bool = False  # one server ended a transaction of a stricter level with 40001 where the other one went on
+    not_built: str = None  # the message of the 0A000 that a step got from redquel alone
 
 
 def is_strict(spec):
     sql = " ".join([*spec.setups, *(session.setup + " ".join(session.steps.values()) for session in spec.sessions)])
     return bool(re.search(r"\b(SERIALIZABLE|REPEATABLE\s+READ)\b", sql, re.I))
+
+
+def is_serializable(session, permutation):
+    """Whether the session's steps are one SERIALIZABLE transaction."""
+    sql = ";".join([session.setup, *(session.steps[step] for step, _ in permutation if step in session.steps)])
+    levels = re.findall(r"\bBEGIN\b[^;]*", sql, re.I)
+    return len(levels) == 1 and bool(re.search(r"\bSERIALIZABLE\b", levels[0], re.I))
+
+
+def differs_from_every_order(postgres, spec, permutation, log, rows):
+    """Returns what is wrong with the committed SERIALIZABLE transactions of a log; None: some order has their answers and rows."""
+    sessions = [session for session in spec.sessions if any(step in session.steps for step, _ in permutation)]
+    if not all(is_serializable(session, permutation) for session in sessions):
+        return None
+    answers = {step: answer for step, _, answer in log}
+    failed = {spec.session_of(step).name for step, answer in answers.items() if any(isinstance(part[1], str) for part in answer)}
+    committed = [session for session in sessions if session.name not in failed]
+    for order in itertools.permutations(committed):
+        steps = [entry for session in order for entry in permutation if entry[0] in session.steps]
+        expected, expected_rows = play(postgres, spec, steps, PATIENCE, postgres.emptied_database())
+        alike = all(same_answers(answer, answers[step], spec.sql_of(step)) for step, _, answer in expected)
+        if alike and rows == expected_rows:
+            return None
+    return f"no order of {', '.join(session.name for session in committed)} has these answers: {log}, {rows}"
 
 
 def same_answers(expected, found, sql):
@@ -244,15 +270,22 @@ def compare(server, postgres, spec, permutation, patience):
         connection.run("DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC")
     log, rows = play(server, spec, permutation, patience, guide=expected)
     marked = any(marker for _, marker in permutation)
-    lines, is_refusal = [], False
+    lines, is_refusal, not_built = [], False, None
     for (step, how, answer), (_, found_how, found) in zip(expected, log):
+        refused = [message for state, message in found if state == NOT_BUILT]
+        if refused and all(state != NOT_BUILT for state, _ in answer):
+            not_built = not_built or refused[0]
         if same_answers(answer, found, spec.sql_of(step)) and (marked or how == found_how):
             continue
         lines.append(f"{step}: {found_how} {found}\n      PostgreSQL: {how} {answer}")
         is_refusal = is_refusal or any(part[0] == SERIALIZATION_FAILURE for part in [*answer, *found])
     if rows != expected_rows:
         lines.append(f"at the end: {rows}\n      PostgreSQL: {expected_rows}")
-    return Comparison([step for step, _ in permutation], lines, is_refusal and is_strict(spec))
+    is_refusal = is_refusal and is_strict(spec)
+    wrong = differs_from_every_order(postgres, spec, permutation, log, rows) if is_refusal else None
+    if wrong:
+        lines, is_refusal = [wrong], False
+    return Comparison([step for step, _ in permutation], lines, is_refusal, not_built)
 
 
 @dataclass
@@ -284,11 +317,14 @@ def run_spec(server, postgres, spec, most_permutations, patience=PATIENCE):
         if reason:
             reasons[reason] = True
             continue
-        outcome.permutations += 1
         try:
             compared = compare(server, postgres, spec, permutation, patience)
         except (AssertionError, ServerError) as error:
-            compared = Comparison([step for step, _ in permutation], [f"{type(error).__name__}: {error}"], False)
+            compared = Comparison([step for step, _ in permutation], [f"{type(error).__name__}: {error}"])
+        if compared.not_built:
+            reasons[compared.not_built] = True
+            continue
+        outcome.permutations += 1
         if compared.is_refusal:
             outcome.refusals += 1
         elif compared.lines:

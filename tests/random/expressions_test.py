@@ -1,6 +1,7 @@
 """Random expressions of numbers, times, arrays, JSON and geometry, over columns and over binary parameters: 10,000 without a difference."""
 import os
 import random as random_module
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -14,13 +15,13 @@ LIMIT = 1500  # seconds
 # others.
 IS_LONG = "RANDOM_EXPRESSIONS" in os.environ
 SEED = 20261129
-WITH_DIFFERENCES = ("times", "json")  # in the long form alone, until what they find is mended
 STATEMENTS = int(os.environ.get("RANDOM_EXPRESSIONS", "10000"))
 PER_WORLD = 100  # statements over one table
 ROWS = 10
 DEEPEST = 4
 BINARY_SHARE = 0.15
 BINARY = 1  # the format
+UNREACHED = re.compile(r"(\bcoalesce\(|\bCASE\b|\[|\bBETWEEN\b|\bAND\b|\bOR\b).*\(SELECT\b", re.S)
 
 
 class Expressions(World):
@@ -49,10 +50,17 @@ class Expressions(World):
             else:
                 statement = f"SELECT {grammar.expression(type_, random.randint(1, DEEPEST))} FROM v WHERE id = {random.randrange(ROWS)}"
                 found = self.difference(statement, True)
-                found = found and self.told(statement, found)
+                found = None if found and self.computes_unreached(statement) else found and self.told(statement, found)
             if found:
                 return found
         return None
+
+    def computes_unreached(self, statement):
+        """Whether redquel alone fails, and a subquery stands where a row may not reach it (docs/differences.md)."""
+        if not UNREACHED.search(statement):
+            return False
+        expected, got = (connection.query(statement)[0] for connection in (self.postgres, self.redquel))
+        return got.error is not None and expected.error is None
 
     def both(self, statement):
         self.history.append(statement)
@@ -80,8 +88,6 @@ class Expressions(World):
 
 
 def compared(name, server, postgres, random):
-    if name in WITH_DIFFERENCES and not IS_LONG:
-        return
     kind = type(name, (Expressions,), {"kind": KINDS[name]})
     compare_worlds(kind, server, postgres, random if IS_LONG else random_module.Random(SEED), STATEMENTS // len(KINDS), PER_WORLD)
 

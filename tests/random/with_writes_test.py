@@ -1,4 +1,4 @@
-"""Random statements that change the same rows in several places, by redquel and by PostgreSQL: after each of 1,200
+"""Random statements that change the same rows in several places, by redquel and by PostgreSQL: after each of 300
 statements the answers and all tables are the same, and no index entry is wrong in the end."""
 import os
 import random as random_module
@@ -11,7 +11,11 @@ from worlds import NOT_BUILT, World, compare_worlds, rows_of  # noqa: E402
 
 SLOW = True
 LIMIT = 1500  # seconds
-STATEMENTS = int(os.environ.get("RANDOM_WITH_WRITES", "1200"))
+# A join of PostgreSQL that finds its first side empty leaves a part of WITH for the end, so that another part changes the rows first: no order is
+# promised. The short form asks the same statements each time. RANDOM_WITH_WRITES=6000 asks others.
+IS_LONG = "RANDOM_WITH_WRITES" in os.environ
+SEED = 2
+STATEMENTS = int(os.environ.get("RANDOM_WITH_WRITES", "300"))
 PER_WORLD = 60  # statements over one set of tables
 ERROR_FIELDS = "CMD"  # SQLSTATE, message, detail
 VIOLATIONS = ("21", "23")  # classes of errors that rows make
@@ -83,6 +87,4 @@ class WithWrites(World):
 
 
 def test_with_writes(server, postgres, random):
-    if "RANDOM_WITH_WRITES" not in os.environ:  # it still finds 40001 beside other sessions' definitions
-        return
-    compare_worlds(WithWrites, server, postgres, random, STATEMENTS, PER_WORLD)
+    compare_worlds(WithWrites, server, postgres, random if IS_LONG else random_module.Random(SEED), STATEMENTS, PER_WORLD)

@@ -143,6 +143,14 @@ def test_autocommit_waits_for_the_transaction(server, postgres):
                                 f"a: {end}", "b: SELECT 1"])
 
 
+def test_the_session_that_closes_a_circle_of_waits_ends_it(server, postgres):
+    """The other one has looked for a circle before there was one."""
+    timeouts = [f"{name}: SET deadlock_timeout = '400ms'" for name in "ab"]
+    same(server, postgres, both("READ COMMITTED", *timeouts, "a: UPDATE iso SET value = 0 WHERE id = 1", "b: UPDATE iso SET value = 0 WHERE id = 2",
+                                "a: UPDATE iso SET value = 1 WHERE id = 2", "b: SELECT pg_sleep(0.6)", "b!: UPDATE iso SET value = 1 WHERE id = 1",
+                                "a: COMMIT", "b: COMMIT"))
+
+
 def test_deadlock(server, postgres):
     steps = both("READ COMMITTED", "a: SET deadlock_timeout = '10min'", "b: SET deadlock_timeout = '300ms'", "a: UPDATE iso SET value = 0 WHERE id = 1",
                  "b: UPDATE iso SET value = 1 WHERE id = 2", "a: UPDATE iso SET value = 0 WHERE id = 2", "b!: UPDATE iso SET value = 1 WHERE id = 1",

@@ -1,4 +1,6 @@
 """Transactions over mapped tables and redquel's own: what they read of what they wrote, savepoints, one commit for all."""
+import threading
+
 from harness.copies import Copies
 from harness.keyspace import MappedKeys, same
 from wire import mapped_login_test, mapped_themes_test
@@ -116,3 +118,27 @@ def test_on_conflict_merge_truncate(fresh_server, postgres):
         assert redis("EXISTS", "theme:1", "product:1:tag") == 0 and redis("EXISTS", "theme:1:product", "theme:key", "theme:zset") == 3
         connection.run("CREATE TABLE own (a int)")
         assert connection.run_error("TRUNCATE own, product")["C"] == "0A000"
+
+
+def test_definitions_of_other_tables_end_no_transaction(fresh_server):
+    """A commit of foreign tables is made under one version of the definitions, which others change all the time."""
+    with MappedKeys(fresh_server, LOGIN.load, LOGIN.LOGIN) as (connection, _):
+        is_over = threading.Event()
+
+        def define():
+            with fresh_server.connect() as other:
+                while not is_over.is_set():
+                    other.run("CREATE TABLE passing (id int)")
+                    other.run("DROP TABLE passing")
+
+        definer = threading.Thread(target=define)
+        definer.start()
+        try:
+            for number in range(200):
+                connection.run("BEGIN")
+                connection.run(f"UPDATE login SET login_times = {number} WHERE id = 1")
+                connection.run("COMMIT")
+        finally:
+            is_over.set()
+            definer.join()
+        assert connection.run("SELECT login_times FROM login WHERE id = 1") == [["199"]]
