@@ -401,7 +401,14 @@ void hide_passwords(int argc, char** argv) {
 std::optional<Configuration> read_configuration(int argc, const char* const* argv) {
   Configuration configuration;
   CLI::App app("redquel: a PostgreSQL front to Redis", "redquel");
-  app.footer("redquel discover --help: tables for the keys of a Redis that is full already\nredquel look --help: SQL over a Redis to which nothing is written");
+  app.footer("Commands, each with --help:\n"
+             "  redquel look URL     SQL over any Redis, to which nothing is written\n"
+             "  redquel discover     prints tables for the keys of a Redis\n"
+             "  redquel init         gives a superuser the first password\n"
+             "  redquel check        examines the configuration, the Redis and what is stored in it\n"
+             "  redquel health       asks a running redquel how it is\n"
+             "  redquel rebalance    moves slots until the masters of a cluster hold about as much\n"
+             "Without a command redquel serves PostgreSQL clients.");
   std::vector<std::string> listen;
   std::string file, redis, data_dir, log_level;
   std::size_t threads = 0;

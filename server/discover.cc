@@ -27,7 +27,7 @@ executor::Discovery discover(executor::ConnectionOptions connection, executor::D
   executor::DiscoveryProgress figures;
   figures.begin();
   if (progress.is_shown()) {
-    options.report = [&](std::size_t walked, std::size_t all) {
+    options.report = [&](std::size_t walked, std::size_t all, bool) {
       figures.report(walked, all);
       progress.show(figures.figures());
     };

@@ -57,6 +57,7 @@ constexpr auto kLogInterval = 10s;
 struct LookOptions {
   Configuration configuration;
   std::optional<CatalogFile> catalog;
+  std::string pattern = "*";  // of the keys that become tables
 };
 
 /// nullopt: --help was asked and printed. Throws ConfigurationError.
@@ -68,6 +69,7 @@ std::optional<LookOptions> read_options(int argc, const char* const* argv) {
   std::vector<std::string> listen;
   app.add_option("URL", url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS), unix://…, sentinel://host:26379,…/master or cluster://host:port,…")->required();
   app.add_option("--catalog", catalog, "file of SQL that defines the tables; made from the keys if there is none (default: kept in memory)")->type_name("FILE");
+  app.add_option("--pattern", options.pattern, "keys that become tables, as SCAN MATCH reads it (*)")->type_name("PATTERN");
   app.add_option("--listen", listen, "address for PostgreSQL clients (127.0.0.1:5433); port 0 takes a free one")->type_name("HOST:PORT")->allow_extra_args(false);
   app.add_option("--config", file, "configuration file (TOML): TLS towards Redis, rules for clients")->type_name("FILE");
   std::size_t keys_per_second = 0;
@@ -152,11 +154,13 @@ class DefinitionRun {
 
   /// Makes tables for the keys. `report` is called between two reads, and ends the discovery if it throws. `in_steps`: the tables of the
   /// first keys are made early, and those that turn out otherwise are made anew.
-  asio::awaitable<void> discover(executor::OwnKeyspace& own, std::function<void()> report, bool in_steps) {
+  asio::awaitable<void> discover(executor::OwnKeyspace& own, std::function<void()> report, std::string pattern, bool in_steps) {
     executor::ProposalImport import(*engine_, session_, "public");
     executor::DiscoveryOptions options;
+    options.pattern = std::move(pattern);
     options.step = [&own] { return own.share().step(); };
-    options.report = [&own, report = std::move(report)](std::size_t walked, std::size_t all) {
+    options.report = [&own, report = std::move(report)](std::size_t walked, std::size_t all, bool is_reading) {
+      own.discovery().enter(is_reading ? executor::DiscoveryProgress::State::kReading : executor::DiscoveryProgress::State::kListing);
       own.discovery().report(walked, all);
       report();
     };
@@ -165,13 +169,17 @@ class DefinitionRun {
       first.max_keys = kFirstKeys;
       executor::Discovery part = co_await executor::discover(access_.bulk(number_), std::move(first));
       const bool is_all = part.keys < kFirstKeys;
-      co_await import.run(part.proposal, {.notes_left_out = is_all});
-      own.discovery().note_tables(import.made());
+      co_await define(own, import, part.proposal, is_all);
       if (is_all) co_return;
     }
     const executor::Discovery all = co_await executor::discover(access_.bulk(number_), std::move(options));
-    co_await import.run(all.proposal, {});
-    own.discovery().note_tables(import.made());
+    co_await define(own, import, all.proposal, true);
+  }
+
+  static asio::awaitable<void> define(executor::OwnKeyspace& own, executor::ProposalImport& import, const sql::Proposal& proposal, bool notes_left_out) {
+    own.discovery().enter(executor::DiscoveryProgress::State::kDefining);
+    co_await import.run(proposal, {.notes_left_out = notes_left_out});
+    own.discovery().note_tables(import.made(), import.left_out());
   }
 
   asio::awaitable<void> run_one(std::string text) {
@@ -208,8 +216,8 @@ void load_file(const executor::ConnectionOptions& redis, const std::shared_ptr<e
 /// The discovery of tables on a thread of its own, beside the sessions.
 class BackgroundDiscovery {
  public:
-  BackgroundDiscovery(executor::ConnectionOptions redis, std::shared_ptr<executor::OwnKeyspace> own, std::size_t most_keys, bool in_steps)
-      : redis_(std::move(redis)), own_(std::move(own)), most_keys_(most_keys), in_steps_(in_steps) {
+  BackgroundDiscovery(executor::ConnectionOptions redis, std::shared_ptr<executor::OwnKeyspace> own, std::size_t most_keys, std::string pattern, bool in_steps)
+      : redis_(std::move(redis)), own_(std::move(own)), most_keys_(most_keys), pattern_(std::move(pattern)), in_steps_(in_steps) {
     own_->discovery().begin();
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
@@ -221,6 +229,7 @@ class BackgroundDiscovery {
 
  private:
   using Clock = executor::DiscoveryProgress::Clock;
+  using State = executor::DiscoveryProgress::State;
   struct Stopped {};
 
   void run(const std::stop_token& stop) {
@@ -238,23 +247,28 @@ class BackgroundDiscovery {
     try {
       run_over_redis(redis_, [&](executor::RedisPool& pool) -> asio::awaitable<void> {
         DefinitionRun definitions(pool, *own_, most_keys_);
-        co_await executor::with_known_types(definitions.known_types(), definitions.discover(*own_, report, in_steps_));
+        co_await executor::with_known_types(definitions.known_types(), definitions.discover(*own_, report, pattern_, in_steps_));
       });
       const executor::DiscoveryProgress::Figures figures = own_->discovery().figures();
-      spdlog::info("discovery has ended: {} keys, {} tables and frameworks", figures.all, figures.tables);
+      const std::size_t left_out = own_->discovery().left_out()->size();
+      own_->discovery().end(State::kDone);
+      spdlog::info("discovery has ended: {} keys, {} tables and frameworks{}", figures.all, figures.tables,
+                   left_out == 0 ? "" : fmt::format("; redquel.left_out lists {} forms without a table", left_out));
     } catch (const Stopped&) {
+      own_->discovery().end(State::kStopped);
       spdlog::info("discovery was interrupted");
     } catch (const std::exception& error) {
+      own_->discovery().end(State::kFailed, error.what());
       error_ = std::current_exception();
       spdlog::error("discovery has failed: {}", error.what());
     }
-    own_->discovery().end();
     ended_.set_value();
   }
 
   executor::ConnectionOptions redis_;
   std::shared_ptr<executor::OwnKeyspace> own_;
   std::size_t most_keys_;
+  std::string pattern_;
   bool in_steps_;
   std::promise<void> ended_;
   std::exception_ptr error_;
@@ -274,7 +288,7 @@ int serve(const LookOptions& options) {
   server_options.limits.server_values.emplace_back("default_transaction_read_only", "on");
   server_options.limits.server_values.emplace_back("redquel.max_keys_per_second", std::to_string(options.configuration.look_keys_per_second));
   server_options.logins = std::make_shared<LoginPolicy>(server_options.rules);
-  server_options.logins->take_up(false, "Set authentication.rules in a file for --config");
+  server_options.logins->take_up(false, false, "Set authentication.rules in a file for --config");
   check_readable(redis);
   const std::size_t most_keys = options.configuration.look_start_keys;
   std::optional<std::string> text = options.catalog ? options.catalog->read() : std::nullopt;
@@ -283,7 +297,7 @@ int serve(const LookOptions& options) {
   std::optional<BackgroundDiscovery> discovery;
   if (!text) {
     // A file gets the definitions once, as they are in the end.
-    discovery.emplace(redis, own, most_keys, !options.catalog);
+    discovery.emplace(redis, own, most_keys, options.pattern, !options.catalog);
     discovery->wait_for(kLongestStart);
   }
   Server server(std::move(server_options), redis_engines(redis, {}, own));

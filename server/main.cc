@@ -49,7 +49,7 @@ enum ExitCode : int { kGood = 0, kFailed = 1, kBadUsage = 2 };
 /// Makes the first role. Decides about the protected mode, unless Redis does not answer yet.
 std::shared_ptr<server::LoginPolicy> login_policy(const server::Reloadable& reloadable, const executor::ConnectionOptions& redis) {
   auto policy = std::make_shared<server::LoginPolicy>(reloadable.rules);
-  if (const std::optional<bool> has_verifiers = server::prepare_roles(redis)) policy->take_up(*has_verifiers);
+  if (const std::optional<bool> has_verifiers = server::prepare_roles(redis)) policy->take_up(*has_verifiers, false);
   return policy;
 }
 

@@ -254,6 +254,8 @@ void Session::tell_ready() {
 }
 
 bool Session::flush_at_once() {
+  flush_.has_notice = false;
+  if (!flush_.stalled.empty()) return false;
   if (encoder_.empty()) return true;
   message_.has_unsent_error = false;
   meter_.note_sent(encoder_.size());
@@ -263,8 +265,28 @@ bool Session::flush_at_once() {
 }
 
 asio::awaitable<void> Session::finish_flush() {
+  flush_.is_running = true;
   co_await connection_.finish_write();
+  if (!flush_.stalled.empty()) {
+    flush_.stalled.clear();
+    meter_.note_sent(encoder_.size());
+    co_await connection_.write(encoder_.bytes());
+  }
   encoder_.clear();
+  flush_.is_running = false;
+}
+
+void Session::flush_notices() {
+  if (!flush_.has_notice || flush_.is_running || !running_.is_running || !flush_.stalled.empty()) return;
+  flush_.has_notice = false;
+  flush_.stalled = encoder_.bytes();
+  meter_.note_sent(flush_.stalled.size());
+  encoder_.clear();
+  try {
+    if (connection_.write_at_once(flush_.stalled)) flush_.stalled.clear();
+  } catch (const Disconnected&) {
+    cancel(CancelReason::kClientGone);
+  }
 }
 
 asio::awaitable<void> Session::flush() {
@@ -325,6 +347,7 @@ void Session::tick(std::chrono::steady_clock::time_point now) {
     running_.ticks_without_client = connection_.peer_closed() ? running_.ticks_without_client + 1 : 0;
     if (running_.ticks_without_client >= 2) cancel(CancelReason::kClientGone);
     if (memory_->must_end()) cancel(CancelReason::kMemory);
+    flush_notices();
     return;
   }
   running_.ticks_without_client = 0;

@@ -129,6 +129,8 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Sends what goes without waiting. Returns true if that is all; else `finish_flush` sends the rest.
   bool flush_at_once();
   asio::awaitable<void> finish_flush();
+  /// Sends what waits behind a notice while a statement runs. What the client does not take stays in `flush_.stalled`.
+  void flush_notices();
   asio::awaitable<void> say_goodbye(std::optional<sql::SqlError> fatal);
   /// NotificationResponse of what has arrived, unless a transaction is open.
   void send_notifications();
@@ -290,6 +292,14 @@ class Session : public std::enable_shared_from_this<Session> {
     int ticks_without_client = 0;
   };
   RunningStatement running_;
+
+  /// The way of the output buffer to the client.
+  struct Flush {
+    bool has_notice = false;  // in the buffer
+    bool is_running = false;  // waits for the client
+    std::string stalled;      // sent before the buffer; the client has not taken all of it
+  };
+  Flush flush_;
 
   /// The end of the conversation, and the silence of the client before it.
   struct Ending {

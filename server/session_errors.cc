@@ -84,6 +84,7 @@ void Session::send_notice(std::string_view severity, const sql::SqlError& notice
   const std::string level = severity == "DEBUG" ? "debug1" : lower_case(severity);
   if (level != "info" && message_rank(level) < message_rank(least)) return;
   encoder_.notice_response({severity, &notice, character_position(notice)});
+  flush_.has_notice = true;
 }
 
 }  // namespace redquel::server

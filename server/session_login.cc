@@ -95,7 +95,7 @@ asio::awaitable<executor::LoginFacts> Session::Login::authenticate() {
   LoginPolicy& policy = session_.host_.logins();
   const ConnectionSecurity& connection = session_.connection_.security();
   facts_ = co_await session_.host_.engines().login_facts(message_.user, message_.database);
-  policy.take_up(facts_.has_verifiers);
+  policy.take_up(facts_.has_verifiers, facts_.has_superuser_verifier);
   if (connection.origin == ClientOrigin::kStatusPage) {
     method_ = to_text(AuthenticationMethod::kTrust);
   } else if (policy.is_protected()) {
@@ -104,6 +104,8 @@ asio::awaitable<executor::LoginFacts> Session::Login::authenticate() {
       throw no_entry().hint("No role has a password: until one has, only redquel's own operating-system user and root may connect, from "
                             "this machine.");
     }
+  } else if (policy.trusts_superusers() && facts_.role && facts_.role->superuser && LoginPolicy::trusts(connection)) {
+    method_ = to_text(AuthenticationMethod::kTrust);
   } else if (connection.origin != ClientOrigin::kNetwork) {
     HostRule rule;
     rule.method = AuthenticationMethod::kPassword;

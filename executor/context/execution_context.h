@@ -57,10 +57,14 @@ struct ReadLimits {
   std::size_t intersection_members = 50000;  // of the smallest set of a SINTERCARD
 };
 
+class ScanReports;
+class SharedKeys;
+
 /// The progress of keyspace scans in one run of a statement.
 struct ScanProgress {
   std::uint64_t keys = 0;  // that Redis has looked at
-  std::chrono::steady_clock::time_point begun, reported;
+  std::chrono::steady_clock::time_point begun;
+  std::shared_ptr<ScanReports> reports;  // null: the client wants none
 };
 
 /// A call of a function in LANGUAGE sql whose body is run.
@@ -201,6 +205,7 @@ class ExecutionContext : public SessionServices, public RunBounds, public Engine
   bool allows_unread_increments = false;         // the first attempt of a statement outside of a block
   bool commits_at_once = false;                  // the transaction is the statement's own, and its commit verifies and locks what the only write changes
   ScanProgress scan_progress;                    // over the keyspace
+  std::shared_ptr<SharedKeys> shared_keys;       // of several tables that are found by one scan of the keyspace; null: each scans for itself
   std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE, MERGE
   std::size_t bounded_walks = 0;                 // Choices that are deciding
   /// What the innermost of them knows: the rows that it wants, those that it has, and how many it expects to walk, if it knows.

@@ -117,8 +117,9 @@ class WrittenPassword {
       return other.superuser && other.can_login && (other.oid == role.oid || verifiers.contains(other.oid));
     };
     if (std::ranges::any_of(draft.roles.roles(), is_covered)) return;
-    spdlog::warn("role \"{}\" gets a password while no superuser has one: from now on every login needs a password", role.name);
-    draft.notice("WARNING", SqlError(sqlstate::kWarning, "no superuser has a password, and from now on every login needs one")
+    spdlog::warn("role \"{}\" gets a password while no superuser has one: from now on logins need a password, except for superusers of root and redquel's own user on this machine", role.name);
+    draft.notice("WARNING", SqlError(sqlstate::kWarning, "no superuser has a password, and from now on logins need one")
+                                .detail("Until a superuser has one, root and redquel's own operating-system user log in as superusers from this machine.")
                                 .hint("Give a superuser a password by ALTER ROLE or \"redquel init\"."));
   }
 

@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <iterator>
 
 #include "executor/redis/redis_error.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/storage/catalog_store.h"
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/key_pattern.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/types/byte_text.h"
-#include "sql/types/shown_text.h"
 
 namespace redquel::executor {
 
@@ -25,9 +26,7 @@ constexpr std::size_t kElements = 20;        // of a set, zset or list
 constexpr std::size_t kFields = 64;          // of a hash
 constexpr std::size_t kEntries = 10;         // of a stream
 constexpr std::size_t kValueBytes = 4096;    // of a string
-constexpr std::int64_t kLargeKey = 1 << 20;  // bytes of a key whose elements are measured before they are read
-constexpr std::size_t kMostTables = 500;
-constexpr std::size_t kShownKey = 100;       // bytes of a key in a line for people
+constexpr std::size_t kLargeKey = 1 << 20;  // bytes of a key whose elements are measured before they are read
 constexpr const char* kLargeValue = "(a large value)";  // stands for one that is not read
 
 /// Keys that are redquel's, by what they begin with, in a cluster behind the tag of their bucket.
@@ -71,13 +70,30 @@ asio::awaitable<std::size_t> count_keys(RedisClient& client) {
   co_return static_cast<std::size_t>(std::max<std::int64_t>(replies->integer(0), 0));
 }
 
-asio::awaitable<sql::KeyShapes> list_keys(RedisClient& client, const DiscoveryOptions& options, const OwnKeys& own) {
-  sql::KeyShapes shapes(options.sample);
+/// Adds keys of too many forms. Structures are rare among them, and hold more than strings.
+asio::awaitable<void> add_beyond(RedisClient& client, std::span<const std::string> keys, sql::KeyShapes& shapes) {
+  CommandBatch types;
+  for (const std::string& key : keys) types.add("TYPE", key);
+  const RepliesPtr replies = co_await ask(client, std::move(types));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Reply& type = (*replies)[i];
+    shapes.add_beyond(keys[i], !type.is_error() && type.text != "string" && type.text != "none");
+  }
+}
+
+/// The forms of the listed keys, and how many keys were walked over, of how many.
+struct Listing {
+  sql::KeyShapes shapes;
+  std::size_t walked = 0, all = 0;
+};
+
+asio::awaitable<Listing> list_keys(RedisClient& client, const DiscoveryOptions& options, const OwnKeys& own) {
+  Listing listing{.shapes = sql::KeyShapes(options.sample)};
+  sql::KeyShapes& shapes = listing.shapes;
   const bool is_glob = options.pattern.find_first_of("*?[") != std::string::npos;
   const std::string glob = is_glob ? options.pattern : options.pattern + "*";
   std::string cursor = "0";
-  std::size_t walked = 0, all = 0;
-  if (options.report) all = co_await count_keys(client);
+  if (options.report) listing.all = co_await count_keys(client);
   EventLoopTurn turn;
   do {
     CommandBatch batch;
@@ -88,14 +104,17 @@ asio::awaitable<sql::KeyShapes> list_keys(RedisClient& client, const DiscoveryOp
     const std::span<const Reply> parts = replies->array(0);
     if (parts.size() != 2 || !parts[0].is_text()) throw unexpected_reply("SCAN", "a cursor and keys");
     cursor = parts[0].text;
+    std::vector<std::string> beyond;
     for (const Reply& key : parts[1].children()) {
-      if (!own.has(key.text)) shapes.add(key.text);
+      if (!own.has(key.text) && !shapes.add(key.text)) beyond.emplace_back(key.text);
     }
-    walked = std::min(walked + count, all);
-    if (options.report) options.report(walked, all);
+    if (!beyond.empty()) co_await add_beyond(client, beyond, shapes);
+    listing.walked = std::min(listing.walked + count, listing.all);
+    if (options.report) options.report(listing.walked, listing.all, false);
     if (turn.is_over()) co_await turn.yield();
   } while (cursor != "0" && shapes.keys() < options.max_keys);
-  co_return shapes;
+  if (cursor == "0") listing.walked = listing.all;
+  co_return listing;
 }
 
 /// A key and how it is read.
@@ -210,7 +229,8 @@ asio::awaitable<void> read_keys(RedisClient& client, std::span<sql::KeySample> s
     }
     samples[i].type = known->text(kQuestions * i).value_or("none");
     samples[i].expires = known->integer(kQuestions * i + 1) >= 0;
-    readings.push_back({samples[i], bytes.kind == Reply::Kind::integer && bytes.integer > kLargeKey});
+    if (bytes.kind == Reply::Kind::integer) samples[i].bytes = static_cast<std::size_t>(bytes.integer);
+    readings.push_back({samples[i], samples[i].bytes > kLargeKey});
     append_reads(reads, readings.back());
   }
   const RepliesPtr replies = co_await ask(client, std::move(reads));
@@ -223,22 +243,16 @@ asio::awaitable<void> read_keys(RedisClient& client, std::span<sql::KeySample> s
   if (!hashes.empty()) co_await read_fields(client, hashes);
 }
 
-/// Leaves out the tables with the fewest keys, if there are very many: each definition is compared with all others.
-void keep_largest(sql::Proposal& proposal) {
-  if (proposal.tables.size() <= kMostTables) return;
-  std::vector<std::size_t> counts;
-  for (const sql::ProposedTable& table : proposal.tables) counts.push_back(table.keys);
-  std::ranges::nth_element(counts, counts.begin() + kMostTables, std::ranges::greater{});
-  const std::size_t least = counts[kMostTables];
-  std::size_t of_least = kMostTables - static_cast<std::size_t>(std::ranges::count_if(proposal.tables, [&](const auto& table) { return table.keys > least; }));
-  std::string example;
-  const auto number = std::erase_if(proposal.tables, [&](const sql::ProposedTable& table) {
-    if (table.keys > least || (table.keys == least && of_least > 0 && of_least-- > 0)) return false;
-    if (example.empty() && !table.examples.empty()) example = table.examples.front();
-    return true;
-  });
-  proposal.left_out.push_back(fmt::format("{} forms of at most {} keys, beyond {} tables, for example {}", number, least, kMostTables,
-                                          sql::shown_text(example, kShownKey)));
+/// Returns the keys of which none is read.
+std::vector<sql::LeftOut> unread_keys(const sql::KeyShapes& shapes) {
+  std::vector<sql::LeftOut> keys;
+  if (shapes.long_keys() > 0) {
+    keys.push_back({"*", "", shapes.long_keys(), shapes.long_key() + "…", fmt::format("more than {} bytes", sql::KeyShapes::kMaxKey)});
+  }
+  for (const auto& [beginning, counted] : shapes.unshaped()) {
+    keys.push_back({sql::glob_of_text(beginning) + "*", "string", counted.keys, counted.example, "of more forms than are looked at"});
+  }
+  return keys;
 }
 
 }  // namespace
@@ -246,11 +260,11 @@ void keep_largest(sql::Proposal& proposal) {
 asio::awaitable<Discovery> discover(RedisClient& client, DiscoveryOptions options) {
   const LoadedCatalog loaded = co_await load_catalog(client);
   const OwnKeys own(*loaded.snapshot);
-  sql::KeyShapes shapes = co_await list_keys(client, options, own);
+  Listing listing = co_await list_keys(client, options, own);
+  sql::KeyShapes& shapes = listing.shapes;
   Discovery discovery;
   discovery.keys = shapes.keys();
-  const std::size_t unshaped = shapes.unshaped(), long_keys = shapes.long_keys();
-  const std::string long_key = shapes.long_key();
+  std::vector<sql::LeftOut> left_out = unread_keys(shapes);
   std::vector<sql::SampledShape> sampled;
   std::vector<sql::KeySample> samples;
   for (sql::KeyShape& shape : shapes.finish()) {
@@ -262,7 +276,7 @@ asio::awaitable<Discovery> discover(RedisClient& client, DiscoveryOptions option
     count = std::min(options.step ? std::max<std::size_t>(options.step() / kCommandsOfKey, 1) : kKeysPerTrip, samples.size() - first);
     const std::span<sql::KeySample> part = std::span(samples).subspan(first, count);
     co_await read_keys(client, part, found);
-    if (options.report) options.report(discovery.keys, discovery.keys);
+    if (options.report) options.report(listing.walked, listing.all, true);
   }
   std::size_t next = 0;
   for (sql::SampledShape& shape : sampled) {
@@ -271,13 +285,8 @@ asio::awaitable<Discovery> discover(RedisClient& client, DiscoveryOptions option
     }
   }
   discovery.proposal = sql::propose_tables(std::move(sampled));
-  keep_largest(discovery.proposal);
-  if (long_keys > 0) {
-    discovery.proposal.left_out.push_back(fmt::format("{} keys of more than {} bytes, for example {}…", long_keys, sql::KeyShapes::kMaxKey,
-                                                      sql::shown_text(long_key, kShownKey)));
-  }
-  if (unshaped > 0) discovery.proposal.left_out.push_back(fmt::format("{} keys of more forms than were looked at", unshaped));
-  if (discovery.keys >= options.max_keys) discovery.proposal.left_out.push_back(fmt::format("keys beyond the first {}", options.max_keys));
+  std::ranges::move(left_out, std::back_inserter(discovery.proposal.left_out));
+  if (discovery.keys >= options.max_keys) discovery.proposal.notes.push_back(fmt::format("keys beyond the first {} were not looked at", options.max_keys));
   co_return discovery;
 }
 

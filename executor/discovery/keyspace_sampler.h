@@ -17,9 +17,9 @@ struct DiscoveryOptions {
   std::size_t sample = 50;               // keys that are read of each form of key
   std::size_t max_keys = 20'000'000;     // that are listed
   std::function<std::size_t()> step = {};  // how many keys one command lists; empty: a thousand
-  /// Called after each command that lists or reads keys, with about how many were listed so far, of how many. It may throw to end the
-  /// discovery. Empty: not called.
-  std::function<void(std::size_t walked, std::size_t all)> report = {};
+  /// Called after each command that lists or reads keys, with about how many were listed so far, of how many, and whether all are. It may
+  /// throw to end the discovery. Empty: not called.
+  std::function<void(std::size_t walked, std::size_t all, bool is_reading)> report = {};
 };
 
 struct Discovery {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -59,7 +60,8 @@ ProposalImport::ByTitle ProposalImport::objects_of(const sql::Proposal& proposal
       has_parent = has_parent || !column.parent.empty();
     }
     names.insert(table.name);
-    Objects made{.definitions = sql::definition_statements(table, schema_), .drops = {sql::drop_statement(table, schema_)}, .notes = notes_of(table)};
+    Objects made{.definitions = sql::definition_statements(table, schema_), .drops = sql::drop_statements(table, schema_), .notes = notes_of(table)};
+    made.keys = {.pattern = table.pattern, .type = table.type, .keys = table.keys, .example = table.examples.empty() ? "" : table.examples.front(), .reason = {}};
     if (has_parent) {
       for (sql::ProposedColumn& column : table.columns) column.parent.clear();
       made.without_parents = sql::definition_statements(table, schema_);
@@ -71,17 +73,20 @@ ProposalImport::ByTitle ProposalImport::objects_of(const sql::Proposal& proposal
 
 asio::awaitable<void> ProposalImport::run(const sql::Proposal& proposal, Wanted wanted) {
   const std::map<std::string, Objects> before = made_;
-  std::vector<std::string> left_out;
-  if (wanted.notes_left_out) left_out = proposal.left_out;
+  left_out_.clear();
   try {
-    co_await in_transaction(engine_, session_, replace(objects_of(proposal, wanted), std::move(left_out)));
+    co_await in_transaction(engine_, session_, replace(objects_of(proposal, wanted)));
   } catch (...) {
     made_ = before;
     throw;
   }
+  std::ranges::copy(proposal.left_out, std::back_inserter(left_out_));
+  if (!wanted.notes_left_out) co_return;
+  for (const std::string& text : proposal.notes) note(text);
+  for (const sql::LeftOut& keys : proposal.left_out) note("left out: " + sql::left_out_text(keys));
 }
 
-asio::awaitable<void> ProposalImport::replace(ByTitle objects, std::vector<std::string> left_out) {
+asio::awaitable<void> ProposalImport::replace(ByTitle objects) {
   std::vector<std::string> gone;
   for (const auto& [title, made] : made_) {
     const auto next = std::ranges::find(objects, title, &ByTitle::value_type::first);
@@ -98,12 +103,13 @@ asio::awaitable<void> ProposalImport::replace(ByTitle objects, std::vector<std::
     if (failure && !wanted.without_parents.empty()) failure = co_await run_all(wanted.without_parents);
     if (failure) {
       note(fmt::format("{} is left out: {}", title, *failure));
+      wanted.keys.reason = *failure;
+      left_out_.push_back(std::move(wanted.keys));
       continue;
     }
     for (const std::string& text : wanted.notes) note(text);
     made_.emplace(title, std::move(wanted));
   }
-  for (const std::string& text : left_out) note("left out: " + text);
 }
 
 /// Runs definition statements, all or none. Returns why they do not fit, if they do not.

@@ -30,6 +30,8 @@ class ProposalImport {
   asio::awaitable<void> run(const sql::Proposal& proposal, Wanted wanted);
   /// Returns the number of tables and frameworks that are there now.
   std::size_t made() const { return made_.size(); }
+  /// Returns the keys of the last proposal that have become no table.
+  const std::vector<sql::LeftOut>& left_out() const { return left_out_; }
 
  private:
   /// Objects that are made and dropped together.
@@ -37,12 +39,13 @@ class ProposalImport {
     std::vector<std::string> definitions, drops;
     std::vector<std::string> without_parents = {};  // definitions if a parent could not be made; empty: there is none
     std::vector<std::string> notes = {};
+    sql::LeftOut keys = {};
     bool operator==(const Objects& other) const { return definitions == other.definitions; }
   };
   using ByTitle = std::vector<std::pair<std::string, Objects>>;
 
   ByTitle objects_of(const sql::Proposal& proposal, const Wanted& wanted) const;
-  asio::awaitable<void> replace(ByTitle objects, std::vector<std::string> left_out);
+  asio::awaitable<void> replace(ByTitle objects);
   asio::awaitable<std::optional<std::string>> run_all(std::vector<std::string> statements);
   void note(const std::string& text);
 
@@ -50,6 +53,7 @@ class ProposalImport {
   SessionState& session_;
   std::string schema_;
   std::map<std::string, Objects> made_;
+  std::vector<sql::LeftOut> left_out_;
   std::size_t notices_ = 0;
 };
 

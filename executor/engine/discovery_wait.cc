@@ -34,7 +34,7 @@ void DiscoveryWait::note_error(const sql::SqlError& error) {
 asio::awaitable<bool> DiscoveryWait::wait(std::string_view version) {
   if (!missing_) co_return false;
   DiscoveryProgress::Figures figures = own_->discovery().figures();
-  if (!figures.is_running) co_return own_->version() != version;
+  if (!figures.is_running()) co_return own_->version() != version;
   if (!deadline_) {
     deadline_ = Clock::now() + longest_wait(session_);
     if (session_.notice) {
@@ -43,7 +43,7 @@ asio::awaitable<bool> DiscoveryWait::wait(std::string_view version) {
     }
   }
   asio::steady_timer timer(co_await asio::this_coro::executor);
-  while (Clock::now() < *deadline_ && figures.is_running && own_->version() == version) {
+  while (Clock::now() < *deadline_ && figures.is_running() && own_->version() == version) {
     timer.expires_after(kLook);
     co_await timer.async_wait(asio::use_awaitable);
     figures = own_->discovery().figures();

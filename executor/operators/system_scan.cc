@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "executor/redis/own_keyspace.h"
 #include "executor/roles/user_mappings.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/runtime/row_store.h"
 #include "executor/runtime/session_exchange.h"
 #include "executor/storage/databases.h"
 #include "executor/storage/role_store.h"
+#include "executor/tables/discovery_rows.h"
 #include "executor/tables/held_locks.h"
 #include "executor/tables/redis_scan.h"
 #include "sql/catalog/buckets.h"
@@ -59,6 +61,9 @@ class SystemScanOperator final : public Operator {
         const std::vector<sql::SessionStatistics> sessions = co_await sessions_elsewhere();
         const sql::ShownSessions shown(sessions);
         read();
+      } else if (plan_.schema == "redquel") {
+        OwnKeyspace* const own = context_.redis().own_keyspace();
+        keep(discovery_rows(plan_.name, own == nullptr ? nullptr : &own->discovery()));
       } else if (plan_.name == "pg_locks") {
         keep(co_await read_locks(context_));
       } else {

@@ -40,12 +40,10 @@ void RedisShare::note(Clock::time_point now, Clock::duration taken, std::size_t 
   const std::lock_guard lock(mutex_);
   const Clock::duration of_redis = time_of_redis(taken, elements);
   const auto percent = static_cast<Clock::rep>(limits_.percent);
-  Clock::duration pause = std::min<Clock::duration>(of_redis * (100 - percent) / percent, kMostPause);
-  if (limits_.keys_per_second != 0) {
-    const Clock::duration of_keys = std::chrono::microseconds(keys * 1'000'000 / limits_.keys_per_second);
-    pause = std::max(pause, of_keys - taken);
-  }
-  next_ = std::max(next_, now) + pause;
+  // The read's way to Redis and back is a part of its pause.
+  Clock::duration turn = std::min<Clock::duration>(of_redis * 100 / percent, of_redis + kMostPause);
+  if (limits_.keys_per_second != 0) turn = std::max<Clock::duration>(turn, std::chrono::microseconds(keys * 1'000'000 / limits_.keys_per_second));
+  next_ = std::max(next_, now - taken) + turn;
 }
 
 bool RedisShare::wants_latency(Clock::time_point now) const {
@@ -67,6 +65,17 @@ std::size_t RedisShare::step() const {
   if (limits_.percent >= 100) return kMost;
   const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(last_latency_).count();
   return std::clamp(static_cast<std::size_t>(microseconds) / kOfRoundTrip, kLeast, kMost);
+}
+
+RedisShare::Clock::duration RedisShare::expected(std::size_t keys, std::size_t commands) const {
+  constexpr double kOfCommand = 700;  // nanoseconds
+  const auto number = static_cast<double>(keys);
+  const auto steps = number / static_cast<double>(step()) * (commands > 1 ? 2 : 1);
+  const std::lock_guard lock(mutex_);
+  const double of_redis = number * kOfCommand * static_cast<double>(commands), trips = steps * static_cast<double>(std::chrono::nanoseconds(last_latency_).count());
+  double all = of_redis * 100 / static_cast<double>(limits_.percent) + trips;
+  if (limits_.keys_per_second != 0) all = std::max(all, 1e9 * number / static_cast<double>(limits_.keys_per_second));
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(all));
 }
 
 RedisShare::Clock::time_point RedisShare::next() const {

@@ -35,6 +35,8 @@ class RedisShare {
   /// Returns the number of keys or elements that one step of a bulk read looks at. Another client waits for as long as the step holds Redis: about
   /// a tenth of a round trip as it was measured last.
   std::size_t step() const;
+  /// Returns about how long a scan of so many keys takes, of which each costs as much as `commands` commands.
+  Clock::duration expected(std::size_t keys, std::size_t commands) const;
   /// Returns the time from which on the next read may be sent.
   Clock::time_point next() const;
 

@@ -144,12 +144,12 @@ class Judge {
   const sql::RoleSet& roles_ = *sql::known_roles();
 };
 
-/// redquel.check_indexes() shows rows of any table. redis.call() judges by itself.
+/// redquel.check_indexes() shows rows of any table, redis.memory_by_prefix() keys. redis.call() judges by itself.
 void check_redis_functions(const planner::PhysicalNode& node) {
   if (const auto* scan = std::get_if<planner::PhysicalFunctionScan>(&node.node)) {
     for (const auto& call : scan->calls) {
       const std::string_view name = call.function == nullptr ? std::string_view() : call.function->name;
-      if (name.starts_with("redquel.")) throw sql::permission_denied("function", name.substr(name.find('.') + 1));
+      if (name.starts_with("redquel.") || name.starts_with("redis.")) throw sql::permission_denied("function", name.substr(name.find('.') + 1));
     }
   }
   for (const planner::PhysicalPlan& input : planner::inputs_of(node)) check_redis_functions(*input);

@@ -32,6 +32,7 @@ struct LoginRole {
 struct LoginFacts {
   bool has_roles = false;      // false: Redis was emptied, or is another one; every login is refused until `redquel init`
   bool has_verifiers = false;  // some role has a password: protected mode is over
+  bool has_superuser_verifier = false;  // a superuser who may log in has one
   std::string mock_nonce;      // for mock verifiers
   sql::DatabaseFacts database; // of the database that is asked for: its owner and connection limit
   sql::RoleSetPtr roles;       // all of them, for SessionState::roles

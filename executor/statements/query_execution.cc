@@ -27,6 +27,7 @@
 #include "executor/storage/write_conflict.h"
 #include "executor/tables/memory_run.h"
 #include "executor/tables/scan_budget.h"
+#include "executor/tables/shared_keys.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/increments.h"
 #include "executor/writes/statement_keys.h"
@@ -280,6 +281,7 @@ class QueryRun {
     context.relation_counts = session_.relation_counts, context.session_counters = &session_.counters;
     context.table_memory = engine_.memory();
     bound_steps(context);
+    if (context.redis().own_keyspace() != nullptr) context.shared_keys = SharedKeys::of_plan(*plan_);
     // Copies are of committed definitions.
     const bool may_scan_memory = engine_.memory() != nullptr && !(transaction_ && transaction_->catalog() != nullptr);
     if (may_scan_memory && (plan_ == planned.plan ? prepared_->plan->scans_memory : scans_memory(*plan_))) {

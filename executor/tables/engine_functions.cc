@@ -5,6 +5,7 @@
 
 #include "executor/memory/table_memory.h"
 #include "executor/storage/index_checker.h"
+#include "executor/tables/memory_by_prefix.h"
 #include "executor/tables/structure_check.h"
 #include "parser/parse.h"
 #include "sql/catalog/buckets.h"
@@ -150,6 +151,7 @@ OperatorPtr make_engine_function(const planner::PhysicalFunctionScan& plan, Exec
   const std::string_view name = plan.calls[0].function->name;
   if (name == "redquel.check_indexes") return std::make_unique<CheckIndexes>(plan, context);
   if (name == "redquel.cached_tables") return std::make_unique<CachedTables>(plan, context);
+  if (name == "redis.memory_by_prefix") return make_memory_by_prefix(plan, context);
   throw sql::not_supported("function " + std::string(name));
 }
 

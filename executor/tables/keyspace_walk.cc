@@ -27,10 +27,7 @@ KeyspaceWalk::KeyspaceWalk(const MappedReader& reader, ExecutionContext& context
         fmt::format("foreign table \"{}\" can only be read by a scan of the keyspace, which redquel.allow_keyspace_scan forbids", name))
         .hint(kHint);
   }
-  if (context.notice) {
-    context.notice(
-        sql::SqlError(sqlstate::kSuccessfulCompletion, fmt::format("the keyspace is scanned for foreign table \"{}\"", name)).hint(kHint));
-  }
+  if (context.shared_keys && fence == nullptr && fixed.empty() && context.shared_keys->join(reader.table())) shared_ = context.shared_keys;
   pattern_ = reader.mapping().key.pattern([&](std::int16_t column) -> std::optional<std::string> {
     return column > 0 ? reader.text_of(fixed, column) : std::nullopt;
   });
@@ -53,20 +50,36 @@ asio::awaitable<RepliesPtr> KeyspaceWalk::scan(const MappedReader& reader, Execu
   co_return replies;
 }
 
-asio::awaitable<std::vector<MappedKey>> KeyspaceWalk::next(const MappedReader& reader, ExecutionCounters* counters) {
-  const sql::Mapping& mapping = reader.mapping();
-  co_await count_scanned_keys(context_, context_.limits.chunk_rows, kHint);
+asio::awaitable<std::vector<std::string>> KeyspaceWalk::find(const MappedReader& reader, ExecutionCounters* counters) {
+  std::vector<std::string> names;
+  if (shared_) {
+    names = co_await shared_->next(reader.table(), context_, counters);
+    is_over_ = shared_->is_over(reader.table());
+    co_return names;
+  }
   const RepliesPtr replies = co_await scan(reader, counters);
   const auto parts = replies->array(0);
   if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SCAN");
   cursor_ = std::string(parts[0].text);
   is_over_ = cursor_ == "0";
+  for (const Reply& key : parts[1].children()) names.emplace_back(key.text);
+  co_return names;
+}
+
+asio::awaitable<std::vector<MappedKey>> KeyspaceWalk::next(const MappedReader& reader, ExecutionCounters* counters) {
+  const sql::Mapping& mapping = reader.mapping();
+  if (!std::exchange(is_announced_, true) && (!shared_ || shared_->is_new())) {
+    ScanAnnouncement announcement{.what = fmt::format("the keyspace is scanned for foreign table \"{}\"", reader.table().name), .hint = kHint};
+    co_await announce_scan(context_, std::move(announcement));
+  }
+  co_await count_scanned_keys(context_, context_.limits.chunk_rows, kHint);
+  const std::vector<std::string> names = co_await find(reader, counters);
   const bool has_fields = mapping.layout == sql::Mapping::Layout::kStrings;
   std::vector<MappedKey> keys;
-  for (const Reply& key : parts[1].children()) {
-    auto slots = reader.slots_of(key.text);
+  for (const std::string& found : names) {
+    auto slots = reader.slots_of(found);
     if (!slots) continue;
-    std::string name(key.text);
+    std::string name = found;
     if (has_fields) name = reader.key_of(*slots, "").value_or(name);
     if (!seen_.insert(std::move(name)).second) continue;
     slots->insert(fixed_.begin(), fixed_.end());  // the member or field that alone is wanted

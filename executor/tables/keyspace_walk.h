@@ -1,10 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
 #include "executor/tables/mapped_reader.h"
+#include "executor/tables/shared_keys.h"
 
 namespace redquel::executor {
 
@@ -23,14 +25,17 @@ class KeyspaceWalk {
   asio::awaitable<std::vector<MappedKey>> next(const MappedReader& reader, ExecutionCounters* counters);
 
  private:
+  /// Returns the names of the keys that the next step finds. Some may be those of other tables, or come again.
+  asio::awaitable<std::vector<std::string>> find(const MappedReader& reader, ExecutionCounters* counters);
   asio::awaitable<RepliesPtr> scan(const MappedReader& reader, ExecutionCounters* counters);
 
   ExecutionContext& context_;
   MappedKey fixed_;
   const FenceMark* fence_;
   std::string pattern_, cursor_ = "0";
+  std::shared_ptr<SharedKeys> shared_;    // of the statement, if this table takes its keys from there
   std::unordered_set<std::string> seen_;  // SCAN may give a key twice, and the strings of a row are several
-  bool is_over_ = false;
+  bool is_over_ = false, is_announced_ = false;
 };
 
 }  // namespace redquel::executor

@@ -181,6 +181,12 @@ void MappedReader::add(MappedTarget target) {
     waiting.asks_existence = fields_.empty();
   } else if (mapping_.layout == Layout::kHash) {
     waiting.asks_existence = fields_.empty();
+  } else if (mapping_.layout == Layout::kStream) {
+    for (const EntryRange& range : entries_) {
+      waiting.entries = range;
+      waiting_.push_back(waiting);
+    }
+    return;
   }
   waiting_.push_back(std::move(waiting));
 }
@@ -314,7 +320,7 @@ void MappedReader::append_commands(CommandBatch& batch, const Waiting& waiting) 
       break;
     }
     case Layout::kStream:
-      batch.add("XRANGE", waiting.key, waiting.cursor == "0" ? "-" : "(" + waiting.cursor, "+", "COUNT", page);
+      batch.add("XRANGE", waiting.key, waiting.cursor == "0" ? waiting.entries.first : "(" + waiting.cursor, waiting.entries.last, "COUNT", page);
       break;
   }
   for (const std::string& key : expiring_keys(waiting)) batch.add(fence_ == nullptr ? "PTTL" : "PEXPIRETIME", key);

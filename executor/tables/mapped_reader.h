@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "executor/context/execution_context.h"
+#include "executor/tables/entry_ranges.h"
 #include "planner/tree/physical_plan.h"
 #include "sql/catalog/mapping.h"
 #include "sql/column.h"
@@ -62,6 +63,8 @@ class MappedReader {
   /// Like add_row() for a member, for a member of a zset.
   void add_scored_row(MappedKey slots, std::string_view member, std::string_view score);
   bool is_idle() const { return waiting_.empty(); }
+  /// Bounds the entries of streams that are read of the targets to come.
+  void bound_entries(std::vector<EntryRange> ranges) { entries_ = std::move(ranges); }
   /// Says that about so many rows will be enough: the first steps read no more.
   void expect_rows(std::uint64_t rows);
   /// One step: a pipeline over as many targets as a chunk has rows.
@@ -91,6 +94,7 @@ class MappedReader {
     MappedTarget target;
     std::string key;
     std::string cursor = "0";  // of SSCAN and its like; of LRANGE: the position; of XRANGE: the last id
+    EntryRange entries;        // of a stream
     bool asks_existence = false;
     enum class Names : std::uint8_t { kUncounted, kFew, kMany } names = Names::kUncounted;  // of hash_fields, where no value is wanted
     std::shared_ptr<std::unordered_set<std::string>> seen;
@@ -139,6 +143,7 @@ class MappedReader {
   std::shared_ptr<const TableChanges> changes_;  // of the transaction; null: none
   BadValue bad_value_ = BadValue::kError;
   std::deque<Waiting> waiting_;
+  std::vector<EntryRange> entries_{EntryRange()};
   std::size_t page_;  // elements and keys of one step; grows
   std::vector<std::shared_ptr<sql::Column>> made_;
   std::vector<std::size_t> tags_;

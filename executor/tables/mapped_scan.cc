@@ -48,6 +48,7 @@ class MappedScanOperator final : public Operator {
  private:
   asio::awaitable<void> start() {
     keys_ = fixed_keys(scan_.fixed, reader_.table(), context_.evaluation());
+    if (auto ranges = entry_ranges(scan_, context_.evaluation())) reader_.bound_entries(*std::move(ranges));
     if (!scan_.member.empty()) {
       member_ = sql::KeyTemplate::parse_stored(scan_.member);
       beside_ = keys_beside_member();

@@ -142,6 +142,8 @@ class KeyScanOperator : public RedisScanOperator {
  protected:
   /// Asks about these keys and adds their rows.
   virtual asio::awaitable<void> read_keys(std::span<const std::string> keys) = 0;
+  /// Returns how many commands ask about a key.
+  virtual std::size_t commands_of_key() const = 0;
   virtual std::string_view scanned_type() const { return bounds_->type ? std::string_view(*bounds_->type) : std::string_view(); }
 
   asio::awaitable<bool> read() override {
@@ -164,6 +166,10 @@ class KeyScanOperator : public RedisScanOperator {
       ended_ = true;
       co_return;
     }
+    if (!std::exchange(is_announced_, true)) {
+      ScanAnnouncement announcement{.what = "the keyspace is scanned", .commands = 1 + commands_of_key(), .only_if_long = true};
+      co_await announce_scan(context_, std::move(announcement));
+    }
     const std::size_t looked_at = std::min(kScanCount, context_.limits.chunk_rows);
     co_await count_scanned_keys(context_, looked_at, "Name the keys in WHERE.");
     const std::string_view type = scanned_type();
@@ -184,7 +190,7 @@ class KeyScanOperator : public RedisScanOperator {
   }
 
   std::string cursor_ = "0";
-  bool ended_ = false;
+  bool ended_ = false, is_announced_ = false;
   std::vector<std::string> keys_;
   std::size_t next_ = 0;
   std::unordered_set<std::size_t> seen_;  // hashes of keys
@@ -195,9 +201,15 @@ class KeysScanOperator final : public KeyScanOperator {
   using KeyScanOperator::KeyScanOperator;
 
  private:
+  /// A key of the condition must be shown to exist; SCAN's keys exist. SCAN shows a user also the names of keys that he may not read.
+  bool asks_type() const { return bounds_->names || user_ || (rows_.wants("type") && !bounds_->type); }
+
+  std::size_t commands_of_key() const override {
+    return (asks_type() ? 1u : 0u) + rows_.wants("ttl") + rows_.wants("encoding") + rows_.wants("memory");
+  }
+
   asio::awaitable<void> read_keys(std::span<const std::string> keys) override {
-    // A key of the condition must be shown to exist; SCAN's keys exist. SCAN shows a user also the names of keys that he may not read.
-    const bool asks_type = bounds_->names || user_ || (rows_.wants("type") && !bounds_->type);
+    const bool asks_type = this->asks_type();
     const bool asks_ttl = rows_.wants("ttl"), asks_encoding = rows_.wants("encoding"), asks_memory = rows_.wants("memory");
     CommandBatch batch;
     for (const std::string& key : keys) {
@@ -263,42 +275,52 @@ class KeyCountOperator final : public RedisScanOperator {
   std::optional<std::size_t> left_;
 };
 
+/// Streams, or the consumer groups of streams: what XINFO says of them.
 class StreamsScanOperator final : public KeyScanOperator {
  public:
   using KeyScanOperator::KeyScanOperator;
 
  private:
+  std::size_t commands_of_key() const override { return 0; }  // few keys are streams
   std::string_view scanned_type() const override { return "stream"; }
 
   asio::awaitable<void> read_keys(std::span<const std::string> keys) override {
+    const bool are_groups = plan_.name == "groups";
     CommandBatch batch;
-    for (const std::string& key : keys) batch.add("XINFO", "STREAM", key);
+    for (const std::string& key : keys) batch.add("XINFO", are_groups ? "GROUPS" : "STREAM", key);
     const RepliesPtr replies = co_await ask(std::move(batch));
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if ((*replies)[i].is_error()) continue;  // gone meanwhile, or no stream
-      const std::span<const Reply> parts = replies->array(i);
-      rows_.add([&](std::string_view column) -> std::optional<std::string> {
-        if (column == "key") return readable(keys[i]);
-        const bool is_entry = column == "first_entry_id" || column == "last_entry_id";
-        std::string name(is_entry ? column.substr(0, column.size() - 3) : column);
-        std::ranges::replace(name, '_', '-');
-        for (std::size_t at = 0; at + 1 < parts.size(); at += 2) {
-          if (parts[at].text != name) continue;
-          const Reply& value = parts[at + 1];
-          if (value.kind == Reply::Kind::integer) return std::to_string(value.integer);
-          if (value.is_array() && value.child_count > 0) return readable(value.children()[0].text);
-          return value.is_text() ? std::optional(readable(value.text)) : std::nullopt;
-        }
-        return std::nullopt;
-      });
+      if (!are_groups) add_row(keys[i], replies->array(i));
+      for (const Reply& group : replies->array(i)) {
+        if (are_groups) add_row(keys[i], group.children());
+      }
     }
+  }
+
+  /// `parts`: names and values.
+  void add_row(const std::string& key, std::span<const Reply> parts) {
+    rows_.add([&](std::string_view column) -> std::optional<std::string> {
+      if (column == "key") return readable(key);
+      const bool is_entry = column == "first_entry_id" || column == "last_entry_id";
+      std::string name(is_entry ? column.substr(0, column.size() - 3) : column);
+      std::ranges::replace(name, '_', '-');
+      for (std::size_t at = 0; at + 1 < parts.size(); at += 2) {
+        if (parts[at].text != name) continue;
+        const Reply& value = parts[at + 1];
+        if (value.kind == Reply::Kind::integer) return std::to_string(value.integer);
+        if (value.is_array() && value.child_count > 0) return readable(value.children()[0].text);
+        return value.is_text() ? std::optional(readable(value.text)) : std::nullopt;
+      }
+      return std::nullopt;
+    });
   }
 };
 
 }  // namespace
 
 OperatorPtr make_redis_scan(const planner::PhysicalNode& node, const planner::PhysicalSystemScan& plan, ExecutionContext& context) {
-  if (plan.name == "streams") return std::make_unique<StreamsScanOperator>(node, plan, context);
+  if (plan.name == "streams" || plan.name == "groups") return std::make_unique<StreamsScanOperator>(node, plan, context);
   if (plan.name != "keys") return std::make_unique<ReportScanOperator>(node, plan, context);
   // The number of all keys is not that of a user's keys.
   const RoleAccess* access = role_access(context.access);

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 #include <chrono>
+#include <functional>
+#include <memory>
+#include <utility>
 
 #include "executor/context/setting.h"
 #include "executor/redis/own_keyspace.h"
@@ -29,6 +33,28 @@ std::uint64_t number_of(const ExecutionContext& context, const char* parameter) 
 
 }  // namespace
 
+/// Notices of a scan, one each second by the clock, however long its steps take.
+class ScanReports : public std::enable_shared_from_this<ScanReports> {
+ public:
+  ScanReports(asio::any_io_executor executor, std::function<void(const sql::SqlError&)> notice) : timer_(std::move(executor), Clock::now()), notice_(std::move(notice)) {}
+
+  void wait() {
+    timer_.expires_at(timer_.expiry() + std::chrono::seconds(1));
+    timer_.async_wait([weak = weak_from_this()](const boost::system::error_code& failure) {
+      const auto self = weak.lock();  // null once the statement has ended
+      if (failure || !self) return;
+      self->notice_(sql::SqlError(sqlstate::kSuccessfulCompletion, fmt::format("{} keys scanned", self->keys)));
+      self->wait();
+    });
+  }
+
+  std::uint64_t keys = 0;
+
+ private:
+  asio::steady_timer timer_;
+  std::function<void(const sql::SqlError&)> notice_;
+};
+
 void bound_steps(ExecutionContext& context) {
   OwnKeyspace* const own = context.redis().own_keyspace();
   if (own == nullptr) return;
@@ -37,9 +63,34 @@ void bound_steps(ExecutionContext& context) {
   context.limits.set_members = kLooksForElement * context.limits.chunk_rows;
 }
 
+asio::awaitable<void> announce_scan(ExecutionContext& context, ScanAnnouncement announcement) {
+  constexpr std::chrono::seconds kLong{1};
+  if (!context.notice) co_return;
+  std::string what = std::move(announcement.what);
+  bool is_long = false;
+  if (OwnKeyspace* const own = context.redis().own_keyspace()) {
+    CommandBatch batch;
+    batch.add("DBSIZE");
+    const RepliesPtr replies = co_await context.redis().execute(std::move(batch));
+    const auto keys = static_cast<std::size_t>(std::max<std::int64_t>(replies->integer(0), 0));
+    const std::chrono::duration<double> time = own->share().expected(keys, announcement.commands);
+    is_long = time > kLong;
+    what += fmt::format(": {} keys, about {}", count_text(keys), duration_text(time.count()));
+  }
+  if (announcement.only_if_long && !is_long) co_return;
+  sql::SqlError notice(sqlstate::kSuccessfulCompletion, std::move(what));
+  context.notice(announcement.hint == nullptr ? std::move(notice) : std::move(notice).hint(announcement.hint));
+}
+
 asio::awaitable<void> count_scanned_keys(ExecutionContext& context, std::size_t keys, std::string avoided_by) {
   ScanProgress& progress = context.scan_progress;
-  if (progress.keys == 0) progress.begun = progress.reported = Clock::now();
+  if (progress.keys == 0) {
+    progress.begun = Clock::now();
+    if (context.notice && is_on(context, "redquel.progress")) {
+      progress.reports = std::make_shared<ScanReports>(co_await asio::this_coro::executor, context.notice);
+      progress.reports->wait();
+    }
+  }
   const std::uint64_t limit = number_of(context, "redquel.max_scanned_keys"), rate = number_of(context, "redquel.max_keys_per_second");
   if (limit != 0 && progress.keys >= limit) {
     throw sql::SqlError(sqlstate::kProgramLimitExceeded, fmt::format("the statement has scanned {} keys, more than redquel.max_scanned_keys allows", progress.keys))
@@ -51,10 +102,7 @@ asio::awaitable<void> count_scanned_keys(ExecutionContext& context, std::size_t 
     co_await timer.async_wait(asio::use_awaitable);
   }
   progress.keys += keys;
-  const auto now = Clock::now();
-  if (now < progress.reported + std::chrono::seconds(1) || !context.notice || !is_on(context, "redquel.progress")) co_return;
-  progress.reported = now;
-  context.notice(sql::SqlError(sqlstate::kSuccessfulCompletion, fmt::format("{} keys scanned", progress.keys)));
+  if (progress.reports) progress.reports->keys = progress.keys;
 }
 
 }  // namespace redquel::executor

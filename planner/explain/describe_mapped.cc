@@ -73,8 +73,17 @@ bool wants_value(const TableRead& read) {
   });
 }
 
-/// Adds the commands that read the rows of one key; `page` is the number of elements of the first command.
-void add_reads(const TableRead& read, const Texts& texts, std::vector<std::string>& commands, const std::string& page = "1000") {
+/// Returns the first and the last entry of streams that a scan reads, as XRANGE takes them.
+std::string entry_range(const MappedScan& scan) {
+  const auto end = [&](const std::optional<RangeBound>& bound, std::string_view open) {
+    return bound ? value_text(*scan.read.table, scan.ordered_by, *bound->value) : std::string(open);
+  };
+  if (scan.read.table->mapping().layout != Layout::kStream) return {};
+  return end(scan.lower, "-") + " " + end(scan.upper, "+");
+}
+
+/// Adds the commands that read the rows of one key; `page` is the number of elements of the first command, `range` the entries of a stream.
+void add_reads(const TableRead& read, const Texts& texts, std::vector<std::string>& commands, const std::string& page = "1000", const std::string& range = "- +") {
   const Mapping& mapping = read.table->mapping();
   const auto part = [&](Role role) -> std::optional<std::string> {
     const Mapping::Column* column = mapping.with_role(role);
@@ -114,7 +123,7 @@ void add_reads(const TableRead& read, const Texts& texts, std::vector<std::strin
       else if (wants_value(read)) commands.push_back(fmt::format("HSCAN {} 0 COUNT {}", key, page));
       else commands.push_back(fmt::format("HLEN {0}, HKEYS {0}, or HSCAN {0} 0 COUNT {1} of many fields", key, page));
       break;
-    case Layout::kStream: commands.push_back(fmt::format("XRANGE {} - + COUNT {}", key, page)); break;
+    case Layout::kStream: commands.push_back(fmt::format("XRANGE {} {} COUNT {}", key, range, page)); break;
   }
   const Mapping::Column* ttl = mapping.with_role(Role::kTtl);
   if (ttl == nullptr || std::find(read.numbers.begin(), read.numbers.end(), ttl->number) == read.numbers.end()) return;
@@ -304,7 +313,7 @@ CommandText commands_of_scan(const MappedScan& scan) {
     for (std::size_t i = 0; i < std::min<std::size_t>(count, 3); ++i) {
       Texts texts(table, i);
       for (const MappedScan::Fixed& fixed : scan.fixed) texts.add(fixed);
-      add_reads(scan.read, texts, text.commands, first_page(scan));
+      add_reads(scan.read, texts, text.commands, first_page(scan), entry_range(scan));
     }
     if (count > 3) text.commands.push_back(fmt::format("… {} more", count - 3));
     text.round_trips = sql::has_one_row(table.mapping().layout) ? "1" : "1 per 1000 rows of a key";
@@ -363,7 +372,7 @@ CommandText commands_of_scan(const MappedScan& scan) {
       return text;
     case Path::kKeys: break;
   }
-  add_reads(scan.read, texts, text.commands, scan.path == Path::kScan ? first_page(scan) : "1000");
+  add_reads(scan.read, texts, text.commands, scan.path == Path::kScan ? first_page(scan) : "1000", entry_range(scan));
   return text;
 }
 

@@ -67,11 +67,11 @@ std::string argument(const RowBounds& bounds, std::string_view otherwise) {
 CommandText describe_redis_scan(const PhysicalSystemScan& scan) {
   if (scan.schema != sql::kRedisSchema) return {};
   if (scan.name == "keys") return keys(scan);
-  if (scan.name == "streams") {
+  if (scan.name == "streams" || scan.name == "groups") {
     CommandText text{{}, "2 per 1000 keys of the database"};
     if (scan.bounds.names.empty()) text.commands.push_back(scan_command(scan.bounds, "stream"));
     else text.round_trips = "1 per 200 keys";
-    text.commands.push_back("XINFO STREAM " + argument(scan.bounds, "<key>"));
+    text.commands.push_back((scan.name == "groups" ? "XINFO GROUPS " : "XINFO STREAM ") + argument(scan.bounds, "<key>"));
     return text;
   }
   if (scan.name == "info") return {{"INFO " + argument(scan.bounds, "everything")}, "1"};

@@ -74,6 +74,7 @@ class MappedPathChooser {
         scan_.member = sql::joined_slots(table_.primary_key);
       }
     }
+    by_entries();
     const bool has_positions = scan_.path == MappedScan::Path::kScores && mapping_.layout == Mapping::Layout::kList;
     const bool has_goal = scan_.path == MappedScan::Path::kOrder || has_positions || scan_.wants_order;
     if (!has_goal && wish.order.empty()) {
@@ -292,6 +293,18 @@ class MappedPathChooser {
     scan_.descending = scan_.wants_order && wish.order.front().descending;
     scan_.goal = wish.goal;
     scan_.goal.exact = false;
+  }
+
+  /// Entries of streams between two times or ids.
+  void by_entries() {
+    if (mapping_.layout != Mapping::Layout::kStream) return;
+    for (const Mapping::Role role : {Mapping::Role::kTime, Mapping::Role::kId}) {
+      const Mapping::Column* column = mapping_.with_role(role);
+      if (column == nullptr) continue;
+      bound(column->number);
+      if (scan_.lower || scan_.upper) return;
+    }
+    forget_bounds();
   }
 
   bool is_never_null(std::int16_t number) {

@@ -10,16 +10,18 @@ namespace redquel::server {
 LoginPolicy::LoginPolicy(RuleSetPtr rules)
     : rules_(rules ? std::move(rules) : RuleSet::load({})), mode_(this->rules()->sources().has_rules() ? Mode::kRules : Mode::kUndecided) {}
 
-void LoginPolicy::take_up(bool has_verifiers, std::string_view advice) {
+void LoginPolicy::take_up(bool has_verifiers, bool has_superuser_verifier, std::string_view advice) {
+  const Mode next = has_superuser_verifier ? Mode::kRules : has_verifiers ? Mode::kSuperusers : Mode::kProtected;
   Mode mode = mode_;
-  while (mode == Mode::kUndecided || (mode == Mode::kProtected && has_verifiers)) {
-    if (!mode_.compare_exchange_weak(mode, has_verifiers ? Mode::kRules : Mode::kProtected)) continue;
-    if (!has_verifiers) {
+  while (mode < next) {
+    if (!mode_.compare_exchange_weak(mode, next)) continue;
+    if (next == Mode::kProtected) {
       spdlog::warn(
           "protected mode: no role has a password, so only redquel's own operating-system user and root may connect, from this machine. {}",
           advice);
     } else if (mode == Mode::kProtected) {
-      spdlog::info("protected mode is over: a role has a password, which clients need from now on");
+      spdlog::info("protected mode is over: a role has a password, which clients need from now on{}",
+                   next == Mode::kRules ? "" : ", except for superusers of root and redquel's own user on this machine, until a superuser has one");
     }
     return;
   }

@@ -26,6 +26,7 @@ const PagePart kLiveParts[] = {
      "/* status page */ SELECT pid, command, relid::regclass AS relation, tuples_processed AS rows, NULL::bigint AS of_rows FROM pg_stat_progress_copy UNION ALL "
      "SELECT pid, command, relid::regclass, tuples_done, tuples_total FROM pg_stat_progress_create_index UNION ALL "
      "SELECT pid, command, relid::regclass, heap_tuples_written, NULL FROM pg_stat_progress_cluster"},
+    {"discovery", "/* status page */ SELECT state, keys_seen, keys_total, tables, left_out, seconds_left FROM redquel.discovery"},
     {"memory", "/* status page */ SELECT * FROM redquel.cached_tables()"},
     {"redis",
      "/* status page */ SELECT section, name, value FROM redis.info WHERE name IN ('redis_version', 'valkey_version', 'uptime_in_seconds', 'used_memory', 'maxmemory', "

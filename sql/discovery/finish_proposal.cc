@@ -5,10 +5,17 @@
 #include <set>
 #include <tuple>
 
+#include "sql/ascii.h"
 #include "sql/discovery/template_names.h"
+#include "sql/functions/quote.h"
 
 namespace redquel::sql {
 namespace {
+
+/// Returns true if a name of these characters needs quotes only if it is a word of SQL.
+bool is_name_without_quotes(std::string_view name) {
+  return std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || is_digit(c); }) && !is_digit(name.front());
+}
 
 /// Returns true if each member of a sampled set has a set of the other table that holds the first set's value.
 bool is_inverse(const KnownOfTables::Relation& one, const KnownOfTables::Relation& other) {
@@ -52,6 +59,21 @@ void name_parents(Proposal& proposal, const std::vector<KnownOfTables::Parent>& 
   }
 }
 
+/// Gives tables whose names are words of SQL (user, order) a second name that needs no quotes.
+void name_views(Proposal& proposal, std::set<std::string>& taken) {
+  for (ProposedTable& table : proposal.tables) {
+    if (!is_name_without_quotes(table.name) || quote_identifier(table.name) == table.name) continue;
+    const auto is_plain = [&](const std::string& name) { return quote_identifier(name) == name && !taken.contains(name); };
+    for (const std::string& name : {table.name + "s", table.name + "_table", table.name + "_rows"}) {
+      if (!is_plain(name)) continue;
+      table.plain_name = name;
+      taken.insert(name);
+      table.doubts.push_back("the name needs quotes in SQL; the view " + name + " has the same rows");
+      break;
+    }
+  }
+}
+
 /// Short names where they are free: a table of rows before one of elements, more keys before fewer.
 void name_tables(Proposal& proposal, const std::vector<std::vector<std::string>>& names) {
   std::vector<std::size_t> order(proposal.tables.size());
@@ -72,6 +94,7 @@ void name_tables(Proposal& proposal, const std::vector<std::vector<std::string>>
     taken.insert(chosen);
     proposal.tables[i].name = chosen;
   }
+  name_views(proposal, taken);
 }
 
 }  // namespace

@@ -13,8 +13,11 @@ namespace {
 
 constexpr std::size_t kMaxPieces = 16;       // the rest of a longer key is its last piece
 constexpr std::size_t kMaxShapes = 20'000;
+constexpr std::size_t kMaxBeyond = 5'000;    // further ones
+constexpr std::size_t kMaxUnshaped = 1'000;  // beginnings that are counted
 constexpr std::size_t kLongKeyShown = 80;
 constexpr std::size_t kManyWords = 200;      // this many words in one place are values
+constexpr std::size_t kFewKeys = 16;         // that a value has at most, so that its words need not be alike
 
 bool is_hex(char c) { return hex_value(c) >= 0; }
 
@@ -24,13 +27,65 @@ bool is_full_date(std::string_view text) {
          all_digits(text.substr(8));
 }
 
+/// user@example.com
+bool is_mail(std::string_view text) {
+  const std::size_t at = text.find('@');
+  if (at == 0 || at == std::string_view::npos || text.find('@', at + 1) != std::string_view::npos) return false;
+  const std::size_t point = text.rfind('.');
+  return point != std::string_view::npos && point > at + 1 && point + 1 < text.size() &&
+         std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || std::string_view("@._%+-").find(c) != std::string_view::npos; });
+}
+
+/// Numbers with signs between them (10.0.0.1, 2026-11-29T10, +491701234567), a ULID, or a text with capitals, small letters and digits.
+bool is_token(std::string_view text) {
+  constexpr std::size_t kUlid = 26, kShortest = 16;
+  const auto only = [&](std::string_view others, auto is_more) {
+    return std::ranges::all_of(text, [&](char c) { return is_digit(c) || is_more(c) || others.find(c) != std::string_view::npos; });
+  };
+  const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto digits = static_cast<std::size_t>(std::ranges::count_if(text, is_digit));
+  if (digits == 0) return false;
+  const bool begins_as_number = is_digit(text.front()) || (text.front() == '+' && digits + 1 == text.size());
+  if (begins_as_number && digits < text.size() && only("-.,_+TZ", [](char) { return false; })) return true;
+  if (text.size() == kUlid && text.front() <= '7' && only("", is_capital)) return true;
+  const bool has_cases = std::ranges::any_of(text, is_capital) && std::ranges::any_of(text, is_small);
+  return text.size() >= kShortest && has_cases && only("-_.=+~", is_letter);
+}
+
+/// 16 hexadecimal digits or more; 8 if two of them are digits.
+bool is_hexadecimal(std::string_view text) {
+  constexpr std::size_t kLong = 16, kShort = 8, kDigits = 2;
+  if (text.size() < kShort || !std::ranges::all_of(text, is_hex)) return false;
+  const auto digits = static_cast<std::size_t>(std::ranges::count_if(text, is_digit));
+  return digits >= (text.size() >= kLong ? 1 : kDigits);
+}
+
 PieceKind kind_of(std::string_view text) {
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
   if (all_digits(digits) && digits.size() <= 19) return PieceKind::kInteger;
   if (is_uuid(text)) return PieceKind::kUuid;
   if (is_full_date(text)) return PieceKind::kDate;
-  const bool is_hexadecimal = text.size() >= 16 && std::ranges::all_of(text, is_hex) && std::ranges::any_of(text, is_digit);
-  return is_hexadecimal ? PieceKind::kHex : PieceKind::kWord;
+  if (is_hexadecimal(text)) return PieceKind::kHex;
+  if (is_mail(text)) return PieceKind::kMail;
+  return is_token(text) ? PieceKind::kToken : PieceKind::kWord;
+}
+
+/// Returns where a value begins behind letters: 4 of user7, 4 of job-12345, and the size of the text if there is none. `is_first`: the
+/// text is the first piece of a key; other pieces may be words with small numbers (top10).
+std::size_t value_behind_letters(std::string_view text, bool is_first) {
+  constexpr std::size_t kDigits = 3, kMost = 18;
+  for (std::size_t at = 1; at < text.size(); ++at) {
+    const char before = text[at - 1];
+    if (!is_letter(before) && before != '_' && before != '-') break;
+    const bool may_begin = is_digit(text[at]) || before == '_' || before == '-';
+    if (!may_begin) continue;
+    const std::string_view rest = text.substr(at);
+    const PieceKind kind = kind_of(rest);
+    if (kind == PieceKind::kWord || kind == PieceKind::kMail || rest.front() == '-') continue;
+    if (kind != PieceKind::kInteger || (rest.size() >= (is_first ? 1 : kDigits) && rest.size() <= kMost)) return at;
+  }
+  return text.size();
 }
 
 /// The separator of a key: ":" wherever there is one; others only where a piece is no word then.
@@ -49,6 +104,18 @@ char separator_of(std::string_view key) {
     }
   }
   return '\0';
+}
+
+/// Returns true for letters and one long value behind them, whose own signs separate nothing: celery-task-meta-<UUID>.
+bool ends_with_long_value(std::string_view key) {
+  const std::size_t value = value_behind_letters(key, true);
+  const PieceKind kind = value < key.size() ? kind_of(key.substr(value)) : PieceKind::kWord;
+  return kind == PieceKind::kUuid || kind == PieceKind::kDate || kind == PieceKind::kHex;
+}
+
+/// Returns true if the piece alone is the key: a name that tells nothing of others.
+bool is_whole_key(const KeyPieces& pieces, std::size_t position) {
+  return pieces.size() == position + 1 && (position == 0 || (position == 1 && pieces[0].kind == PieceKind::kJavaHead));
 }
 
 std::uint64_t hash_of(const std::vector<std::string>& values) {
@@ -86,21 +153,17 @@ KeyPieces split_key(std::string_view key, std::vector<std::string>& values) {
     else piece.text = text;
     pieces.push_back(std::move(piece));
   };
-  const char separator = kind_of(key) == PieceKind::kWord ? separator_of(key) : '\0';
+  const char separator = kind_of(key) == PieceKind::kWord && !ends_with_long_value(key) ? separator_of(key) : '\0';
   std::string_view rest = key;
   while (true) {
     const std::size_t end = separator == '\0' || pieces.size() + 1 >= kMaxPieces + head ? std::string_view::npos : rest.find(separator);
     const std::string_view text = rest.substr(0, end);
     const PieceKind kind = kind_of(text);
     std::string before = pieces.size() == head ? std::string() : std::string(1, separator);
-    // user7: letters, then a number
-    std::size_t digits = text.size();
-    while (digits > 0 && is_digit(text[digits - 1])) --digits;
-    const bool is_numbered = kind == PieceKind::kWord && digits > 1 && digits < text.size() && text.size() - digits <= 18 && pieces.size() == head &&
-                             std::ranges::all_of(text.substr(0, digits), [](char c) { return is_letter(c) || c == '_'; });
-    if (is_numbered) {
-      add(std::move(before), text.substr(0, digits), PieceKind::kWord);
-      add("", text.substr(digits), PieceKind::kInteger);
+    const std::size_t value = kind == PieceKind::kWord ? value_behind_letters(text, pieces.size() == head) : text.size();
+    if (value < text.size()) {
+      add(std::move(before), text.substr(0, value), PieceKind::kWord);
+      add("", text.substr(value), kind_of(text.substr(value)));
     } else {
       add(std::move(before), text, kind);
     }
@@ -118,7 +181,7 @@ std::string shape_text(const KeyPieces& pieces) {
       text += piece.text;
       continue;
     }
-    static constexpr std::string_view kNames[] = {"{word}", "{integer}", "{uuid}", "{hex}", "{date}"};
+    static constexpr std::string_view kNames[] = {"{word}", "{integer}", "{uuid}", "{hex}", "{date}", "{mail}", "{token}"};
     text += kNames[static_cast<std::size_t>(piece.kind)];
   }
   return text;
@@ -160,12 +223,26 @@ void KeyShapes::keep(Shape& shape, Sample sample) const {
   std::ranges::push_heap(shape.samples, later);
 }
 
-void KeyShapes::add(std::string_view key) {
+bool KeyShapes::add(std::string_view key) {
   ++keys_;
   if (key.size() > kMaxKey) {
     if (++long_keys_ == 1) long_key_ = key.substr(0, kLongKeyShown);
-    return;
+    return true;
   }
+  if (add(key, kMaxShapes)) return true;
+  return false;
+}
+
+void KeyShapes::add_beyond(std::string_view key, bool is_structure) {
+  if (is_structure && add(key, kMaxShapes + kMaxBeyond)) return;
+  const std::size_t separator = key.find(':');
+  std::string beginning(key.substr(0, separator == std::string_view::npos ? 0 : separator + 1));
+  if (unshaped_.size() >= kMaxUnshaped && !unshaped_.contains(beginning)) beginning.clear();
+  Unshaped& unshaped = unshaped_[beginning];
+  if (++unshaped.keys == 1) unshaped.example = key;
+}
+
+bool KeyShapes::add(std::string_view key, std::size_t most_shapes) {
   std::vector<std::string> values;
   KeyPieces pieces = split_key(key, values);
   std::string text = shape_text(pieces);
@@ -175,19 +252,18 @@ void KeyShapes::add(std::string_view key) {
     merge_words(kManyWords);
     merge_at_ = 2 * std::max(shapes_.size(), merge_at_ / 2);  // looking again and again would find little
   }
-  if (is_new && shapes_.size() >= kMaxShapes) {
-    ++unshaped_;
-    return;
-  }
+  if (is_new && shapes_.size() >= most_shapes) return false;
   Shape& shape = shapes_[std::move(text)];
   if (shape.pieces.empty()) shape.pieces = std::move(pieces);
   ++shape.count;
   const bool took_word = static_cast<std::size_t>(std::ranges::count(shape.pieces, true, &KeyPiece::is_slot)) > values.size();
   keep(shape, {hash_of(took_word ? slot_values(shape.pieces, key) : values), std::string(key)});
+  return true;
 }
 
 /// One more word of a place whose words were found to be values.
 bool KeyShapes::take_as_value(KeyPieces& pieces, std::string& text) const {
+  if (is_whole_key(pieces, pieces.size() - 1)) return false;
   for (KeyPiece& piece : pieces) {
     if (piece.is_slot || piece.kind == PieceKind::kJavaHead || is_structure_word(piece.text)) continue;
     piece.is_slot = true;
@@ -204,26 +280,34 @@ bool KeyShapes::take_as_value(KeyPieces& pieces, std::string& text) const {
 
 /// Words before which the keys are alike, and behind which the same forms of keys come, are values of one slot where they are many.
 void KeyShapes::merge_words_at(std::size_t position, std::size_t least_words) {
-  // Keyed by the pieces before the word, then by the word; the values are the pieces behind it.
-  std::map<std::string, std::map<std::string, std::set<std::string>>> places;
+  /// The forms behind the words of one place, by word, and the keys of these forms.
+  struct Place {
+    std::map<std::string, std::set<std::string>> tails;
+    std::size_t keys = 0;
+  };
+  std::map<std::string, Place> places;  // by the pieces before the word
   for (const auto& [text, shape] : shapes_) {
-    if (shape.pieces.size() <= position || shape.pieces[position].kind != PieceKind::kWord) continue;
+    if (shape.pieces.size() <= position || shape.pieces[position].kind != PieceKind::kWord || is_whole_key(shape.pieces, position)) continue;
     const auto cut = shape.pieces.begin() + static_cast<std::ptrdiff_t>(position);
     const std::string before = shape_text({shape.pieces.begin(), cut}) + '\0' + cut->separator;
     if (!cut->is_slot && is_structure_word(cut->text)) continue;
     const std::string word = cut->is_slot ? std::string(1, '\0') : cut->text;
-    places[before][word].insert(shape_text({cut + 1, shape.pieces.end()}));
+    Place& place = places[before];
+    place.tails[word].insert(shape_text({cut + 1, shape.pieces.end()}));
+    if (!cut->is_slot) place.keys += shape.count;
   }
-  for (const auto& [before, words] : places) {
+  for (const auto& [before, place] : places) {
     std::map<std::set<std::string>, std::vector<std::string>> alike;
     std::set<std::string> known;
-    for (const auto& [word, tails] : words) {
+    for (const auto& [word, tails] : place.tails) {
       if (word == std::string_view("\0", 1)) known = tails;
       else alike[tails].push_back(word);
     }
+    // Words with few keys each are values, however different what stands behind them.
+    const bool are_values = position > 0 && place.tails.size() >= least_words && place.keys < place.tails.size() * kFewKeys;
     for (const auto& [tails, group] : alike) {
       const bool joins = !known.empty() && std::ranges::includes(known, tails);
-      if (group.size() < least_words && !joins) continue;
+      if (group.size() < least_words && !joins && !are_values) continue;
       has_merged_ = true;
       for (const std::string& word : group) {
         for (const std::string& tail : tails) {
@@ -249,8 +333,12 @@ void KeyShapes::merge_words_at(std::size_t position, std::size_t least_words) {
 }
 
 void KeyShapes::merge_words(std::size_t least_words) {
-  // From the last piece on: what stands behind a word must have been merged before words can be seen to be alike.
-  for (std::size_t position = kMaxPieces + 1; position-- > 0;) merge_words_at(position, least_words);
+  // From the last piece on: what stands behind a word must have been merged before words can be seen to be alike. Again, because words that
+  // are values may have many others behind them all together.
+  for (std::size_t before = 0; before != shapes_.size();) {
+    before = shapes_.size();
+    for (std::size_t position = kMaxPieces + 1; position-- > 0;) merge_words_at(position, least_words);
+  }
 }
 
 std::vector<KeyShape> KeyShapes::finish() {

@@ -1,8 +1,13 @@
 #include "sql/discovery/keyspace_entry.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <tuple>
 
+#include "sql/ascii.h"
+#include "sql/catalog/key_pattern.h"
 #include "sql/discovery/written_values.h"
 #include "sql/types/shown_text.h"
 
@@ -72,14 +77,19 @@ void join_equal(std::vector<KeyspaceEntry>& entries) {
   std::erase_if(entries, [](const KeyspaceEntry& entry) { return entry.is_used; });
 }
 
+/// Kinds that may be values of this one, from narrow to wide.
+constexpr PieceKind kWiderKinds[] = {PieceKind::kHex, PieceKind::kToken, PieceKind::kWord};
+
 /// Some hexadecimal numbers have digits alone, some names are numbers: values of the wider kind, where there are any at the same place.
 void join_kinds(std::vector<KeyspaceEntry>& entries) {
   std::map<std::string, std::size_t> known;
   for (std::size_t i = 0; i < entries.size(); ++i) known.emplace(entries[i].type + " " + shape_text(entries[i].pieces), i);
   for (KeyspaceEntry& entry : entries) {
     for (std::size_t place = 0; place < entry.pieces.size() && !entry.is_used; ++place) {
-      if (!entry.pieces[place].is_slot || entry.pieces[place].kind != PieceKind::kInteger) continue;
-      for (const PieceKind wider : {PieceKind::kHex, PieceKind::kWord}) {
+      const PieceKind kind = entry.pieces[place].kind;
+      if (!entry.pieces[place].is_slot || kind == PieceKind::kWord || kind == PieceKind::kUuid) continue;
+      for (const PieceKind wider : kWiderKinds) {
+        if (wider == kind || (kind == PieceKind::kToken && wider == PieceKind::kHex)) continue;
         KeyPieces pieces = entry.pieces;
         pieces[place].kind = wider;
         const auto found = known.find(entry.type + " " + shape_text(pieces));
@@ -95,6 +105,12 @@ void join_kinds(std::vector<KeyspaceEntry>& entries) {
 
 std::size_t KeyspaceEntry::first_slot() const {
   return static_cast<std::size_t>(std::ranges::find(pieces, true, &KeyPiece::is_slot) - pieces.begin());
+}
+
+std::size_t KeyspaceEntry::bytes() const {
+  std::size_t sampled = 0;
+  for (const KeySample& sample : samples) sampled += sample.bytes;
+  return samples.empty() ? 0 : sampled * count / samples.size();
 }
 
 std::size_t KeyspaceEntry::slot_count() const { return static_cast<std::size_t>(std::ranges::count(pieces, true, &KeyPiece::is_slot)); }
@@ -128,7 +144,7 @@ bool has_row_fields(const KeyspaceEntry& entry) {
   return entry.samples.size() < 3 || fields.size() <= 20 || all * 5 >= fields.size() * entry.samples.size();
 }
 
-std::vector<KeyspaceEntry> entries_of(std::vector<SampledShape> shapes, std::vector<std::string>& left_out) {
+std::vector<KeyspaceEntry> entries_of(std::vector<SampledShape> shapes, std::vector<std::string>& notes) {
   std::vector<KeyspaceEntry> entries;
   for (SampledShape& sampled : shapes) {
     const std::string text = shape_text(sampled.shape.pieces);
@@ -142,7 +158,7 @@ std::vector<KeyspaceEntry> entries_of(std::vector<SampledShape> shapes, std::vec
     if (by_type.size() > 1) {
       std::string types;
       for (const auto& [type, entry] : by_type) types += (types.empty() ? "" : ", ") + type;
-      left_out.push_back(shown_text(text, 100) + ": keys of several types (" + types + "), each taken for itself");
+      notes.push_back(shown_text(text, 100) + ": keys of several types (" + types + "), each taken for itself");
     }
     for (auto& [type, entry] : by_type) {
       entry.pieces = sampled.shape.pieces;
@@ -157,10 +173,37 @@ std::vector<KeyspaceEntry> entries_of(std::vector<SampledShape> shapes, std::vec
 void note_keys(ProposedTable& table, const KeyspaceEntry& entry) {
   constexpr std::size_t kExamples = 3;
   table.keys += entry.count;
+  if (table.pattern.empty()) table.pattern = left_out_of(entry, "").pattern;
+  table.type = entry.type;
   for (const KeySample& sample : entry.samples) {
     table.expires = table.expires || sample.expires;
     if (table.examples.size() < kExamples) table.examples.push_back(sample.key);
   }
+}
+
+LeftOut left_out_of(const KeyspaceEntry& entry, std::string reason) {
+  std::string pattern;
+  for (const KeyPiece& piece : entry.pieces) {
+    if (piece.kind == PieceKind::kJavaHead) pattern += "*";
+    else pattern += glob_of_text(piece.separator) + (piece.is_slot ? "*" : glob_of_text(piece.text));
+  }
+  return {std::move(pattern), entry.type, entry.count, entry.samples.empty() ? "" : entry.samples.front().key, std::move(reason)};
+}
+
+void keep_most_entries(std::vector<KeyspaceEntry>& entries, std::size_t most, std::vector<LeftOut>& left_out) {
+  if (entries.size() <= most) return;
+  const auto middle = entries.begin() + static_cast<std::ptrdiff_t>(most / 2), end = entries.begin() + static_cast<std::ptrdiff_t>(most);
+  const auto rank = [](const KeyspaceEntry& entry) {
+    const bool is_plain = std::ranges::all_of(entry.pieces, [](const KeyPiece& piece) {
+      return std::ranges::all_of(piece.text, [](char c) { return is_alphanumeric(c) || c == '_' || c == '-' || c == '.'; });
+    });
+    return std::tuple(is_plain, entry.type != "string", entry.bytes());
+  };
+  std::ranges::nth_element(entries, middle, std::ranges::greater{}, [&](const KeyspaceEntry& entry) { return std::pair(entry.count, rank(entry)); });
+  std::nth_element(middle, end, entries.end(), [&](const KeyspaceEntry& a, const KeyspaceEntry& b) { return rank(a) > rank(b); });
+  for (auto entry = end; entry != entries.end(); ++entry) left_out.push_back(left_out_of(*entry, fmt::format("beyond the {} forms that become tables", most)));
+  entries.erase(end, entries.end());
+  std::ranges::sort(entries, {}, [](const KeyspaceEntry& entry) { return std::pair(shape_text(entry.pieces), entry.type); });
 }
 
 void merge_few_words(std::vector<KeyspaceEntry>& entries) {

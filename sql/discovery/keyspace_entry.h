@@ -17,6 +17,8 @@ struct KeyspaceEntry {
   bool is_used = false;
 
   bool is_complete() const { return samples.size() >= count; }
+  /// Returns about how many bytes its keys take.
+  std::size_t bytes() const;
   std::size_t first_slot() const;  // pieces.size(): none
   std::size_t slot_count() const;
   bool has_slot() const { return first_slot() < pieces.size(); }
@@ -31,11 +33,16 @@ bool is_index_word(std::string_view word);
 
 /// Returns true if the fields of hashes recur from key to key, as columns do.
 bool has_row_fields(const KeyspaceEntry& entry);
-/// One entry per shape and type. A shape with keys of several types adds a line to `left_out`.
-std::vector<KeyspaceEntry> entries_of(std::vector<SampledShape> shapes, std::vector<std::string>& left_out);
+/// One entry per shape and type. A shape with keys of several types adds a line to `notes`.
+std::vector<KeyspaceEntry> entries_of(std::vector<SampledShape> shapes, std::vector<std::string>& notes);
 /// Counts the keys of the entry as keys of the table, with some as its examples.
 void note_keys(ProposedTable& table, const KeyspaceEntry& entry);
 /// Words that are values though they are few: tag:ruby and tag:web, login:<name>:id.
 void merge_few_words(std::vector<KeyspaceEntry>& entries);
+/// Returns what is left out with these keys.
+LeftOut left_out_of(const KeyspaceEntry& entry, std::string reason);
+/// Takes entries away if there are very many. Half of those that stay have the most keys, the others are the largest. Names of plain
+/// characters come before others, structures before strings.
+void keep_most_entries(std::vector<KeyspaceEntry>& entries, std::size_t most, std::vector<LeftOut>& left_out);
 
 }  // namespace redquel::sql

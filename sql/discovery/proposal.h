@@ -15,6 +15,7 @@ struct KeySample {
   std::string type;         // as TYPE names it: hash, string, set, zset, list, stream
   bool is_whole = true;     // all parts are here
   bool expires = false;
+  std::size_t bytes = 0;    // as MEMORY USAGE estimates them; 0: unknown
   /// hash, and entries of a stream: field and value; zset: member and score; set, list: element and nothing; string: nothing and the
   /// value.
   std::vector<std::pair<std::string, std::string>> parts;
@@ -44,6 +45,7 @@ struct ProposedIndex {
 /// A foreign table in the words of CREATE FOREIGN TABLE … SERVER redis (docs/discovery.md).
 struct ProposedTable {
   std::string name, layout, key, counter;
+  std::string plain_name = {};  // of a view of the same rows, if the name needs quotes; empty: there is none
   std::string database;  // the logical one, where it is not the session's
   std::string parts = {};  // option format of layout string with several columns: json; empty: none
   std::string comment = {};  // COMMENT ON FOREIGN TABLE: the framework that wrote the keys; empty: none
@@ -53,6 +55,7 @@ struct ProposedTable {
   std::size_t keys = 0;
   bool expires = false;
   std::vector<std::string> examples, doubts;
+  std::string pattern = {}, type = {};  // of the keys: a pattern of SCAN MATCH, as TYPE names it
 };
 
 /// A view over the tables of a framework. In its query `{job}` stands for the table `job`.
@@ -70,10 +73,21 @@ struct ProposedFramework {
   std::vector<std::string> examples;  // keys
 };
 
+/// Keys that became no table.
+struct LeftOut {
+  std::string pattern;  // of SCAN MATCH: what reads them
+  std::string type;     // as TYPE names it; empty: unknown
+  std::size_t keys = 0;
+  std::string example, reason;
+};
+/// Returns a line for people.
+std::string left_out_text(const LeftOut& keys);
+
 struct Proposal {
   std::vector<ProposedFramework> frameworks;
   std::vector<ProposedTable> tables;
-  std::vector<std::string> left_out;  // keys that became no table, and why
+  std::vector<LeftOut> left_out;
+  std::vector<std::string> notes;  // about keys of several tables
 };
 
 /// Tables and indexes that hold the keys of these shapes, by name. Pure: what it says depends on the samples alone.
@@ -85,7 +99,7 @@ std::vector<std::string> definition_statements(const ProposedTable& table, const
 /// they are `bullmq.job` in a schema that the first statement makes; else `bullmq_job` in that schema.
 std::vector<std::string> definition_statements(const ProposedFramework& framework, const std::string& schema);
 /// The statements that drop what these have made, each ending in ";". Schemas stay.
-std::string drop_statement(const ProposedTable& table, const std::string& schema);
+std::vector<std::string> drop_statements(const ProposedTable& table, const std::string& schema);
 std::vector<std::string> drop_statements(const ProposedFramework& framework, const std::string& schema);
 /// The name that a table or view of a framework gets in a given schema.
 std::string framework_object_name(const ProposedFramework& framework, const std::string& name, const std::string& schema);

@@ -88,6 +88,12 @@ std::string framework_object_name(const ProposedFramework& framework, const std:
   return schema.empty() ? name : framework.schema + "_" + name;
 }
 
+std::string left_out_text(const LeftOut& keys) {
+  const std::string type = keys.type.empty() ? "" : keys.type + ", ";
+  return fmt::format("{}: {}{} key{}, for example {} ({})", shown_text(keys.pattern, 100), type, keys.keys, keys.keys == 1 ? "" : "s",
+                     shown_text(keys.example, 100), keys.reason);
+}
+
 std::vector<std::string> definition_statements(const ProposedFramework& framework, const std::string& schema) {
   const std::string& place = schema.empty() ? framework.schema : schema;
   std::vector<std::string> statements;
@@ -108,11 +114,17 @@ std::vector<std::string> definition_statements(const ProposedTable& table, const
   std::vector<std::string> statements = {create_table(table, schema)};
   for (const ProposedIndex& index : table.indexes) statements.push_back(create_index(table, index, schema));
   if (!table.comment.empty()) statements.push_back(fmt::format("COMMENT ON FOREIGN TABLE {} IS {};", qualified(schema, table.name), quote_literal(table.comment)));
+  if (!table.plain_name.empty()) {
+    statements.push_back(fmt::format("CREATE VIEW {} AS SELECT * FROM {};", qualified(schema, table.plain_name), qualified(schema, table.name)));
+  }
   return statements;
 }
 
-std::string drop_statement(const ProposedTable& table, const std::string& schema) {
-  return fmt::format("DROP FOREIGN TABLE {};", qualified(schema, table.name));
+std::vector<std::string> drop_statements(const ProposedTable& table, const std::string& schema) {
+  std::vector<std::string> statements;
+  if (!table.plain_name.empty()) statements.push_back(fmt::format("DROP VIEW {};", qualified(schema, table.plain_name)));
+  statements.push_back(fmt::format("DROP FOREIGN TABLE {};", qualified(schema, table.name)));
+  return statements;
 }
 
 std::vector<std::string> drop_statements(const ProposedFramework& framework, const std::string& schema) {
@@ -151,8 +163,9 @@ std::string proposal_text(const Proposal& proposal, const std::string& schema) {
     text += "\n";
   }
   constexpr std::size_t kShown = 30;
+  for (const std::string& note : proposal.notes) text += "-- note: " + comment_text(note) + "\n";
   if (!proposal.left_out.empty()) text += "-- left out:\n";
-  for (std::size_t i = 0; i < std::min(proposal.left_out.size(), kShown); ++i) text += "--   " + comment_text(proposal.left_out[i]) + "\n";
+  for (std::size_t i = 0; i < std::min(proposal.left_out.size(), kShown); ++i) text += "--   " + comment_text(left_out_text(proposal.left_out[i])) + "\n";
   if (proposal.left_out.size() > kShown) text += fmt::format("--   and {} more\n", proposal.left_out.size() - kShown);
   return text;
 }

@@ -29,6 +29,9 @@ struct Entity {
   std::map<std::string, std::map<std::string, std::string>> values;
 };
 
+/// Forms of which tables are proposed.
+constexpr std::size_t kMostForms = 500;
+
 bool starts_with(const KeyPieces& pieces, const KeyPieces& base) {
   return pieces.size() >= base.size() && std::equal(base.begin(), base.end(), pieces.begin());
 }
@@ -37,8 +40,9 @@ class Proposer {
  public:
   explicit Proposer(std::vector<SampledShape> shapes) {
     proposal_.frameworks = take_frameworks(shapes);
-    entries_ = entries_of(std::move(shapes), proposal_.left_out);
+    entries_ = entries_of(std::move(shapes), proposal_.notes);
     merge_few_words(entries_);
+    keep_most_entries(entries_, kMostForms, proposal_.left_out);
   }
 
   Proposal run() {
@@ -46,7 +50,7 @@ class Proposer {
     for (KeyspaceEntry& entry : entries_) {
       entry.is_used = std::ranges::all_of(entry.pieces, [](const KeyPiece& piece) { return piece.is_slot || piece.text.empty(); });
       if (entry.is_used) {
-        proposal_.left_out.push_back(std::to_string(entry.count) + " keys with no word in common (" + entry.type + "), for example " + shown_key(entry));
+        proposal_.left_out.push_back(left_out_of(entry, "no word in common"));
       }
     }
     for (KeyspaceEntry& entry : entries_) {
@@ -441,7 +445,7 @@ class Proposer {
         {"hash", "hash_fields"}, {"set", "set"}, {"zset", "zset"}, {"list", "list"}, {"stream", "stream"}};
     const auto layout = kLayouts.find(entry.type);
     if (layout == kLayouts.end()) {
-      proposal_.left_out.push_back(shown_text(shape_text(entry.pieces), kShownKeyBytes) + ": type " + entry.type + " has no layout");
+      proposal_.left_out.push_back(left_out_of(entry, "no layout for this type"));
       return;
     }
     ProposedTable& table = add_table(entry, layout->second);
@@ -525,6 +529,7 @@ class Proposer {
 
   static void add_stream_columns(ProposedTable& table, const KeyspaceEntry& entry, std::set<std::string>& taken) {
     table.columns.push_back({unique_name("entry_id", taken), "text", {{"role", "id"}}, true, {}});
+    table.columns.push_back({unique_name("entry_time", taken), "timestamptz", {{"role", "time"}}, true, {}});
     std::map<std::string, Values> fields;
     std::vector<std::string> order;
     for (const KeySample& sample : entry.samples) {
@@ -544,10 +549,6 @@ class Proposer {
   }
 
   void propose_string(KeyspaceEntry& entry) {
-    if (!entry.has_slot()) {
-      proposal_.left_out.push_back(shown_key(entry) + ": a single string");
-      return;
-    }
     ProposedTable& table = add_table(entry, "string");
     const std::vector<std::string> slots = slot_names(entry.pieces);
     add_slots(table, entry, slots);

@@ -16,10 +16,23 @@ std::size_t first_slot(const KeyPieces& pieces) {
   return static_cast<std::size_t>(std::ranges::find(pieces, true, &KeyPiece::is_slot) - pieces.begin());
 }
 
+/// Returns the word of a constant: job of job-12345.
+std::string_view word_of(const KeyPiece& piece) {
+  const std::size_t end = piece.text.find_last_not_of("-_");
+  return end == std::string::npos ? std::string_view(piece.text) : std::string_view(piece.text).substr(0, end + 1);
+}
+
 /// The word before the first slot names the slot only: user:userid:{}.
 bool has_slot_word(const KeyPieces& pieces) {
   const std::size_t slot = first_slot(pieces);
   return slot >= 2 && slot < pieces.size() && is_key_name(pieces[slot - 1].text);
+}
+
+/// Returns the name of a slot that no word names.
+const char* slot_name(PieceKind kind) {
+  if (kind == PieceKind::kDate) return "day";
+  if (kind == PieceKind::kMail) return "email";
+  return is_identifier(kind) ? "id" : "name";
 }
 
 /// Names of slots behind the first one: two numbers behind a column are its version and its time.
@@ -34,8 +47,8 @@ void add_later_names(const KeyPieces& pieces, std::size_t first, std::vector<std
     if (from_end < closing && closing == 2) name = from_end == 1 ? "version" : "timestamp";
     else if (from_end < closing && closing == 1 && pieces[i].kind == PieceKind::kInteger && first + 2 < i) name = "version";
     else if (!pieces[i - 1].is_slot && !pieces[i - 1].text.empty()) {
-      name = column_name(pieces[i - 1].text);
-      if (pieces[i].kind != PieceKind::kWord && !is_key_name(name)) name += "_id";
+      name = column_name(word_of(pieces[i - 1]));
+      if (is_identifier(pieces[i].kind) && !is_key_name(name)) name += "_id";
     }
     names.push_back(unique_name(std::move(name), taken));
   }
@@ -87,10 +100,8 @@ std::vector<std::string> slot_names(const KeyPieces& pieces) {
   std::vector<std::string> names;
   const std::size_t slot = first_slot(pieces);
   if (slot == pieces.size()) return names;
-  if (slot > 0 && is_key_name(pieces[slot - 1].text)) names.push_back(column_name(pieces[slot - 1].text));
-  else if (pieces[slot].kind == PieceKind::kWord) names.emplace_back("name");
-  else if (pieces[slot].kind == PieceKind::kDate) names.emplace_back("day");
-  else names.emplace_back("id");
+  if (slot > 0 && is_key_name(pieces[slot - 1].text)) names.push_back(column_name(word_of(pieces[slot - 1])));
+  else names.emplace_back(slot_name(pieces[slot].kind));
   add_later_names(pieces, slot, names);
   return names;
 }
@@ -99,9 +110,9 @@ std::vector<std::string> relation_slot_names(const KeyPieces& pieces) {
   std::vector<std::string> names;
   const std::size_t slot = first_slot(pieces);
   if (slot == pieces.size()) return names;
-  std::string name = slot == 0 || pieces[slot - 1].text.empty() ? "name" : column_name(pieces[slot - 1].text);
-  if (pieces[slot].kind == PieceKind::kDate) name = "day";
-  else if (pieces[slot].kind != PieceKind::kWord && !is_key_name(name)) name += "_id";
+  std::string name = slot == 0 || pieces[slot - 1].text.empty() ? "name" : column_name(word_of(pieces[slot - 1]));
+  if (pieces[slot].kind == PieceKind::kDate || pieces[slot].kind == PieceKind::kMail) name = slot_name(pieces[slot].kind);
+  else if (is_identifier(pieces[slot].kind) && !is_key_name(name)) name += "_id";
   names.push_back(std::move(name));
   add_later_names(pieces, slot, names);
   return names;
@@ -141,12 +152,13 @@ std::vector<std::string> table_names(const KeyPieces& pieces, const std::string&
   std::vector<std::string> all, late, every;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (pieces[i].is_slot || pieces[i].text.empty() || pieces[i].text == kFieldSlot) continue;
-    const std::string word = column_name(pieces[i].text);
+    const std::string word = column_name(word_of(pieces[i]));
     every.push_back(word);
     if (slot_word && i + 1 == slot) continue;
     all.push_back(word);
     const std::size_t entity = slot_word ? slot - 2 : slot - 1;
-    if (slot == pieces.size() || slot == 0 || i >= entity) late.push_back(word);
+    const bool is_of_days = slot < pieces.size() && pieces[slot].kind == PieceKind::kDate;  // the word before says little: daily
+    if (slot == pieces.size() || slot == 0 || i >= entity || is_of_days) late.push_back(word);
   }
   // online:userid: the word names the elements
   if (slot == pieces.size() && all.size() > 1 && is_key_name(all.back())) late.pop_back();

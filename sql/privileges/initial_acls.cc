@@ -51,6 +51,7 @@ OptionalAcl initial_relation_acl(std::string_view schema, std::string_view name)
     if (contains(kMonitoredRedis, name)) return with_owner(AclKind::kTable, kMonitorRole, right::kSelect);
     return std::nullopt;
   }
+  if (schema == "redquel" && name == "left_out") return std::nullopt;  // shows keys
   if (schema == "information_schema") {
     if (contains(kUngrantedInformation, name)) return std::nullopt;
     return with_owner(AclKind::kTable, kPublic, right::kSelect);

@@ -1,4 +1,5 @@
-// The schema redis: what Redis says of itself. The executor asks for the rows (executor/tables/redis_scan.h).
+// The schema redis: what Redis says of itself. The executor asks for the rows (executor/tables/redis_scan.h). Of the schema redquel: the
+// discovery of `redquel look` (executor/tables/discovery_rows.h).
 
 #include "sql/system_tables/families.h"
 
@@ -22,9 +23,15 @@ const SystemTableDefinition kRedisTables[] = {
     {"redis", "streams", 15908, 'r',
      "key text!, length int8!, groups int8!, radix_tree_keys int8, radix_tree_nodes int8, last_generated_id text, "
      "max_deleted_entry_id text, entries_added int8, first_entry_id text, last_entry_id text"},
+    {"redis", "groups", 15912, 'r',
+     "key text!, name text!, consumers int8!, pending int8!, last_delivered_id text, entries_read int8, lag int8"},
     {"redis", "cluster_nodes", 15909, 'r',
      "id text!, address text!, flags _text!, master text, ping_sent int8, pong_received int8, config_epoch int8, link_state text, "
      "slots _text!"},
+    {"redquel", "discovery", 15910, 'v',
+     "state text!, keys_seen int8!, keys_total int8!, tables int8!, left_out int8!, seconds_left float8, started_at timestamptz!, "
+     "ended_at timestamptz, error text"},
+    {"redquel", "left_out", 15911, 'v', "pattern text!, type text, keys int8!, example text, reason text!"},
 };
 
 }  // namespace

@@ -146,6 +146,29 @@ def test_a_first_password_without_one_for_a_superuser_is_a_warning(make_redis, m
         assert 'role "bob" gets' not in log_of(server) and 'role "postgres" gets' not in log_of(server)
 
 
+def test_a_first_password_of_another_role_locks_root_not_out(make_redis, make_server):
+    redis = make_redis()
+    servers = [make_server(redis=redis), make_server(redis=redis)]
+    with servers[0].connect() as connection:
+        connection.run("CREATE ROLE ann LOGIN PASSWORD 'secret'; CREATE ROLE bob LOGIN")
+    later = make_server(redis=redis)
+    for server in (*servers, later):
+        assert refusal(server, "ann", "guess") == wrong("ann")
+        assert refusal(server, "bob", "guess") == wrong("bob")
+        connect(server, "ann", "secret").close()
+        with server.connect() as connection:  # root on this machine
+            assert connection.authentication == [] and connection.run("SELECT current_user") == [["postgres"]]
+    assert refusal(later, "postgres", "guess", source="127.0.0.6") == wrong("postgres")
+    with later.connect() as connection:
+        connection.run("ALTER ROLE postgres PASSWORD 'secret'")
+    for server in (*servers, later):
+        assert refusal(server, "postgres", "guess") == wrong("postgres")
+        connect(server, "postgres", "secret").close()
+    with redis.connect() as connection:
+        connection("DEL", "redquel:verifiers")
+    assert refusal(later, "postgres", "secret") == wrong("postgres"), "the exception does not come back"
+
+
 def test_an_emptied_redis_refuses_all_logins(make_redis, make_server):
     for authentication in ("", SCRAM_RULES, 'rules = "host all all 127.0.0.1/32 trust"'):
         redis = make_redis()

@@ -172,8 +172,21 @@ function showStatus(event) {
   $("databases").replaceChildren(table(event.databases, "There is no database."));
   $("memory").replaceChildren(table(event.memory, "No table is kept in memory.", { bytes: (value) => bytes(value || 0) }));
   $("redis").replaceChildren(table({ columns: ["name", "value"], types: [25, 25], rows: redisRows(redis) }, "Redis does not say."));
+  showDiscovery(objects(event.discovery)[0]);
   $("progress-part").hidden = !(event.progress.rows || []).length;
   $("progress").replaceChildren(table(event.progress, ""));
+}
+
+function showDiscovery(discovery) {
+  $("discovery-part").hidden = !discovery;
+  if (!discovery) return;
+  const ends = ["done", "interrupted", "failed"].includes(discovery.state);
+  $("discovery-bar").hidden = ends;
+  $("discovery-bar").max = Math.max(Number(discovery.keys_total), 1);
+  $("discovery-bar").value = Number(discovery.keys_seen);
+  const left = discovery.seconds_left ? `, about ${Math.ceil(discovery.seconds_left)} s left` : "";
+  const without = Number(discovery.left_out) ? `, ${count(discovery.left_out)} forms of keys without a table (redquel.left_out)` : "";
+  $("discovery-text").textContent = `${discovery.state}: ${count(discovery.keys_seen)} of ${count(discovery.keys_total)} keys, ${count(discovery.tables)} tables${left}${without}`;
 }
 
 function redisRows(redis) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "sql/discovery/frameworks/framework.h"
@@ -47,31 +48,39 @@ std::span<const FrameworkRecogniser> framework_recognisers() {
 }
 
 std::vector<ProposedFramework> take_frameworks(std::vector<SampledShape>& shapes) {
+  // The keys of all shapes, and the shape of each. Samples may take much memory: they are moved.
   std::vector<KeySample> keys;
-  for (const SampledShape& shape : shapes) keys.insert(keys.end(), shape.keys.begin(), shape.keys.end());
+  std::vector<std::size_t> shape_of, sampled;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    sampled.push_back(shapes[i].keys.size());
+    shape_of.insert(shape_of.end(), shapes[i].keys.size(), i);
+    std::ranges::move(shapes[i].keys, std::back_inserter(keys));
+    shapes[i].keys.clear();
+  }
   std::vector<FoundFramework> found;
   for (const FrameworkRecogniser& recogniser : framework_recognisers()) {
-    const auto owned = [&](const KeySample& key) {
-      return std::ranges::any_of(found, [&](const FoundFramework& framework) { return framework.owns(key); });
-    };
-    std::erase_if(keys, owned);
-    for (FoundFramework& framework : recogniser.recognise(keys)) found.push_back(std::move(framework));
-  }
-  name_schemas(found);
-  for (SampledShape& shape : shapes) {
-    const std::size_t sampled = shape.keys.size();
-    std::vector<KeySample> others;
-    for (KeySample& key : shape.keys) {
-      const auto owner = std::ranges::find_if(found, [&](const FoundFramework& framework) { return framework.owns(key); });
-      if (owner == found.end()) {
-        others.push_back(std::move(key));
+    std::vector<FoundFramework> frameworks = recogniser.recognise(keys);
+    if (frameworks.empty()) continue;
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const auto owner = std::ranges::find_if(frameworks, [&](const FoundFramework& framework) { return framework.owns(keys[i]); });
+      if (owner == frameworks.end()) {
+        shape_of[others] = shape_of[i];
+        if (others != i) keys[others] = std::move(keys[i]);
+        ++others;
       } else if (owner->proposal.examples.size() < kExamples) {
-        owner->proposal.examples.push_back(std::move(key.key));
+        owner->proposal.examples.push_back(std::move(keys[i].key));
       }
     }
+    keys.resize(others);
+    std::ranges::move(frameworks, std::back_inserter(found));
+  }
+  name_schemas(found);
+  for (std::size_t i = 0; i < keys.size(); ++i) shapes[shape_of[i]].keys.push_back(std::move(keys[i]));
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
     // Reduces the count of the keys that were not sampled by the share that belongs to frameworks.
-    if (others.size() < sampled) shape.shape.count = shape.shape.count * others.size() / sampled;
-    shape.keys = std::move(others);
+    KeyShape& shape = shapes[i].shape;
+    if (shapes[i].keys.size() < sampled[i]) shape.count = shape.count * shapes[i].keys.size() / sampled[i];
   }
   std::erase_if(shapes, [](const SampledShape& shape) { return shape.shape.count == 0; });
   std::vector<ProposedFramework> frameworks;

@@ -69,6 +69,16 @@ TEST(KeyShapes, CutsKeysWhereTheySayIt) {
   EXPECT_EQ(shape("user/7/mail"), "user/{integer}/mail");
   EXPECT_EQ(shape("user-7"), "user-{integer}");
   EXPECT_EQ(shape("user7"), "user{integer}");
+  EXPECT_EQ(shape("profile:ann@example.com"), "profile:{mail}");
+  EXPECT_EQ(shape("limit:10.0.0.1:login"), "limit:{token}:login");
+  EXPECT_EQ(shape("report:2026-11-29T10"), "report:{token}");
+  EXPECT_EQ(shape("trail:01ARZ3NDEKTSV4RRFFQ69G5FAV"), "trail:{token}");
+  EXPECT_EQ(shape("commit:1a2b3c4d"), "commit:{hex}");
+  EXPECT_EQ(shape("task:job-12345"), "task:job-{integer}");
+  EXPECT_EQ(shape("file:report-2026-11-29"), "file:report-{date}");
+  EXPECT_EQ(shape("board:top10"), "board:top10");
+  EXPECT_EQ(shape("celery-task-meta-0b0e7a52-6a0b-4f1e-9c49-8f6b1e0e6a11"), "celery-task-meta-{uuid}");
+  EXPECT_EQ(shape("cache:v2"), "cache:v2");
   EXPECT_EQ(shape("last_login"), "last_login");
   EXPECT_EQ(shape("loginlog:"), "loginlog:");
   EXPECT_EQ(shape(""), "");
@@ -281,6 +291,7 @@ TEST(Discovery, NamedParts) {
             "  id bigint NOT NULL,\n"
             "  username text NOT NULL\n"
             ") SERVER redis OPTIONS (layout 'strings', key 'user:{id}:{*}');\n"
+            "CREATE VIEW users AS SELECT * FROM \"user\";\n"
             "CREATE FOREIGN TABLE user_base (\n"
             "  userid bigint NOT NULL,\n"
             "  version bigint NOT NULL,\n"
@@ -312,9 +323,13 @@ TEST(Discovery, OtherLayouts) {
             "CREATE FOREIGN TABLE events (\n"
             "  events_id bigint NOT NULL,\n"
             "  entry_id text OPTIONS (role 'id') NOT NULL,\n"
+            "  entry_time timestamptz OPTIONS (role 'time') NOT NULL,\n"
             "  kind text,\n"
             "  at timestamptz OPTIONS (format 'unix')\n"
             ") SERVER redis OPTIONS (layout 'stream', key 'events:{events_id}');\n"
+            "CREATE FOREIGN TABLE motd (\n"
+            "  value text OPTIONS (role 'value') NOT NULL\n"
+            ") SERVER redis OPTIONS (layout 'string', key 'motd');\n"
             "CREATE FOREIGN TABLE page (\n"
             "  id bigint NOT NULL,\n"
             "  value jsonb OPTIONS (role 'value', format 'json') NOT NULL\n"
@@ -323,7 +338,56 @@ TEST(Discovery, OtherLayouts) {
             "  field text OPTIONS (role 'field') NOT NULL,\n"
             "  value text OPTIONS (role 'value') NOT NULL\n"
             ") SERVER redis OPTIONS (layout 'hash_fields', key 'settings');\n");
-  EXPECT_EQ(proposal.left_out, std::vector<std::string>{"motd: a single string"});
+  EXPECT_TRUE(proposal.left_out.empty());
+}
+
+TEST(Discovery, VeryManyFormsLeaveTheLargestAndThePlainest) {
+  Keyspace keys;
+  for (int id = 0; id < 3000; ++id) {
+    std::string word;
+    for (int rest = id + 1; rest > 0; rest /= 26) word += static_cast<char>('a' + rest % 26);
+    keys.string(word + "'x", "x");
+  }
+  keys.stream("orders", {{"total", "7"}}).hash("config", {{"theme", "dark"}, {"lang", "de"}}).list("celery", {"x"});
+  keys.zset("leaderboard:daily:2026-11-29", {{"ann", "1"}});
+  const Proposal proposal = keys.propose();
+  std::map<std::string, std::string> layouts;
+  for (const ProposedTable& table : proposal.tables) layouts[table.key] = table.layout;
+  EXPECT_EQ(layouts.at("orders"), "stream");
+  EXPECT_EQ(layouts.at("config"), "hash_fields");
+  EXPECT_EQ(layouts.at("celery"), "list");
+  EXPECT_EQ(layouts.at("leaderboard:daily:{day}"), "zset");
+  std::size_t left_out = 0;
+  for (const LeftOut& one : proposal.left_out) {
+    left_out += one.keys;
+    EXPECT_FALSE(one.pattern.empty() || one.example.empty() || one.reason.empty());
+  }
+  EXPECT_EQ(left_out + proposal.tables.size(), 3004U);
+}
+
+TEST(Discovery, ValuesWithFewKeysEachAreValues) {
+  Keyspace keys;
+  for (int id = 0; id < 2000; ++id) {
+    const auto word = [](int number) {
+      std::string text = "w";  // no word that names a structure, as id
+      for (int rest = number + 1; rest > 0; rest /= 26) text += static_cast<char>('a' + rest % 26);
+      return text;
+    };
+    keys.string("cache:" + word(id % 500) + ":" + word(id * 31), "x");
+  }
+  const Proposal proposal = keys.propose();
+  ASSERT_EQ(proposal.tables.size(), 1U);
+  EXPECT_EQ(proposal.tables[0].name, "cache");
+  EXPECT_EQ(proposal.tables[0].keys, 2000U);
+}
+
+TEST(Discovery, NamesThatAreWordsOfSqlHaveViews) {
+  Keyspace keys;
+  keys.hash("user:1", {{"name", "ann"}}).hash("order:1", {{"total", "7"}}).set("orders", {"x"}).hash("emp:1", {{"name", "bob"}});
+  std::map<std::string, std::string> views;
+  for (const ProposedTable& table : keys.propose().tables) views[table.name] = table.plain_name;
+  EXPECT_EQ(views, (std::map<std::string, std::string>{{"user", "users"}, {"order", "order_table"}, {"orders", ""}, {"emp", ""}}));
+  EXPECT_NE(keys.statements().find("CREATE VIEW users AS SELECT * FROM \"user\";"), std::string::npos);
 }
 
 TEST(Discovery, KeysThatAreNoText) {
@@ -353,7 +417,8 @@ TEST(Discovery, KeysThatAreNoText) {
             "CREATE FOREIGN TABLE \"user\" (\n"
             "  id bigint NOT NULL,\n"
             "  value bytea OPTIONS (role 'value', format 'raw') NOT NULL\n"
-            ") SERVER redis OPTIONS (layout 'string', key E'{\\\\java}user:{id}');\n");
+            ") SERVER redis OPTIONS (layout 'string', key E'{\\\\java}user:{id}');\n"
+            "CREATE VIEW users AS SELECT * FROM \"user\";\n");
 }
 
 TEST(Discovery, ZerosInFrontAndBraces) {
