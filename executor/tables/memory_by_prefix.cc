@@ -44,7 +44,7 @@ struct Prefix {
   }
 };
 
-/// What a sample says of all keys of a prefix.
+/// All keys of a prefix, as far as a sample tells.
 struct Estimate {
   std::int64_t bytes = 0, bytes_error = 0, without_ttl = 0;
 };

@@ -9,6 +9,7 @@
 #include "planner/access/set_algebra.h"
 #include "planner/explain/describe_mapped.h"
 #include "planner/explain/describe_redis_scan.h"
+#include "planner/explain/redis_word.h"
 #include "planner/physical/increment.h"
 #include "planner/physical/member_lookup.h"
 #include "planner/physical/ranked_read.h"
@@ -25,21 +26,6 @@ namespace {
 
 using sql::ExpressionPtr;
 using SetKind = SetExpression::Kind;
-
-/// Returns the word for redis-cli: quoted if blanks, quotes or control bytes would be misread.
-std::string word(std::string_view text) {
-  bool plain = !text.empty();
-  for (char c : text) plain = plain && static_cast<unsigned char>(c) > 0x20 && c != '"' && c != '\'' && c != '\\' && c != 0x7f && c != '\xff';
-  if (plain) return std::string(text);
-  std::string quoted = "\"";
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') quoted += '\\', quoted += c;
-    else if (byte < 0x20 || byte == 0x7f || byte == 0xff) quoted += fmt::format("\\x{:02x}", byte);
-    else quoted += c;
-  }
-  return quoted + '"';
-}
 
 /// A value as it stands in a key; `$1` for a parameter, the expression in brackets for anything else.
 std::string value_text(const sql::Expression& value) {
@@ -347,9 +333,7 @@ class Describer {
       case LookupJoin::By::kPrimaryKey:
         hmget(n.read, n.read.table->prefix + ":" + entry);
         text.round_trips = "1 per batch of the outer rows";
-        if (const std::optional<SetExpression> set = set_of_condition(n)) {
-          text.commands.push_back(fmt::format("SMISMEMBER {} {} first, where there are many outer rows", word(set_key(keys, *set)), entry));
-        }
+        if (const auto set = set_of_condition(n)) text.commands.push_back("SMISMEMBER " + word(set_key(keys, *set)) + " " + entry + " first, where there are many outer rows");
         if (const std::optional<MemberLookup> members = member_lookup(n)) with_members(*members->keys, n.read);
         return;
       case LookupJoin::By::kUnique:
@@ -561,8 +545,8 @@ class Describer {
     const bool lexical = source.encoding != OrderedSource::Encoding::kScore;
     const std::string walk = fmt::format("ZRANGE {}{}", word(source.key), n.first->descending ? " REV" : "");
     text.commands.push_back(lexical ? walk + " and SMISMEMBER" : fmt::format("{} and SMISMEMBER, or ZMSCORE {} <{}>", walk, word(source.key), sets));
-    add_as_needed({"SCARD", lexical ? "ZLEXCOUNT" : "ZCOUNT"});
     const bool may_be_small = n.sets.kind == SetKind::kSet && keys.sort_get_is_safe() && n.read.table->tag().empty();
+    add_as_needed({"SCARD", lexical ? "ZLEXCOUNT" : "ZCOUNT"});
     if (may_be_small) add_as_needed({"SORT_RO"});
     if (n.first->ties && !lexical) add_as_needed({"ZSCORE"});
     hmget(n.read, row_key(n.read));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "planner/explain/redis_word.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
@@ -27,11 +28,6 @@ std::string value_text(const sql::TableDef& table, std::int16_t column, const sq
   const sql::Type type = table.find_column(column)->type;
   if (value.type.oid != type.oid) return sql::format_value(value.type, constant->value);
   return sql::encode_mapped(table.mapping().column(column), type, constant->value);
-}
-
-std::string word(const std::string& text) {
-  const bool is_plain = !text.empty() && std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '"'; });
-  return is_plain ? text : '"' + text + '"';
 }
 
 /// The texts of columns that are fixed; `<id>` for the others.

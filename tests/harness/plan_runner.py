@@ -34,7 +34,7 @@ HOUSEKEEPING = {"GET", "MGET", "MULTI", "EXEC", "EVALSHA", "EVALSHA_RO", "EVAL",
 LOCK_HOUSEKEEPING = {"EXISTS", "HDEL", "HEXISTS", "HGET", "HSET", "PTTL", "SET", "UNLINK"}
 WRITE_HOUSEKEEPING = LOCK_HOUSEKEEPING | {"HMGET", "HLEN", "INCR", "SISMEMBER", "SINTERCARD", "SCARD", "TYPE", "ZCARD"}
 
-# What another connection of redquel sends first.
+# A connection of redquel begins with these.
 HANDSHAKE = {"CLIENT|SETNAME", "SORT_RO"}
 
 

@@ -1,0 +1,21 @@
+#include "planner/explain/redis_word.h"
+
+#include <fmt/format.h>
+
+namespace redquel::planner {
+
+std::string word(std::string_view text) {
+  bool plain = !text.empty();
+  for (char c : text) plain = plain && static_cast<unsigned char>(c) > 0x20 && c != '"' && c != '\'' && c != '\\' && c != 0x7f && c != '\xff';
+  if (plain) return std::string(text);
+  std::string quoted = "\"";
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') quoted += '\\', quoted += c;
+    else if (byte < 0x20 || byte == 0x7f || byte == 0xff) quoted += fmt::format("\\x{:02x}", byte);
+    else quoted += c;
+  }
+  return quoted + '"';
+}
+
+}  // namespace redquel::planner
