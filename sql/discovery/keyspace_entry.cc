@@ -190,6 +190,21 @@ LeftOut left_out_of(const KeyspaceEntry& entry, std::string reason) {
   return {std::move(pattern), entry.type, entry.count, entry.samples.empty() ? "" : entry.samples.front().key, std::move(reason)};
 }
 
+std::vector<KeyspaceEntry*> unused_entries(std::vector<KeyspaceEntry>& entries, bool with_slots) {
+  std::vector<KeyspaceEntry*> unused;
+  for (KeyspaceEntry& entry : entries) {
+    if (!entry.is_used && (!with_slots || entry.has_slot())) unused.push_back(&entry);
+  }
+  return unused;
+}
+
+void leave_out_single_strings(std::vector<KeyspaceEntry>& entries, std::vector<LeftOut>& left_out) {
+  constexpr std::size_t kMost = 100;
+  std::vector<KeyspaceEntry*> strings = unused_entries(entries, false);
+  std::erase_if(strings, [](const KeyspaceEntry* entry) { return entry->type != "string" || entry->has_slot(); });
+  if (strings.size() > kMost) leave_out_smallest(std::move(strings), 0, left_out);
+}
+
 void leave_out_smallest(std::vector<KeyspaceEntry*> entries, std::size_t most, std::vector<LeftOut>& left_out) {
   if (entries.size() <= most) return;
   const auto middle = entries.begin() + static_cast<std::ptrdiff_t>(most / 2), end = entries.begin() + static_cast<std::ptrdiff_t>(most);

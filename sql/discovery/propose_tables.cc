@@ -31,8 +31,6 @@ struct Entity {
 
 /// Forms with slots of which tables and structures are proposed, and further tables of elements and single keys.
 constexpr std::size_t kMostForms = 500, kMostElements = 250;
-/// More single strings are names of many things, and no tables.
-constexpr std::size_t kMostSingleStrings = 100;
 
 bool starts_with(const KeyPieces& pieces, const KeyPieces& base) {
   return pieces.size() >= base.size() && std::equal(base.begin(), base.end(), pieces.begin());
@@ -54,7 +52,7 @@ class Proposer {
         proposal_.left_out.push_back(left_out_of(entry, "no word in common"));
       }
     }
-    leave_out_smallest(unused_entries(true), kMostForms, proposal_.left_out);
+    leave_out_smallest(unused_entries(entries_, true), kMostForms, proposal_.left_out);
     for (KeyspaceEntry& entry : entries_) {
       if (!entry.is_used && entry.type == "hash" && entry.has_slot() && has_row_fields(entry)) propose_hash(entry);
     }
@@ -62,8 +60,8 @@ class Proposer {
     for (KeyspaceEntry& entry : entries_) {
       if (!entry.is_used) entry.is_used = is_structure(entry);
     }
-    leave_out_single_strings();
-    leave_out_smallest(unused_entries(false), kMostElements, proposal_.left_out);
+    leave_out_single_strings(entries_, proposal_.left_out);
+    leave_out_smallest(unused_entries(entries_, false), kMostElements, proposal_.left_out);
     for (KeyspaceEntry& entry : entries_) {
       if (!entry.is_used) propose_elements(entry);
     }
@@ -73,20 +71,6 @@ class Proposer {
   }
 
  private:
-  std::vector<KeyspaceEntry*> unused_entries(bool with_slots) {
-    std::vector<KeyspaceEntry*> entries;
-    for (KeyspaceEntry& entry : entries_) {
-      if (!entry.is_used && (!with_slots || entry.has_slot())) entries.push_back(&entry);
-    }
-    return entries;
-  }
-
-  void leave_out_single_strings() {
-    std::vector<KeyspaceEntry*> strings = unused_entries(false);
-    std::erase_if(strings, [](const KeyspaceEntry* entry) { return entry->type != "string" || entry->has_slot(); });
-    if (strings.size() > kMostSingleStrings) leave_out_smallest(std::move(strings), 0, proposal_.left_out);
-  }
-
   // ---- tables ----
 
   ProposedTable& add_table(const KeyspaceEntry& entry, std::string layout) {
