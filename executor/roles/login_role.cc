@@ -48,10 +48,10 @@ asio::awaitable<LoginFacts> read_login_role(RedisClient& home, std::string name,
   CommandBatch second;
   second.add("HGET", sql::home_key(sql::kVerifiersKey), std::to_string(role == nullptr ? 0 : role->oid));
   for (const auto& [oid, other] : roles->roles()) {
-    if (other.superuser && other.can_login) second.add("HSTRLEN", sql::home_key(sql::kVerifiersKey), std::to_string(oid));
+    if (other.superuser && other.can_login) second.add("HGET", sql::home_key(sql::kVerifiersKey), std::to_string(oid));
   }
   const RepliesPtr verifier = co_await home.execute(std::move(second));
-  for (std::size_t i = 1; i < verifier->size(); ++i) facts.has_superuser_verifier = facts.has_superuser_verifier || verifier->integer(i) > 0;
+  for (std::size_t i = 1; i < verifier->size(); ++i) facts.has_superuser_verifier = facts.has_superuser_verifier || verifier->text(i).has_value();
   if (role == nullptr) co_return facts;
   facts.role = login_role(*roles, *role, database);
   facts.role->verifier = verifier->text(0).value_or("");

@@ -12,7 +12,7 @@ namespace redquel::sql {
 namespace {
 
 constexpr std::size_t kMaxPieces = 16;       // the rest of a longer key is its last piece
-constexpr std::size_t kMaxShapes = 20'000;
+constexpr std::size_t kMaxShapes = 20'000, kMaxNames = 8'000;
 constexpr std::size_t kMaxBeyond = 5'000;    // further ones
 constexpr std::size_t kMaxUnshaped = 1'000;  // beginnings that are counted
 constexpr std::size_t kLongKeyShown = 80;
@@ -229,12 +229,12 @@ bool KeyShapes::add(std::string_view key) {
     if (++long_keys_ == 1) long_key_ = key.substr(0, kLongKeyShown);
     return true;
   }
-  if (add(key, kMaxShapes)) return true;
+  if (add(key, 0)) return true;
   return false;
 }
 
 void KeyShapes::add_beyond(std::string_view key, bool is_structure) {
-  if (is_structure && add(key, kMaxShapes + kMaxBeyond)) return;
+  if (is_structure && add(key, kMaxBeyond)) return;
   const std::size_t separator = key.find(':');
   std::string beginning(key.substr(0, separator == std::string_view::npos ? 0 : separator + 1));
   if (unshaped_.size() >= kMaxUnshaped && !unshaped_.contains(beginning)) beginning.clear();
@@ -242,7 +242,7 @@ void KeyShapes::add_beyond(std::string_view key, bool is_structure) {
   if (++unshaped.keys == 1) unshaped.example = key;
 }
 
-bool KeyShapes::add(std::string_view key, std::size_t most_shapes) {
+bool KeyShapes::add(std::string_view key, std::size_t further_shapes) {
   std::vector<std::string> values;
   KeyPieces pieces = split_key(key, values);
   std::string text = shape_text(pieces);
@@ -252,7 +252,10 @@ bool KeyShapes::add(std::string_view key, std::size_t most_shapes) {
     merge_words(kManyWords);
     merge_at_ = 2 * std::max(shapes_.size(), merge_at_ / 2);  // looking again and again would find little
   }
-  if (is_new && shapes_.size() >= most_shapes) return false;
+  const bool is_name = is_new && is_whole_key(pieces, pieces.size() - 1);
+  if (is_new && shapes_.size() >= kMaxShapes + further_shapes) return false;
+  if (is_name && names_ >= kMaxNames + further_shapes) return false;
+  names_ += is_name ? 1 : 0;
   Shape& shape = shapes_[std::move(text)];
   if (shape.pieces.empty()) shape.pieces = std::move(pieces);
   ++shape.count;

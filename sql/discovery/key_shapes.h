@@ -80,7 +80,7 @@ class KeyShapes {
     std::vector<Sample> samples;  // a heap, the greatest order first
   };
 
-  bool add(std::string_view key, std::size_t most_shapes);
+  bool add(std::string_view key, std::size_t further_shapes);
   void keep(Shape& shape, Sample sample) const;
   bool take_as_value(KeyPieces& pieces, std::string& text) const;
   void merge_words(std::size_t least_words);
@@ -90,6 +90,7 @@ class KeyShapes {
   std::string long_key_;
   std::size_t merge_at_ = 2000;  // shapes at which words are looked at again
   bool has_merged_ = false;
+  std::size_t names_ = 0;  // shapes of one word: keys that say nothing of others
   std::unordered_map<std::string, Shape> shapes_;
   std::map<std::string, Unshaped> unshaped_;
 };

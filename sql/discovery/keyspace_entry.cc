@@ -190,20 +190,36 @@ LeftOut left_out_of(const KeyspaceEntry& entry, std::string reason) {
   return {std::move(pattern), entry.type, entry.count, entry.samples.empty() ? "" : entry.samples.front().key, std::move(reason)};
 }
 
-void keep_most_entries(std::vector<KeyspaceEntry>& entries, std::size_t most, std::vector<LeftOut>& left_out) {
+std::vector<KeyspaceEntry*> unused_entries(std::vector<KeyspaceEntry>& entries, bool with_slots) {
+  std::vector<KeyspaceEntry*> unused;
+  for (KeyspaceEntry& entry : entries) {
+    if (!entry.is_used && (!with_slots || entry.has_slot())) unused.push_back(&entry);
+  }
+  return unused;
+}
+
+void leave_out_single_strings(std::vector<KeyspaceEntry>& entries, std::vector<LeftOut>& left_out) {
+  constexpr std::size_t kMost = 100;
+  std::vector<KeyspaceEntry*> strings = unused_entries(entries, false);
+  std::erase_if(strings, [](const KeyspaceEntry* entry) { return entry->type != "string" || entry->has_slot(); });
+  if (strings.size() > kMost) leave_out_smallest(std::move(strings), 0, left_out);
+}
+
+void leave_out_smallest(std::vector<KeyspaceEntry*> entries, std::size_t most, std::vector<LeftOut>& left_out) {
   if (entries.size() <= most) return;
   const auto middle = entries.begin() + static_cast<std::ptrdiff_t>(most / 2), end = entries.begin() + static_cast<std::ptrdiff_t>(most);
-  const auto rank = [](const KeyspaceEntry& entry) {
-    const bool is_plain = std::ranges::all_of(entry.pieces, [](const KeyPiece& piece) {
+  const auto rank = [](const KeyspaceEntry* entry) {
+    const bool is_plain = std::ranges::all_of(entry->pieces, [](const KeyPiece& piece) {
       return std::ranges::all_of(piece.text, [](char c) { return is_alphanumeric(c) || c == '_' || c == '-' || c == '.'; });
     });
-    return std::tuple(is_plain, entry.type != "string", entry.bytes());
+    return std::tuple(is_plain, entry->type != "string", entry->bytes());
   };
-  std::ranges::nth_element(entries, middle, std::ranges::greater{}, [&](const KeyspaceEntry& entry) { return std::pair(entry.count, rank(entry)); });
-  std::nth_element(middle, end, entries.end(), [&](const KeyspaceEntry& a, const KeyspaceEntry& b) { return rank(a) > rank(b); });
-  for (auto entry = end; entry != entries.end(); ++entry) left_out.push_back(left_out_of(*entry, fmt::format("beyond the {} forms that become tables", most)));
-  entries.erase(end, entries.end());
-  std::ranges::sort(entries, {}, [](const KeyspaceEntry& entry) { return std::pair(shape_text(entry.pieces), entry.type); });
+  std::ranges::nth_element(entries, middle, std::ranges::greater{}, [&](const KeyspaceEntry* entry) { return std::pair(entry->count, rank(entry)); });
+  std::nth_element(middle, end, entries.end(), [&](const KeyspaceEntry* a, const KeyspaceEntry* b) { return rank(a) > rank(b); });
+  for (auto entry = end; entry != entries.end(); ++entry) {
+    (*entry)->is_used = true;
+    left_out.push_back(left_out_of(**entry, "one of very many forms"));
+  }
 }
 
 void merge_few_words(std::vector<KeyspaceEntry>& entries) {

@@ -41,8 +41,12 @@ void note_keys(ProposedTable& table, const KeyspaceEntry& entry);
 void merge_few_words(std::vector<KeyspaceEntry>& entries);
 /// Returns what is left out with these keys.
 LeftOut left_out_of(const KeyspaceEntry& entry, std::string reason);
-/// Takes entries away if there are very many. Half of those that stay have the most keys, the others are the largest. Names of plain
-/// characters come before others, structures before strings.
-void keep_most_entries(std::vector<KeyspaceEntry>& entries, std::size_t most, std::vector<LeftOut>& left_out);
+/// Returns the entries that are not used yet: all, or those with slots.
+std::vector<KeyspaceEntry*> unused_entries(std::vector<KeyspaceEntry>& entries, bool with_slots);
+/// Leaves unused single strings out if there are more than a hundred: they are names of many things.
+void leave_out_single_strings(std::vector<KeyspaceEntry>& entries, std::vector<LeftOut>& left_out);
+/// Leaves entries out (they are used then) if there are very many. Half of those that stay have the most keys, the others are the largest.
+/// Names of plain characters come before others, structures before strings.
+void leave_out_smallest(std::vector<KeyspaceEntry*> entries, std::size_t most, std::vector<LeftOut>& left_out);
 
 }  // namespace redquel::sql

@@ -29,8 +29,8 @@ struct Entity {
   std::map<std::string, std::map<std::string, std::string>> values;
 };
 
-/// Forms of which tables are proposed.
-constexpr std::size_t kMostForms = 500;
+/// Forms with slots of which tables and structures are proposed, and further tables of elements and single keys.
+constexpr std::size_t kMostForms = 500, kMostElements = 250;
 
 bool starts_with(const KeyPieces& pieces, const KeyPieces& base) {
   return pieces.size() >= base.size() && std::equal(base.begin(), base.end(), pieces.begin());
@@ -42,7 +42,6 @@ class Proposer {
     proposal_.frameworks = take_frameworks(shapes);
     entries_ = entries_of(std::move(shapes), proposal_.notes);
     merge_few_words(entries_);
-    keep_most_entries(entries_, kMostForms, proposal_.left_out);
   }
 
   Proposal run() {
@@ -53,6 +52,7 @@ class Proposer {
         proposal_.left_out.push_back(left_out_of(entry, "no word in common"));
       }
     }
+    leave_out_smallest(unused_entries(entries_, true), kMostForms, proposal_.left_out);
     for (KeyspaceEntry& entry : entries_) {
       if (!entry.is_used && entry.type == "hash" && entry.has_slot() && has_row_fields(entry)) propose_hash(entry);
     }
@@ -60,6 +60,8 @@ class Proposer {
     for (KeyspaceEntry& entry : entries_) {
       if (!entry.is_used) entry.is_used = is_structure(entry);
     }
+    leave_out_single_strings(entries_, proposal_.left_out);
+    leave_out_smallest(unused_entries(entries_, false), kMostElements, proposal_.left_out);
     for (KeyspaceEntry& entry : entries_) {
       if (!entry.is_used) propose_elements(entry);
     }

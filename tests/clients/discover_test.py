@@ -76,6 +76,7 @@ CREATE FOREIGN TABLE "user" (
   username text NOT NULL
 ) SERVER redis OPTIONS (layout 'strings', key 'user:userid:{userid}:{*}');
 CREATE INDEX ON "user" USING lookup (username) WITH (key = 'user:username:{username}:userid');
+CREATE VIEW users AS SELECT * FROM "user";
 CREATE FOREIGN TABLE user_base (
   userid bigint NOT NULL,
   version bigint NOT NULL,

@@ -156,7 +156,8 @@ def test_a_table_whose_name_is_a_word_of_sql_has_a_view_without_quotes(build, ma
         assert connection.run("SELECT name FROM users WHERE id = 7") == [["name 7"]]
         assert connection.run("SELECT total FROM orders WHERE id = 7") == [["7"]]
         assert connection.run("SELECT title FROM group_table WHERE id = 7") == [["group 7"]]
-        assert connection.run("EXPLAIN SELECT name FROM users WHERE id = 7")[0][0].startswith("Mapped Key Lookup"), "a view costs nothing"
+        plan = connection.run("EXPLAIN SELECT name FROM users WHERE id = 7")
+        assert any("Mapped Key Lookup" in line for line, in plan), plan
     assert 'view users has the same rows' in server.process.log()
 
 
