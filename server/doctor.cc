@@ -88,7 +88,7 @@ void examine_slots(const executor::SlotMap& slots, Findings& findings) {
 /// Says what commits wait for. `needed`: redis.synchronous_replicas; nullopt: all that follow. Returns true if replicas are connected to Redis.
 bool examine_replicas(const executor::ServerInfo& server, std::optional<int> needed, Findings& findings) {
   executor::ReplicaSet replicas;
-  replicas.take(server.replication, executor::ReplicaSet::Clock::now());
+  replicas.take(server.replication, executor::ReplicaSet::Clock::now(), false);
   if (server.replication.replicas.empty()) return false;
   if (!needed) findings.note(fmt::format("{} (redis.synchronous_replicas is auto)", replicas.description()));
   if (needed && static_cast<std::size_t>(*needed) < replicas.size()) {

@@ -13,6 +13,7 @@ namespace {
 
 /// A host with this end cannot exist (RFC 2606): who announces it does not want to be taken for a replica.
 constexpr std::string_view kNoHost = ".invalid";
+constexpr std::string_view kSilent = "it acknowledges nothing";
 /// Seconds within which a replica that follows sends an acknowledgement, once a second.
 constexpr std::uint64_t kFreshLag = 2;
 
@@ -53,8 +54,10 @@ std::string_view ReplicaLine::objection() const {
   if (host.ends_with(kNoHost)) return "its name says that it is no replica";
   if (place.ends_with(":0")) return "it has no port, so that it cannot become the master";
   if (!is_online) return "it is being synchronized";
-  return offset == 0 ? "it acknowledges nothing" : std::string_view();
+  return offset == 0 ? kSilent : std::string_view();
 }
+
+bool ReplicaLine::is_new() const { return objection() == kSilent; }
 
 ReplicationInfo read_replication(std::string_view text) {
   ReplicationInfo info;
@@ -72,7 +75,7 @@ ReplicationInfo read_replication(std::string_view text) {
   return info;
 }
 
-bool ReplicaSet::take(const ReplicationInfo& info, Clock::time_point now) {
+bool ReplicaSet::take(const ReplicationInfo& info, Clock::time_point now, bool may_be_promoted) {
   const std::string before = description();
   others_.clear();
   offsets_.clear();
@@ -81,8 +84,11 @@ bool ReplicaSet::take(const ReplicationInfo& info, Clock::time_point now) {
     if (line.is_online && line.offset > 0) offsets_.push_back(line.offset);
   }
   std::ranges::sort(offsets_, std::greater<>());
+  std::erase_if(silent_, [&](const std::string& place) { return std::ranges::find(info.replicas, place, &ReplicaLine::place) == info.replicas.end(); });
   for (const ReplicaLine& line : info.replicas) {
     if (const std::string_view objection = line.objection(); !objection.empty()) {
+      const bool is_new = may_be_promoted && line.is_new() && !silent_.contains(line.place);
+      if (is_new) replicas_.try_emplace(line.place, Replica{.progressed = now, .seen = now, .is_connected = false});
       if (!replicas_.contains(line.place)) others_.emplace(line.place, objection);
       continue;
     }
@@ -125,6 +131,9 @@ bool ReplicaSet::has_overdue(Clock::time_point now) const {
 }
 
 void ReplicaSet::drop_overdue(Clock::time_point now) {
+  for (const auto& [place, replica] : replicas_) {
+    if (is_overdue(replica, now) && replica.offset == 0) silent_.insert(place);
+  }
   std::erase_if(replicas_, [&](const auto& entry) { return is_overdue(entry.second, now); });
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ struct ReplicaLine {
 
   /// Returns the reason why no commit waits for it: a tool that reads the stream is no replica. Empty: it may be one.
   std::string_view objection() const;
+  /// Returns true if it follows, and has acknowledged nothing yet: that is the only objection.
+  bool is_new() const;
 };
 
 /// The answer of a master to INFO replication.
@@ -38,8 +41,9 @@ class ReplicaSet {
   /// A replica that is not connected for this time may be dropped. Sentinels need less to report a failover.
   static constexpr std::chrono::seconds kAbsence{10};
 
-  /// Takes the master's answer to INFO replication. Returns true if other replicas count than before.
-  bool take(const ReplicationInfo& info, Clock::time_point now);
+  /// Takes the master's answer to INFO replication. Returns true if other replicas count than before. `may_be_promoted`: sentinels may make a
+  /// replica the master that has not acknowledged anything yet, so it counts from the moment in which it follows.
+  bool take(const ReplicationInfo& info, Clock::time_point now, bool may_be_promoted);
   /// Returns the number of replicas that count.
   std::size_t size() const;
   /// Returns the number of confirmations that WAIT shall wait for.
@@ -65,6 +69,7 @@ class ReplicaSet {
   bool is_overdue(const Replica& replica, Clock::time_point now) const { return replica.counts && !replica.is_connected && now - replica.seen >= kAbsence; }
 
   std::map<std::string, Replica> replicas_;               // by place
+  std::set<std::string> silent_;  // places that follow, and were dropped because they acknowledge nothing
   std::map<std::string, std::string, std::less<>> others_;  // place → objection
   std::vector<std::uint64_t> offsets_;  // that were acknowledged, the largest first
   std::size_t others_that_confirm_ = 0;  // and do not count

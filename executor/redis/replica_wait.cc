@@ -74,7 +74,7 @@ void SharedConnection::Core::append_wait(std::size_t replicas, std::optional<Unr
 
 void SharedConnection::Core::take_replicas(const ReplicationInfo& info) {
   if (options_.synchronous_replicas) return;
-  const bool has_changed = server_state_->replicas.take(info, std::chrono::steady_clock::now());
+  const bool has_changed = server_state_->replicas.take(info, std::chrono::steady_clock::now(), options_.master_watch != nullptr);
   if (has_changed) report_replicas();
 }
 

@@ -17,7 +17,7 @@ class ReplicaSetTest : public ::testing::Test {
   }
   bool look(std::vector<ReplicaLine> lines, seconds later = seconds(0)) {
     now_ += later;
-    return set_.take({offset_, std::move(lines)}, now_);
+    return set_.take({offset_, std::move(lines)}, now_, may_be_promoted_);
   }
   bool drop() {
     const bool has_overdue = set_.has_overdue(now_);
@@ -27,6 +27,7 @@ class ReplicaSetTest : public ::testing::Test {
 
   ReplicaSet set_;
   std::uint64_t offset_ = 1000;  // of the master
+  bool may_be_promoted_ = false;
   ReplicaSet::Clock::time_point now_ = ReplicaSet::Clock::time_point() + seconds(1000);
 };
 
@@ -56,6 +57,28 @@ TEST_F(ReplicaSetTest, ToolsThatReadTheStreamDoNotCount) {
   EXPECT_EQ(set_.description(),
             "commits wait for no replica; 10.0.0.1:9 does not count: it acknowledges nothing; 127.0.0.1:0 does not count: it has no port, so that it "
             "cannot become the master; redquel-stream.invalid:6379 does not count: its name says that it is no replica");
+}
+
+TEST_F(ReplicaSetTest, BehindSentinelsAReplicaCountsBeforeItsFirstAcknowledgement) {
+  may_be_promoted_ = true;
+  look({online(1, 0)});
+  EXPECT_EQ(set_.needed(), 1U);
+  EXPECT_FALSE(set_.have_confirmed(0));
+  look({}, seconds(1));  // it is promoted
+  EXPECT_EQ(set_.needed(), 1U);
+  EXPECT_FALSE(set_.have_confirmed(0));
+}
+
+TEST_F(ReplicaSetTest, BehindSentinelsAToolThatAcknowledgesNothingIsDroppedOnce) {
+  may_be_promoted_ = true;
+  look({online(1, 0)});
+  look({online(1, 0)}, ReplicaSet::kAbsence);
+  EXPECT_TRUE(drop());
+  look({online(1, 0)}, seconds(1));
+  EXPECT_EQ(set_.size(), 0U);
+  EXPECT_TRUE(set_.have_confirmed(0));
+  look({online(1, 900)}, seconds(1));
+  EXPECT_EQ(set_.size(), 1U);
 }
 
 TEST_F(ReplicaSetTest, EachReplicaMustConfirm) {
