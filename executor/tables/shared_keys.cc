@@ -29,13 +29,16 @@ std::string_view beginning_of(const sql::TableDef& table) {
 
 std::shared_ptr<SharedKeys> SharedKeys::of_plan(const planner::PhysicalNode& plan) {
   auto shared = std::make_shared<SharedKeys>();
+  std::set<sql::Oid> joined;  // by keys: a scan of such a table is another form of the join, and its keys may be very many
   planner::all_nodes(plan, [&](const planner::PhysicalNode& node) {
+    if (const auto* join = std::get_if<planner::MappedJoin>(&node.node)) joined.insert(join->inner.read.table->oid);
     const auto* scan = std::get_if<planner::MappedScan>(&node.node);
     if (scan == nullptr || scan->path != planner::MappedScan::Path::kScan || !scan->fixed.empty()) return true;
     const sql::Mapping& mapping = scan->read.table->mapping();
     if (!mapping.database && mapping.layout != sql::Mapping::Layout::kStrings) shared->takers_[scan->read.table->oid].table = scan->read.table;
     return true;
   });
+  std::erase_if(shared->takers_, [&](const auto& entry) { return joined.contains(entry.first); });
   if (shared->takers_.size() < 2) return nullptr;
   std::string_view common = beginning_of(*shared->takers_.begin()->second.table);
   for (const auto& [oid, taker] : shared->takers_) {
