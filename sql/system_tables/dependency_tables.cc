@@ -125,7 +125,7 @@ void add_extension(RowWriter& out) {
   out.add(kForeignDataWrapper, kRedisWrapper, 0, kExtension, kRedquelExtension, 0, 'e');
   out.add(kForeignServer, kRedisServer, 0, kExtension, kRedquelExtension, 0, 'e');
   for (const SystemTable& table : all_system_tables()) {
-    if (table.schema == kRedisSchema) out.add(kClass, table.oid, 0, kExtension, kRedquelExtension, 0, 'e');
+    if (table.schema == kRedisSchema || table.schema == "redquel") out.add(kClass, table.oid, 0, kExtension, kRedquelExtension, 0, 'e');
   }
   for (const CatalogFunction& function : all_catalog_functions()) {
     if (function.facts.empty()) out.add(kProcedure, function.oid, 0, kExtension, kRedquelExtension, 0, 'e');

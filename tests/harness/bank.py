@@ -183,7 +183,7 @@ def check(server, clients):
         assert found == [[TOTAL, str(ACCOUNTS)]], found
         kept = {int(row[0]) for row in connection.run("SELECT id FROM transfer")}
         for client in clients:
-            assert client.acknowledged <= kept, f"acknowledged and lost: {sorted(client.acknowledged - kept)[:20]}"
+            assert client.acknowledged <= kept, f"{len(client.acknowledged - kept)} acknowledged and lost: {sorted(client.acknowledged - kept)[:20]}"
         known = set().union(*(client.acknowledged | client.unknown for client in clients))
         assert kept <= known, f"refused and there: {sorted(kept - known)[:20]}"
         moved = connection.run(f"SELECT b.id FROM bank b WHERE b.balance <> {OPENING} "
