@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "sql/ascii.h"
+#include "sql/catalog/key_template.h"
 #include "sql/discovery/template_names.h"
 #include "sql/functions/quote.h"
 
@@ -97,6 +98,30 @@ void name_tables(Proposal& proposal, const std::vector<std::vector<std::string>>
   name_views(proposal, taken);
 }
 
+/// The key templates of a framework's tables.
+std::vector<KeyTemplate> templates_of(const ProposedFramework& framework) {
+  std::vector<KeyTemplate> templates;
+  for (const ProposedTable& table : framework.tables) {
+    std::int16_t column = 0;
+    templates.push_back(KeyTemplate::parse(table.key, [&](std::string_view name) { return name == "*" ? KeyTemplate::kFieldSlot : ++column; }));
+  }
+  return templates;
+}
+
+/// Leaves out single keys that a framework's table has: no key is in two tables.
+void leave_out_keys_of_frameworks(Proposal& proposal) {
+  for (const ProposedFramework& framework : proposal.frameworks) {
+    const std::vector<KeyTemplate> templates = templates_of(framework);
+    std::erase_if(proposal.tables, [&](const ProposedTable& table) {
+      const bool is_single = table.key.find('{') == std::string::npos && !table.examples.empty();
+      const auto has_key = [&](const KeyTemplate& of) { return of.match(table.examples.front()).has_value(); };
+      if (!is_single || std::ranges::none_of(templates, has_key)) return false;
+      proposal.left_out.push_back({table.pattern, table.type, table.keys, table.examples.front(), "its name is one of " + framework.name + "'s keys"});
+      return true;
+    });
+  }
+}
+
 }  // namespace
 
 void finish_proposal(Proposal& proposal, const KnownOfTables& known) {
@@ -114,6 +139,7 @@ void finish_proposal(Proposal& proposal, const KnownOfTables& known) {
     return std::tuple(waits ? child->parent : table.name, waits, table.name);
   });
   for (ProposedTable& table : proposal.tables) std::ranges::sort(table.indexes, {}, &ProposedIndex::key);
+  leave_out_keys_of_frameworks(proposal);
 }
 
 }  // namespace redquel::sql
