@@ -234,11 +234,11 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hand
     co_return connection_failed(options_.url.address(), "timeout");
   if (error) co_return connection_failed(options_.url.address(), error.message());
 
-  if (server_state_->generation == 0 || (is_connected_before_ && result.server.is_another_server_than(server_))) {
-    ++server_state_->generation;
+  if (server_state_->generation == 0 || (is_connected_before_ && result.server.is_another_server_than(server_))) ++server_state_->generation;
+  if (server_state_->replicas_of != result.server.run_id) {
     server_state_->replicas = {};
+    server_state_->replicas_of = result.server.run_id;
   }
-  take_replicas(result.server.replication);
   if (!is_connected_before_ || result.server.is_another_server_than(server_)) {
     rewrite_is_impossible_ = false;
     warn_of_eviction(result.server, options_.url.address(), options_.refuses_eviction);
@@ -246,6 +246,7 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hand
     if (result.server.role == "slave" && !options_.only_looks) spdlog::warn("Redis at {} is a replica: redquel only reads", options_.url.address());
   }
   server_ = std::move(result.server);
+  take_replicas(server_.replication);
   if (!is_connected_before_ && (options_.master_watch || !server_.replication.replicas.empty())) report_replicas();
   is_connected_before_ = true;
   ++statistics_.connects;

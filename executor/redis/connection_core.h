@@ -31,6 +31,7 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   struct ServerState {
     std::uint64_t generation = 0;
     ReplicaSet replicas;
+    std::string replicas_of;  // the run_id of their master: in a failover connections move to the new one at different times
   };
   Core(asio::any_io_executor executor, ConnectionOptions options, std::shared_ptr<ServerState> server_state = std::make_shared<ServerState>());
 
@@ -106,6 +107,8 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   /// Returns true if each commit waits for the replicas of that moment, also for none: sentinels may make any of them the master.
   bool follows_replicas() const;
   void take_replicas(const ReplicationInfo& info);
+  /// Returns false if another connection knows another master by now: what replicas confirm to this one does not count.
+  bool knows_replicas() const { return server_state_->replicas_of == server_.run_id; }
   /// Writes a line to the log, one for all connections of all threads.
   void report_replicas() const;
   static asio::awaitable<void> drop_replicas(std::shared_ptr<Core> self, std::uint64_t connection);

@@ -73,7 +73,7 @@ void SharedConnection::Core::append_wait(std::size_t replicas, std::optional<Unr
 }
 
 void SharedConnection::Core::take_replicas(const ReplicationInfo& info) {
-  if (options_.synchronous_replicas) return;
+  if (options_.synchronous_replicas || !knows_replicas()) return;
   const bool has_changed = server_state_->replicas.take(info, std::chrono::steady_clock::now(), options_.master_watch != nullptr);
   if (has_changed) report_replicas();
 }
@@ -94,6 +94,7 @@ bool SharedConnection::Core::have_replicas_confirmed(const Turn& turn) {
   if (turn.replicas->size() == 1) return confirmed >= turn.needed_replicas;
   const Reply& info = (*turn.replicas)[1];
   if (!info.is_text()) return confirmed >= turn.needed_replicas;  // the right to INFO is gone
+  if (!knows_replicas()) return false;
   ReplicaSet& replicas = server_state_->replicas;
   take_replicas(read_replication(info.text));
   if (replicas.have_confirmed(confirmed)) return true;
@@ -139,7 +140,7 @@ asio::awaitable<void> SharedConnection::Core::drop_replicas(std::shared_ptr<Core
   }
   if (!self->is_connection(connection)) co_return;
   self->is_dropping_replicas_ = false;
-  if (!is_certain) co_return;
+  if (!is_certain || !self->knows_replicas()) co_return;
   self->server_state_->replicas.drop_overdue(std::chrono::steady_clock::now());
   self->report_replicas();
 }
