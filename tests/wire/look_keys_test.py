@@ -67,7 +67,7 @@ def fill_hostile(raw, random, number):
         key = hostile_bytes(random, 8) + random.choice([b"", b":", b":1", b":2:name", b":" + hostile_bytes(random, 4)])
         value, other = hostile_bytes(random, 6), hostile_bytes(random, 6)
         kind = random.randrange(6)
-        words = [("SET", key, value), ("HSET", key, value, other, other, value), ("SADD", key, value, other), ("ZADD", key, b"1.5", value, b"2", other),
+        words = [("SET", key, value, "NX"), ("HSET", key, value, other, other, value), ("SADD", key, value, other), ("ZADD", key, b"1.5", value, b"2", other),
                  ("RPUSH", key, value, other), ("XADD", key, b"*", value, other)][kind]
         try:
             raw(*words)
