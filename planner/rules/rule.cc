@@ -4,6 +4,7 @@
 #include "planner/rules/keep_sources.h"
 #include "planner/rules/lateral_joins.h"
 #include "planner/rules/order_conditions.h"
+#include "planner/rules/pull_up_projections.h"
 #include "planner/rules/self_joins.h"
 
 namespace redquel::planner {
@@ -13,6 +14,7 @@ std::span<const Rule> rewrite_rules() {
       {"keep sources", keep_sources},
       {"fold constants", fold_constants},
       {"flatten laterals", flatten_laterals},
+      {"pull up projections", pull_up_projections},
       {"push down filters", push_down_filters},
       {"fold pushed filters", fold_constants},
       {"join array elements", join_array_elements},
