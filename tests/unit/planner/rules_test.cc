@@ -372,7 +372,7 @@ Project [a#0]
 TEST(Rules, RunInTheOrderOfTheirList) {
   std::string names;
   for (const Rule& rule : rewrite_rules()) names += std::string(names.empty() ? "" : ", ") + rule.name;
-  EXPECT_EQ(names, "keep sources, fold constants, flatten laterals, push down filters, fold pushed filters, join array elements, order joins, merge self-joins, order conditions, prune columns");
+  EXPECT_EQ(names, "keep sources, fold constants, flatten laterals, pull up projections, push down filters, fold pushed filters, join array elements, order joins, merge self-joins, order conditions, prune columns");
 }
 
 }  // namespace
