@@ -33,7 +33,7 @@ QUESTIONS = {
     "keys without a time to live": "SELECT count(*) FROM redis.keys WHERE ttl IS NULL",
     "the biggest keys of each type": "SELECT type, max(memory) FROM redis.keys GROUP BY 1",
     "a cart with its user": "SELECT u.name, c.field, c.value FROM cart c JOIN users u ON u.id = c.cart_id WHERE c.cart_id = 7",
-    "the top of a leaderboard with names": "SELECT u.name, l.score FROM leaderboard_daily l JOIN users u ON u.id = l.member WHERE l.day = '2026-11-03' ORDER BY l.score DESC LIMIT 10",
+    "the top of a leaderboard with names": "SELECT u.name, l.score FROM leaderboard_daily l JOIN users u ON u.id::text = l.member WHERE l.day = '2026-11-03' ORDER BY l.score DESC LIMIT 10",
     "entries of a stream in the last hour": "SELECT count(*), sum(total) FROM orders WHERE entry_time > now() - interval '1 hour'",
     "a field of JSON strings": "SELECT value->>'name' FROM product WHERE id = 77",
     "products of one country": "SELECT count(*) FROM product WHERE value->'maker'->>'country' = 'AT'",
@@ -61,7 +61,7 @@ class Client:
     def run(self):
         with self.redis.connect() as raw:
             while not self.is_over:
-                if self.process is None or self.process.poll() is not None:
+                if self.process is None or self.process.popen.poll() is not None:
                     time.sleep(0.05)
                     continue
                 os.kill(self.process.pid, signal.SIGSTOP)
