@@ -6,6 +6,7 @@
 #include "executor/memory/table_memory.h"
 #include "executor/storage/index_checker.h"
 #include "executor/tables/memory_by_prefix.h"
+#include "executor/tables/ordinality.h"
 #include "executor/tables/structure_check.h"
 #include "parser/parse.h"
 #include "sql/catalog/buckets.h"
@@ -62,11 +63,7 @@ class CheckIndexes final : public Operator {
     sql::Batch batch;
     batch.rows = differences.size();
     batch.columns.assign(columns.begin(), columns.end());
-    if (plan_.with_ordinality) {
-      auto numbers = std::make_shared<sql::Column>(sql::kInt8);
-      for (std::size_t i = 1; i <= batch.rows; ++i) numbers->append(static_cast<std::int64_t>(i));
-      batch.columns.push_back(std::move(numbers));
-    }
+    if (plan_.with_ordinality) append_ordinality(batch);
     co_return batch;
   }
 
@@ -131,11 +128,7 @@ class CachedTables final : public Operator {
     }
     if (batch.rows == 0) co_return std::nullopt;
     batch.columns.assign(columns.begin(), columns.end());
-    if (plan_.with_ordinality) {
-      auto numbers = std::make_shared<sql::Column>(sql::kInt8);
-      for (std::size_t i = 1; i <= batch.rows; ++i) numbers->append(static_cast<std::int64_t>(i));
-      batch.columns.push_back(std::move(numbers));
-    }
+    if (plan_.with_ordinality) append_ordinality(batch);
     co_return batch;
   }
 

@@ -20,9 +20,9 @@ namespace {
 
 using By = planner::LookupJoin::By;
 
-/// Of fewer sets a script reads the rows in one round trip.
+/// A script reads the rows of fewer sets than these, in one round trip.
 constexpr std::size_t kManySets = 4;
-/// Of so many keys it is worth a round trip to know which rows satisfy the condition.
+/// A round trip that tells which rows satisfy the condition is worth it for so many keys.
 constexpr std::size_t kManyKeys = 32;
 
 class LookupJoinOperator final : public SourceOperator {

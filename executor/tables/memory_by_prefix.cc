@@ -1,4 +1,5 @@
 #include "executor/tables/memory_by_prefix.h"
+#include "executor/tables/ordinality.h"
 
 #include <algorithm>
 #include <cmath>
@@ -93,11 +94,7 @@ class MemoryByPrefix final : public Operator {
     batch.rows = prefixes_.size();
     if (batch.rows == 0) co_return std::nullopt;
     batch.columns.assign(columns_.begin(), columns_.end());
-    if (plan_.with_ordinality) {
-      auto numbers = std::make_shared<sql::Column>(sql::kInt8);
-      for (std::size_t i = 1; i <= batch.rows; ++i) numbers->append(static_cast<std::int64_t>(i));
-      batch.columns.push_back(std::move(numbers));
-    }
+    if (plan_.with_ordinality) append_ordinality(batch);
     co_return batch;
   }
 
