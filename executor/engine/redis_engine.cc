@@ -152,7 +152,7 @@ planner::ExplainOptions::Format explain_format(const ast::Option& option) {
 }
 
 planner::ExplainOptions explain_options(const ast::Explain& explain) {
-  planner::ExplainOptions options;
+  planner::ExplainOptions options{.costs = true};
   std::optional<bool> summary;
   bool timing = false, wal = false;
   for (const ast::Option& option : explain.options) {
@@ -168,7 +168,9 @@ planner::ExplainOptions explain_options(const ast::Explain& explain) {
       options.format = explain_format(option);
     } else if (option.name == "wal") {
       wal = is_true(option);
-    } else if (option.name == "costs" || option.name == "buffers" || option.name == "settings") {
+    } else if (option.name == "costs") {
+      options.costs = is_true(option);
+    } else if (option.name == "buffers" || option.name == "settings") {
       is_true(option);  // says nothing here, but must be a flag
     } else {
       throw sql::SqlError(sqlstate::kSyntaxError, fmt::format("unrecognized EXPLAIN option \"{}\"", option.name)).at(option.offset);
@@ -316,10 +318,10 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   return prepared;
 }
 
-asio::awaitable<PreparedPtr> RedisEngine::plan_by_sizes(PreparedPtr prepared, DeclaredParameters parameters, sql::CatalogPtr catalog,
-                                                        const SessionState& session) {
-  if (!prepared->plan->depends_on_sizes || prepared->plan->kind == PreparedPlan::Kind::kCopy) co_return prepared;
-  const auto tables = planner::tables_whose_sizes_count(prepared->plan->planned.plan);
+asio::awaitable<planner::TableSizes> RedisEngine::sizes_of(std::vector<std::shared_ptr<const sql::TableDef>> tables) {
+  planner::TableSizes sizes;
+  std::erase_if(tables, [](const auto& table) { return table->is_mapped(); });
+  if (tables.empty()) co_return sizes;
   CommandBatch batch;
   std::vector<std::vector<std::int16_t>> columns;  // whose values an index lists, by table
   for (const auto& table : tables) {
@@ -333,20 +335,23 @@ asio::awaitable<PreparedPtr> RedisEngine::plan_by_sizes(PreparedPtr prepared, De
     }
   }
   const RepliesPtr replies = co_await shared_.execute(std::move(batch));
-  planner::TableSizes sizes;
-  bool any_large = false;
   std::size_t next = 0;
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    const auto rows = static_cast<double>(replies->integer(next++));
     planner::TableSize& size = sizes[tables[i]->part_of != 0 ? tables[i]->part_of : tables[i]->oid];
-    size.rows += rows;
+    size.rows += static_cast<double>(replies->integer(next++));
     for (const std::int16_t column : columns[i]) {
       const auto values = static_cast<double>(replies->integer(next++));
       size.values[column] = std::max(size.values[column], values);  // those of the parts overlap
     }
-    any_large = any_large || rows >= planner::kSmallTable;
   }
-  if (!any_large) co_return prepared;
+  co_return sizes;
+}
+
+asio::awaitable<PreparedPtr> RedisEngine::plan_by_sizes(PreparedPtr prepared, DeclaredParameters parameters, sql::CatalogPtr catalog,
+                                                        const SessionState& session) {
+  if (!prepared->plan->depends_on_sizes || prepared->plan->kind == PreparedPlan::Kind::kCopy) co_return prepared;
+  const planner::TableSizes sizes = co_await sizes_of(planner::tables_whose_sizes_count(prepared->plan->planned.plan));
+  if (std::ranges::none_of(sizes, [](const auto& size) { return size.second.rows >= planner::kSmallTable; })) co_return prepared;
   auto work = [&] { return plan(prepared->text, prepared->statement, parameters, *catalog, session, prepared->function, sizes); };
   co_return co_await compute_in_turns(std::move(work));
 }

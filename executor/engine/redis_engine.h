@@ -105,6 +105,9 @@ class RedisEngine : public Engine {
   CallableCommands& callable_commands() { return callable_commands_; }
   std::minstd_rand& random() { return random_; }
 
+  /// Asks how many rows managed tables have, and how many values their indexes list.
+  asio::awaitable<planner::TableSizes> sizes_of(std::vector<std::shared_ptr<const sql::TableDef>> tables);
+
  private:
   PreparedPtr plan(std::string text, std::shared_ptr<const parser::ast::Statement> statement, DeclaredParameters parameters,
                    const sql::CatalogSnapshot& catalog, const SessionState& session,

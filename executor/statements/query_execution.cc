@@ -550,11 +550,10 @@ class QueryExecution final : public Execution {
 class ExplainExecution final : public Execution {
  public:
   ExplainExecution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session)
-      : run_(engine, std::move(prepared), std::move(parameters), session), only_looks_(session.only_looks) {}
+      : engine_(engine), run_(engine, std::move(prepared), std::move(parameters), session), only_looks_(session.only_looks) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    if (done_) co_return std::nullopt;
-    done_ = true;
+    if (std::exchange(done_, true)) co_return std::nullopt;
     planner::ExplainOptions options = run_.prepared().plan->explain;
     options.only_looks = only_looks_;
     double milliseconds = 0;
@@ -566,12 +565,13 @@ class ExplainExecution final : public Execution {
       run_.finish();
       milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
     }
+    planner::TableSizes sizes;
+    if (options.costs) sizes = co_await engine_.sizes_of(planner::tables_of(run_.plan()));
     std::vector<std::string> lines = planner::explain(run_.plan(), options, options.analyze ? &statistics_ : nullptr,
-                                                      run_.prepared().plan->planning_milliseconds, milliseconds);
-    sql::Batch batch;
-    batch.rows = lines.size();
+                                                      run_.prepared().plan->planning_milliseconds, milliseconds, sizes);
     auto column = std::make_shared<sql::Column>(run_.prepared().columns[0].type);
     for (const std::string& line : lines) column->append<std::string_view>(line);
+    sql::Batch batch{.rows = lines.size(), .columns = {}};
     batch.columns.push_back(std::move(column));
     co_return batch;
   }
@@ -579,10 +579,10 @@ class ExplainExecution final : public Execution {
   std::string command_tag() const override { return "EXPLAIN"; }
 
  private:
+  RedisEngine& engine_;
   QueryRun run_;
   planner::RunStatistics statistics_;
-  bool only_looks_;
-  bool done_ = false;
+  bool only_looks_, done_ = false;
 };
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <boost/json.hpp>
 
+#include "planner/cost/cost_model.h"
 #include "planner/explain/describe_commands.h"
 #include "planner/explain/explain_format.h"
 #include "planner/explain/index_hint.h"
@@ -88,14 +90,15 @@ std::string counted(std::uint64_t count, std::string_view noun) { return fmt::fo
 /// Prints the nodes of one plan.
 class Printer {
  public:
-  Printer(const PhysicalNode& plan, const ExplainOptions& options, const RunStatistics* run) : options_(options), run_(run), columns_(plan) {}
+  Printer(const PhysicalNode& plan, const ExplainOptions& options, const RunStatistics* run, const TableSizes& sizes)
+      : options_(options), run_(run), columns_(plan), costs_(sizes) {}
 
   void print_text(const PhysicalNode& node, std::size_t depth, std::vector<std::string>& lines) {
     const PhysicalNode shown = columns_.shown(node);
     const NodeText text = describe(shown, columns_);
     const NodeRun* actual = run_of(node, run_);
     const std::string indent = depth == 0 ? "" : std::string(depth * 6 - 4, ' ') + "->  ";
-    lines.push_back(indent + text.title + text.suffix + (actual ? print_run(*actual, options_.timing) : ""));
+    lines.push_back(indent + text.title + text.suffix + print_costs(node) + (actual ? print_run(*actual, options_.timing) : ""));
     const std::string inner(depth * 6 + 2, ' ');
     const auto add = [&](std::string_view name, std::string_view value) { add_line(lines, inner, fmt::format("{}: {}", name, value)); };
     if (options_.verbose && !prints_output(text)) add("Output", fmt::format("{}", fmt::join(columns_.of(node), ", ")));
@@ -123,6 +126,13 @@ class Printer {
     if (!text.relation.empty()) object["Relation Name"] = text.relation;
     if (!text.schema.empty() && options_.verbose) object["Schema"] = text.schema;
     if (!text.alias.empty()) object["Alias"] = text.alias;
+    if (options_.costs) {
+      const Estimate estimate = costs_.of(node);
+      object["Startup Cost"] = rounded(estimate.startup);
+      object["Total Cost"] = rounded(estimate.total);
+      object["Plan Rows"] = std::llround(estimate.rows);
+      object["Plan Width"] = width_of(node);
+    }
     for (const auto& [name, value] : text.properties) object[name] = value;
     const std::vector<std::string>& output = columns_.of(node);
     if (options_.verbose && !prints_output(text)) object["Output"] = boost::json::array(output.begin(), output.end());
@@ -138,6 +148,14 @@ class Printer {
   }
 
  private:
+  static double rounded(double cost) { return std::round(cost * 100) / 100; }
+
+  std::string print_costs(const PhysicalNode& node) {
+    if (!options_.costs) return "";
+    const Estimate estimate = costs_.of(node);
+    return fmt::format("  (cost={:.2f}..{:.2f} rows={:.0f} width={})", estimate.startup, estimate.total, estimate.rows, width_of(node));
+  }
+
   static bool prints_output(const NodeText& text) {
     return std::ranges::any_of(text.properties, [](const auto& property) { return property.first == "Output"; });
   }
@@ -162,13 +180,14 @@ class Printer {
   const ExplainOptions& options_;
   const RunStatistics* run_;
   ShownColumns columns_;
+  CostModel costs_;
 };
 
 }  // namespace
 
 std::vector<std::string> explain(const PhysicalPlan& plan, const ExplainOptions& options, const RunStatistics* run,
-                                 double planning_milliseconds, double execution_milliseconds) {
-  Printer printer(*plan, options, run);
+                                 double planning_milliseconds, double execution_milliseconds, const TableSizes& sizes) {
+  Printer printer(*plan, options, run, sizes);
   const bool has_no_snapshot = options.only_looks && commands_of(*plan) > 1;
   if (options.format != ExplainOptions::Format::kText) {
     boost::json::object top{{"Plan", printer.tree(*plan)}};

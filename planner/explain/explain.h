@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "planner/tree/physical_plan.h"
+#include "planner/tree/table_sizes.h"
 
 namespace redquel::planner {
 
@@ -23,6 +24,7 @@ struct ExplainOptions {
   bool analyze = false;
   bool verbose = false;
   bool timing = true;
+  bool costs = false;    // estimates of rows and times, where sizes of tables are given
   bool summary = false;  // the closing lines: planning and execution time
   bool only_looks = false;  // reads have no MULTI and no scripts
   enum class Format : std::uint8_t { kText, kJson, kYaml, kXml } format = Format::kText;
@@ -30,8 +32,8 @@ struct ExplainOptions {
 
 /// The operator tree with its Redis commands: one line per row of the result in text form, one row in all in the other formats. No line of
 /// the text form is longer than 120 columns, unless one word of it is.
-/// `$1` stands for parameters, `<key>` for row keys that earlier commands give. `run` is null without ANALYZE.
+/// `$1` stands for parameters, `<key>` for row keys that earlier commands give. `run` is null without ANALYZE. `sizes`: for the costs.
 std::vector<std::string> explain(const PhysicalPlan&, const ExplainOptions&, const RunStatistics* run, double planning_milliseconds,
-                                 double execution_milliseconds);
+                                 double execution_milliseconds, const TableSizes& sizes = {});
 
 }  // namespace redquel::planner

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "planner/access/row_bounds.h"
+#include "planner/cost/cost_model.h"
 #include "planner/physical/all_values.h"
 #include "planner/physical/member_sets.h"
 #include "planner/physical/part_sets.h"
@@ -249,7 +250,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalApply& appl
 bool PhysicalPlanner::runs_often(const LogicalPtr& outer) {
   const auto* filter = std::get_if<LogicalFilter>(&outer->node);
   const LogicalPtr& below = filter ? filter->input : outer;
-  if (std::holds_alternative<LogicalScan>(below->node)) return estimated_rows(*plan(outer).plan) > 1;
+  if (std::holds_alternative<LogicalScan>(below->node)) return CostModel().rows(*plan(outer).plan) > 1;
   if (std::holds_alternative<LogicalValues>(outer->node)) return !is_one_row(*outer);
   const auto* apply = std::get_if<LogicalApply>(&outer->node);
   const auto* project = std::get_if<LogicalProject>(&outer->node);
@@ -559,9 +560,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDistinct& d
   }
   PhysicalDistinct physical{input.plan, {}};
   for (const ExpressionPtr& key : distinct.on) physical.on.push_back(resolve(key, input.ids));
-  auto columns = input.plan->columns;
-  input.plan = make_physical(std::move(physical), std::move(columns));
-  return {input.plan, input.ids};
+  return {make_physical(std::move(physical), input.plan->columns), input.ids};
 }
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalSetOperation& operation, const Wish&) {

@@ -219,8 +219,6 @@ Planned sorted(Planned input, const std::vector<SortKey>& keys, const RowGoal& g
 /// `input` with its columns picked and ordered as `wanted`.
 Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted);
 ColumnNumber number_of(const LogicalScan&, const std::vector<LogicalColumn>& columns);
-/// A guess, only used to choose which side of a join is looked up.
-double estimated_rows(const PhysicalNode&);
 /// Returns true if the call is an `=` whose equal values fall into one group, as hash joins need it. Boxes with equal
 /// areas do not.
 bool is_equality_of_groups(const sql::FunctionCall&);

@@ -4,6 +4,7 @@
 #include "planner/access/index_condition.h"
 #include "planner/access/indexed_expressions.h"
 #include "planner/access/set_algebra.h"
+#include "planner/cost/cost_model.h"
 #include "planner/physical/join_equality.h"
 #include "planner/physical/mapped_path.h"
 #include "planner/physical/member_sets.h"
@@ -65,6 +66,9 @@ std::vector<PhysicalColumn> joined_columns(JoinKind kind, const PhysicalNode& le
   return columns;
 }
 
+/// A guess that knows no sizes of tables.
+double expected_rows(const PhysicalNode& node) { return CostModel().rows(node); }
+
 /// Outer inputs up to this many rows are joined by lookups rather than by reading the whole inner table.
 constexpr double kMaxLookupRows = 5000;
 /// A lookup, and a row that it finds, cost about so many times what a row of a scan does.
@@ -79,68 +83,6 @@ bool is_equality_of_groups(const sql::FunctionCall& call) {
   const sql::Oid left = call.arguments[0]->type.oid, right = call.arguments[1]->type.oid;
   if (left != right) return sql::is_integer_type(left) && sql::is_integer_type(right);
   return has_equality(call.arguments[0]->type);
-}
-
-double estimated_rows(const PhysicalNode& node) {
-  struct Estimate {
-    double operator()(const KeyLookup& n) const { return static_cast<double>(n.keys.size()); }
-    double operator()(const UniqueLookup& n) const { return static_cast<double>(n.values.size()); }
-    double operator()(const SetScan& n) const { return limited(n.goal, 500); }
-    double operator()(const OrderedScan& n) const { return limited(n.goal, n.lower && n.upper ? 2000 : n.prefix ? 2000 : 100000); }
-    double operator()(const FullScan& n) const { return limited(n.goal, n.key_start.empty() ? 100000 : 500); }
-    double operator()(const MemoryScan& n) const { return estimated_rows(*n.otherwise); }
-    double operator()(const MappedScan& n) const {
-      if (n.path == MappedScan::Path::kScan) return 100000;
-      double keys = n.path == MappedScan::Path::kLookup ? static_cast<double>(n.lookups.size()) : n.path == MappedScan::Path::kSets || n.path == MappedScan::Path::kRange ? 500 : 1;
-      for (const MappedScan::Fixed& fixed : n.fixed) keys *= static_cast<double>(fixed.values.size());
-      return limited(n.goal, sql::has_one_row(n.read.table->mapping().layout) ? keys : keys * 50);
-    }
-    double operator()(const MappedJoin& n) const {
-      const bool finds_one = n.inner.path != MappedScan::Path::kSets && sql::has_one_row(n.inner.read.table->mapping().layout);
-      return estimated_rows(*n.outer) * (finds_one ? 1 : 10);
-    }
-    double operator()(const IndexCount&) const { return 1; }
-    double operator()(const IndexMinMax&) const { return 1; }
-    double operator()(const IndexGroups&) const { return 100; }
-    double operator()(const IndexKeys&) const { return 500; }
-    double operator()(const IndexValues& n) const { return n.values.empty() ? 100000 : 500 * static_cast<double>(n.values.size()); }
-    double operator()(const IndexRanks& n) const { return estimated_rows(*n.input); }
-    double operator()(const MappedCount&) const { return 1; }
-    double operator()(const AdaptiveJoin& n) const { return estimated_rows(*n.outer); }
-    double operator()(const Choice& n) const { return estimated_rows(*n.otherwise); }
-    double operator()(const Gather& n) const { return n.combine == Gather::Combine::kAdd && n.group_columns == 0 ? 1 : estimated_rows(*n.parts.front()); }
-    double operator()(const PhysicalValues& n) const { return static_cast<double>(n.rows.size()); }
-    double operator()(const PhysicalFunctionScan&) const { return 1000; }
-    double operator()(const PhysicalSystemScan&) const { return 1000; }
-    double operator()(const PhysicalFilter& n) const { return estimated_rows(*n.input) / 3; }
-    double operator()(const PhysicalProject& n) const { return estimated_rows(*n.input); }
-    double operator()(const HashJoin& n) const { return std::max(estimated_rows(*n.left), estimated_rows(*n.right)); }
-    double operator()(const NestedLoopJoin& n) const { return estimated_rows(*n.left) * estimated_rows(*n.right); }
-    double operator()(const LookupJoin& n) const { return estimated_rows(*n.outer) * (n.by == LookupJoin::By::kSet || n.by == LookupJoin::By::kKeyStart ? 10 : 1); }
-    double operator()(const PhysicalApply& n) const { return estimated_rows(*n.input); }
-    double operator()(const PhysicalAggregate& n) const { return n.scalar ? 1 : estimated_rows(*n.input) / 10; }
-    double operator()(const PhysicalWindow& n) const { return estimated_rows(*n.input); }
-    double operator()(const PhysicalSort& n) const { return n.goal.open ? estimated_rows(*n.input) : limited(n.goal, estimated_rows(*n.input)); }
-    double operator()(const PhysicalLockRows& n) const { return estimated_rows(*n.input); }
-    double operator()(const PhysicalLimit& n) const { return limited({n.limit, n.offset}, estimated_rows(*n.input)); }
-    double operator()(const PhysicalDistinct& n) const { return estimated_rows(*n.input); }
-    double operator()(const PhysicalSetOperation& n) const { return estimated_rows(*n.left) + estimated_rows(*n.right); }
-    double operator()(const PhysicalShare& n) const { return estimated_rows(*n.input); }
-    double operator()(const PhysicalSharedScan&) const { return 1000; }
-    double operator()(const PhysicalRecursiveUnion& n) const { return 10 * estimated_rows(*n.left); }
-    double operator()(const PhysicalInsert& n) const { return estimated_rows(*n.source); }
-    double operator()(const PhysicalUpdate& n) const { return estimated_rows(*n.source); }
-    double operator()(const PhysicalDelete& n) const { return estimated_rows(*n.source); }
-    double operator()(const PhysicalMerge& n) const { return estimated_rows(*n.source); }
-
-    static double limited(const RowGoal& goal, double rows) {
-      if (!goal.limit) return rows;
-      const auto* constant = std::get_if<sql::Constant>(&goal.limit->node);
-      const auto* limit = constant ? std::get_if<std::int64_t>(&constant->value) : nullptr;
-      return std::min(rows, limit ? static_cast<double>(*limit) : 100.0);
-    }
-  };
-  return std::visit(Estimate{}, node.node);
 }
 
 namespace {
@@ -252,7 +194,7 @@ Planned PhysicalPlanner::plan_whole_join(const Logical& node, const LogicalJoin&
     if (auto reduced = plan_semi_join_reduction(join, left, right, choice)) return std::move(*reduced);
   }
   if (auto members = !changed_tables_.empty() ? std::nullopt : join_member_sets(join.kind, join.condition, left, right)) return std::move(*members);
-  const bool left_is_smaller = cardinality.is_known() ? !right_is_smaller : estimated_rows(*left.plan) < estimated_rows(*right.plan);
+  const bool left_is_smaller = cardinality.is_known() ? !right_is_smaller : expected_rows(*left.plan) < expected_rows(*right.plan);
   if (join.kind == JoinKind::kInner && left_is_smaller) std::swap(left, right);
   return plan_hash_join(join, std::move(left), std::move(right));
 }
@@ -407,7 +349,7 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   if (!scan) return {};
   const auto is_changed = [&](const std::shared_ptr<const sql::TableDef>& table) { return !table->is_mapped() && changed_tables_.contains(table->oid); };
   if (std::ranges::any_of(sql::stored_tables(scan->table), is_changed)) return {};
-  const double outer_rows = estimated_rows(*from.plan), inner_rows = estimated_rows(*whole.plan);
+  const double outer_rows = expected_rows(*from.plan), inner_rows = expected_rows(*whole.plan);
   const bool is_window = choice == LookupChoice::kWindow;
   const bool few = is_window || outer_rows <= kFewRows;
   const bool is_counted = cardinality.is_known();
@@ -493,8 +435,8 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
 
 std::optional<Planned> PhysicalPlanner::plan_semi_join_reduction(const LogicalJoin& join, const Planned& left, const Planned& right, LookupChoice choice) {
   if (join.kind != JoinKind::kSemi || !join.condition) return {};
-  const double rows = estimated_rows(*right.plan);
-  if (!is_mapped(*join.left) && (rows > kMaxLookupRows || estimated_rows(*left.plan) <= rows)) return {};
+  const double rows = expected_rows(*right.plan);
+  if (!is_mapped(*join.left) && (rows > kMaxLookupRows || expected_rows(*left.plan) <= rows)) return {};
   const std::set<ColumnId> left_ids = ids_of(*join.left), right_ids = ids_of(*join.right);
   // One row of distinct right keys at most matches a left row, where equalities are all that is asked.
   std::vector<LogicalColumn> keys;

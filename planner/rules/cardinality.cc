@@ -71,22 +71,24 @@ void Cardinality::add_conditions(const std::vector<ExpressionPtr>& conditions) {
   }
 }
 
+void Cardinality::add_column(ColumnId id, const sql::TableDef& table, std::int16_t number, const TableSize& size) {
+  const sql::ColumnDef* column = number > 0 ? table.find_column(number) : nullptr;
+  const double usual = column != nullptr && column->type.oid == sql::oid::kBool ? 2 : std::min(size.rows, kUsualValues);
+  Values values{usual, usual, {}};
+  if (number == 0 || is_unique_column(table, number)) {
+    values = {size.rows, size.rows, size.rows};
+  } else if (has_structure(table, sql::Structure::Kind::kSets, number) || (!table.primary_key.empty() && table.primary_key[0] == number)) {
+    values.joined = std::max(usual, size.rows / kRowsOfIndexedValue);
+  }
+  const auto counted = size.values.find(number);
+  if (counted != size.values.end()) values = {std::max(counted->second, 1.0), std::max(counted->second, 1.0), {}};
+  values_[id] = values;
+}
+
 void Cardinality::add(const Logical& node, const LogicalScan& scan) {
   ++(scan.table_rows > 0 ? counted_tables_ : uncounted_tables_);
-  for (std::size_t i = 0; i < scan.numbers.size(); ++i) {
-    const std::int16_t number = scan.numbers[i];
-    const sql::ColumnDef* column = number > 0 ? scan.table->find_column(number) : nullptr;
-    const double usual = column != nullptr && column->type.oid == sql::oid::kBool ? 2 : std::min(scan.table_rows, kUsualValues);
-    Values values{usual, usual, {}};
-    if (number == 0 || is_unique_column(*scan.table, number)) {
-      values = {scan.table_rows, scan.table_rows, scan.table_rows};
-    } else if (has_structure(*scan.table, sql::Structure::Kind::kSets, number) || (!scan.table->primary_key.empty() && scan.table->primary_key[0] == number)) {
-      values.joined = std::max(usual, scan.table_rows / kRowsOfIndexedValue);
-    }
-    const auto counted = scan.size ? scan.size->values.find(number) : std::map<std::int16_t, double>::const_iterator();
-    if (scan.size && counted != scan.size->values.end()) values = {std::max(counted->second, 1.0), std::max(counted->second, 1.0), {}};
-    values_[node.columns[i].id] = values;
-  }
+  const TableSize size = scan.size ? *scan.size : TableSize{scan.table_rows, {}};
+  for (std::size_t i = 0; i < scan.numbers.size(); ++i) add_column(node.columns[i].id, *scan.table, scan.numbers[i], size);
 }
 
 void Cardinality::add(const Logical& node) {

@@ -16,6 +16,8 @@ class Cardinality {
   explicit Cardinality(const Logical& query) { add(query); }
   /// Another part of the query.
   void add(const Logical& part);
+  /// A column of a table of this size; number 0 is the hidden row key.
+  void add_column(ColumnId column, const sql::TableDef& table, std::int16_t number, const TableSize& size);
   /// Further conditions of inner joins over the query's columns: columns that are equal have equally many values.
   void add_conditions(const std::vector<sql::ExpressionPtr>& conditions);
 

@@ -68,7 +68,11 @@ class PlanFile:
 
 
 def explain(connection, sql):
-    statement = sql if re.match(r"\s*EXPLAIN\b", sql, re.I) else "EXPLAIN " + sql
+    found = EXPLAIN.match(sql)
+    options = ["COSTS OFF"]
+    if found:
+        options += re.split(r"\s*,\s*", found[1].strip(" ()")) if found[1].startswith("(") else found[1].split()
+    statement = f"EXPLAIN ({', '.join(options)}) {sql[found.end() if found else 0:]}"
     return [line.rstrip() for row in connection.run(statement) for line in row[0].split("\n")]
 
 

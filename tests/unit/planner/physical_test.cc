@@ -1,5 +1,6 @@
 #include <set>
 
+#include "planner/cost/cost_model.h"
 #include "planner/physical/memory_scans.h"
 #include "planner/tree/plan_walk.h"
 #include "tests/unit/planner/plan_fixture.h"
@@ -63,6 +64,40 @@ TEST(Joins, ATableThatTheTransactionHasChangedIsNotWalkedInItsOrder) {
   const std::string text = titles(planned("select * from emp e left join dept d on d.id = e.dept order by e.emp_id limit 3", {kEmp}));
   EXPECT_EQ(text.find("Ordered"), std::string::npos);
 }
+
+/// emp with 10,000 rows and 50 values of dept.
+TableSizes sizes_of_emp(const PhysicalPlan& plan) {
+  TableSizes sizes;
+  for (const auto& table : tables_of(plan)) sizes[table->oid] = {10000, {{table->find_column("dept")->number, 50}}};
+  return sizes;
+}
+
+Estimate estimated(const std::string& statement) {
+  const PhysicalPlan plan = planned(statement);
+  const TableSizes sizes = sizes_of_emp(plan);
+  return CostModel(sizes).of(*plan);
+}
+
+TEST(Costs, RowsFollowFromKeysAndValuesOfIndexes) {
+  EXPECT_EQ(estimated("select * from emp where emp_id = 7").rows, 1);
+  EXPECT_EQ(estimated("select * from emp where dept = 3").rows, 200);
+  EXPECT_EQ(estimated("select * from emp").rows, 10000);
+  EXPECT_EQ(estimated("select dept, count(*) from emp group by dept").rows, 50);
+  EXPECT_EQ(estimated("select * from emp order by emp_id limit 3").rows, 3);
+}
+
+TEST(Costs, ALookupIsCheaperThanASetAndASetThanTheTable) {
+  const double lookup = estimated("select * from emp where emp_id = 7").total, set = estimated("select * from emp where dept = 3").total;
+  EXPECT_LT(lookup, set);
+  EXPECT_LT(set, estimated("select * from emp where ename = 'x'").total);
+}
+
+TEST(Costs, OnlyTheFirstRowsBelowALimitAreCounted) {
+  EXPECT_LT(estimated("select * from emp limit 3").total, estimated("select * from emp").total / 10);
+  EXPECT_GT(estimated("select * from emp order by ename limit 3").total, estimated("select * from emp").total);
+}
+
+TEST(Costs, TheWidthIsThatOfTheTypes) { EXPECT_EQ(width_of(*planned("select emp_id, ename from emp")), 36U); }
 
 TEST(Traits, SnapshotsAreNeededWhereRowsOfSeveralMomentsMeet) {
   EXPECT_FALSE(needs_snapshot(planned("select * from emp where emp_id = 7")));
