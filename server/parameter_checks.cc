@@ -190,6 +190,13 @@ void apply_auto_explain_format(const std::string& value, SessionState& session) 
 void apply_auto_explain_min_duration(const std::string& value, SessionState& session) { session.auto_explain.min_duration = std::stoll(value); }
 void apply_auto_explain_verbose(const std::string& value, SessionState& session) { session.auto_explain.verbose = value == "on"; }
 void apply_reads_memory(const std::string& value, SessionState& session) { session.reads_memory = value == "on"; }
+std::string check_left_out_rules(const ParameterDefinition& definition, std::string value, const SessionState&) {
+  if (planner::parse_left_out_rules(value)) return value;
+  std::string names;
+  for (const planner::AccessRuleText& rule : planner::access_rules()) names += (names.empty() ? "" : ", ") + std::string(rule.name);
+  throw invalid_parameter_value(definition.name, value).hint("Available rules: " + names + ".");
+}
+void apply_left_out_rules(const std::string& value, SessionState& session) { session.left_out_rules = planner::parse_left_out_rules(value).value_or(planner::LeftOutRules()); }
 void apply_row_security(const std::string& value, SessionState& session) { session.row_security = value == "on"; }
 void apply_lock_timeout(const std::string& value, SessionState& session) { session.lock_timeout = std::stoll(value); }
 void apply_deadlock_timeout(const std::string& value, SessionState& session) { session.deadlock_timeout = std::stoll(value); }

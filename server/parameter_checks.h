@@ -40,6 +40,9 @@ void apply_auto_explain_format(const std::string& value, executor::SessionState&
 void apply_auto_explain_min_duration(const std::string& value, executor::SessionState& session);
 void apply_auto_explain_verbose(const std::string& value, executor::SessionState& session);
 void apply_reads_memory(const std::string& value, executor::SessionState& session);
+/// 22023 with the names of all rules.
+std::string check_left_out_rules(const ParameterDefinition&, std::string value, const executor::SessionState&);
+void apply_left_out_rules(const std::string& value, executor::SessionState& session);
 void apply_row_security(const std::string& value, executor::SessionState& session);
 void apply_lock_timeout(const std::string& value, executor::SessionState& session);
 void apply_deadlock_timeout(const std::string& value, executor::SessionState& session);

@@ -352,6 +352,8 @@ constexpr ParameterDefinition kParameters[] = {
     {"redquel.cache", kBoolean, kUser, "on", "Reads whole tables out of the copies that redquel keeps in memory.", {.apply = apply_reads_memory}},
     {"redquel.discovery_wait", kInteger, kUser, "60",
      "Sets the seconds that a statement of redquel look waits for a table that discovery has not found yet.", {.minimum = 0, .maximum = 86400}},
+    {"redquel.left_out_rules", kString, kUser, "", "Sets the access rules that the planner leaves out.",
+     {.check = check_left_out_rules, .apply = apply_left_out_rules}},
     {"redquel.max_keys_per_second", kInteger, kUser, "0",
      "Sets the number of keys that a scan of the keyspace looks at in a second; 0 sets no limit.", {.minimum = 0, .maximum = 2147483647}},
     {"redquel.max_scanned_keys", kInteger, kUser, "0",

@@ -54,6 +54,7 @@ def arguments():
     parser.add_argument("--masters", type=int, default=3, help="of the cluster (default: %(default)s)")
     parser.add_argument("--spread", type=int, default=1, metavar="BUCKETS", help="of the cluster: each table that may be lies in so many (default: %(default)s)")
     parser.add_argument("--placement", choices=["together", "balanced"], default="together", help="of tables in a cluster (default: %(default)s)")
+    parser.add_argument("--left-out", type=int, default=0, metavar="SEED", help="sql: some access rules are left out at some places (redquel.left_out_rules)")
     parser.add_argument("--concurrent", action="store_true", help="only modules marked CONCURRENT (for ThreadSanitizer)")
     parser.add_argument("--subject", choices=["redquel", "postgresql"], default="redquel", help="who is compared with PostgreSQL")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds that one answer may take (default: %(default)s)")
@@ -131,7 +132,8 @@ class Worker:
         if not self.subject:
             is_postgres = self.chosen.subject == "postgresql"
             self.subject = sql_runner.Oracle(self.postgres, "subject") if is_postgres else sql_runner.Subject(
-                self.chosen.build, least_acl=self.chosen.least_acl, masters=self.chosen.masters if self.chosen.redis == "cluster" else 0, placement=self.chosen.placement, buckets=self.chosen.spread)
+                self.chosen.build, least_acl=self.chosen.least_acl, masters=self.chosen.masters if self.chosen.redis == "cluster" else 0, placement=self.chosen.placement, buckets=self.chosen.spread,
+                left_out=self.chosen.left_out)
         return self.subject
 
     def end(self):

@@ -44,7 +44,8 @@ bool begins_as_query(std::string_view text) {
 bool PlanCache::Conditions::hold(const DeclaredParameters& declared, const SessionState& session, std::string_view version) const {
   return parameters == declared && catalog_version == version && settings.search_path == session.search_path &&
          (!depends_on_role || settings.role == session.role) && settings.database == session.database &&
-         settings.row_security == session.row_security && settings.reads_memory == session.reads_memory && settings.session == session.settings;
+         settings.row_security == session.row_security && settings.reads_memory == session.reads_memory && settings.left_out == session.left_out_rules &&
+         settings.session == session.settings;
 }
 
 PlanCache::Entry* PlanCache::find(std::string_view text) {

@@ -119,6 +119,7 @@ planner::BindSettings bind_settings(const SessionState& session, bool parameters
   settings.database = session.database;
   settings.row_security = session.row_security;
   settings.session = session.settings;
+  settings.left_out = session.left_out_rules;
   settings.parameters = parameters;
   settings.now = transaction_moment(session);
   return settings;

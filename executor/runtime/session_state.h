@@ -12,6 +12,7 @@
 
 #include "executor/redis/client.h"
 #include "executor/runtime/temporary_space.h"
+#include "planner/tree/access_rules.h"
 #include "sql/catalog/role_set.h"
 #include "sql/error.h"
 #include "sql/functions/deferred_calls.h"
@@ -54,6 +55,7 @@ struct SessionState {
   std::string database = "postgres";
   bool row_security = true;  // the parameter
   bool reads_memory = true;  // the parameter redquel.cache
+  planner::LeftOutRules left_out_rules = {};  // the parameter redquel.left_out_rules
   /// The types that the session's coroutines know (known_types_executor.h). Each snapshot that a statement takes sets them; never null.
   std::shared_ptr<sql::KnownTypes> known_types = std::make_shared<sql::KnownTypes>();
   /// With the temporary schema in front once there is one, unless SET search_path puts pg_temp elsewhere.

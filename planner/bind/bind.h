@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "parser/ast.h"
+#include "planner/tree/access_rules.h"
 #include "planner/tree/logical_plan.h"
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/role_set.h"
@@ -25,6 +26,7 @@ struct BindSettings {
   bool row_security = true;  // the parameter: false refuses queries that policies restrict
   sql::SessionSettings session;
   bool reads_memory = false;  // whole tables may be read out of copies in memory
+  LeftOutRules left_out = {};
   sql::Now now = {};  // what the literals 'now' and 'today' mean
   /// Parameters $1… may appear. Otherwise: 42P02 "there is no parameter $1", as in the simple protocol.
   bool parameters = true;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <type_traits>
 
 #include "planner/access/indexed_expressions.h"
 #include "planner/access/ordered_source.h"
@@ -27,8 +28,8 @@ constexpr std::size_t kMaxLookupKeys = 100000;
 class AccessPathChooser {
  public:
   AccessPathChooser(const LogicalScan& scan, const std::vector<LogicalColumn>& columns, const std::vector<ExpressionPtr>& conditions,
-                    const Wish& wish)
-      : table_(*scan.table), wish_(wish), number_(number_of(scan, columns)), indexed_(scan, columns, conditions) {
+                    const Wish& wish, RuleChoices& rules)
+      : table_(*scan.table), wish_(wish), rules_(rules), number_(number_of(scan, columns)), indexed_(scan, columns, conditions) {
     if (!table_.computed.empty()) computed_ = [this](const sql::Expression& expression) { return indexed_.number_of(expression); };
     condition_ = analyse_conditions(conditions, table_, number_, computed_);
     conditions_ = conditions;
@@ -53,8 +54,8 @@ class AccessPathChooser {
   /// `by_indexes_alone`: rows that are not read may be told by their index entries.
   Planned choose(bool by_indexes_alone) {
     by_indexes_alone_ = by_indexes_alone && !table_.rows_expire();  // entries stand for rows that are gone
-    if (by_indexes_alone_ && prepare_index_keys()) return index_keys();
-    if (by_indexes_alone_ && !wish_.goal && !wish_.window && read_.numbers.size() == 1) {
+    if (by_indexes_alone_ && rules_.allow(AccessRule::kIndexKeys) && prepare_index_keys()) return index_keys();
+    if (by_indexes_alone_ && !wish_.goal && !wish_.window && read_.numbers.size() == 1 && rules_.allow(AccessRule::kIndexValues)) {
       if (auto values = planner::index_values(table_, read_.numbers[0], condition_, conditions_, !wish_.order.empty())) return index_values(std::move(*values));
     }
     return rows();
@@ -122,25 +123,31 @@ class AccessPathChooser {
   }
 
   PhysicalNode::Node path() {
-    if (auto lookup = key_lookup()) return std::move(*lookup);
-    if (auto lookup = unique_lookup(false)) return std::move(*lookup);
+    if (auto lookup = tried(AccessRule::kKeyLookup, [&] { return key_lookup(); })) return std::move(*lookup);
+    if (auto lookup = tried(AccessRule::kUniqueLookup, [&] { return unique_lookup(false); })) return std::move(*lookup);
     if (wish_.window && !wish_.order.empty()) {
-      if (auto walk = walk_in_order()) return std::move(*walk);
+      if (auto walk = tried(AccessRule::kWindowWalk, [&] { return walk_in_order(); })) return std::move(*walk);
     }
     SetAlgebra algebra(table_);
-    if (auto sets = algebra.superset(condition_); sets && SetAlgebra::is_worthwhile(*sets)) {
-      if (auto first = first_rows()) return std::move(*first);
+    if (auto sets = tried(AccessRule::kIndexSets, [&] { return algebra.superset(condition_); }); sets && SetAlgebra::is_worthwhile(*sets)) {
+      if (auto first = tried(AccessRule::kFirstOfSets, [&] { return first_rows(); })) return std::move(*first);
       RowGoal goal;
       if (wish_.order.empty()) goal = hint();
       return SetScan{std::move(read_), std::move(*sets), goal};
     }
-    std::vector<ExpressionPtr> key_start = fixed_key_start();
+    std::vector<ExpressionPtr> key_start = rules_.allow(AccessRule::kKeyStart) ? fixed_key_start() : std::vector<ExpressionPtr>();
     if (!key_start.empty()) return full_scan(std::move(key_start));
-    if (auto range = range_scan()) return std::move(*range);
-    if (auto partial = partial_scan()) return std::move(*partial);
-    if (auto ordered = order_scan()) return std::move(*ordered);
-    if (auto ordered = scored_scan()) return std::move(*ordered);
+    if (auto range = tried(AccessRule::kRange, [&] { return range_scan(); })) return std::move(*range);
+    if (auto partial = tried(AccessRule::kPartialIndex, [&] { return partial_scan(); })) return std::move(*partial);
+    if (auto ordered = tried(AccessRule::kOrder, [&] { return order_scan(); })) return std::move(*ordered);
+    if (auto ordered = tried(AccessRule::kScores, [&] { return scored_scan(); })) return std::move(*ordered);
     return full_scan({});
+  }
+
+  /// The path that a rule gives, if it may be tried.
+  template <class Path>
+  std::invoke_result_t<Path> tried(AccessRule rule, const Path& path) {
+    return rules_.allow(rule) ? path() : std::nullopt;
   }
 
   FullScan full_scan(std::vector<ExpressionPtr> key_start) {
@@ -470,6 +477,7 @@ class AccessPathChooser {
 
   const sql::TableDef& table_;
   const Wish& wish_;
+  RuleChoices& rules_;
   ColumnNumber number_;
   IndexedExpressions indexed_;
   ExpressionNumber computed_;
@@ -492,18 +500,18 @@ std::optional<Planned> PhysicalPlanner::plan_value_elsewhere(const std::vector<L
   if (!sql::has_values_elsewhere(*scan.table)) return std::nullopt;
   const Wish nothing;
   const bool is_changed = std::ranges::any_of(scan.table->parts, [&](const auto& part) { return changed_tables_.contains(part->oid); });
-  return AccessPathChooser(scan, columns, conditions, is_changed ? nothing : wish).choose_value_elsewhere();
+  return AccessPathChooser(scan, columns, conditions, is_changed ? nothing : wish, rules_).choose_value_elsewhere();
 }
 
 Planned PhysicalPlanner::plan_access(const std::vector<LogicalColumn>& columns, const LogicalScan& scan,
                                      const std::vector<ExpressionPtr>& conditions, const Wish& wish) {
   const sql::Overloaded plan_storage{
-      [&](const sql::MappedRows&) { return plan_mapped_access(columns, scan, conditions, wish); },
+      [&](const sql::MappedRows&) { return plan_mapped_access(columns, scan, conditions, wish, rules_); },
       [&](const sql::ManagedRows&) {
         if (!scan.table->parts.empty()) return plan_parts(columns, scan, conditions, wish);
         const Wish nothing;
         const bool changed = changed_tables_.contains(scan.table->oid);
-        return AccessPathChooser(scan, columns, conditions, changed ? nothing : wish).choose(!changed);
+        return AccessPathChooser(scan, columns, conditions, changed ? nothing : wish, rules_).choose(!changed);
       },
   };
   return std::visit(plan_storage, scan.table->storage);

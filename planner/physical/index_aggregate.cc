@@ -328,9 +328,11 @@ std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node
   if (const auto scanned = match_scan(aggregate.input); scanned && !scanned->scan->table->parts.empty()) {
     return plan_aggregate_of_parts(node, aggregate, *scanned->scan->table);
   }
-  if (auto planned = plan_end_of_order(node, aggregate)) return planned;
-  if (auto planned = plan_ends_of_orders(node, aggregate)) return planned;
-  if (auto planned = plan_mapped_count(node, aggregate)) return planned;
+  if (rules_.allow(AccessRule::kEndOfOrder)) {
+    if (auto planned = plan_end_of_order(node, aggregate)) return planned;
+    if (auto planned = plan_ends_of_orders(node, aggregate)) return planned;
+  }
+  if (auto planned = tried(AccessRule::kForeignCount, [&] { return plan_mapped_count(node, aggregate); })) return planned;
   auto pattern = match_scan(aggregate.input);
   if (!pattern || aggregate.calls.empty() || changed_tables_.contains(pattern->scan->table->oid)) return {};
   const sql::TableDef& table = *pattern->scan->table;
@@ -362,6 +364,7 @@ std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node
   }
   bool only_counts = counted > 0 || std::all_of(aggregate.calls.begin(), aggregate.calls.end(), counts_rows);
   if (aggregate.scalar && only_counts) {
+    if (!rules_.allow(AccessRule::kIndexCount)) return {};
     Condition condition = analyse_conditions(pattern->conditions, table, number_of(*pattern->scan, *pattern->columns));
     if (counted > 0 && !is_never_null(table, counted)) {
       Condition not_null;
@@ -378,7 +381,7 @@ std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node
     });
   }
   if (!aggregate.scalar && only_counts && aggregate.group_by.size() == 1) {
-    if (auto groups = index_groups(*pattern, input_columns, aggregate)) {
+    if (auto groups = rules_.allow(AccessRule::kIndexGroups) ? index_groups(*pattern, input_columns, aggregate) : std::nullopt) {
       return with_fallback([&](PhysicalPlan fallback) {
         groups->fallback = std::move(fallback);
         return std::move(*groups);
@@ -388,7 +391,7 @@ std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node
   }
   if (!pattern->conditions.empty()) return {};
 
-  if (aggregate.scalar) {
+  if (aggregate.scalar && rules_.allow(AccessRule::kIndexEnds)) {
     std::vector<IndexMinMax::End> ends;
     for (const AggregateCall& call : aggregate.calls) {
       if ((call.function->name != "min" && call.function->name != "max") || call.arguments.size() != 1) return {};

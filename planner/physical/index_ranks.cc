@@ -108,7 +108,7 @@ bool finds_few_rows(const PhysicalNode& node) {
 
 std::optional<Planned> PhysicalPlanner::plan_index_ranks(const LogicalPtr& node, const ExpressionPtr& condition, const std::optional<std::set<ColumnId>>& needed) {
   const auto* window = std::get_if<LogicalWindow>(&node->node);
-  if (window == nullptr || !index_answers_) return std::nullopt;
+  if (window == nullptr || !index_answers_ || !rules_.allow(AccessRule::kIndexRanks)) return std::nullopt;
   const RankedRows ranked(*window);
   std::optional<IndexRanks> ranks = ranked.ranks();
   if (!ranks || changed_tables_.contains(ranks->table->oid)) return std::nullopt;

@@ -62,12 +62,14 @@ class MappedPathChooser {
     return true;
   }
 
-  MappedScan choose(const Wish& wish) {
+  MappedScan choose(const Wish& wish, RuleChoices& rules) {
     if (all_slots_fixed()) {
       scan_.path = MappedScan::Path::kKeys;
-      by_scores(wish);
-      by_positions(wish);
-    } else if (!lookup() && !sets() && !order(wish) && !range()) {
+      if (rules.allow(AccessRule::kForeignScores)) {
+        by_scores(wish);
+        by_positions(wish);
+      }
+    } else if (!rules.allow(AccessRule::kForeignStructure) || (!lookup() && !sets() && !order(wish) && !range())) {
       scan_.path = mapping_.ohm ? MappedScan::Path::kSets : MappedScan::Path::kScan;
       if (mapping_.ohm) {
         scan_.sets = SetExpression{SetExpression::Kind::kSet, {}, {}, {}};  // of all ids
@@ -361,9 +363,9 @@ class MappedPathChooser {
 }  // namespace
 
 Planned plan_mapped_access(const std::vector<LogicalColumn>& columns, const LogicalScan& scan,
-                           const std::vector<ExpressionPtr>& conditions, const Wish& wish) {
+                           const std::vector<ExpressionPtr>& conditions, const Wish& wish, RuleChoices& rules) {
   MappedPathChooser chooser(scan, columns, conditions);
-  MappedScan chosen = chooser.choose(wish);
+  MappedScan chosen = chooser.choose(wish, rules);
   // A zset without other elements than rows has the wanted ones at their ranks.
   const auto zset = chosen.wants_order && wish.order.size() == 1 && wish.goal.exact && wish.goal.offset ? plain_zset(scan, columns, conditions) : std::nullopt;
   const bool is_exact = zset && !zset->lower && !zset->upper && chosen.ordered_by == zset->score;

@@ -9,7 +9,7 @@ namespace redquel::planner {
 
 /// The best way to the rows of a mapped table: its keys where the conditions name them, a declared structure, or a scan of the keyspace.
 Planned plan_mapped_access(const std::vector<LogicalColumn>& columns, const LogicalScan& scan,
-                           const std::vector<sql::ExpressionPtr>& conditions, const Wish& wish);
+                           const std::vector<sql::ExpressionPtr>& conditions, const Wish& wish, RuleChoices& rules);
 
 /// The inner side of a join whose rows the outer rows find: by key, or by a declared set or lookup (MappedScan::Path). `values`: what the
 /// join's equalities say of its columns. nullopt: they name neither, or the rows are found without them.

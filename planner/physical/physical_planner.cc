@@ -137,7 +137,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalValues& val
 
 std::optional<Planned> PhysicalPlanner::plan_groups_with_all_values(const LogicalFilter& filter) {
   const auto* aggregate = std::get_if<LogicalAggregate>(&filter.input->node);
-  if (aggregate == nullptr || aggregate->scalar || aggregate->calls.size() != 1 || !changed_tables_.empty() || !index_answers_) return {};
+  if (aggregate == nullptr || aggregate->scalar || aggregate->calls.size() != 1 || !changed_tables_.empty() || !index_answers_ || !rules_.allow(AccessRule::kAllValues)) return {};
   Wish below;
   below.needed.emplace();
   for (const ExpressionPtr& key : aggregate->group_by) below.needed->merge(columns_in(*key));
@@ -181,7 +181,8 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalFilter& fil
   if (below.needed) below.needed->merge(columns_in(*filter.condition));
   if (auto groups = plan_groups_with_all_values(filter)) return std::move(*groups);
   auto ranked = plan_index_ranks(filter.input, filter.condition, below.needed);
-  Planned input = ranked ? *std::move(ranked) : plan(limited_by_rank(filter.input, filter.condition), below);
+  const bool is_limited_by_rank = !ranked && rules_.allow(AccessRule::kRankLimit);
+  Planned input = ranked ? *std::move(ranked) : plan(is_limited_by_rank ? limited_by_rank(filter.input, filter.condition) : filter.input, below);
   if (const auto* system = std::get_if<LogicalSystemScan>(&filter.input->node); system && system->schema == sql::kRedisSchema) {
     PhysicalSystemScan bounded{system->schema, system->name, system->positions, row_bounds(*filter.input, *system, *filter.condition)};
     input.plan = make_physical(std::move(bounded), input.plan->columns);
@@ -235,14 +236,14 @@ bool is_one_row(const Logical& node) {
 }
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalApply& apply, const Wish& wish) {
-  if (auto in_order = plan_apply_in_order(node, apply, wish)) return *std::move(in_order);
+  if (auto in_order = tried(AccessRule::kApplyInOrder, [&] { return plan_apply_in_order(node, apply, wish); })) return *std::move(in_order);
   if (!apply.correlations.empty() && is_limited(*apply.input)) {
     Planned few = plan_apply(node, apply, wish);
     if (!reads_whole_table(*std::get<PhysicalApply>(few.plan->node).subquery)) return few;
   }
   if (!apply.correlations.empty() && runs_often(apply.input)) {
-    if (auto joined = plan_decorrelated(node, apply, wish)) return std::move(*joined);
-    if (auto kept = plan_over_kept_rows(node, apply, wish)) return std::move(*kept);
+    if (auto joined = tried(AccessRule::kDecorrelated, [&] { return plan_decorrelated(node, apply, wish); })) return std::move(*joined);
+    if (auto kept = tried(AccessRule::kKeptRows, [&] { return plan_over_kept_rows(node, apply, wish); })) return std::move(*kept);
   }
   return plan_apply(node, apply, wish);
 }
@@ -357,9 +358,9 @@ void PhysicalPlanner::count_sets(const LogicalAggregate& aggregate, Planned& inp
 }
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& aggregate, const Wish& wish) {
-  if (auto of_lateral = index_answers_ ? plan_aggregate_of_lateral(node, aggregate) : std::nullopt) return std::move(*of_lateral);
+  if (auto of_lateral = index_answers_ && rules_.allow(AccessRule::kAnswerOfLateral) ? plan_aggregate_of_lateral(node, aggregate) : std::nullopt) return std::move(*of_lateral);
   if (auto from_index = index_answers_ ? plan_index_aggregate(node, aggregate) : std::nullopt) return std::move(*from_index);
-  if (auto in_order = plan_groups_in_order(node, aggregate, wish)) return *std::move(in_order);
+  if (auto in_order = tried(AccessRule::kGroupsInOrder, [&] { return plan_groups_in_order(node, aggregate, wish); })) return *std::move(in_order);
   Wish below;
   below.needed = columns_read(aggregate);
   return plan_aggregate_over(node, aggregate, plan(aggregate.input, below));
@@ -381,7 +382,7 @@ std::set<ColumnId> columns_read(const LogicalAggregate& aggregate) {
 
 Planned PhysicalPlanner::plan_aggregate_over(const Logical& node, const LogicalAggregate& aggregate, Planned input) {
   PhysicalAggregate physical{input.plan, {}, aggregate.calls, aggregate.scalar};
-  if (changed_tables_.empty() && index_answers_) count_sets(aggregate, input, physical);
+  if (changed_tables_.empty() && index_answers_ && rules_.allow(AccessRule::kCountedSets)) count_sets(aggregate, input, physical);
   for (const ExpressionPtr& key : aggregate.group_by) physical.group_by.push_back(resolve(key, input.ids));
   for (AggregateCall& call : physical.calls) {
     for (ExpressionPtr& argument : call.arguments) argument = resolve(argument, input.ids);
@@ -463,13 +464,13 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalSort& sort, cons
   }
   Planned input = plan(sort.input, below);
   if (!input.walk) {
-    if (auto walk = plan_walk_beside(sort, below, input)) input = *std::move(walk);
+    if (auto walk = tried(AccessRule::kWalkBeside, [&] { return plan_walk_beside(sort, below, input); })) input = *std::move(walk);
   }
   if (input.walk) {
     input = plan_choice(sort, below, std::move(input));
   } else {
     if (input.ordered == 0) {
-      if (auto over_sorted = plan_over_sorted(sort, below)) input = *std::move(over_sorted);
+      if (auto over_sorted = tried(AccessRule::kSortedOuter, [&] { return plan_over_sorted(sort, below); })) input = *std::move(over_sorted);
     }
     input = sorted(std::move(input), sort.keys, below.goal);
   }
@@ -550,11 +551,11 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLimit& limit, co
 }
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDistinct& distinct, const Wish&) {
-  if (auto from_index = index_answers_ ? plan_index_distinct(node, distinct) : std::nullopt) return std::move(*from_index);
+  if (auto from_index = index_answers_ && rules_.allow(AccessRule::kIndexDistinct) ? plan_index_distinct(node, distinct) : std::nullopt) return std::move(*from_index);
   // All columns of the input are compared, so they must be just the node's.
   Planned input = arrange(plan(distinct.input), distinct.on.empty() ? node.columns : distinct.input->columns);
-  if (auto members = distinct.on.empty() && changed_tables_.empty() ? distinct_members(input.plan) : std::nullopt) return {*std::move(members), input.ids};
-  if (distinct.on.empty() && changed_tables_.empty()) {
+  if (auto members = distinct.on.empty() && changed_tables_.empty() && rules_.allow(AccessRule::kMemberSets) ? distinct_members(input.plan) : std::nullopt) return {*std::move(members), input.ids};
+  if (distinct.on.empty() && changed_tables_.empty() && rules_.allow(AccessRule::kPartSets)) {
     auto parts = distinct_parts(input.plan, [&] { return make_physical(PhysicalDistinct{input.plan, {}}, input.plan->columns); });
     if (parts) return {*std::move(parts), input.ids};
   }
@@ -566,10 +567,10 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDistinct& d
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalSetOperation& operation, const Wish&) {
   Planned left = arrange(plan(operation.left), operation.left->columns);
   Planned right = arrange(plan(operation.right), operation.right->columns);
-  auto members = operation.all || !changed_tables_.empty() ? std::nullopt : combine_member_sets(operation.kind, left.plan, right.plan);
+  auto members = operation.all || !changed_tables_.empty() || !rules_.allow(AccessRule::kMemberSets) ? std::nullopt : combine_member_sets(operation.kind, left.plan, right.plan);
   if (members) return {*std::move(members), column_ids(node.columns)};
   PhysicalSetOperation physical{operation.kind, operation.all, left.plan, right.plan};
-  if (!operation.all && changed_tables_.empty()) {
+  if (!operation.all && changed_tables_.empty() && rules_.allow(AccessRule::kPartSets)) {
     auto parts = combine_part_sets(operation.kind, left.plan, right.plan, [&] { return make_physical(physical, left.plan->columns); });
     if (parts) return {*std::move(parts), column_ids(node.columns)};
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "planner/access/index_condition.h"
+#include "planner/tree/access_rules.h"
 #include "planner/tree/kept_rows.h"
 #include "planner/tree/physical_plan.h"
 #include "sql/session_settings.h"
@@ -46,8 +47,9 @@ class PhysicalPlanner {
  public:
   /// `changed_tables`: see `plan`.
   /// `first_slot`: the first parameter slot that is free for the planner.
-  PhysicalPlanner(const sql::SessionSettings& settings, const std::set<sql::Oid>& changed_tables, std::uint32_t first_slot = 0)
-      : settings_(settings), changed_tables_(changed_tables), next_slot_(first_slot) {}
+  PhysicalPlanner(const sql::SessionSettings& settings, const std::set<sql::Oid>& changed_tables, std::uint32_t first_slot = 0,
+                  const LeftOutRules& left_out = {})
+      : settings_(settings), changed_tables_(changed_tables), rules_(left_out), next_slot_(first_slot) {}
 
   /// The plan of a whole statement: columns exactly those of the logical plan.
   PhysicalPlan plan_statement(const LogicalPtr& plan);
@@ -115,6 +117,12 @@ class PhysicalPlanner {
   /// The subquery of an EXISTS: a count that an index answers, or its first row.
   Planned plan_existence(const LogicalPtr& subquery);
 
+  /// The plan that a rule gives, if it may be tried here.
+  template <class Rule>
+  std::optional<Planned> tried(AccessRule rule, const Rule& plan_by_rule) {
+    return rules_.allow(rule) ? plan_by_rule() : std::nullopt;
+  }
+
   // Order and LIMIT through joins and subqueries, in windows of outer rows (plan_in_order.cc).
 
   /// The rows in the order of the keys, no more than the wish says; with a window the walk in this order; nullopt: there is no such walk.
@@ -174,6 +182,7 @@ class PhysicalPlanner {
 
   const sql::SessionSettings& settings_;
   const std::set<sql::Oid>& changed_tables_;
+  RuleChoices rules_;
   bool index_answers_ = true;  // false while a fallback is planned
   bool walks_ = true;          // false while the other plan of a Choice is planned
   bool sorts_outer_ = false;   // true while a plan over sorted rows is planned

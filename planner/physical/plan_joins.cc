@@ -166,9 +166,9 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalJoin& join,
   if (join.kind == JoinKind::kRight) {  // the same join seen from the other side
     return plan_node(node, LogicalJoin{JoinKind::kLeft, join.right, join.left, join.condition}, wish);
   }
-  if (auto in_order = plan_join_in_order(node, join, wish)) return *std::move(in_order);
+  if (auto in_order = tried(AccessRule::kJoinInOrder, [&] { return plan_join_in_order(node, join, wish); })) return *std::move(in_order);
   Planned planned = plan_whole_join(node, join, wish);
-  auto parts = plan_join_of_parts(node, join, wish, *planned.plan);
+  auto parts = tried(AccessRule::kJoinOfParts, [&] { return plan_join_of_parts(node, join, wish, *planned.plan); });
   return parts ? *std::move(parts) : planned;
 }
 
@@ -178,22 +178,23 @@ Planned PhysicalPlanner::plan_whole_join(const Logical& node, const LogicalJoin&
   if (join.condition) sides.needed->merge(columns_in(*join.condition));
   Planned left = plan(join.left, sides), right = plan(join.right, sides);
   const Cardinality cardinality(node);
-  if (changed_tables_.empty() && index_answers_) {
+  if (changed_tables_.empty() && index_answers_ && rules_.allow(AccessRule::kPartSets)) {
     auto parts = join_part_sets(join.kind, join.condition, left, right, [&] { return plan_hash_join(join, left, right); });
     if (parts) return std::move(*parts);
     if (auto regrouped = plan_join_with_parts(join, sides)) return std::move(*regrouped);
   }
   const bool right_is_smaller = cardinality.is_known() && cardinality.rows(*join.right) < cardinality.rows(*join.left);
   for (const LookupChoice choice : {LookupChoice::kFew, LookupChoice::kAdaptive}) {
+    if (!rules_.allow(choice == LookupChoice::kFew ? AccessRule::kFewLookups : AccessRule::kManyLookups)) continue;
     for (const bool from_right : {right_is_smaller, !right_is_smaller}) {
       if (from_right && join.kind != JoinKind::kInner) continue;
       auto lookup = from_right ? plan_lookup_join(join, join.right, right, join.left, left, cardinality, choice)
                                : plan_lookup_join(join, join.left, left, join.right, right, cardinality, choice);
       if (lookup) return std::move(*lookup);
     }
-    if (auto reduced = plan_semi_join_reduction(join, left, right, choice)) return std::move(*reduced);
+    if (auto reduced = tried(AccessRule::kSemiJoinReduction, [&] { return plan_semi_join_reduction(join, left, right, choice); })) return std::move(*reduced);
   }
-  if (auto members = !changed_tables_.empty() ? std::nullopt : join_member_sets(join.kind, join.condition, left, right)) return std::move(*members);
+  if (auto members = !changed_tables_.empty() || !rules_.allow(AccessRule::kMemberSets) ? std::nullopt : join_member_sets(join.kind, join.condition, left, right)) return std::move(*members);
   const bool left_is_smaller = cardinality.is_known() ? !right_is_smaller : expected_rows(*left.plan) < expected_rows(*right.plan);
   if (join.kind == JoinKind::kInner && left_is_smaller) std::swap(left, right);
   return plan_hash_join(join, std::move(left), std::move(right));

@@ -45,11 +45,12 @@ class Oracle:
 
 class Subject:
     """A redquel and a Redis of its own for each worker: emptied and started anew for each file. `masters`: of a Redis Cluster; 0: one Redis.
-    `placement`: of its tables. `buckets`: of each table that may lie in several."""
+    `placement`: of its tables. `buckets`: of each table that may lie in several. `left_out`: the seed
+    of access rules that are left out; 0: none is."""
     name = "redquel"
 
-    def __init__(self, build, options=(), least_acl=False, masters=0, placement="together", buckets=1):
-        self.placement, self.buckets, self.is_cluster = placement, buckets, masters > 0
+    def __init__(self, build, options=(), least_acl=False, masters=0, placement="together", buckets=1, left_out=0):
+        self.placement, self.buckets, self.is_cluster, self.left_out = placement, buckets, masters > 0, left_out
         self.redis = Cluster(lambda *words: Redis(*words).start(), masters, replicas=0) if masters else Redis().start()
         if least_acl:
             self.redis.restrict(build)
@@ -60,6 +61,8 @@ class Subject:
         self.is_spread = self.buckets > 1 and not whole
         buckets = str(self.buckets if self.is_spread else 1)
         self.parameters = {"redquel.placement": self.placement, "redquel.buckets": buckets} if self.is_cluster else {}
+        if self.left_out:
+            self.parameters["redquel.left_out_rules"] = f"some:{self.left_out}"
         self.redis.flush()
         self.server.cache = cache
         self.server.start()

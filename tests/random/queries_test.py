@@ -1,5 +1,5 @@
-"""Random queries and changes, answered by redquel and by PostgreSQL: 20,000 statements without a difference, and 5,000 with windows, WITH,
-LATERAL and grouping sets."""
+"""Random queries and changes, answered by redquel and by PostgreSQL: 20,000 statements without a difference, 5,000 with windows, WITH,
+LATERAL and grouping sets, and 5,000 by other ways than the planner chooses."""
 import os
 import random as random_module
 import sys
@@ -12,6 +12,7 @@ from worlds import NOT_BUILT, TIMEOUT, World, compare_worlds, rows_of  # noqa: E
 SLOW = True
 LIMIT = 1500  # seconds
 STATEMENTS = int(os.environ.get("RANDOM_STATEMENTS", "20000"))
+PATHS = int(os.environ.get("RANDOM_PATHS", "5000"))
 WINDOWS = int(os.environ.get("RANDOM_WINDOWS", "5000"))
 PER_WORLD = 250  # statements over one set of tables
 
@@ -53,6 +54,21 @@ class Queries(World):
         if expected.sqlstate == got.sqlstate and expected.tag == got.tag and rows_of(expected, True) == rows_of(got, True):
             return None
         return f"{expected.error or expected.tag} against {got.error or got.tag}"
+
+
+class OtherPaths(Queries):
+    """Each query runs with other access rules left out."""
+    def difference(self, statement, ordered):
+        self.redquel.run(f"SET redquel.left_out_rules = 'some:{self.seed % 1_000_003 + self.statements}'")
+        found = super().difference(statement, ordered)
+        if found:
+            found += f"\n  redquel.left_out_rules = some:{self.seed % 1_000_003 + self.statements}"
+        self.redquel.run("RESET redquel.left_out_rules")
+        return found
+
+
+def test_queries_by_other_paths(server, postgres, random):
+    compare_worlds(OtherPaths, server, postgres, random, PATHS, PER_WORLD)
 
 
 def test_queries(server, postgres, random):

@@ -78,6 +78,17 @@ Estimate estimated(const std::string& statement) {
   return CostModel(sizes).of(*plan);
 }
 
+TEST(AccessRules, AreLeftOutByNameOrBySeed) {
+  EXPECT_EQ(parse_left_out_rules(""), LeftOutRules{});
+  EXPECT_EQ(parse_left_out_rules("nothing"), std::nullopt);
+  EXPECT_EQ(parse_left_out_rules("some:x"), std::nullopt);
+  EXPECT_EQ(parse_left_out_rules("some:17")->seed, 17U);
+  RuleChoices choices(*parse_left_out_rules("key_lookup, order"));
+  EXPECT_FALSE(choices.allow(AccessRule::kKeyLookup));
+  EXPECT_FALSE(choices.allow(AccessRule::kOrder));
+  EXPECT_TRUE(choices.allow(AccessRule::kRange));
+}
+
 TEST(Costs, RowsFollowFromKeysAndValuesOfIndexes) {
   EXPECT_EQ(estimated("select * from emp where emp_id = 7").rows, 1);
   EXPECT_EQ(estimated("select * from emp where dept = 3").rows, 200);
