@@ -9,6 +9,8 @@
     tests/run.py --build build/release --long wire       with values of 60 and 512 MB
     tests/run.py --build build/release --cache 1MB sql   tables are kept in memory
     tests/run.py --redis cluster sql                     over a Redis Cluster of three masters (--masters 1: of one)
+    tests/run.py --server /opt/valkey/bin sql            with the server program of this folder: redis-server or valkey-server
+    tests/run.py --managed sql                           redquel may not run what managed services refuse (harness/other_servers.py)
     tests/run.py --subject postgresql sql wire           PostgreSQL in redquel's place: are the tests right?
 
 The last line is "N passed, N failed"; the exit status is 0 only if nothing failed.
@@ -28,7 +30,7 @@ ROOT = os.path.dirname(TESTS)
 sys.path.insert(0, TESTS)
 sys.dont_write_bytecode = True
 
-from harness import function_runner, plan_runner, processes, sql_runner, unit_runner, workers  # noqa: E402
+from harness import function_runner, other_servers, plan_runner, processes, sql_runner, unit_runner, workers  # noqa: E402
 from harness.report import Report  # noqa: E402
 from harness.servers import Postgres, compared_versions  # noqa: E402
 
@@ -51,6 +53,8 @@ def arguments():
     parser.add_argument("--least-acl", action="store_true", help="plan and sql: redquel logs in to Redis as `redquel check --acl` says")
     parser.add_argument("--cache", metavar="SIZE", help="sql, random: tables are kept in memory, in so much of it (0, 1MB, 256MB)")
     parser.add_argument("--redis", choices=["one", "cluster"], default="one", help="sql: over one Redis, or over a Redis Cluster (default: %(default)s)")
+    parser.add_argument("--server", metavar="FOLDER", help="with the programs of another Redis or Valkey that lie there")
+    parser.add_argument("--managed", action="store_true", help="redquel's Redis user may not run commands that managed services refuse")
     parser.add_argument("--masters", type=int, default=3, help="of the cluster (default: %(default)s)")
     parser.add_argument("--spread", type=int, default=1, metavar="BUCKETS", help="of the cluster: each table that may be lies in so many (default: %(default)s)")
     parser.add_argument("--placement", choices=["together", "balanced"], default="together", help="of tables in a cluster (default: %(default)s)")
@@ -65,6 +69,10 @@ def arguments():
     chosen = parser.parse_args()
     if chosen.long:
         os.environ["LONG_TESTS"] = "1"
+    if chosen.server:
+        other_servers.use(chosen.server)
+    if chosen.managed:
+        os.environ["MANAGED_REDIS"] = "1"
     if chosen.cache:
         os.environ["CACHE_MEMORY"] = chosen.cache
     chosen.kinds = [word for word in chosen.selection if word in KINDS]

@@ -56,7 +56,10 @@ class InstrumentedOperator final : public Operator, public SharedOperator {
   }
 
   asio::awaitable<std::unique_ptr<Morsels>> share(std::size_t workers) override {
+    const auto began = std::chrono::steady_clock::now();
     std::unique_ptr<Morsels> inner = co_await executor::share(*inner_, workers);
+    // A join reads its inputs before it shares its rows out, or cannot.
+    run_.milliseconds += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
     if (!inner) co_return nullptr;
     ++run_.loops;
     co_return std::make_unique<InstrumentedMorsels>(std::move(inner), run_, workers);

@@ -101,7 +101,7 @@ class Printer {
     lines.push_back(indent + text.title + text.suffix + print_costs(node) + (actual ? print_run(*actual, options_.timing) : ""));
     const std::string inner(depth * 6 + 2, ' ');
     const auto add = [&](std::string_view name, std::string_view value) { add_line(lines, inner, fmt::format("{}: {}", name, value)); };
-    if (options_.verbose && !prints_output(text)) add("Output", fmt::format("{}", fmt::join(columns_.of(node), ", ")));
+    if (options_.verbose && !prints_output(text)) add("Output", fmt::format("{}", fmt::join(columns_.output(node), ", ")));
     for (const auto& [name, value] : text.properties) add(name, value);
     const CommandText commands = describe_commands(shown);
     for (const std::string& command : commands.commands) add("Redis", command);
@@ -134,7 +134,7 @@ class Printer {
       object["Plan Width"] = width_of(node);
     }
     for (const auto& [name, value] : text.properties) object[name] = value;
-    const std::vector<std::string>& output = columns_.of(node);
+    const std::vector<std::string> output = columns_.output(node);
     if (options_.verbose && !prints_output(text)) object["Output"] = boost::json::array(output.begin(), output.end());
     const CommandText commands = describe_commands(shown);
     if (!commands.commands.empty()) object["Redis Commands"] = boost::json::array(commands.commands.begin(), commands.commands.end());

@@ -57,6 +57,14 @@ struct Describe {
   void expression(std::string name, const ExpressionPtr& e) {
     if (e) property(std::move(name), sql::to_string(*e));
   }
+  /// A number of rows: a constant is printed as this number, without its type.
+  void rows(std::string name, const ExpressionPtr& e) {
+    constexpr std::string_view kBegin = "'", kEnd = "'::bigint";
+    if (!e) return;
+    std::string number = sql::to_string(*e);
+    if (number.starts_with(kBegin) && number.ends_with(kEnd)) number = number.substr(kBegin.size(), number.size() - kBegin.size() - kEnd.size());
+    property(std::move(name), std::move(number));
+  }
   /// Conditions that hold together.
   void conditions(std::string name, const std::vector<std::string>& parts) {
     if (parts.size() == 1) property(std::move(name), parts.front());
@@ -229,10 +237,7 @@ struct Describe {
     text.title = n.scalar ? "Aggregate" : n.in_order ? "Group Aggregate" : "Hash Aggregate";
     if (!n.group_by.empty()) property("Group Key", print_list(n.group_by));
     std::vector<std::string> calls;
-    for (const AggregateCall& call : n.calls) {
-      std::string arguments = call.arguments.empty() ? "*" : print_list(call.arguments);
-      calls.push_back(fmt::format("{}({}{})", call.function->name, call.distinct ? "DISTINCT " : "", arguments));
-    }
+    for (const AggregateCall& call : n.calls) calls.push_back(call_text(call));
     if (!calls.empty()) property("Aggregates", join_words(calls));
   }
   void operator()(const PhysicalWindow& n) {
@@ -264,8 +269,8 @@ struct Describe {
   }
   void operator()(const PhysicalLimit& n) {
     text.title = "Limit";
-    expression("Count", n.limit);
-    expression("Offset", n.offset);
+    rows("Limit", n.limit);
+    rows("Offset", n.offset);
   }
   void operator()(const PhysicalDistinct& n) {
     text.title = n.on.empty() ? "Distinct" : "Distinct On";

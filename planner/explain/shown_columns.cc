@@ -95,7 +95,9 @@ class Renamer {
     const Names& below = columns_.of(*n.input);
     all(n.group_by, below);
     all(n.calls, below);
-    give(joined(outputs(n.group_by, 0), own(n.group_by.size())));
+    Names names = outputs(n.group_by, 0);
+    for (const AggregateCall& call : n.calls) names.push_back("(" + call_text(call) + ")");
+    give(std::move(names));
   }
   void operator()(PhysicalWindow& n) {
     const Names& below = columns_.of(*n.input);
@@ -220,6 +222,18 @@ class Renamer {
 
 }  // namespace
 
+std::string call_text(const AggregateCall& call) {
+  std::string text = std::string(call.function->name) + (call.distinct ? "(DISTINCT " : "(");
+  if (call.arguments.empty()) text += "*";
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) text += (i == 0 ? "" : ", ") + sql::to_string(*call.arguments[i]);
+  for (std::size_t i = 0; i < call.order_by.size(); ++i) {
+    text += (i == 0 ? " ORDER BY " : ", ") + sql::to_string(*call.order_by[i].expression) + (call.order_by[i].descending ? " DESC" : "");
+  }
+  text += ")";
+  if (call.filter) text += " FILTER (WHERE " + sql::to_string(*call.filter) + ")";
+  return text;
+}
+
 ShownColumns::ShownColumns(const PhysicalNode& plan) : qualifies_(relations_in(plan) > 1) {}
 
 std::string ShownColumns::qualified(const std::string& relation, const std::string& column) const {
@@ -239,6 +253,16 @@ const std::vector<std::string>& ShownColumns::of(const PhysicalNode& node) {
   if (found != known_.end()) return found->second;
   shown(node);
   return known_.at(&node);
+}
+
+std::vector<std::string> ShownColumns::output(const PhysicalNode& node) {
+  std::vector<std::string> names = of(node);
+  if (const auto* aggregate = std::get_if<PhysicalAggregate>(&node.node); aggregate != nullptr && names.size() == aggregate->group_by.size() + aggregate->calls.size()) {
+    for (std::size_t i = aggregate->group_by.size(); i < names.size(); ++i) {
+      if (names[i].starts_with("(")) names[i] = names[i].substr(1, names[i].size() - 2);
+    }
+  }
+  return names;
 }
 
 }  // namespace redquel::planner

@@ -1,5 +1,6 @@
 #include "server/status/inside_client.h"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -7,6 +8,9 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <chrono>
+#include <functional>
+#include <optional>
 #include <utility>
 
 #include "server/body_reader.h"
@@ -126,14 +130,22 @@ asio::awaitable<InsideClient::Fields> InsideClient::log_in(const Login& login) {
 }
 
 asio::awaitable<std::vector<InsideClient::Result>> InsideClient::run(std::string_view text, std::uint32_t most_rows) {
+  constexpr std::chrono::seconds kCounting{1};
   std::string parse(1, '\0'), execute(1, '\0');
   append_text(parse, text);
   parse.append(2, '\0');  // no types of parameters
   append_number(execute, most_rows);
   constexpr std::string_view kBind("\0\0\0\0\0\0\0\0", 8), kDescribe("P\0", 2);
-  const std::string messages = message('P', parse) + message('B', kBind) + message('D', kDescribe) + message('E', execute) + message('S', {});
+  const std::string more = message('E', execute) + message('H', {});
+  const std::string messages = message('P', parse) + message('B', kBind) + message('D', kDescribe) + more;
   co_await write(messages);
-  std::vector<Result> results = co_await read_results(most_rows);
+  std::optional<std::chrono::steady_clock::time_point> full;  // since when there are more rows than are kept
+  std::function<std::string(bool)> next = [&full, &more, kCounting](bool is_suspended) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!full) full = now;
+    return is_suspended && now - *full < kCounting ? more : message('S', {});
+  };
+  std::vector<Result> results = co_await read_results(most_rows, std::move(next));
   const bool are_several = results.size() == 1 && !results.front().error.empty() && results.front().error['M'] == kSeveralStatements;
   if (!are_several) co_return results;
   std::string query;
@@ -143,22 +155,20 @@ asio::awaitable<std::vector<InsideClient::Result>> InsideClient::run(std::string
   co_return co_await read_results(most_rows);
 }
 
-asio::awaitable<std::vector<InsideClient::Result>> InsideClient::read_results(std::uint32_t most_rows) {
+asio::awaitable<std::vector<InsideClient::Result>> InsideClient::read_results(std::uint32_t most_rows, std::function<std::string(bool is_suspended)> next) {
   std::vector<Result> results;
   Result result;
   std::size_t kept_bytes = 0;
   const std::string refused_copy = message('f', std::string_view("COPY FROM STDIN is not possible here\0", 37));
-  const auto finish = [&] {
-    results.push_back(std::exchange(result, {}));
-    kept_bytes = 0;
-  };
   while (true) {
     Message answer = co_await read();
+    bool ends = false;  // an answer to Execute
     switch (answer.type) {
       case 'T':
         result.columns = columns_of(answer.body);
         break;
       case 'D':
+        ++result.count;
         kept_bytes += answer.body.size();
         if (result.rows.size() < most_rows && kept_bytes <= kMostKeptBytes) result.rows.push_back(row_of(answer.body));
         else result.has_more = true;
@@ -168,28 +178,36 @@ asio::awaitable<std::vector<InsideClient::Result>> InsideClient::read_results(st
         break;
       case 'C':
         result.tag = BodyReader(answer.body).text();
-        finish();
+        if (result.tag.starts_with("SELECT ")) result.tag = fmt::format("SELECT {}", result.count);  // of all parts
+        result.is_whole = ends = true;
         break;
       case 'I':
-        finish();
+        ends = true;
         break;
       case 's':
-        result.has_more = true;
-        finish();
+        ends = true;
         break;
       case 'E':
         result.error = fields_of(answer.body);
-        finish();
+        ends = true;
         break;
       case 'G':  // COPY FROM STDIN: there are no data
         co_await write(refused_copy);
         break;
       case 'Z':
-        if (!result.notices.empty()) finish();
+        if (!result.notices.empty()) results.push_back(std::move(result));
         co_return results;
       default:
         break;
     }
+    if (!ends) continue;
+    const std::string asked = next ? next(answer.type == 's') : std::string();
+    if (!asked.empty()) co_await write(asked);
+    const bool goes_on = answer.type == 's' && !asked.empty() && asked.front() == 'E';
+    if (goes_on) continue;
+    if (answer.type == 's') result.has_more = true;
+    results.push_back(std::exchange(result, {}));
+    kept_bytes = 0;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,7 +32,9 @@ class InsideClient {
     };
     std::vector<Column> columns;
     std::vector<std::vector<std::optional<std::string>>> rows;  // texts
-    bool has_more = false;  // rows were left out
+    bool has_more = false;    // rows were left out
+    std::uint64_t count = 0;  // rows that came; those that are kept are the first of them
+    bool is_whole = false;    // no more than these
     std::string tag;        // of CommandComplete
     Fields error;           // empty: none
     std::vector<Fields> notices;
@@ -44,8 +47,8 @@ class InsideClient {
 
   /// Logs in. Returns the error that refuses it; empty: none. Throws Gone.
   asio::awaitable<Fields> log_in(const Login& login);
-  /// Runs the statements of a text, one by one up to the first that fails. Keeps `most_rows` rows and a bounded number of bytes of each. Of a
-  /// single statement no more rows are computed. Throws Gone.
+  /// Runs the statements of a text, one by one up to the first that fails. Keeps `most_rows` rows and a bounded number of bytes of each. Further
+  /// rows of a single statement are counted for a second. Throws Gone.
   asio::awaitable<std::vector<Result>> run(std::string_view text, std::uint32_t most_rows);
   /// Returns the message that cancels what runs, for another connection.
   std::string cancel_request() const;
@@ -57,8 +60,8 @@ class InsideClient {
   };
   asio::awaitable<Message> read();
   asio::awaitable<void> write(const std::string& bytes);
-  /// Reads answers up to ReadyForQuery.
-  asio::awaitable<std::vector<Result>> read_results(std::uint32_t most_rows);
+  /// Reads answers up to ReadyForQuery. `next` returns what is sent after each answer to Execute: more of a suspended portal, or the end.
+  asio::awaitable<std::vector<Result>> read_results(std::uint32_t most_rows, std::function<std::string(bool is_suspended)> next = {});
 
   asio::local::stream_protocol::socket socket_;
   std::string key_;  // process id and secret, as BackendKeyData has them

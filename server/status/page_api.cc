@@ -52,7 +52,7 @@ json::object json_of(const InsideClient::Result& result) {
     rows.emplace_back(std::move(values));
   }
   for (const auto& notice : result.notices) notices.push_back(json_of(notice));
-  json::object object{{"columns", std::move(columns)}, {"types", std::move(types)}, {"rows", std::move(rows)}, {"more", result.has_more}, {"tag", result.tag},
+  json::object object{{"columns", std::move(columns)}, {"types", std::move(types)}, {"rows", std::move(rows)}, {"more", result.has_more}, {"count", result.count}, {"whole", result.is_whole}, {"tag", result.tag},
                       {"notices", std::move(notices)}};
   if (!result.error.empty()) object["error"] = json_of(result.error);
   return object;
@@ -133,7 +133,8 @@ asio::awaitable<std::string> PageApi::Stream::next() {
 
 asio::awaitable<json::value> PageApi::answer(const std::string& name, const json::object& request, PageTokens::Right right) {
   forget_idle();
-  if (name == "tables") co_return co_await tables(request);
+  if (name == "tables") co_return co_await read(request, table_parts());
+  if (name == "catalog") co_return co_await read(request, catalog_parts());
   if (name == "plan") co_return co_await plan(request);
   if (name == "open") co_return co_await open_console(request, right);
   if (name == "run") co_return co_await run(request, right);
@@ -142,12 +143,12 @@ asio::awaitable<json::value> PageApi::answer(const std::string& name, const json
   throw Failure{404, "not found"};
 }
 
-asio::awaitable<json::value> PageApi::tables(const json::object& request) {
+asio::awaitable<json::value> PageApi::read(const json::object& request, std::span<const PagePart> parts) {
   std::string database = text_of(request, "database");
   if (database.empty()) database = "postgres";
   const std::unique_ptr<InsideClient> client = co_await open_reader(database);
   try {
-    co_return co_await read_parts(*client, table_parts());
+    co_return co_await read_parts(*client, parts);
   } catch (const InsideClient::Gone&) {
     throw Failure{503, "the server ends"};
   }

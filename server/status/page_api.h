@@ -8,12 +8,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "server/connection_security.h"
 #include "server/statistics/server_counts.h"
 #include "server/status/inside_client.h"
+#include "server/status/page_data.h"
 #include "server/status/page_token.h"
 
 namespace redquel::server {
@@ -58,7 +60,8 @@ class PageApi {
     Clock::time_point used = Clock::now();
   };
 
-  asio::awaitable<boost::json::value> tables(const boost::json::object& request);
+  /// Reads these parts in a session of the page, which counts no statements and is not in the way of those of a console.
+  asio::awaitable<boost::json::value> read(const boost::json::object& request, std::span<const PagePart> parts);
   /// The plan of a statement that pg_stat_statements shows, with NULL for its constants.
   asio::awaitable<boost::json::value> plan(const boost::json::object& request);
   asio::awaitable<boost::json::value> open_console(const boost::json::object& request, PageTokens::Right right);

@@ -46,8 +46,22 @@ const PagePart kTableParts[] = {
      "ORDER BY bytes DESC NULLS LAST, 1, 2 LIMIT 500"},
 };
 
+/// For the completion: columns of tables with their indexes, names as SQL writes them.
+const PagePart kCatalogParts[] = {
+    {"columns",
+     "/* status page */ SELECT n.nspname AS schema, c.relname AS table, CASE WHEN n.nspname = 'public' THEN '' ELSE quote_ident(n.nspname) || '.' END || quote_ident(c.relname) AS name, "
+     "quote_ident(a.attname) AS column, format_type(a.atttypid, a.atttypmod) AS type, "
+     "EXISTS (SELECT FROM pg_constraint p WHERE p.conrelid = c.oid AND p.contype = 'p' AND a.attnum = ANY (p.conkey)) AS key, "
+     "(SELECT string_agg(m.amname, ', ') FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_am m ON m.oid = i.relam "
+     "WHERE x.indrelid = c.oid AND x.indkey[0] = a.attnum AND NOT x.indisprimary) AS index "
+     "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid "
+     "WHERE c.relkind IN ('r', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdropped AND n.nspname NOT IN ('pg_catalog', 'information_schema') "
+     "AND n.nspname NOT LIKE 'pg_temp%' ORDER BY 1, 2, a.attnum LIMIT 5000"},
+};
+
 }  // namespace
 
+std::span<const PagePart> catalog_parts() { return kCatalogParts; }
 std::span<const PagePart> live_parts() { return kLiveParts; }
 std::span<const PagePart> table_parts() { return kTableParts; }
 

@@ -14,5 +14,7 @@ struct PagePart {
 std::span<const PagePart> live_parts();
 /// The tables of the database that the session is connected to.
 std::span<const PagePart> table_parts();
+/// The tables and columns that a console completes.
+std::span<const PagePart> catalog_parts();
 
 }  // namespace redquel::server

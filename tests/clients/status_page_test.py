@@ -156,6 +156,138 @@ def test_the_console_runs_explains_and_exports(make_server, make_redis):
         assert [error for error in browser.errors() if "favicon" not in error] == []
 
 
+def open_console(browser, page, table="emp", view=""):
+    browser.open(page.address(view=view))
+    wait_for(lambda: browser.text("#state") == "ready")
+    browser.click("nav a[data-view=console]")
+    browser.click("#login-form button")
+    wait_for(lambda: table in (browser.text("#schema") or ""), what="the tables of the console")
+
+
+def run_in(browser, sql, button="#run"):
+    browser.run(f"document.querySelector('#results').replaceChildren(); document.querySelector('#sql').value = {json.dumps(sql)}; document.querySelector('#sql').setSelectionRange(0, 0)")
+    browser.click(button)
+    return wait_for(lambda: browser.run("return document.querySelector('#run').disabled ? null : document.querySelector('#results').innerText || null"), what=f"the answer to {sql}")
+
+
+def test_the_console_shows_errors_long_values_and_large_results(make_server, make_redis):
+    page = Page(make_server, make_redis)
+    with page.server.connect() as connection:
+        make_rows(connection)
+    with Browser(width=1200, height=900) as browser:
+        open_console(browser, page)
+        shown = run_in(browser, "SELECT id,\n  nothing FROM emp")
+        assert "LINE 2:   nothing FROM emp" in shown and browser.text("#results mark") == "nothing", shown
+        assert browser.run("const area = document.querySelector('#sql'); return area.value.slice(area.selectionStart, area.selectionEnd)") == "nothing"
+        browser.run("document.querySelector('#sql').setSelectionRange(0, 0)")
+        browser.click("#explain")
+        wait_for(lambda: browser.text("#results mark") == "nothing", what="the place of an error of EXPLAIN")
+        browser.run("const area = document.querySelector('#sql'); area.value = 'SELECT 1; SELECT bad FROM emp'; area.setSelectionRange(10, 29)")
+        browser.click("#run")
+        wait_for(lambda: browser.text("#results mark") == "bad", what="the place of an error in a selected statement")
+        shown = run_in(browser, "SELECT repeat('ä', 500) AS long, repeat('b', 200) AS short")
+        assert "ä" * 200 + "…" in shown and "ä" * 201 not in shown and "b" * 200 in shown
+        browser.click("#results .open")
+        assert "ä" * 500 in browser.text("#results")
+        assert "rows 1–100 of the first 5,000 of 20,000 rows" in run_in(browser, "SELECT n FROM generate_series(1, 20000) n")
+        assert "SELECT 20000" in browser.text("#outcome")
+        assert "of the first 5,000 of more than " in run_in(browser, "SELECT n FROM generate_series(1, 1000000000) n")
+        assert "rows 1–100 of 5,000" in run_in(browser, "SELECT n FROM generate_series(1, 5000) n")
+        if os.environ.get("SCREENSHOTS"):
+            run_in(browser, "SELECT id, nothing, repeat('x', 300) FROM emp")
+            browser.screenshot(f"{os.environ['SCREENSHOTS']}/error.png")
+        assert browser.errors() == []
+
+
+def test_the_console_completes_behind_an_alias_and_beside_its_buttons(make_server, make_redis):
+    page = Page(make_server, make_redis)
+    with page.server.connect() as connection:
+        make_rows(connection)
+        connection.run('CREATE TABLE "Order" (id int PRIMARY KEY, salary_of int, "Place" text)')
+    with Browser(width=1200, height=900) as browser:
+        open_console(browser, page)
+        for typed, expected in (("SELECT e.sa FROM emp e", "e.salary"), ("SELECT * FROM emp AS e JOIN \"Order\" o ON o.sa", "o.salary_of"), ("SELECT * FROM emp, \"Order\" AS o WHERE o.Pl", 'o."Place"'),
+                                ("UPDATE emp SET salary = 1 WHERE emp.de", "emp.dept")):
+            browser.run("document.querySelector('#sql').value = ''")
+            head = typed.index(".") + 3 if typed.startswith("SELECT e.") else len(typed)
+            browser.run(f"const area = document.querySelector('#sql'); area.value = {json.dumps(typed)}; area.setSelectionRange({head}, {head}); area.dispatchEvent(new Event('input'))")
+            assert browser.text("#completions") == expected, (typed, browser.text("#completions"))
+        overlaps = browser.run("""const list = document.querySelector('#completions').getBoundingClientRect();
+            return [...document.querySelectorAll('.tools button')].filter(one => { const box = one.getBoundingClientRect();
+              return list.left < box.right && box.left < list.right && list.top < box.bottom && box.top < list.bottom; }).map(one => one.id)""")
+        assert overlaps == [], overlaps
+        browser.run("const area = document.querySelector('#sql'); area.value = '\\n'.repeat(20) + 'SELECT sal'; area.setSelectionRange(99, 99); area.scrollTop = 1e6; area.dispatchEvent(new Event('input'))")
+        bottom = browser.run("return document.querySelector('#completions').getBoundingClientRect().bottom <= document.querySelector('.tools').getBoundingClientRect().top")
+        assert bottom, "the completions of the last line hide the buttons"
+        if os.environ.get("SCREENSHOTS"):
+            browser.screenshot(f"{os.environ['SCREENSHOTS']}/completion.png")
+        browser.type("#sql", "\ue00c")  # Esc
+        assert browser.run("return document.querySelector('#completions').hidden")
+        assert browser.errors() == []
+
+
+def test_the_keys_the_examples_and_the_link_of_the_console(make_server, make_redis):
+    page = Page(make_server, make_redis)
+    with page.server.connect() as connection:
+        make_rows(connection)
+        with Browser(width=1200, height=900) as browser:
+            open_console(browser, page)
+            browser.run("document.querySelector('#sql').value = 'SELECT 40 + 2 AS answer'")
+            browser.type("#sql", "\ue009\ue007\ue000")  # Ctrl+Enter
+            wait_for(lambda: "42" in (browser.text("#results") or ""), what="the answer to Ctrl+Enter")
+            browser.run("document.querySelector('#sql').value = 'SELECT pg_sleep(600)'")
+            browser.click("#run")
+            wait_for(lambda: browser.run("return !document.querySelector('#cancel').disabled"))
+            time.sleep(0.3)
+            browser.type("#sql", "\ue00c")
+            wait_for(lambda: "57014" in (browser.text("#results") or ""), what="Esc cancels")
+            # A failed transaction block of the user does not keep the console from its tables, nor a slow statement from the user's Run.
+            run_in(browser, "BEGIN; CREATE TABLE nowhere.t (id int)")
+            assert "25P02" in run_in(browser, "SELECT 1")
+            run_in(browser, "ROLLBACK")
+            for number in range(5):
+                assert "CREATE TABLE" in run_in(browser, f"CREATE TABLE made_{number} (id int)")
+                assert "rows 1–1 of 1" in run_in(browser, "SELECT 1 AS one")
+            wait_for(lambda: "made_4" in browser.text("#schema"))
+            browser.run("[...document.querySelectorAll('#schema summary')].find(one => one.innerText === 'emp').click()")
+            browser.run("[...document.querySelectorAll('#schema details')].find(one => one.open).querySelector('.example').click()")
+            assert browser.run("return document.querySelector('#sql').value") == "SELECT id, name, dept, salary FROM emp LIMIT 20"
+            browser.click("#run")
+            wait_for(lambda: "rows 1–20 of 20" in (browser.text("#results") or ""))
+            if os.environ.get("SCREENSHOTS"):
+                browser.screenshot(f"{os.environ['SCREENSHOTS']}/console.png")
+            counted = connection.run("SELECT query FROM pg_stat_statements WHERE query ~ 'pg_attribute|status page'")
+            assert counted == [], counted
+            browser.run("document.querySelector('#sql').value = 'SELECT name FROM emp WHERE id = 7 AND name <> \\'ä&=#\\''")
+            browser.click("#link")
+            link = wait_for(lambda: browser.run("return location.href.includes('sql=') ? location.href : null"), what="the link")
+            assert "token" not in link
+            browser.open("about:blank")
+            browser.open(link)
+            wait_for(lambda: browser.run("return document.querySelector('#view-console').hidden === false && document.querySelector('#sql').value"), what="the query of the link")
+            assert browser.run("return document.querySelector('#sql').value") == "SELECT name FROM emp WHERE id = 7 AND name <> 'ä&=#'"
+            assert [error for error in browser.errors() if "favicon" not in error] == []
+
+
+def test_the_tree_of_a_plan_has_times_and_shares(make_server, make_redis):
+    page = Page(make_server, make_redis)
+    with page.server.connect() as connection:
+        make_rows(connection)
+    with Browser(width=1200, height=1100) as browser:
+        open_console(browser, page)
+        shown = run_in(browser, "SELECT e.dept, sum(e.salary), count(*) FROM emp e JOIN emp f ON f.id = e.dept GROUP BY e.dept ORDER BY 2 DESC LIMIT 5", "#analyze")
+        assert "sum(e.salary)" in shown and "Execution Time:" in shown, shown
+        assert "Limit\n5" in shown and "bigint" not in shown, shown
+        nodes = browser.run("return [...document.querySelectorAll('.plan li')].map(item => [parseFloat(item.querySelector(':scope > .node > .run').innerText), "
+                            "Math.max(0, ...[...item.querySelectorAll(':scope > ul > li > .node > .run')].map(one => parseFloat(one.innerText)))])")
+        assert len(nodes) >= 4 and all(time >= below - 0.02 for time, below in nodes), nodes
+        shares = browser.run("return [...document.querySelectorAll('.plan .percent')].map(one => parseInt(one.innerText))")
+        assert len(shares) == len(nodes) and 50 <= sum(shares) <= 130, shares
+        if os.environ.get("SCREENSHOTS"):
+            browser.screenshot(f"{os.environ['SCREENSHOTS']}/plan.png")
+        assert browser.errors() == []
+
+
 def test_without_a_token_the_page_is_empty(make_server, make_redis):
     page = Page(make_server, make_redis)
     assert stat.S_IMODE(os.stat(f"{page.folder}/token").st_mode) == 0o600

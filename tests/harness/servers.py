@@ -9,6 +9,7 @@ import subprocess
 import time
 
 from harness import pgwire
+from harness.other_servers import managed_rule
 from harness.processes import Process, guard_process, temporary_folder
 from harness.resp import RedisConnection
 from harness.waiting import wait_for
@@ -145,6 +146,10 @@ class Redis:
         self.process = Process(["redis-server", "--port", "0", "--unixsocket", self.socket_path, "--dir", self.folder,
                                 "--save", "", "--daemonize", "no", *self.options], f"{self.folder}/redis.log")
         self.process.wait_for_line("[Rr]eady to accept connections (at|unix)")  # of Redis, of Valkey
+        if os.environ.get("MANAGED_REDIS"):
+            with self.connect() as connection:
+                connection(*managed_rule(connection("COMMAND", "LIST")))
+            self.login = "redquel:managed@"
         return self
 
     @property

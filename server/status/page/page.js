@@ -23,9 +23,25 @@ function takeToken() {
   if (!match) return;
   token = match[1];
   sessionStorage.setItem("token", token);
-  history.replaceState(null, "", location.pathname + "#status");
+  history.replaceState(null, "", location.pathname + "#" + (location.hash.match(/sql=.*/) ? "console&" + location.hash.match(/sql=.*/)[0] : "status"));
 }
 takeToken();
+
+// A link carries a query, never a token: `#console&sql=…`. The query stands in the editor and does not run by itself.
+function takeQuery() {
+  const match = location.hash.match(/sql=([^&]*)/);
+  if (!match) return;
+  $("sql").value = decodeURIComponent(match[1]);
+  history.replaceState(null, "", location.pathname + "#console");
+}
+async function copyLink() {
+  const link = `${location.origin}${location.pathname}#console&sql=${encodeURIComponent(selectedSql())}`;
+  history.replaceState(null, "", link);
+  try {
+    await navigator.clipboard.writeText(link);
+    $("outcome").textContent = "the link is copied";
+  } catch (error) { $("outcome").textContent = "the link is in the address bar"; }
+}
 
 async function call(name, body = {}) {
   const answer = await fetch("api/" + name, {
@@ -49,6 +65,20 @@ function bytes(value) {
 }
 const objects = (result) => (result.rows || []).map((row) => Object.fromEntries(row.map((value, i) => [result.columns[i], value])));
 
+const LONG = 200;  // characters that a cell shows
+/// The text of a cell. A long one is cut, with a button that shows it all.
+function cell(className, text) {
+  const characters = text.length > LONG ? [...text] : [];
+  if (characters.length <= LONG) return make("td", { className, textContent: text });
+  const shown = make("span", { textContent: characters.slice(0, LONG).join("") + "…" });
+  const button = make("button", { type: "button", className: "open", textContent: `all ${count(characters.length)}`, onclick: () => {
+    const isOpen = button.textContent === "less";
+    shown.textContent = isOpen ? characters.slice(0, LONG).join("") + "…" : text;
+    button.textContent = isOpen ? `all ${count(characters.length)}` : "less";
+  } });
+  return make("td", { className }, shown, " ", button);
+}
+
 /// A table of a result. `show`: for a column, what stands in its cells. `hidden`: the last column, if it is not shown.
 function table(result, none, show = {}, hidden = "") {
   const shown = (_, i) => result.columns[i] !== hidden;
@@ -60,8 +90,8 @@ function table(result, none, show = {}, hidden = "") {
     const name = result.columns[i];
     if (show[name]) return make("td", { className: isNumber[i] ? "number" : "" }, show[name](value, row));
     if (value === null) return make("td", { className: "null", textContent: "" });
-    if (name === "query" || name === "indexes") return make("td", { className: "sql", textContent: value });
-    return make("td", { className: isNumber[i] ? "number" : "", textContent: isNumber[i] && /^-?\d+$/.test(value) && name !== "pid" ? count(value) : value });
+    if (name === "query" || name === "indexes") return cell("sql", value);
+    return cell(isNumber[i] ? "number" : "", isNumber[i] && /^-?\d+$/.test(value) && name !== "pid" ? BigInt(value).toLocaleString("en") : value);
   })));
   return make("div", { className: "scroll" }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...body)));
 }
@@ -247,14 +277,8 @@ async function showTables() {
 
 // ---- the console
 
-let consoleName = null, words = [], results = [], pageRows = 100;
+let consoleName = null, consoleDatabase = "", words = [], columnsOf = new Map(), results = [], pageRows = 100;
 const KEYWORDS = "SELECT FROM WHERE GROUP BY ORDER LIMIT OFFSET HAVING DISTINCT JOIN LEFT RIGHT INNER ON USING AS AND OR NOT IN EXISTS BETWEEN LIKE IS NULL CASE WHEN THEN ELSE END INSERT INTO VALUES UPDATE SET DELETE RETURNING CREATE TABLE INDEX VIEW DROP ALTER EXPLAIN ANALYZE WITH UNION ALL INTERSECT EXCEPT ASC DESC COUNT SUM AVG MIN MAX".split(" ");
-const CATALOG = "SELECT n.nspname AS schema, c.relname AS table, a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type, " +
-  "EXISTS (SELECT FROM pg_constraint p WHERE p.conrelid = c.oid AND p.contype = 'p' AND a.attnum = ANY (p.conkey)) AS key, " +
-  "(SELECT string_agg(m.amname, ', ') FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_am m ON m.oid = i.relam WHERE x.indrelid = c.oid AND x.indkey[0] = a.attnum AND NOT x.indisprimary) AS index " +
-  "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid " +
-  "WHERE c.relkind IN ('r', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdropped AND n.nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2, a.attnum";
-
 async function connectConsole(event) {
   event.preventDefault();
   $("login-error").textContent = "";
@@ -262,6 +286,7 @@ async function connectConsole(event) {
     const answer = await call("open", { role: $("role").value, password: $("password").value, database: $("database").value });
     if (answer.error) throw new Error(answer.error.message + (answer.error.hint ? "\n" + answer.error.hint : ""));
     consoleName = answer.console;
+    consoleDatabase = $("database").value;
     $("outcome").textContent = answer.writes ? "" : "this token only reads";
     $("password").value = "";
     $("login-form").hidden = true;
@@ -272,49 +297,67 @@ async function connectConsole(event) {
   } catch (error) { $("login-error").textContent = error.message; }
 }
 
+/// Reads the tables in a session of the page: the console's own session runs nothing but its user's statements.
 async function loadCatalog() {
-  const { results: [catalog] } = await call("run", { console: consoleName, sql: CATALOG });
+  const { columns: catalog } = await call("catalog", { database: consoleDatabase });
   const tables = new Map();
-  const names = new Set();
   for (const row of objects(catalog)) {
-    const name = row.schema === "public" ? row.table : row.schema + "." + row.table;
-    if (!tables.has(name)) tables.set(name, []);
-    tables.get(name).push(row);
-    names.add(name).add(row.column);
+    if (!tables.has(row.name)) tables.set(row.name, []);
+    tables.get(row.name).push(row);
   }
-  words = [...names, ...KEYWORDS];
-  $("schema").replaceChildren(...[...tables].filter(([name]) => !name.startsWith("redis.")).map(([name, columns]) => make("details", {}, make("summary", { textContent: name }),
-    make("ul", {}, ...columns.map((one) => make("li", { textContent: `${one.column} ${one.type}${one.key === "t" ? ", key" : ""}${one.index ? ", " + one.index : ""}` }))))));
+  columnsOf = new Map([...tables].map(([name, columns]) => [name, columns.map((one) => one.column)]));
+  words = [...new Set([...columnsOf].flatMap(([name, columns]) => [name, ...columns])), ...KEYWORDS];
+  const listed = (column) => make("li", { textContent: `${column.column} ${column.type}${column.key === "t" ? ", key" : ""}${column.index ? ", " + column.index : ""}` });
+  $("schema").replaceChildren(...[...tables].filter(([name]) => !/^(redis|redquel)\./.test(name)).map(([name, columns]) => {
+    const example = exampleOf(name, columns.map((one) => one.column));
+    return make("details", {}, make("summary", { textContent: name }),
+      make("button", { type: "button", className: "example", title: example, textContent: example.replace(/\s+/g, " "), onclick: () => edit(example) }),
+      make("ul", {}, ...columns.map(listed)));
+  }));
   if (tables.size === 0) $("schema").replaceChildren(make("p", { className: "none", textContent: "no tables yet" }));
 }
 
-const selectedSql = () => {
-  const area = $("sql");
-  return area.selectionStart < area.selectionEnd ? area.value.slice(area.selectionStart, area.selectionEnd) : area.value;
-};
+/// A first query of a table. A table with a column `state` or `type` is counted by it, others show some rows.
+function exampleOf(name, columns) {
+  const groups = ["queue", "state"].filter((one) => columns.includes(one));
+  if (groups.includes("state")) return `SELECT ${groups.join(", ")}, count(*) FROM ${name} GROUP BY ${groups.join(", ")} ORDER BY count(*) DESC`;
+  return `SELECT ${columns.length <= 8 ? columns.join(", ") : "*"} FROM ${name} LIMIT 20`;
+}
 
-async function runSql(sql, asPlan) {
+function edit(sql) {
+  $("sql").value = sql;
+  $("sql").focus();
+}
+
+const isSelected = () => $("sql").selectionStart < $("sql").selectionEnd;
+const selectedSql = () => isSelected() ? $("sql").value.slice($("sql").selectionStart, $("sql").selectionEnd) : $("sql").value;
+
+/// Runs the selected text, or all of it. `prefix`: of EXPLAIN, whose tree is shown.
+async function runSql(prefix = "") {
+  const sql = selectedSql(), start = isSelected() ? $("sql").selectionStart : 0, whole = $("sql").value;
   if (!consoleName || !sql.trim() || $("run").disabled) return;
   remember(sql);
-  $("run").disabled = $("explain").disabled = true;
+  const buttons = [$("run"), $("explain"), $("analyze")];
+  for (const button of buttons) button.disabled = true;
   $("cancel").disabled = false;
   $("outcome").textContent = "runs …";
   try {
-    const answer = await call("run", { console: consoleName, sql: asPlan ? "EXPLAIN (FORMAT JSON) " + sql : sql });
+    const answer = await call("run", { console: consoleName, sql: prefix + sql });
     results = answer.results;
     const failed = results.some((one) => one.error);
-    $("results").replaceChildren(...results.map((one) => asPlan && !one.error ? planResult(one) : resultBox(one, sql)));
+    const place = { sql, start, whole, before: prefix.length };
+    $("results").replaceChildren(...results.map((one) => prefix && !one.error ? planResult(one) : resultBox(one, place)));
     $("outcome").textContent = `${failed ? "failed" : results.map((one) => one.tag).join(", ")} in ${answer.milliseconds.toFixed(1)} ms`;
-    if (!asPlan && /\b(create|alter|drop|comment|import)\b/i.test(sql)) await loadCatalog();
+    if (!prefix && /\b(create|alter|drop|import)\b/i.test(sql)) loadCatalog().catch(() => {});  // Run does not wait for it
   } catch (error) {
     results = [];
     $("outcome").textContent = "";
     $("results").replaceChildren(make("p", { className: "error", textContent: error.message }));
     if (error.message === "the session has ended" || error.message === "there is no such console") disconnectConsole();
   }
-  $("run").disabled = $("explain").disabled = false;
+  for (const button of buttons) button.disabled = false;
   $("cancel").disabled = true;
-  const grid = !asPlan && results.find((one) => one.columns.length);
+  const grid = !prefix && results.find((one) => one.columns.length);
   $("as-csv").disabled = $("as-json").disabled = $("as-chart").disabled = !grid;
 }
 
@@ -325,17 +368,34 @@ function disconnectConsole() {
   $("login-error").textContent = "The session has ended.";
 }
 
-function resultBox(result, sql) {
+/// Selects the word at which an error stands, and returns its line with the word marked.
+function markError(position, place) {
+  const at = [...place.sql].slice(0, position - 1 - place.before).join("").length;
+  if (position <= place.before || at > place.sql.length) return "";
+  const length = place.sql.slice(at).match(/^("[^"]*"|'[^']*'|[\w$]+|\S|$)/)?.[0].length || 0;
+  if ($("sql").value === place.whole) {
+    $("sql").focus();
+    $("sql").setSelectionRange(place.start + at, place.start + at + length);
+  }
+  const first = place.sql.lastIndexOf("\n", at - 1) + 1, last = (place.sql + "\n").indexOf("\n", at);
+  const number = place.sql.slice(0, at).split("\n").length;
+  return make("p", { className: "place" }, `LINE ${number}: ${place.sql.slice(first, at)}`, make("mark", { textContent: place.sql.slice(at, at + length) || " " }), place.sql.slice(at + length, last));
+}
+
+/// How many of a result's rows are here.
+function extent(result) {
+  const here = count(result.rows.length);
+  if (!result.more) return here;
+  return result.whole ? `the first ${here} of ${count(result.count)} rows` : `the first ${here} of more than ${count(result.count)} rows`;
+}
+
+function resultBox(result, place) {
   const box = make("div", { className: "result" });
   for (const notice of result.notices) box.append(make("p", { className: "none", textContent: `${notice.severity}: ${notice.message}` }));
   if (result.error) {
     const { message, sqlstate, detail, hint, position } = result.error;
     box.append(make("p", { className: "error", textContent: `ERROR ${sqlstate}: ${message}${detail ? "\nDETAIL: " + detail : ""}${hint ? "\nHINT: " + hint : ""}` }));
-    if (position) {
-      const at = [...sql].slice(0, position - 1).join("").length;
-      $("sql").focus();
-      if ($("sql").value === sql) $("sql").setSelectionRange(at, at);
-    }
+    if (position) box.append(markError(Number(position), place));
     return box;
   }
   if (!result.columns.length) {
@@ -349,29 +409,49 @@ function resultBox(result, sql) {
     grid.replaceChildren(table({ ...result, rows }, "no rows"));
     const last = Math.max(0, Math.ceil(result.rows.length / pageRows) - 1);
     const button = (text, to) => make("button", { type: "button", textContent: text, disabled: to < 0 || to > last, onclick: () => { page = to; show(); } });
-    pages.replaceChildren(button("‹", page - 1), button("›", page + 1), `rows ${result.rows.length ? page * pageRows + 1 : 0}–${page * pageRows + rows.length} of ${count(result.rows.length)}${result.more ? "; the rest was not read" : ""}`);
+    pages.replaceChildren(button("‹", page - 1), button("›", page + 1), `rows ${result.rows.length ? page * pageRows + 1 : 0}–${page * pageRows + rows.length} of ${extent(result)}`);
   };
   show();
   box.append(grid, pages);
   return box;
 }
 
+// Properties of a plan's node that its first line or its children show.
+const IN_LINE = new Set(["Node Type", "Target", "Relation Name", "Alias", "Schema", "Plans", "Redis Commands", "Actual Rows", "Actual Loops", "Actual Time",
+  "Commands Sent", "Actual Round Trips", "Bytes Sent", "Bytes Received"]);
+
+/// The tree of a plan. After ANALYZE each node has its time, which includes those below it, and a bar for the share that is its own.
 function planResult(result) {
   const box = make("div", { className: "result" });
   const plan = JSON.parse(result.rows.map((row) => row[0]).join("\n"));
-  const node = (one) => {
+  const node = (one, whole) => {
     const facts = make("dl");
     const fact = (name, value, className = "") => facts.append(make("dt", { textContent: name }), make("dd", { textContent: value, className }));
     for (const [name, value] of Object.entries(one)) {
-      if (["Node Type", "Target", "Relation Name", "Alias", "Plans", "Redis Commands"].includes(name)) continue;
-      fact(name, typeof value === "object" ? JSON.stringify(value) : String(value));
+      if (!IN_LINE.has(name)) fact(name, Array.isArray(value) ? value.join(", ") : typeof value === "object" ? JSON.stringify(value) : String(value));
     }
     for (const command of one["Redis Commands"] || []) fact("Redis", command, "command");
-    const item = make("li", {}, make("b", { textContent: one["Node Type"] }), " " + (one.Target || ""), facts);
-    if (one.Plans) item.append(make("ul", {}, ...one.Plans.map(node)));
+    if (one["Commands Sent"]) fact("Sent", `${count(one["Commands Sent"])} commands in ${count(one["Actual Round Trips"])} round trips, ${bytes(one["Bytes Sent"])} out, ${bytes(one["Bytes Received"])} in`);
+    const line = make("div", { className: "node" }, make("b", { textContent: one["Node Type"] }), " " + (one.Target || ""));
+    if (one["Actual Loops"] === 0) line.append(make("span", { className: "run", textContent: "never executed" }));
+    else if (one["Actual Loops"] !== undefined) {
+      const rows = `${count(one["Actual Rows"])} rows${one["Actual Loops"] > 1 ? ` in ${count(one["Actual Loops"])} runs` : ""}`;
+      line.append(make("span", { className: "run", textContent: one["Actual Time"] === undefined ? rows : `${one["Actual Time"].toFixed(2)} ms, ${rows}` }));
+    }
+    if (one["Actual Time"] !== undefined && whole > 0) {
+      const below = (one.Plans || []).reduce((sum, child) => sum + (child["Actual Time"] || 0), 0);
+      const share = Math.min(100, Math.max(0, 100 * (one["Actual Time"] - below) / whole));
+      const bar = make("span", { className: "share", title: `${share.toFixed(0)} % of the time is this node's own` }, make("i"));
+      bar.firstChild.style.width = share.toFixed(1) + "%";
+      line.append(bar, make("span", { className: "percent", textContent: `${share.toFixed(0)} %` }));
+    }
+    const item = make("li", {}, line, facts);
+    if (one.Plans) item.append(make("ul", {}, ...one.Plans.map((child) => node(child, whole))));
     return item;
   };
-  box.append(make("ul", { className: "plan" }, ...plan.map((one) => node(one.Plan))));
+  box.append(make("ul", { className: "plan" }, ...plan.map((one) => node(one.Plan, one["Execution Time"] || one.Plan["Actual Time"] || 0))));
+  const times = ["Planning Time", "Execution Time"].filter((name) => plan[0][name] !== undefined).map((name) => `${name}: ${plan[0][name].toFixed(2)} ms`);
+  if (times.length) box.append(make("p", { className: "none", textContent: times.join(", ") }));
   return box;
 }
 
@@ -418,20 +498,54 @@ function remember(sql) {
   showHistory();
 }
 function showHistory() {
-  $("history").replaceChildren(...past.map((sql) => make("li", {}, make("button", { type: "button", title: sql, textContent: sql.replace(/\s+/g, " "), onclick: () => { $("sql").value = sql; $("sql").focus(); } }))));
+  $("history").replaceChildren(...past.map((sql) => make("li", {}, make("button", { type: "button", title: sql, textContent: sql.replace(/\s+/g, " "), onclick: () => edit(sql) }))));
 }
 
 // ---- completion
 
 let chosen = 0;
 const wordBefore = () => $("sql").value.slice(0, $("sql").selectionStart).match(/[\w.]+$/)?.[0] || "";
+const bare = (name) => name.replaceAll('"', "").toLowerCase();
+
+/// The columns of the table that `name` stands for in the statement: a table, or an alias of one.
+function columnsBehind(name, sql) {
+  const named = (one) => [...columnsOf.keys()].find((table) => bare(table) === bare(one));
+  const KEYWORD = "as|join|on|where|left|right|inner|full|cross|natural|using|group|order|having|limit|offset|set|union|values|select";
+  const ALIAS = new RegExp(`(?:\\b(?:from|join|update|into)\\s+|,\\s*)("?[\\w.]+"?)(?:\\s+(?:as\\s+)?(?!(?:${KEYWORD})\\b)("?\\w+"?))?`, "gi");
+  for (const [, first, given] of sql.matchAll(ALIAS)) {
+    const table = named(first);
+    if (table && ((given && bare(given) === bare(name)) || bare(table).split(".").pop() === bare(name))) return columnsOf.get(table);
+  }
+  return columnsOf.get(named(name)) || [];
+}
+
 function complete() {
-  const word = wordBefore(), list = $("completions");
-  const found = word.length < 2 ? [] : words.filter((one) => one.toLowerCase().startsWith(word.toLowerCase()) && one.toLowerCase() !== word.toLowerCase()).slice(0, 8);
+  const word = wordBefore(), list = $("completions"), dot = word.lastIndexOf(".");
+  const behind = dot > 0 ? columnsBehind(word.slice(0, dot), $("sql").value).map((one) => word.slice(0, dot + 1) + one) : [];
+  const candidates = behind.length > 0 ? behind : words;
+  const found = word.length < 2 ? [] : candidates.filter((one) => bare(one).startsWith(bare(word)) && bare(one) !== bare(word)).slice(0, 8);
   chosen = 0;
   list.hidden = found.length === 0;
   list.replaceChildren(...found.map((one, i) => make("li", { textContent: one, role: "option", className: i === 0 ? "chosen" : "", onmousedown: (event) => { event.preventDefault(); chosen = i; accept(); } })));
+  if (!list.hidden) placeCompletions(list);
 }
+
+/// Puts the list below the line of the cursor, within the editor: never over the buttons.
+function placeCompletions(list) {
+  const area = $("sql"), style = getComputedStyle(area);
+  const lines = area.value.slice(0, area.selectionStart).split("\n");
+  const height = parseFloat(style.lineHeight), padding = parseFloat(style.paddingTop);
+  const below = padding + lines.length * height - area.scrollTop, room = area.clientHeight - below;
+  const isAbove = room < list.offsetHeight;
+  const top = isAbove ? below - height - list.offsetHeight - 2 : below + 2;
+  const needed = isAbove && top < -area.getBoundingClientRect().top;
+  list.style.top = `${needed ? below + 2 : top}px`;
+  const column = make("canvas").getContext("2d");
+  column.font = style.font;
+  const left = padding + column.measureText(lines[lines.length - 1].slice(0, -wordBefore().length || undefined)).width - area.scrollLeft;
+  list.style.left = `${Math.max(0, Math.min(left, area.clientWidth - list.offsetWidth))}px`;
+}
+
 function accept() {
   const item = $("completions").children[chosen], area = $("sql");
   if (!item) return;
@@ -440,7 +554,8 @@ function accept() {
 }
 function keyInEditor(event) {
   const list = $("completions");
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); list.hidden = true; return runSql(selectedSql(), false); }
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); list.hidden = true; return runSql(); }
+  if (event.key === "Escape" && list.hidden && !$("cancel").disabled) return cancelRun();
   if (list.hidden) return;
   if (event.key === "Tab" || event.key === "Enter") { event.preventDefault(); accept(); }
   else if (event.key === "Escape") list.hidden = true;
@@ -462,7 +577,8 @@ function show() {
   takeToken();
   if (!token) return askToken("");
   $("gate").hidden = true;
-  const wanted = ["status", "tables", "console"].find((name) => location.hash === "#" + name) || "status";
+  const wanted = ["status", "tables", "console"].find((name) => location.hash.split("&")[0] === "#" + name) || "status";
+  takeQuery();
   for (const view of document.querySelectorAll(".view")) view.hidden = view.id !== "view-" + wanted;
   for (const link of document.querySelectorAll("nav a")) link.className = link.dataset.view === wanted ? "here" : "";
   if (wanted === "tables") showTables();
@@ -472,9 +588,12 @@ function show() {
 $("gate-form").onsubmit = (event) => { event.preventDefault(); token = $("token").value.trim(); sessionStorage.setItem("token", token); $("token").value = ""; show(); };
 $("tables-form").onsubmit = (event) => { event.preventDefault(); showTables(); };
 $("login-form").onsubmit = connectConsole;
-$("run").onclick = () => runSql(selectedSql(), false);
-$("explain").onclick = () => runSql(selectedSql(), true);
-$("cancel").onclick = () => call("cancel", { console: consoleName }).catch(() => {});
+const cancelRun = () => call("cancel", { console: consoleName }).catch(() => {});
+$("run").onclick = () => runSql();
+$("explain").onclick = () => runSql("EXPLAIN (FORMAT JSON) ");
+$("analyze").onclick = () => runSql("EXPLAIN (ANALYZE, FORMAT JSON) ");
+$("cancel").onclick = cancelRun;
+$("link").onclick = copyLink;
 $("as-csv").onclick = () => download("result.csv", "text/csv", asCsv(firstGrid()));
 $("as-json").onclick = () => download("result.json", "application/json", asJson(firstGrid()));
 $("as-chart").onclick = chartResult;
