@@ -46,8 +46,10 @@ class PhysicalPlanner {
  public:
   /// `changed_tables`: see `plan`.
   /// `first_slot`: the first parameter slot that is free for the planner.
-  PhysicalPlanner(const sql::SessionSettings& settings, const std::set<sql::Oid>& changed_tables, std::uint32_t first_slot = 0)
-      : settings_(settings), changed_tables_(changed_tables), next_slot_(first_slot) {}
+  /// `catalog`: where tables are found that the plan may read beside those of the statement; null: it reads no others.
+  PhysicalPlanner(const sql::SessionSettings& settings, const std::set<sql::Oid>& changed_tables, std::uint32_t first_slot = 0,
+                  const sql::CatalogSnapshot* catalog = nullptr)
+      : settings_(settings), changed_tables_(changed_tables), catalog_(catalog), next_slot_(first_slot) {}
 
   /// The plan of a whole statement: columns exactly those of the logical plan.
   PhysicalPlan plan_statement(const LogicalPtr& plan);
@@ -131,6 +133,11 @@ class PhysicalPlanner {
   std::optional<Planned> plan_apply_in_order(const Logical&, const LogicalApply&, const Wish&);
   /// Groups in the order of their keys, each complete when the next begins.
   std::optional<Planned> plan_groups_in_order(const Logical&, const LogicalAggregate&, const Wish&);
+  /// Joins the rows of a table with the keys that the sort key refers to as a foreign key: these come in order where no index has that of the rows.
+  /// Null: it is no such key.
+  LogicalPtr with_referenced_rows(const LogicalPtr& rows, const SortKey& key);
+  /// A subquery that aggregates the few rows of each outer one, as a left join with these rows and groups; nullopt: it is another subquery.
+  std::optional<Planned> plan_grouped_lookups(const Logical&, const LogicalApply&, const Planned& outer);
   /// The aggregate over these rows.
   Planned plan_aggregate_over(const Logical&, const LogicalAggregate&, Planned input);
   /// A walk in the order of the keys, where the plan of a scan reads a range of another column; nullopt: there is none.
@@ -174,6 +181,7 @@ class PhysicalPlanner {
 
   const sql::SessionSettings& settings_;
   const std::set<sql::Oid>& changed_tables_;
+  const sql::CatalogSnapshot* const catalog_;
   bool index_answers_ = true;  // false while a fallback is planned
   bool walks_ = true;          // false while the other plan of a Choice is planned
   bool sorts_outer_ = false;   // true while a plan over sorted rows is planned
@@ -221,6 +229,8 @@ Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted);
 ColumnNumber number_of(const LogicalScan&, const std::vector<LogicalColumn>& columns);
 /// A guess, only used to choose which side of a join is looked up.
 double estimated_rows(const PhysicalNode&);
+/// A lookup that finds so few rows for an outer one may read them all where the first would do.
+constexpr double kFewOfRow = 20;
 /// Returns true if the call is an `=` whose equal values fall into one group, as hash joins need it. Boxes with equal
 /// areas do not.
 bool is_equality_of_groups(const sql::FunctionCall&);
