@@ -140,7 +140,7 @@ class PhysicalPlanner {
   std::optional<Planned> plan_grouped_lookups(const Logical&, const LogicalApply&, const Planned& outer);
   /// The aggregate over these rows.
   Planned plan_aggregate_over(const Logical&, const LogicalAggregate&, Planned input);
-  /// A walk in the order of the keys, where the plan of a scan reads a range of another column; nullopt: there is none.
+  /// A walk in the order of the keys, where the plan of a scan reads a range of another column or has no index for the order; nullopt: there is none.
   std::optional<Planned> plan_walk_beside(const LogicalSort& sort, const Wish& below, const Planned& planned);
   /// The rows of a walk in the order of the keys, or those of the plan without it, sorted: whichever is shorter when it runs.
   Planned plan_choice(const LogicalSort& sort, const Wish& below, Planned walk);

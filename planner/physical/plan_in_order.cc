@@ -469,6 +469,7 @@ LogicalPtr PhysicalPlanner::with_referenced_rows(const LogicalPtr& rows, const S
   const auto* referring = column_ref(key.expression);
   const LogicalColumn* column = referring != nullptr ? find_column(*rows, referring->column) : nullptr;
   if (catalog_ == nullptr || scan == nullptr || column == nullptr || column->nullable || scan->table->is_mapped() || !changed_tables_.empty()) return nullptr;
+  if (!reads_whole_table(*plan(rows).plan)) return nullptr;  // an index finds the few rows
   for (const sql::ForeignKeyDef& foreign : scan->table->foreign_keys) {
     if (foreign.columns != std::vector{column->attribute} || foreign.deferrable || foreign.not_valid) continue;
     const sql::CatalogSnapshot::TablePtr table = catalog_->find_table(foreign.referenced);
@@ -485,13 +486,16 @@ LogicalPtr PhysicalPlanner::with_referenced_rows(const LogicalPtr& rows, const S
 }
 
 std::optional<Planned> PhysicalPlanner::plan_walk_beside(const LogicalSort& sort, const Wish& below, const Planned& planned) {
-  const auto* range = std::get_if<OrderedScan>(&below_row_wise(*planned.plan).node);
-  if (!walks_ || planned.ordered > 0 || range == nullptr || !is_moderate(below.goal) || has_volatile(*sort.input)) return {};
+  if (!walks_ || planned.ordered > 0 || !is_moderate(below.goal) || has_volatile(*sort.input)) return {};
   const std::optional<ScanPattern> pattern = match_scan(sort.input);
   if (!pattern) return {};
-  Planned walk = plan(sort.input, Wish{sort.keys, {}, below.needed, below.goal});
+  const bool reads_range = std::holds_alternative<OrderedScan>(below_row_wise(*planned.plan).node);
+  const LogicalPtr rows = reads_range ? sort.input : with_referenced_rows(sort.input, sort.keys.front());
+  if (!rows) return {};
+  Planned walk = plan(rows, Wish{sort.keys, {}, below.needed, below.goal});
   if (walk.ordered == 0 || !is_walk(*walk.plan)) return {};
-  walk.walk = Walk{sort.input, pattern->scan->table_rows};
+  if (reads_range) walk.walk = Walk{sort.input, pattern->scan->table_rows};
+  if (!walk.walk) walk.walk.emplace();
   return walk;
 }
 

@@ -186,7 +186,8 @@ std::optional<Planned> PhysicalPlanner::plan_grouped_lookups(const Logical& node
     groups.group_by.push_back(reference(*column));
   }
   const LogicalPtr joined = left_join(apply.input, link->rows, *link);
-  const Cardinality cardinality(*joined);
+  Cardinality cardinality(*joined);
+  cardinality.add_conditions(link->conditions);
   if (!cardinality.is_known() || scan->table_rows * cardinality.pair_selectivity(link->conditions) > kFewOfRow) return {};
   const Planned whole = plan(link->rows);
   auto rows = plan_lookup_join(std::get<LogicalJoin>(joined->node), apply.input, outer, link->rows, whole, cardinality, LookupChoice::kWindow);
