@@ -17,7 +17,7 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
   BindSettings asking = settings;
   asking.rights = &rights;
   BoundStatement bound = planner::bind(statement, catalog, std::move(declared_parameter_types), asking);
-  PhysicalPlanner physical(settings.session, changed_tables, bound.slot_count, settings.left_out);
+  PhysicalPlanner physical(settings.session, changed_tables, bound.slot_count, &catalog, settings.left_out);
   PhysicalPlan plan = physical.plan_statement(rewrite(with_sizes(bound.plan, sizes)));
   if (settings.reads_memory) plan = with_memory_scans(plan);
   const bool is_compound = is_compound_write(*plan) || writes_several_parts(*plan) || bound.runs_functions;

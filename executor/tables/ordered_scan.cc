@@ -114,6 +114,8 @@ class OrderedScanOperator final : public SourceOperator {
       // The row behind the last wanted one shows a sort above that a group of ties has ended; some rows may be ties.
       options.wanted = *wanted + 1 + *wanted / 8;
       if (is_bounded()) options.expected = context_.walk_progress.expected;
+      // Without a Choice above nothing leaves rows out.
+      if (scan_.goal.open && scan_.most_rows == 0 && !scan_.read.condition) options.expected = *options.wanted;
       if (!options.expected && looks_at_order_only()) options.expected = *options.wanted + *options.wanted / 4 + 4;
     }
     // With a goal the walk stays on the connection that has read the counters of changes.

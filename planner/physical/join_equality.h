@@ -13,5 +13,7 @@ struct Equality {
 };
 /// Returns the condition as an equality between columns of both inputs; nullopt: it is something else, or the type has no equality that hashes.
 std::optional<Equality> match_equality(const sql::ExpressionPtr& condition, const std::set<ColumnId>& left, const std::set<ColumnId>& right);
+/// Returns false for types whose `=` is no equality: that of boxes compares areas. Their texts cannot be hashed or looked up.
+bool has_equality(sql::Type type);
 
 }  // namespace redquel::planner

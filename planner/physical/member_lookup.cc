@@ -37,6 +37,7 @@ bool is_equality_with_key(const sql::ExpressionPtr& condition, const LookupJoin&
 std::optional<MemberLookup> member_lookup(const LookupJoin& join) {
   const auto* keys = std::get_if<IndexKeys>(&join.outer->node);
   if (keys == nullptr || keys->by_parts || join.by != LookupJoin::By::kPrimaryKey || join.columns.size() != 1) return std::nullopt;
+  if (set_of_condition(join)) return std::nullopt;  // the set leaves out members whose rows need not be read
   // While a slot of a cluster moves, SORT_RO gives no values of rows that have moved, and does not say so.
   const sql::TableDef &of_members = *keys->table, &of_rows = *join.read.table;
   if (!of_members.tag().empty() || !of_rows.tag().empty() || !sql::TableKeys(of_rows).sort_get_is_safe()) return std::nullopt;

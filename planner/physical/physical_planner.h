@@ -47,9 +47,10 @@ class PhysicalPlanner {
  public:
   /// `changed_tables`: see `plan`.
   /// `first_slot`: the first parameter slot that is free for the planner.
+  /// `catalog`: where tables are found that the plan may read beside those of the statement; null: it reads no others.
   PhysicalPlanner(const sql::SessionSettings& settings, const std::set<sql::Oid>& changed_tables, std::uint32_t first_slot = 0,
-                  const LeftOutRules& left_out = {})
-      : settings_(settings), changed_tables_(changed_tables), rules_(left_out), next_slot_(first_slot) {}
+                  const sql::CatalogSnapshot* catalog = nullptr, const LeftOutRules& left_out = {})
+      : settings_(settings), changed_tables_(changed_tables), catalog_(catalog), rules_(left_out), next_slot_(first_slot) {}
 
   /// The plan of a whole statement: columns exactly those of the logical plan.
   PhysicalPlan plan_statement(const LogicalPtr& plan);
@@ -139,9 +140,14 @@ class PhysicalPlanner {
   std::optional<Planned> plan_apply_in_order(const Logical&, const LogicalApply&, const Wish&);
   /// Groups in the order of their keys, each complete when the next begins.
   std::optional<Planned> plan_groups_in_order(const Logical&, const LogicalAggregate&, const Wish&);
+  /// Joins the rows of a table with the keys that the sort key refers to as a foreign key: these come in order where no index has that of the rows.
+  /// Null: it is no such key.
+  LogicalPtr with_referenced_rows(const LogicalPtr& rows, const SortKey& key);
+  /// A subquery that aggregates the few rows of each outer one, as a left join with these rows and groups; nullopt: it is another subquery.
+  std::optional<Planned> plan_grouped_lookups(const Logical&, const LogicalApply&, const Planned& outer);
   /// The aggregate over these rows.
   Planned plan_aggregate_over(const Logical&, const LogicalAggregate&, Planned input);
-  /// A walk in the order of the keys, where the plan of a scan reads a range of another column; nullopt: there is none.
+  /// A walk in the order of the keys, where the plan of a scan reads a range of another column or has no index for the order; nullopt: there is none.
   std::optional<Planned> plan_walk_beside(const LogicalSort& sort, const Wish& below, const Planned& planned);
   /// The rows of a walk in the order of the keys, or those of the plan without it, sorted: whichever is shorter when it runs.
   Planned plan_choice(const LogicalSort& sort, const Wish& below, Planned walk);
@@ -182,6 +188,7 @@ class PhysicalPlanner {
 
   const sql::SessionSettings& settings_;
   const std::set<sql::Oid>& changed_tables_;
+  const sql::CatalogSnapshot* const catalog_;
   RuleChoices rules_;
   bool index_answers_ = true;  // false while a fallback is planned
   bool walks_ = true;          // false while the other plan of a Choice is planned
@@ -228,6 +235,8 @@ Planned sorted(Planned input, const std::vector<SortKey>& keys, const RowGoal& g
 /// `input` with its columns picked and ordered as `wanted`.
 Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted);
 ColumnNumber number_of(const LogicalScan&, const std::vector<LogicalColumn>& columns);
+/// A lookup that finds so few rows for an outer one may read them all where the first would do.
+constexpr double kFewOfRow = 20;
 /// Returns true if the call is an `=` whose equal values fall into one group, as hash joins need it. Boxes with equal
 /// areas do not.
 bool is_equality_of_groups(const sql::FunctionCall&);

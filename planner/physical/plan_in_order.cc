@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "planner/access/ordered_source.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/physical/join_equality.h"
 #include "planner/physical/physical_planner.h"
@@ -185,6 +186,13 @@ bool looks_up_part(const PhysicalNode& node) {
          std::holds_alternative<IndexKeys>(below.node) || (whole != nullptr && !whole->key_start.empty());
 }
 
+/// Returns true if a cardinality says for each outer row whether it passes.
+bool asks_for_count(const PhysicalNode& node) {
+  const auto* filter = std::get_if<PhysicalFilter>(&node.node);
+  const auto* apply = filter != nullptr ? std::get_if<PhysicalApply>(&filter->input->node) : nullptr;
+  return apply != nullptr && std::holds_alternative<IndexCount>(below_row_wise(*apply->subquery).node);
+}
+
 /// Returns true if the subquery gives exactly one row for each outer one.
 bool gives_one_row(const Logical& subquery) {
   if (const auto* project = std::get_if<LogicalProject>(&subquery.node)) return gives_one_row(*project->input);
@@ -300,8 +308,10 @@ std::optional<Planned> PhysicalPlanner::plan_join_in_order(const Logical& node, 
     if (!from) continue;
     const Planned whole = plan(inner, sides);
     if (below.window && !keeps_outer && reads_few(*whole.plan)) continue;  // these rows find the few outer ones
-    auto joined = plan_lookup_join(join, outer, *from, inner, whole, Cardinality(node), LookupChoice::kWindow);
-    if (!joined && is_existence) joined = plan_existence_join(join, *from);
+    std::optional<Planned> joined = is_existence ? plan_existence_join(join, *from) : std::nullopt;
+    if (!joined || !asks_for_count(*joined->plan)) {
+      if (auto lookup = plan_lookup_join(join, outer, *from, inner, whole, Cardinality(node), LookupChoice::kWindow)) joined = *std::move(lookup);
+    }
     if (!joined) continue;
     joined->ordered = keys.size();
     joined->limited = from->limited;
@@ -396,6 +406,10 @@ std::optional<Planned> PhysicalPlanner::plan_apply_in_order(const Logical& node,
   const bool keeps_outer = is_single || apply.join == JoinKind::kLeft;
   const std::vector<SortKey> keys = keys_over(wish.order, ids_of(*apply.input), nullptr, {});
   Wish below;
+  below.needed = wish.needed ? *wish.needed : ids_of(node);
+  for (const SortKey& key : keys) below.needed->merge(columns_in(*key.expression));
+  for (const auto& correlation : apply.correlations) below.needed->insert(correlation.column);
+  if (apply.comparison) below.needed->merge(columns_in(*apply.comparison));
   if (wish.goal.limit && keys.size() == wish.order.size() && keeps_outer) {
     below.goal = wish.goal;
     below.goal.exact = wish.goal.exact && is_single;
@@ -409,8 +423,9 @@ std::optional<Planned> PhysicalPlanner::plan_apply_in_order(const Logical& node,
   if (!from) return {};
   const std::optional<Walk> walk = from->walk;
   const bool is_limited = from->limited;
-  Planned planned = plan_apply_over(node, apply, *std::move(from), {});
-  if (!apply.correlations.empty() && reads_whole_table(*std::get<PhysicalApply>(planned.plan->node).subquery)) return {};
+  auto grouped = plan_grouped_lookups(node, apply, *from);
+  Planned planned = grouped ? *std::move(grouped) : plan_apply_over(node, apply, *std::move(from), {});
+  if (!grouped && !apply.correlations.empty() && reads_whole_table(*std::get<PhysicalApply>(planned.plan->node).subquery)) return {};
   planned.ordered = keys.size();
   planned.limited = is_limited;
   if (!below.window) return planned;
@@ -437,6 +452,7 @@ std::optional<Planned> PhysicalPlanner::plan_groups_in_order(const Logical& node
   }
   Wish below{{}, {}, columns_read(aggregate), first};
   std::optional<Planned> from = plan_in_order(aggregate.input, keys, below);
+  if (const LogicalPtr joined = from ? nullptr : with_referenced_rows(aggregate.input, keys.front())) from = plan_in_order(joined, keys, below);
   if (!from) return {};
   const std::optional<Walk> walk = from->walk;
   Planned planned = plan_aggregate_over(node, aggregate, *std::move(from));
@@ -448,14 +464,38 @@ std::optional<Planned> PhysicalPlanner::plan_groups_in_order(const Logical& node
   return planned;
 }
 
+LogicalPtr PhysicalPlanner::with_referenced_rows(const LogicalPtr& rows, const SortKey& key) {
+  const LogicalScan* scan = scan_of(*rows);
+  const auto* referring = column_ref(key.expression);
+  const LogicalColumn* column = referring != nullptr ? find_column(*rows, referring->column) : nullptr;
+  if (catalog_ == nullptr || scan == nullptr || column == nullptr || column->nullable || scan->table->is_mapped() || !changed_tables_.empty()) return nullptr;
+  if (!reads_whole_table(*plan(rows).plan)) return nullptr;  // an index finds the few rows
+  for (const sql::ForeignKeyDef& foreign : scan->table->foreign_keys) {
+    if (foreign.columns != std::vector{column->attribute} || foreign.deferrable || foreign.not_valid) continue;
+    const sql::CatalogSnapshot::TablePtr table = catalog_->find_table(foreign.referenced);
+    if (!table || table->is_mapped() || !table->parts.empty() || table->rows_expire() || table->primary_key != foreign.referenced_columns) continue;
+    const std::int16_t number = table->primary_key.front();
+    const sql::ColumnDef& of_key = *table->find_column(number);
+    if (of_key.type.oid != column->type.oid || !ordered_source(*table, number)) continue;
+    const LogicalPtr keys = make_logical(LogicalScan{table, table->name, {number}}, {{next_column_++, of_key.name, of_key.type, false, table->oid, number}});
+    const sql::ScalarFunction* equal = &sql::equality_operator(of_key.type);
+    const std::vector<ExpressionPtr> sides{reference(keys->columns.front()), key.expression};
+    return make_join(JoinKind::kInner, keys, rows, sql::make_expression(sql::kBool, sql::FunctionCall{equal, sides}));
+  }
+  return nullptr;
+}
+
 std::optional<Planned> PhysicalPlanner::plan_walk_beside(const LogicalSort& sort, const Wish& below, const Planned& planned) {
-  const auto* range = std::get_if<OrderedScan>(&below_row_wise(*planned.plan).node);
-  if (!walks_ || planned.ordered > 0 || range == nullptr || !is_moderate(below.goal) || has_volatile(*sort.input)) return {};
+  if (!walks_ || planned.ordered > 0 || !is_moderate(below.goal) || has_volatile(*sort.input)) return {};
   const std::optional<ScanPattern> pattern = match_scan(sort.input);
   if (!pattern) return {};
-  Planned walk = plan(sort.input, Wish{sort.keys, {}, below.needed, below.goal});
+  const bool reads_range = std::holds_alternative<OrderedScan>(below_row_wise(*planned.plan).node);
+  const LogicalPtr rows = reads_range ? sort.input : with_referenced_rows(sort.input, sort.keys.front());
+  if (!rows) return {};
+  Planned walk = plan(rows, Wish{sort.keys, {}, below.needed, below.goal});
   if (walk.ordered == 0 || !is_walk(*walk.plan)) return {};
-  walk.walk = Walk{sort.input, pattern->scan->table_rows};
+  if (reads_range) walk.walk = Walk{sort.input, pattern->scan->table_rows};
+  if (!walk.walk) walk.walk.emplace();
   return walk;
 }
 

@@ -24,9 +24,6 @@ namespace redquel::planner {
 
 using sql::ExpressionPtr;
 
-namespace {
-
-/// Returns false for types whose `=` is no equality: that of boxes compares areas. Their texts cannot be hashed or looked up.
 bool has_equality(sql::Type type) {
   try {
     sql::equality_operator(type);
@@ -35,8 +32,6 @@ bool has_equality(sql::Type type) {
     return false;
   }
 }
-
-}  // namespace
 
 std::optional<Equality> match_equality(const ExpressionPtr& condition, const std::set<ColumnId>& left, const std::set<ColumnId>& right) {
   const auto* call = std::get_if<sql::FunctionCall>(&condition->node);
@@ -412,8 +407,9 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
     const bool may_scan = is_whole_table(*whole.plan) || (is_counted && std::holds_alternative<SetScan>(whole.plan->node));
     const bool adapts = !few && (!finds_several(key) || is_counted) && may_scan;
     if (adapts != (choice == LookupChoice::kAdaptive) || (!adapts && !is_window && outer_rows > kMaxLookupRows)) continue;
-    // Whether a row is there is a count of its set. All rows of the set would be read to join them.
-    if (is_window && finds_several(key) && (join.kind == JoinKind::kSemi || join.kind == JoinKind::kAnti)) continue;
+    // All rows that a key finds are read to join them: too many if one of them is enough.
+    const bool is_existence = join.kind == JoinKind::kSemi || join.kind == JoinKind::kAnti;
+    if (is_window && is_existence && finds_several(key) && !(is_counted && share_found(key, shares) * scan->table_rows <= kFewOfRow)) continue;
 
     LookupJoin lookup{join.kind, from.plan, {}, key.by, key.columns, {}, nullptr};
     for (std::int16_t column : key.columns) lookup.values.push_back(resolve(values.at(column), from.ids));

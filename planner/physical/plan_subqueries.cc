@@ -5,6 +5,7 @@
 #include "planner/access/set_algebra.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/subquery_join.h"
+#include "planner/physical/join_equality.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/cardinality.h"
 #include "planner/tree/logical_walk.h"
@@ -129,7 +130,83 @@ LogicalPtr existence_join(const Logical& node, const LogicalApply& apply, Link& 
   return with_value(node, left_join(apply.input, link.rows, link), std::move(found));
 }
 
+/// Returns true if no two rows of the node are alike in the columns: they hold the primary key of its table.
+bool have_key(const Logical& node, const std::vector<ColumnId>& ids) {
+  if (const auto* scan = std::get_if<LogicalScan>(&node.node)) {
+    return !scan->table->primary_key.empty() && std::ranges::all_of(scan->table->primary_key, [&](std::int16_t number) {
+      const auto position = std::ranges::find(scan->numbers, number) - scan->numbers.begin();
+      return position < std::ssize(scan->numbers) && std::ranges::find(ids, node.columns[static_cast<std::size_t>(position)].id) != ids.end();
+    });
+  }
+  if (const auto* filter = std::get_if<LogicalFilter>(&node.node)) return have_key(*filter->input, ids);
+  if (const auto* sort = std::get_if<LogicalSort>(&node.node)) return have_key(*sort->input, ids);
+  if (const auto* limit = std::get_if<LogicalLimit>(&node.node)) return have_key(*limit->input, ids);
+  if (const auto* project = std::get_if<LogicalProject>(&node.node)) return have_key(*project->input, ids);
+  const auto* apply = std::get_if<LogicalApply>(&node.node);
+  return apply != nullptr && apply->kind != LogicalApply::Kind::kLateral && have_key(*apply->input, ids);
+}
+
+/// A scalar subquery that aggregates rows of a table, and what it makes of the answers.
+struct ScalarAggregate {
+  const LogicalAggregate* aggregate;
+  const std::vector<LogicalColumn>* columns;  // of the aggregate
+  ExpressionPtr value;                        // over them
+};
+
+/// nullopt where the aggregate is another, or where its calls may fail or need more than columns of the rows.
+std::optional<ScalarAggregate> match_scalar_aggregate(const LogicalApply& apply) {
+  const Logical& top = *apply.subquery;
+  const auto* project = std::get_if<LogicalProject>(&top.node);
+  const Logical& below = project != nullptr ? *project->input : top;
+  const auto* aggregate = std::get_if<LogicalAggregate>(&below.node);
+  if (apply.kind != LogicalApply::Kind::kScalar || aggregate == nullptr || !aggregate->scalar || top.columns.size() != 1) return {};
+  if (!std::ranges::all_of(aggregate->calls, is_simple)) return {};
+  ExpressionPtr value = project != nullptr ? project->expressions[0] : reference(top.columns[0]);
+  if (sql::is_volatile(*value)) return {};
+  return ScalarAggregate{aggregate, &below.columns, std::move(value)};
+}
+
 }  // namespace
+
+std::optional<Planned> PhysicalPlanner::plan_grouped_lookups(const Logical& node, const LogicalApply& apply, const Planned& outer) {
+  const std::optional<ScalarAggregate> scalar = match_scalar_aggregate(apply);
+  // The row of an outer one without rows has NULLs, which these aggregates leave out.
+  const auto counts_rows = [](const AggregateCall& call) { return call.arguments.empty(); };
+  if (!scalar || !changed_tables_.empty() || std::ranges::any_of(scalar->aggregate->calls, counts_rows) || !have_key(*apply.input, outer.ids)) return {};
+  const std::optional<Link> link = take_apart(apply, scalar->aggregate->input);
+  const auto* filter = link ? std::get_if<LogicalFilter>(&link->rows->node) : nullptr;
+  const auto* scan = link ? std::get_if<LogicalScan>(&(filter != nullptr ? *filter->input : *link->rows).node) : nullptr;
+  if (scan == nullptr) return {};
+  std::vector<LogicalColumn> columns;
+  LogicalAggregate groups{nullptr, {}, scalar->aggregate->calls, false};
+  for (const ColumnId id : outer.ids) {
+    const LogicalColumn* column = find_column(*apply.input, id);
+    if (column == nullptr || !has_equality(column->type)) return {};
+    columns.push_back(*column);
+    groups.group_by.push_back(reference(*column));
+  }
+  const LogicalPtr joined = left_join(apply.input, link->rows, *link);
+  Cardinality cardinality(*joined);
+  cardinality.add_conditions(link->conditions);
+  if (!cardinality.is_known() || scan->table_rows * cardinality.pair_selectivity(link->conditions) > kFewOfRow) return {};
+  const Planned whole = plan(link->rows);
+  auto rows = plan_lookup_join(std::get<LogicalJoin>(joined->node), apply.input, outer, link->rows, whole, cardinality, LookupChoice::kWindow);
+  if (!rows) return {};
+  columns.insert(columns.end(), scalar->columns->begin(), scalar->columns->end());
+  const LogicalPtr grouped = make_logical(std::move(groups), std::move(columns));
+  Planned planned = plan_aggregate_over(*grouped, std::get<LogicalAggregate>(grouped->node), *std::move(rows));
+  PhysicalNode in_order = *planned.plan;
+  std::get<PhysicalAggregate>(in_order.node).in_order = true;
+  PhysicalProject project{std::make_shared<const PhysicalNode>(std::move(in_order)), {}};
+  for (std::size_t i = 0; i < outer.ids.size(); ++i) project.expressions.push_back(resolve(reference(grouped->columns[i]), planned.ids));
+  project.expressions.push_back(resolve(scalar->value, planned.ids));
+  auto shown = outer.plan->columns;
+  const LogicalColumn& added = node.columns.back();
+  shown.push_back({added.name, added.type, 0, 0});
+  std::vector<ColumnId> ids = outer.ids;
+  ids.push_back(added.id);
+  return Planned{make_physical(std::move(project), std::move(shown)), std::move(ids)};
+}
 
 std::optional<Planned> PhysicalPlanner::plan_over_kept_rows(const Logical& node, const LogicalApply& apply, const Wish& wish) {
   CorrelationFrame frame;
@@ -215,11 +292,6 @@ std::optional<PhysicalPlanner::KeptInput> PhysicalPlanner::keep_outer_rows(const
 std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, const LogicalApply& apply, const Wish& wish) {
   const bool exists = apply.kind == LogicalApply::Kind::kExists;
   if (!exists && apply.kind != LogicalApply::Kind::kScalar) return {};
-  LogicalPtr subquery = apply.subquery;
-  const auto* project = std::get_if<LogicalProject>(&subquery->node);
-  const Logical& top = *subquery;
-  if (project != nullptr) subquery = project->input;
-
   std::optional<Link> link;
   LogicalPtr joined;
   std::optional<KeptInput> kept;
@@ -228,12 +300,14 @@ std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, c
     return std::ranges::any_of(link->keys, [&](const LogicalColumn& key) { return is_looked_up(*apply.subquery, key.id); });
   };
   if (exists) {
-    link = take_apart(apply, subquery);
+    const auto* project = std::get_if<LogicalProject>(&apply.subquery->node);
+    link = take_apart(apply, project != nullptr ? project->input : apply.subquery);
     if (!link) return {};
     joined = existence_join(node, apply, *link);
   } else {
-    const auto* aggregate = std::get_if<LogicalAggregate>(&subquery->node);
-    if (aggregate == nullptr || !aggregate->scalar || !std::ranges::all_of(aggregate->calls, is_simple)) return {};
+    const std::optional<ScalarAggregate> scalar = match_scalar_aggregate(apply);
+    if (!scalar) return {};
+    const auto& [aggregate, answers, of_answers] = *scalar;
     link = take_apart(apply, aggregate->input);
     if (!link) return {};
     reads_whole = finds_most(apply, *link);
@@ -242,18 +316,16 @@ std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, c
     LogicalAggregate grouped{link->rows, {}, aggregate->calls, false};
     std::vector<LogicalColumn> columns = link->keys;
     for (const LogicalColumn& key : link->keys) grouped.group_by.push_back(reference(key));
-    columns.insert(columns.end(), subquery->columns.begin(), subquery->columns.end());
+    columns.insert(columns.end(), answers->begin(), answers->end());
     std::map<ColumnId, ExpressionPtr> values;
     for (std::size_t i = 0; i < aggregate->calls.size(); ++i) {
-      ExpressionPtr value = reference(subquery->columns[i]);
+      ExpressionPtr value = reference((*answers)[i]);
       if (aggregate->calls[i].function->name == "count") {
         value = sql::make_expression(value->type, sql::CoalesceCall{{value, sql::make_constant(sql::kInt8, std::int64_t{0})}});
       }
-      values[subquery->columns[i].id] = std::move(value);
+      values[(*answers)[i].id] = std::move(value);
     }
-    ExpressionPtr value = project != nullptr ? project->expressions[0] : reference(top.columns[0]);
-    if (top.columns.size() != 1 || sql::is_volatile(*value)) return {};
-    value = sql::map_columns(value, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
+    ExpressionPtr value = sql::map_columns(of_answers, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
       const auto found = values.find(column.column);
       return found == values.end() ? sql::make_expression(whole.type, column, whole.offset) : found->second;
     });
