@@ -13,6 +13,7 @@
 #include "planner/physical/increment.h"
 #include "planner/physical/member_lookup.h"
 #include "planner/physical/ranked_read.h"
+#include "sql/catalog/key_segments.h"
 #include "sql/catalog/member_form.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/catalog/spread_table.h"
@@ -44,6 +45,30 @@ std::string entry_text(const std::vector<ExpressionPtr>& values) {
 std::string set_key(const sql::TableKeys& keys, const SetExpression& set) {
   if (set.kind == SetKind::kNullSet) return keys.null_set(set.columns[0]);
   return keys.value_set_of_entry(set.columns, entry_text(set.values));
+}
+
+/// The key of a value's zset in the order of the column; `of_nulls`: of the rows with the value whose column is NULL.
+std::string value_zset_key(const sql::TableDef& table, const LeadingValues& leading, std::int16_t column, bool of_nulls) {
+  std::string entry;
+  for (const ExpressionPtr& value : leading.values) entry.append(entry.empty() ? "" : ":").append(sql::escape_unhashed(value_text(*value)));
+  if (of_nulls) entry.append(":").append(sql::kNullSegment);
+  std::vector<std::int16_t> columns = leading.columns;
+  columns.push_back(column);
+  return sql::TableKeys(table).value_zset_of_entry(columns, entry);
+}
+
+/// The zset that a walk or a count reads, with its key as EXPLAIN prints it.
+OrderedSource shown_source(const sql::TableDef& table, const LeadingValues& leading, std::int16_t column) {
+  if (leading.empty()) return *ordered_source(table, column);
+  OrderedSource source = *value_ordered_source(table, leading.columns, column);
+  source.key = value_zset_key(table, leading, column, false);
+  return source;
+}
+OrderedSource walked_source(const OrderedScan& n) { return shown_source(*n.read.table, n.leading, n.column); }
+
+std::string null_rows_key(const OrderedScan& n) {
+  if (n.leading.empty()) return sql::TableKeys(*n.read.table).null_set(n.column);
+  return value_zset_key(*n.read.table, n.leading, n.column, true);
 }
 
 class Describer {
@@ -103,18 +128,19 @@ class Describer {
   void operator()(const OrderedScan& n) {
     ordered(n);
     if (!n.otherwise) return;
-    const std::string key = word(ordered_source(*n.read.table, n.column)->key);
+    const std::string key = word(walked_source(n).key);
     text.commands.push_back(fmt::format("ZCOUNT {0} 9007199254740992 +inf, ZCOUNT {0} -inf -9007199254740992", key));
   }
 
   void ordered(const OrderedScan& n) {
-    auto source = *ordered_source(*n.read.table, n.column);
-    std::string nulls = word(sql::TableKeys(*n.read.table).null_set(n.column));
+    const OrderedSource source = walked_source(n);
+    const sql::ElementForm& form = n.leading.empty() ? sql::kSetForm : sql::kZsetForm;
+    const std::string nulls = fmt::format("{} {}, and {} and HMGET ", form.count, word(null_rows_key(n)), form.scan);
     if (n.nulls == OrderedScan::Nulls::kFirst && n.goal.offset) add_as_needed({"ZCARD"});
-    if (n.nulls == OrderedScan::Nulls::kFirst) text.commands.push_back("SCARD " + nulls + ", and SSCAN and HMGET where it has rows");
+    if (n.nulls == OrderedScan::Nulls::kFirst) text.commands.push_back(nulls + "where it has rows");
     if (!n.lower && !n.upper && !n.prefix) {
       walk(n, source);
-      if (n.nulls == OrderedScan::Nulls::kLast) text.commands.push_back("SCARD " + nulls + ", and SSCAN and HMGET if its rows are asked for");
+      if (n.nulls == OrderedScan::Nulls::kLast) text.commands.push_back(nulls + "if its rows are asked for");
       return;
     }
     std::string low = "-inf", high = "+inf";
@@ -207,7 +233,7 @@ class Describer {
           }
           break;
         case CountTerm::Kind::kRange: {
-          auto source = *ordered_source(*n.table, term.column);
+          const OrderedSource source = shown_source(*n.table, term.leading, term.column);
           bool lexical = source.encoding != OrderedSource::Encoding::kScore;
           auto bound = [&](const std::optional<RangeBound>& b, const char* none) {
             if (!b) return std::string(none);
@@ -219,7 +245,7 @@ class Describer {
           break;
         }
         case CountTerm::Kind::kPrefix:
-          command = fmt::format("ZLEXCOUNT {} {} {}", word(ordered_source(*n.table, term.column)->key),
+          command = fmt::format("ZLEXCOUNT {} {} {}", word(shown_source(*n.table, term.leading, term.column).key),
                                 word("[" + term.prefix->prefix), word("(" + term.prefix->prefix + "\xff"));
           break;
       }

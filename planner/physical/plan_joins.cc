@@ -86,7 +86,7 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const KeyLookup& n) const { return static_cast<double>(n.keys.size()); }
     double operator()(const UniqueLookup& n) const { return static_cast<double>(n.values.size()); }
     double operator()(const SetScan& n) const { return limited(n.goal, 500); }
-    double operator()(const OrderedScan& n) const { return limited(n.goal, n.lower && n.upper ? 2000 : n.prefix ? 2000 : 100000); }
+    double operator()(const OrderedScan& n) const { return limited(n.goal, !n.leading.empty() ? 500 : (n.lower && n.upper) || n.prefix ? 2000 : 100000); }
     double operator()(const FullScan& n) const { return limited(n.goal, n.key_start.empty() ? 100000 : 500); }
     double operator()(const MemoryScan& n) const { return estimated_rows(*n.otherwise); }
     double operator()(const MappedScan& n) const {
