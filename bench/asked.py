@@ -6,7 +6,8 @@
 Prints for each query the best wall time of both servers, the ratio (PostgreSQL's time divided by redquel's: above 1, redquel is faster), the
 same ratio of processor time, the commands that Redis got, the microseconds of processor that Redis and redquel needed, and how the times grow
 from one size to the next. Then the geometric means, the queries below a quarter of PostgreSQL's speed, and those that grow where PostgreSQL's
-do not. --indexes: the kinds of those for equality and for order, btree,btree for plain CREATE INDEX. --base compares with the --json of an earlier run. The rows of each query are compared with PostgreSQL's: in order where it has one.
+do not. --indexes: the kinds of those for equality and for order, btree,btree for plain CREATE INDEX; a third word adds indexes over pairs of
+columns, hash,zset,zset those USING zset (both servers get them). --base compares with the --json of an earlier run. The rows of each query are compared with PostgreSQL's: in order where it has one.
 """
 import argparse
 import json
@@ -20,7 +21,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests"))
 
 from harness import pgwire, processes  # noqa: E402
 from harness.servers import Postgres, Redis, Redquel  # noqa: E402
-from asked_queries import FOREIGN, QUERIES, ROWS, SCHEMA, STATES, TWIN, foreign_commands  # noqa: E402
+from asked_queries import FOREIGN, PAIRS, QUERIES, ROWS, SCHEMA, STATES, TWIN, foreign_commands  # noqa: E402
 from servers import REDIS_OPTIONS  # noqa: E402
 from stopwatch import processor_seconds  # noqa: E402
 
@@ -40,7 +41,7 @@ class Shop:
         self.postgres = self._start(Postgres())
         self.subject, self.oracle = self.redquel.connect(timeout=600.0), self.postgres.connect(timeout=600.0)
         self._load(self.subject, *self.indexes)
-        self._load(self.oracle, "btree", "btree")
+        self._load(self.oracle, *("btree" for _ in self.indexes))
         players = self.purchases // 4
         with self.redis.connect() as redis:
             commands = list(foreign_commands(players))
@@ -64,10 +65,11 @@ class Shop:
         self.started.append(server)
         return server.start()
 
-    def _load(self, connection, unordered, ordered):
+    def _load(self, connection, unordered, ordered, pairs=""):
         counts = {table: round(self.purchases * share) for table, (share, _) in ROWS.items()}
-        for statement in SCHEMA.format(hash=unordered, ordered=ordered).strip().split("\n"):
-            connection.run(statement)
+        for statement in (SCHEMA.format(hash=unordered, ordered=ordered) + (PAIRS.format(method=pairs) if pairs else "")).split("\n"):
+            if statement:
+                connection.run(statement)
         for table, (_, insert) in ROWS.items():
             for first in range(1, counts[table] + 1, 50_000):
                 connection.run(insert.format(first=first, last=min(first + 49_999, counts[table]), customers=counts["customer"], products=counts["product"],

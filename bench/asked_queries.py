@@ -29,6 +29,18 @@ CREATE INDEX ON review USING {ordered} (written);
 CREATE INDEX ON label USING {hash} (name);
 """
 
+# Indexes for a filter and an order: {method} is zset or btree.
+PAIRS = """
+CREATE INDEX ON purchase USING {method} (customer_id, placed);
+CREATE INDEX ON purchase USING {method} (state, placed);
+CREATE INDEX ON product USING {method} (category, price);
+CREATE INDEX ON product USING {method} (category, added);
+CREATE INDEX ON review USING {method} (product_id, written);
+CREATE INDEX ON review USING {method} (customer_id, written);
+CREATE INDEX ON review USING {method} (stars, written);
+CREATE INDEX ON customer USING {method} (city, joined);
+"""
+
 # Rows from {first} to {last}, of a table that has as many as purchases times its share. {customers}, {products}: how many there are.
 ROWS = {
     "customer": (1 / 5, """INSERT INTO customer SELECT i, 'c' || i || '@example.com', 'name ' || i, 'city ' || (i::bigint * 104729 % 40)::int,

@@ -62,7 +62,10 @@ Scan scan_of(const planner::SetScan& node) {
 }
 Scan scan_of(const planner::OrderedScan& node) {
   Scan scan{node.read.table.get()};
-  add_index_over(scan, node.column);
+  std::vector<std::int16_t> columns = node.leading.columns;
+  columns.push_back(node.column);
+  if (node.leading.empty()) add_index_over(scan, node.column);
+  else add_index_over(scan, Columns(columns));
   return scan;
 }
 Scan scan_of(const planner::FullScan& node) {

@@ -31,6 +31,7 @@
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/types/compare.h"
+#include "sql/types/text_order.h"
 #include "sql/value_errors.h"
 
 namespace redquel::executor {
@@ -51,6 +52,17 @@ sql::IndexMethod index_method(const ast::CreateIndex& statement) {
   throw sql::undefined_access_method(name);
 }
 
+/// Throws 0A000 if an index USING zset over several columns cannot be kept (sql::Structure::Kind::kValueZsets).
+void check_value_zsets(const sql::IndexDef& index, const sql::TableDef& table) {
+  if (!index.predicate_sql.empty()) throw sql::not_supported("a partial index USING zset over several columns");
+  for (const sql::IndexDef::Part& part : index.parts) {
+    if (!part.expression_sql.empty()) throw sql::not_supported("an index USING zset over several columns with an expression");
+  }
+  const sql::ColumnDef& last = *table.find_column(index.parts.back().column);
+  if (sql::has_ordered_form(last.type)) return;
+  throw sql::not_supported(fmt::format("an index USING zset with last column \"{}\", whose type has no order in Redis,", last.name));
+}
+
 /// The definition, without oid, name and state; how its columns, and then the included ones, are called.
 sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& statement, const sql::TableDef& table,
                          std::vector<std::string>& names) {
@@ -61,9 +73,6 @@ sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& stat
   index.nulls_not_distinct = statement.nulls_not_distinct;
   if (index.unique && index.method != sql::IndexMethod::kBtree) {
     throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("access method \"{}\" does not support unique indexes", method));
-  }
-  if (index.method == sql::IndexMethod::kZset && statement.elements.size() > 1) {
-    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("access method \"{}\" does not support multicolumn indexes", method));
   }
   if (sql::is_remembered(index.method)) {
     check_remembered(statement);
@@ -79,6 +88,7 @@ sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& stat
     index.parts.push_back(std::move(part.part));
     names.push_back(std::move(part.name));
   }
+  if (index.method == sql::IndexMethod::kZset && index.parts.size() > 1) check_value_zsets(index, table);
   if (!statement.including.empty() && index.method == sql::IndexMethod::kHash) {
     throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("access method \"{}\" does not support included columns", method));
   }

@@ -67,7 +67,7 @@ asio::awaitable<Contents> read_contents(RedisClient& client, TablePtr table) {
   for (const sql::Structure& structure : structures) {
     const sql::StructureKind& kind = sql::structure_kind(structure.kind);
     if (kind.lists_values()) {
-      for (const Reply& entry : replies->array(reply++)) contents.keys.push_back(keys.value_set_of_entry(structure.columns, entry.text));
+      for (const Reply& entry : replies->array(reply++)) contents.keys.push_back(kind.value_key(keys, structure.columns, entry.text));
     }
     contents.keys.push_back(kind.key(keys, structure.columns));
   }

@@ -423,7 +423,7 @@ for _ = 1, number() do
   each_chunk(count, 2, function(from, to) call('HSET', key, unpack(argv, from, to)) end)  -- bounded: a piece
 end
 
--- Section emptied sets: sets that lost members: their number, that of the set of values, the value.
+-- Section emptied sets: sets and zsets that lost members: their number (zsets are behind sets), that of the set of values, the value.
 for _ = 1, number() do
   local set, values = keys[set_first + number()], keys[set_first + number()]
   if call('EXISTS', set) == 0 then call('SREM', values, argv[p]) end

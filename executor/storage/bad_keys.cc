@@ -149,8 +149,8 @@ class KeySearch {
       std::vector<ExpectedKey> keys;
       for (const Reply& entry : parts[1].children()) {
         try {
-          keys.push_back({encoder_.keys().value_set_of_entry(structure.structure.columns, entry.text), "set",
-                          KeyPart::kStructure, table_.get()});
+          keys.push_back({structure.kind->value_key(encoder_.keys(), structure.structure.columns, entry.text),
+                          std::string(structure.kind->entry_form().type), KeyPart::kStructure, table_.get()});
         } catch (const SqlError&) {  // no value of these columns
         }
       }

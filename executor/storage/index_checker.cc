@@ -256,7 +256,7 @@ class IndexChecker {
     }
     Counted& counted = counted_[*number];
     if (counts(role.structure->form().count, key, &counted.values)) co_return;
-    if (suspects_[*number]) co_await check_values(std::move(key), std::move(role.columns));
+    if (suspects_[*number]) co_await check_values(std::move(key), role.structure, std::move(role.columns));
   }
 
   /// A key that holds entries of rows: one of a value's sets, or key() of another kind.
@@ -267,7 +267,7 @@ class IndexChecker {
       co_return;
     }
     const sql::StructureKind& own = kind_of(*number);
-    if (counts(own.form().count, key, &counted_[*number].entries)) {
+    if (counts(own.entry_form().count, key, &counted_[*number].entries)) {
       if (own.lists_values()) {
         ++counted_[*number].sets;
         seen_.push_back(std::hash<std::string>()(key));
@@ -275,7 +275,7 @@ class IndexChecker {
     } else if (suspects_[*number]) {
       sql::MemberEnds ends;
       if (encoder_.structures()[*number].omitted.any()) ends = co_await lists_check_.ends_of_set(key, std::move(role));
-      co_await check_entries(std::string(own.name()), std::move(key), own.form(), number, std::move(ends));
+      co_await check_entries(std::string(own.name()), std::move(key), own.entry_form(), number, std::move(ends));
     }
   }
 
@@ -399,12 +399,12 @@ class IndexChecker {
   }
 
   /// A value without a set.
-  asio::awaitable<void> check_values(std::string key, std::vector<std::int16_t> columns) {
+  asio::awaitable<void> check_values(std::string key, const sql::StructureKind* kind, std::vector<std::int16_t> columns) {
     std::string cursor = "0";
     do {
       std::vector<std::int16_t> of_columns = columns;
       std::vector<IndexDifference> differences =
-          co_await lists_check_.values_without_set(key, std::move(of_columns), cursor);
+          co_await lists_check_.values_without_set(key, kind, std::move(of_columns), cursor);
       for (IndexDifference& difference : differences) report(std::move(difference));
       co_await hand_over();
     } while (cursor != "0" && (take_ || !is_full()));

@@ -261,7 +261,7 @@ class IndexRepair {
   /// Returns the type of a structure's key, by the structure's name in a difference.
   static std::string type_of(std::string_view structure) {
     for (const sql::StructureKind* kind : sql::structure_kinds()) {
-      if (kind->name() == structure) return std::string(kind->form().type);
+      if (kind->name() == structure) return std::string(kind->entry_form().type);
     }
     return structure == "values" ? "set" : "zset";
   }
@@ -271,7 +271,7 @@ class IndexRepair {
     for (const RowEncoder::StructureKeys& structure : encoder_.structures()) {
       if (!structure.kind->lists_values() || structure.key != difference.key) continue;
       try {
-        return encoder_.keys().value_set_of_entry(structure.structure.columns, difference.id);
+        return structure.kind->value_key(encoder_.keys(), structure.structure.columns, difference.id);
       } catch (const SqlError&) {
         break;
       }
@@ -282,10 +282,9 @@ class IndexRepair {
   /// Adds the removal of an entry that is wrong. What is right about it comes back with the row's entries.
   static void append_removal(const IndexDifference& difference, std::vector<RepairStep>& steps) {
     if (!difference.stored || !difference.element) return;
-    const bool is_of_set = difference.structure == "set" || difference.structure == "nulls";
-    const bool is_of_zset = difference.structure == "all rows" || difference.structure == "ordered";
-    if (is_of_set || is_of_zset)
-      steps.push_back({is_of_set ? "srem" : "zrem", difference.key, *difference.element, "", ""});
+    if (difference.structure == "values") return;
+    const bool is_of_set = type_of(difference.structure) == sql::kSetForm.type;
+    steps.push_back({is_of_set ? "srem" : "zrem", difference.key, *difference.element, "", ""});
   }
 
   /// Adds the row, as it was read, and all of its entries beside it.

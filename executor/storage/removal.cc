@@ -100,8 +100,8 @@ asio::awaitable<bool> remove_rows(RedisClient& client, const Removal& removal) {
   }
 }
 
-/// Deletes the sets of the values that `list` holds. Returns false if another process finished the removal.
-asio::awaitable<bool> remove_value_sets(RedisClient& client, const Removal& removal, const sql::TableKeys& keys,
+/// Deletes the keys of the values that `list` holds. Returns false if another process finished the removal.
+asio::awaitable<bool> remove_value_keys(RedisClient& client, const Removal& removal, const sql::TableKeys& keys, const sql::StructureKind& kind,
                                         const std::vector<std::int16_t>& columns, const std::string& list) {
   std::string cursor = "0";
   do {
@@ -113,11 +113,11 @@ asio::awaitable<bool> remove_value_sets(RedisClient& client, const Removal& remo
     std::vector<std::string> sets;
     for (const std::string& entry : entries) {
       try {
-        sets.push_back(keys.value_set_of_entry(columns, entry));
+        sets.push_back(kind.value_key(keys, columns, entry));
       } catch (const sql::SqlError&) {  // no value of these columns
       }
     }
-    if (!co_await unlink(client, removal, sets, "set")) co_return false;
+    if (!co_await unlink(client, removal, sets, kind.entry_form().type)) co_return false;
     cursor = std::move(next);
   } while (cursor != "0");
   co_return true;
@@ -132,7 +132,7 @@ asio::awaitable<bool> remove_part(RedisClient& client, const Removal& removal, c
 
   const sql::StructureKind& kind = sql::structure_kind(part.kind);
   const std::vector<std::string> last{kind.key(keys, columns)};
-  if (kind.lists_values() && !co_await remove_value_sets(client, removal, keys, columns, last[0])) co_return false;
+  if (kind.lists_values() && !co_await remove_value_keys(client, removal, keys, kind, columns, last[0])) co_return false;
   co_return co_await unlink(client, removal, last, kind.form().type);
 }
 

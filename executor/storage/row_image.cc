@@ -66,7 +66,7 @@ RowEncoder::RowEncoder(std::shared_ptr<const sql::TableDef> table, std::optional
     made.key = made.kind->key(keys_, structure.columns);
     if (made.kind->lists_values()) {
       if (structure.columns.size() == 1) made.value_prefix = made.key + ":";
-      made.omitted = sql::omitted_parts(*table_, structure.columns);
+      if (structure.kind == Structure::Kind::kSets) made.omitted = sql::omitted_parts(*table_, structure.columns);
     }
     if (made.kind->has_owners()) {
       made.nulls_are_equal = std::ranges::any_of(table_->indexes, [&](const sql::IndexDef& index) {

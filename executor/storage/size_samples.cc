@@ -71,7 +71,7 @@ class StructureSample {
     std::vector<std::string> sets;
     for (const Reply& entry : replies.array(first_ + 2)) {
       try {
-        sets.push_back(keys_.value_set_of_entry(structure_.columns, entry.text));
+        sets.push_back(kind().value_key(keys_, structure_.columns, entry.text));
       } catch (const sql::SqlError&) {  // another program's entry: no value of these columns
       }
     }

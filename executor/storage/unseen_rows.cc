@@ -88,7 +88,7 @@ CommandBatch UnseenRows::commands(Sent& sent) {
         if (element.form == &sql::kHashForm) {
           uniques.add("HSETNX", element.key, element.name, element.value);
         } else if (element.form == &sql::kZsetForm) {
-          zsets.add(element.key, element.value, element.name);
+          is_new_set = zsets.add(element.key, element.value, element.name);
         } else if (!element.lists_value) {
           is_new_set = sets.add(element.key, element.name);
         } else if (is_new_set) {

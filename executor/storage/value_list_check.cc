@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::size_t kListPage = 200;
 
-/// Returns the key of a value's set; nullopt if no value of these columns is written so.
-std::optional<std::string> set_of_listed(const sql::TableKeys& keys, const std::vector<std::int16_t>& columns,
-                                         std::string_view entry) {
+/// Returns the key of a listed value; nullopt if no value of these columns is written so.
+std::optional<std::string> key_of_listed(const sql::StructureKind& kind, const sql::TableKeys& keys,
+                                         const std::vector<std::int16_t>& columns, std::string_view entry) {
   try {
-    return keys.value_set_of_entry(columns, entry);
+    return kind.value_key(keys, columns, entry);
   } catch (const sql::SqlError&) {
     return std::nullopt;
   }
@@ -53,7 +53,7 @@ asio::awaitable<sql::MemberEnds> ValueListCheck::ends_of_set(std::string key, sq
     const std::span<const Reply> parts = replies->array(0);
     if (parts.size() != 2) throw unexpected_reply("SSCAN", "a cursor and elements");
     for (const Reply& entry : parts[1].children()) {
-      if (set_of_listed(keys, columns, entry.text) != key) continue;
+      if (key_of_listed(*role.structure, keys, columns, entry.text) != key) continue;
       std::optional<std::vector<std::string>> values{{std::string(entry.text)}};
       if (columns.size() > 1) values = unescaped(sql::split_segments(entry.text));
       if (values) co_return sql::member_ends(*table_, columns, *values);
@@ -63,7 +63,7 @@ asio::awaitable<sql::MemberEnds> ValueListCheck::ends_of_set(std::string key, sq
   co_return sql::MemberEnds{};
 }
 
-asio::awaitable<std::vector<IndexDifference>> ValueListCheck::values_without_set(std::string key,
+asio::awaitable<std::vector<IndexDifference>> ValueListCheck::values_without_set(std::string key, const sql::StructureKind* kind,
                                                                                  std::vector<std::int16_t> columns,
                                                                                  std::string& cursor) {
   std::vector<IndexDifference> differences;
@@ -83,7 +83,7 @@ asio::awaitable<std::vector<IndexDifference>> ValueListCheck::values_without_set
   CommandBatch batch;
   std::vector<bool> may_have_set;
   for (const Reply& entry : entries) {
-    const std::optional<std::string> set = set_of_listed(keys, columns, entry.text);
+    const std::optional<std::string> set = key_of_listed(*kind, keys, columns, entry.text);
     may_have_set.push_back(set.has_value());
     batch.add("SISMEMBER", key, entry.text);
     if (set) batch.add("EXISTS", *set);

@@ -13,7 +13,7 @@
 
 namespace redquel::executor {
 
-/// The check of the lists of values that structures of kind kSets keep.
+/// The check of the lists of values that structures keep (sql::StructureKind::lists_values).
 class ValueListCheck {
  public:
   ValueListCheck(RedisClient& client, std::shared_ptr<const sql::TableDef> table)
@@ -23,9 +23,9 @@ class ValueListCheck {
   /// their hash hides are looked for in the list; empty if they are not there, so that no member is a row's.
   asio::awaitable<sql::MemberEnds> ends_of_set(std::string key, sql::KeyRole role);
 
-  /// Returns the values of one page of the list that have no set, and moves the cursor ("0": the last page). A list of
+  /// Returns the values of one page of the list that have no key of their own, and moves the cursor ("0": the last page). A list of
   /// another type is a difference of the whole key.
-  asio::awaitable<std::vector<IndexDifference>> values_without_set(std::string key, std::vector<std::int16_t> columns,
+  asio::awaitable<std::vector<IndexDifference>> values_without_set(std::string key, const sql::StructureKind* kind, std::vector<std::int16_t> columns,
                                                                    std::string& cursor);
 
  private:

@@ -196,32 +196,34 @@ void WriteEncoding::collect_entries(std::size_t number) {
 }
 
 void WriteEncoding::remove_elements(const sql::StructureElements& elements, std::uint32_t values) {
-  std::uint32_t set = 0;
+  ValueKey key;
   for (const sql::StructureElement& element : elements) {
     if (element.form == &sql::kZsetForm) {
-      zset_removals_.push_back({zsets_.number(element.key), element.name, {}});
+      key = {true, zsets_.number(element.key)};
+      zset_removals_.push_back({key.number, element.name, {}});
     } else if (element.form == &sql::kHashForm) {
       unique_removals_.push_back({uniques_.number(element.key), element.name, element.value});
     } else if (element.lists_value) {
-      emptied_.push_back({set, values, element.name});
+      emptied_.push_back({key, values, element.name});
     } else {
-      set = sets_.number(element.key);
-      set_removals_.push_back({set, element.name, {}});
+      key = {false, sets_.number(element.key)};
+      set_removals_.push_back({key.number, element.name, {}});
     }
   }
 }
 
 void WriteEncoding::add_elements(const sql::StructureElements& elements, std::uint32_t values) {
-  std::uint32_t set = 0;
+  ValueKey key;
   for (const sql::StructureElement& element : elements) {
     if (element.form == &sql::kZsetForm) {
-      zset_additions_.push_back({zsets_.number(element.key), element.value, element.name});
+      key = {true, zsets_.number(element.key)};
+      zset_additions_.push_back({key.number, element.value, element.name});
     } else if (element.form == &sql::kHashForm) {
       unique_additions_.push_back({uniques_.number(element.key), element.name, element.value});
     } else if (!element.lists_value) {
-      set = sets_.number(element.key);
-      set_additions_.push_back({set, element.name, {}});
-    } else if (announced_.insert(set).second) {
+      key = {false, sets_.number(element.key)};
+      set_additions_.push_back({key.number, element.name, {}});
+    } else if ((key.is_zset ? announced_zsets_ : announced_sets_).insert(key.number).second) {
       set_additions_.push_back({values, element.name, {}});
     }
   }
@@ -259,10 +261,10 @@ std::map<sql::Oid, WriteEncoding::WrittenTable> WriteEncoding::written_tables() 
   return tables;
 }
 
-/// A set that loses several members is looked at once.
+/// A set or zset that loses several members is looked at once.
 void WriteEncoding::order_emptied() {
-  std::sort(emptied_.begin(), emptied_.end(), [](const EmptyValue& a, const EmptyValue& b) { return a.set < b.set; });
-  emptied_.erase(std::unique(emptied_.begin(), emptied_.end(), [](const EmptyValue& a, const EmptyValue& b) { return a.set == b.set; }),
+  std::sort(emptied_.begin(), emptied_.end(), [](const EmptyValue& a, const EmptyValue& b) { return a.key < b.key; });
+  emptied_.erase(std::unique(emptied_.begin(), emptied_.end(), [](const EmptyValue& a, const EmptyValue& b) { return a.key == b.key; }),
                  emptied_.end());
 }
 

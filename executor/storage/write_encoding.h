@@ -234,9 +234,17 @@ class WriteEncoding {
   KeyGroup sets_, zsets_, uniques_;
   std::vector<Argument> set_removals_, set_additions_, zset_removals_, zset_additions_, unique_removals_, unique_additions_;
   std::vector<std::pair<Argument, UniqueCheck>> pending_checks_;
-  std::unordered_set<std::uint32_t> announced_;  // sets whose value goes into the values-set
+  /// The key of one value, which loses or gains members.
+  struct ValueKey {
+    bool is_zset = false;
+    std::uint32_t number = 0;
+    auto operator<=>(const ValueKey&) const = default;
+  };
+  Word word_of(ValueKey key) const { return (key.is_zset ? zsets_ : sets_).keys[key.number]; }
+  std::unordered_set<std::uint32_t> announced_sets_, announced_zsets_;  // whose value goes into the set of values
   struct EmptyValue {
-    std::uint32_t set, values;
+    ValueKey key;
+    std::uint32_t values;
     Word entry;
   };
   std::vector<EmptyValue> emptied_;

@@ -322,11 +322,11 @@ void WriteEncoding::write_plain_changes() {
   put(Word());
 }
 
-/// Sets that lose members: the set, the set of values, the value.
+/// Sets and zsets that lose members: the key, the set of values, the value.
 void WriteEncoding::write_plain_emptied_sets() {
   order_emptied();
   for (const EmptyValue& value : emptied_) {
-    put(sets_.keys[value.set]);
+    put(word_of(value.key));
     put(sets_.keys[value.values]);
     put(value.entry);
   }

@@ -383,12 +383,13 @@ void WriteEncoding::write_zset_additions() { write_groups(zset_additions_, true)
 /// Unique values that come with their owners, key by key.
 void WriteEncoding::write_unique_additions() { write_groups(unique_additions_, true); }
 
-/// Sets that lose members: if one is gone afterwards, its value goes out of the set of values. The numbers of both sets, the value.
+/// Sets and zsets that lose members: if one is gone afterwards, its value goes out of the set of values. The numbers of both, the value. The
+/// numbers of zsets go on behind those of sets.
 void WriteEncoding::write_emptied_sets() {
   order_emptied();
   put(emptied_.size());
   for (const EmptyValue& value : emptied_) {
-    put(value.set);
+    put(value.key.number + (value.key.is_zset ? sets_.keys.size() : 0));
     put(value.values);
     put(value.entry);
   }

@@ -10,6 +10,7 @@
 #include "executor/tables/key_values.h"
 #include "executor/tables/read_scripts.h"
 #include "executor/tables/set_program.h"
+#include "executor/tables/walked_zset.h"
 #include "planner/access/ordered_source.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/types/index_value.h"
@@ -121,7 +122,9 @@ class IndexCountOperator final : public IndexAnswer {
       batch.add("SCARD", keys.values({&term.column, 1}));
       return Added::kYes;
     }
-    planner::OrderedSource source = *planner::ordered_source(*count_.table, term.column);
+    const std::optional<WalkedZset> zset = walked_zset(*count_.table, term.leading, term.column, context_.evaluation());
+    if (!zset) return Added::kEmpty;
+    const planner::OrderedSource& source = zset->source;
     if (term.kind == Kind::kPrefix) {
       std::string low = "[" + term.prefix->prefix, high = "(" + term.prefix->prefix + "\xff";
       batch.add("ZLEXCOUNT", source.key, low, high);

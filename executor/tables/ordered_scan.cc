@@ -6,6 +6,7 @@
 #include "executor/tables/lookup_keys.h"
 #include "executor/tables/score_range.h"
 #include "executor/tables/source_operator.h"
+#include "executor/tables/walked_zset.h"
 #include "executor/tables/zset_walk.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/sqlstate.h"
@@ -81,21 +82,25 @@ class OrderedScanOperator final : public SourceOperator {
   /// Returns true if a Choice decides by this walk.
   bool is_bounded() const { return scan_.most_rows > 0 && context_.bounded_walks > 0; }
 
-  /// Returns true if the condition is about the index's column and the primary key, so that nearly all rows between the ends of the walk satisfy it:
+  /// Returns true if the condition is about the index's columns and the primary key, so that nearly all rows between the ends of the walk satisfy it:
   /// pages that begin behind a row.
   bool looks_at_order_only() const {
-    if (!scan_.read.condition || (!scan_.lower && !scan_.upper)) return false;
+    if (!scan_.read.condition || (!scan_.lower && !scan_.upper && scan_.leading.empty())) return false;
     return std::ranges::all_of(planner::columns_in(*scan_.read.condition), [&](std::uint32_t position) {
       const std::int16_t number = scan_.read.numbers[position];
-      return number == scan_.column || reader_.table().in_primary_key(number);
+      const bool is_leading = std::ranges::find(scan_.leading.columns, number) != scan_.leading.columns.end();
+      return is_leading || number == scan_.column || reader_.table().in_primary_key(number);
     });
   }
 
   void start() {
     RowCounts counts = evaluate_goal(scan_.goal.limit, scan_.goal.offset, context_.evaluation());
-    planner::OrderedSource source = *planner::ordered_source(reader_.table(), scan_.column);
-    auto range = ends_of(scan_, source, context_.evaluation());
+    const std::optional<WalkedZset> zset = walked_zset(reader_.table(), scan_.leading, scan_.column, context_.evaluation());
+    if (zset) null_rows_ = zset->nulls;
+    else nulls_done_ = true;
+    auto range = zset ? ends_of(scan_, zset->source, context_.evaluation()) : std::nullopt;
     if (!range) return;
+    planner::OrderedSource source = zset->source;
     ZsetWalk::Options options;
     options.by_score = source.encoding == Encoding::kScore;
     options.source = std::move(source);
@@ -105,11 +110,11 @@ class OrderedScanOperator final : public SourceOperator {
     options.atomic_if_small = options.whole && !counts.limit;
     options.is_open = scan_.goal.open;
     options.proves_order = scan_.otherwise != nullptr;
-    if (scan_.nulls != planner::OrderedScan::Nulls::kNone) options.null_set = reader_.keys().null_set(scan_.column);
+    if (scan_.nulls != planner::OrderedScan::Nulls::kNone) options.null_rows = null_rows_;
     if (scan_.goal.exact) {
       options.offset = counts.offset;
       if (counts.limit) remaining_ = options.wanted.emplace(*counts.limit);
-      places_offset_ = options.offset > 0 && options.null_set;
+      places_offset_ = options.offset > 0 && options.null_rows;
     } else if (auto wanted = counts.wanted()) {
       // The row behind the last wanted one shows a sort above that a group of ties has ended; some rows may be ties.
       options.wanted = *wanted + 1 + *wanted / 8;
@@ -143,7 +148,7 @@ class OrderedScanOperator final : public SourceOperator {
   asio::awaitable<void> place_offset() {
     ZsetWalk::Options options = *std::exchange(walk_options_, std::nullopt);
     CommandBatch batch;
-    batch.add("SCARD", *options.null_set);
+    batch.add(null_rows_.form->count, null_rows_.key);
     batch.add("ZCARD", options.source.key);
     if (options.proves_order) append_score_proof(batch, options.source.key);
     const RepliesPtr replies = co_await context_.ask_atomic(std::move(batch), counters());
@@ -157,7 +162,7 @@ class OrderedScanOperator final : public SourceOperator {
     nulls_done_ = replies->integer(0) == 0 || (nulls_first && of_first == count);
     skipped_nulls_ = nulls_first ? of_first : of_last;
     options.offset = nulls_first ? of_last : of_first;
-    options.null_set.reset();
+    options.null_rows.reset();
     walk_.emplace(std::move(options), reader_, context_, counters());
   }
 
@@ -169,15 +174,17 @@ class OrderedScanOperator final : public SourceOperator {
 
   asio::awaitable<sql::Batch> read_nulls() {
     CommandBatch batch;
-    batch.add("SSCAN", reader_.keys().null_set(scan_.column), null_cursor_, "COUNT", context_.limits.chunk_rows);
+    batch.add(null_rows_.form->scan, null_rows_.key, null_cursor_, "COUNT", context_.limits.chunk_rows);
     RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
     auto parts = replies->array(0);
     if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SSCAN");
     null_cursor_ = std::string(parts[0].text);
     nulls_done_ = null_cursor_ == "0";
     std::vector<std::string> members;
-    for (const Reply& member : parts[1].children()) {
-      if (!null_rows_.emplace(member.text).second) continue;
+    const std::span<const Reply> elements = parts[1].children();
+    for (std::size_t index = 0; index < elements.size(); index += null_rows_.form == &sql::kZsetForm ? 2 : 1) {
+      const Reply& member = elements[index];
+      if (!seen_nulls_.emplace(member.text).second) continue;
       if (skipped_nulls_ > 0) --skipped_nulls_;
       else members.emplace_back(member.text);
     }
@@ -193,12 +200,13 @@ class OrderedScanOperator final : public SourceOperator {
   std::size_t remaining_ = SIZE_MAX;
   std::optional<sql::Batch> first_chunk_;  // where NULL rows may come before it
   bool first_chunk_given_ = false;
+  NullRows null_rows_;
   std::string null_cursor_ = "0";
   bool nulls_done_ = false;
   std::optional<ZsetWalk::Options> walk_options_;  // until the offset has its place
   bool places_offset_ = false;
   std::size_t skipped_nulls_ = 0;  // rows of the NULL set that the offset leaves out
-  std::unordered_set<std::string> null_rows_;
+  std::unordered_set<std::string> seen_nulls_;
 };
 
 /// The whole table along its all-rows zset.

@@ -189,13 +189,13 @@ asio::awaitable<void> ZsetWalk::begin_range() {
 asio::awaitable<void> ZsetWalk::read_ranked() {
   std::size_t overlap = last_ ? 1 : 0, count = chunk_rows();
   bool one_chunk = first_ && options_.wanted && !reader_.read().condition && *options_.wanted <= count;
-  bool counts_nulls = first_ && options_.null_set;
+  bool counts_nulls = first_ && options_.null_rows;
   RepliesPtr replies;
   try {
     if (one_chunk) {
       CommandBatch batch;
       append_ranked(batch, rank_ - overlap, count + overlap);
-      if (counts_nulls) batch.add("SCARD", *options_.null_set);
+      if (counts_nulls) batch.add(options_.null_rows->form->count, options_.null_rows->key);
       append_proof(batch);
       replies = co_await context_.ask_atomic(std::move(batch), counters_);
       if (counts_nulls) null_count_ = replies->integer(1);

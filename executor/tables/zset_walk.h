@@ -7,8 +7,15 @@
 #include "executor/tables/read_scripts.h"
 #include "executor/tables/source_operator.h"
 #include "planner/access/ordered_source.h"
+#include "sql/catalog/structure_kind.h"
 
 namespace redquel::executor {
+
+/// The key that has the rows whose column is NULL: a set, or the zset of a value.
+struct NullRows {
+  std::string key;
+  const sql::ElementForm* form = &sql::kSetForm;
+};
 
 /// Walks a zset, or a range of it, in order and reads the rows of its members, chunk by chunk. Other clients change the zset between
 /// chunks. The cursor is the last (score, member) seen, never an offset alone, so that rows that stay are neither skipped nor doubled.
@@ -32,7 +39,7 @@ class ZsetWalk {
     std::optional<std::size_t> expected = {};  // … first: so many rows are likely to give those that are wanted
     bool is_open = false;           // … first: nodes above may leave rows out, and ask for more
     bool proves_order = false;      // scores order the rows exactly unless one is beyond 2^53: the first chunk looks
-    std::optional<std::string> null_set;  // its cardinality is read with the first chunk where that is one command
+    std::optional<NullRows> null_rows;  // their number is read with the first chunk where that is one command
     bool atomic_if_small = false;   // a zset of at most set_members elements is read by one command
     bool index_only = false;        // see planner::OrderedScan
   };
@@ -42,7 +49,7 @@ class ZsetWalk {
   ZsetWalk(const ZsetWalk& walk, RowReader& reader);
 
   bool at_end() const { return at_end_; }
-  /// Returns the cardinality of `null_set`, after the first chunk; nullopt: not known.
+  /// Returns the number of `null_rows`, after the first chunk; nullopt: not known.
   std::optional<std::int64_t> null_count() const { return null_count_; }
   /// Returns false if a score is beyond 2^53: rows of one score may not be in order. Known after the first chunk, where that is to be proved.
   bool is_exact() const { return is_exact_; }

@@ -4,6 +4,16 @@
 
 namespace redquel::planner {
 
+namespace {
+
+/// Returns the source with this key in the order of an index's column.
+OrderedSource source_with(std::string key, sql::Type type) {
+  if (!sql::has_score(type)) return {std::move(key), OrderedSource::Encoding::kMember, false};
+  return {std::move(key), OrderedSource::Encoding::kScore, sql::score_is_exact(type)};
+}
+
+}  // namespace
+
 std::optional<OrderedSource> ordered_source(const sql::TableDef& table, std::int16_t column) {
   const sql::Oid type = table.find_column(column)->type.oid;
   sql::TableKeys keys(table);
@@ -25,11 +35,16 @@ std::optional<OrderedSource> ordered_source(const sql::TableDef& table, std::int
   for (const sql::Structure& structure : sql::structures_of(table)) {
     if (structure.kind != sql::Structure::Kind::kZset || !structure.readable || structure.columns[0] != column) continue;
     if (structure.columns.size() > 1) continue;
-    if (!sql::has_score(table.find_column(column)->type)) {
-      return OrderedSource{keys.ordered(column), OrderedSource::Encoding::kMember, false};
-    }
-    bool exact = sql::score_is_exact(table.find_column(column)->type);
-    return OrderedSource{keys.ordered(column), OrderedSource::Encoding::kScore, exact};
+    return source_with(keys.ordered(column), table.find_column(column)->type);
+  }
+  return {};
+}
+
+std::optional<OrderedSource> value_ordered_source(const sql::TableDef& table, std::span<const std::int16_t> leading, std::int16_t column) {
+  sql::Structure wanted{sql::Structure::Kind::kValueZsets, {leading.begin(), leading.end()}};
+  wanted.columns.push_back(column);
+  for (const sql::Structure& structure : sql::structures_of(table)) {
+    if (structure == wanted && structure.readable) return source_with({}, table.find_column(column)->type);
   }
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "sql/catalog/table_keys.h"
@@ -23,6 +24,10 @@ struct OrderedSource {
 /// The zset that orders the table by this column: an ordered index that is ready, or the all-rows zset for a single-column
 /// primary key. nullopt: there is none.
 std::optional<OrderedSource> ordered_source(const sql::TableDef& table, std::int16_t column);
+
+/// The form of the zsets that an index over several columns keeps for each value of `leading`, in the order of the column; without a key.
+/// nullopt: no index that is ready has these columns.
+std::optional<OrderedSource> value_ordered_source(const sql::TableDef& table, std::span<const std::int16_t> leading, std::int16_t column);
 
 /// Returns true if the column's values, unless NULL, are the scores of its zset, digit for digit (int2, int4).
 bool scores_are_values(const sql::TableDef& table, std::int16_t column);

@@ -156,6 +156,7 @@ struct NodeEstimate {
     const bool is_range = (n.lower && n.upper) || n.prefix;
     const double whole = table_rows(*n.read.table);
     double found = size_of(*n.read.table) == nullptr ? (is_range ? kUnknownRange : whole) : whole;
+    if (!n.leading.empty()) found = members(*n.read.table, {SetExpression::Kind::kSet, n.leading.columns, {}, {}});
     if (size_of(*n.read.table) != nullptr && (n.lower || n.upper || n.prefix)) found = std::min(found, passed(n.read, found));
     return walked(n.read, n.goal, found, n.index_only);
   }

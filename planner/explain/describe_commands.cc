@@ -9,10 +9,11 @@
 #include "planner/access/set_algebra.h"
 #include "planner/explain/describe_mapped.h"
 #include "planner/explain/describe_redis_scan.h"
+#include "planner/explain/describe_writes.h"
 #include "planner/explain/redis_word.h"
-#include "planner/physical/increment.h"
 #include "planner/physical/member_lookup.h"
 #include "planner/physical/ranked_read.h"
+#include "sql/catalog/key_segments.h"
 #include "sql/catalog/member_form.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/catalog/spread_table.h"
@@ -27,23 +28,33 @@ namespace {
 using sql::ExpressionPtr;
 using SetKind = SetExpression::Kind;
 
-/// A value as it stands in a key; `$1` for a parameter, the expression in brackets for anything else.
-std::string value_text(const sql::Expression& value) {
-  if (const auto* constant = std::get_if<sql::Constant>(&value.node)) {
-    return sql::is_null(constant->value) ? "NULL" : sql::canonical_text(value.type, constant->value);
-  }
-  return sql::to_string(value);
-}
-
-std::string entry_text(const std::vector<ExpressionPtr>& values) {
-  std::string entry;
-  for (const ExpressionPtr& value : values) entry += (entry.empty() ? "" : ":") + value_text(*value);
-  return entry;
-}
-
 std::string set_key(const sql::TableKeys& keys, const SetExpression& set) {
   if (set.kind == SetKind::kNullSet) return keys.null_set(set.columns[0]);
   return keys.value_set_of_entry(set.columns, entry_text(set.values));
+}
+
+/// The key of a value's zset in the order of the column; `of_nulls`: of the rows with the value whose column is NULL.
+std::string value_zset_key(const sql::TableDef& table, const LeadingValues& leading, std::int16_t column, bool of_nulls) {
+  std::string entry;
+  for (const ExpressionPtr& value : leading.values) entry.append(entry.empty() ? "" : ":").append(sql::escape_unhashed(value_text(*value)));
+  if (of_nulls) entry.append(":").append(sql::kNullSegment);
+  std::vector<std::int16_t> columns = leading.columns;
+  columns.push_back(column);
+  return sql::TableKeys(table).value_zset_of_entry(columns, entry);
+}
+
+/// The zset that a walk or a count reads, with its key as EXPLAIN prints it.
+OrderedSource shown_source(const sql::TableDef& table, const LeadingValues& leading, std::int16_t column) {
+  if (leading.empty()) return *ordered_source(table, column);
+  OrderedSource source = *value_ordered_source(table, leading.columns, column);
+  source.key = value_zset_key(table, leading, column, false);
+  return source;
+}
+OrderedSource walked_source(const OrderedScan& n) { return shown_source(*n.read.table, n.leading, n.column); }
+
+std::string null_rows_key(const OrderedScan& n) {
+  if (n.leading.empty()) return sql::TableKeys(*n.read.table).null_set(n.column);
+  return value_zset_key(*n.read.table, n.leading, n.column, true);
 }
 
 class Describer {
@@ -103,18 +114,19 @@ class Describer {
   void operator()(const OrderedScan& n) {
     ordered(n);
     if (!n.otherwise) return;
-    const std::string key = word(ordered_source(*n.read.table, n.column)->key);
+    const std::string key = word(walked_source(n).key);
     text.commands.push_back(fmt::format("ZCOUNT {0} 9007199254740992 +inf, ZCOUNT {0} -inf -9007199254740992", key));
   }
 
   void ordered(const OrderedScan& n) {
-    auto source = *ordered_source(*n.read.table, n.column);
-    std::string nulls = word(sql::TableKeys(*n.read.table).null_set(n.column));
+    const OrderedSource source = walked_source(n);
+    const sql::ElementForm& form = n.leading.empty() ? sql::kSetForm : sql::kZsetForm;
+    const std::string nulls = fmt::format("{} {}, and {} and HMGET ", form.count, word(null_rows_key(n)), form.scan);
     if (n.nulls == OrderedScan::Nulls::kFirst && n.goal.offset) add_as_needed({"ZCARD"});
-    if (n.nulls == OrderedScan::Nulls::kFirst) text.commands.push_back("SCARD " + nulls + ", and SSCAN and HMGET where it has rows");
+    if (n.nulls == OrderedScan::Nulls::kFirst) text.commands.push_back(nulls + "where it has rows");
     if (!n.lower && !n.upper && !n.prefix) {
       walk(n, source);
-      if (n.nulls == OrderedScan::Nulls::kLast) text.commands.push_back("SCARD " + nulls + ", and SSCAN and HMGET if its rows are asked for");
+      if (n.nulls == OrderedScan::Nulls::kLast) text.commands.push_back(nulls + "if its rows are asked for");
       return;
     }
     std::string low = "-inf", high = "+inf";
@@ -207,7 +219,7 @@ class Describer {
           }
           break;
         case CountTerm::Kind::kRange: {
-          auto source = *ordered_source(*n.table, term.column);
+          const OrderedSource source = shown_source(*n.table, term.leading, term.column);
           bool lexical = source.encoding != OrderedSource::Encoding::kScore;
           auto bound = [&](const std::optional<RangeBound>& b, const char* none) {
             if (!b) return std::string(none);
@@ -219,7 +231,7 @@ class Describer {
           break;
         }
         case CountTerm::Kind::kPrefix:
-          command = fmt::format("ZLEXCOUNT {} {} {}", word(ordered_source(*n.table, term.column)->key),
+          command = fmt::format("ZLEXCOUNT {} {} {}", word(shown_source(*n.table, term.leading, term.column).key),
                                 word("[" + term.prefix->prefix), word("(" + term.prefix->prefix + "\xff"));
           break;
       }
@@ -353,64 +365,7 @@ class Describer {
 
   void operator()(const PhysicalSystemScan& n) { text = describe_redis_scan(n); }
 
-  enum class Change : std::uint8_t { kInsert, kUpdate, kDelete, kMerge };
-
-  /// The entries of a row in one structure: those of its old values go, those of its new ones come.
-  void write_entries(const sql::TableDef& table, const sql::Structure& structure, Change change) {
-    const sql::TableKeys keys(table);
-    const sql::StructureKind& kind = sql::structure_kind(structure.kind);
-    const bool adds = change != Change::kDelete, removes = change != Change::kInsert;
-    std::string names;
-    for (const std::int16_t column : structure.columns) names += (names.empty() ? "<" : ":<") + table.find_column(column)->name + ">";
-    std::string command(removes ? kind.form().remove : "");
-    if (adds && removes) command += " and ";
-    if (adds) command += kind.form().add;
-    text.commands.push_back(command + " " + word(kind.shown_key(keys, structure.columns, names)) + kind.shown_suffix(names));
-  }
-
-  /// The effect of one script, all or nothing. `changed`: the columns that an UPDATE assigns.
-  void write_managed(const sql::TableDef& table, Change change, const std::set<std::int16_t>& changed = {}) {
-    static constexpr std::string_view kRow[] = {"HSET", "HSET", "UNLINK", "HSET or UNLINK"};
-    text.commands.push_back(fmt::format("EVALSHA plain_write of few rows or write_rows: {} {}", kRow[static_cast<std::size_t>(change)], word(table.prefix + ":<key>")));
-    if (change == Change::kUpdate && std::ranges::any_of(changed, [&](std::int16_t number) { return !table.find_column(number)->not_null; })) {
-      text.commands.back() += ", and HDEL of NULLs";
-    }
-    static constexpr std::string_view kMember[] = {"ZADD ", "", "ZREM ", "ZADD or ZREM "};
-    if (change != Change::kUpdate) text.commands.push_back(std::string(kMember[static_cast<std::size_t>(change)]) + word(sql::TableKeys(table).all_rows()));
-    for (const sql::Structure& structure : sql::structures_of(table)) {
-      const bool is_touched = change != Change::kUpdate || std::ranges::any_of(structure.columns, [&](std::int16_t column) {
-        return column < 0 || changed.contains(column) || table.in_primary_key(column);
-      });
-      if (is_touched) write_entries(table, structure, change);
-    }
-    text.round_trips = "1 (one script, all or nothing)";
-  }
-  template <class Write>
-  void write(const Write& n, Change change, const std::set<std::int16_t>& changed = {}) {
-    if (n.table->is_mapped()) text = describe_mapped(n);
-    else write_managed(sql::any_stored_table(*n.table), change, changed);
-    if (!n.table->parts.empty()) text.round_trips = "1 for rows of one bucket (one script); 2 for several (a commit over the buckets)";
-  }
-  void operator()(const PhysicalInsert& n) { write(n, Change::kInsert); }
-  void operator()(const PhysicalUpdate& n) {
-    std::set<std::int16_t> changed;
-    for (const Assignment& assignment : n.assignments) changed.insert(assignment.number);
-    for (const Assignment& assignment : n.generated) changed.insert(assignment.number);
-    if (!n.may_write_unread) return write(n, Change::kUpdate, changed);
-    const sql::TableDef& stored = sql::any_stored_table(*n.table);
-    const std::string key = word(sql::TableKeys(stored).row_of_member(entry_text(row_lookup(n)->keys[0])));
-    if (n.added.empty()) text.commands.push_back(fmt::format("EVALSHA update_row: HSET {}, or HDEL of NULLs", key));
-    for (const std::size_t position : n.added) {
-      text.commands.push_back(fmt::format("EVALSHA update_row: HINCRBY {} {}", key, word(n.table->columns[position].field)));
-    }
-    for (const sql::Structure& structure : sql::structures_of(stored)) {
-      const bool is_touched = std::ranges::any_of(structure.columns, [&](std::int16_t column) { return changed.contains(column); });
-      if (is_touched) write_entries(stored, structure, Change::kUpdate);
-    }
-    text.round_trips = "1 (one script, all or nothing)";
-  }
-  void operator()(const PhysicalDelete& n) { write(n, Change::kDelete); }
-  void operator()(const PhysicalMerge& n) { write_managed(sql::any_stored_table(*n.table), Change::kMerge); }
+  void operator()(const OneOf<PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge> auto& n) { text = describe_write(n); }
 
   void operator()(const OneOf<Gather, PhysicalValues, PhysicalFunctionScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, Choice, PhysicalApply,
                               PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct,

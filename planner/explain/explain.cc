@@ -163,6 +163,7 @@ class Printer {
   static std::optional<std::string> hint_of(const PhysicalNode& node) {
     const auto* memory = std::get_if<MemoryScan>(&node.node);
     const auto* scan = std::get_if<FullScan>(memory != nullptr ? &memory->otherwise->node : &node.node);
+    if (const auto* sets = std::get_if<SetScan>(&node.node)) return index_hint(*sets);
     return scan != nullptr ? index_hint(*scan) : std::nullopt;
   }
 

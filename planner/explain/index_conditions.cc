@@ -73,6 +73,7 @@ struct ReadOfNode {
   }
   void operator()(const OrderedScan& n) {
     read = &n.read;
+    answers.equalities.insert(n.leading.columns.begin(), n.leading.columns.end());
     if (n.lower || n.upper || n.prefix) answers.ranges.insert(n.column);
   }
   void operator()(const FullScan& n) {
@@ -189,6 +190,7 @@ std::vector<std::string> exact_bounds(const PhysicalNode& node, const TableRead&
     for (std::size_t i = 0; i < key.size(); ++i) compare(read.table->primary_key[i], "=", *key[i]);
   }
   if (const auto* scan = std::get_if<OrderedScan>(&node.node); scan != nullptr && !read.condition && scan->column > 0) {
+    for (std::size_t i = 0; i < scan->leading.columns.size(); ++i) compare(scan->leading.columns[i], "=", *scan->leading.values[i]);
     if (scan->lower) compare(scan->column, scan->lower->inclusive ? ">=" : ">", *scan->lower->value);
     if (scan->upper) compare(scan->column, scan->upper->inclusive ? "<=" : "<", *scan->upper->value);
   }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "planner/access/index_condition.h"
@@ -28,10 +30,12 @@ bool has_index(const sql::TableDef& table, std::int16_t column) {
   });
 }
 
-std::string statement_for(const sql::TableDef& table, std::int16_t column) {
+std::string statement_for(const sql::TableDef& table, std::string_view method, const std::vector<std::int16_t>& columns) {
   std::string name = sql::quote_identifier(table.name);
   if (table.schema != "public") name = sql::quote_identifier(table.schema) + "." + name;
-  return fmt::format("CREATE INDEX ON {} ({})", name, sql::quote_identifier(table.find_column(column)->name));
+  std::vector<std::string> names;
+  for (const std::int16_t column : columns) names.push_back(sql::quote_identifier(table.find_column(column)->name));
+  return fmt::format("CREATE INDEX ON {}{} ({})", name, method, fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -51,7 +55,20 @@ std::optional<std::string> index_hint(const FullScan& scan) {
     if (best == nullptr || (is_equality(part.column.kind) && !is_equality(best->kind))) best = &part.column;
   }
   if (best == nullptr) return std::nullopt;
-  return statement_for(table, best->column);
+  return statement_for(table, "", {best->column});
+}
+
+std::optional<std::string> index_hint(const SetScan& scan) {
+  if (!scan.first) return std::nullopt;
+  std::vector<std::int16_t> columns;
+  const bool is_intersection = scan.sets.kind == SetExpression::Kind::kIntersection;
+  for (const SetExpression& set : is_intersection ? std::span(scan.sets.operands) : std::span(&scan.sets, 1)) {
+    if (set.kind != SetExpression::Kind::kSet) return std::nullopt;
+    columns.insert(columns.end(), set.columns.begin(), set.columns.end());
+  }
+  columns.push_back(scan.first->column);
+  const bool are_columns = std::ranges::all_of(columns, [](std::int16_t column) { return column > 0; });
+  return are_columns ? std::optional(statement_for(*scan.read.table, " USING zset", columns)) : std::nullopt;
 }
 
 }  // namespace redquel::planner

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sql/types/text_io.h"
+
 namespace redquel::planner {
 
 std::string word(std::string_view text) {
@@ -16,6 +18,19 @@ std::string word(std::string_view text) {
     else quoted += c;
   }
   return quoted + '"';
+}
+
+std::string value_text(const sql::Expression& value) {
+  if (const auto* constant = std::get_if<sql::Constant>(&value.node)) {
+    return sql::is_null(constant->value) ? "NULL" : sql::canonical_text(value.type, constant->value);
+  }
+  return sql::to_string(value);
+}
+
+std::string entry_text(const std::vector<sql::ExpressionPtr>& values) {
+  std::string entry;
+  for (const sql::ExpressionPtr& value : values) entry += (entry.empty() ? "" : ":") + value_text(*value);
+  return entry;
 }
 
 }  // namespace redquel::planner

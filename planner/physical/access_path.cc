@@ -125,6 +125,7 @@ class AccessPathChooser {
   PhysicalNode::Node path() {
     if (auto lookup = tried(AccessRule::kKeyLookup, [&] { return key_lookup(); })) return std::move(*lookup);
     if (auto lookup = tried(AccessRule::kUniqueLookup, [&] { return unique_lookup(false); })) return std::move(*lookup);
+    if (auto walk = tried(AccessRule::kValueWalk, [&] { return value_walk(); })) return std::move(*walk);
     if (wish_.window && !wish_.order.empty()) {
       if (auto walk = tried(AccessRule::kWindowWalk, [&] { return walk_in_order(); })) return std::move(*walk);
     }
@@ -322,6 +323,80 @@ class AccessPathChooser {
     return !range.prefix || source.encoding != OrderedSource::Encoding::kScore;
   }
 
+  /// Returns the walk of the rows that have one value in the leading columns of an index, in the order of its last column. It is chosen for
+  /// the wanted order or a range of that column, or if no set has the rows with the value.
+  std::optional<OrderedScan> value_walk() {
+    std::optional<OrderedScan> best;
+    std::optional<OrderedSource> best_source;
+    std::size_t best_worth = 0;
+    const SetAlgebra algebra(table_);
+    const auto known = ranges();
+    for (const sql::Structure& structure : sql::structures_of(table_)) {
+      if (structure.kind != sql::Structure::Kind::kValueZsets || !structure.readable) continue;
+      OrderedScan scan{};
+      scan.column = structure.columns.back();
+      scan.leading.columns.assign(structure.columns.begin(), structure.columns.end() - 1);
+      auto values = key_values(scan.leading.columns);
+      if (!values || values->size() != 1) continue;
+      scan.leading.values = std::move(values->front());
+      const auto source = value_ordered_source(table_, scan.leading.columns, scan.column);
+      const auto range = known.find(scan.column);
+      const bool orders = order_behind(scan.leading.columns) == scan.column;
+      const bool has_range = range != known.end() && usable(*source, range->second);
+      const bool has_set = algebra.superset(condition_).has_value();
+      if (!orders && (wish_.window || (has_set && !has_range))) continue;
+      const std::size_t worth = (orders ? 100 : 0) + (has_range ? 50 : 0) + scan.leading.columns.size();
+      if (worth <= best_worth) continue;
+      best_worth = worth;
+      best_source = source;
+      if (has_range) {
+        scan.lower = range->second.lower;
+        scan.upper = range->second.upper;
+        scan.prefix = range->second.prefix;
+      }
+      best = std::move(scan);
+    }
+    if (best) complete_value_walk(*best, *best_source);
+    return best;
+  }
+
+  void complete_value_walk(OrderedScan& scan, const OrderedSource& source) {
+    const std::size_t fixed = fixed_keys(scan.leading.columns);
+    const bool orders = order_behind(scan.leading.columns) == scan.column;
+    const bool has_range = scan.lower || scan.upper || scan.prefix;
+    if (!has_range && !is_never_null(scan.column)) {
+      scan.nulls = orders && wish_.order[fixed].nulls_first ? OrderedScan::Nulls::kFirst : OrderedScan::Nulls::kLast;
+    }
+    scan.read = std::move(read_);
+    if (orders) {
+      scan.descending = wish_.order[fixed].descending;
+      grant_order(source);
+      planned_.ordered += fixed;
+    } else if (fixed == wish_.order.size()) {
+      planned_.ordered = fixed;  // any order
+    }
+    if (wish_.goal.offset) drop_bounds(scan, source);
+    if (orders) grant_goal(scan);
+    else if (wish_.order.empty()) scan.goal = hint();
+  }
+
+  /// Returns how many of the first wanted keys are columns with one value.
+  std::size_t fixed_keys(const std::vector<std::int16_t>& columns) const {
+    std::size_t count = 0;
+    while (count < wish_.order.size()) {
+      const auto number = order_number(count);
+      if (!number || std::ranges::find(columns, *number) == columns.end()) break;
+      ++count;
+    }
+    return count;
+  }
+
+  /// Returns the first wanted column that is none of these, which have one value each.
+  std::optional<std::int16_t> order_behind(const std::vector<std::int16_t>& columns) const {
+    const std::size_t fixed = fixed_keys(columns);
+    return fixed < wish_.order.size() ? order_number(fixed) : std::nullopt;
+  }
+
   /// `only`: over this column; 0: over any.
   std::optional<OrderedScan> range_scan(std::int16_t only = 0) {
     std::optional<OrderedScan> best;
@@ -380,9 +455,9 @@ class AccessPathChooser {
     return !wish_.order.empty() && order_number() == number;
   }
 
-  /// Returns the first column of the wanted order: a column of the table or a computed one.
-  std::optional<std::int16_t> order_number() const {
-    const sql::Expression& expression = *wish_.order[0].expression;
+  /// Returns a column of the wanted order: a column of the table or a computed one.
+  std::optional<std::int16_t> order_number(std::size_t key = 0) const {
+    const sql::Expression& expression = *wish_.order[key].expression;
     if (const auto number = indexed_.number_of(expression)) return number;
     const auto* column = std::get_if<sql::ColumnRef>(&expression.node);
     return column ? number_(column->column) : std::nullopt;
@@ -465,14 +540,18 @@ class AccessPathChooser {
 
   /// Leaves the condition out of a walk whose bounds are exactly all that is asked of the rows.
   void drop_bounds(OrderedScan& scan, const OrderedSource& source) {
-    if (!source.exact || source.encoding != OrderedSource::Encoding::kScore || scan.prefix) return;
-    int bounds = 0;
+    const std::size_t ends = (scan.lower ? 1 : 0) + (scan.upper ? 1 : 0);
+    if (scan.prefix || (ends > 0 && (!source.exact || source.encoding != OrderedSource::Encoding::kScore))) return;
+    std::size_t bounds = 0, equalities = 0;
     std::vector<Condition> single;
     for (const Condition& condition : conjuncts(condition_, single)) {
-      if (!is_bound(condition, scan.column) || !condition.column.exact) return;
-      ++bounds;
+      if (condition.kind != Condition::Kind::kColumn || !condition.column.exact) return;
+      const bool is_leading = std::ranges::find(scan.leading.columns, condition.column.column) != scan.leading.columns.end();
+      if (is_leading && condition.column.kind == ColumnKind::kEqual) ++equalities;
+      else if (is_bound(condition, scan.column)) ++bounds;
+      else return;
     }
-    if (bounds == (scan.lower ? 1 : 0) + (scan.upper ? 1 : 0)) scan.read.condition = nullptr;
+    if (bounds == ends && equalities == scan.leading.columns.size()) scan.read.condition = nullptr;
   }
 
   const sql::TableDef& table_;

@@ -161,13 +161,18 @@ class CountTerms {
     return terms;
   }
 
-  /// All conditions are bounds of one ordered column: ZCOUNT or ZLEXCOUNT.
+  /// All conditions are bounds of one ordered column, perhaps beside values for the columns before it in an index: ZCOUNT or ZLEXCOUNT.
   std::optional<CountTerm> single_range(const Condition& condition) const {
     std::vector<Condition> single;
     CountTerm term{1, CountTerm::Kind::kRange, {}, 0, {}, {}, {}};
     for (const Condition& operand : conjuncts(condition, single)) {
       if (operand.kind != Condition::Kind::kColumn || !operand.column.exact) return {};
       const ColumnCondition& column = operand.column;
+      if (column.kind == ColumnCondition::Kind::kEqual) {
+        term.leading.columns.push_back(column.column);
+        term.leading.values.push_back(column.values[0]);
+        continue;
+      }
       if (term.column != 0 && term.column != column.column) return {};
       term.column = column.column;
       using Kind = ColumnCondition::Kind;
@@ -186,14 +191,36 @@ class CountTerms {
       }
     }
     if (term.prefix && (term.lower || term.upper)) return {};
-    if (!term.prefix && !term.lower && !term.upper) return {};
-    auto source = ordered_source(table_, term.column);
+    if (!term.prefix && !term.lower && !term.upper && term.leading.empty()) return {};
+    const auto source = term.leading.empty() ? ordered_source(table_, term.column) : value_source(term);
     if (!source) return {};
     if (term.prefix) {
       if (source->encoding == OrderedSource::Encoding::kScore || term.prefix->prefix.size() >= sql::kMaxOrderedPrefix / 2) return {};
       term.kind = CountTerm::Kind::kPrefix;
     }
     return term;
+  }
+
+  /// Returns the form of the zsets that have the rows with the term's leading values, in the order of the term's column, and brings the
+  /// values into the order of the index. A term without a column counts all rows with the values, if no row's last column can be NULL.
+  std::optional<OrderedSource> value_source(CountTerm& term) const {
+    for (const sql::Structure& structure : sql::structures_of(table_)) {
+      if (structure.kind != sql::Structure::Kind::kValueZsets || !structure.readable) continue;
+      const std::int16_t last = structure.columns.back();
+      if (structure.columns.size() != term.leading.columns.size() + 1 || (term.column != 0 && term.column != last)) continue;
+      if (term.column == 0 && table_.is_nullable(*table_.find_column(last))) continue;
+      LeadingValues leading{{structure.columns.begin(), structure.columns.end() - 1}, {}};
+      for (const std::int16_t column : leading.columns) {
+        const auto found = std::ranges::find(term.leading.columns, column);
+        if (found == term.leading.columns.end()) break;
+        leading.values.push_back(term.leading.values[static_cast<std::size_t>(found - term.leading.columns.begin())]);
+      }
+      if (leading.values.size() < leading.columns.size()) continue;
+      term.leading = std::move(leading);
+      term.column = last;
+      return value_ordered_source(table_, term.leading.columns, last);
+    }
+    return {};
   }
 
   const sql::TableDef& table_;

@@ -57,7 +57,7 @@ bool reads_a_part(const FullScan& scan) { return !scan.key_start.empty(); }
 bool reads_a_part(const MappedScan&) { return false; }
 bool reads_a_part(const SetScan&) { return true; }
 /// An order of all rows has no bounds. Indexes on expressions may be partial.
-bool reads_a_part(const OrderedScan& scan) { return scan.lower || scan.upper || scan.prefix || scan.column <= 0; }
+bool reads_a_part(const OrderedScan& scan) { return scan.lower || scan.upper || scan.prefix || !scan.leading.empty() || scan.column <= 0; }
 
 /// Returns the column of the scan that a column of the plan is. None: the plan computes columns, perhaps with errors that rows which are left out
 /// would hide.

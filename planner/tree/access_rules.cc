@@ -13,6 +13,7 @@ using enum AccessRule;
 constexpr AccessRuleText kRules[] = {
     {kKeyLookup, "key_lookup", "rows whose primary keys a condition names"},
     {kUniqueLookup, "unique_lookup", "rows whose unique values a condition names"},
+    {kValueWalk, "value_walk", "a walk along the ordered index of one value"},
     {kWindowWalk, "window_walk", "a walk in the wanted order, in windows, whatever else an index knows of the conditions"},
     {kFirstOfSets, "first_of_sets", "the first rows of sets in the order of another index"},
     {kIndexSets, "index_sets", "sets of equal values, combined"},

@@ -9,7 +9,7 @@ namespace redquel::planner {
 
 /// The ways to rows and answers that the planner tries before the general one. Each may be left out: then the next way gives the same rows.
 enum class AccessRule : std::uint8_t {
-  kKeyLookup, kUniqueLookup, kWindowWalk, kFirstOfSets, kIndexSets, kKeyStart, kRange, kPartialIndex, kOrder, kScores, kIndexKeys, kIndexValues,
+  kKeyLookup, kUniqueLookup, kValueWalk, kWindowWalk, kFirstOfSets, kIndexSets, kKeyStart, kRange, kPartialIndex, kOrder, kScores, kIndexKeys, kIndexValues,
   kForeignStructure, kForeignScores,
   kFewLookups, kManyLookups, kSemiJoinReduction, kPartSets, kMemberSets, kJoinInOrder, kJoinOfParts,
   kEndOfOrder, kForeignCount, kIndexCount, kIndexGroups, kIndexEnds, kIndexDistinct, kAnswerOfLateral, kGroupsInOrder, kCountedSets, kAllValues,

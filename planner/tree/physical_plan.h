@@ -72,6 +72,7 @@ struct OrderedScan {
   PhysicalPlan otherwise = {};
   /// The walk is given up after so many rows (WalkGivenUp), below a Choice; 0: never.
   std::size_t most_rows = 0;
+  LeadingValues leading = {};  // the walk is of the rows with these values
   static constexpr std::tuple kParts{OfTable{&OrderedScan::read}, Fallback{&OrderedScan::otherwise}};
   static constexpr NodeTraits kTraits{.reads = Reads::kRows, .over_changes = OverChanges::kAnew, .walks = Walks::kTable};
 };
@@ -149,6 +150,7 @@ struct CountTerm {
   std::int16_t column = 0;                    // kRange, kPrefix; kValues: how many values it has
   std::optional<RangeBound> lower, upper;     // kRange
   std::optional<PrefixBound> prefix;          // kPrefix
+  LeadingValues leading = {};                 // kRange: among the rows with these values
 };
 /// count(*), count(column) with index conditions. `fallback` counts rows where cardinalities cannot give the exact answer after
 /// all (a bound beyond 2^53, an intersection that would hold Redis too long).

@@ -30,6 +30,14 @@ struct RangeBound {
   bool inclusive = true;
 };
 
+/// Values of the first columns of an index over several columns, which name the zset that has the rows with them in the order of the last
+/// column (sql::Structure::Kind::kValueZsets). Expressions over parameters alone. Empty: a zset of all rows.
+struct LeadingValues {
+  std::vector<std::int16_t> columns;
+  std::vector<sql::ExpressionPtr> values;
+  bool empty() const { return columns.empty(); }
+};
+
 /// Sets of row keys and the algebra over them. Values are expressions over parameters alone, in the column's type.
 struct SetExpression {
   enum class Kind : std::uint8_t { kSet, kNullSet, kIntersection, kUnion, kDifference, kRange };

@@ -13,7 +13,7 @@ namespace redquel::sql {
 /// STRING: the number of the format. Absent: 0, data of a redquel from before there was a number; its keys and values are those of format 1.
 /// Format 2 has short members (member_form.h), and foreign tables of `format 'raw'` and with slots `{column:*}`.
 inline constexpr std::string_view kFormatKey = "redquel:format";
-inline constexpr int kStoredFormat = 2;
+inline constexpr int kStoredFormat = 3;
 
 // Definitions (storage/catalog_store.h).
 /// STRING: random, another one after every change of definitions. Each turn of a connection ends by reading it. In a cluster each bucket in

@@ -73,7 +73,7 @@ struct StructureEntry {
 /// The name of a structure's key, taken apart: "uniques:email". Views into the name; names are escaped (key_segments.h).
 struct StructureKeyName {
   std::vector<std::string_view> columns;  // the names of the columns' fields
-  std::vector<std::string_view> values;   // of the set of one value, parallel to the columns; empty: StructureKind::key()
+  std::vector<std::string_view> values;   // of the key of one value, parallel to the columns; empty: StructureKind::key()
 };
 
 /// The words by which update_row.lua moves an entry: the script's letter for the kind, and a word for the new entry.
@@ -96,8 +96,11 @@ class StructureKind {
   virtual std::string key(const TableKeys& keys, std::span<const std::int16_t> columns) const = 0;
   /// Takes the name of a key apart, without the table's prefix. nullopt: the kind has no keys of this form.
   virtual std::optional<StructureKeyName> read_key(std::span<const std::string_view> segments) const = 0;
-  /// key() lists values, each of which has a set of its own (TableKeys::value_set).
+  /// key() lists values, each of which has a set or zset of its own.
   virtual bool lists_values() const { return false; }
+  /// The key of a value that key() lists; and its form, which is that of the structure's entries. Throws XX001 if no value is written so.
+  virtual std::string value_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view entry) const;
+  virtual const ElementForm& entry_form() const { return form(); }
   /// Two rows may not have the same element: the value of an element is its owner.
   virtual bool has_owners() const { return false; }
 

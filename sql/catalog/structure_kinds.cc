@@ -11,6 +11,17 @@ namespace {
 
 bool has_null(std::span<const Datum> values) { return std::ranges::any_of(values, is_null); }
 
+/// Takes joined names of columns apart: "dept,job".
+std::vector<std::string_view> split_names(std::string_view names) {
+  std::vector<std::string_view> found;
+  while (true) {
+    const std::size_t comma = names.find(',');
+    found.push_back(names.substr(0, comma));
+    if (comma == std::string_view::npos) return found;
+    names.remove_prefix(comma + 1);
+  }
+}
+
 /// A set of members for each value, and the set of the values.
 class SetsKind final : public StructureKind {
  public:
@@ -23,13 +34,8 @@ class SetsKind final : public StructureKind {
     if (segments.size() < 2 || segments[0] != "indices") return std::nullopt;
     StructureKeyName name;
     if (segments.size() == 2) {
-      std::string_view rest = segments[1];
-      while (true) {
-        const std::size_t comma = rest.find(',');
-        name.columns.push_back(rest.substr(0, comma));
-        if (comma == std::string_view::npos) return name;
-        rest.remove_prefix(comma + 1);
-      }
+      name.columns = split_names(segments[1]);
+      return name;
     }
     if (segments.size() % 2 == 0) return std::nullopt;
     for (std::size_t index = 1; index < segments.size(); index += 2) {
@@ -40,6 +46,9 @@ class SetsKind final : public StructureKind {
     return is_null_set ? std::nullopt : std::optional(std::move(name));
   }
   bool lists_values() const override { return true; }
+  std::string value_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view entry) const override {
+    return keys.value_set_of_entry(columns, entry);
+  }
 
   /// The key of the set, and the value as the set of values has it.
   std::optional<StructureEntry> entry(const StructurePlace& place, const EntryValues& row) const override {
@@ -104,7 +113,7 @@ class ZsetKind final : public StructureKind {
   std::string key(const TableKeys& keys, std::span<const std::int16_t> columns) const override { return keys.ordered(columns[0]); }
   /// "zset:salary".
   std::optional<StructureKeyName> read_key(std::span<const std::string_view> segments) const override {
-    if (segments.size() != 2 || segments[0] != "zset") return std::nullopt;
+    if (segments.size() != 2 || segments[0] != "zset" || segments[1].find(',') != std::string_view::npos) return std::nullopt;
     return StructureKeyName{{segments[1]}, {}};
   }
 
@@ -123,6 +132,62 @@ class ZsetKind final : public StructureKind {
 
   bool is_moved_by_script(Type column) const override { return has_score(column); }
   ScriptMove script_move(const StructurePlace&, std::string_view score) const override { return {"z", score.data() == nullptr ? "0" : score}; }
+};
+
+/// A zset for each value of all columns but the last one, in the order of the last one, and the set of the values. Rows whose last column
+/// is NULL have a zset of their own for each value: Infinity has the highest score, so NULL can have none.
+class ValueZsetsKind final : public StructureKind {
+ public:
+  Structure::Kind kind() const override { return Structure::Kind::kValueZsets; }
+  std::string_view name() const override { return "ordered value"; }
+  const ElementForm& form() const override { return kSetForm; }
+  const ElementForm& entry_form() const override { return kZsetForm; }
+  std::string key(const TableKeys& keys, std::span<const std::int16_t> columns) const override { return keys.value_zsets(columns); }
+  /// "zset:dept,salary", and "zset:dept:7:salary" or "zset:dept:7:salary:%N" of a value.
+  std::optional<StructureKeyName> read_key(std::span<const std::string_view> segments) const override {
+    if (segments.size() < 2 || segments[0] != "zset") return std::nullopt;
+    StructureKeyName name;
+    if (segments.size() == 2) {
+      name.columns = split_names(segments[1]);
+      return name.columns.size() > 1 ? std::optional(std::move(name)) : std::nullopt;
+    }
+    const bool of_nulls = segments.size() % 2 == 1;
+    if (segments.size() < 4 || (of_nulls && segments.back() != kNullSegment)) return std::nullopt;
+    for (std::size_t index = 1; index < segments.size(); index += 2) {
+      name.columns.push_back(segments[index]);
+      if (index + 1 < segments.size()) name.values.push_back(segments[index + 1]);
+    }
+    return name;
+  }
+  bool lists_values() const override { return true; }
+  std::string value_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view entry) const override {
+    return keys.value_zset_of_entry(columns, entry);
+  }
+
+  /// The key of the zset and the value as the set of values has it; the score and the member. A zero byte is between them.
+  std::optional<StructureEntry> entry(const StructurePlace& place, const EntryValues& row) const override {
+    const std::vector<std::int16_t>& columns = place.structure.columns;
+    const std::span<const Datum> leading = row.values.first(columns.size() - 1);
+    if (has_null(leading)) return std::nullopt;
+    const Datum& last = row.values.back();
+    StructureEntry entry{row.keys.value_zset(columns, leading, is_null(last)), is_null(last) ? "0" : row.keys.score_in_order(columns.back(), last)};
+    entry.first.append(1, '\0').append(row.keys.value_zset_entry(columns, leading, is_null(last)));
+    entry.second.append(1, '\0').append(is_null(last) ? std::string(row.member) : row.keys.ordered_member(columns.back(), last, row.member));
+    return entry;
+  }
+  StructureElements elements(const StructurePlace& place, std::string_view first, std::string_view second, std::string_view) const override {
+    const std::size_t end_of_key = first.find('\0'), end_of_score = second.find('\0');
+    return {{&kZsetForm, first.substr(0, end_of_key), second.substr(end_of_score + 1), second.substr(0, end_of_score)},
+            {&kSetForm, place.key, first.substr(end_of_key + 1), {}, true}};
+  }
+  std::array<std::string_view, 4> listed(const StructurePlace& place, std::string_view first, std::string_view second) const override {
+    return {"ordered value", first, second, place.key};
+  }
+
+  bool is_moved_by_script(Type) const override { return false; }  // its key depends on several columns
+  std::string shown_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view) const override {
+    return keys.value_zsets(columns);
+  }
 };
 
 /// A hash from values to the members of the rows that own them.
@@ -162,6 +227,9 @@ class UniquesKind final : public StructureKind {
 std::string StructureKind::shown_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view) const {
   return key(keys, columns);
 }
+std::string StructureKind::value_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view) const {
+  return key(keys, columns);
+}
 std::string StructureKind::shown_suffix(std::string_view) const { return {}; }
 
 ScriptMove StructureKind::script_move(const StructurePlace&, std::string_view) const { return {}; }
@@ -171,7 +239,8 @@ std::span<const StructureKind* const> structure_kinds() {
   static const ZsetKind zset;
   static const UniquesKind uniques;
   static const NullsKind nulls;
-  static const StructureKind* const kinds[] = {&sets, &zset, &uniques, &nulls};  // in the order of Structure::Kind
+  static const ValueZsetsKind value_zsets;
+  static const StructureKind* const kinds[] = {&sets, &zset, &uniques, &nulls, &value_zsets};  // in the order of Structure::Kind
   return kinds;
 }
 

@@ -34,6 +34,8 @@ std::vector<Structure> structures_of(const TableDef& table, const IndexDef& inde
   const bool single = columns.size() == 1;
   if (index.unique) {
     structures.push_back({Structure::Kind::kUnique, columns, readable});
+  } else if (index.method == IndexMethod::kZset && !single) {
+    structures.push_back({Structure::Kind::kValueZsets, columns, readable});
   } else {
     const bool ordered = single && index.method != IndexMethod::kHash && has_ordered_form(first->type);
     const bool sets = index.method == IndexMethod::kHash || !single ||

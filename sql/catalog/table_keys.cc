@@ -166,12 +166,16 @@ std::string TableKeys::null_set(std::int16_t column) const {
 }
 
 std::string TableKeys::values(std::span<const std::int16_t> columns) const {
-  std::string key = table_.prefix + ":indices:";
-  for (std::size_t index = 0; index < columns.size(); ++index) {
-    if (index > 0) key += ',';
-    key += field_segment(columns[index]);
+  return table_.prefix + ":indices:" + joined_fields(columns);
+}
+
+std::string TableKeys::joined_fields(std::span<const std::int16_t> columns) const {
+  std::string fields;
+  for (const std::int16_t column : columns) {
+    if (!fields.empty()) fields += ',';
+    fields += field_segment(column);
   }
-  return key;
+  return fields;
 }
 
 std::string TableKeys::values_entry(std::span<const std::int16_t> columns, std::span<const Datum> values) const {
@@ -185,6 +189,44 @@ std::string TableKeys::values_entry(std::span<const std::int16_t> columns, std::
 }
 
 std::string TableKeys::ordered(std::int16_t column) const { return prefix() + ":zset:" + field_segment(column); }
+
+std::string TableKeys::value_zset(std::span<const std::int16_t> columns, std::span<const Datum> leading, bool of_nulls) const {
+  assert(columns.size() == leading.size() + 1);
+  std::string key = prefix() + ":zset";
+  for (std::size_t index = 0; index < leading.size(); ++index) {
+    key.append(":").append(field_segment(columns[index])).append(":");
+    key += value_segment(table_.find_column(columns[index])->type, leading[index]);
+  }
+  key.append(":").append(field_segment(columns.back()));
+  if (of_nulls) key.append(":").append(kNullSegment);
+  return key;
+}
+
+std::string TableKeys::value_zsets(std::span<const std::int16_t> columns) const { return table_.prefix + ":zset:" + joined_fields(columns); }
+
+std::string TableKeys::value_zset_entry(std::span<const std::int16_t> columns, std::span<const Datum> leading, bool of_nulls) const {
+  std::string entry;
+  for (std::size_t index = 0; index < leading.size(); ++index) {
+    if (index > 0) entry += ':';
+    entry += unhashed_segment(table_.find_column(columns[index])->type, leading[index]);
+  }
+  if (of_nulls) entry.append(":").append(kNullSegment);
+  return entry;
+}
+
+std::string TableKeys::value_zset_of_entry(std::span<const std::int16_t> columns, std::string_view entry) const {
+  const std::vector<std::string_view> segments = split_segments(entry);
+  const std::size_t leading = columns.size() - 1;
+  const bool of_nulls = segments.size() == columns.size() && segments.back() == kNullSegment;
+  if (segments.size() != leading && !of_nulls) throw malformed_member(table_);
+  std::string key = prefix() + ":zset";
+  for (std::size_t index = 0; index < leading; ++index) {
+    key.append(":").append(field_segment(columns[index])).append(":").append(escape_segment(unescape_segment(segments[index])));
+  }
+  key.append(":").append(field_segment(columns.back()));
+  if (of_nulls) key.append(":").append(kNullSegment);
+  return key;
+}
 
 std::string TableKeys::uniques(std::span<const std::int16_t> columns) const {
   std::string key = (lies_by_value(table_, columns) ? table_.prefix : prefix()) + ":uniques";
@@ -236,6 +278,11 @@ std::string TableKeys::ordered_member(std::int16_t column, const Datum& value, s
   const Type type = table_.find_column(column)->type;
   if (has_score(type)) return std::string(member);
   return ordered_member_prefix(type, value).append(1, '\0').append(member);
+}
+
+std::string TableKeys::score_in_order(std::int16_t column, const Datum& value) const {
+  const Type type = table_.find_column(column)->type;
+  return has_score(type) ? ordered_score(type, value) : "0";
 }
 
 std::string_view TableKeys::member_of_ordered(std::string_view ordered_member) {

@@ -26,6 +26,7 @@ struct Structure {
     kZset,    // one ZSET in the column's order
     kUnique,  // HASH value → pk
     kNulls,   // SET of pks whose value is NULL (part of every index on a nullable column)
+    kValueZsets,  // ZSET of pks per value of all columns but the last one, in the last one's order, and the SET of values
   };
   Kind kind;
   std::vector<std::int16_t> columns;
@@ -71,6 +72,14 @@ class TableKeys {
   /// `value_set` of a member of `values`.
   std::string value_set_of_entry(std::span<const std::int16_t> columns, std::string_view entry) const;
   std::string ordered(std::int16_t column) const;                                     // emp:zset:salary
+  /// emp:zset:dept:7:salary: the rows with these values in all columns but the last one, in the order of the last one. `of_nulls`:
+  /// emp:zset:dept:7:salary:%N, the rows whose last column is NULL.
+  std::string value_zset(std::span<const std::int16_t> columns, std::span<const Datum> leading, bool of_nulls) const;
+  std::string value_zsets(std::span<const std::int16_t> columns) const;               // emp:zset:dept,salary
+  /// Member of `value_zsets`: escaped segments joined by ':', the last one %N for the zset of rows whose last column is NULL.
+  std::string value_zset_entry(std::span<const std::int16_t> columns, std::span<const Datum> leading, bool of_nulls) const;
+  /// `value_zset` of a member of `value_zsets`.
+  std::string value_zset_of_entry(std::span<const std::int16_t> columns, std::string_view entry) const;
   /// emp:uniques:email. Of values that lie by value (spread_table.h) the one in the bucket of the prefix, see uniques_with.
   std::string uniques(std::span<const std::int16_t> columns) const;
   /// Key of the hash that has this field of unique values: the one in its bucket.
@@ -93,6 +102,8 @@ class TableKeys {
   bool row_score_is_exact() const;
   /// Member of the column's ordered zset: the row's member, behind order-preserving bytes and a zero byte for types without a score.
   std::string ordered_member(std::int16_t column, const Datum& value, std::string_view member) const;
+  /// Score of the row in a zset in the order of the column: "0" for types without a score.
+  std::string score_in_order(std::int16_t column, const Datum& value) const;
   /// The row's member in a member of an ordered zset.
   static std::string_view member_of_ordered(std::string_view ordered_member);
   /// The column whose hash field marks a row as existing: the first NOT NULL one outside the key; nullptr: the key itself is stored as
@@ -109,6 +120,7 @@ class TableKeys {
 
  private:
   std::string field_segment(std::int16_t column) const;
+  std::string joined_fields(std::span<const std::int16_t> columns) const;
   /// Returns the first part of keys of rows and indexes. Throws 0A000 for a table in several buckets: its parts have these keys.
   const std::string& prefix() const;
 

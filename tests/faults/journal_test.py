@@ -13,6 +13,7 @@ TABLE = """
     CREATE TABLE bulk (id integer PRIMARY KEY, a integer, word text UNIQUE, amount numeric);
     CREATE INDEX bulk_a ON bulk (a);
     CREATE INDEX bulk_amount ON bulk (amount);
+    CREATE INDEX bulk_a_amount ON bulk USING zset (a, amount);
 """
 
 

@@ -18,6 +18,8 @@ TABLE = """
     CREATE INDEX fault_batch ON fault USING hash (batch);
     CREATE INDEX fault_n ON fault (n);
     CREATE INDEX fault_note ON fault (note);
+    CREATE INDEX fault_batch_n ON fault USING zset (batch, n);
+    CREATE INDEX fault_n_note ON fault USING zset (n, note);
 """
 
 

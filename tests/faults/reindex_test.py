@@ -10,6 +10,7 @@ def prepare(connection):
     connection.run("""
         CREATE TABLE stock (id integer PRIMARY KEY, place text, amount integer, code text UNIQUE, price numeric, part integer);
         CREATE INDEX ON stock (place); CREATE INDEX ON stock (amount); CREATE INDEX ON stock (place, amount); CREATE INDEX ON stock (price);
+        CREATE INDEX ON stock USING zset (place, amount); CREATE INDEX ON stock USING zset (part, code);
         INSERT INTO stock SELECT g, 'p' || g % 7, g % 11, 'c' || g, g * 1.5, g % 3 FROM generate_series(1, 3000) g""")
 
 

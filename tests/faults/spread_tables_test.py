@@ -11,6 +11,8 @@ SCHEMA = [
     "INSERT INTO item SELECT n, 'kind ' || n % 7, n * 37 % 101, CASE WHEN n % 5 > 0 THEN 'label ' || n END FROM generate_series(1, 400) n",
     "CREATE TABLE sale (item int, day int, pieces int NOT NULL, PRIMARY KEY (item, day)){options}",
     "CREATE INDEX ON sale (day)",
+    "CREATE INDEX ON item USING {zset} (kind, label)",
+    "CREATE INDEX ON sale USING {zset} (day, pieces)",
     "INSERT INTO sale SELECT n, d, (n + d) % 9 FROM generate_series(1, 200) n, generate_series(1, 3) d",
     "CREATE TABLE loose (a int, b text){options}",
     "INSERT INTO loose SELECT n % 50, 'b' || n FROM generate_series(1, 120) n",
@@ -35,6 +37,10 @@ QUERIES = [
     "SELECT id FROM item ORDER BY id",
     "SELECT id FROM item WHERE id > 100 ORDER BY id LIMIT 20",
     "SELECT price FROM item WHERE kind = 'kind 4' ORDER BY price DESC LIMIT 3",
+    "SELECT id, label FROM item WHERE kind = 'kind 4' ORDER BY label DESC, id LIMIT 12",
+    "SELECT id, label FROM item WHERE kind = 'kind 4' AND label > 'label 3' ORDER BY label, id OFFSET 3",
+    "SELECT item, pieces FROM sale WHERE day = 2 ORDER BY pieces DESC, item LIMIT 5 OFFSET 20",
+    "SELECT count(*), min(pieces), max(pieces) FROM sale WHERE day = 2 AND pieces > 4",
     "SELECT count(*) FROM (SELECT * FROM item LIMIT 33) t",
     "SELECT i.id, s.day, s.pieces FROM item i JOIN sale s ON s.item = i.id WHERE i.price < 20 ORDER BY 1, 2",
     "SELECT i.kind, sum(s.pieces) FROM item i LEFT JOIN sale s ON s.item = i.id GROUP BY i.kind ORDER BY 1",
@@ -106,7 +112,7 @@ def make_cluster(make_redis, make_server):
 
 def set_up(connection, options):
     for statement in SCHEMA:
-        connection.run(statement.replace("{options}", options))
+        connection.run(statement.replace("{options}", options).replace("{zset}", "zset" if options else "btree"))
 
 
 def outcome(connection, statement, data=b""):

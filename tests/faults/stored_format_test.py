@@ -12,7 +12,7 @@ from harness.stored_data import load
 from harness.waiting import wait_for
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
-NEWEST = 2
+NEWEST = 3
 TABLES = ["dept", "emp", "note", "shop.line", "pair", "session", "totals", "half"]
 # Queries over what the files hold, each with an access path of its own.
 ANSWERS = [

@@ -12,6 +12,8 @@ TABLE = """
         WITH (ttl_column = 'until');
     CREATE INDEX visit_page ON visit (page);
     CREATE INDEX visit_seen ON visit (seen);
+    CREATE INDEX visit_page_seen ON visit USING zset (page, seen);
+    CREATE INDEX visit_page_mail ON visit USING zset (page, mail);
 """
 
 

@@ -128,6 +128,8 @@ class ChangeGenerator:
         names = [c.name for c in table.columns if c.type not in ("jsonb", "int[]")] or [table.columns[0].name]
         chosen = ", ".join(self.random.sample(names, min(len(names), self.random.randint(1, 2))))
         if self.chance(0.2):
+            return f"CREATE INDEX {table.name}_i{table.added} ON {table.name} USING zset ({chosen})"
+        if self.chance(0.2):
             chosen = self.pick([f"({n} IS NULL)" if table.column(n).type != "text" else f"lower({n})" for n in names])
         where = f" WHERE {self.condition(table, table.name)}" if self.chance(0.2) else ""
         return f"CREATE INDEX {table.name}_i{table.added} ON {table.name} ({chosen}){where}"

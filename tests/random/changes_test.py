@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(__file__))
 from change_generator import ChangeGenerator  # noqa: E402
-from worlds import NOT_BUILT, World, compare_worlds, rows_of  # noqa: E402
+from worlds import NOT_BUILT, World, compare_worlds, of_postgres, rows_of  # noqa: E402
 
 SLOW = True
 LIMIT = 1500  # seconds
@@ -48,7 +48,7 @@ class Changes(World):
             if self.redquel.status == "E":
                 self.postgres.query("SELECT 1 / 0")
             return None, False
-        expected = self.postgres.query(statement)[0]
+        expected = self.postgres.query(of_postgres(statement))[0]
         if self.postgres.status != self.redquel.status:
             return f"status {self.postgres.status} against {self.redquel.status}: {expected.error or expected.tag} against {got.error or got.tag}", False
         if expected.error and got.error:

@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, os.path.dirname(__file__))
 from query_generator import Generator  # noqa: E402
 from window_generator import WindowGenerator  # noqa: E402
-from worlds import NOT_BUILT, TIMEOUT, World, compare_worlds, rows_of  # noqa: E402
+from worlds import NOT_BUILT, TIMEOUT, World, compare_worlds, of_postgres, rows_of  # noqa: E402
 
 SLOW = True
 LIMIT = 1500  # seconds
@@ -50,7 +50,7 @@ class Queries(World):
         if got.sqlstate == TIMEOUT:
             self.left_out += 1
             return None
-        expected = self.postgres.query(statement)[0]
+        expected = self.postgres.query(of_postgres(statement))[0]
         if expected.sqlstate == got.sqlstate and expected.tag == got.tag and rows_of(expected, True) == rows_of(got, True):
             return None
         return f"{expected.error or expected.tag} against {got.error or got.tag}"

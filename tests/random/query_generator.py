@@ -70,8 +70,8 @@ class Generator:
         return statements
 
     def index(self, table, number):
-        method = self.pick(("btree", "btree", "hash"))
-        width = 1 if method == "hash" or self.chance(0.6) else min(2, len(table.columns))
+        method = self.pick(("btree", "btree", "hash", "zset"))
+        width = 1 if method == "hash" or self.chance(0.2 if method == "zset" else 0.6) else min(2, len(table.columns))
         names = [name for name, _ in self.random.sample(table.columns, width)]
         if table.key == "pair" and self.chance(0.4):
             names = [self.pick(("k1", "k2"))]  # its sets leave this part out of their members

@@ -6,6 +6,7 @@ CREATE TABLE emp (id int PRIMARY KEY, dept int NOT NULL, salary int NOT NULL, ma
 CREATE INDEX ON emp (dept);
 CREATE INDEX ON emp USING zset (salary);
 CREATE INDEX ON emp USING zset (hired);
+CREATE INDEX ON emp USING zset (boss, salary);
 CREATE INDEX busy ON emp USING zset (boss) WHERE name = 'busy';
 INSERT INTO emp SELECT n, n % 10, n % 77, 'm' || n, timestamp '2020-01-01' + n * interval '1 minute', CASE n % 50 WHEN 0 THEN 'busy' ELSE 'x' || n END, n % 13
   FROM generate_series(1, 3000) n;
@@ -24,6 +25,7 @@ CREATE INDEX ON person USING set (city) WITH (key = 'city:{city}')
 QUERIES = {
     "key_lookup": "SELECT name FROM emp WHERE id = 7",
     "unique_lookup": "SELECT id FROM emp WHERE mail = 'm7'",
+    "value_walk": "SELECT id, name FROM emp WHERE boss = 4 ORDER BY salary DESC LIMIT 3",
     "window_walk": "SELECT e.id, d.city FROM emp e JOIN dept d ON d.id = e.dept WHERE e.dept IN (3, 4) AND d.city = 'city 0' ORDER BY e.hired DESC LIMIT 5",
     "first_of_sets": "SELECT id, name FROM emp WHERE dept = 3 ORDER BY hired DESC LIMIT 3",
     "index_sets": "SELECT name FROM emp WHERE dept = 3",

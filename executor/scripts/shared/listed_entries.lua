@@ -21,6 +21,11 @@ local function forget(listed, member)
     second, position = next_word(listed, position)
     if kind == 'zset' then
       try('ZREM', key, first)
+    elseif kind == 'ordered value' then
+      local end_of_key, end_of_score = string.find(key, '\0', 1, true), string.find(first, '\0', 1, true)
+      local zset = string.sub(key, 1, end_of_key - 1)
+      try('ZREM', zset, string.sub(first, end_of_score + 1))
+      if try('EXISTS', zset) == 0 then try('SREM', second, string.sub(key, end_of_key + 1)) end
     elseif kind == 'unique' then
       if try('HGET', key, first) == member then try('HDEL', key, first) end
     else

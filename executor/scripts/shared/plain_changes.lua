@@ -4,7 +4,7 @@ while argv[p] ~= '' do
   call(unpack(argv, p + 1, last))  -- bounded: 16 rows, or the columns of a table
   p = last + 1
 end
--- Section emptied sets: sets that lose members: the set, the set of values, the value.
+-- Section emptied sets: sets and zsets that lose members: the key, the set of values, the value.
 for i = p + 1, #argv, 3 do
   if call('EXISTS', argv[i]) == 0 then call('SREM', argv[i + 1], argv[i + 2]) end
 end

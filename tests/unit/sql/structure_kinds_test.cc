@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "sql/catalog/structure_kind.h"
+#include "sql/error.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {
@@ -70,6 +71,28 @@ TEST(StructureKinds, NullsHaveTheMembersOfRowsWithNull) {
   EXPECT_EQ(elements_of(Kind::kNulls, {3}, {"clerk"}), Texts{});
 }
 
+TEST(StructureKinds, ValueZsetsHaveTheRowsOfAValueInOrder) {
+  EXPECT_EQ(elements_of(Kind::kValueZsets, {3, 2}, {"a:b", 30}), (Texts{"zset emp:zset:job:a%3Ab:dept 7 30", "set emp:zset:job,dept a%3Ab *"}));
+  EXPECT_EQ(elements_of(Kind::kValueZsets, {2, 3, 1}, {30, "", 7}), (Texts{"zset emp:zset:dept:30:job:%:id 7 7", "set emp:zset:dept,job,id 30:% *"}));
+  EXPECT_EQ(elements_of(Kind::kValueZsets, {2, 3}, {30, "clerk"}),
+            (Texts{std::string("zset emp:zset:dept:30:job clerk\0", 32) + "7 0", "set emp:zset:dept,job 30 *"}));
+}
+
+TEST(StructureKinds, ValueZsetsKeepRowsWithNullApart) {
+  EXPECT_EQ(elements_of(Kind::kValueZsets, {3, 2}, {"x", Datum{}}), (Texts{"zset emp:zset:job:x:dept:%N 7 0", "set emp:zset:job,dept x:%N *"}));
+  EXPECT_EQ(elements_of(Kind::kValueZsets, {3, 2}, {Datum{}, 30}), Texts{});
+}
+
+TEST(StructureKinds, AListedValueNamesItsKey) {
+  const TableDef table = employees();
+  const TableKeys keys(table);
+  const std::vector<std::int16_t> columns{3, 2};
+  EXPECT_EQ(structure_kind(Kind::kSets).value_key(keys, columns, "a%3Ab:30"), "emp:indices:job:a%3Ab:dept:30");
+  EXPECT_EQ(structure_kind(Kind::kValueZsets).value_key(keys, columns, "a%3Ab"), "emp:zset:job:a%3Ab:dept");
+  EXPECT_EQ(structure_kind(Kind::kValueZsets).value_key(keys, columns, "%25N:%N"), "emp:zset:job:%25N:dept:%N");
+  EXPECT_THROW(structure_kind(Kind::kValueZsets).value_key(keys, columns, "a:b"), SqlError);
+}
+
 /// The kind, the columns and the values that a name is taken apart into: "set dept,job 7,clerk".
 std::string name_parts(std::vector<std::string_view> segments) {
   std::string text;
@@ -90,6 +113,11 @@ TEST(StructureKinds, EachNameIsOfOneKind) {
   EXPECT_EQ(name_parts({"indices", "dept", "7", "job", "clerk"}), "set dept,job, 7,clerk,");
   EXPECT_EQ(name_parts({"indices", "dept", "%N"}), "nulls dept, ");
   EXPECT_EQ(name_parts({"zset", "salary"}), "ordered salary, ");
+  EXPECT_EQ(name_parts({"zset", "dept,salary"}), "ordered value dept,salary, ");
+  EXPECT_EQ(name_parts({"zset", "dept", "7", "salary"}), "ordered value dept,salary, 7,");
+  EXPECT_EQ(name_parts({"zset", "dept", "7", "salary", "%N"}), "ordered value dept,salary, 7,%N,");
+  EXPECT_EQ(name_parts({"zset", "dept", "7", "salary", "8"}), "");
+  EXPECT_EQ(name_parts({"zset", "dept", "7"}), "");
   EXPECT_EQ(name_parts({"uniques", "email", "job"}), "unique email,job, ");
   EXPECT_EQ(name_parts({"indices", "dept", "7", "job"}), "");
   EXPECT_EQ(name_parts({"zset"}), "");
@@ -97,7 +125,7 @@ TEST(StructureKinds, EachNameIsOfOneKind) {
 }
 
 TEST(StructureKinds, OfAKindIsItsOwnNumber) {
-  for (const Kind kind : {Kind::kSets, Kind::kZset, Kind::kUnique, Kind::kNulls}) EXPECT_EQ(structure_kind(kind).kind(), kind);
+  for (const Kind kind : {Kind::kSets, Kind::kZset, Kind::kUnique, Kind::kNulls, Kind::kValueZsets}) EXPECT_EQ(structure_kind(kind).kind(), kind);
 }
 
 TEST(StructureKinds, ScriptsLearnTheKindByALetter) {
