@@ -50,8 +50,11 @@ class InstrumentedOperator final : public Operator, public SharedOperator {
     started_ = true;
     const auto began = std::chrono::steady_clock::now();
     std::optional<sql::Batch> batch = co_await inner_->next();
-    run_.milliseconds += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+    const double milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+    run_.milliseconds += milliseconds;
+    if (!has_rows_) run_.first_milliseconds += milliseconds;
     if (batch) run_.rows += batch->rows;
+    has_rows_ = has_rows_ || (batch && batch->rows > 0);
     co_return batch;
   }
 
@@ -59,7 +62,9 @@ class InstrumentedOperator final : public Operator, public SharedOperator {
     const auto began = std::chrono::steady_clock::now();
     std::unique_ptr<Morsels> inner = co_await executor::share(*inner_, workers);
     // A join reads its inputs before it shares its rows out, or cannot.
-    run_.milliseconds += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+    const double milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+    run_.milliseconds += milliseconds;
+    run_.first_milliseconds += milliseconds;
     if (!inner) co_return nullptr;
     ++run_.loops;
     co_return std::make_unique<InstrumentedMorsels>(std::move(inner), run_, workers);
@@ -69,7 +74,7 @@ class InstrumentedOperator final : public Operator, public SharedOperator {
 
  private:
   OperatorPtr inner_;
-  bool started_ = false;
+  bool started_ = false, has_rows_ = false;
   planner::NodeRun& run_;  // elements of a map stay where they are
 };
 

@@ -63,10 +63,12 @@ std::vector<PhysicalPlan> printed_inputs(const PhysicalNode& node, const Explain
   return inputs;
 }
 
+/// Time and rows of one loop on average, as in PostgreSQL.
 std::string print_run(const NodeRun& run, bool timing) {
   if (run.loops == 0) return " (never executed)";
-  std::string time = timing ? fmt::format("time={:.3f} ms ", run.milliseconds) : "";
-  return fmt::format(" (actual {}rows={} loops={})", time, run.rows, run.loops);
+  const auto loops = static_cast<double>(run.loops);
+  std::string time = timing ? fmt::format("time={:.3f}..{:.3f} ", run.first_milliseconds / loops, run.milliseconds / loops) : "";
+  return fmt::format(" (actual {}rows={:.0f} loops={})", time, static_cast<double>(run.rows) / loops, run.loops);
 }
 
 /// One line of an indented text; a longer one goes on below it, further to the right. Words are not cut.
@@ -168,9 +170,13 @@ class Printer {
   }
 
   void add_run(const NodeRun& actual, boost::json::object& object) const {
-    object["Actual Rows"] = actual.rows;
+    const auto loops = static_cast<double>(std::max<std::uint64_t>(actual.loops, 1));
+    if (options_.timing) {
+      object["Actual Startup Time"] = std::round(1000 * actual.first_milliseconds / loops) / 1000;
+      object["Actual Total Time"] = std::round(1000 * actual.milliseconds / loops) / 1000;
+    }
+    object["Actual Rows"] = std::llround(static_cast<double>(actual.rows) / loops);
     object["Actual Loops"] = actual.loops;
-    if (options_.timing) object["Actual Time"] = actual.milliseconds;
     for (const auto& [name, value] : actual.notes) object[name] = value;
     object["Commands Sent"] = actual.commands;
     object["Actual Round Trips"] = actual.round_trips;

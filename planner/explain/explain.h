@@ -10,11 +10,12 @@
 
 namespace redquel::planner {
 
-/// The figures of one node in a run. Its time includes its inputs, its counts of Redis do not.
+/// The figures of one node in a run, over all loops. Its time includes its inputs, its counts of Redis do not.
 struct NodeRun {
   std::uint64_t rows = 0;
   std::uint64_t loops = 0;
   double milliseconds = 0;
+  double first_milliseconds = 0;  // of them, until the first rows
   std::uint64_t round_trips = 0, commands = 0, bytes_sent = 0, bytes_received = 0;
   std::vector<std::pair<std::string, std::string>> notes = {};  // further lines: name and value
 };

@@ -417,30 +417,33 @@ function resultBox(result, place) {
 }
 
 // Properties of a plan's node that its first line or its children show.
-const IN_LINE = new Set(["Node Type", "Target", "Relation Name", "Alias", "Schema", "Plans", "Redis Commands", "Actual Rows", "Actual Loops", "Actual Time",
-  "Commands Sent", "Actual Round Trips", "Bytes Sent", "Bytes Received"]);
+const IN_LINE = new Set(["Node Type", "Target", "Relation Name", "Alias", "Schema", "Plans", "Redis Commands", "Actual Rows", "Actual Loops", "Actual Startup Time", "Actual Total Time",
+  "Startup Cost", "Total Cost", "Plan Rows", "Plan Width",  "Commands Sent", "Actual Round Trips", "Bytes Sent", "Bytes Received"]);
 
 /// The tree of a plan. After ANALYZE each node has its time, which includes those below it, and a bar for the share that is its own.
 function planResult(result) {
   const box = make("div", { className: "result" });
   const plan = JSON.parse(result.rows.map((row) => row[0]).join("\n"));
+  // PostgreSQL's times and rows are those of one loop.
+  const timeOf = (one) => one["Actual Total Time"] === undefined ? undefined : one["Actual Total Time"] * Math.max(one["Actual Loops"], 1);
   const node = (one, whole) => {
     const facts = make("dl");
     const fact = (name, value, className = "") => facts.append(make("dt", { textContent: name }), make("dd", { textContent: value, className }));
     for (const [name, value] of Object.entries(one)) {
       if (!IN_LINE.has(name)) fact(name, Array.isArray(value) ? value.join(", ") : typeof value === "object" ? JSON.stringify(value) : String(value));
     }
+    if (one["Total Cost"] !== undefined) fact("Expected", `${count(one["Plan Rows"])} rows in ${count(Math.round(one["Total Cost"]))} µs`);
     for (const command of one["Redis Commands"] || []) fact("Redis", command, "command");
     if (one["Commands Sent"]) fact("Sent", `${count(one["Commands Sent"])} commands in ${count(one["Actual Round Trips"])} round trips, ${bytes(one["Bytes Sent"])} out, ${bytes(one["Bytes Received"])} in`);
     const line = make("div", { className: "node" }, make("b", { textContent: one["Node Type"] }), " " + (one.Target || ""));
     if (one["Actual Loops"] === 0) line.append(make("span", { className: "run", textContent: "never executed" }));
     else if (one["Actual Loops"] !== undefined) {
-      const rows = `${count(one["Actual Rows"])} rows${one["Actual Loops"] > 1 ? ` in ${count(one["Actual Loops"])} runs` : ""}`;
-      line.append(make("span", { className: "run", textContent: one["Actual Time"] === undefined ? rows : `${one["Actual Time"].toFixed(2)} ms, ${rows}` }));
+      const rows = `${count(one["Actual Rows"])} rows${one["Actual Loops"] > 1 ? ` in each of ${count(one["Actual Loops"])} runs` : ""}`;
+      line.append(make("span", { className: "run", textContent: timeOf(one) === undefined ? rows : `${timeOf(one).toFixed(2)} ms, ${rows}` }));
     }
-    if (one["Actual Time"] !== undefined && whole > 0) {
-      const below = (one.Plans || []).reduce((sum, child) => sum + (child["Actual Time"] || 0), 0);
-      const share = Math.min(100, Math.max(0, 100 * (one["Actual Time"] - below) / whole));
+    if (timeOf(one) !== undefined && whole > 0) {
+      const below = (one.Plans || []).reduce((sum, child) => sum + (timeOf(child) || 0), 0);
+      const share = Math.min(100, Math.max(0, 100 * (timeOf(one) - below) / whole));
       const bar = make("span", { className: "share", title: `${share.toFixed(0)} % of the time is this node's own` }, make("i"));
       bar.firstChild.style.width = share.toFixed(1) + "%";
       line.append(bar, make("span", { className: "percent", textContent: `${share.toFixed(0)} %` }));
@@ -449,7 +452,7 @@ function planResult(result) {
     if (one.Plans) item.append(make("ul", {}, ...one.Plans.map((child) => node(child, whole))));
     return item;
   };
-  box.append(make("ul", { className: "plan" }, ...plan.map((one) => node(one.Plan, one["Execution Time"] || one.Plan["Actual Time"] || 0))));
+  box.append(make("ul", { className: "plan" }, ...plan.map((one) => node(one.Plan, one["Execution Time"] || timeOf(one.Plan) || 0))));
   const times = ["Planning Time", "Execution Time"].filter((name) => plan[0][name] !== undefined).map((name) => `${name}: ${plan[0][name].toFixed(2)} ms`);
   if (times.length) box.append(make("p", { className: "none", textContent: times.join(", ") }));
   return box;
