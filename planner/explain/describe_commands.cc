@@ -11,9 +11,9 @@
 #include "planner/explain/describe_redis_scan.h"
 #include "planner/explain/describe_writes.h"
 #include "planner/explain/redis_word.h"
+#include "planner/explain/shown_zset.h"
 #include "planner/physical/member_lookup.h"
 #include "planner/physical/ranked_read.h"
-#include "sql/catalog/key_segments.h"
 #include "sql/catalog/member_form.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/catalog/spread_table.h"
@@ -31,30 +31,6 @@ using SetKind = SetExpression::Kind;
 std::string set_key(const sql::TableKeys& keys, const SetExpression& set) {
   if (set.kind == SetKind::kNullSet) return keys.null_set(set.columns[0]);
   return keys.value_set_of_entry(set.columns, entry_text(set.values));
-}
-
-/// The key of a value's zset in the order of the column; `of_nulls`: of the rows with the value whose column is NULL.
-std::string value_zset_key(const sql::TableDef& table, const LeadingValues& leading, std::int16_t column, bool of_nulls) {
-  std::string entry;
-  for (const ExpressionPtr& value : leading.values) entry.append(entry.empty() ? "" : ":").append(sql::escape_unhashed(value_text(*value)));
-  if (of_nulls) entry.append(":").append(sql::kNullSegment);
-  std::vector<std::int16_t> columns = leading.columns;
-  columns.push_back(column);
-  return sql::TableKeys(table).value_zset_of_entry(columns, entry);
-}
-
-/// The zset that a walk or a count reads, with its key as EXPLAIN prints it.
-OrderedSource shown_source(const sql::TableDef& table, const LeadingValues& leading, std::int16_t column) {
-  if (leading.empty()) return *ordered_source(table, column);
-  OrderedSource source = *value_ordered_source(table, leading.columns, column);
-  source.key = value_zset_key(table, leading, column, false);
-  return source;
-}
-OrderedSource walked_source(const OrderedScan& n) { return shown_source(*n.read.table, n.leading, n.column); }
-
-std::string null_rows_key(const OrderedScan& n) {
-  if (n.leading.empty()) return sql::TableKeys(*n.read.table).null_set(n.column);
-  return value_zset_key(*n.read.table, n.leading, n.column, true);
 }
 
 class Describer {

@@ -345,7 +345,7 @@ class AccessPathChooser {
       const bool has_range = range != known.end() && usable(*source, range->second);
       const bool has_set = algebra.superset(condition_).has_value();
       if (!orders && (wish_.window || (has_set && !has_range))) continue;
-      const std::size_t worth = (orders ? 100 : 0) + (has_range ? 50 : 0) + scan.leading.columns.size();
+      const std::size_t worth = (orders ? 200 : 0) + (has_range ? 100 : 0) + 2 * scan.leading.columns.size() + (is_never_null(scan.column) ? 1 : 0);
       if (worth <= best_worth) continue;
       best_worth = worth;
       best_source = source;
