@@ -60,6 +60,8 @@ void bound_steps(ExecutionContext& context) {
   if (own == nullptr) return;
   constexpr std::size_t kLooksForElement = 4;  // of SINTER and its kin: a look at a member costs less than to send one
   context.limits.chunk_rows = own->share().step();
+  // A step is counted before it is made: a longer one would pass the limit unseen.
+  if (const std::uint64_t limit = number_of(context, "redquel.max_scanned_keys")) context.limits.chunk_rows = std::min<std::size_t>(context.limits.chunk_rows, limit);
   context.limits.set_members = kLooksForElement * context.limits.chunk_rows;
 }
 
