@@ -143,7 +143,33 @@ void append_reads(CommandBatch& batch, const Reading& reading) {
   else if (sample.type == "zset" && !reading.is_large) batch.add("ZCARD", sample.key).add("ZRANGE", sample.key, 0, kElements - 1, "WITHSCORES");
   else if (sample.type == "list" && !reading.is_large) batch.add("LLEN", sample.key).add("LRANGE", sample.key, 0, kElements - 1);
   else if (sample.type == "stream" && !reading.is_large) batch.add("XLEN", sample.key).add("XRANGE", sample.key, "-", "+", "COUNT", kEntries);
+  else if (sample.type == "stream") batch.add("XLEN", sample.key).add("EXISTS", sample.key);
   else batch.add("EXISTS", sample.key).add("EXISTS", sample.key);
+}
+
+void add_pairs(std::span<const Reply> words, sql::KeySample& sample) {
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2) sample.parts.emplace_back(words[i].text, words[i + 1].text);
+}
+
+void add_entries(const Reply& entries, sql::KeySample& sample) {
+  for (const Reply& entry : entries.children()) {
+    if (entry.children().size() == 2) add_pairs(entry.children()[1].children(), sample);
+  }
+}
+
+/// Reads some entries of large streams: of those whose entries are small on average.
+asio::awaitable<void> read_entries(RedisClient& client, std::span<const std::pair<sql::KeySample*, std::size_t>> streams) {
+  CommandBatch batch;
+  std::vector<sql::KeySample*> wanted;
+  for (const auto& [sample, length] : streams) {
+    if (sample->bytes / length > kValueBytes) continue;
+    batch.add("XRANGE", sample->key, "-", "+", "COUNT", kEntries);
+    wanted.push_back(sample);
+  }
+  const RepliesPtr replies = co_await ask(client, std::move(batch));
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!(*replies)[i].is_error()) add_entries((*replies)[i], *wanted[i]);
+  }
 }
 
 /// Reads the values of fields of large hashes that are small themselves.
@@ -171,10 +197,6 @@ asio::awaitable<void> read_fields(RedisClient& client, std::span<const Reading> 
   }
 }
 
-void add_pairs(std::span<const Reply> words, sql::KeySample& sample) {
-  for (std::size_t i = 0; i + 1 < words.size(); i += 2) sample.parts.emplace_back(words[i].text, words[i + 1].text);
-}
-
 /// False: the key has changed its type since, or is gone.
 bool take_replies(const Reply& size, const Reply& parts, const Reading& reading) {
   sql::KeySample& sample = reading.sample;
@@ -198,9 +220,7 @@ bool take_replies(const Reply& size, const Reply& parts, const Reading& reading)
   if (sample.type == "hash" || sample.type == "zset") {
     add_pairs(words, sample);
   } else if (sample.type == "stream") {
-    for (const Reply& entry : words) {
-      if (entry.children().size() == 2) add_pairs(entry.children()[1].children(), sample);
-    }
+    add_entries(parts, sample);
   } else {
     for (const Reply& element : words) sample.parts.emplace_back(element.text, "");
   }
@@ -235,10 +255,14 @@ asio::awaitable<void> read_keys(RedisClient& client, std::span<sql::KeySample> s
   }
   const RepliesPtr replies = co_await ask(client, std::move(reads));
   std::vector<Reading> large;
+  std::vector<std::pair<sql::KeySample*, std::size_t>> streams;  // large ones with their lengths
   for (std::size_t i = 0; i < samples.size(); ++i) {
     found.push_back(take_replies((*replies)[2 * i], (*replies)[2 * i + 1], readings[i]));
     if (found.back() && readings[i].is_large && samples[i].type == "hash") large.push_back(readings[i]);
+    if (found.back() && readings[i].is_large && samples[i].type == "stream") streams.emplace_back(&samples[i], static_cast<std::size_t>((*replies)[2 * i].integer));
   }
+  const std::span<const std::pair<sql::KeySample*, std::size_t>> long_streams = streams;
+  if (!streams.empty()) co_await read_entries(client, long_streams);
   const std::span<const Reading> hashes = large;
   if (!hashes.empty()) co_await read_fields(client, hashes);
 }

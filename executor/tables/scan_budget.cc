@@ -60,6 +60,11 @@ void bound_steps(ExecutionContext& context) {
   if (own == nullptr) return;
   constexpr std::size_t kLooksForElement = 4;  // of SINTER and its kin: a look at a member costs less than to send one
   context.limits.chunk_rows = own->share().step();
+  // A scan passes its limit by no more than a step.
+  constexpr std::size_t kStepsOfLimit = 4;
+  if (const std::uint64_t limit = number_of(context, "redquel.max_scanned_keys")) {
+    context.limits.chunk_rows = std::min(context.limits.chunk_rows, std::max<std::size_t>(limit / kStepsOfLimit, 1));
+  }
   context.limits.set_members = kLooksForElement * context.limits.chunk_rows;
 }
 

@@ -168,3 +168,14 @@ def test_a_pattern_reads_what_is_left_out(make_redis, make_look):
         raw.pipeline(SINGLE)
     with make_look(redis, "--pattern", "leaderboard:*").connect() as connection:
         assert tables(connection) == ["leaderboard_daily"]
+
+
+def test_a_long_stream_has_the_columns_of_its_entries(make_redis, make_look):
+    redis = make_redis()
+    with redis.connect() as raw:
+        raw("EVAL", "for i = 1, 60000 do redis.call('XADD', 'orders', i .. '-0', 'customer', i % 97, 'total', i % 500) end "
+                    "for i = 1, 3 do redis.call('XADD', 'files', i .. '-0', 'content', string.rep('x', 1000000)) end", "0")
+        assert raw("MEMORY", "USAGE", "orders") > 1 << 20
+    with make_look(redis).connect() as connection:
+        assert connection.run("SELECT customer, total FROM orders WHERE entry_id = '7-0'") == [["7", "7"]]
+        assert connection.run("SELECT count(*) FROM files") == [["3"]]

@@ -74,16 +74,22 @@ TEST(RedisShare, the_latency_is_measured_now_and_then) {
   EXPECT_TRUE(share.wants_latency(kStart + 11s));
 }
 
-TEST(RedisShare, a_step_takes_a_part_of_a_round_trip) {
+TEST(RedisShare, a_step_takes_a_millisecond_of_redis) {
   RedisShare share({.percent = 10});
-  EXPECT_EQ(share.step(), 10u);  // nothing is known yet
-  share.note_latency(kStart, 1ms);
-  EXPECT_EQ(share.step(), 100u);
-  share.note_latency(kStart, 20us);
+  EXPECT_EQ(share.step(), 666u);  // before a read is measured
+  for (int read = 0; read < 32; ++read) share.note(kStart, 2ms, 1000, 1000);
+  EXPECT_EQ(share.step(), 500u);
+  for (int read = 0; read < 32; ++read) share.note(kStart, 10ms, 10, 10);
   EXPECT_EQ(share.step(), 10u);
-  RedisShare far({.percent = 10});
-  far.note_latency(kStart, 1s);
-  EXPECT_EQ(far.step(), 1000u);
+  for (int read = 0; read < 32; ++read) share.note(kStart, 1us, 1000, 1000);
+  EXPECT_EQ(share.step(), 1000u);
+}
+
+TEST(RedisShare, the_expected_time_is_that_of_the_share) {
+  RedisShare share({.percent = 10});
+  for (int read = 0; read < 32; ++read) share.note(kStart, 1ms, 1000, 1000);
+  EXPECT_EQ(share.expected(1'000'000, 1), 10s);
+  EXPECT_EQ(share.expected(1'000'000, 3), 30s);
 }
 
 }  // namespace
