@@ -110,16 +110,16 @@ class Describer {
     if (n.prefix) {
       low = "[" + n.prefix->prefix, high = "(" + n.prefix->prefix + "\xff";
     } else if (lexical) {
-      low = n.lower ? (n.lower->inclusive ? "[" : "(") + value_text(*n.lower->value) : "-";
-      high = n.upper ? (n.upper->inclusive ? "[" : "(") + value_text(*n.upper->value) : "+";
+      low = n.lower ? (n.lower->inclusive ? "[" : "(") + value_in_key(*n.lower->value) : "-";
+      high = n.upper ? (n.upper->inclusive ? "[" : "(") + value_in_key(*n.upper->value) : "+";
     } else {
       if (n.lower) low = (n.lower->inclusive ? "" : "(") + score_text(*n.lower->value);
       if (n.upper) high = (n.upper->inclusive ? "" : "(") + score_text(*n.upper->value);
     }
     if (n.descending) std::swap(low, high);
     const bool begins_later = n.goal.exact && n.goal.offset;
-    const std::string offset = begins_later ? value_text(*n.goal.offset) : "0";
-    const std::string count = begins_later ? value_text(*n.goal.limit) : n.index_only && !n.goal.limit ? kElements : goal_text(n.goal);
+    const std::string offset = begins_later ? value_in_key(*n.goal.offset) : "0";
+    const std::string count = begins_later ? value_in_key(*n.goal.limit) : n.index_only && !n.goal.limit ? kElements : goal_text(n.goal);
     text.commands.push_back(fmt::format("ZRANGE {} {} {} {}{} LIMIT {} {}{}", word(source.key), word(low), word(high),
                                         lexical ? "BYLEX" : "BYSCORE", n.descending ? " REV" : "", offset, count,
                                         lexical ? "" : " WITHSCORES"));
@@ -149,7 +149,7 @@ class Describer {
     sql::TableKeys keys(*n.read.table);
     if (!n.key_start.empty()) {
       std::string start;
-      for (const ExpressionPtr& value : n.key_start) start += value_text(*value) + ":";
+      for (const ExpressionPtr& value : n.key_start) start += value_in_key(*value) + ":";
       const std::string count = n.index_only && !n.goal.limit ? kElements : goal_text(n.goal);
       text.commands.push_back(fmt::format("ZRANGE {} {}{} LIMIT 0 {}", word(keys.all_rows()), ends_of_start(start), n.descending ? " REV" : "", count));
       if (!n.index_only) hmget(n.read, row_key(n.read));
@@ -199,7 +199,7 @@ class Describer {
           bool lexical = source.encoding != OrderedSource::Encoding::kScore;
           auto bound = [&](const std::optional<RangeBound>& b, const char* none) {
             if (!b) return std::string(none);
-            std::string value = lexical ? value_text(*b->value) : score_text(*b->value);
+            std::string value = lexical ? value_in_key(*b->value) : score_text(*b->value);
             return (b->inclusive ? (lexical ? "[" : "") : "(") + value;
           };
           command = fmt::format("{} {} {} {}", lexical ? "ZLEXCOUNT" : "ZCOUNT", word(source.key),
@@ -290,7 +290,7 @@ class Describer {
   void operator()(const IndexValues& n) {
     sql::TableKeys keys(*n.table);
     const std::vector<std::int16_t> columns{n.column};
-    for (const ExpressionPtr& value : n.values) text.commands.push_back("SCARD " + word(keys.value_set_of_entry(columns, value_text(*value))));
+    for (const ExpressionPtr& value : n.values) text.commands.push_back("SCARD " + word(keys.value_set_of_entry(columns, value_in_key(*value))));
     if (n.values.empty()) {
       text.commands.push_back("SMEMBERS " + word(keys.values(columns)));
       text.commands.push_back("SCARD " + word(keys.values(columns)) + ":<value>");
@@ -372,11 +372,11 @@ class Describer {
   static std::string row_key(const TableRead& read) { return read.table->prefix + ":<key>"; }
   static std::string goal_text(const RowGoal& goal) {
     if (!goal.limit) return "1000";
-    return value_text(*goal.limit) + (goal.offset ? "+" + value_text(*goal.offset) : "");
+    return value_in_key(*goal.limit) + (goal.offset ? "+" + value_in_key(*goal.offset) : "");
   }
   static std::string score_text(const sql::Expression& value) {
     const auto* constant = std::get_if<sql::Constant>(&value.node);
-    return constant && !sql::is_null(constant->value) ? sql::ordered_score(value.type, constant->value) : value_text(value);
+    return constant && !sql::is_null(constant->value) ? sql::ordered_score(value.type, constant->value) : value_in_key(value);
   }
 
   /// Returns true if Redis has one command for the algebra: a small table needs no script, which looks at the sizes of sets.
@@ -436,8 +436,8 @@ class Describer {
     const TableRead& read = n.read;
     const RowGoal& goal = n.goal;
     bool sorts = in_script(read) && source.encoding != OrderedSource::Encoding::kMember;
-    std::string offset = goal.exact && goal.offset ? value_text(*goal.offset) : "0";
-    std::string count = goal.exact && goal.limit ? value_text(*goal.limit) : goal_text(goal);
+    std::string offset = goal.exact && goal.offset ? value_in_key(*goal.offset) : "0";
+    std::string count = goal.exact && goal.limit ? value_in_key(*goal.limit) : goal_text(goal);
     if (n.index_only) {
       const bool needs_score = std::ranges::any_of(read.numbers, [&](std::int16_t c) { return c > 0 && !read.table->in_primary_key(c); });
       text.commands.push_back(fmt::format("ZRANGE {} {} {}{}{}", word(source.key), goal ? offset : "0",

@@ -20,7 +20,7 @@ std::string word(std::string_view text) {
   return quoted + '"';
 }
 
-std::string value_text(const sql::Expression& value) {
+std::string value_in_key(const sql::Expression& value) {
   if (const auto* constant = std::get_if<sql::Constant>(&value.node)) {
     return sql::is_null(constant->value) ? "NULL" : sql::canonical_text(value.type, constant->value);
   }
@@ -29,7 +29,7 @@ std::string value_text(const sql::Expression& value) {
 
 std::string entry_text(const std::vector<sql::ExpressionPtr>& values) {
   std::string entry;
-  for (const sql::ExpressionPtr& value : values) entry += (entry.empty() ? "" : ":") + value_text(*value);
+  for (const sql::ExpressionPtr& value : values) entry += (entry.empty() ? "" : ":") + value_in_key(*value);
   return entry;
 }
 

@@ -12,7 +12,7 @@ namespace redquel::planner {
 std::string word(std::string_view text);
 
 /// A value as it stands in a key; `$1` for a parameter, the expression in brackets for anything else.
-std::string value_text(const sql::Expression& value);
+std::string value_in_key(const sql::Expression& value);
 /// The values of a key or an index entry, with colons between them.
 std::string entry_text(const std::vector<sql::ExpressionPtr>& values);
 

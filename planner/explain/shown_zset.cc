@@ -13,7 +13,7 @@ namespace {
 /// The key of a value's zset in the order of the column; `of_nulls`: of the rows with the value whose column is NULL.
 std::string value_zset_key(const sql::TableDef& table, const LeadingValues& leading, std::int16_t column, bool of_nulls) {
   std::string entry;
-  for (const ExpressionPtr& value : leading.values) entry.append(entry.empty() ? "" : ":").append(sql::escape_unhashed(value_text(*value)));
+  for (const ExpressionPtr& value : leading.values) entry.append(entry.empty() ? "" : ":").append(sql::escape_unhashed(value_in_key(*value)));
   if (of_nulls) entry.append(":").append(sql::kNullSegment);
   std::vector<std::int16_t> columns = leading.columns;
   columns.push_back(column);
