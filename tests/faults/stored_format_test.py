@@ -122,6 +122,18 @@ def test_sets_over_parts_of_the_key_keep_their_form(make_redis, make_server):
             assert sorted(raw("SMEMBERS", "tag:indices:tagname:web")) == ["1", "11", "12", "2", "3", "5", "6", "8", "9"]
 
 
+def test_zsets_of_values_are_read_and_changed(make_redis, make_server):
+    server, redis = start_with_data(make_redis, make_server, 3)
+    with server.connect() as connection, redis.connect() as raw:
+        assert raw("ZRANGE", "loan:zset:reader:r%3A1:day", "0", "-1") == ["1", "7", "13", "19"]
+        assert raw("ZRANGE", "loan:zset:reader:r%3A1:day:%N", "0", "-1") == ["16", "4"]
+        check_answers(connection, [("SELECT id FROM loan WHERE reader = 'r:1' ORDER BY day DESC NULLS LAST LIMIT 2", [["19"], ["13"]]),
+                                   ("SELECT count(*) FROM loan WHERE room = 1 AND reader > 'r:1'", [["2"]])])
+        connection.run("UPDATE loan SET reader = 'r:9' WHERE id IN (4, 7); DELETE FROM loan WHERE reader = 'r:2'")
+        check_tables(connection, ["loan", "half"])
+        assert sorted(raw("SMEMBERS", "loan:zset:reader,day")) == ["r%3A0", "r%3A0:%N", "r%3A1", "r%3A1:%N", "r%3A9", "r%3A9:%N"]
+
+
 def test_reindex_gives_older_sets_the_new_form(make_redis, make_server):
     server, redis = start_with_data(make_redis, make_server, 1)
     with server.connect() as connection, redis.connect() as raw:
