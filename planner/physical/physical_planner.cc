@@ -238,13 +238,8 @@ bool is_one_row(const Logical& node) {
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalApply& apply, const Wish& wish) {
   if (auto in_order = tried(AccessRule::kApplyInOrder, [&] { return plan_apply_in_order(node, apply, wish); })) return *std::move(in_order);
   if (!apply.correlations.empty() && is_limited(*apply.input)) {
-    const bool is_scalar = apply.kind == LogicalApply::Kind::kScalar;
-    Planned few = is_scalar ? plan(apply.input) : plan_apply(node, apply, wish);
-    if (is_scalar) {
-      if (auto grouped = plan_grouped_lookups(node, apply, few)) return *std::move(grouped);
-      few = plan_apply_over(node, apply, std::move(few), {});
-    }
-    if (!reads_whole_table(*std::get<PhysicalApply>(few.plan->node).subquery)) return few;
+    Planned few = apply.kind == LogicalApply::Kind::kScalar ? plan_scalar_of_few(node, apply) : plan_apply(node, apply, wish);
+    if (const auto* each = std::get_if<PhysicalApply>(&few.plan->node); !each || !reads_whole_table(*each->subquery)) return few;
   }
   if (!apply.correlations.empty() && runs_often(apply.input)) {
     if (auto joined = tried(AccessRule::kDecorrelated, [&] { return plan_decorrelated(node, apply, wish); })) return std::move(*joined);

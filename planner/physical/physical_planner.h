@@ -145,6 +145,8 @@ class PhysicalPlanner {
   LogicalPtr with_referenced_rows(const LogicalPtr& rows, const SortKey& key);
   /// A subquery that aggregates the few rows of each outer one, as a left join with these rows and groups; nullopt: it is another subquery.
   std::optional<Planned> plan_grouped_lookups(const Logical&, const LogicalApply&, const Planned& outer);
+  /// A scalar subquery of limited rows: such groups, or the subquery for each row.
+  Planned plan_scalar_of_few(const Logical&, const LogicalApply&);
   /// The aggregate over these rows.
   Planned plan_aggregate_over(const Logical&, const LogicalAggregate&, Planned input);
   /// A walk in the order of the keys, where the plan of a scan reads a range of another column or has no index for the order; nullopt: there is none.

@@ -208,6 +208,12 @@ std::optional<Planned> PhysicalPlanner::plan_grouped_lookups(const Logical& node
   return Planned{make_physical(std::move(project), std::move(shown)), std::move(ids)};
 }
 
+Planned PhysicalPlanner::plan_scalar_of_few(const Logical& node, const LogicalApply& apply) {
+  Planned input = plan(apply.input);
+  auto grouped = plan_grouped_lookups(node, apply, input);
+  return grouped ? *std::move(grouped) : plan_apply_over(node, apply, std::move(input), {});
+}
+
 std::optional<Planned> PhysicalPlanner::plan_over_kept_rows(const Logical& node, const LogicalApply& apply, const Wish& wish) {
   CorrelationFrame frame;
   add_slots(apply, frame);
