@@ -94,7 +94,7 @@ std::size_t ZsetWalk::chunk_rows() const {
   std::size_t window = *options_.wanted;
   if (options_.expected) window = *options_.expected;
   else if (reader_.read().condition) window = 4 * window + 16;
-  else if (options_.is_open) window = 2 * window + 16;
+  else if (options_.is_open) window += window / 4 + 8;
   for (std::size_t i = 0; i < windows_ && window < most; ++i) window *= kWindowGrowth;
   if (next_window_) window = std::min(window, *next_window_);
   return std::clamp<std::size_t>(window, 1, most);

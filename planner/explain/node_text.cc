@@ -96,8 +96,8 @@ struct Describe {
   void goal(const RowGoal& goal) {
     if (!goal) return;
     if (goal.exact) {
-      expression("Limit", goal.limit);
-      expression("Offset", goal.offset);
+      rows("Limit", goal.limit);
+      rows("Offset", goal.offset);
     } else if (goal.open) {
       property("Window", "the rows that the Limit above asks for, and four times as many each time it asks for more");
     } else {

@@ -11,6 +11,7 @@
 #include "planner/physical/mapped_path.h"
 #include "planner/physical/physical_planner.h"
 #include "sql/catalog/spread_table.h"
+#include "sql/catalog/table_keys.h"
 #include "sql/types/index_value.h"
 
 namespace redquel::planner {
@@ -375,7 +376,10 @@ class AccessPathChooser {
     } else if (fixed == wish_.order.size()) {
       planned_.ordered = fixed;  // any order
     }
-    if (wish_.goal.offset) drop_bounds(scan, source);
+    // SORT_RO gives elements and rows of one moment: nothing can be between them.
+    const bool is_one_moment = !has_range && scan.nulls == OrderedScan::Nulls::kNone && source.encoding != OrderedSource::Encoding::kMember &&
+                               sql::TableKeys(table_).sort_get_is_safe() && table_.tag().empty() && !table_.rows_expire();
+    if (wish_.goal.offset || (wish_.goal.limit && is_one_moment)) drop_bounds(scan, source);
     if (orders) grant_goal(scan);
     else if (wish_.order.empty()) scan.goal = hint();
   }
