@@ -127,14 +127,14 @@ bool ReplicaSet::have_confirmed(std::size_t confirmed) {
 }
 
 bool ReplicaSet::has_overdue(Clock::time_point now) const {
-  return std::ranges::any_of(replicas_, [&](const auto& entry) { return is_overdue(entry.second, now); });
+  return std::ranges::any_of(replicas_, [&](const auto& entry) { return is_overdue(entry.second, now, kAbsence); });
 }
 
-void ReplicaSet::drop_overdue(Clock::time_point now) {
+void ReplicaSet::drop_overdue(Clock::time_point now, std::chrono::seconds absence) {
   for (const auto& [place, replica] : replicas_) {
-    if (is_overdue(replica, now) && replica.offset == 0) silent_.insert(place);
+    if (is_overdue(replica, now, absence) && replica.offset == 0) silent_.insert(place);
   }
-  std::erase_if(replicas_, [&](const auto& entry) { return is_overdue(entry.second, now); });
+  std::erase_if(replicas_, [&](const auto& entry) { return is_overdue(entry.second, now, absence); });
 }
 
 std::string ReplicaSet::description() const {

@@ -40,6 +40,8 @@ class ReplicaSet {
   static constexpr std::chrono::seconds kPatience{10};
   /// A replica that is not connected for this time may be dropped. Sentinels need less to report a failover.
   static constexpr std::chrono::seconds kAbsence{10};
+  /// The same, as long as a sentinel does not say that it replaces no master.
+  static constexpr std::chrono::seconds kUncertainAbsence{60};
 
   /// Takes the master's answer to INFO replication. Returns true if other replicas count than before. `may_be_promoted`: sentinels may make a
   /// replica the master that has not acknowledged anything yet, so it counts from the moment in which it follows.
@@ -53,8 +55,8 @@ class ReplicaSet {
   bool have_confirmed(std::size_t confirmed);
   /// Returns true if a replica is not connected for long enough.
   bool has_overdue(Clock::time_point now) const;
-  /// Drops them.
-  void drop_overdue(Clock::time_point now);
+  /// Drops the replicas that are not connected for `absence`.
+  void drop_overdue(Clock::time_point now, std::chrono::seconds absence = kAbsence);
 
   /// Returns a text for the log: which replicas count, and which clients do not.
   std::string description() const;
@@ -66,7 +68,9 @@ class ReplicaSet {
     bool counts = true, is_connected = true;
   };
 
-  bool is_overdue(const Replica& replica, Clock::time_point now) const { return replica.counts && !replica.is_connected && now - replica.seen >= kAbsence; }
+  bool is_overdue(const Replica& replica, Clock::time_point now, std::chrono::seconds absence) const {
+    return replica.counts && !replica.is_connected && now - replica.seen >= absence;
+  }
 
   std::map<std::string, Replica> replicas_;               // by place
   std::set<std::string> silent_;  // places that follow, and were dropped because they acknowledge nothing

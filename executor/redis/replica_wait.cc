@@ -132,16 +132,19 @@ void SharedConnection::Core::check_replicas(const Turn& turn) {
 /// Drops replicas that are away, once it is certain that none of them has become the master.
 asio::awaitable<void> SharedConnection::Core::drop_replicas(std::shared_ptr<Core> self, std::uint64_t connection) {
   bool is_certain = false;
+  std::chrono::seconds absence = ReplicaSet::kAbsence;
   if (self->options_.master_watch) {
     const FoundMaster found = co_await find_master(self->options_.url, current_login(self->options_).tls);
     is_certain = found.place == self->master_ && !found.disputed;
+    // The sentinel that leads a failover is the only one that knows of it.
+    if (found.silent > 0) absence = ReplicaSet::kUncertainAbsence;
   } else {
     is_certain = !co_await self->confirm_master();
   }
   if (!self->is_connection(connection)) co_return;
   self->is_dropping_replicas_ = false;
   if (!is_certain || !self->knows_replicas()) co_return;
-  self->server_state_->replicas.drop_overdue(std::chrono::steady_clock::now());
+  self->server_state_->replicas.drop_overdue(std::chrono::steady_clock::now(), absence);
   self->report_replicas();
 }
 

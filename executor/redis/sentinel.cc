@@ -112,6 +112,7 @@ FoundMaster weigh_answers(std::span<const SentinelAnswer> answers) {
   for (const SentinelAnswer& answer : answers) {
     if (!answer.master) {
       found.reason += (found.reason.empty() ? "" : "; ") + answer.refusal;
+      ++found.silent;
       continue;
     }
     std::pair<std::ptrdiff_t, std::uint64_t> weight{0, 0};

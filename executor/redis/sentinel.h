@@ -42,6 +42,7 @@ struct FoundMaster {
   std::string reason;  // if there is no place
   /// A sentinel names another master than most do, with a newer configuration, or replaces the one that most name.
   std::optional<MasterDispute> disputed;
+  std::size_t silent = 0;  // sentinels that name no master: one of them may be replacing it
 };
 
 /// Returns the login and the questions for one sentinel.

@@ -133,9 +133,7 @@ class AccessPathChooser {
     SetAlgebra algebra(table_);
     if (auto sets = tried(AccessRule::kIndexSets, [&] { return algebra.superset(condition_); }); sets && SetAlgebra::is_worthwhile(*sets)) {
       if (auto first = tried(AccessRule::kFirstOfSets, [&] { return first_rows(); })) return std::move(*first);
-      RowGoal goal;
-      if (wish_.order.empty()) goal = hint();
-      return SetScan{std::move(read_), std::move(*sets), goal};
+      return SetScan{std::move(read_), std::move(*sets), wish_.order.empty() ? hint() : RowGoal{}};
     }
     std::vector<ExpressionPtr> key_start = rules_.allow(AccessRule::kKeyStart) ? fixed_key_start() : std::vector<ExpressionPtr>();
     if (!key_start.empty()) return full_scan(std::move(key_start));
@@ -387,10 +385,9 @@ class AccessPathChooser {
   /// Returns how many of the first wanted keys are columns with one value.
   std::size_t fixed_keys(const std::vector<std::int16_t>& columns) const {
     std::size_t count = 0;
-    while (count < wish_.order.size()) {
+    for (; count < wish_.order.size(); ++count) {
       const auto number = order_number(count);
       if (!number || std::ranges::find(columns, *number) == columns.end()) break;
-      ++count;
     }
     return count;
   }

@@ -158,6 +158,16 @@ TEST_F(ReplicaSetTest, AReplicaThatStandsStillCounts) {
   EXPECT_FALSE(drop());
 }
 
+TEST_F(ReplicaSetTest, AReplicaIsMissedLongerWhereASentinelIsSilent) {
+  look({online(1, 1000), online(2, 1000)});
+  look({online(1, 1000)}, ReplicaSet::kAbsence);
+  set_.drop_overdue(now_, ReplicaSet::kUncertainAbsence);
+  EXPECT_EQ(set_.size(), 2U);
+  look({online(1, 1000)}, ReplicaSet::kUncertainAbsence);
+  set_.drop_overdue(now_, ReplicaSet::kUncertainAbsence);
+  EXPECT_EQ(set_.size(), 1U);
+}
+
 }  // namespace
 
 }  // namespace redquel::executor

@@ -63,6 +63,11 @@ TEST(Sentinel, AFailoverInProgressIsADispute) {
   EXPECT_FALSE(weigh_answers(before).disputed);
 }
 
+TEST(Sentinel, AnswersThatAreMissingAreCounted) {
+  EXPECT_EQ(weigh_answers(std::vector{named("a", 3), silent(), named("a", 3)}).silent, 1U);
+  EXPECT_EQ(weigh_answers(std::vector{named("a", 3), named("b", 4)}).silent, 0U);
+}
+
 TEST(Sentinel, NewerConfigurationDecidesBetweenEqualNumbers) {
   const std::vector<SentinelAnswer> answers{named("old", 3), named("new", 4), silent()};
   const FoundMaster found = weigh_answers(answers);
