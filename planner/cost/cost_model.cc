@@ -37,7 +37,7 @@ double count_of(const ExpressionPtr& expression, double unknown) {
 
 double limited(const RowGoal& goal, double rows) {
   if (!goal.limit || goal.open) return rows;
-  return std::min(rows, count_of(goal.limit, kUnknownLimit) + (goal.exact ? 0 : goal.offset ? count_of(goal.offset, 0) : 0));
+  return std::min(rows, count_of(goal.limit, kUnknownLimit) + (goal.exact ? 0 : count_of(goal.offset, 0)));
 }
 
 /// The cost of the first so many rows.
@@ -46,8 +46,11 @@ Estimate first_of(const Estimate& all, double rows) {
   return {std::min(rows, all.rows), all.startup, all.startup + (all.total - all.startup) * fraction, std::max(std::min(1.0, all.trips), all.trips * fraction)};
 }
 
-/// The rows that a node asks its input for to have its goal.
-double goal_of(const RowGoal& goal, double rows) { return goal.limit ? std::min(rows, count_of(goal.limit, kUnknownLimit) + count_of(goal.offset, 0)) : rows; }
+/// Returns the number of different values, at least one, that an index over this column alone lists; nullopt: there is no such index.
+std::optional<double> known_values(const TableSize& size, std::int16_t column) {
+  const auto found = size.values.find(column);
+  return found != size.values.end() ? std::optional(std::max(found->second, 1.0)) : std::nullopt;
+}
 
 double sorting(double rows) { return rows * std::log2(std::max(rows, 2.0)) * kComparison; }
 
@@ -68,7 +71,6 @@ Estimate after(const Estimate& input, double rows, double work) { return {rows, 
 /// Estimates one node from those of its inputs.
 struct NodeEstimate {
   CostModel& model;
-  const PhysicalNode& node;
 
   double rows_of(const PhysicalPlan& plan) const { return model.of(*plan).rows; }
 
@@ -106,8 +108,8 @@ struct NodeEstimate {
     const double rows = size->rows;
     switch (sets.kind) {
       case Kind::kSet: {
-        const auto values = sets.columns.size() == 1 ? size->values.find(sets.columns[0]) : size->values.end();
-        return values != size->values.end() ? rows / std::max(values->second, 1.0) : std::min(rows, kUnknownSet);
+        const auto values = sets.columns.size() == 1 ? known_values(*size, sets.columns[0]) : std::nullopt;
+        return values ? rows / *values : std::min(rows, kUnknownSet);
       }
       case Kind::kNullSet: return rows / 20;
       case Kind::kRange: return rows / 3;
@@ -228,8 +230,7 @@ struct NodeEstimate {
   }
   double values_of(const sql::TableDef& table, std::int16_t column, double unknown) const {
     const TableSize* size = size_of(table);
-    const auto found = size != nullptr ? size->values.find(column) : std::map<std::int16_t, double>::const_iterator();
-    return size != nullptr && found != size->values.end() ? std::max(found->second, 1.0) : unknown;
+    return size != nullptr ? known_values(*size, column).value_or(unknown) : unknown;
   }
   Estimate operator()(const IndexRanks& n) const {
     const Estimate input = model.of(*n.input);
@@ -242,7 +243,7 @@ struct NodeEstimate {
     return {rows_of(n.outer), cheaper.startup, cheaper.total, cheaper.trips};
   }
   Estimate operator()(const Choice& n) const {
-    const Estimate all = model.of(*n.walk), otherwise = model.of(*n.otherwise), walk = first_of(all, goal_of(n.goal, all.rows));
+    const Estimate all = model.of(*n.walk), otherwise = model.of(*n.otherwise), walk = first_of(all, limited(n.goal, all.rows));
     Estimate cheaper = walk.total < otherwise.total ? walk : otherwise;
     cheaper.rows = otherwise.rows;
     return cheaper;
@@ -313,20 +314,18 @@ struct NodeEstimate {
     const double rows = limited(n.goal, input.rows);
     if (n.presorted == 0) return after(input, rows, sorting(input.rows));
     // Rows that are equal so far are sorted together.
-    const double equal = model.sizes_ != nullptr ? input.rows / std::max(values_of(*n.input, n.keys.front().expression).value_or(input.rows), 1.0) : 0;
+    const double equal = model.sizes_ != nullptr ? input.rows / values_of(*n.input, n.keys.front().expression).value_or(std::max(input.rows, 1.0)) : 0;
     Estimate first = first_of(over(input, input.rows, sorting(input.rows) / 2), rows + equal);
     first.rows = rows;
     return first;
   }
-  /// How many different values a column of a node has, as far as an index of its table tells.
+  /// Returns the number of different values of a column of a node; nullopt: no index of its table lists them.
   std::optional<double> values_of(const PhysicalNode& input, const ExpressionPtr& expression) const {
     const auto* reference = std::get_if<sql::ColumnRef>(&expression->node);
     if (reference == nullptr || reference->column >= input.columns.size() || model.sizes_ == nullptr) return {};
     const PhysicalColumn& column = input.columns[reference->column];
     const auto size = model.sizes_->find(column.table);
-    if (size == model.sizes_->end()) return {};
-    const auto values = size->second.values.find(column.attribute);
-    return values != size->second.values.end() ? std::optional(values->second) : std::nullopt;
+    return size != model.sizes_->end() ? known_values(size->second, column.attribute) : std::nullopt;
   }
   double groups(const PhysicalNode& input, const std::vector<ExpressionPtr>& keys, double rows) const {
     double product = 1;
@@ -376,7 +375,7 @@ struct NodeEstimate {
 
 Estimate CostModel::of(const PhysicalNode& node) {
   if (const auto found = known_.find(&node); found != known_.end()) return found->second;
-  Estimate estimate = std::visit(NodeEstimate{*this, node}, node.node);
+  Estimate estimate = std::visit(NodeEstimate{*this}, node.node);
   // PostgreSQL never expects less than one row.
   if (sizes_ != nullptr) estimate.rows = std::max(1.0, estimate.rows);
   known_.emplace(&node, estimate);
