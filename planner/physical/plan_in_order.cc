@@ -469,7 +469,6 @@ LogicalPtr PhysicalPlanner::with_referenced_rows(const LogicalPtr& rows, const S
   const auto* referring = column_ref(key.expression);
   const LogicalColumn* column = referring != nullptr ? find_column(*rows, referring->column) : nullptr;
   if (catalog_ == nullptr || scan == nullptr || column == nullptr || column->nullable || scan->table->is_mapped() || !changed_tables_.empty()) return nullptr;
-  if (!reads_whole_table(*plan(rows).plan)) return nullptr;  // an index finds the few rows
   for (const sql::ForeignKeyDef& foreign : scan->table->foreign_keys) {
     if (foreign.columns != std::vector{column->attribute} || foreign.deferrable || foreign.not_valid) continue;
     const sql::CatalogSnapshot::TablePtr table = catalog_->find_table(foreign.referenced);
@@ -477,6 +476,7 @@ LogicalPtr PhysicalPlanner::with_referenced_rows(const LogicalPtr& rows, const S
     const std::int16_t number = table->primary_key.front();
     const sql::ColumnDef& of_key = *table->find_column(number);
     if (of_key.type.oid != column->type.oid || !ordered_source(*table, number)) continue;
+    if (!reads_whole_table(*plan(rows).plan)) return nullptr;  // an index finds the few rows
     const LogicalPtr keys = make_logical(LogicalScan{table, table->name, {number}}, {{next_column_++, of_key.name, of_key.type, false, table->oid, number}});
     const sql::ScalarFunction* equal = &sql::equality_operator(of_key.type);
     const std::vector<ExpressionPtr> sides{reference(keys->columns.front()), key.expression};
