@@ -1,10 +1,10 @@
-"""The user pages as a newcomer follows them: every statement and program of docs/indexes.md and docs/clients.md runs."""
+"""The user pages as a newcomer follows them: every statement and program of docs/tutorial.md, docs/indexes.md and docs/clients.md runs."""
 import os
 import re
 import shutil
 
 from harness.processes import temporary_folder
-from harness.programs import run
+from harness.programs import psql, run
 
 DOCS = os.path.join(os.path.dirname(__file__), "..", "..", "docs")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
@@ -49,6 +49,35 @@ def test_every_query_of_the_index_page_has_its_plan(make_server):
                     assert plan in SCANS or not any(scan in shown for scan in SCANS), (statement, shown)
                     checked += 1
     assert checked >= 20, checked
+
+
+def plain(text):
+    return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))
+
+
+def test_every_command_of_the_tutorial_gives_its_output(make_server, make_redis):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    with open(os.path.join(DOCS, "..", "scripts", "demo.sql"), encoding="utf-8") as file:
+        psql(server, file.read())
+    folder, checked, found = temporary_folder(), 0, blocks("tutorial.md")
+    for place, (language, code) in enumerate(found):
+        code = code.replace("5433", str(server.port)).replace("-s ~/.local/share/redquel-quickstart/redis.sock", f"-s {redis.socket_path}")
+        if language == "python":
+            with open(os.path.join(folder, re.match(r"# (\S+)", code)[1]), "w", encoding="utf-8") as file:
+                file.write(code)
+            continue
+        if language not in ("sql", "sh"):
+            continue
+        if language == "sql":
+            done = psql(server, code, check=False)
+        else:
+            done = run(["sh", "-c", f"cd {folder} && {code}"], env={"PATH": "/usr/bin:/bin"}, check=False)
+        output = done.stdout + done.stderr
+        expected = found[place + 1][1] if place + 1 < len(found) and found[place + 1][0] == "text" else ""
+        assert plain(output) == plain(expected), f"{code}\ngives\n{output}\nnot\n{expected}"
+        checked += 1
+    assert checked >= 10, checked
 
 
 def follow(server, section, environment):
