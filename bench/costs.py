@@ -9,6 +9,7 @@ correlation of expected and measured times: 1 if EXPLAIN puts all queries into t
 import argparse
 import json
 import sys
+from statistics import correlation
 
 from asked import QUERIES, Shop, best_of, processes, pgwire
 
@@ -29,10 +30,7 @@ def ranks(values):
 
 def rank_correlation(ones, others):
     """Spearman's coefficient."""
-    one, other = ranks(ones), ranks(others)
-    middle = (len(one) - 1) / 2
-    above = sum((a - middle) * (b - middle) for a, b in zip(one, other))
-    return above / (sum((a - middle) ** 2 for a in one) * sum((b - middle) ** 2 for b in other)) ** 0.5
+    return correlation(ranks(ones), ranks(others))
 
 
 def main():
@@ -55,9 +53,9 @@ def main():
     print(f"{'expected us':>12}{'measured us':>12}{'factor':>8}{'expected rows':>14}{'rows':>8}  query")
     for cost, measured, expected, rows, kind, text in sorted(found, key=lambda row: row[0] / row[1]):
         print(f"{cost:12.0f}{measured:12.0f}{cost / measured:8.2f}{expected:14}{rows:8}  {kind}: {text[:130]}")
-    correlation = rank_correlation([row[0] for row in found], [row[1] for row in found])
-    print(f"rank correlation {correlation:.2f} over {len(found)} queries")
-    sys.exit(0 if correlation >= options.least else 1)
+    coefficient = rank_correlation([row[0] for row in found], [row[1] for row in found])
+    print(f"rank correlation {coefficient:.2f} over {len(found)} queries")
+    sys.exit(0 if coefficient >= options.least else 1)
 
 
 if __name__ == "__main__":

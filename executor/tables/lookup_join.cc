@@ -22,7 +22,7 @@ using By = planner::LookupJoin::By;
 
 /// A script reads the rows of fewer sets than these, in one round trip.
 constexpr std::size_t kManySets = 4;
-/// A round trip that tells which rows satisfy the condition is worth it for so many keys.
+/// For so many keys a round trip to a set pays: the set says which rows satisfy the condition.
 constexpr std::size_t kManyKeys = 32;
 
 class LookupJoinOperator final : public SourceOperator {

@@ -317,7 +317,7 @@ async function loadCatalog() {
   if (tables.size === 0) $("schema").replaceChildren(make("p", { className: "none", textContent: "no tables yet" }));
 }
 
-/// A first query of a table. A table with a column `state` or `type` is counted by it, others show some rows.
+/// A first query of a table. The rows of a table with a column `state` are counted by it; of others some are shown.
 function exampleOf(name, columns) {
   const groups = ["queue", "state"].filter((one) => columns.includes(one));
   if (groups.includes("state")) return `SELECT ${groups.join(", ")}, count(*) FROM ${name} GROUP BY ${groups.join(", ")} ORDER BY count(*) DESC`;
@@ -418,7 +418,7 @@ function resultBox(result, place) {
 
 // Properties of a plan's node that its first line or its children show.
 const IN_LINE = new Set(["Node Type", "Target", "Relation Name", "Alias", "Schema", "Plans", "Redis Commands", "Actual Rows", "Actual Loops", "Actual Startup Time", "Actual Total Time",
-  "Startup Cost", "Total Cost", "Plan Rows", "Plan Width",  "Commands Sent", "Actual Round Trips", "Bytes Sent", "Bytes Received"]);
+  "Startup Cost", "Total Cost", "Plan Rows", "Plan Width", "Commands Sent", "Actual Round Trips", "Bytes Sent", "Bytes Received"]);
 
 /// The tree of a plan. After ANALYZE each node has its time, which includes those below it, and a bar for the share that is its own.
 function planResult(result) {
