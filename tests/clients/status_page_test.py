@@ -60,6 +60,12 @@ def make_rows(connection):
     connection.run("INSERT INTO emp SELECT n, 'name <b>' || n, n % 20, n FROM generate_series(1, 2000) n")
 
 
+def picture(browser, name):
+    """Keeps a picture of the page in the folder SCREENSHOTS, if there is one."""
+    if os.environ.get("SCREENSHOTS"):
+        browser.screenshot(f"{os.environ['SCREENSHOTS']}/{name}.png")
+
+
 def test_the_page_shows_the_figures_of_the_views(make_server, make_redis):
     page = Page(make_server, make_redis)
     with page.server.connect() as connection, page.server.connect() as holder, page.server.connect() as waiting, Browser() as browser:
@@ -110,8 +116,7 @@ def test_the_page_fits_a_phone(make_server, make_redis):
                 assert browser.run("return document.documentElement.scrollWidth") <= width, (width, view)
             middles = browser.run("return ['h1', '#state', '#theme'].map(one => { const box = document.querySelector(one).getBoundingClientRect(); return (box.top + box.bottom) / 2; })")
             assert max(middles) - min(middles) < 4, ("the first line of the header", width, middles)
-            if os.environ.get("SCREENSHOTS"):
-                browser.screenshot(f"{os.environ['SCREENSHOTS']}/phone-{width}.png")
+            picture(browser, f"phone-{width}")
             assert browser.errors() == []
 
 
@@ -195,7 +200,7 @@ def test_the_console_shows_errors_long_values_and_large_results(make_server, mak
         assert "rows 1–100 of 5,000" in run_in(browser, "SELECT n FROM generate_series(1, 5000) n")
         if os.environ.get("SCREENSHOTS"):
             run_in(browser, "SELECT id, nothing, repeat('x', 300) FROM emp")
-            browser.screenshot(f"{os.environ['SCREENSHOTS']}/error.png")
+            picture(browser, "error")
         assert browser.errors() == []
 
 
@@ -219,8 +224,7 @@ def test_the_console_completes_behind_an_alias_and_beside_its_buttons(make_serve
         browser.run("const area = document.querySelector('#sql'); area.value = '\\n'.repeat(20) + 'SELECT sal'; area.setSelectionRange(99, 99); area.scrollTop = 1e6; area.dispatchEvent(new Event('input'))")
         bottom = browser.run("return document.querySelector('#completions').getBoundingClientRect().bottom <= document.querySelector('.tools').getBoundingClientRect().top")
         assert bottom, "the completions of the last line hide the buttons"
-        if os.environ.get("SCREENSHOTS"):
-            browser.screenshot(f"{os.environ['SCREENSHOTS']}/completion.png")
+        picture(browser, "completion")
         browser.type("#sql", "\ue00c")  # Esc
         assert browser.run("return document.querySelector('#completions').hidden")
         assert browser.errors() == []
@@ -254,8 +258,7 @@ def test_the_keys_the_examples_and_the_link_of_the_console(make_server, make_red
             assert browser.run("return document.querySelector('#sql').value") == "SELECT id, name, dept, salary FROM emp LIMIT 20"
             browser.click("#run")
             wait_for(lambda: "rows 1–20 of 20" in (browser.text("#results") or ""))
-            if os.environ.get("SCREENSHOTS"):
-                browser.screenshot(f"{os.environ['SCREENSHOTS']}/console.png")
+            picture(browser, "console")
             counted = connection.run("SELECT query FROM pg_stat_statements WHERE query ~ 'pg_attribute|status page'")
             assert counted == [], counted
             browser.run("document.querySelector('#sql').value = 'SELECT name FROM emp WHERE id = 7 AND name <> \\'ä&=#\\''")
@@ -283,8 +286,7 @@ def test_the_tree_of_a_plan_has_times_and_shares(make_server, make_redis):
         assert len(nodes) >= 4 and all(time >= below - 0.02 for time, below in nodes), nodes
         shares = browser.run("return [...document.querySelectorAll('.plan .percent')].map(one => parseInt(one.innerText))")
         assert len(shares) == len(nodes) and 50 <= sum(shares) <= 130, shares
-        if os.environ.get("SCREENSHOTS"):
-            browser.screenshot(f"{os.environ['SCREENSHOTS']}/plan.png")
+        picture(browser, "plan")
         assert browser.errors() == []
 
 
