@@ -122,6 +122,11 @@ std::optional<double> float_deviation(Text state) {
 
 // ---- sums and counts --------------------------------------------------------------------------------------------------
 
+/// a + b modulo 2^64: PostgreSQL's states of 64 bits go around where these functions are called by name with extreme values.
+std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
 /// The number of integers and their sum.
 struct IntegerState {
   std::int64_t count = 0, sum = 0;
@@ -137,7 +142,7 @@ IntegerState read_integers(Text text) {
 template <class Integer, int step>
 void accumulate_integer(Text text, Integer value, std::string& out) {
   const IntegerState state = read_integers(text);
-  out = "{" + std::to_string(state.count + step) + "," + std::to_string(state.sum + step * std::int64_t{value}) + "}";
+  out = "{" + std::to_string(wrapping_sum(state.count, step)) + "," + std::to_string(wrapping_sum(state.sum, step * std::int64_t{value})) + "}";
 }
 
 std::optional<Numeric> integer_average(Text text) {
@@ -178,7 +183,7 @@ template <int step>
 void accumulate_interval(Text text, const Interval& value, std::string& out) {
   IntervalState state = read_intervals(text);
   state.sum = step > 0 ? add_intervals(state.sum, value) : subtract_intervals(state.sum, value);
-  state.counted.microseconds += step;
+  state.counted.microseconds = wrapping_sum(state.counted.microseconds, step);
   write_intervals(state, out);
 }
 
@@ -186,7 +191,7 @@ void combine_intervals(Text first, Text second, std::string& out) {
   IntervalState a = read_intervals(first);
   const IntervalState b = read_intervals(second);
   a.sum = add_intervals(a.sum, b.sum);
-  a.counted.microseconds += b.counted.microseconds;
+  a.counted.microseconds = wrapping_sum(a.counted.microseconds, b.counted.microseconds);
   write_intervals(a, out);
 }
 
@@ -200,7 +205,7 @@ std::optional<Interval> interval_average(Text text) {
 template <class Integer>
 std::optional<std::int64_t> add_integer(std::optional<std::int64_t> sum, std::optional<Integer> value) {
   if (!value) return sum;
-  return sum.value_or(0) + *value;
+  return wrapping_sum(sum.value_or(0), *value);
 }
 std::optional<Numeric> add_bigint(std::optional<Numeric> sum, std::optional<std::int64_t> value) {
   if (!value) return sum;
