@@ -21,7 +21,8 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
   PhysicalPlan plan = physical.plan_statement(rewrite(with_sizes(bound.plan, sizes)));
   if (settings.reads_memory) plan = with_memory_scans(plan);
   const bool is_compound = is_compound_write(*plan) || writes_several_parts(*plan) || bound.runs_functions;
-  return {std::move(plan), std::move(bound.parameter_types), physical.slot_count(), is_compound, std::move(rights), bound.sizes_asked};
+  DirectReadPtr direct = RuleChoices(settings.left_out).allow(AccessRule::kDirectRead) ? direct_read(plan) : nullptr;
+  return {std::move(plan), std::move(bound.parameter_types), physical.slot_count(), is_compound, std::move(rights), bound.sizes_asked, std::move(direct)};
 }
 
 namespace {

@@ -5,6 +5,7 @@
 
 #include "parser/ast.h"
 #include "planner/bind/bind.h"
+#include "planner/direct/direct_read.h"
 #include "planner/tree/physical_plan.h"
 #include "planner/tree/requirement.h"
 #include "planner/tree/table_sizes.h"
@@ -19,6 +20,7 @@ struct PlannedStatement {
   bool is_compound_write = false;
   StatementRights rights = {};
   sql::SizesAsked sizes_asked = sql::SizesAsked::kNone;
+  DirectReadPtr direct = nullptr;  // the plan as one turn of commands; null: it is none
 };
 
 /// Binds, rewrites and chooses paths. Pure: no I/O. Throws what `bind` throws. `changed_tables`: an open transaction has changed rows of

@@ -47,7 +47,7 @@ PreparedStatementPtr with_unused_parameters(const PreparedStatement& statement, 
 }
 
 /// Formats of n things from what Bind said: none (all text), one for all, or one each.
-std::int16_t format_of(const std::vector<std::int16_t>& formats, std::size_t index) {
+std::int16_t format_of(const ColumnFormats& formats, std::size_t index) {
   if (formats.empty()) return 0;
   return formats.size() == 1 ? formats[0] : formats[index];
 }

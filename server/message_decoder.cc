@@ -47,9 +47,9 @@ std::optional<std::size_t> body_limit(char type, std::size_t message_limit) {
   }
 }
 
-std::vector<std::int16_t> read_formats(BodyReader& reader) {
+ColumnFormats read_formats(BodyReader& reader) {
   const std::size_t count = reader.count(2);
-  std::vector<std::int16_t> formats(count);
+  ColumnFormats formats(count);
   for (std::int16_t& format : formats) format = static_cast<std::int16_t>(reader.uint16());
   return formats;
 }
@@ -175,6 +175,30 @@ std::optional<RawMessage> MessageDecoder::next() {
   if (!whole) return std::nullopt;
   wanted_ = 0;
   return RawMessage{type, whole->substr(kHeaderBytes)};
+}
+
+std::optional<RunMessages> MessageDecoder::peek_run() const {
+  if (dropped_ || begin_ == end_ || buffer_[begin_] != 'B') return std::nullopt;
+  std::string_view rest(buffer_.get() + begin_, end_ - begin_);
+  const auto take_one = [&](char type) -> std::optional<RawMessage> {
+    if (rest.size() < kHeaderBytes || rest[0] != type) return std::nullopt;
+    const std::size_t length = BodyReader(rest.substr(1, 4)).uint32();
+    if (length < 4 || length - 4 > *body_limit(type, message_limit_) || rest.size() < 1 + length) return std::nullopt;
+    const RawMessage message{type, rest.substr(kHeaderBytes, length - 4)};
+    rest.remove_prefix(1 + length);
+    return message;
+  };
+  RunMessages run;
+  const std::optional<RawMessage> bind = take_one('B');
+  if (!bind) return std::nullopt;
+  run.describe = take_one('D');
+  const std::optional<RawMessage> execute = take_one('E');
+  const std::optional<RawMessage> sync = execute ? take_one('S') : std::nullopt;
+  if (!sync) return std::nullopt;
+  run.bind = *bind;
+  run.execute = *execute;
+  run.bytes = end_ - begin_ - rest.size();
+  return run;
 }
 
 FrontendMessage decode_message(const RawMessage& raw) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,11 +28,13 @@ struct ParseMessage {
   std::string_view statement, text;
   std::vector<sql::Oid> parameter_types;  // 0: not said
 };
+/// 0 text, 1 binary: none (all text), one for all, or one each.
+using ColumnFormats = boost::container::small_vector<std::int16_t, 8>;
 struct BindMessage {
   std::string_view portal, statement;
-  std::vector<std::int16_t> parameter_formats;
-  std::vector<std::optional<std::string_view>> parameters;  // nullopt: NULL
-  std::vector<std::int16_t> result_formats;
+  ColumnFormats parameter_formats;
+  boost::container::small_vector<std::optional<std::string_view>, 8> parameters;  // nullopt: NULL
+  ColumnFormats result_formats;
 };
 enum class DescribeTarget : std::uint8_t { kStatement, kPortal };
 struct DescribeMessage {
@@ -70,6 +73,13 @@ struct RawMessage {
   std::size_t dropped = 0;  // bytes of a body that was beyond the limit; it is gone
 };
 
+/// The messages of one run of a prepared statement: Bind, perhaps Describe of the portal, Execute, Sync.
+struct RunMessages {
+  RawMessage bind, execute;
+  std::optional<RawMessage> describe;
+  std::size_t bytes = 0;  // of all four
+};
+
 /// Cuts the bytes of a client into messages. Sans-I/O: the session reads into `room()` and says how much came.
 class MessageDecoder {
  public:
@@ -84,6 +94,9 @@ class MessageDecoder {
 
   /// The next message if it is complete. Throws ProtocolViolation for an unknown type or a length out of bounds.
   std::optional<RawMessage> next();
+
+  /// Returns the next messages, which stay unread, if they are complete and make one run.
+  std::optional<RunMessages> peek_run() const;
 
   /// The first `bytes` unread bytes, taken out, or nullopt if fewer have come: for startup packets.
   std::optional<std::string_view> take(std::size_t bytes);

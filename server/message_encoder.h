@@ -31,6 +31,7 @@ class MessageEncoder {
   /// nullptr: UTF-8.
   void set_converter(std::unique_ptr<sql::EncodingConverter> converter) { converter_ = std::move(converter); }
   sql::EncodingConverter* converter() { return converter_.get(); }
+  bool has_utf8() const { return converter_ == nullptr; }
 
   void authentication_ok();
   void negotiate_protocol_version(const std::vector<std::string>& unknown_options);
@@ -70,6 +71,8 @@ class MessageEncoder {
   std::string_view bytes() const { return buffer_; }
   std::size_t size() const { return buffer_.size(); }
   bool empty() const { return buffer_.empty(); }
+  /// Takes back the messages behind this size.
+  void cut(std::size_t size) { buffer_.resize(size); }
   /// After the bytes were sent; a buffer that grew very large is given back.
   void clear();
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,6 +35,8 @@ struct PreparedStatement {
   bool from_sql = false;          // PREPARE
   std::int64_t prepared_at = 0;   // µs since 2000-01-01 UTC
   mutable std::int64_t runs = 0;  // by EXECUTE
+  /// RowDescription of all columns in text and in binary form; empty: not made yet.
+  mutable std::array<std::string, 2> description;
   mutable std::shared_ptr<const sql::HeldBytes> memory;  // of the session; null where it is not kept
 };
 

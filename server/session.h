@@ -166,7 +166,26 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Logs how long the message took, where parameters want it. `type`: of the message.
   void log_duration(char type);
 
+  // --- direct_statement.cc
+  /// Returns true if nothing but the next messages decides whether they run directly.
+  bool may_run_directly() const;
+  /// Sends the commands of a statement that is one turn of them. Null: it is to run by its plan.
+  executor::DirectRunPtr start_directly(const PreparedStatement& statement, std::span<const sql::Datum> parameters);
+  /// Sends the rows, described before if that is wanted, and returns their number; nullopt: the statement is to run by its plan, and nothing
+  /// was sent. Throws if Redis was lost.
+  std::optional<std::size_t> give_directly(executor::DirectRun& run, const PreparedStatement& statement, std::span<const std::int16_t> formats,
+                                           bool describes);
+  void describe_directly(const PreparedStatement& statement, std::span<const std::int16_t> formats);
+  void end_directly(const PreparedStatement& statement, std::size_t rows);
+  /// Sends the commands of the next messages, if they run a statement that is one turn of commands. The messages stay unread.
+  bool begin_directly();
+  /// Reads the messages of begin_directly() and answers them, unless the statement is to run by its plan (`direct_is_refused_`).
+  asio::awaitable<void> answer_directly();
+
   // --- statement_run.cc
+  /// Between the two, `cancel` and statement_timeout reach the session's waits.
+  void begin_cancellable();
+  void end_cancellable();
   /// Runs a statement's coroutine so that `cancel` and statement_timeout reach it. Rethrows what it throws.
   asio::awaitable<void> run_cancellable(asio::awaitable<void> statement);
   asio::awaitable<PreparedStatementPtr> prepare(SourceText source, std::string text,
@@ -286,12 +305,24 @@ class Session : public std::enable_shared_from_this<Session> {
     asio::cancellation_signal cancel_signal;
     asio::steady_timer timeout;
     bool is_running = false;
+    bool has_timeout = false;     // `timeout` runs
     bool waits_for_data = false;  // reads COPY data
     CancelReason cancel_reason = CancelReason::kNone;
     std::uint64_t number = 0;
     int ticks_without_client = 0;
   };
   RunningStatement running_;
+
+  /// A statement that runs directly.
+  struct DirectStatement {
+    PreparedStatementPtr statement = nullptr;
+    ColumnFormats formats = {};
+    bool describes = false;
+    std::size_t bytes = 0;  // of its messages
+    executor::DirectRunPtr run = nullptr;
+  };
+  DirectStatement direct_;
+  bool direct_is_refused_ = false;  // the next messages are to be handled one by one
 
   /// The way of the output buffer to the client.
   struct Flush {

@@ -42,13 +42,14 @@ bool is_select(const PreparedStatement& statement) {
 
 }  // namespace
 
-asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) {
+void Session::begin_cancellable() {
   running_.cancel_reason = CancelReason::kNone;
   running_.is_running = true;
   ++running_.number;
   const std::int64_t limit = parameters_.statement_timeout_ms();
   interrupts_->begin_statement(limit > 0 ? sql::Interrupts::Clock::now() + std::chrono::milliseconds(limit) : sql::Interrupts::Clock::time_point::max());
   if (limit > 0) {
+    running_.has_timeout = true;
     running_.timeout.expires_after(std::chrono::milliseconds(limit));
     running_.timeout.async_wait(
         [weak = weak_from_this(), number = running_.number](const boost::system::error_code& failure) {
@@ -57,15 +58,23 @@ asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) 
           self->cancel(CancelReason::kStatementTimeout);
         });
   }
+}
+
+void Session::end_cancellable() {
+  running_.is_running = false;
+  interrupts_->end_statement();
+  if (std::exchange(running_.has_timeout, false)) running_.timeout.cancel();
+}
+
+asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) {
+  begin_cancellable();
   std::exception_ptr failure;
   try {
     co_await executor::with_own_roles(state_, std::move(statement));
   } catch (...) {
     failure = std::current_exception();
   }
-  running_.is_running = false;
-  interrupts_->end_statement();
-  if (limit > 0) running_.timeout.cancel();
+  end_cancellable();
   // A cancelled chain of coroutines throws at every wait until its cancellation state is reset.
   co_await asio::this_coro::reset_cancellation_state();
   if (failure) std::rethrow_exception(failure);
@@ -178,6 +187,14 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
   if (!portal.execution) {
     const PreparedStatement& statement = *portal.statement;
     state_.commits_since.reset();  // of a statement that failed
+    // Rows of the simple protocol come all at once.
+    if (executor::DirectRunPtr run = describe && may_run_directly() ? start_directly(statement, portal.parameters) : nullptr) {
+      if (!run->is_answered()) co_await run->wait();
+      if (const std::optional<std::size_t> count = give_directly(*run, statement, portal.result_formats, true)) {
+        end_directly(statement, *count);
+        co_return;
+      }
+    }
     portal.execution = session_statements_.start(portal);
     attach_copy_stream(portal);
     if (max_rows > 0 && statement.returns_rows && !is_select(statement)) co_await hold_all_rows(portal);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "executor/direct/direct_run.h"
 #include "executor/runtime/session_state.h"
 #include "parser/ast.h"
 #include "sql/catalog/catalog.h"
@@ -39,6 +40,7 @@ struct Prepared {
   std::shared_ptr<const sql::FunctionDef> function;    // in whose body it stands; null: none
   std::shared_ptr<const parser::ast::Statement> executed;  // CREATE TABLE AS EXECUTE: the query that EXECUTE means
   bool needs_transaction = false;                      // its row locks last until it is complete, also outside of a block
+  bool has_direct_run = false;                         // see Engine::run_directly
   bool depends_on_constants = false;                   // with a parameter in a constant's place the plan might be a worse one
   std::shared_ptr<const PreparedPlan> plan;
 };
@@ -98,6 +100,10 @@ class Engine {
   virtual asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState&) { co_return prepared; }
   /// Parameters are in the types of `prepared->parameter_types`. Nothing is sent before the first `next`.
   virtual std::unique_ptr<Execution> execute(PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session) = 0;
+
+  /// Sends the commands of a statement whose run is one turn of them; parameters as for `execute`, none is NULL. Null: the statement or the
+  /// moment is not of that kind, nothing was sent, and `execute` is to run it.
+  virtual DirectRunPtr run_directly(const Prepared&, std::span<const sql::Datum>, SessionState&) { return nullptr; }
 
   // Transactions. While one is open (`SessionState::transaction`), the session's statements belong to it.
 

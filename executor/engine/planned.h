@@ -25,6 +25,7 @@ class PreparedPlan {
   const parser::ast::Statement* statement = nullptr;  // kQuery, kExplain, kCopy: what was planned (EXPLAIN's inner statement)
   /// The statement that is planned instead: CALL as a query over the procedure.
   std::shared_ptr<const parser::ast::Statement> rewritten;
+  DirectProgramPtr direct;                    // kQuery: of `planned.direct`
   std::string command_tag;                    // empty: that of the plan
   std::string catalog_version;
   bool row_security = true;                   // the parameter for which it was planned
@@ -40,5 +41,11 @@ class PreparedPlan {
   mutable std::map<std::set<sql::Oid>, planner::PhysicalPlan> over_changes;
   double planning_milliseconds = 0;
 };
+
+/// Returns true if the plan's rights were found to be good for the session's role, and roles have not changed since.
+inline bool has_checked_rights(const PreparedPlan& plan, const SessionState& session) {
+  const bool is_for_role = !plan.planned.rights.depends_on_role || plan.role == session.role;
+  return is_for_role && plan.checked_role == session.role && plan.checked_roles == sql::known_roles();
+}
 
 }  // namespace redquel::executor

@@ -306,6 +306,8 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
     std::set<sql::Oid> tables;
     for (const auto& table : planner::tables_of(plan->planned.plan)) tables.insert(table->oid);
     plan->reads_plainly = planner::reads_changed_tables_plainly(plan->planned.plan, tables);
+    if (plan->kind == PreparedPlan::Kind::kQuery && !call) plan->direct = make_direct_program(plan->planned.direct);
+    prepared->has_direct_run = plan->direct != nullptr;
     plan->depends_on_sizes = !sizes.empty() || !planner::tables_whose_sizes_count(plan->planned.plan).empty();
   }
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - started;
@@ -409,6 +411,20 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
   for (std::size_t i = 0; same && i < prepared.columns.size(); ++i) same = again->columns[i].type == prepared.columns[i].type;
   if (!same) throw sql::SqlError(sqlstate::kFeatureNotSupported, "cached plan must not change result type").routine("RevalidateCachedQuery");
   co_return again;
+}
+
+DirectRunPtr RedisEngine::run_directly(const Prepared& prepared, std::span<const sql::Datum> parameters, SessionState& session) {
+  const PreparedPlan& plan = *prepared.plan;
+  const bool is_plain = !session.transaction && session.function_depth == 0 && session.modes.isolation == IsolationLevel::kReadCommitted &&
+                        !session.advisory_locks && session.auto_explain.min_duration < 0;
+  SharedConnection* const connection = shared_.connection();
+  if (!plan.direct || !is_plain || connection == nullptr || !exclusive_.empty()) return nullptr;
+  sql::CatalogPtr now = catalog_at_hand(session);
+  if (!now || now->version != plan.catalog_version) return nullptr;
+  follow_search_path(session, *now, false);
+  const bool is_planned_so = plan.search_path == session.search_path && plan.row_security == session.row_security;
+  if (!is_planned_so || !has_checked_rights(plan, session)) return nullptr;
+  return plan.direct->start(*connection, parameters, std::move(now), session.counters, session.relation_counts);
 }
 
 asio::awaitable<PreparedPtr> RedisEngine::refresh(PreparedPtr prepared, SessionState& session) {

@@ -38,6 +38,7 @@ class RedisEngine : public Engine {
                                        DeclaredParameters parameters, SessionState& session) override;
   std::shared_ptr<const parser::ast::Statement> known_statement(std::string_view text) override { return plans_.find_statement(text); }
   asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState& session) override;
+  DirectRunPtr run_directly(const Prepared& prepared, std::span<const sql::Datum> parameters, SessionState& session) override;
 
   void begin(SessionState& session) override;
   asio::awaitable<void> commit(SessionState& session) override;

@@ -34,6 +34,7 @@ struct ExecutionCounters {
 struct LoadedCatalog;
 class BucketSender;
 class OwnKeyspace;
+class SharedConnection;
 class UnreplicatedCommits;
 
 /// Commands that are on their way while their caller does something else. Destroyed before the replies were taken:
@@ -79,6 +80,9 @@ class RedisClient {
   /// Returns the place of redquel's own keys, if it is not Redis: then this client only looks at Redis, and runs no scripts. Null: they are in
   /// Redis.
   virtual OwnKeyspace* own_keyspace() { return nullptr; }
+
+  /// Returns the connection that takes all commands as they are. Null: there is none, commands go to several places or are looked at.
+  virtual SharedConnection* connection() { return nullptr; }
 
   /// Returns the way to the buckets of a cluster (redis/bucket_sender.h). Null: one Redis.
   virtual BucketSender* buckets() { return nullptr; }

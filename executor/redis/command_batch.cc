@@ -114,6 +114,26 @@ void CommandBatch::append_header(char type, std::size_t number) {
   bytes_.append(line, static_cast<std::size_t>(end - line));
 }
 
+CommandBatch::Encoded CommandBatch::encoded(std::initializer_list<std::string_view> before, const std::vector<std::string>& after) {
+  CommandBatch batch;
+  batch.begin(before.size() + 1 + after.size());
+  for (const std::string_view word : before) batch.arg(word);
+  const std::size_t first = batch.bytes_.size();
+  for (const std::string& word : after) batch.arg(word);
+  return {std::string(*before.begin()), batch.bytes_.substr(0, first), batch.bytes_.substr(first)};
+}
+
+CommandBatch& CommandBatch::add(const Encoded& command, std::string_view word) {
+  constexpr std::size_t kLengthBytes = 24;
+  bytes_.reserve(bytes_.size() + command.bytes() + word.size() + kLengthBytes);
+  bytes_ += command.before;
+  append_header('$', word.size());
+  bytes_.append(word).append("\r\n").append(command.after);
+  names_.append(command.name);
+  ++count_;
+  return *this;
+}
+
 CommandBatch& CommandBatch::begin(std::size_t word_count) {
   assert(missing_words_ == 0 && "the command before lacks arguments");
   assert(word_count > 0);

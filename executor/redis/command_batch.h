@@ -61,6 +61,15 @@ class CommandBatch {
     return *this;
   }
 
+  /// One command of which all words but one are encoded already.
+  struct Encoded {
+    std::string name, before, after;  // `before` holds the name and the command's length
+    std::size_t bytes() const { return before.size() + after.size(); }
+  };
+  CommandBatch& add(const Encoded& command, std::string_view word);
+  /// The words of a command before the one that is not known yet, and those behind it.
+  static Encoded encoded(std::initializer_list<std::string_view> before, const std::vector<std::string>& after);
+
   /// Starts a command of `word_count` words, its name included; that many `arg` calls must follow.
   CommandBatch& begin(std::size_t word_count);
   CommandBatch& arg(std::string_view word);

@@ -5,7 +5,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
-#include <boost/asio/write.hpp>
 #include <cmath>
 #include <random>
 
@@ -21,21 +20,12 @@ namespace redquel::executor {
 
 namespace {
 
-/// Returns the names of a batch's commands, for the log: values may be secrets.
-std::string command_list(const CommandBatch& batch) {
-  constexpr std::size_t kMostNames = 50;
-  std::string list;
-  for (std::size_t i = 0; i < std::min(batch.size(), kMostNames); ++i) list += (list.empty() ? "" : ", ") + std::string(batch.names()[i]);
-  return batch.size() > kMostNames ? list + ", …" : list;
-}
-
-
 using boost::system::error_code;
 
 constexpr std::size_t kInputBytes = 64 * 1024;
+constexpr std::size_t kPolledBytes = 16 * 1024;
 // hiredis moves the rest of what it was fed to the front again and again: small portions keep that cheap.
 constexpr std::size_t kPortionBytes = 8 * 1024;
-constexpr std::size_t kKeptOutputBytes = 1 << 20;
 
 void warn_of_eviction(const ServerInfo& server, const std::string& address, bool is_refused) {
   if (!server.may_evict_rows()) return;
@@ -70,6 +60,7 @@ SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions o
       silence_timer_(executor),
       retry_pause_(options_.retry_pause),
       input_(kInputBytes),
+      polled_input_(kPolledBytes),
       server_state_(std::move(server_state)),
       replica_timer_(executor),
       watch_timer_(executor) {
@@ -330,82 +321,6 @@ void SharedConnection::Core::fail_all(std::deque<std::shared_ptr<PendingBatch>>&
   batches.clear();
 }
 
-void SharedConnection::Core::post_flush() {
-  if (flush_posted_ || writing_) return;  // the end of a write flushes what has come meanwhile
-  flush_posted_ = true;
-  // Behind everything that is ready to run now: those handlers' batches still leave in this write.
-  asio::post(socket_.get_executor(), [self = shared_from_this()] {
-    self->flush_posted_ = false;
-    self->flush();
-  });
-}
-
-void SharedConnection::Core::flush() {
-  if (state_ != State::ready || writing_ || is_silent_ || waiting_.empty()) return;
-  Turn turn;
-  turn.batches.reserve(waiting_.size());
-  std::vector<std::shared_ptr<PendingBatch>> held;
-  for (std::shared_ptr<PendingBatch>& pending : waiting_) {
-    if (pending->is_abandoned()) continue;  // cancelled before it was sent
-    if (writes_ != Writes::pass && !only_reads(pending->batch)) {
-      if (writes_ == Writes::refused) {
-        pending->fail(eviction_refused(options_.url.address(), server_.maxmemory_policy));
-      } else {
-        held.push_back(std::move(pending));
-      }
-      continue;
-    }
-    if (spdlog::should_log(spdlog::level::trace)) spdlog::trace("redis: {}", command_list(pending->batch));
-    output_ += pending->batch.bytes();
-    pending->expected_replies = pending->batch.size();
-    pending->connection = statistics_.connects;
-    pending->replies = std::make_shared<Replies>();
-    pending->replies->reserve(pending->expected_replies);
-    pending->replies->set_names(pending->batch.names());
-    pending->batch = CommandBatch();
-    turn.batches.push_back(std::move(pending));
-  }
-  waiting_.assign(std::make_move_iterator(held.begin()), std::make_move_iterator(held.end()));
-  if (!waiting_.empty()) arm_deadline();
-  if (turn.batches.empty()) return;
-  send_turn(std::move(turn));
-}
-
-void SharedConnection::Core::send_turn(Turn turn) {
-  output_ += version_command_;
-  if (!version_command_.empty()) turn.version = std::make_unique<Replies>();
-  turn.written = std::chrono::steady_clock::now();
-  if (turns_.empty()) last_progress_ = turn.written;
-  turns_.push_back(std::move(turn));
-  ++statistics_.turns;
-  if (awaits_replicas_ && !needs_no_replicas()) append_wait(needed_replicas(), options_.unreplicated->issue());
-  write_output();
-}
-
-void SharedConnection::Core::write_output() {
-  if (tls_) encrypt_output();
-  statistics_.bytes_sent += output_.size();
-  writing_ = true;
-  watch_silence();
-  // A large write takes several steps while Redis reads; a small one only shows that there is room in a buffer.
-  const auto rest = [self = shared_from_this()](error_code error, std::size_t sent) {
-    if (sent > 0 && sent < self->output_.size()) self->note_progress();
-    return asio::transfer_all()(error, sent);
-  };
-  asio::async_write(socket_, asio::buffer(output_), rest,
-                    [self = shared_from_this(), connection = statistics_.connects](error_code error, std::size_t) {
-                      self->written(error, connection);
-                    });
-}
-
-void SharedConnection::Core::encrypt_output() {
-  try {
-    output_ = tls_->encrypted(output_);
-  } catch (const TlsError&) {
-    close_socket();  // the reader notices
-  }
-}
-
 void SharedConnection::Core::note_progress() { last_progress_ = std::chrono::steady_clock::now(); }
 
 std::chrono::milliseconds SharedConnection::Core::first_look() const {
@@ -454,18 +369,6 @@ void SharedConnection::Core::end_silence() {
   is_silent_ = false;
   if (!turns_.empty()) watch_silence();
   if (writes_ == Writes::pass) deadline_timer_.cancel();
-  flush();
-}
-
-void SharedConnection::Core::written(error_code error, std::uint64_t connection) {
-  writing_ = false;
-  output_.clear();
-  if (output_.capacity() > kKeptOutputBytes) output_.shrink_to_fit();
-  // After an error the reader ends too (its socket is closed) and says what was lost.
-  if (error && state_ == State::ready && connection == statistics_.connects) {
-    close_socket();
-    return;
-  }
   flush();
 }
 
@@ -547,6 +450,7 @@ void SharedConnection::Core::give_replies(const Turn& turn) {
     pending->replies->set_generation(server_state_->generation);
     pending->finish();
   }
+  idle_since_ = std::chrono::steady_clock::now();  // what waited has run
 }
 
 }  // namespace redquel::executor

@@ -14,6 +14,7 @@
 #include "executor/redis/handshake.h"
 #include "executor/redis/master_watch.h"
 #include "executor/redis/pending_batch.h"
+#include "executor/redis/reply_polling.h"
 #include "executor/redis/resp_codec.h"
 #include "executor/redis/shared_connection.h"
 #include "executor/redis/socket_connect.h"
@@ -44,6 +45,8 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   const ConnectionOptions& options() const { return options_; }
 
   void enqueue(std::shared_ptr<PendingBatch> pending);
+  /// Writes what was enqueued now if the thread has nothing else to do: for a batch that nothing else of its statement will join.
+  void flush_if_idle();
   void stop() { stop(sql::SqlError(sqlstate::kAdminShutdown, "the connection to Redis is closed")); }
   /// Fails what waits with this error.
   void stop(const sql::SqlError& error);
@@ -123,6 +126,11 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   static asio::awaitable<void> find_replicas(std::shared_ptr<Core> self);
   void send_turn(Turn turn);
   void write_output();
+  /// Asks the socket for the replies of a turn that was just written, for some microseconds, if that is likely to pay.
+  void poll_replies();
+  /// Sends what the socket's buffer takes, which is nearly always all. Returns false if a rest is left.
+  bool send_at_once();
+  void forget_output();
   /// Gives the replies of unproven turns once the sentinels, or other nodes of the cluster, have confirmed that they are the master's (connection_proof.cc).
   static asio::awaitable<void> prove(std::shared_ptr<Core> self, std::uint64_t connection);
   bool is_proven(const Turn& turn) const;
@@ -168,9 +176,11 @@ class SharedConnection::Core : public MasterFollower, public std::enable_shared_
   // Redis has not answered for `connect_timeout`: what is sent now would wait, too.
   bool is_silent_ = false, watches_silence_ = false;
   std::chrono::steady_clock::time_point last_progress_, last_look_;
+  ReplyPolling polling_;
+  std::chrono::steady_clock::time_point idle_since_;  // the end of the last turn
 
   std::unique_ptr<ReplyDecoder> decoder_;
-  std::vector<char> input_;
+  std::vector<char> input_, polled_input_;
   std::optional<TlsSession> tls_;
   std::string decrypted_;
 

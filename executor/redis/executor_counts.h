@@ -14,6 +14,7 @@ namespace redquel::executor {
 class ExecutorCounts {
  public:
   sql::Count plan_cache_hits, plan_cache_misses;
+  sql::Count direct_runs;  // of statements that were one turn of commands, without operators
   sql::DurationHistogram planning, lock_waits, replica_waits;
   /// From the write of commands to the last of their replies: of statements, and of the connection for bulk reads and loads.
   sql::DurationHistogram round_trips, bulk_round_trips;

@@ -5,11 +5,13 @@
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/error_code.hpp>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -42,31 +44,37 @@ class PendingBatch : public std::enable_shared_from_this<PendingBatch> {
         [](auto handler, PendingBatch* self) { self->start_waiting(std::move(handler)); }, asio::use_awaitable, this);
   }
 
+  /// Returns true if replies or an error are there: nothing is to be waited for.
+  bool is_finished() const { return finished_; }
+
   /// A waiter is expected, though there is none yet.
   void expect_waiter() { waiter_expected_ = true; }
   void abandon() { waiter_expected_ = false; }
   bool is_abandoned() const { return waiter_ == nullptr && !waiter_expected_; }
 
-  /// Continues the waiter, if it is still there, in a turn of its own of the event loop.
-  void finish() { resume({}); }
+  /// Continues the waiter, if it is still there: at once, so the caller must be ready for whatever the waiter does.
+  void finish() { resume({}, When::kNow); }
+  /// Continues it in a turn of its own of the event loop.
   void fail(sql::SqlError reason) {
     error = std::move(reason);
-    resume({});
+    resume({}, When::kLater);
   }
 
  private:
+  enum class When : std::uint8_t { kNow, kLater };
   /// A completion handler of any type.
   struct Waiter {
     virtual ~Waiter() = default;
-    virtual void resume(boost::system::error_code error) = 0;
+    virtual void resume(boost::system::error_code error, When when) = 0;
   };
   template <typename Handler>
   struct WaiterOf final : Waiter {
     explicit WaiterOf(Handler taken) : handler(std::move(taken)) {}
-    void resume(boost::system::error_code error) override {
+    void resume(boost::system::error_code error, When when) override {
       asio::get_associated_cancellation_slot(handler).clear();
       const auto executor = asio::get_associated_executor(handler);
-      asio::post(executor, asio::append(std::move(handler), error));
+      if (when == When::kNow) asio::dispatch(executor, asio::append(std::move(handler), error));
+      else asio::post(executor, asio::append(std::move(handler), error));
     }
     Handler handler;
   };
@@ -75,22 +83,22 @@ class PendingBatch : public std::enable_shared_from_this<PendingBatch> {
   void start_waiting(Handler handler) {
     waiter_expected_ = false;
     if (finished_) {
-      WaiterOf<Handler>(std::move(handler)).resume({});
+      WaiterOf<Handler>(std::move(handler)).resume({}, When::kLater);
       return;
     }
     auto slot = asio::get_associated_cancellation_slot(handler);
     if (slot.is_connected()) {
       slot.assign([weak = weak_from_this()](asio::cancellation_type type) {
         const std::shared_ptr<PendingBatch> self = weak.lock();
-        if (self && type != asio::cancellation_type::none) self->resume(asio::error::operation_aborted);
+        if (self && type != asio::cancellation_type::none) self->resume(asio::error::operation_aborted, When::kLater);
       });
     }
     waiter_ = std::make_unique<WaiterOf<Handler>>(std::move(handler));
   }
 
-  void resume(boost::system::error_code error_code) {
+  void resume(boost::system::error_code error_code, When when) {
     finished_ = true;
-    if (const std::unique_ptr<Waiter> waiter = std::exchange(waiter_, nullptr)) waiter->resume(error_code);
+    if (const std::unique_ptr<Waiter> waiter = std::exchange(waiter_, nullptr)) waiter->resume(error_code, when);
   }
 
   std::unique_ptr<Waiter> waiter_;

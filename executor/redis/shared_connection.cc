@@ -36,7 +36,7 @@ class PendingRequest final : public RedisRequest {
   PendingRequest& operator=(const PendingRequest&) = delete;
 
   asio::awaitable<RepliesPtr> replies() override {
-    co_await pending_->wait();
+    if (!pending_->is_finished()) co_await pending_->wait();
     if (pending_->error) throw sql::SqlError(*pending_->error);
     if (counters_ != nullptr) {
       ++counters_->round_trips;
@@ -75,6 +75,12 @@ std::shared_ptr<PendingBatch> SharedConnection::submit(CommandBatch batch) {
   auto pending = std::make_shared<PendingBatch>(std::move(batch));
   pending->expect_waiter();
   core_for(pending->batch).enqueue(pending);
+  return pending;
+}
+
+std::shared_ptr<PendingBatch> SharedConnection::submit_alone(CommandBatch batch) {
+  std::shared_ptr<PendingBatch> pending = submit(std::move(batch));
+  core_->flush_if_idle();
   return pending;
 }
 

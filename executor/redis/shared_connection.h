@@ -101,8 +101,11 @@ class SharedConnection final : public RedisClient {
   std::unique_ptr<RedisRequest> start(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   /// Sends the commands. `replies` of the batch stays null until they are written.
   std::shared_ptr<PendingBatch> submit(CommandBatch batch);
+  /// Sends commands that are all of their statement: they need not wait for others of the same turn of the event loop.
+  std::shared_ptr<PendingBatch> submit_alone(CommandBatch batch);
   std::uint64_t generation() const override;
   UnreplicatedCommits* unreplicated() override;
+  SharedConnection* connection() override { return this; }
 
   /// Waits until the connection is usable; throws as `execute` does.
   asio::awaitable<void> ready();

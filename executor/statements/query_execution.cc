@@ -555,7 +555,7 @@ class ExplainExecution final : public Execution {
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (std::exchange(done_, true)) co_return std::nullopt;
     planner::ExplainOptions options = run_.prepared().plan->explain;
-    options.only_looks = only_looks_;
+    options.only_looks = only_looks_, options.is_direct = run_.prepared().plan->planned.direct != nullptr;
     double milliseconds = 0;
     co_await run_.open();
     if (options.analyze) {

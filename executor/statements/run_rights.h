@@ -6,12 +6,6 @@
 
 namespace redquel::executor {
 
-/// Returns true if the plan's rights were found to be good for the session's role, and roles have not changed since.
-inline bool has_checked_rights(const PreparedPlan& plan, const SessionState& session) {
-  const bool is_for_role = !plan.planned.rights.depends_on_role || plan.role == session.role;
-  return is_for_role && plan.checked_role == session.role && plan.checked_roles == sql::known_roles();
-}
-
 /// Checks the rights that a statement needs for the session's role. Throws 42501, or StaleCatalog if the plan is that of another role, or if
 /// another process has changed definitions or roles.
 asio::awaitable<void> check_rights(RedisEngine& engine, PreparedPtr prepared, SessionState& session, sql::CatalogPtr catalog);

@@ -109,6 +109,7 @@ class Printer {
     for (const std::string& command : commands.commands) add("Redis", command);
     if (!commands.as_needed.empty()) add("As Needed", fmt::format("{}", fmt::join(commands.as_needed, ", ")));
     if (!commands.round_trips.empty()) add("Round Trips", round_trips(commands.round_trips, options_.only_looks));
+    if (depth == 0 && options_.is_direct) add("Direct", "yes");
     if (const auto hint = hint_of(node)) add("Hint", *hint);
     if (actual) {
       for (const auto& [name, value] : actual->notes) add(name, value);
@@ -198,6 +199,7 @@ std::vector<std::string> explain(const PhysicalPlan& plan, const ExplainOptions&
   const bool has_no_snapshot = options.only_looks && commands_of(*plan) > 1;
   if (options.format != ExplainOptions::Format::kText) {
     boost::json::object top{{"Plan", printer.tree(*plan)}};
+    if (options.is_direct) top["Direct"] = true;
     if (has_no_snapshot) top["Snapshot"] = kNoSnapshot;
     if (options.summary) top["Planning Time"] = planning_milliseconds;
     if (options.analyze) top["Execution Time"] = execution_milliseconds;

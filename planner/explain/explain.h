@@ -27,6 +27,7 @@ struct ExplainOptions {
   bool timing = true;
   bool costs = false;    // estimates of rows and times, where sizes of tables are given
   bool summary = false;  // the closing lines: planning and execution time
+  bool is_direct = false;   // the plan is one turn of commands, and runs without operators (planner/direct)
   bool only_looks = false;  // reads have no MULTI and no scripts
   enum class Format : std::uint8_t { kText, kJson, kYaml, kXml } format = Format::kText;
 };

@@ -50,8 +50,9 @@ constexpr AccessRuleText kRules[] = {
     {kKeptRows, "kept_rows", "tables of a subquery, read once for all outer rows"},
     {kSortedOuter, "sorted_outer", "lookups for a few rows that were sorted before"},
     {kWalkBeside, "walk_beside", "a walk in the wanted order beside a range of another column"},
+    {kDirectRead, "direct_read", "a statement that is one turn of commands, without operators"},
 };
-static_assert(std::ranges::is_sorted(kRules, {}, &AccessRuleText::rule) && std::size(kRules) == static_cast<std::size_t>(kWalkBeside) + 1);
+static_assert(std::ranges::is_sorted(kRules, {}, &AccessRuleText::rule) && std::size(kRules) == static_cast<std::size_t>(kDirectRead) + 1);
 
 }  // namespace
 

@@ -13,7 +13,7 @@ enum class AccessRule : std::uint8_t {
   kForeignStructure, kForeignScores,
   kFewLookups, kManyLookups, kSemiJoinReduction, kPartSets, kMemberSets, kJoinInOrder, kJoinOfParts,
   kEndOfOrder, kForeignCount, kIndexCount, kIndexGroups, kIndexEnds, kIndexDistinct, kAnswerOfLateral, kGroupsInOrder, kCountedSets, kAllValues,
-  kIndexRanks, kRankLimit, kApplyInOrder, kDecorrelated, kKeptRows, kSortedOuter, kWalkBeside,
+  kIndexRanks, kRankLimit, kApplyInOrder, kDecorrelated, kKeptRows, kSortedOuter, kWalkBeside, kDirectRead,
 };
 
 struct AccessRuleText {

@@ -132,6 +132,7 @@ void add_engines(Families& out, const ServerCounts& counts) {
   using executor::ExecutorCounts;
   out.begin("redquel_planning_duration_seconds", "Time to bind and plan a statement that was not in the cache of plans.", MetricType::Histogram);
   out.add({}, parts_of<&ExecutorCounts::planning>(counts));
+  out.counter("redquel_direct_runs_total", "Statements that ran as one turn of commands, without operators.", executor_total<&ExecutorCounts::direct_runs>(counts));
   out.counter("redquel_plan_cache_hits_total", "Statements whose plan was in the cache.", executor_total<&ExecutorCounts::plan_cache_hits>(counts));
   out.counter("redquel_plan_cache_misses_total", "Statements that had to be planned.", executor_total<&ExecutorCounts::plan_cache_misses>(counts));
   out.begin("redquel_lock_wait_seconds", "Time that statements waited for a lock.", MetricType::Histogram);

@@ -56,6 +56,7 @@ QUERIES = {
     "decorrelated": "SELECT d.id, (SELECT max(e.salary) FROM emp e WHERE e.boss = d.id) FROM dept d",
     "kept_rows": "SELECT d.id, (SELECT name FROM emp e WHERE e.boss > d.id ORDER BY id LIMIT 1) FROM dept d",
     "sorted_outer": "SELECT e.id, t.name FROM emp e JOIN tag t ON t.emp_id = e.id WHERE e.dept = 3 ORDER BY e.name, e.id, t.name LIMIT 3",
+    "direct_read": "SELECT name, dept FROM emp WHERE id = 8",
     "walk_beside": "SELECT id, name FROM emp WHERE salary < 70 ORDER BY hired DESC LIMIT 3",
     "foreign_count": "SELECT count(*) FROM board WHERE score > 5",
     "foreign_structure": "SELECT name FROM person WHERE city = '1'",
