@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """The first minutes of `redquel look` at a Redis of two million keys: time to the first answer and to all tables, memory, other clients.
 
-    bench/look_first.py [--build build/release] [--keys 2000000] [--questions]
+    bench/look_first.py [--build build/release] [--keys 2000000] [--client [--rate 1000]] [--questions]
 
-The keys are those of `keyspace.py`. A client asks Redis for keys without a pause over the same unix socket; every other window of half a second
-it is alone (redquel stands still). `--questions` then asks what an engineer on call asks, with the time and the commands of each answer.
+The keys are those of `keyspace.py`. With `--client` a client asks Redis for keys over the same unix socket; every other window of half a second it is
+alone (redquel stands still). `--questions` then asks what an engineer on call asks, with the time and the commands of each answer.
 """
 import argparse
 import os
@@ -30,10 +30,12 @@ QUESTIONS = {
     "failed jobs by customer over all queues": "SELECT data->>'customer' AS customer, count(*) FROM bullmq_jobs WHERE state = 'failed' GROUP BY 1 ORDER BY 2 DESC LIMIT 5",
     "jobs by queue and state": "SELECT queue, state, count(*) FROM bullmq_jobs GROUP BY 1, 2 ORDER BY 1, 2",
     "memory by prefix": "SELECT prefix, keys, bytes, bytes_error FROM redis.memory_by_prefix(1) ORDER BY bytes DESC LIMIT 10",
-    "keys without a time to live": "SELECT count(*) FROM redis.keys WHERE ttl IS NULL",
+    "memory by prefix, and keys without a time to live, of 2 % of the keys": "SELECT prefix, keys, keys_error, bytes, bytes_error, without_ttl FROM redis.memory_by_prefix(1, 2) ORDER BY bytes DESC LIMIT 10",
+    "how many keys have no time to live": "SELECT value FROM redis.info WHERE section = 'keyspace'",
+    "keys without a time to live, by name": "SELECT count(*) FROM redis.keys WHERE ttl IS NULL",
     "the biggest keys of each type": "SELECT type, max(memory) FROM redis.keys GROUP BY 1",
     "a cart with its user": "SELECT u.name, c.field, c.value FROM cart c JOIN users u ON u.id = c.cart_id WHERE c.cart_id = 7",
-    "the top of a leaderboard with names": "SELECT u.name, l.score FROM leaderboard_daily l JOIN users u ON u.id::text = l.member WHERE l.day = '2026-11-03' ORDER BY l.score DESC LIMIT 10",
+    "the top of a leaderboard with names": "SELECT u.name, l.score FROM leaderboard_daily l JOIN users u ON u.id = l.member::bigint WHERE l.day = '2026-11-03' ORDER BY l.score DESC LIMIT 10",
     "entries of a stream in the last hour": "SELECT count(*), sum(total) FROM orders WHERE entry_time > now() - interval '1 hour'",
     "a field of JSON strings": "SELECT value->>'name' FROM product WHERE id = 77",
     "products of one country": "SELECT count(*) FROM product WHERE value->'maker'->>'country' = 'AT'",
@@ -42,17 +44,24 @@ QUESTIONS = {
 
 
 class Client:
-    """A client of Redis that asks for keys all the time: latencies of its GETs, of windows in which redquel runs and of others."""
+    """A client of Redis that asks for keys: latencies of its GETs, of windows in which redquel runs and of others. `rate`: GETs a second at
+    given times, from which their latencies count; 0: each is sent when the last one is answered."""
 
-    def __init__(self, redis, keys):
-        self.redis, self.keys, self.process, self.is_over = redis, keys, None, False
+    def __init__(self, redis, keys, rate=0):
+        self.redis, self.keys, self.rate, self.process, self.is_over = redis, keys, rate, None, False
         self.alone, self.beside = [], []
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
 
     def window(self, raw):
         times, until, number = [], time.perf_counter() + WINDOW, 0
+        due = time.perf_counter()
         while (begun := time.perf_counter()) < until:
+            if self.rate:
+                due += 1 / self.rate
+                while time.perf_counter() < due:  # a sleep would end too late
+                    continue
+                begun = due
             number = (number * 7919 + 17) % self.keys
             raw("GET", f"product:{number}")
             times.append(time.perf_counter() - begun)
@@ -90,6 +99,7 @@ def main():
     parser.add_argument("--keys", type=int, default=keyspace.WHOLE)
     parser.add_argument("--share", default="10", help="look.max_redis_share")
     parser.add_argument("--client", action="store_true", help="measure a client beside the discovery, which then stands still half of the time")
+    parser.add_argument("--rate", type=int, default=0, help="its GETs a second, at given times; 0: one after the other")
     parser.add_argument("--questions", action="store_true")
     options = parser.parse_args()
     processes.start_guardian()
@@ -104,7 +114,7 @@ def main():
         with look.connect() as connection:
             connection.run("SELECT count(*) FROM redis.keys")
             print(f"first answer after {time.monotonic() - begun:.2f} s", flush=True)
-            client = Client(redis, options.keys // 14) if options.client else None
+            client = Client(redis, options.keys // 14, options.rate) if options.client else None
             if client:
                 client.process = look.process
             last = None

@@ -48,11 +48,18 @@ std::size_t commands_of(const PhysicalNode& node) {
   return count;
 }
 
+/// Leaves the way that a Choice does not take to VERBOSE: the one that did not run, or before a run the one that is not tried first.
+void leave_out_other_way(const Choice& choice, std::vector<PhysicalPlan>& inputs, const RunStatistics* run) {
+  const bool has_run = run && (run->contains(choice.walk.get()) || run->contains(choice.otherwise.get()));
+  std::erase_if(inputs, [&](const PhysicalPlan& input) { return has_run ? !run->contains(input.get()) : input == choice.otherwise; });
+}
+
 /// The inputs to print: a fallback is one only where it ran, and so is a row that need not be read.
 std::vector<PhysicalPlan> printed_inputs(const PhysicalNode& node, const ExplainOptions& options, const RunStatistics* run) {
   std::vector<PhysicalPlan> inputs = inputs_of(node);
   if (const auto* update = std::get_if<PhysicalUpdate>(&node.node); update && update->may_write_unread && !run) inputs.clear();
   if (const auto* ranks = std::get_if<IndexRanks>(&node.node); ranks && come_together(*ranks, options.only_looks) && !(run && run->contains(ranks->input.get()))) inputs.clear();
+  if (const auto* choice = std::get_if<Choice>(&node.node); choice && !options.verbose) leave_out_other_way(*choice, inputs, run);
   if (std::holds_alternative<Gather>(node.node)) {  // the parts are alike: one that ran stands for all
     const auto shown = std::ranges::find_if(inputs, [&](const PhysicalPlan& part) { return run && run->contains(part.get()); });
     inputs = {shown == inputs.end() ? inputs.front() : *shown};

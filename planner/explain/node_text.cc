@@ -222,6 +222,7 @@ struct Describe {
   void operator()(const Choice& n) {
     text.title = "Choice";
     property("First Way", n.count ? "if fewer rows are walked than the second way reads, by the count below" : "until the walk is given up");
+    property("Second Way", describe(below_row_wise(*n.otherwise), columns).title);
   }
   void operator()(const PhysicalApply& n) {
     static constexpr std::string_view kNames[] = {"Scalar Subquery", "Exists Subquery", "In Subquery", "Lateral Join"};

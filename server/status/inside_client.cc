@@ -11,7 +11,9 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "server/body_reader.h"
 
@@ -43,9 +45,10 @@ std::string message(char type, std::string_view body) { return type + with_lengt
 std::string startup_message(const InsideClient::Login& login) {
   std::string body;
   append_number(body, kProtocol);
-  const std::pair<std::string_view, std::string_view> parameters[] = {
-      {"user", login.role}, {"database", login.database}, {"application_name", login.application}, {"client_encoding", "UTF8"},
-      {"default_transaction_read_only", login.is_read_only ? "on" : "off"}};
+  std::vector<std::pair<std::string_view, std::string_view>> parameters = {
+      {"user", login.role}, {"database", login.database}, {"application_name", login.application}, {"client_encoding", "UTF8"}};
+  // Not "off" for others: a server that only looks at Redis refuses it.
+  if (login.is_read_only) parameters.emplace_back("default_transaction_read_only", "on");
   for (const auto& [name, value] : parameters) {
     append_text(body, name);
     append_text(body, value);

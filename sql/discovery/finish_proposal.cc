@@ -75,14 +75,16 @@ void name_views(Proposal& proposal, std::set<std::string>& taken) {
   }
 }
 
-/// Short names where they are free: a table of rows before one of elements, more keys before fewer.
+/// Short names where they are free: a table of rows before one of elements, many keys before few, a short key before a long one. The number of
+/// keys counts no more than that, so that names stay while keys come and go.
 void name_tables(Proposal& proposal, const std::vector<std::vector<std::string>>& names) {
   std::vector<std::size_t> order(proposal.tables.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  constexpr std::size_t kFewKeys = 10;
   const auto rank = [&](std::size_t i) {
     const ProposedTable& table = proposal.tables[i];
     const int kind = table.layout == "hash" ? 0 : table.layout == "strings" ? 1 : 2;
-    return std::tuple(kind, table.key.size(), i);
+    return std::tuple(kind, table.keys < kFewKeys, table.key.size(), i);
   };
   std::ranges::sort(order, {}, rank);
   std::set<std::string> taken;

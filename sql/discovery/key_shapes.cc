@@ -18,6 +18,7 @@ constexpr std::size_t kMaxUnshaped = 1'000;  // beginnings that are counted
 constexpr std::size_t kLongKeyShown = 80;
 constexpr std::size_t kManyWords = 200;      // this many words in one place are values
 constexpr std::size_t kFewKeys = 16;         // that a value has at most, so that its words need not be alike
+constexpr std::size_t kKeysOfName = 8;       // a word with more keys is a name where the form has no other word
 
 bool is_hex(char c) { return hex_value(c) >= 0; }
 
@@ -116,6 +117,14 @@ bool ends_with_long_value(std::string_view key) {
 /// Returns true if the piece alone is the key: a name that tells nothing of others.
 bool is_whole_key(const KeyPieces& pieces, std::size_t position) {
   return pieces.size() == position + 1 && (position == 0 || (position == 1 && pieces[0].kind == PieceKind::kJavaHead));
+}
+
+/// Returns true if no other piece is a word that names something.
+bool is_only_word(const KeyPieces& pieces, std::size_t position) {
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i != position && !pieces[i].is_slot && !pieces[i].text.empty()) return false;
+  }
+  return true;
 }
 
 std::uint64_t hash_of(const std::vector<std::string>& values) {
@@ -249,8 +258,8 @@ bool KeyShapes::add(std::string_view key, std::size_t further_shapes) {
   bool is_new = !shapes_.contains(text);
   if (is_new && has_merged_) is_new = !take_as_value(pieces, text);
   if (is_new && shapes_.size() >= merge_at_) {
-    merge_words(kManyWords);
-    merge_at_ = 2 * std::max(shapes_.size(), merge_at_ / 2);  // looking again and again would find little
+    merge_words(kManyWords, shapes_.size() < kMaxShapes);
+    merge_at_ = shapes_.size() < kMaxShapes ? std::min(2 * std::max(shapes_.size(), merge_at_ / 2), kMaxShapes) : shapes_.max_size();  // looking again and again would find little
   }
   const bool is_name = is_new && is_whole_key(pieces, pieces.size() - 1);
   if (is_new && shapes_.size() >= kMaxShapes + further_shapes) return false;
@@ -281,8 +290,9 @@ bool KeyShapes::take_as_value(KeyPieces& pieces, std::string& text) const {
   return false;
 }
 
-/// Words before which the keys are alike, and behind which the same forms of keys come, are values of one slot where they are many.
-void KeyShapes::merge_words_at(std::size_t position, std::size_t least_words) {
+/// Words before which the keys are alike, and behind which the same forms of keys come, are values of one slot where they are many. A form
+/// without any word is no table: it takes no words with several keys, and none at all while more keys may come (`keeps_names`).
+void KeyShapes::merge_words_at(std::size_t position, std::size_t least_words, bool keeps_names) {
   /// The forms behind the words of one place, by word, and the keys of these forms.
   struct Place {
     std::map<std::string, std::set<std::string>> tails;
@@ -318,6 +328,7 @@ void KeyShapes::merge_words_at(std::size_t position, std::size_t least_words) {
           const std::string separator = before.substr(zero + 1);
           const auto old = shapes_.find(before.substr(0, zero) + separator + word + tail);
           if (old == shapes_.end()) continue;
+          if (is_only_word(old->second.pieces, position) && (keeps_names || old->second.count > kKeysOfName)) continue;
           Shape shape = std::move(old->second);
           shapes_.erase(old);
           KeyPiece& piece = shape.pieces[position];
@@ -335,17 +346,17 @@ void KeyShapes::merge_words_at(std::size_t position, std::size_t least_words) {
   }
 }
 
-void KeyShapes::merge_words(std::size_t least_words) {
+void KeyShapes::merge_words(std::size_t least_words, bool keeps_names) {
   // From the last piece on: what stands behind a word must have been merged before words can be seen to be alike. Again, because words that
   // are values may have many others behind them all together.
   for (std::size_t before = 0; before != shapes_.size();) {
     before = shapes_.size();
-    for (std::size_t position = kMaxPieces + 1; position-- > 0;) merge_words_at(position, least_words);
+    for (std::size_t position = kMaxPieces + 1; position-- > 0;) merge_words_at(position, least_words, keeps_names);
   }
 }
 
 std::vector<KeyShape> KeyShapes::finish() {
-  merge_words(kManyWords);
+  merge_words(kManyWords, false);
   std::vector<KeyShape> shapes;
   for (auto& [text, shape] : shapes_) {
     KeyShape made{std::move(shape.pieces), shape.count, {}};

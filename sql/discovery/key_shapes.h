@@ -83,8 +83,8 @@ class KeyShapes {
   bool add(std::string_view key, std::size_t further_shapes);
   void keep(Shape& shape, Sample sample) const;
   bool take_as_value(KeyPieces& pieces, std::string& text) const;
-  void merge_words(std::size_t least_words);
-  void merge_words_at(std::size_t position, std::size_t least_words);
+  void merge_words(std::size_t least_words, bool keeps_names);
+  void merge_words_at(std::size_t position, std::size_t least_words, bool keeps_names);
 
   std::size_t samples_, keys_ = 0, long_keys_ = 0;
   std::string long_key_;

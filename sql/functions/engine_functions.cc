@@ -4,6 +4,8 @@ namespace redquel::sql {
 
 // Functions in FROM whose rows only the executor can get, by asking Redis: they have no `open` (executor/tables/engine_functions.h).
 std::vector<TableFunction> engine_functions() {
+  const decltype(TableFunction::columns) memory_columns = {{"prefix", oid::kText}, {"keys", oid::kInt8}, {"bytes", oid::kInt8}, {"bytes_error", oid::kInt8},
+                                                           {"without_ttl", oid::kInt8}, {"sampled", oid::kInt8}, {"keys_error", oid::kInt8}};
   return {
       {"redquel.check_indexes",
        {oid::kText},
@@ -14,10 +16,8 @@ std::vector<TableFunction> engine_functions() {
        {{"schema", oid::kText}, {"table", oid::kText}, {"columns", oid::kText}, {"rows", oid::kInt8}, {"bytes", oid::kInt8}, {"changed_rows", oid::kInt8},
         {"hits", oid::kInt8}, {"misses", oid::kInt8}, {"rounds", oid::kInt8}, {"rows_read_again", oid::kInt8}, {"state", oid::kText}},
        nullptr},
-      {"redis.memory_by_prefix",
-       {oid::kInt4},
-       {{"prefix", oid::kText}, {"keys", oid::kInt8}, {"bytes", oid::kInt8}, {"bytes_error", oid::kInt8}, {"without_ttl", oid::kInt8}, {"sampled", oid::kInt8}},
-       nullptr},
+      {"redis.memory_by_prefix", {oid::kInt4}, memory_columns, nullptr},
+      {"redis.memory_by_prefix", {oid::kInt4, oid::kFloat8}, memory_columns, nullptr},
   };
 }
 

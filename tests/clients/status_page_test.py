@@ -1,6 +1,7 @@
 """The status page and its console in headless Chromium: what it shows equals the system views, and who may not see it does not."""
 import json
 import os
+import re
 import socket
 import ssl
 import stat
@@ -270,6 +271,23 @@ def test_the_keys_the_examples_and_the_link_of_the_console(make_server, make_red
             wait_for(lambda: browser.run("return document.querySelector('#view-console').hidden === false && document.querySelector('#sql').value"), what="the query of the link")
             assert browser.run("return document.querySelector('#sql').value") == "SELECT name FROM emp WHERE id = 7 AND name <> 'ä&=#'"
             assert [error for error in browser.errors() if "favicon" not in error] == []
+
+
+def test_the_console_of_look_runs_queries(make_redis, make_look):
+    redis = make_redis()
+    with redis.connect() as raw:
+        for number in range(1, 41):
+            raw("HSET", f"user:{number}", "name", f"name {number}", "city", "Bern")
+    look = make_look(redis)
+    with Browser(width=1200, height=900) as browser:
+        browser.open(re.search(r"http://\S+/#token=\S+", look.process.log())[0])
+        wait_for(lambda: browser.text("#state") == "ready", what="the page")
+        browser.click("nav a[data-view=console]")
+        browser.click("#login-form button")
+        wait_for(lambda: "user" in (browser.text("#schema") or ""), what="the tables of the console")
+        assert "name 7" in run_in(browser, 'SELECT name FROM "user" WHERE id = 7')
+        assert "25006" in run_in(browser, 'DELETE FROM "user"')
+        assert browser.errors() == []
 
 
 def test_the_tree_of_a_plan_has_times_and_shares(make_server, make_redis):

@@ -67,9 +67,9 @@ class PlanFile:
             yield line, start + 1, "\n".join(sql), first, at
 
 
-def explain(connection, sql):
+def explain(connection, sql, *options):
     found = EXPLAIN.match(sql)
-    options = ["COSTS OFF"]
+    options = ["COSTS OFF", *options]
     if found:
         options += re.split(r"\s*,\s*", found[1].strip(" ()")) if found[1].startswith("(") else found[1].split()
     statement = f"EXPLAIN ({', '.join(options)}) {sql[found.end() if found else 0:]}"
@@ -199,6 +199,8 @@ def run_file(path, subject, report, rewrite, timeout):
                     replaced += [(line - 1, line, [heading])]
                     continue
                 try:
+                    if any("Choice" in text for text in got):  # VERBOSE shows both of its ways
+                        got = explain(connection, sql, "VERBOSE")
                     heading = heading_of(*compare_commands(connection, redis, sql, got, *lists_of(rest)))
                 except (ServerError, RedisError) as error:
                     heading = f"the plan does not run: {error}"

@@ -1,4 +1,6 @@
 """The first rows of joins and subqueries, read in windows of several round trips, are of one moment while transactions move and change them."""
+import json
+import re
 import threading
 import time
 
@@ -84,3 +86,33 @@ def test_windows_take_few_commands(make_server):
             connection.run(page)
             commands = int(redis.info("stats")["total_commands_processed"]) - before
             assert commands < ROWS, (page, commands)  # one for each row would be a walk of the whole table
+
+
+WAYS = ["Ordered Index Scan", "Top-N Sort"]
+
+
+def titles_of(plan):
+    return [plan["Node Type"], *(title for below in plan.get("Plans", []) for title in titles_of(below))]
+
+
+def test_the_way_that_is_not_taken_is_shown_by_verbose_only(make_server):
+    walk = "SELECT id FROM walked WHERE tag BETWEEN 3 AND 590 ORDER BY at LIMIT 3"
+    few = "SELECT id FROM walked WHERE tag BETWEEN 3 AND 4 ORDER BY at LIMIT 3"
+    server = make_server()
+    with server.connect() as connection:
+        fill(connection)
+        connection.run("CREATE INDEX ON walked (tag)")
+
+        def titles(options, query):
+            text = [line for (line,) in connection.run(f"EXPLAIN ({options}) {query}")]
+            tree = titles_of(json.loads(connection.run(f"EXPLAIN ({options}, FORMAT JSON) {query}")[0][0])[0]["Plan"])
+            shown = [title for title in WAYS if title in tree]
+            assert shown == [title for title in WAYS if any(re.match(f" *->  {title}", line) for line in text)], text
+            assert any("Second Way: Top-N Sort" in line for line in text), text
+            return shown
+
+        assert titles("COSTS OFF", walk) == WAYS[:1]
+        assert titles("VERBOSE", walk) == WAYS
+        assert titles("ANALYZE", walk) == WAYS[:1]
+        assert WAYS[1] in titles("ANALYZE", few)
+        assert titles("ANALYZE, VERBOSE", few) == WAYS

@@ -88,9 +88,9 @@ def test_the_memory_of_prefixes_has_an_error_that_holds(make_redis, make_look, m
         rows = {row[0]: [int(value) for value in row[1:]] for row in connection.run("SELECT * FROM redis.memory_by_prefix(1)")}
         assert set(rows) == {"page:*", "session:*", "config"}, rows
         assert [rows[prefix][0] for prefix in ("page:*", "session:*", "config")] == [1500, 1500, 1]
-        for prefix, (keys, used, error, without_ttl, sampled) in rows.items():
+        for prefix, (keys, used, error, without_ttl, sampled, keys_error) in rows.items():
             assert abs(used - true[prefix]) <= max(2 * error, 1), (prefix, used, error, true[prefix])
-            assert sampled == min(keys, 200) and without_ttl == (0 if prefix == "session:*" else keys)
+            assert sampled == min(keys, 200) and keys_error == 0 and without_ttl == (0 if prefix == "session:*" else keys)
         assert 0 < rows["page:*"][2] < rows["page:*"][1] / 5 and rows["config"][2] == 0
         assert {row[0] for row in connection.run("SELECT prefix FROM redis.memory_by_prefix(2)")} == {"page:*", "session:user:*", "config"}
     with make_server(redis=redis).connect() as connection:
@@ -101,6 +101,31 @@ def test_the_memory_of_prefixes_has_an_error_that_holds(make_redis, make_look, m
             raise AssertionError("keys are shown")
         except ServerError as error:
             assert error.sqlstate == "42501", error
+
+
+def test_the_memory_of_prefixes_comes_from_some_of_many_keys(make_redis, make_look):
+    redis = make_redis()
+    with redis.connect() as raw:
+        for number in range(1, 20_001):
+            raw("SET", f"page:{number}", "x" * (number % 300))
+        for number in range(1, 40_001):
+            raw("SET", f"user:{number}", "y", "EX", 1000)
+        true = {"page:*": 20_000, "user:*": 40_000}
+        with make_look(redis).connect() as connection:
+            raw("CONFIG", "RESETSTAT")
+            rows = {row[0]: [int(value) for value in row[1:]] for row in connection.run("SELECT * FROM redis.memory_by_prefix(1, 10)")}
+            assert set(rows) == set(true) and sum(row[0] for row in rows.values()) in range(59_999, 60_002), rows
+            for prefix, (keys, _, _, without_ttl, sampled, error) in rows.items():
+                assert abs(keys - true[prefix]) < 3 * error and 0 < error < 2_000 and sampled == 200, (prefix, keys, error)
+                assert without_ttl == (0 if prefix == "user:*" else keys), rows
+            whole = {row[0]: int(row[1]) for row in connection.run("SELECT prefix, bytes FROM redis.memory_by_prefix(1)")}
+            assert all(abs(rows[prefix][1] - whole[prefix]) < 4 * rows[prefix][2] for prefix in true), (rows, whole)
+            for wrong in ("0", "101", "'NaN'"):
+                try:
+                    connection.run(f"SELECT * FROM redis.memory_by_prefix(1, {wrong})")
+                    raise AssertionError(f"{wrong} is a percentage")
+                except ServerError as error:
+                    assert error.sqlstate == "22023", error
 
 
 QUEUES = ("mail", "image", "report")
