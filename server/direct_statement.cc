@@ -29,7 +29,9 @@ bool is_null(const sql::Datum& value) { return sql::is_null(value); }
 }  // namespace
 
 bool Session::may_run_directly() const {
-  return transactions_.block().state() == TransactionBlock::State::kNone && portals_.empty() && !message_.is_skipped_to_sync && !flush_.has_notice &&
+  const TransactionBlock::State state = transactions_.block().state();
+  const bool is_plain = state == TransactionBlock::State::kNone || state == TransactionBlock::State::kOpen;
+  return is_plain && !message_.is_skipped_to_sync && !flush_.has_notice &&
          encoder_.has_utf8() && !log_.wants_statements() && !log_.wants_durations() && !state_.notifications->has_pending();
 }
 
@@ -97,8 +99,9 @@ void Session::end_directly(const PreparedStatement& statement, std::size_t rows)
 asio::awaitable<void> Session::answer_directly() {
   const DirectStatement direct = std::move(direct_);
   const PreparedStatement& statement = *direct.statement;
+  const bool is_query = direct.text != nullptr;
   message_.source = statement.source;
-  message_.text = statement.source.text;
+  message_.text = is_query ? direct.text : statement.source.text;
   message_.error_context.clear();
   is_idle_ = false;
   state_.commits_since.reset();
@@ -109,7 +112,7 @@ asio::awaitable<void> Session::answer_directly() {
   const std::size_t before = encoder_.size();
   try {
     if (!direct.run->is_answered()) co_await direct.run->wait();
-    encoder_.bind_complete();
+    if (!is_query) encoder_.bind_complete();
     rows = give_directly(*direct.run, statement, direct.formats, direct.describes);
     if (!rows) encoder_.cut(before);
   } catch (...) {
@@ -124,13 +127,23 @@ asio::awaitable<void> Session::answer_directly() {
   decoder_.take(direct.bytes);
   if (failure) {
     encoder_.cut(before);
-    encoder_.bind_complete();
-    if (direct.describes) describe_directly(statement, direct.formats);
+    if (!is_query) encoder_.bind_complete();
+    if (!is_query && direct.describes) describe_directly(statement, direct.formats);
     failure = co_await engine_->named_failure(failure, state_);
     report(failure);
     co_await transactions_.fail();
   } else {
     end_directly(statement, *rows);
+  }
+  portals_.erase("");
+  if (!is_in_transaction()) {
+    portals_.clear();
+  } else if (!failure && !is_query) {  // the portal lives until another one takes its name, and has no more rows
+    auto spent = std::make_unique<Portal>();
+    spent->statement = direct.statement;
+    spent->result_formats.assign(direct.formats.begin(), direct.formats.end());
+    spent->is_spent = true;
+    portals_.emplace("", std::move(spent));
   }
   end_.has_answered = true;
   tell_ready();

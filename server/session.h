@@ -179,6 +179,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void end_directly(const PreparedStatement& statement, std::size_t rows);
   /// Sends the commands of the next messages, if they run a statement that is one turn of commands. The messages stay unread.
   bool begin_directly();
+  /// Like begin_directly(), for a Query that differs from the last one in constants only (simple_query.cc).
+  bool begin_query_directly();
+  std::vector<sql::Datum> values_of(const std::vector<parser::Literal>& literals, const std::vector<sql::Type>& types) const;
   /// Reads the messages of begin_directly() and answers them, unless the statement is to run by its plan (`direct_is_refused_`).
   asio::awaitable<void> answer_directly();
 
@@ -273,7 +276,11 @@ class Session : public std::enable_shared_from_this<Session> {
   SessionLog log_;
   PreparedStatements statements_;
   std::unordered_set<std::string> individual_texts_;  // see run_with_literals
-  PreparedStatementPtr last_with_literals_;           // the statement that run_with_literals ran last: most clients repeat one
+  /// The statement that run_with_literals ran last, and the types of its literals: most clients repeat one.
+  struct {
+    PreparedStatementPtr statement;
+    std::vector<sql::Type> types;
+  } last_with_literals_;
   SessionTransactions transactions_;
   SessionStatements session_statements_;
   std::shared_ptr<executor::Engine> engine_;
@@ -316,6 +323,7 @@ class Session : public std::enable_shared_from_this<Session> {
   /// A statement that runs directly.
   struct DirectStatement {
     PreparedStatementPtr statement = nullptr;
+    std::shared_ptr<const std::string> text = nullptr;  // of a Query; null: the statement's own
     ColumnFormats formats = {};
     bool describes = false;
     std::size_t bytes = 0;  // of its messages

@@ -415,7 +415,10 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
 
 DirectRunPtr RedisEngine::run_directly(const Prepared& prepared, std::span<const sql::Datum> parameters, SessionState& session) {
   const PreparedPlan& plan = *prepared.plan;
-  const bool is_plain = !session.transaction && session.function_depth == 0 && session.modes.isolation == IsolationLevel::kReadCommitted &&
+  // The first reads of a transaction: what it has changed would have to be laid over the rows.
+  const Transaction* const transaction = session.transaction.get();
+  const bool has_changed = transaction != nullptr && (transaction->catalog() != nullptr || !transaction->buffer().empty() || transaction->buffer().has_increments());
+  const bool is_plain = !has_changed && session.function_depth == 0 && session.modes.isolation == IsolationLevel::kReadCommitted &&
                         !session.advisory_locks && session.auto_explain.min_duration < 0;
   SharedConnection* const connection = shared_.connection();
   if (!plan.direct || !is_plain || connection == nullptr || !exclusive_.empty()) return nullptr;
@@ -424,6 +427,7 @@ DirectRunPtr RedisEngine::run_directly(const Prepared& prepared, std::span<const
   follow_search_path(session, *now, false);
   const bool is_planned_so = plan.search_path == session.search_path && plan.row_security == session.row_security;
   if (!is_planned_so || !has_checked_rights(plan, session)) return nullptr;
+  if (transaction != nullptr) session.has_queried = true;
   return plan.direct->start(*connection, parameters, std::move(now), session.counters, session.relation_counts);
 }
 
