@@ -160,16 +160,23 @@ std::vector<sql::Datum> Session::values_of(const std::vector<parser::Literal>& l
 
 bool Session::begin_query_directly() {
   const std::optional<RawMessage> raw = decoder_.peek_query();
-  const PreparedStatementPtr& statement = last_with_literals_.statement;
-  if (!raw || !statement || !statement->plan || !statement->plan->has_direct_run || !may_run_directly()) return false;
+  if (!raw || raw->body.empty() || raw->body.find('\0') != raw->body.size() - 1 || !may_run_directly()) return false;
   const std::string_view text = raw->body.substr(0, raw->body.size() - 1);
-  if (raw->body.empty() || raw->body.back() != '\0' || text.find('\0') != std::string_view::npos) return false;
+  const std::size_t bytes = raw->body.size() + MessageDecoder::kHeaderBytes;
+  if (auto control = host_.transaction_texts().find(text)) {
+    direct_ = DirectStatement{.text = std::make_shared<const std::string>(text), .bytes = bytes, .control = std::move(control)};
+    statements_.erase("");
+    portals_.erase("");
+    return true;
+  }
+  const PreparedStatementPtr& statement = last_with_literals_.statement;
+  if (!statement || !statement->plan || !statement->plan->has_direct_run) return false;
   const std::optional<parser::TextWithoutLiterals> shared = parser::take_literals(text);
   if (!shared || shared->text != statement->plan->text || types_of(shared->literals) != last_with_literals_.types) return false;
   try {
     DirectStatement direct{.statement = statement, .text = std::make_shared<const std::string>(from_client(text)), .describes = true};
     direct.formats.assign(statement->columns.size(), 0);
-    direct.bytes = raw->body.size() + MessageDecoder::kHeaderBytes;
+    direct.bytes = bytes;
     direct.run = start_directly(*statement, values_of(shared->literals, statement->parameter_types));
     if (!direct.run) return false;
     direct_ = std::move(direct);

@@ -107,6 +107,9 @@ class Engine {
 
   // Transactions. While one is open (`SessionState::transaction`), the session's statements belong to it.
 
+  /// Ends a transaction that has changed nothing, locked nothing, keeps no reads and has nothing to say: for it COMMIT and ROLLBACK are the
+  /// same. Returns false if it has, and is still open.
+  virtual bool end_untouched(SessionState&) { return false; }
   /// Opens one; there must be none.
   virtual void begin(SessionState& session) = 0;
   /// Everything at once, or an error and nothing; it is over in both cases. Throws SqlError 40001 and what writes throw. A cancelled

@@ -417,8 +417,7 @@ DirectRunPtr RedisEngine::run_directly(const Prepared& prepared, std::span<const
   const PreparedPlan& plan = *prepared.plan;
   // The first reads of a transaction: what it has changed would have to be laid over the rows.
   const Transaction* const transaction = session.transaction.get();
-  const bool has_changed = transaction != nullptr && (transaction->catalog() != nullptr || !transaction->buffer().empty() || transaction->buffer().has_increments());
-  const bool is_plain = !has_changed && session.function_depth == 0 && session.modes.isolation == IsolationLevel::kReadCommitted &&
+  const bool is_plain = (transaction == nullptr || !transaction->has_changed()) && session.function_depth == 0 && session.modes.isolation == IsolationLevel::kReadCommitted &&
                         !session.advisory_locks && session.auto_explain.min_duration < 0;
   SharedConnection* const connection = shared_.connection();
   if (!plan.direct || !is_plain || connection == nullptr || !exclusive_.empty()) return nullptr;

@@ -40,6 +40,7 @@ class RedisEngine : public Engine {
   asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState& session) override;
   DirectRunPtr run_directly(const Prepared& prepared, std::span<const sql::Datum> parameters, SessionState& session) override;
 
+  bool end_untouched(SessionState& session) override;
   void begin(SessionState& session) override;
   asio::awaitable<void> commit(SessionState& session) override;
   asio::awaitable<void> roll_back(SessionState& session) override;
