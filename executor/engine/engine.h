@@ -15,6 +15,10 @@
 #include "sql/error.h"
 #include "sql/types/type.h"
 
+namespace redquel::planner {
+struct VariableScope;
+}
+
 namespace redquel::executor {
 
 namespace asio = boost::asio;
@@ -37,6 +41,7 @@ struct Prepared {
   std::vector<OutputColumn> columns;                   // empty: no rows are returned
   bool returns_rows = false;                           // SELECT with zero columns returns rows too
   std::shared_ptr<const sql::FunctionDef> function;    // in whose body it stands; null: none
+  std::shared_ptr<const planner::VariableScope> variables;  // that it may name; null: none
   std::shared_ptr<const parser::ast::Statement> executed;  // CREATE TABLE AS EXECUTE: the query that EXECUTE means
   bool needs_transaction = false;                      // its row locks last until it is complete, also outside of a block
   bool depends_on_constants = false;                   // with a parameter in a constant's place the plan might be a worse one
