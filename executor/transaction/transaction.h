@@ -63,6 +63,7 @@ class Transaction {
 
   /// Savepoints are numbered from 0, the oldest; a later one lies within the earlier ones.
   void set_savepoint();
+  std::size_t savepoint_count() const { return savepoints_.size(); }
   void release_savepoint(std::size_t number) { savepoints_.resize(number); }
   /// The savepoint itself stays.
   void roll_back_to(std::size_t number);
