@@ -4,7 +4,8 @@
 -- ARGV: oid; version; field of the lock; member; then lists, each with its length in front: fields that are read, the one of presence
 --   first; fields to set with their values; fields to remove; fields to add to (field, its number among those that are read, what is
 --   added, how far from 0 the sum may be); then for each structure: s, z or n (sets by value, zset, set of NULLs), the number of its
---   field, its new value ('\0': NULL), and the beginning of the name of a value's set, or the score.
+--   field, its new value ('\0': NULL, '\1': the sum of a field that is added to), and the beginning of the name of a value's set, or the
+--   score.
 -- Replies: {"applied"}; {"absent"}; {"stale"}; {"unknown"}: read the row first; {"locked", holder, key, field}.
 -- Changes: the row, its entries, the counter.
 -- Holds Redis: some commands for each index.
@@ -34,20 +35,24 @@ if call('EXISTS', keys[3]) == 1 then
   end
 end
 local set, removed, added = list(), list(), list()
+local sums = {}  -- by the number of the field
 for i = 1, #added, 4 do
   local value, bound = values[tonumber(added[i + 1])], tonumber(added[i + 3])
   local is_number = value and #value < 17 and (value == '0' or string.find(value, '^%-?[1-9]%d*$'))
   local sum = is_number and tonumber(value) + tonumber(added[i + 2])
   if not sum or sum > bound or sum < -bound then return {'unknown'} end
+  sums[added[i + 1]] = string.format('%.0f', sum)
 end
 local changes, sets, k = {}, {}, 5
 while p <= #argv do
   local kind, old, new, detail = argv[p], values[tonumber(argv[p + 1])], argv[p + 2], argv[p + 3]
+  local is_sum = new == '\1'
+  if is_sum then new = sums[argv[p + 1]] end
   if new == '\0' then new = false end
   local key = keys[k]
   if kind == 's' and old ~= new then
     if old and old ~= '0' and not (#old < 21 and string.find(old, '^%-?[1-9]%d*$')) then return {'unknown'} end
-    local from, to = old and detail .. old, new and keys[k + 1]
+    local from, to = old and detail .. old, is_sum and detail .. new or new and keys[k + 1]
     sets[#sets + 1] = key
     if from then sets[#sets + 1] = from end
     if to then sets[#sets + 1] = to end
@@ -57,7 +62,7 @@ while p <= #argv do
     changes[#changes + 1] = {kind, key, old, new}
   elseif kind == 'z' and old ~= new then
     call('ZCARD', key)
-    changes[#changes + 1] = {kind, key, old, new, detail}
+    changes[#changes + 1] = {kind, key, old, new, is_sum and new or detail}
   end
   p = p + 4
   k = k + (kind == 's' and 2 or 1)

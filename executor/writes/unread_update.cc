@@ -34,7 +34,7 @@ class UnreadUpdate final : public Operator {
     const sql::TableDef& table = *stored_;
     std::vector<sql::Datum> row(table.columns.size());
     for (std::size_t part = 0; part < key->size(); ++part) row[table.position(table.primary_key[part])] = (*key)[part];
-    for (const std::size_t position : update_.added) {  // what becomes of nothing is what is added
+    for (const std::size_t position : update_.added_unread) {  // what becomes of nothing is what is added
       row[position] = table.columns[position].type.oid == sql::oid::kInt4 ? sql::Datum(std::int32_t{0}) : sql::Datum(std::int64_t{0});
     }
     const sql::Batch looked_up_row = looked_up(update_, row);
@@ -66,10 +66,10 @@ class UnreadUpdate final : public Operator {
     try {
       for (const planner::Assignment& assignment : update_.assignments) {
         const std::size_t position = table.position(assignment.number);
-        row[position] = update_.added.empty() ? sql::evaluate_scalar(*assignment.value, context_.evaluation())
+        row[position] = update_.added_unread.empty() ? sql::evaluate_scalar(*assignment.value, context_.evaluation())
                                               : sql::evaluate(*assignment.value, source, context_.evaluation())->datum(0);
         is_assigned_[position] = true;
-        const bool is_hopeless = update_.added.empty() ? table.columns[position].not_null && sql::is_null(row[position]) : !is_far_from_bounds(row[position]);
+        const bool is_hopeless = update_.added_unread.empty() ? table.columns[position].not_null && sql::is_null(row[position]) : !is_far_from_bounds(row[position]);
         if (is_hopeless) throw WriteConflict{};
       }
     } catch (const sql::SqlError&) {
@@ -102,7 +102,7 @@ class UnreadUpdate final : public Operator {
     for (std::size_t position = 0; position < is_assigned_.size(); ++position) {
       if (!is_assigned_[position]) continue;
       const std::string_view text = words_[image.texts + position];
-      if (!update_.added.empty()) {
+      if (!update_.added_unread.empty()) {
         const std::int64_t bound = encoder_->type(position).oid == sql::oid::kInt4 ? std::int64_t{INT32_MAX} : kIncrementBound;
         added.insert(added.end(), {*encoder_->field(position), number_of(position), text, words_.store(std::to_string(bound))});
       } else if (is_null(text)) {
@@ -117,7 +117,8 @@ class UnreadUpdate final : public Operator {
       const std::size_t position = structure.positions[0];
       if (structure.positions.size() != 1 || position >= is_assigned_.size() || !is_assigned_[position]) continue;
       const auto [first, second] = RowEncoder::entry(words_, image, index);
-      const std::string_view text = words_[image.texts + position], value = is_null(text) ? kAbsent : text;
+      const std::string_view text = words_[image.texts + position];
+      const std::string_view value = !update_.added_unread.empty() ? kSum : is_null(text) ? kAbsent : text;
       keys_.push_back(structure.key);
       if (structure.kind->lists_values()) keys_.push_back(is_null(first) ? std::string_view(structure.key) : first);
       const sql::ScriptMove move = structure.kind->script_move(structure, second);
@@ -130,7 +131,7 @@ class UnreadUpdate final : public Operator {
     arguments_.insert(arguments_.end(), structures.begin(), structures.end());
   }
 
-  static constexpr std::string_view kAbsent{"\0", 1};
+  static constexpr std::string_view kAbsent{"\0", 1}, kSum{"\1", 1};
 
   const planner::PhysicalUpdate& update_;
   ExecutionContext& context_;

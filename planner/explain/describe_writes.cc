@@ -28,8 +28,8 @@ class WriteDescriber {
     if (!n.may_write_unread) return write(n, Change::kUpdate, changed);
     const sql::TableDef& stored = sql::any_stored_table(*n.table);
     const std::string key = word(sql::TableKeys(stored).row_of_member(entry_text(row_lookup(n)->keys[0])));
-    if (n.added.empty()) text.commands.push_back(fmt::format("EVALSHA update_row: HSET {}, or HDEL of NULLs", key));
-    for (const std::size_t position : n.added) {
+    if (n.added_unread.empty()) text.commands.push_back(fmt::format("EVALSHA update_row: HSET {}, or HDEL of NULLs", key));
+    for (const std::size_t position : n.added_unread) {
       text.commands.push_back(fmt::format("EVALSHA update_row: HINCRBY {} {}", key, word(n.table->columns[position].field)));
     }
     for (const sql::Structure& structure : sql::structures_of(stored)) {
