@@ -127,7 +127,7 @@ boost::asio::awaitable<PlpgsqlRun::Flow> PlpgsqlRun::run_integers(const pl::ForI
         const Immediate within(immediate_depth_);
         Flow now = Flow::kNext;
         while (true) {
-          sql::check_interrupts();
+          if (++rounds_ % 64 == 0) sql::check_interrupts();
           const Ran ran = run_now(loop.body);
           if (ran.next < loop.body.size()) stopped_in_the_middle();
           now = ran.flow;

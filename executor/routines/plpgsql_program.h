@@ -29,6 +29,7 @@ struct BoundUse {
 struct TextPlan {
   sql::CatalogPtr catalog;
   std::vector<BoundUse> uses;  // the parameters of the statement, in order
+  bool is_fixed = false;       // no use can get another type
   /// A simple expression, over the slots of the frame. Null: `statement` is run.
   sql::ExpressionPtr value;
   std::optional<sql::ScalarProgram> program;  // of `value`, if it has only integers and booleans

@@ -71,7 +71,11 @@ bool is_write(const ast::Statement& statement) {
 }  // namespace
 
 void PlpgsqlRun::follow_catalog() {
-  if (const sql::CatalogPtr now = engine_.catalog_at_hand(session_)) catalog_ = now;
+  const sql::CatalogPtr now = engine_.catalog_at_hand(session_);
+  const bool is_same = (!now || now == catalog_) && context_.catalog == catalog_.get() && context_.user == session_.user &&
+                       context_.search_path == session_.search_path && context_.transaction_timestamp == session_.transaction_time;
+  if (is_same) return;
+  if (now) catalog_ = now;
   std::vector<Datum> values = std::move(context_.parameters);
   context_ = session_context(session_, catalog_.get());
   context_.transaction_timestamp = session_.transaction_time;

@@ -25,7 +25,7 @@ SqlError wrong_structure(std::string detail) {
 
 boost::asio::awaitable<void> PlpgsqlRun::return_value(const pl::SqlText& text) {
   TypedValue value = co_await evaluate(text);
-  const bool is_row = planner::returns_rows(function_);
+  const bool is_row = planner::returns_rows(*function_);
   if (is_row && !sql::is_null(value.value) && !sql::is_row_type(value.type.oid)) {
     throw SqlError(sqlstate::kDatatypeMismatch, "cannot return non-composite value from function returning composite type");
   }
@@ -43,7 +43,7 @@ TypedRow PlpgsqlRun::outputs() {
 }
 
 void PlpgsqlRun::add_result(TypedRow row) {
-  if (set_columns_.empty()) set_columns_ = planner::returns_rows(function_) ? row.columns : std::vector<sql::ResultColumn>{{function_.name, function_.result}};
+  if (set_columns_.empty()) set_columns_ = planner::returns_rows(*function_) ? row.columns : std::vector<sql::ResultColumn>{{function_->name, function_->result}};
   if (set_.empty()) {
     for (const sql::ResultColumn& column : set_columns_) set_.push_back(std::make_shared<sql::Column>(column.type));
   }
@@ -64,8 +64,8 @@ boost::asio::awaitable<void> PlpgsqlRun::return_next(const pl::ReturnNext& state
     co_return;
   }
   TypedValue value = co_await evaluate(*statement.value);
-  if (!planner::returns_rows(function_)) {
-    add_result({{{function_.name, value.type}}, {std::move(value.value)}});
+  if (!planner::returns_rows(*function_)) {
+    add_result({{{function_->name, value.type}}, {std::move(value.value)}});
     co_return;
   }
   if (!sql::is_null(value.value) && !sql::is_row_type(value.type.oid)) {
@@ -86,7 +86,7 @@ boost::asio::awaitable<void> PlpgsqlRun::return_query(const pl::ReturnQuery& sta
   if (!opened.run || !opened.statement->returns_rows) throw SqlError(sqlstate::kInvalidCursorDefinition, "cannot open query as cursor");
   const std::vector<sql::ResultColumn> columns = opened.columns;
   std::vector<sql::ResultColumn> wanted = set_columns_;
-  if (wanted.empty() && !planner::returns_rows(function_)) wanted.push_back({function_.name, function_.result});
+  if (wanted.empty() && !planner::returns_rows(*function_)) wanted.push_back({function_->name, function_->result});
   if (!wanted.empty()) {
     if (columns.size() != wanted.size()) {
       throw wrong_structure(fmt::format("Number of returned columns ({}) does not match expected column count ({}).", columns.size(), wanted.size()));
@@ -115,7 +115,7 @@ std::vector<sql::Batch> PlpgsqlRun::results() {
   const std::vector<sql::ResultColumn>& wanted = call_.invocation.columns;
   std::vector<sql::Batch> rows;
   std::vector<sql::ResultColumn> columns;
-  if (function_.returns_set) {
+  if (function_->returns_set) {
     if (set_rows_ == 0) return {};
     sql::Batch batch{.rows = set_rows_, .columns = {}};
     for (const auto& column : set_) batch.columns.push_back(column);
@@ -125,11 +125,11 @@ std::vector<sql::Batch> PlpgsqlRun::results() {
     TypedRow row;
     if (routine_.has_outputs) {
       row = outputs();
-    } else if (function_.result.oid == sql::oid::kVoid) {
-      if (function_.procedure) return {};
-      row = {{{"", function_.result}}, {std::string()}};
-    } else if (!planner::returns_rows(function_)) {
-      row = {{{"", function_.result}}, {convert(std::move(*result_), function_.result)}};
+    } else if (function_->result.oid == sql::oid::kVoid) {
+      if (function_->procedure) return {};
+      row = {{{"", function_->result}}, {std::string()}};
+    } else if (!planner::returns_rows(*function_)) {
+      row = {{{"", function_->result}}, {convert(std::move(*result_), function_->result)}};
     } else {
       if (sql::is_null(result_->value)) return {};
       row = {{{"", result_->type}}, {std::move(result_->value)}};
@@ -140,10 +140,10 @@ std::vector<sql::Batch> PlpgsqlRun::results() {
     }
     rows.push_back(std::move(batch));
     columns = row.columns;
-    if (function_.result.oid == sql::oid::kVoid && function_.columns.empty()) return rows;
+    if (function_->result.oid == sql::oid::kVoid && function_->columns.empty()) return rows;
   }
   const sql::KnownTypesScope known_types(catalog_->user_types);
-  return as_results(rows, function_, columns, wanted, session_, *catalog_);
+  return as_results(rows, *function_, columns, wanted, session_, *catalog_);
 }
 
 }  // namespace redquel::executor

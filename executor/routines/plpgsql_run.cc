@@ -34,8 +34,8 @@ PlpgsqlRun::PlpgsqlRun(const PlpgsqlRoutine& routine, RoutineCall& call)
       engine_(call.engine),
       session_(call.session),
       records_(routine.shapes.size()),
-      function_(with_columns_of(*routine.function, call.invocation)) {
-  for (const sql::FunctionDef::Column& column : function_.columns) set_columns_.push_back({column.name, column.type});
+      function_(with_columns_of(routine.function, call.invocation)) {
+  for (const sql::FunctionDef::Column& column : function_->columns) set_columns_.push_back({column.name, column.type});
 }
 
 boost::asio::awaitable<std::vector<sql::Batch>> PlpgsqlRun::run() {
@@ -50,14 +50,14 @@ boost::asio::awaitable<std::vector<sql::Batch>> PlpgsqlRun::run() {
     for (std::size_t i = 0; i < routine_.body.variables.size(); ++i) {
       const pl::Variable& variable = routine_.body.variables[i];
       if (!variable.argument || *variable.argument >= call_.invocation.arguments.size()) continue;
-      if (function_.parameters[*variable.argument].mode == sql::FunctionDef::Parameter::Mode::kOut) continue;
+      if (function_->parameters[*variable.argument].mode == sql::FunctionDef::Parameter::Mode::kOut) continue;
       assign(i, {call_.invocation.arguments[*variable.argument], call_.invocation.types[*variable.argument]});
     }
     set_found(false);
     phase_ = nullptr;
     current_ = &routine_.body.block;
     co_await run_statement(routine_.body.block);
-    const bool needs_value = !function_.returns_set && function_.result.oid != sql::oid::kVoid && !function_.procedure && !routine_.has_outputs;
+    const bool needs_value = !function_->returns_set && function_->result.oid != sql::oid::kVoid && !function_->procedure && !routine_.has_outputs;
     if (!returned_ && needs_value) {
       current_ = nullptr;
       throw SqlError(sqlstate::kFunctionExecutedNoReturn, "control reached end of function without RETURN");
@@ -156,7 +156,7 @@ std::optional<PlpgsqlRun::Flow> PlpgsqlRun::run_now(const pl::Statement& stateme
     const Immediate within(immediate_depth_);
     while (true) {
       current_ = &statement;
-      sql::check_interrupts();
+      if (++rounds_ % 64 == 0) sql::check_interrupts();
       if (loop->condition) {
         const std::optional<TypedValue> value = evaluate_now(*loop->condition);
         if (!value) stopped_in_the_middle();
@@ -288,7 +288,7 @@ boost::asio::awaitable<PlpgsqlRun::Flow> PlpgsqlRun::run_block(const pl::Block& 
     flow = co_await run_handled(block);
   }
   // EXIT with a block's label leaves it.
-  if (flow == Flow::kExit && !label_.empty() && (label_ == block.label || (statement == &routine_.body.block && label_ == function_.name))) {
+  if (flow == Flow::kExit && !label_.empty() && (label_ == block.label || (statement == &routine_.body.block && label_ == function_->name))) {
     label_.clear();
     flow = Flow::kNext;
   }

@@ -181,7 +181,7 @@ class PlpgsqlRun {
   bool returned_ = false;
   std::map<std::size_t, sql::Type> case_types_;  // of the values of CASE statements, by their variables
   std::optional<TypedValue> result_;     // of RETURN
-  sql::FunctionDef function_;            // with the columns that the call names
+  std::shared_ptr<const sql::FunctionDef> function_;  // with the columns that the call names
   std::vector<std::shared_ptr<sql::Column>> set_;  // the rows of a set so far
   std::vector<sql::ResultColumn> set_columns_;
   std::size_t set_rows_ = 0;

@@ -70,13 +70,17 @@ std::vector<BoundUse> PlpgsqlRun::bind_uses(const pl::SqlText& text, planner::Va
 }
 
 TextPlanPtr PlpgsqlRun::plan(const pl::SqlText& text, bool is_expression) {
+  TextPlanPtr& known = routine_.plans[text.number];
+  if (known && known->is_fixed && known->catalog == catalog_) return known;
   auto scope = std::make_shared<planner::VariableScope>();
   scope->conflict = static_cast<planner::VariableScope::Conflict>(routine_.body.conflict);
   std::vector<BoundUse> uses = bind_uses(text, *scope);
-  TextPlanPtr& known = routine_.plans[text.number];
   if (known && known->catalog == catalog_ && known->uses == uses) return known;
   auto made = std::make_shared<TextPlan>();
   made->catalog = catalog_;
+  made->is_fixed = std::ranges::none_of(text.uses, [this](const pl::VariableUse& use) {
+    return routine_.shapes[use.variable].kind == VariableShape::Kind::kRecord || case_types_.contains(use.variable);
+  });
   std::vector<sql::Type> types;
   for (const BoundUse& use : uses) types.push_back(use.type);
   const std::string sql = is_expression ? "SELECT " + text.text : text.text;
@@ -196,7 +200,10 @@ boost::asio::awaitable<TypedValue> PlpgsqlRun::evaluate(const pl::SqlText& text)
     failure = error;
   }
   if (failure) {
-    const std::string line = fmt::format("SQL expression \"{}\"", text.text);
+    const auto* assigned = current_ == nullptr ? nullptr : std::get_if<pl::Assign>(&current_->node);
+    const bool is_assignment = assigned != nullptr && assigned->value.number == text.number;
+    const std::string line = is_assignment ? fmt::format("PL/pgSQL assignment \"{} := {}\"", assigned->target.text, text.text)
+                                           : fmt::format("SQL expression \"{}\"", text.text);
     throw SqlError(*failure).context(failure->context().empty() ? line : failure->context() + "\n" + line);
   }
   co_return result;

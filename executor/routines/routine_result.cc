@@ -22,10 +22,10 @@ SqlError with_context(const SqlError& error, const std::string& line) {
       .constraint(error.constraint());
 }
 
-FunctionDef with_columns_of(const FunctionDef& function, const FunctionInvocation& invocation) {
-  FunctionDef made = function;
-  if (!made.columns.empty()) return made;
-  for (const sql::ResultColumn& column : invocation.columns) made.columns.push_back({column.name, column.type});
+std::shared_ptr<const FunctionDef> with_columns_of(std::shared_ptr<const FunctionDef> function, const FunctionInvocation& invocation) {
+  if (!function->columns.empty() || invocation.columns.empty()) return function;
+  const auto made = std::make_shared<FunctionDef>(*function);
+  for (const sql::ResultColumn& column : invocation.columns) made->columns.push_back({column.name, column.type});
   return made;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace redquel::executor {
 sql::SqlError with_context(const sql::SqlError& error, const std::string& line);
 
 /// Returns the function with the columns that the call names for a result of type record.
-sql::FunctionDef with_columns_of(const sql::FunctionDef& function, const FunctionInvocation& invocation);
+std::shared_ptr<const sql::FunctionDef> with_columns_of(std::shared_ptr<const sql::FunctionDef> function, const FunctionInvocation& invocation);
 
 /// Converts rows with these columns to those of the function: in the columns that are wanted, or, if there are none, as one value each.
 std::vector<sql::Batch> as_results(const std::vector<sql::Batch>& rows, const sql::FunctionDef& function,

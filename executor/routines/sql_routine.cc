@@ -93,7 +93,8 @@ std::shared_ptr<Routine> SqlRoutine::compile(RedisEngine& engine, std::shared_pt
 }
 
 asio::awaitable<std::vector<sql::Batch>> SqlRoutine::run(RoutineCall& call) const {
-  const FunctionDef with_columns = with_columns_of(*function, call.invocation);
+  const std::shared_ptr<const FunctionDef> definition = with_columns_of(function, call.invocation);
+  const FunctionDef& with_columns = *definition;
   const bool gives_rows = with_columns.result.oid != sql::oid::kVoid && !(with_columns.procedure && with_columns.columns.empty());
   std::vector<sql::Batch> rows;
   std::size_t number = 0;

@@ -159,13 +159,13 @@ void conversions(RowWriter& out, const CatalogSnapshot&, const EvaluationContext
 }
 
 void languages(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
-  const auto add = [&](Oid oid, std::string_view name, bool is_trusted, Oid validator, bool is_procedural = false) {
-    out.add(oid, name, kPostgresRole, is_procedural, is_trusted, 0, 0, validator, acl_text(acl_of(catalog, catalog_class::kLanguages, oid)->acl));
+  const auto add = [&](Oid oid, std::string_view name, bool is_trusted, Oid validator, Oid handler = 0, Oid inline_handler = 0) {
+    out.add(oid, name, kPostgresRole, handler != 0, is_trusted, handler, inline_handler, validator, acl_text(acl_of(catalog, catalog_class::kLanguages, oid)->acl));
   };
   add(kInternalLanguage, "internal", false, 2246);
   add(kCLanguage, "c", false, 2247);
   add(kSqlLanguage, "sql", true, 2248);
-  add(kPlpgsqlLanguage, "plpgsql", true, 0, true);
+  add(kPlpgsqlLanguage, "plpgsql", true, 13757, 13755, 13756);  // functions that nothing calls
 }
 
 const SystemTableDefinition kFunctionTables[] = {
