@@ -132,9 +132,10 @@ end
 --#check
 if (taken_row[$place + 0] or '\0') ~= $value then call('ZCARD', $zset) end
 --#apply
-local is_sum = $value == '\1'
-if (taken_row[$place + 0] or '\0') ~= (is_sum and sums[$place] or $value) then
-  if $value == '\0' then call('ZREM', $zset, $member) else call('ZADD', $zset, is_sum and sums[$place] or $score, $member) end
+local new, score = $value, $score
+if new == '\1' then new, score = sums[$place], sums[$place] end
+if (taken_row[$place + 0] or '\0') ~= new then
+  if new == '\0' then call('ZREM', $zset, $member) else call('ZADD', $zset, score, $member) end
 end
 
 --#step mark effect: set member place value
