@@ -47,7 +47,7 @@ class Program final : public DirectProgram, public std::enable_shared_from_this<
   std::size_t width() const { return read_->fields->fields.size(); }
 
   /// Gives a row unless it is none. Returns false if one of its values needs a closer look.
-  bool add(std::string_view member, std::span<const Reply> values, StoredRows& rows, std::size_t& count) const {
+  bool add(std::string_view member, std::span<const Reply> values, RowSink& rows, std::size_t& count) const {
     using Source = sql::RowFields::Source;
     if (values.size() < width()) return false;
     if (!values[read_->fields->presence].is_text()) return true;
@@ -96,7 +96,7 @@ class Run final : public DirectRun {
   bool is_answered() const override { return pending_->is_finished(); }
   asio::awaitable<void> wait() override { return pending_->wait(); }
 
-  bool give(StoredRows& rows) override {
+  bool give(RowSink& rows) override {
     if (pending_->error) throw sql::SqlError(*pending_->error);
     const Replies& replies = *pending_->replies;
     ++counters_.round_trips;
@@ -115,7 +115,7 @@ class Run final : public DirectRun {
   }
 
  private:
-  bool give(const Replies& replies, StoredRows& rows, std::size_t& count) const {
+  bool give(const Replies& replies, RowSink& rows, std::size_t& count) const {
     switch (program_->read().kind) {
       case Kind::kRow: return replies[0].is_array() && program_->add(member_, replies[0].children(), rows, count);
       case Kind::kUniqueRow: return replies[0].is_array() && give_elements(replies[0].children(), rows, count);
@@ -126,7 +126,7 @@ class Run final : public DirectRun {
   }
 
   /// Rows of a member and its fields each.
-  bool give_elements(std::span<const Reply> flat, StoredRows& rows, std::size_t& count) const {
+  bool give_elements(std::span<const Reply> flat, RowSink& rows, std::size_t& count) const {
     const std::size_t width = 1 + program_->width();
     if (flat.size() % width != 0) return false;
     for (std::size_t first = 0; first < flat.size(); first += width) {
@@ -135,7 +135,7 @@ class Run final : public DirectRun {
     return true;
   }
 
-  bool give_count(const Reply& reply, StoredRows& rows) const {
+  bool give_count(const Reply& reply, RowSink& rows) const {
     if (reply.kind != Reply::Kind::integer) return false;
     char digits[24];
     const auto end = std::to_chars(digits, digits + sizeof digits, reply.integer).ptr;
@@ -144,7 +144,7 @@ class Run final : public DirectRun {
     return rows.add(row);
   }
 
-  bool give_first_rows(const Replies& replies, StoredRows& rows, std::size_t& count) const {
+  bool give_first_rows(const Replies& replies, RowSink& rows, std::size_t& count) const {
     const planner::DirectRead& read = program_->read();
     std::span<const Reply> answers = replies.all();
     if (commands_ > 1) answers = answers.back().children();  // of EXEC
