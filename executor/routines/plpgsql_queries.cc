@@ -233,6 +233,7 @@ boost::asio::awaitable<void> PlpgsqlRun::take_rows(Opened opened, const std::opt
   opened.run.reset();
   follow_catalog();
   if (!into) co_return;
+  if (!is_dynamic) set_found(row_count_ > 0);  // also where STRICT refuses
   const bool is_strict_write = !is_query && !is_dynamic;
   if (rows == 0 && into->strict) throw SqlError(sqlstate::kNoDataFound, "query returned no rows");
   if (rows > 1 && (into->strict || is_strict_write)) {
