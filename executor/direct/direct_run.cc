@@ -7,6 +7,8 @@
 #include "executor/redis/pending_batch.h"
 #include "executor/redis/shared_connection.h"
 #include "executor/scripts/scripts.h"
+#include "executor/storage/field_text.h"
+#include "executor/storage/row_reader.h"
 #include "executor/storage/stored_text.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/read_scripts.h"
@@ -32,7 +34,8 @@ class Program final : public DirectProgram, public std::enable_shared_from_this<
  public:
   explicit Program(std::shared_ptr<const planner::DirectRead> read) : read_(std::move(read)), keys_(*read_->table) {
     if (!read_->fields) return;
-    row_command_ = CommandBatch::encoded({"HMGET"}, read_->fields->fields);
+    if (read_->kind == Kind::kRow) row_command_ = CommandBatch::encoded({"HMGET"}, read_->fields->fields);
+    if (read_->kind == Kind::kFirstRows) append_first_rows(first_rows_);
     for (const std::size_t position : read_->outputs) {
       const sql::RowFields::Source& source = read_->fields->columns[position];
       outputs_.push_back({&source, stored_text_check(source.type)});
@@ -57,13 +60,8 @@ class Program final : public DirectProgram, public std::enable_shared_from_this<
     for (const Output& output : outputs_) {
       const Source& source = *output.source;
       std::optional<std::string_view> text;
-      if (source.kind == Source::Kind::kField) {
-        const Reply& value = values[source.index];
-        if (value.is_text()) text = value.text;
-        else if (source.missing && !values[*source.null_marker].is_text()) text = *source.missing;
-      } else {
-        text = source.kind == Source::Kind::kKeyPart && needs_key_parts_ ? std::string_view(parts[source.index]) : member;
-      }
+      if (source.kind == Source::Kind::kField) text = field_text(source, values);
+      else text = source.kind == Source::Kind::kKeyPart && needs_key_parts_ ? std::string_view(parts[source.index]) : member;
       if (text && output.check != nullptr && !output.check(source.type, *text)) return false;
       row.push_back(text);
     }
@@ -80,6 +78,7 @@ class Program final : public DirectProgram, public std::enable_shared_from_this<
   sql::TableKeys keys_;
   std::vector<Output> outputs_;
   CommandBatch::Encoded row_command_;  // kRow, without the key
+  CommandBatch first_rows_;            // kFirstRows
   bool needs_key_parts_ = false;
 };
 
@@ -189,12 +188,11 @@ void Program::append_first_rows(CommandBatch& batch) const {
   const sql::RowFields& fields = *read_->fields;
   const bool has_more = !read_->null_rows.empty() || read_->proves_order;
   if (has_more) batch.add("MULTI");
-  batch.begin(9 + (read_->descending ? 1 : 0) + 2 * fields.fields.size());
+  batch.begin(7 + (read_->descending ? 1 : 0) + sort_get_words(fields));
   batch.arg("SORT_RO").arg(read_->zset).arg("BY").arg("nosort");
   if (read_->descending) batch.arg("DESC");
-  batch.arg("LIMIT").arg(read_->offset).arg(read_->most_rows).arg("GET").arg("#");
-  const std::string row = keys_.row_pattern() + "->";
-  for (const std::string& field : fields.fields) batch.arg("GET").arg(row + field);
+  batch.arg("LIMIT").arg(read_->offset).arg(read_->most_rows);
+  append_sort_get(batch, keys_, fields);
   if (!read_->null_rows.empty()) batch.add("SCARD", read_->null_rows);
   if (read_->proves_order) append_score_proof(batch, read_->zset);
   if (has_more) batch.add("EXEC");
@@ -212,17 +210,15 @@ DirectRunPtr Program::start(SharedConnection& connection, std::span<const sql::D
       batch.add(row_command_, keys_.row_of_member(member));
       break;
     case Kind::kUniqueRow: {
-      const bool composite = read_->table->primary_key.size() > 1;
       const std::string field = keys_.unique_field(read_->columns, *key);
-      append_unique_rows(batch, keys_.uniques(read_->columns), {&field, 1},
-                         {read_->table->prefix + ":", !composite && !keys_.sort_get_is_safe(), &read_->fields->fields});
+      append_unique_rows(batch, keys_.uniques(read_->columns), {&field, 1}, row_arguments(*read_->table, *read_->fields));
       break;
     }
     case Kind::kCount:
       if (read_->columns.empty()) batch.add("ZCARD", keys_.all_rows());
       else batch.add("SCARD", keys_.value_set(read_->columns, *key));
       break;
-    case Kind::kFirstRows: append_first_rows(batch); break;
+    case Kind::kFirstRows: batch = first_rows_; break;
   }
   return std::make_unique<Run>(shared_from_this(), connection.submit_alone(std::move(batch)), std::move(member), std::move(catalog), counters, relations);
 }
