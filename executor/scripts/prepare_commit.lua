@@ -95,9 +95,9 @@ for _, key in ipairs(reading) do
 end
 local expiries = {}
 for _, row in ipairs(old_rows) do
-  local left_time = redis.call('PTTL', row)
-  if left_time >= 0 then
-    expiries[#expiries + 1] = {row, string.format('%.0f', milliseconds() + left_time)}
+  local due = redis.call('PEXPIRETIME', row)
+  if due >= 0 then
+    expiries[#expiries + 1] = {row, string.format('%.0f', due)}
     redis.call('PERSIST', row)
   end
 end

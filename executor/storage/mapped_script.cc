@@ -166,9 +166,11 @@ void MappedWriteCall::add_steps(WriteProgram& program, bool with_notes) const {
   }
   add(early_commands_);
   add(commands_);
-  if (with_notes && (!noted_.empty() || !forgotten_.empty())) move(StepKind::kWriteIn, home_);
-  for (const auto& [table, row] : with_notes ? noted_ : Notes()) program.add(StepKind::kMemberAdd, {program.store(unkept_key(table)), row});
-  for (const auto& [table, row] : with_notes ? forgotten_ : Notes()) program.add(StepKind::kMemberRemove, {program.store(unkept_key(table)), row});
+  if (with_notes) {
+    if (!noted_.empty() || !forgotten_.empty()) move(StepKind::kWriteIn, home_);
+    for (const auto& [table, row] : noted_) program.add(StepKind::kMemberAdd, {program.store(unkept_key(table)), row});
+    for (const auto& [table, row] : forgotten_) program.add(StepKind::kMemberRemove, {program.store(unkept_key(table)), row});
+  }
   add(last_commands_);
   move(StepKind::kWriteIn, home_);
 }

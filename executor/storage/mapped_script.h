@@ -100,8 +100,7 @@ class MappedWriteCall {
   int selected_ = home_;
   Steps checks_, early_commands_, commands_, last_commands_;
   std::size_t count_ = 0;
-  using Notes = std::vector<std::pair<sql::Oid, std::string>>;
-  Notes noted_, forgotten_;  // rows that structures may lack, or have again
+  std::vector<std::pair<sql::Oid, std::string>> noted_, forgotten_;  // rows that structures may lack, or have again
   using Name = std::pair<int, std::string>;  // database, key
   std::map<Name, std::optional<std::int64_t>> expiries_;
   std::map<Name, std::string> entries_;  // the last one of each stream

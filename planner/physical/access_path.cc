@@ -370,7 +370,7 @@ class AccessPathChooser {
     if (orders) {
       scan.descending = wish_.order[fixed].descending;
       grant_order(source);
-      planned_.ordered += fixed;
+      planned_.ordered = std::min(planned_.ordered + fixed, wish_.order.size());
     } else if (fixed == wish_.order.size()) {
       planned_.ordered = fixed;  // any order
     }

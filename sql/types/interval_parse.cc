@@ -162,12 +162,12 @@ class IntervalDecoder {
     TimeOfDay time;
     const ParseFailure failure = decode_time_of_day(text, fields_ == (kMinute | kSecond), time);
     if (failure != ParseFailure::kNone) return failure;
-    const Int128 sum = Int128{time.hour} * kMicrosecondsPerHour + time.minute * kMicrosecondsPerMinute +
-                       time.second * kMicrosecondsPerSecond + time.microsecond;
-    if (sum > std::numeric_limits<std::int64_t>::max()) return ParseFailure::kFieldOverflow;
-    auto microseconds = static_cast<std::int64_t>(sum);
-    if (negative || all_negative_) microseconds = -microseconds;
-    parts_.set_microseconds(microseconds);
+    Int128 sum = Int128{time.hour} * kMicrosecondsPerHour + time.minute * kMicrosecondsPerMinute +
+                 time.second * kMicrosecondsPerSecond + time.microsecond;
+    if (negative || all_negative_) sum = -sum;
+    using Limits = std::numeric_limits<std::int64_t>;  // the least one, too: rows hold it as text
+    if (sum > Limits::max() || sum < Limits::min()) return ParseFailure::kFieldOverflow;
+    parts_.set_microseconds(static_cast<std::int64_t>(sum));
     unit_ = TokenValue::kDay;  // of a bare number in front
     found = kTimeFields;
     return ParseFailure::kNone;
