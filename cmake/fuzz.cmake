@@ -32,3 +32,4 @@ add_fuzzer(host_rules
   SOURCES server/authentication/rule_lines.cc server/authentication/host_rule.cc ${error_sources}
   LIBRARIES -lfmt)
 add_fuzzer(resp3_decoder SOURCES executor/memory/resp3_decoder.cc ${error_sources} LIBRARIES -lfmt)
+add_fuzzer(token_parser SOURCES sql/text_search/token_parser.cc)

@@ -11,6 +11,7 @@
 #include "server/parameter_values.h"
 #include "sql/catalog/role_set.h"
 #include "sql/sqlstate.h"
+#include "sql/text_search/dictionary.h"
 #include "sql/types/datetime.h"
 #include "sql/types/interval.h"
 #include "sql/types/text_encoding.h"
@@ -261,6 +262,14 @@ std::string check_access_method(const ParameterDefinition& definition, std::stri
   if (value == "heap") return value;
   throw invalid_parameter_value(definition.name, value)
       .detail(fmt::format("Table access method \"{}\" does not exist.", value));
+}
+
+std::string check_text_search_configuration(const ParameterDefinition& definition, std::string value, const SessionState&) {
+  constexpr std::string_view kSchema = "pg_catalog.";
+  const std::string name = lower_case(value.starts_with(kSchema) ? std::string_view(value).substr(kSchema.size()) : std::string_view(value));
+  const auto rows = sql::text_search::built_in_configurations();
+  if (std::ranges::find(rows, name, &sql::text_search::ConfigurationRow::name) == rows.end()) throw invalid_parameter_value(definition.name, value);
+  return std::string(kSchema) + name;
 }
 
 std::string check_role(const ParameterDefinition&, std::string value, const SessionState& session) {

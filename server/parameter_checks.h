@@ -26,6 +26,7 @@ std::string check_date_style(const ParameterDefinition&, std::string value, cons
 std::string check_time_zone(const ParameterDefinition&, std::string value, const executor::SessionState&);
 std::string check_locale(const ParameterDefinition&, std::string value, const executor::SessionState&);
 std::string check_tablespace(const ParameterDefinition&, std::string value, const executor::SessionState&);
+std::string check_text_search_configuration(const ParameterDefinition&, std::string value, const executor::SessionState&);
 std::string check_access_method(const ParameterDefinition&, std::string value, const executor::SessionState&);
 /// 0A000 in PostgreSQL's words for `on`.
 std::string check_without_oids(const ParameterDefinition&, std::string value, const executor::SessionState&);

@@ -10,6 +10,7 @@
 namespace redquel::sql {
 
 struct TableDef;
+class SqlError;
 
 /// A row of pg_prepared_statements.
 struct SessionStatement {
@@ -36,6 +37,8 @@ struct SessionNames {
 struct SessionHooks {
   /// set_config(): gives a run-time parameter a value (null: its default) and returns what SHOW says then. Throws as SET does.
   std::string (*set)(const void* session, const std::string& name, const std::string* value, bool local) = nullptr;
+  /// Sends a NOTICE to the client.
+  void (*notice)(const void* session, const SqlError& notice) = nullptr;
   /// pg_notify(). 22023, 54000.
   void (*notify)(const void* session, std::string channel, std::string payload) = nullptr;
   /// Its prepared statements and cursors, and the channels that it listens to.

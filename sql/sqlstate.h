@@ -35,6 +35,7 @@ inline constexpr std::string_view kInvalidDatetimeFormat = "22007";
 inline constexpr std::string_view kDatetimeFieldOverflow = "22008";
 inline constexpr std::string_view kInvalidTimeZoneDisplacementValue = "22009";
 inline constexpr std::string_view kInvalidUseOfEscapeCharacter = "2200C";
+inline constexpr std::string_view kZeroLengthCharacterString = "2200F";
 inline constexpr std::string_view kSequenceGeneratorLimitExceeded = "2200H";
 inline constexpr std::string_view kSubstringError = "22011";
 inline constexpr std::string_view kDivisionByZero = "22012";

@@ -12,6 +12,11 @@ namespace redquel::executor {
 
 namespace {
 
+void send_notice(const void* session, const sql::SqlError& notice) {
+  const auto& send = static_cast<const SessionState*>(session)->notice;
+  if (send) send("NOTICE", notice);
+}
+
 const std::string* show_parameter(const void* session, const std::string& name) {
   thread_local std::string value;
   const auto& show = static_cast<const SessionState*>(session)->show;
@@ -69,7 +74,7 @@ std::vector<sql::ViewDef::Reference> body_references(const sql::EvaluationContex
 /// Once; every thread that evaluates has been here before.
 void name_session_hooks() {
   static const bool done = [] {
-    sql::set_session_hooks({.set = set_parameter, .notify = notify, .names = session_names, .written_expression = written_expression});
+    sql::set_session_hooks({.set = set_parameter, .notice = send_notice, .notify = notify, .names = session_names, .written_expression = written_expression});
     sql::set_definition_words({.written_default = written_default,
                                .domain_check = written_domain_check,
                                .body = written_body,

@@ -29,7 +29,7 @@ std::int32_t modifier_constant(const ast::Expression& expression, std::uint32_t 
 
 /// Types of PostgreSQL 15 that are not built: 0A000 instead of "does not exist".
 constexpr std::string_view kMissingTypes[] = {
-    "gtsvector", "regconfig", "regdictionary", "tsquery", "tsvector", "xml"};
+    "gtsvector", "xml"};
 
 sql::UserTypePtr find_user_type(const ast::TypeName& name, const sql::CatalogSnapshot& catalog,
                                 const std::vector<std::string>& search_path) {

@@ -168,7 +168,8 @@ void for_each_array(const Add& add) {
                             oid::kIntervalArray, oid::kNumericArray, oid::kUuidArray, oid::kInt2Vector, oid::kOidVector, oid::kJsonArray,
                             oid::kJsonbArray, oid::kJsonpathArray, oid::kInetArray, oid::kCidrArray, oid::kMacaddrArray, oid::kMacaddr8Array,
                             oid::kTimetzArray, oid::kBitArray, oid::kVarbitArray, kRegprocArray, kRegprocedureArray, kRegoperArray,
-                            kRegoperatorArray, kRegclassArray, kRegtypeArray, kRegnamespaceArray, kRegroleArray, kRegcollationArray>{});
+                            kRegoperatorArray, kRegclassArray, kRegtypeArray, kRegnamespaceArray, kRegroleArray, kRegcollationArray, oid::kRegconfigArray, oid::kRegdictionaryArray,
+                            oid::kTsvectorArray, oid::kTsqueryArray>{});
 }
 
 }  // namespace

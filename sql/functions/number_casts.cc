@@ -49,7 +49,7 @@ void add_number(std::vector<CastFunction>& table, Type source) {
 /// oid and the types that are oids with a name; int4's bits are theirs.
 void add_oids(std::vector<CastFunction>& table) {
   for (Type type : {kOidType, kRegproc, kRegclass, kRegtype, Type{oid::kRegprocedure}, Type{oid::kRegnamespace},
-                    Type{oid::kRegrole}, Type{oid::kRegoper}, Type{oid::kRegoperator}, Type{oid::kRegcollation}}) {
+                    Type{oid::kRegrole}, Type{oid::kRegoper}, Type{oid::kRegoperator}, Type{oid::kRegcollation}, kRegconfig, kRegdictionary}) {
     table.push_back(cast<[](std::int64_t value) { return oid_from(value); }>(kInt8, type, kImplicit));
     table.push_back(cast<[](std::int16_t value) { return std::int32_t{value}; }>(kInt2, type, kImplicit));
     table.push_back(relabel(kInt4, type, kImplicit));

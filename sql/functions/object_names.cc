@@ -16,6 +16,7 @@
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
+#include "sql/text_search/dictionary.h"
 #include "sql/types/array_value.h"
 #include "sql/types/number_text.h"
 #include "sql/types/text_io.h"
@@ -388,6 +389,25 @@ Oid type_named(std::string_view text, const EvaluationContext& context) {
   throw undefined_type(joined(split_name(text)));
 }
 
+/// `rows`: of pg_ts_config or pg_ts_dict, all in pg_catalog.
+Oid text_search_object_named(std::string_view kind, const auto& rows, std::string_view text, const EvaluationContext& context) {
+  const std::vector<std::string> parts = split_name(text);
+  if (parts.size() == 1 || (parts.size() == 2 && parts[0] == "pg_catalog")) {
+    for (const auto& row : rows) {
+      if (row.name == parts.back()) return row.oid;
+    }
+  }
+  check_schema(text, context);
+  throw SqlError(sqlstate::kUndefinedObject, fmt::format("text search {} \"{}\" does not exist", kind, joined(parts)));
+}
+
+std::string text_search_object_name(const auto& rows, Oid object) {
+  for (const auto& row : rows) {
+    if (row.oid == object) return quote_identifier(row.name);
+  }
+  return std::to_string(object);
+}
+
 /// A kind of object: the type of its names, how they are read and printed, and what stands for no object.
 struct NamedKind {
   Oid type;
@@ -420,6 +440,16 @@ constexpr NamedKind kNamedKinds[] = {
        return name.empty() ? std::to_string(object) : quote_identifier(name);
      }},
     {oid::kRegrole, role_named, role_name},
+    {oid::kRegconfig,
+     [](std::string_view text, const EvaluationContext& context) {
+       return text_search_object_named("configuration", text_search::built_in_configurations(), text, context);
+     },
+     [](Oid object, const EvaluationContext&) { return text_search_object_name(text_search::built_in_configurations(), object); }},
+    {oid::kRegdictionary,
+     [](std::string_view text, const EvaluationContext& context) {
+       return text_search_object_named("dictionary", text_search::built_in_dictionaries(), text, context);
+     },
+     [](Oid object, const EvaluationContext&) { return text_search_object_name(text_search::built_in_dictionaries(), object); }},
 };
 
 const NamedKind& named_kind(Type type) { return *std::ranges::find(kNamedKinds, type.oid, &NamedKind::type); }

@@ -253,6 +253,16 @@ constexpr Family kFamilies[] = {
     {"jsonb_", "", oid::kJsonb, oid::kTextArray, "delete - delete_path #- exists_all ?& exists_any ?|"},
     {"jsonb_", "", oid::kJsonb, oid::kJsonb, kOrder},
     {"jsonb_", "", oid::kJsonb, oid::kJsonb, "concat || contains @> contained <@"},
+    {"tsvector_", "", oid::kTsvector, oid::kTsvector, kOrder},
+    {"tsvector_", "", oid::kTsvector, oid::kTsvector, "concat ||"},
+    {"tsquery_", "", oid::kTsquery, oid::kTsquery, kOrder},
+    {"tsquery_", "", oid::kTsquery, oid::kTsquery, "and && or ||"},
+    {"tsquery_", "", kNone, oid::kTsquery, "not !!"},
+    {"tsq_m", "", oid::kTsquery, oid::kTsquery, "contains @> contained <@"},
+    {"ts_match_", "", oid::kTsvector, oid::kTsquery, "vq @@"},
+    {"ts_match_", "", oid::kTsquery, oid::kTsvector, "qv @@"},
+    {"ts_match_", "", oid::kText, oid::kText, "tt @@"},
+    {"ts_match_", "", oid::kText, oid::kTsquery, "tq @@"},
     {"jsonb_path_", "_opr", oid::kJsonb, oid::kJsonpath, "exists @? match @@"},
 };
 

@@ -6,6 +6,7 @@
 #include "sql/functions/function.h"
 #include "sql/functions/index_properties.h"
 #include "sql/functions/json_families.h"
+#include "sql/functions/text_search_functions.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/range_distance.h"
 #include "sql/functions/range_functions.h"
@@ -75,7 +76,7 @@ const NamedTable<ScalarFunction>& functions() {
       json_access_functions(),
       jsonb_change_functions(),
       json_build_functions(),
-      jsonpath_functions(),
+      jsonpath_functions(), text_search_functions(),
       bit_string_functions(),
       network_functions(),
       hardware_address_functions(),
@@ -135,7 +136,7 @@ const NamedTable<AggregateFunction>& aggregates() {
 
 const NamedTable<TableFunction>& table_functions() {
   static const NamedTable<TableFunction> table({series_functions(), array_table_functions(), range_table_functions(),
-                                                json_table_functions(), jsonpath_table_functions(), text_piece_rows(), json_record_functions(),
+                                                json_table_functions(), jsonpath_table_functions(), text_search_rows(), text_piece_rows(), json_record_functions(),
                                                 catalog_rows(), privilege_rows(), keyword_rows(), zone_rows(), notification_rows(), server_number_rows(),
                                                 object_information_rows(),
                                                 engine_functions()});

@@ -47,16 +47,6 @@ const SystemTableDefinition kTables[] = {
      "tgisinternal bool!, tgconstrrelid oid!, tgconstrindid oid!, tgconstraint oid!, tgdeferrable bool!, "
      "tginitdeferred bool!, tgnargs int2!, tgattr int2vector!, tgargs bytea!, tgqual pg_node_tree, "
      "tgoldtable name, tgnewtable name"},
-    {"pg_catalog", "pg_ts_config", 3602, 'r',
-     "oid oid!, cfgname name!, cfgnamespace oid!, cfgowner oid!, cfgparser oid!"},
-    {"pg_catalog", "pg_ts_config_map", 3603, 'r', "mapcfg oid!, maptokentype int4!, mapseqno int4!, mapdict oid!"},
-    {"pg_catalog", "pg_ts_dict", 3600, 'r',
-     "oid oid!, dictname name!, dictnamespace oid!, dictowner oid!, dicttemplate oid!, dictinitoption text"},
-    {"pg_catalog", "pg_ts_parser", 3601, 'r',
-     "oid oid!, prsname name!, prsnamespace oid!, prsstart regproc!, prstoken regproc!, prsend regproc!, "
-     "prsheadline regproc!, prslextype regproc!"},
-    {"pg_catalog", "pg_ts_template", 3764, 'r',
-     "oid oid!, tmplname name!, tmplnamespace oid!, tmplinit regproc!, tmpllexize regproc!"},
 };
 
 }  // namespace

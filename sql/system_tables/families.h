@@ -30,6 +30,7 @@ SystemTableFamily index_tables();           // pg_index, pg_constraint, pg_am, p
 SystemTableFamily dependency_tables();      // pg_depend, pg_description, pg_shdescription, pg_extension
 SystemTableFamily policy_tables();          // pg_policy, pg_policies
 SystemTableFamily type_tables();            // pg_type, pg_cast, pg_collation
+SystemTableFamily text_search_tables();    // pg_ts_config, pg_ts_dict and their kin
 SystemTableFamily function_tables();        // pg_proc, pg_aggregate, pg_operator, pg_language
 SystemTableFamily cluster_tables();         // pg_database, pg_authid, pg_roles, pg_user, pg_tablespace
 SystemTableFamily view_tables();            // pg_rewrite, information_schema.views

@@ -90,7 +90,7 @@ constinit std::atomic<const TypeInfo* const*> built_in_types = nullptr;
 
 std::span<const std::span<const TypeRow>> type_families() {
   static const std::span<const TypeRow> families[] = {
-      number_types(), text_types(), datetime_types(), json_types(),   bit_string_types(), network_types(), money_types(),
+      number_types(), text_types(), text_search_types(), datetime_types(), json_types(),   bit_string_types(), network_types(), money_types(),
       geometric_types(), range_types(), row_types(), vector_types(), system_types(),     pseudo_types(),
   };
   return families;

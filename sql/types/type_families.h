@@ -20,6 +20,7 @@ std::span<const TypeRow> pseudo_types();
 std::span<const TypeRow> range_types();
 std::span<const TypeRow> row_types();
 std::span<const TypeRow> system_types();
+std::span<const TypeRow> text_search_types();
 std::span<const TypeRow> text_types();
 std::span<const TypeRow> vector_types();
 

@@ -9,6 +9,8 @@ namespace redquel::sql {
 namespace oid {
 inline constexpr Oid kTid = 27, kTidArray = 1010, kCidr = 650, kMacaddr8 = 774, kMoney = 790, kMacaddr = 829, kInet = 869, kTimetz = 1266, kBit = 1560,
                      kVarbit = 1562, kCstring = 2275, kPgLsn = 3220, kJsonb = 3802, kJsonpath = 4072;
+inline constexpr Oid kTsvector = 3614, kTsvectorArray = 3643, kTsquery = 3615, kTsqueryArray = 3645, kRegconfig = 3734, kRegconfigArray = 3735,
+                     kRegdictionary = 3769, kRegdictionaryArray = 3770;
 inline constexpr Oid kRefcursor = 1790, kRefcursorArray = 2201, kCstringArray = 1263;
 // Types of the catalogs' columns.
 inline constexpr Oid kNodeTree = 194, kAclitem = 1033, kAclitemArray = 1034, kRegoper = 2203, kRegoperator = 2204, kRegcollation = 4191;
@@ -32,6 +34,6 @@ inline constexpr TypeCategory kCompositeCategory{'C'}, kEnumCategory{'E'}, kRang
 
 inline constexpr Type kJson{oid::kJson}, kJsonb{oid::kJsonb}, kJsonpath{oid::kJsonpath}, kTextArray{oid::kTextArray},
     kTimetz{oid::kTimetz}, kBit{oid::kBit}, kVarbit{oid::kVarbit}, kInet{oid::kInet}, kCidr{oid::kCidr},
-    kMacaddr{oid::kMacaddr}, kMacaddr8{oid::kMacaddr8}, kMoney{oid::kMoney}, kPgLsn{oid::kPgLsn}, kCstring{oid::kCstring}, kTid{oid::kTid};
+    kMacaddr{oid::kMacaddr}, kMacaddr8{oid::kMacaddr8}, kMoney{oid::kMoney}, kTsvector{oid::kTsvector}, kTsquery{oid::kTsquery}, kRegconfig{oid::kRegconfig}, kRegdictionary{oid::kRegdictionary}, kPgLsn{oid::kPgLsn}, kCstring{oid::kCstring}, kTid{oid::kTid};
 
 }  // namespace redquel::sql

@@ -11,8 +11,8 @@ import subprocess
 import sys
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-ABSENT = """ARRAY(SELECT oid FROM pg_type WHERE typname = ANY ('{tsvector,tsquery,gtsvector,xml,refcursor,txid_snapshot,pg_snapshot,
-regconfig,regdictionary,_tsvector,_tsquery,_gtsvector,_xml,_refcursor,_txid_snapshot,_pg_snapshot,_regconfig,_regdictionary}'))"""
+ABSENT = """ARRAY(SELECT oid FROM pg_type WHERE typname = ANY ('{gtsvector,xml,refcursor,txid_snapshot,pg_snapshot,
+_gtsvector,_xml,_refcursor,_txid_snapshot,_pg_snapshot}'))"""
 ABSENT_FAMILY = f"(SELECT opcfamily FROM pg_opclass WHERE opcintype = ANY ({ABSENT}))"
 PRESENT_FUNCTION = f"""p.pronamespace = 11 AND p.oid < 12000 AND NOT p.prorettype = ANY ({ABSENT})
     AND NOT p.proargtypes::oid[] && {ABSENT} AND NOT coalesce(p.proallargtypes && {ABSENT}, false)"""
