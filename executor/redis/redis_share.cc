@@ -69,7 +69,7 @@ void RedisShare::note_latency(Clock::time_point now, Clock::duration round_trip)
 }
 
 std::size_t RedisShare::step() const {
-  constexpr double kOfRedis = 1e6;  // nanoseconds
+  constexpr double kOfRedis = 1e5;  // nanoseconds
   constexpr std::size_t kLeast = 10, kMost = 1000;
   const std::lock_guard lock(mutex_);
   if (limits_.percent >= 100) return kMost;

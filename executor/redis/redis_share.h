@@ -32,8 +32,9 @@ class RedisShare {
   bool wants_latency(Clock::time_point now) const;
   /// Takes the time of such a round trip. The least one is no time of Redis.
   void note_latency(Clock::time_point now, Clock::duration round_trip);
-  /// Returns the number of keys or elements that one step of a bulk read looks at: as many as hold Redis for about a millisecond. Few
-  /// steps of this length are met by fewer commands of other clients than many short ones, each of which costs a turn of Redis's event loop.
+  /// Returns the number of keys or elements that one step of a bulk read looks at: as many as hold Redis for about
+  /// 100 microseconds. At a share of a tenth, a tenth of the commands that others send at given times meet a step, so its length is their 99th
+  /// percentile; shorter ones cost a turn of Redis's event loop for fewer keys, and make a scan longer.
   std::size_t step() const;
   /// Returns about how long a scan of so many keys takes, of which each costs as much as `commands` commands.
   Clock::duration expected(std::size_t keys, std::size_t commands) const;
