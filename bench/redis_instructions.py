@@ -55,29 +55,24 @@ def counted(folder, redis):
 
 
 def update_of_an_indexed_column():
-    """Arguments of plain_write.lua for the update of an indexed column, and its commands by themselves."""
+    """The program of write.lua for the update of an indexed column, and the commands by themselves."""
     key = {name: TAG + name for name in ("redquel:versions", "redquel:locks:16400", "redquel:changes:16400", "redquel:none")}
     row, old, new, values, zset = (TAG + name for name in ("t:1", "t:indices:dept:2", "t:indices:dept:3", "t:indices:dept", "t:zset:dept"))
     types = [["SINTERCARD", "4", key["redquel:none"], old, new, values], ["ZCARD", zset]]
     changes = [["SREM", old, "1"], ["HSET", row, "dept", "3"], ["SADD", new, "1"], ["SADD", values, "3"], ["ZADD", zset, "3", "1"]]
-    words = ["", "", "", "", "2", key["redquel:versions"], "16400", "v1", "3", row, "id", "dept", "1", "\0+", ""]
-    words += ["0", "1", key["redquel:locks:16400"], "0", "3", key["redquel:locks:16400"], "t", "r1", "", "0"]
-    for command in types:
-        words += [str(len(command)), *command]
-    words += ["", "", "1", key["redquel:changes:16400"]]
-    for command in changes:
-        words += [str(len(command)), *command]
-    words += ["", old, values, "2"]
+    words = ["version", "16400", "v1", "row", "5", row, "id", "dept", "1", "\0+", "free", "2", key["redquel:locks:16400"], "r1"]
+    words += ["count", key["redquel:changes:16400"], "set-", values, "2", "1", "hset", "3", row, "dept", "3", "set+", values, "3", "1"]
+    words += ["score+", zset, "3", "1"]
     alone = [["HMGET", key["redquel:versions"], "16400"], ["HMGET", row, "id", "dept"], ["EXISTS", key["redquel:locks:16400"]], *types,
              ["INCR", key["redquel:changes:16400"]], *changes, ["EXISTS", old], ["SREM", values, "2"]]
     return words, alone
 
 
-def texts_of_plain_write(build):
+def texts_of_write(build):
     """The script without and with the probe of a moving bucket, both for keys with a tag."""
     with open(os.path.join(build, "generated", "lua_scripts.cc"), encoding="utf-8") as file:
-        plain = re.search(r'Script\("plain_write", Script::Text\{R"lua\((.*?)\)lua"', file.read(), re.S)[1]
-    return plain, scripts(build)["plain_write"][0]
+        plain = re.search(r'Script\("write", Script::Text\{R"lua\((.*?)\)lua"', file.read(), re.S)[1]
+    return plain, scripts(build)["write"][0]
 
 
 def commands(connection, build):
@@ -96,7 +91,7 @@ def commands(connection, build):
     yield "script: probe of a moving bucket", script("local tag = string.match(KEYS[1], '^{[^}]*}') return redis.pcall('EXISTS', tag .. 'redquel:moving')")
     words, alone = update_of_an_indexed_column()
     yield "update: its commands, no script", alone
-    for name, text in zip(("update: script without probe", "update: script with probe"), texts_of_plain_write(build)):
+    for name, text in zip(("update: script without probe", "update: script with probe"), texts_of_write(build)):
         call = script(text, *words)
         if connection(*call[0]) != ["applied"]:
             raise RuntimeError(f"{name} does not apply the update")

@@ -2,6 +2,7 @@
 
 #include "executor/statements/copy_execution.h"
 #include "executor/statements/definition_execution.h"
+#include "executor/statements/do_statement.h"
 #include "executor/statements/query_execution.h"
 
 namespace redquel::executor {
@@ -17,6 +18,7 @@ class StatementEngine final : public RedisEngine {
     note_start(*prepared->plan, session);
     switch (prepared->plan->kind) {
       case PreparedPlan::Kind::kQuery:
+        if (prepared->plan->command_tag == "CALL") return make_call(*this, std::move(prepared), std::move(parameters), session);
         return make_query_execution(*this, std::move(prepared), std::move(parameters), session);
       case PreparedPlan::Kind::kExplain:
         return make_explain_execution(*this, std::move(prepared), std::move(parameters), session);

@@ -24,12 +24,18 @@ bool names_unnamed_portal(const RawMessage& describe) { return describe.body == 
 /// The unnamed portal, all rows.
 bool executes_all_rows(const RawMessage& execute) { return execute.body == std::string_view("\0\0\0\0\0", 5); }
 
+bool is_control(const std::shared_ptr<const parser::ast::Statement>& statement) {
+  return statement && std::holds_alternative<parser::ast::Transaction>(statement->node);
+}
+
 bool is_null(const sql::Datum& value) { return sql::is_null(value); }
 
 }  // namespace
 
 bool Session::may_run_directly() const {
-  return transactions_.block().state() == TransactionBlock::State::kNone && portals_.empty() && !message_.is_skipped_to_sync && !flush_.has_notice &&
+  const TransactionBlock::State state = transactions_.block().state();
+  const bool is_plain = state == TransactionBlock::State::kNone || state == TransactionBlock::State::kOpen;
+  return is_plain && !message_.is_skipped_to_sync && !flush_.has_notice &&
          encoder_.has_utf8() && !log_.wants_statements() && !log_.wants_durations() && !state_.notifications->has_pending();
 }
 
@@ -46,8 +52,14 @@ bool Session::begin_directly() {
     const FrontendMessage decoded = decode_message(run->bind);
     const auto& bind = std::get<BindMessage>(decoded);
     const auto found = statements_.find(std::string(bind.statement));
-    if (found == statements_.end() || !bind.portal.empty() || !found->second->plan || !found->second->plan->has_direct_run) return false;
+    if (found == statements_.end() || !bind.portal.empty()) return false;
     direct.statement = found->second;
+    if (is_control(direct.statement->statement) && bind.parameters.empty() && bind.parameter_formats.empty() && bind.result_formats.size() <= 1) {
+      direct.control = direct.statement->statement;
+      direct_ = std::move(direct);
+      return true;
+    }
+    if (!direct.statement->plan || !direct.statement->plan->has_direct_run) return false;
     if (!take_formats(bind.result_formats, direct.statement->columns.size(), direct.formats)) return false;
     direct.run = start_directly(*direct.statement, bind_parameters(bind, *direct.statement));
   } catch (const sql::SqlError&) {  // the messages one by one say which of them is wrong
@@ -94,22 +106,42 @@ void Session::end_directly(const PreparedStatement& statement, std::size_t rows)
   encoder_.command_complete(tag);
 }
 
+bool Session::control_directly(const DirectStatement& direct) {
+  const std::optional<std::string> tag = transactions_.run_at_once(std::get<parser::ast::Transaction>(direct.control->node));
+  if (!tag) return false;
+  if (!direct.text) encoder_.bind_complete();
+  if (direct.describes && !direct.text) encoder_.no_data();
+  meter_.end_statement(*message_.text, direct.control, state_.role, *tag);
+  encoder_.command_complete(*tag);
+  return true;
+}
+
 asio::awaitable<void> Session::answer_directly() {
   const DirectStatement direct = std::move(direct_);
-  const PreparedStatement& statement = *direct.statement;
-  message_.source = statement.source;
-  message_.text = statement.source.text;
+  const bool is_query = direct.text != nullptr;
+  message_.source = direct.statement ? direct.statement->source : SourceText{direct.text};
+  message_.text = is_query ? direct.text : direct.statement->source.text;
   message_.error_context.clear();
   is_idle_ = false;
   state_.commits_since.reset();
   if (message_.text) meter_.begin_statement(message_.text);
+  if (direct.control) {
+    direct_is_refused_ = !control_directly(direct);
+    if (direct_is_refused_) co_return;
+    decoder_.take(direct.bytes);
+    end_.has_answered = true;
+    tell_ready();
+    if (!flush_at_once()) co_await finish_flush();
+    co_return;
+  }
+  const PreparedStatement& statement = *direct.statement;
   begin_cancellable();
   std::exception_ptr failure;
   std::optional<std::size_t> rows;
   const std::size_t before = encoder_.size();
   try {
     if (!direct.run->is_answered()) co_await direct.run->wait();
-    encoder_.bind_complete();
+    if (!is_query) encoder_.bind_complete();
     rows = give_directly(*direct.run, statement, direct.formats, direct.describes);
     if (!rows) encoder_.cut(before);
   } catch (...) {
@@ -124,13 +156,23 @@ asio::awaitable<void> Session::answer_directly() {
   decoder_.take(direct.bytes);
   if (failure) {
     encoder_.cut(before);
-    encoder_.bind_complete();
-    if (direct.describes) describe_directly(statement, direct.formats);
+    if (!is_query) encoder_.bind_complete();
+    if (!is_query && direct.describes) describe_directly(statement, direct.formats);
     failure = co_await engine_->named_failure(failure, state_);
     report(failure);
     co_await transactions_.fail();
   } else {
     end_directly(statement, *rows);
+  }
+  portals_.erase("");
+  if (!is_in_transaction()) {
+    portals_.clear();
+  } else if (!failure && !is_query) {  // the portal lives until another one takes its name, and has no more rows
+    auto spent = std::make_unique<Portal>();
+    spent->statement = direct.statement;
+    spent->result_formats.assign(direct.formats.begin(), direct.formats.end());
+    spent->is_spent = true;
+    portals_.emplace("", std::move(spent));
   }
   end_.has_answered = true;
   tell_ready();

@@ -14,7 +14,6 @@ namespace redquel::server {
 
 namespace {
 
-constexpr std::size_t kHeaderBytes = 5;
 /// Thousands of idle clients have one each; a client that sends more gets a larger one.
 constexpr std::size_t kInitialCapacity = 2 * 1024;
 /// A buffer beyond it is given back once it is empty.
@@ -177,23 +176,30 @@ std::optional<RawMessage> MessageDecoder::next() {
   return RawMessage{type, whole->substr(kHeaderBytes)};
 }
 
+std::optional<RawMessage> MessageDecoder::take_one(std::string_view& bytes, char type) const {
+  if (bytes.size() < kHeaderBytes || bytes[0] != type) return std::nullopt;
+  const std::size_t length = BodyReader(bytes.substr(1, 4)).uint32();
+  if (length < 4 || length - 4 > *body_limit(type, message_limit_) || bytes.size() < 1 + length) return std::nullopt;
+  const RawMessage message{type, bytes.substr(kHeaderBytes, length - 4)};
+  bytes.remove_prefix(1 + length);
+  return message;
+}
+
+std::optional<RawMessage> MessageDecoder::peek_query() const {
+  if (dropped_ || begin_ == end_) return std::nullopt;
+  std::string_view bytes(buffer_.get() + begin_, end_ - begin_);
+  return take_one(bytes, 'Q');
+}
+
 std::optional<RunMessages> MessageDecoder::peek_run() const {
   if (dropped_ || begin_ == end_ || buffer_[begin_] != 'B') return std::nullopt;
   std::string_view rest(buffer_.get() + begin_, end_ - begin_);
-  const auto take_one = [&](char type) -> std::optional<RawMessage> {
-    if (rest.size() < kHeaderBytes || rest[0] != type) return std::nullopt;
-    const std::size_t length = BodyReader(rest.substr(1, 4)).uint32();
-    if (length < 4 || length - 4 > *body_limit(type, message_limit_) || rest.size() < 1 + length) return std::nullopt;
-    const RawMessage message{type, rest.substr(kHeaderBytes, length - 4)};
-    rest.remove_prefix(1 + length);
-    return message;
-  };
   RunMessages run;
-  const std::optional<RawMessage> bind = take_one('B');
+  const std::optional<RawMessage> bind = take_one(rest, 'B');
   if (!bind) return std::nullopt;
-  run.describe = take_one('D');
-  const std::optional<RawMessage> execute = take_one('E');
-  const std::optional<RawMessage> sync = execute ? take_one('S') : std::nullopt;
+  run.describe = take_one(rest, 'D');
+  const std::optional<RawMessage> execute = take_one(rest, 'E');
+  const std::optional<RawMessage> sync = execute ? take_one(rest, 'S') : std::nullopt;
   if (!sync) return std::nullopt;
   run.bind = *bind;
   run.execute = *execute;

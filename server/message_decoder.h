@@ -97,6 +97,9 @@ class MessageDecoder {
 
   /// Returns the next messages, which stay unread, if they are complete and make one run.
   std::optional<RunMessages> peek_run() const;
+  /// Returns the next message, which stays unread, if it is a whole Query.
+  std::optional<RawMessage> peek_query() const;
+  static constexpr std::size_t kHeaderBytes = 5;
 
   /// The first `bytes` unread bytes, taken out, or nullopt if fewer have come: for startup packets.
   std::optional<std::string_view> take(std::size_t bytes);
@@ -106,6 +109,9 @@ class MessageDecoder {
   bool sync_is_next() const { return unread() > 0 && buffer_[begin_] == 'S'; }
 
  private:
+  /// Takes a whole message of this type from the front.
+  std::optional<RawMessage> take_one(std::string_view& bytes, char type) const;
+
   std::size_t message_limit_;
   sql::HeldBytes held_;
   std::unique_ptr<char[]> buffer_;

@@ -30,6 +30,7 @@ struct Portal {
   std::size_t sent = 0;                            // rows, by all its runs
   bool ended = false;                              // the execution has said its end
   bool resumed = false;                            // rows were sent by an earlier Execute
+  bool is_spent = false;                           // ran directly: all its rows were sent
   bool finished = false;                           // returned no rows and is done: cannot be run again
   std::string command_tag;                         // once ended
   std::unique_ptr<Cursor> cursor;                  // from the first FETCH or MOVE on: it has the rows instead

@@ -168,7 +168,7 @@ asio::awaitable<void> Session::serve() {
   while (true) {
     const bool has_ended = end_.is_draining && end_.has_answered && is_idle_ && !is_in_transaction();
     if (end_.is_terminating || has_ended) throw sql::SqlError(sqlstate::kAdminShutdown, "terminating connection due to administrator command");
-    if (!std::exchange(direct_is_refused_, false) && begin_directly()) {
+    if (!std::exchange(direct_is_refused_, false) && (begin_directly() || begin_query_directly())) {
       co_await answer_directly();
       continue;
     }

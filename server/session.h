@@ -167,6 +167,17 @@ class Session : public std::enable_shared_from_this<Session> {
   void log_duration(char type);
 
   // --- direct_statement.cc
+  /// A statement that runs directly.
+  struct DirectStatement {
+    PreparedStatementPtr statement = nullptr;
+    std::shared_ptr<const std::string> text = nullptr;  // of a Query; null: the statement's own
+    ColumnFormats formats = {};
+    bool describes = false;
+    std::size_t bytes = 0;  // of its messages
+    executor::DirectRunPtr run = nullptr;
+    /// BEGIN and its kin, which run at once.
+    std::shared_ptr<const parser::ast::Statement> control = nullptr;
+  };
   /// Returns true if nothing but the next messages decides whether they run directly.
   bool may_run_directly() const;
   /// Sends the commands of a statement that is one turn of them. Null: it is to run by its plan.
@@ -177,8 +188,13 @@ class Session : public std::enable_shared_from_this<Session> {
                                            bool describes);
   void describe_directly(const PreparedStatement& statement, std::span<const std::int16_t> formats);
   void end_directly(const PreparedStatement& statement, std::size_t rows);
+  /// Runs BEGIN or its kin and says so. Returns false if that needs a wait, and nothing has happened.
+  bool control_directly(const DirectStatement& direct);
   /// Sends the commands of the next messages, if they run a statement that is one turn of commands. The messages stay unread.
   bool begin_directly();
+  /// Like begin_directly(), for a Query that differs from the last one in constants only (simple_query.cc).
+  bool begin_query_directly();
+  std::vector<sql::Datum> values_of(const std::vector<parser::Literal>& literals, const std::vector<sql::Type>& types) const;
   /// Reads the messages of begin_directly() and answers them, unless the statement is to run by its plan (`direct_is_refused_`).
   asio::awaitable<void> answer_directly();
 
@@ -273,7 +289,11 @@ class Session : public std::enable_shared_from_this<Session> {
   SessionLog log_;
   PreparedStatements statements_;
   std::unordered_set<std::string> individual_texts_;  // see run_with_literals
-  PreparedStatementPtr last_with_literals_;           // the statement that run_with_literals ran last: most clients repeat one
+  /// The statement that run_with_literals ran last, and the types of its literals: most clients repeat one.
+  struct {
+    PreparedStatementPtr statement;
+    std::vector<sql::Type> types;
+  } last_with_literals_;
   SessionTransactions transactions_;
   SessionStatements session_statements_;
   std::shared_ptr<executor::Engine> engine_;
@@ -313,14 +333,6 @@ class Session : public std::enable_shared_from_this<Session> {
   };
   RunningStatement running_;
 
-  /// A statement that runs directly.
-  struct DirectStatement {
-    PreparedStatementPtr statement = nullptr;
-    ColumnFormats formats = {};
-    bool describes = false;
-    std::size_t bytes = 0;  // of its messages
-    executor::DirectRunPtr run = nullptr;
-  };
   DirectStatement direct_;
   bool direct_is_refused_ = false;  // the next messages are to be handled one by one
 

@@ -141,6 +141,8 @@ asio::awaitable<PreparedStatementPtr> SessionStatements::prepare(SourceText sour
                                                                  executor::DeclaredParameters parameters) {
   auto prepared = std::make_shared<PreparedStatement>();
   prepared->source = std::move(source);
+  if (const auto* fetched = std::get_if<ast::Fetch>(&statement->node)) co_await adopt_cursor(fetched->cursor);
+  if (const auto* closed = std::get_if<ast::ClosePortal>(&statement->node); closed) co_await adopt_cursor(closed->name);
   if (const auto* show = std::get_if<ast::ShowVariable>(&statement->node)) {
     const auto text_column = [](std::string name) { return executor::OutputColumn{std::move(name), sql::kText, 0, 0}; };
     prepared->returns_rows = true;

@@ -88,6 +88,8 @@ class SessionStatements {
   asio::awaitable<CursorMove> fetch(const parser::ast::Fetch& fetch, const executor::Execution* running, std::string& tag);
   /// Finds the cursor of DECLARE, or the one that a portal has become. 34000
   const Cursor& find_cursor(const std::string& name) const;
+  /// Makes a cursor that a routine has opened one of the session's. Without effect if there is none of that name.
+  asio::awaitable<void> adopt_cursor(const std::string& name);
   /// Reads the rest of a portal's rows into a cursor, unless that is done. 55000
   asio::awaitable<void> hold(Portal& portal, const executor::Execution* running);
 

@@ -125,6 +125,23 @@ asio::awaitable<std::string> SessionTransactions::run(const ast::Transaction& st
   co_return steps.tag;
 }
 
+std::optional<std::string> SessionTransactions::run_at_once(const ast::Transaction& statement) {
+  using Kind = ast::TransactionKind;
+  const bool begins = statement.kind == Kind::kBegin || statement.kind == Kind::kStart;
+  const bool ends = statement.kind == Kind::kCommit || statement.kind == Kind::kRollback;
+  if (begins && block_.state() == TransactionBlock::State::kNone && statement.modes.empty()) {
+    const TransactionBlock::Steps steps = block_.run(statement);
+    open();
+    return steps.tag;
+  }
+  if (!ends || statement.chain || block_.state() != TransactionBlock::State::kOpen || !engine_->end_untouched(state_)) return std::nullopt;
+  const TransactionBlock::Steps steps = block_.run(statement);
+  portals_.clear();
+  parameters_.end_transaction(steps.commit);
+  end_cursors(steps.commit);
+  return steps.tag;
+}
+
 asio::awaitable<void> SessionTransactions::fail() {
   using Failure = TransactionBlock::Failure;
   const bool had_none = block_.state() == TransactionBlock::State::kNone;

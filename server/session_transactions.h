@@ -31,6 +31,9 @@ class SessionTransactions {
   asio::awaitable<void> commit_implicit(const executor::Execution* running = nullptr);
   /// BEGIN, COMMIT, SAVEPOINT …: gives the command tag.
   asio::awaitable<std::string> run(const parser::ast::Transaction& statement, const executor::Execution* running);
+  /// Like run(), for what needs no wait: BEGIN, and the end of a block that has changed nothing. nullopt: the statement is another one, and nothing
+  /// has happened.
+  std::optional<std::string> run_at_once(const parser::ast::Transaction& statement);
   /// A statement failed.
   asio::awaitable<void> fail();
   /// DISCARD ALL: locks that the session holds beyond its transactions.

@@ -119,22 +119,15 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
     if (is_strict(*statement)) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
     try {
       SourceText no_source;  // positions would be those of a text that the client has not sent
-      executor::DeclaredParameters types(types_of(shared.literals));
-      PreparedStatementPtr before = last_with_literals_;
-      portal.statement = co_await prepare(std::move(no_source), shared.text, std::move(statement), std::move(types), std::move(before));
-      last_with_literals_ = portal.statement;
+      std::vector<sql::Type> types = types_of(shared.literals);
+      executor::DeclaredParameters declared(types);
+      PreparedStatementPtr before = last_with_literals_.statement;
+      portal.statement = co_await prepare(std::move(no_source), shared.text, std::move(statement), std::move(declared), std::move(before));
+      last_with_literals_ = {portal.statement, std::move(types)};
       // A definition (SELECT INTO) keeps its text and takes no parameters.
       is_individual = portal.statement->parameter_types.size() != shared.literals.size();
       if (const executor::PreparedPtr& plan = portal.statement->plan) is_individual = is_individual || plan->depends_on_constants;
-      portal.parameters.reserve(shared.literals.size());
-      const sql::Now moment = executor::transaction_moment(state_);
-      for (std::size_t i = 0; i < shared.literals.size() && !is_individual; ++i) {
-        const parser::Literal& literal = shared.literals[i];
-        const sql::Type type = sql::value_type(portal.statement->parameter_types[i]);
-        if (literal.is_string) portal.parameters.push_back(sql::parse_value(type, literal.text, state_.settings, moment));
-        else if (type == sql::kInt4) portal.parameters.emplace_back(static_cast<std::int32_t>(literal.number));
-        else portal.parameters.emplace_back(literal.number);
-      }
+      if (!is_individual) portal.parameters = values_of(shared.literals, portal.statement->parameter_types);
     } catch (const sql::SqlError& error) {
       if (error.sqlstate() == sqlstate::kQueryCanceled) throw;
       is_individual = true;
@@ -150,6 +143,48 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
   if (needs_transaction(*portal.statement)) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
   portal.result_formats.assign(portal.statement->columns.size(), 0);
   co_await run_portal(portal, 0, portal.statement->returns_rows, true);
+}
+
+std::vector<sql::Datum> Session::values_of(const std::vector<parser::Literal>& literals, const std::vector<sql::Type>& types) const {
+  std::vector<sql::Datum> values;
+  values.reserve(literals.size());
+  const sql::Now moment = executor::transaction_moment(state_);
+  for (std::size_t i = 0; i < literals.size(); ++i) {
+    const sql::Type type = sql::value_type(types[i]);
+    if (literals[i].is_string) values.push_back(sql::parse_value(type, literals[i].text, state_.settings, moment));
+    else if (type == sql::kInt4) values.emplace_back(static_cast<std::int32_t>(literals[i].number));
+    else values.emplace_back(literals[i].number);
+  }
+  return values;
+}
+
+bool Session::begin_query_directly() {
+  const std::optional<RawMessage> raw = decoder_.peek_query();
+  if (!raw || raw->body.empty() || raw->body.find('\0') != raw->body.size() - 1 || !may_run_directly()) return false;
+  const std::string_view text = raw->body.substr(0, raw->body.size() - 1);
+  const std::size_t bytes = raw->body.size() + MessageDecoder::kHeaderBytes;
+  if (auto control = host_.transaction_texts().find(text)) {
+    direct_ = DirectStatement{.text = std::make_shared<const std::string>(text), .bytes = bytes, .control = std::move(control)};
+    statements_.erase("");
+    portals_.erase("");
+    return true;
+  }
+  const PreparedStatementPtr& statement = last_with_literals_.statement;
+  if (!statement || !statement->plan || !statement->plan->has_direct_run) return false;
+  const std::optional<parser::TextWithoutLiterals> shared = parser::take_literals(text);
+  if (!shared || shared->text != statement->plan->text || types_of(shared->literals) != last_with_literals_.types) return false;
+  try {
+    DirectStatement direct{.statement = statement, .text = std::make_shared<const std::string>(from_client(text)), .describes = true};
+    direct.formats.assign(statement->columns.size(), 0);
+    direct.bytes = bytes;
+    direct.run = start_directly(*statement, values_of(shared->literals, statement->parameter_types));
+    if (!direct.run) return false;
+    direct_ = std::move(direct);
+  } catch (const sql::SqlError&) {  // the statement as it is written says so
+    return false;
+  }
+  statements_.erase("");  // as any query does
+  return true;
 }
 
 /// Locks of rows last until the statement is complete: one that stands for itself is a transaction then.

@@ -183,6 +183,10 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
     co_await run_cursor(*portal.cursor, portal.result_formats, portal.command_tag, max_rows);
     co_return;
   }
+  if (portal.is_spent) {
+    encoder_.command_complete("SELECT 0");
+    co_return;
+  }
   if (portal.finished) throw sql::SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("portal \"{}\" cannot be run", portal.name));
   if (!portal.execution) {
     const PreparedStatement& statement = *portal.statement;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <variant>
 
@@ -14,7 +16,7 @@ namespace redquel::server {
 class TransactionTexts {
  public:
   /// Null: not known.
-  std::shared_ptr<const parser::ast::Statement> find(const std::string& text) const {
+  std::shared_ptr<const parser::ast::Statement> find(std::string_view text) const {
     const auto found = statements_.find(text);
     return found == statements_.end() ? nullptr : found->second;
   }
@@ -28,7 +30,10 @@ class TransactionTexts {
 
  private:
   static constexpr std::size_t kMostBytes = 80, kMostTexts = 200;
-  std::unordered_map<std::string, std::shared_ptr<const parser::ast::Statement>> statements_;
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  std::unordered_map<std::string, std::shared_ptr<const parser::ast::Statement>, Hash, std::equal_to<>> statements_;
 };
 
 }  // namespace redquel::server

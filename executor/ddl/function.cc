@@ -17,6 +17,7 @@
 #include "executor/ddl/type_lookup.h"
 #include "executor/roles/access.h"
 #include "executor/runtime/function_settings.h"
+#include "executor/runtime/plpgsql_declarations.h"
 #include "executor/runtime/session_context.h"
 #include "parser/deparse.h"
 #include "parser/option_value.h"
@@ -38,6 +39,7 @@ using sql::SqlError;
 namespace {
 
 constexpr std::size_t kParameters = 100;
+constexpr sql::Oid kTrigger = 2279, kEventTrigger = 3838;
 
 const ast::Option* find_option(const ast::CreateFunction& statement, std::string_view name) {
   const auto found = std::ranges::find(statement.options, name, &ast::Option::name);
@@ -49,16 +51,20 @@ bool is_true(const ast::Option* option) {
   return flag != nullptr && *flag;
 }
 
-/// 0A000 for languages that are not built, 42704 for those that PostgreSQL does not know either.
-void check_language(const ast::CreateFunction& statement) {
+/// Returns the language. 0A000 for languages that are not built, 42704 for those that PostgreSQL does not know either.
+std::string language_of(const ast::CreateFunction& statement) {
   const ast::Option* language = find_option(statement, "language");
   if (language == nullptr) {
-    if (statement.sql_body) return;
+    if (statement.sql_body) return "sql";
     throw SqlError(sqlstate::kInvalidFunctionDefinition, "no language specified");
   }
   const std::string name = parser::option_text(*language).value_or("");
-  if (name == "sql") return;
-  for (const std::string_view known : {"plpgsql", "c", "internal"}) {
+  if (name == "sql") return name;
+  if (name == "plpgsql") {
+    if (!statement.sql_body) return name;
+    throw SqlError(sqlstate::kInvalidFunctionDefinition, "inline SQL function body only valid for language SQL");
+  }
+  for (const std::string_view known : {"c", "internal"}) {
     if (name == known) throw sql::not_supported(fmt::format("LANGUAGE {}", name));
   }
   throw SqlError(sqlstate::kUndefinedObject, fmt::format("language \"{}\" does not exist", name));
@@ -75,7 +81,7 @@ planner::DeclaredType bind_declared(const CatalogDraft& draft, const ast::TypeNa
 sql::Type bind_type(const CatalogDraft& draft, const ast::TypeName& name) { return bind_declared(draft, name).type; }
 
 /// The type of a parameter or result; modifiers mean nothing there. 42P13 for pseudo-types that only C knows.
-sql::Type parameter_type(CatalogDraft& draft, const ast::TypeName& name, bool is_result) {
+sql::Type parameter_type(CatalogDraft& draft, const ast::TypeName& name, bool is_result, const std::string& language) {
   planner::DeclaredType declared;
   try {
     declared = bind_declared(draft, name);
@@ -92,8 +98,15 @@ sql::Type parameter_type(CatalogDraft& draft, const ast::TypeName& name, bool is
   }
   const bool is_pseudo = sql::type_info(type.oid).category == sql::TypeCategory::kPseudo;
   const bool is_row = type.oid == sql::oid::kRecord;
-  const bool is_allowed = sql::is_polymorphic(type.oid) || (is_result && (type.oid == sql::oid::kVoid || is_row));
+  const bool is_trigger = type.oid == kTrigger || type.oid == kEventTrigger;
+  const bool is_plpgsql = language == "plpgsql";
+  const bool is_allowed = sql::is_polymorphic(type.oid) || (is_result && (type.oid == sql::oid::kVoid || is_row)) ||
+                          (is_plpgsql && (is_result ? is_trigger : is_row));
   if (!is_pseudo || is_allowed) return sql::Type{type.oid};
+  if (is_plpgsql) {
+    throw SqlError(sqlstate::kFeatureNotSupported,
+                   fmt::format("PL/pgSQL functions cannot {} type {}", is_result ? "return" : "accept", sql::format_type(type)));
+  }
   throw SqlError(sqlstate::kInvalidFunctionDefinition, is_result ? fmt::format("SQL functions cannot return type {}", sql::format_type(type))
                                     : fmt::format("SQL functions cannot have arguments of type {}", sql::format_type(type)));
 }
@@ -142,7 +155,7 @@ void read_parameters(CatalogDraft& draft, const ast::CreateFunction& statement, 
   using Mode = ast::ParameterMode;
   bool had_default = false;
   for (const ast::FunctionParameter& parameter : statement.parameters) {
-    const sql::Type type = parameter_type(draft, parameter.type, parameter.mode == Mode::kOut || parameter.mode == Mode::kTable);
+    const sql::Type type = parameter_type(draft, parameter.type, parameter.mode == Mode::kOut || parameter.mode == Mode::kTable, function.language);
     const bool is_input = parameter.mode != Mode::kOut && parameter.mode != Mode::kTable;
     const bool is_output = parameter.mode == Mode::kOut || parameter.mode == Mode::kTable || parameter.mode == Mode::kInOut;
     if (function.is_variadic() && is_input) {
@@ -200,9 +213,9 @@ void read_result(CatalogDraft& draft, const ast::CreateFunction& statement, Func
     plain.array_bounds = statement.return_type->array_bounds;
     plain.percent_type = statement.return_type->percent_type;
     plain.offset = statement.return_type->offset;
-    if (plain.names.back() == "trigger") throw SqlError(sqlstate::kInvalidFunctionDefinition, "SQL functions cannot return type trigger");
+    if (plain.names.back() == "trigger" && function.language == "sql") throw SqlError(sqlstate::kInvalidFunctionDefinition, "SQL functions cannot return type trigger");
     function.result_relation = row_type_relation(draft, plain);
-    written = function.result_relation != 0 ? sql::Type{sql::oid::kRecord} : parameter_type(draft, plain, true);
+    written = function.result_relation != 0 ? sql::Type{sql::oid::kRecord} : parameter_type(draft, plain, true, function.language);
   }
   function.returns_set = function.table_syntax || (statement.return_type && statement.return_type->set_of);
   if (function.columns.empty()) {
@@ -238,7 +251,7 @@ std::string read_body(const ast::CreateFunction& statement, FunctionDef& functio
   if (body == nullptr) throw SqlError(sqlstate::kInvalidFunctionDefinition, "no function body specified");
   const auto* texts = std::get_if<std::vector<std::string>>(&body->value);
   const std::string text = texts != nullptr ? texts->at(0) : parser::option_text(*body).value_or("");
-  if (texts != nullptr && texts->size() != 1) throw SqlError(sqlstate::kInvalidFunctionDefinition, "only one AS item needed for language \"sql\"");
+  if (texts != nullptr && texts->size() != 1) throw SqlError(sqlstate::kInvalidFunctionDefinition, fmt::format("only one AS item needed for language \"{}\"", function.language));
   return text;
 }
 
@@ -275,10 +288,21 @@ void check_replacement(const FunctionDef& before, const FunctionDef& after) {
   }
 }
 
+/// Parses a body in PL/pgSQL, and looks up the types of its variables. Those of polymorphic parameters are known by each call only.
+void check_plpgsql(const FunctionDef& function, const CatalogDraft& draft) {
+  const bool is_trigger = function.result.oid == kTrigger || function.result.oid == kEventTrigger;
+  if (is_trigger && !function.parameters.empty()) {
+    throw SqlError(sqlstate::kInvalidFunctionDefinition, "trigger functions cannot have declared arguments")
+        .hint("The arguments of the trigger can be accessed through TG_NARGS and TG_ARGV instead.")
+        .context(fmt::format("compilation of PL/pgSQL function \"{}\" near line 1", function.name));
+  }
+  declare_plpgsql(function, !function.columns.empty(), draft.catalog(), draft.session());
+}
+
 void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
-  check_language(statement);
-  const ast::RelationName name = relation_name(statement.name);
   FunctionDef function;
+  function.language = language_of(statement);
+  const ast::RelationName name = relation_name(statement.name);
   function.schema = creation_schema(draft, name);
   function.name = name.name;
   take_ownership(draft, sql::AclKind::kFunction, function);
@@ -310,7 +334,9 @@ void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
   const auto made = std::make_shared<const FunctionDef>(function);
   draft.put(std::move(function));
   const FunctionSettings settings(draft.session(), *made);
-  if (is_checked) planner::check_function(made, draft.catalog(), bind_settings(draft.session()));
+  if (!is_checked) return;
+  if (made->language == "sql") return planner::check_function(made, draft.catalog(), bind_settings(draft.session()));
+  check_plpgsql(*made, draft);
 }
 
 std::string_view kind_name(ast::ObjectType kind) {

@@ -16,6 +16,10 @@
 #include "sql/error.h"
 #include "sql/types/type.h"
 
+namespace redquel::planner {
+struct VariableScope;
+}
+
 namespace redquel::executor {
 
 namespace asio = boost::asio;
@@ -38,6 +42,7 @@ struct Prepared {
   std::vector<OutputColumn> columns;                   // empty: no rows are returned
   bool returns_rows = false;                           // SELECT with zero columns returns rows too
   std::shared_ptr<const sql::FunctionDef> function;    // in whose body it stands; null: none
+  std::shared_ptr<const planner::VariableScope> variables;  // that it may name; null: none
   std::shared_ptr<const parser::ast::Statement> executed;  // CREATE TABLE AS EXECUTE: the query that EXECUTE means
   bool needs_transaction = false;                      // its row locks last until it is complete, also outside of a block
   bool has_direct_run = false;                         // see Engine::run_directly
@@ -107,6 +112,9 @@ class Engine {
 
   // Transactions. While one is open (`SessionState::transaction`), the session's statements belong to it.
 
+  /// Ends a transaction that has changed nothing, locked nothing, keeps no reads and has nothing to say: for it COMMIT and ROLLBACK are the
+  /// same. Returns false if it has, and is still open.
+  virtual bool end_untouched(SessionState&) { return false; }
   /// Opens one; there must be none.
   virtual void begin(SessionState& session) = 0;
   /// Everything at once, or an error and nothing; it is over in both cases. Throws SqlError 40001 and what writes throw. A cancelled

@@ -24,6 +24,15 @@
 
 namespace redquel::executor {
 
+bool RedisEngine::end_untouched(SessionState& session) {
+  const Transaction* const transaction = session.transaction.get();
+  const bool is_untouched = transaction != nullptr && !transaction->has_changed() && transaction->locks().token.empty() &&
+                            session.modes.isolation == IsolationLevel::kReadCommitted && !session.advisory_locks && session.temporary_schema.empty() &&
+                            !(session.notifications && session.notifications->has_pending());
+  if (is_untouched) session.transaction.reset();
+  return is_untouched;
+}
+
 void RedisEngine::begin(SessionState& session) {
   session.transaction = begin_transaction();
   session.transaction_time = now_microseconds();

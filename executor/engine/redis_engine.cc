@@ -225,7 +225,7 @@ const ast::Select* query_within(const ast::Statement& statement) {
 
 PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::Statement> statement, DeclaredParameters parameters,
                               const sql::CatalogSnapshot& catalog, const SessionState& session,
-                              std::shared_ptr<const sql::FunctionDef> function, const planner::TableSizes& sizes) const {
+                              RoutineScope scope, const planner::TableSizes& sizes) const {
   auto started = std::chrono::steady_clock::now();
   const sql::InterruptScope interrupts(session.backend_pid);
   const sql::KnownTypesScope types(catalog.user_types);
@@ -245,7 +245,8 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   if (is_query(inner)) {
     planner::BindSettings settings = bind_settings(session, parameters.has_value());
     settings.reads_memory = memory_ != nullptr && session.reads_memory;
-    settings.function = function;
+    settings.function = scope.function;
+    settings.variables = scope.variables;
     settings.calls_procedure = call != nullptr;
     std::vector<sql::Type> types = std::move(parameters).value_or(std::vector<sql::Type>{});
     plan->planned = planner::plan(inner, catalog, std::move(types), settings, {}, sizes);
@@ -315,7 +316,8 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   counts_of_thread().planning.note(static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - started).count()));
   prepared->text = std::move(text);
   prepared->statement = std::move(statement);
-  prepared->function = std::move(function);
+  prepared->function = std::move(scope.function);
+  prepared->variables = std::move(scope.variables);
   prepared->plan = std::move(plan);
   return prepared;
 }
@@ -354,7 +356,7 @@ asio::awaitable<PreparedPtr> RedisEngine::plan_by_sizes(PreparedPtr prepared, De
   if (!prepared->plan->depends_on_sizes || prepared->plan->kind == PreparedPlan::Kind::kCopy) co_return prepared;
   const planner::TableSizes sizes = co_await sizes_of(planner::tables_whose_sizes_count(prepared->plan->planned.plan));
   if (std::ranges::none_of(sizes, [](const auto& size) { return size.second.rows >= planner::kSmallTable; })) co_return prepared;
-  auto work = [&] { return plan(prepared->text, prepared->statement, parameters, *catalog, session, prepared->function, sizes); };
+  auto work = [&] { return plan(prepared->text, prepared->statement, parameters, *catalog, session, {prepared->function, prepared->variables}, sizes); };
   co_return co_await compute_in_turns(std::move(work));
 }
 
@@ -398,12 +400,30 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
   co_return prepared;
 }
 
+asio::awaitable<void> RedisEngine::with_definitions(SessionState& session, std::function<void(const sql::CatalogPtr&)> make) {
+  sql::CatalogPtr known = catalog_at_hand(session);
+  if (!known) known = co_await catalog(session);
+  const bool has_own = has_own_definitions(session);
+  follow_search_path(session, *known, has_own);
+  std::exception_ptr failure;
+  try {
+    make(known);
+  } catch (const sql::SqlError&) {
+    failure = std::current_exception();
+  }
+  if (!failure) co_return;
+  if (has_own || !co_await reload_catalog()) std::rethrow_exception(failure);
+  known = co_await catalog(session);
+  follow_search_path(session, *known, has_own);
+  make(known);
+}
+
 asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, SessionState& session, bool may_change_columns) {
   co_await reload_catalog();
   if (has_own_definitions(session)) co_await follow_definitions_of_others(shared_, *session.transaction);
   sql::CatalogPtr now = co_await catalog(session);
   follow_search_path(session, *now, has_own_definitions(session));
-  auto work = [&] { return plan(prepared.text, prepared.statement, prepared.parameter_types, *now, session, prepared.function); };
+  auto work = [&] { return plan(prepared.text, prepared.statement, prepared.parameter_types, *now, session, {prepared.function, prepared.variables}); };
   PreparedPtr again = co_await compute_in_turns(std::move(work));
   again = co_await plan_by_sizes(again, prepared.parameter_types, now, session);
   if (may_change_columns) co_return again;
@@ -415,7 +435,9 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
 
 DirectRunPtr RedisEngine::run_directly(const Prepared& prepared, std::span<const sql::Datum> parameters, SessionState& session) {
   const PreparedPlan& plan = *prepared.plan;
-  const bool is_plain = !session.transaction && session.function_depth == 0 && session.modes.isolation == IsolationLevel::kReadCommitted &&
+  // The first reads of a transaction: what it has changed would have to be laid over the rows.
+  const Transaction* const transaction = session.transaction.get();
+  const bool is_plain = (transaction == nullptr || !transaction->has_changed()) && session.function_depth == 0 && session.modes.isolation == IsolationLevel::kReadCommitted &&
                         !session.advisory_locks && session.auto_explain.min_duration < 0;
   SharedConnection* const connection = shared_.connection();
   if (!plan.direct || !is_plain || connection == nullptr || !exclusive_.empty()) return nullptr;
@@ -424,6 +446,7 @@ DirectRunPtr RedisEngine::run_directly(const Prepared& prepared, std::span<const
   follow_search_path(session, *now, false);
   const bool is_planned_so = plan.search_path == session.search_path && plan.row_security == session.row_security;
   if (!is_planned_so || !has_checked_rights(plan, session)) return nullptr;
+  if (transaction != nullptr) session.has_queried = true;
   return plan.direct->start(*connection, parameters, std::move(now), session.counters, session.relation_counts);
 }
 
@@ -447,6 +470,7 @@ planner::PhysicalPlan RedisEngine::plan_over_changes(const Prepared& prepared, c
     planner::BindSettings settings = bind_settings(session, true);
     settings.reads_memory = memory_ != nullptr && session.reads_memory;
     settings.function = prepared.function;
+    settings.variables = prepared.variables;
     settings.calls_procedure = plan.command_tag == "CALL";
     const auto* copy = std::get_if<ast::Copy>(&plan.statement->node);
     found = copy ? planner::plan_copy(*copy, catalog, settings, changed_tables).rows.plan

@@ -8,9 +8,9 @@
 #include "executor/context/execution_context.h"
 #include "executor/ddl/temporary.h"
 #include "executor/engine/engine.h"
-#include "executor/engine/function_execution.h"
 #include "executor/engine/plan_cache.h"
 #include "executor/engine/planned.h"
+#include "executor/engine/routine.h"
 #include "executor/memory/table_memory.h"
 #include "executor/redis/client.h"
 #include "executor/runtime/notifications.h"
@@ -40,6 +40,7 @@ class RedisEngine : public Engine {
   asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState& session) override;
   DirectRunPtr run_directly(const Prepared& prepared, std::span<const sql::Datum> parameters, SessionState& session) override;
 
+  bool end_untouched(SessionState& session) override;
   void begin(SessionState& session) override;
   asio::awaitable<void> commit(SessionState& session) override;
   asio::awaitable<void> roll_back(SessionState& session) override;
@@ -69,8 +70,15 @@ class RedisEngine : public Engine {
   asio::awaitable<bool> still_defines(std::vector<std::shared_ptr<const sql::TableDef>> tables);
   /// Plans the statement with the current catalog. 0A000 if the result's columns have changed and must not.
   asio::awaitable<PreparedPtr> replan(const Prepared& prepared, SessionState& session, bool may_change_columns = false);
-  /// The body of a function, planned for arguments of these types.
-  asio::awaitable<FunctionPlanPtr> plan_function(sql::Oid function, const std::vector<sql::Type>& types, SessionState& session);
+  /// Calls `make` with the definitions, and once more with those of now if it throws a SqlError.
+  asio::awaitable<void> with_definitions(SessionState& session, std::function<void(const sql::CatalogPtr&)> make);
+  /// Plans a statement of a routine.
+  PreparedPtr plan_in_routine(std::string text, std::shared_ptr<const parser::ast::Statement> statement, std::vector<sql::Type> parameters,
+                              const sql::CatalogSnapshot& catalog, const SessionState& session, RoutineScope scope) const {
+    return plan(std::move(text), std::move(statement), std::move(parameters), catalog, session, std::move(scope));
+  }
+  /// The routines that have been compiled, by what they are compiled for.
+  RoutineCache& routines() { return routines_; }
   /// The statement's plan for a transaction that has changed rows of some tables.
   planner::PhysicalPlan plan_over_changes(const Prepared& prepared, const sql::CatalogSnapshot& catalog,
                                           const std::set<sql::Oid>& changed_tables, const SessionState& session);
@@ -112,7 +120,7 @@ class RedisEngine : public Engine {
  private:
   PreparedPtr plan(std::string text, std::shared_ptr<const parser::ast::Statement> statement, DeclaredParameters parameters,
                    const sql::CatalogSnapshot& catalog, const SessionState& session,
-                   std::shared_ptr<const sql::FunctionDef> function = nullptr, const planner::TableSizes& sizes = {}) const;
+                   RoutineScope scope = {}, const planner::TableSizes& sizes = {}) const;
   /// Plans the statement again for the current sizes of large tables, if the plan might differ.
   asio::awaitable<PreparedPtr> plan_by_sizes(PreparedPtr prepared, DeclaredParameters parameters, sql::CatalogPtr catalog, const SessionState& session);
 
@@ -156,7 +164,7 @@ class RedisEngine : public Engine {
   ExclusiveTables exclusive_;
   std::uint64_t generation_ = 0;
   PlanCache plans_;
-  FunctionPlans function_plans_;
+  RoutineCache routines_;
   CheapnessMemory cheapness_;
   CallableCommands callable_commands_{limits_.unrestricted_call};
   LockLease lease_{shared_, database_, limits_.lock_lease_ms, [this] {

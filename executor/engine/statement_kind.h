@@ -32,13 +32,13 @@ consteval StatementKind statement_kind() {
                              ast::Checkpoint>) {
     return StatementKind::kDefinition;
   } else if constexpr (OneOf<Statement, ast::CreateTableAs, ast::RefreshMaterializedView, ast::ImportForeignSchema, ast::LockTable, ast::Listen,
-                             ast::Notify, ast::Unlisten>) {
+                             ast::Notify, ast::Unlisten, ast::Do>) {
     return StatementKind::kComposed;
   } else if constexpr (OneOf<Statement, ast::SetVariable, ast::ShowVariable, ast::Transaction, ast::SetConstraints, ast::Prepare, ast::Execute,
                              ast::Deallocate, ast::DeclareCursor, ast::Fetch, ast::ClosePortal, ast::Discard>) {
     return StatementKind::kSession;
   } else {
-    static_assert(OneOf<Statement, ast::AlterForeignServer, ast::Do, ast::Unsupported>, "a statement without a kind");
+    static_assert(OneOf<Statement, ast::AlterForeignServer, ast::Unsupported>, "a statement without a kind");
     return StatementKind::kRefused;
   }
 }

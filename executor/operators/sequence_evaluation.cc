@@ -17,6 +17,7 @@
 #include "sql/catalog/catalog_json.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/functions/certain_call.h"
 #include "sql/functions/deferred_calls.h"
 #include "sql/functions/signal_rights.h"
 
@@ -166,6 +167,11 @@ asio::awaitable<std::vector<sql::ColumnPtr>> evaluate_once(std::span<const sql::
                                                            ExecutionContext& context) {
   if (context.sequences == nullptr) throw sql::not_supported("a sequence function in this place");
   sql::DeferredCalls calls(*context.sequences);
+  // Not by an exception: an INSERT of a row has mostly this one call.
+  if (const std::optional<sql::NextValues> known = sql::certain_next_values(expressions, batch.rows, context.evaluation())) {
+    sql::DeferredAnswer answered = co_await answer_as(*known, calls.session(), context);
+    calls.answer(std::move(answered));
+  }
   while (true) {
     std::vector<sql::ColumnPtr> columns;
     bool is_pending = false;
@@ -217,6 +223,7 @@ asio::awaitable<std::vector<std::int64_t>> next_values(RedisClient& client, cons
     const auto found = own->base().sequences.find(sequence.oid);
     committed = found == own->base().sequences.end() ? nullptr : &found->second;
   }
+  const std::string& version = own != nullptr ? own->base().version : context.catalog()->version;
   // A definition that the transaction has made is not shared; an application's counter is not stored with the definitions.
   const bool is_checked = &client == &context.redis() && committed != nullptr &&
                           (committed == &sequence || sql::encode_sequence(*committed) == sql::encode_sequence(sequence));
@@ -234,10 +241,10 @@ asio::awaitable<std::vector<std::int64_t>> next_values(RedisClient& client, cons
     ahead = (cache - missing % cache) % cache;
   }
   const std::size_t missing = count - values.size();
-  std::optional<SequenceRuns> runs = co_await allocate_runs(client, sequence, missing, ahead, is_checked, counters);
+  std::optional<SequenceRuns> runs = co_await allocate_runs(client, sequence, missing, ahead, is_checked ? &version : nullptr, counters);
   if (!runs) {
     co_await refuse_old_definition(client, sequence, counters);
-    runs = co_await allocate_runs(client, sequence, missing, ahead, false, counters);
+    runs = co_await allocate_runs(client, sequence, missing, ahead, nullptr, counters);
   }
   const std::vector<std::int64_t> more = take_values(*runs, sequence, missing);
   values.insert(values.end(), more.begin(), more.end());

@@ -1,15 +1,13 @@
 -- Takes values of a sequence. Numbers of 64 bits do not fit Lua's doubles: they are compared as strings, and only INCRBY adds them.
--- KEYS: if the definition is verified: redquel:catalog; of an application's counter in a cluster: a key of its slot that never exists; the
---   counter.
+-- KEYS: of an application's counter in a cluster: a key of its slot that never exists; the counter.
 -- ARGV: start; increment; minimum; maximum; 1 if it cycles; count of values; how many of them, the last ones, are given only if the
---   sequence goes so far without beginning again; if the definition is verified: its field in the catalog and its text.
--- Replies: flat runs (last value, count of values)…; {} if the definition is another one; {"end"} if the sequence is
---   exhausted; {"junk"} if the counter holds no integer of 64 bits.
+--   sequence goes so far without beginning again.
+-- Replies: flat runs (last value, count of values)…; {"end"} if the sequence is exhausted; {"junk"} if the counter holds no integer of 64
+--   bits.
 -- Changes: the counter.
 -- Holds Redis: a few commands for each run; a run is shorter only near the end of the sequence.
 local key = KEYS[#KEYS]
-local start, increment, minimum, maximum, cycle, remaining, ahead, field, definition = unpack(ARGV)
-if field and redis.call('HGET', KEYS[1], field) ~= definition then return {} end
+local start, increment, minimum, maximum, cycle, remaining, ahead = unpack(ARGV)
 remaining, ahead = tonumber(remaining), tonumber(ahead)
 local descending = string.sub(increment, 1, 1) == '-'
 local function less(a, b)

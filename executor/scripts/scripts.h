@@ -8,15 +8,12 @@ namespace redquel::executor {
 // replies, what it changes, how long it holds Redis. shared/ has the pieces that several scripts include.
 
 // Rows: storage/write_unit, storage/mapped_unit, writes/
-extern const Script kPlainWriteScript;
+extern const Script kWriteScript;
 extern const Script kWriteRowsScript;
 extern const Script kWriteRowsAndCatalogScript;
 extern const Script kWriteRowsAndMappedScript;
 extern const Script kWriteRowsCatalogAndMappedScript;
-extern const Script kMappedWriteScript;
-extern const Script kGuardMappedWriteScript;
-extern const Script kMappedWriteAsUserScript;
-extern const Script kUpdateRowScript;
+extern const Script kGuardWriteScript;
 extern const Script kVerifyForeignKeysScript;
 extern const Script kSweepExpiredRowsScript;
 
@@ -26,7 +23,6 @@ extern const Script kFenceCommitScript;
 
 // Commits over several buckets of a cluster (tests/model/README.md)
 extern const Script kPrepareCommitScript;
-extern const Script kPlainPrepareScript;
 extern const Script kApplyCommitScript;
 extern const Script kFencePreparedScript;
 extern const Script kAbortCommitScript;

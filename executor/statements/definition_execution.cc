@@ -18,6 +18,7 @@
 #include "executor/runtime/failure.h"
 #include "executor/statements/create_schema.h"
 #include "executor/statements/create_table_as.h"
+#include "executor/statements/do_statement.h"
 #include "executor/statements/lock_table.h"
 #include "executor/statements/materialized_view.h"
 #include "executor/statements/notification_statement.h"
@@ -121,6 +122,7 @@ struct MakeExecution {
   Made operator()(const planner::OneOf<ast::Listen, ast::Notify, ast::Unlisten> auto&) {
     return make_notification_statement(std::move(prepared), session);
   }
+  Made operator()(const ast::Do&) { return make_do_statement(engine, std::move(prepared), session); }
   Made operator()(const ast::LockTable&) { return make_lock_table(engine, std::move(prepared), session); }
   Made operator()(const ast::RefreshMaterializedView&) { return make_refresh(engine, std::move(prepared), session); }
   Made operator()(const ast::ImportForeignSchema&) { return make_import(engine, std::move(prepared), session); }

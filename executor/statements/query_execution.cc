@@ -7,10 +7,10 @@
 #include <list>
 
 #include "executor/copy/copy_source.h"
-#include "executor/engine/function_execution.h"
 #include "executor/operators/gather.h"
 #include "executor/redis/bad_key.h"
 #include "executor/roles/hidden_values.h"
+#include "executor/routines/run_routine.h"
 #include "executor/runtime/clock.h"
 #include "executor/runtime/rest.h"
 #include "executor/runtime/session_context.h"
@@ -330,24 +330,15 @@ class QueryRun {
     co_return true;
   }
 
-  /// A function in LANGUAGE sql that the statement calls: what it does belongs to the statement's transaction.
+  /// A routine that the statement calls: what it does belongs to the statement's transaction.
   asio::awaitable<std::vector<sql::Batch>> call_function(FunctionInvocation invocation) {
-    struct Restore {
-      SessionState& session;
-      std::shared_ptr<Transaction> transaction;
-      sql::UserTypesPtr types;
-      ~Restore() {
-        session.transaction = std::move(transaction);
-        session.known_types->types = std::move(types);
-      }
-    };
-    const Restore restore{session_, session_.transaction, session_.known_types->types};
+    const CallerState caller(session_);
     if (own_transaction_) session_.transaction = own_transaction_;
     if (session_.function_depth == 0) {
       session_.transaction_time = attempt_->context->evaluation().transaction_timestamp;
       session_.statement_time = attempt_->context->evaluation().statement_timestamp;
     }
-    co_return co_await run_sql_function(engine_, session_, std::move(invocation));
+    co_return co_await run_routine(engine_, session_, std::move(invocation));
   }
 
   /// Makes increments of the plan's tables visible to it.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "executor/scripts/scripts.h"
+#include "executor/storage/write_program.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -62,10 +63,12 @@ std::vector<BucketCall> prepares_of(const CommitName& name, std::vector<BucketWr
   std::vector<BucketCall> calls;
   calls.reserve(writes.size());
   for (BucketWrite& write : writes) {
-    std::vector<std::string> arguments{name.text};
-    arguments.reserve(write.arguments.size() + 1);
+    std::vector<std::string> arguments;
+    arguments.reserve(write.arguments.size() + 2);
+    if (write.is_program) arguments.emplace_back(step_info(StepKind::kUnprepared).name);
+    arguments.push_back(name.text);
     std::ranges::move(write.arguments, std::back_inserter(arguments));
-    calls.push_back({write.bucket, write.is_plain ? &kPlainPrepareScript : &kPrepareCommitScript, std::move(write.keys), std::move(arguments), true});
+    calls.push_back({write.bucket, write.is_program ? &kWriteScript : &kPrepareCommitScript, std::move(write.keys), std::move(arguments), true});
   }
   return calls;
 }

@@ -18,11 +18,11 @@ namespace asio = boost::asio;
 // are prepare_commit.lua, apply_commit.lua, fence_prepared.lua, abort_commit.lua and forget_commits.lua.
 
 /// The changes in one bucket: keys and arguments of write_rows.lua, in mode "apply" or "commit"; before the arguments, definitions and tables
-/// that were read, as prepare_commit.lua has them. Or the arguments of plain_prepare.lua.
+/// that were read, as prepare_commit.lua has them. Or a program.
 struct BucketWrite {
   int bucket;
   std::vector<std::string> keys, arguments;
-  bool is_plain = false;  // of plain_prepare.lua
+  bool is_program = false;  // of write.lua, behind the step that names the commit
 };
 
 enum class BucketCommitState : std::uint8_t {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "executor/redis/command_keys.h"
+#include "executor/storage/write_program.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/error.h"
@@ -16,12 +17,15 @@ namespace {
 
 /// One script holds Redis while it runs: a command takes about a microsecond.
 constexpr std::size_t kMaxCommands = 40'000;
+/// The fields of one step: Lua's stack holds about 8,000 values.
+constexpr std::size_t kLocksOfStep = 1000;
 
 }  // namespace
 
 void MappedWriteCall::select(int database) { selected_ = database; }
 
 void MappedWriteCall::note_place(const Words& words) {
+  if (!sql::uses_cluster()) return;
   const std::vector<std::string_view> views(words.begin(), words.end());
   const CommandKeys keys = keys_of(views);
   for (std::size_t i = 0; i < keys.count; ++i) {
@@ -35,44 +39,36 @@ void MappedWriteCall::note_place(const Words& words) {
   }
 }
 
-void MappedWriteCall::append(List& list, const Words& words) {
-  if (sql::uses_cluster()) note_place(words);
-  if (++command_count_ > kMaxCommands) {
+void MappedWriteCall::append(Steps& steps, StepKind kind, Words words, Words list) {
+  if (++count_ > kMaxCommands) {
     throw sql::SqlError(sqlstate::kProgramLimitExceeded,
                         fmt::format("the changes of foreign tables need more than {} Redis commands", kMaxCommands))
         .hint("They are one atomic unit in Redis, which waits meanwhile. Change fewer rows at a time.");
   }
-  if (list.database != selected_) {
-    list.database = selected_;
-    const bool is_check = &list == &checks_;
-    const std::string number = std::to_string(selected_);
-    if (is_check) append_check({"SELECT", number}, "v", "OK");
-    else append(list, {"SELECT", number});
-  }
-  list.words.push_back(std::to_string(words.size()));
-  list.words.insert(list.words.end(), words.begin(), words.end());
+  steps.push_back({kind, std::move(words), std::move(list), selected_});
 }
 
-void MappedWriteCall::append_check(const Words& words, std::string_view letter, std::string_view expected) {
-  append(checks_, words);
-  checks_.words.emplace_back(letter);
-  checks_.words.emplace_back(expected);
-  ++check_count_;
+void MappedWriteCall::expect(const Words& command, std::string text) {
+  note_place(command);
+  append(checks_, StepKind::kReply, {std::move(text)}, command);
 }
-
-void MappedWriteCall::expect(const Words& command, std::string text) { append_check(command, "v", text); }
 void MappedWriteCall::expect_fields(const std::string& key, std::span<const Words> reads, std::span<const std::optional<std::string>> texts) {
-  Words command{"HMGET", key};
+  note_place({"HMGET", key});
+  Words names;
   std::string packed;
   for (std::size_t i = 0; i < reads.size(); ++i) {
-    command.push_back(reads[i][2]);
+    names.push_back(reads[i][2]);
     packed += texts[i] ? fmt::format("+{}:{}", texts[i]->size(), *texts[i]) : "-";
   }
-  append_check(command, "m", packed);
+  append(checks_, StepKind::kFields, {key, std::move(packed)}, std::move(names));
 }
-void MappedWriteCall::expect_nil(const Words& command) { append_check(command, "n", ""); }
+void MappedWriteCall::expect_nil(const Words& command) {
+  note_place(command);
+  append(checks_, StepKind::kNothing, {}, command);
+}
 void MappedWriteCall::expect_type(const std::string& key, std::string_view type) {
-  if (types_.emplace(Name(selected_, key), std::string(type)).second) append_check({"TYPE", key}, "t", type);
+  note_place({"TYPE", key});
+  if (types_.emplace(Name(selected_, key), std::string(type)).second) append(checks_, StepKind::kKind, {key, std::string(type)}, {});
 }
 void MappedWriteCall::add_entry(const std::string& key, const std::string& id) {
   if (id == "*") {  // of now: what follows cannot name an id
@@ -86,15 +82,25 @@ void MappedWriteCall::add_entry(const std::string& key, const std::string& id) {
   };
   const auto [last, is_first] = entries_.emplace(Name(selected_, key), id);
   if (is_first) {
-    append_check({"XINFO", "STREAM", key}, "s", id);
+    note_place({"XINFO", "STREAM", key});
+    append(checks_, StepKind::kStream, {key, id}, {});
   } else if (value_of(id) < value_of(last->second) || (id == last->second && !id.ends_with('*'))) {
     throw sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("id \"{}\" is not greater than the last one of stream \"{}\"", id, key));
   }
   last->second = id;
 }
-void MappedWriteCall::command(const Words& words) { append(commands_, words); }
-void MappedWriteCall::early_command(const Words& words) { append(early_commands_, words); }
-void MappedWriteCall::last_command(const Words& words) { append(last_commands_, words); }
+void MappedWriteCall::command(const Words& words) {
+  note_place(words);
+  append(commands_, StepKind::kRun, {}, words);
+}
+void MappedWriteCall::early_command(const Words& words) {
+  note_place(words);
+  append(early_commands_, StepKind::kRun, {}, words);
+}
+void MappedWriteCall::last_command(const Words& words) {
+  note_place(words);
+  append(last_commands_, StepKind::kRun, {}, words);
+}
 void MappedWriteCall::expire(const std::string& key, std::optional<std::int64_t> seconds) {
   const auto [known, is_new] = expiries_.emplace(Name(selected_, key), seconds);
   if (!is_new && known->second != seconds) {
@@ -110,64 +116,91 @@ std::string unkept_key(sql::Oid table) { return sql::home_key(sql::kUnkeptPrefix
 
 void MappedWriteCall::note_unkept(sql::Oid table, const std::string& row) { noted_.emplace_back(table, row); }
 void MappedWriteCall::forget_unkept(sql::Oid table, const std::string& row) { forgotten_.emplace_back(table, row); }
-void MappedWriteCall::forget_indices(const std::string& noted_keys, const std::string& member) { command({"@indices", noted_keys, member}); }
-void MappedWriteCall::forget_uniques(const std::string& noted_values) { command({"@uniques", noted_values}); }
+void MappedWriteCall::forget_indices(const std::string& noted_keys, const std::string& member) {
+  append(commands_, StepKind::kForgetSets, {noted_keys, member}, {});
+}
+void MappedWriteCall::forget_uniques(const std::string& noted_values) { append(commands_, StepKind::kForgetFields, {noted_values}, {}); }
 
-void MappedWriteCall::append_locks(std::vector<std::string>& arguments) const {
-  arguments.push_back(std::to_string(locks_.size()));
+void MappedWriteCall::add_locks(WriteProgram& program) const {
+  if (!token_.empty()) program.add(StepKind::kLease, {program.store(process_key(token_.substr(0, token_.find('.'))))});
+  std::vector<std::string_view> fields;
+  std::string modes;
   for (const auto& [table, rows] : locks_) {
-    arguments.push_back(lock_key(home_table(table)));
-    arguments.push_back(std::to_string(rows.size()));
-    for (const auto& [field, mode] : rows) arguments.push_back(std::to_string(static_cast<int>(mode)) + field);
+    const std::string_view key = program.store(lock_key(home_table(table)));
+    std::size_t left = rows.size();
+    for (const auto& [field, mode] : rows) {
+      fields.push_back(field);
+      modes += std::to_string(static_cast<int>(mode));
+      if (--left > 0 && fields.size() < kLocksOfStep) continue;
+      program.add(StepKind::kRespect, {key, token_, program.store(modes)}, fields);
+      fields.clear();
+      modes.clear();
+    }
   }
 }
 
-void MappedWriteCall::append_lists(std::vector<std::string>& arguments) {
-  for (const List* list : {&checks_, &early_commands_, &commands_, &last_commands_}) {
-    arguments.insert(arguments.end(), list->words.begin(), list->words.end());
+void MappedWriteCall::add_steps(WriteProgram& program, bool with_notes) const {
+  int database = home_;
+  bool has_moved = false;
+  std::vector<std::string_view> words;
+  const auto move = [&](StepKind kind, int to) {
+    if (database == to) return;
+    program.add(kind, {program.store(std::to_string(to))});
+    database = to;
+    has_moved = true;
+  };
+  const auto add = [&](const Steps& steps) {
+    for (const Step& step : steps) {
+      move(step_info(step.kind).phase == StepInfo::Phase::kGuard ? StepKind::kLookIn : StepKind::kWriteIn, step.database);
+      words.assign(step.words.begin(), step.words.end());
+      const std::vector<std::string_view> list(step.list.begin(), step.list.end());
+      program.add(step.kind, words, list);
+    }
+  };
+  add(checks_);
+  // The effects begin where their checks have ended.
+  const auto stays = [this](const Steps& steps) { return std::ranges::all_of(steps, [this](const Step& step) { return step.database == home_; }); };
+  if (has_moved || !stays(early_commands_) || !stays(commands_) || !stays(last_commands_)) {
+    database = home_ - 1;
+    move(StepKind::kWriteIn, home_);
   }
+  add(early_commands_);
+  add(commands_);
+  if (with_notes && (!noted_.empty() || !forgotten_.empty())) move(StepKind::kWriteIn, home_);
+  for (const auto& [table, row] : with_notes ? noted_ : Notes()) program.add(StepKind::kMemberAdd, {program.store(unkept_key(table)), row});
+  for (const auto& [table, row] : with_notes ? forgotten_ : Notes()) program.add(StepKind::kMemberRemove, {program.store(unkept_key(table)), row});
+  add(last_commands_);
+  move(StepKind::kWriteIn, home_);
 }
 
-std::vector<std::string> MappedWriteCall::arguments() const {
-  MappedWriteCall ended = *this;
-  ended.selected_ = home_;
-  for (const auto& [table, row] : noted_) ended.command({"SADD", unkept_key(table), row});
-  for (const auto& [table, row] : forgotten_) ended.command({"SREM", unkept_key(table), row});
-  // Each list ends where the next one begins, and a script of redquel's own tables in between.
-  if (ended.checks_.database != home_) ended.append_check({"TYPE", sql::home_key(sql::kVersionKey)}, "t", "string");
-  if (ended.early_commands_.database != home_) ended.append(ended.early_commands_, {"PING"});
-  if (ended.commands_.database != home_) ended.append(ended.commands_, {"PING"});
-  std::vector<std::string> all{version_, std::to_string(ended.check_count_), token_};
-  append_locks(all);
-  ended.append_lists(all);
-  return all;
+WriteProgram MappedWriteCall::program(bool as_user) const {
+  WriteProgram program;
+  if (as_user) program.add(StepKind::kAsUser, {"0"});
+  program.add(StepKind::kCatalog, {version_});
+  add_locks(program);
+  add_steps(program, true);
+  return program;
+}
+
+WriteProgram MappedWriteCall::guard() const {
+  WriteProgram program;
+  program.add(StepKind::kCatalog, {version_});
+  add_locks(program);
+  for (const auto& [table, row] : noted_) program.add(StepKind::kMemberAdd, {program.store(unkept_key(table)), row});
+  return program;
+}
+
+WriteProgram MappedWriteCall::guarded(bool as_user) const {
+  WriteProgram program;
+  if (as_user) program.add(StepKind::kAsUser, {"1"});
+  add_steps(program, false);
+  return program;
 }
 
 std::vector<std::string> MappedWriteCall::watched_keys() const {
   std::vector<std::string> keys{sql::home_key(sql::kVersionKey), sql::home_key(sql::kVersionsKey)};
   for (const auto& [table, rows] : locks_) keys.push_back(lock_key(home_table(table)));
   return keys;
-}
-
-std::vector<std::string> MappedWriteCall::guard_arguments() const {
-  std::vector<std::string> all{version_, "0", token_};
-  append_locks(all);
-  for (const auto& [table, row] : noted_) {
-    all.push_back(unkept_key(table));
-    all.push_back(row);
-  }
-  return all;
-}
-
-std::vector<std::string> MappedWriteCall::user_arguments() const {
-  MappedWriteCall ended = *this;
-  ended.selected_ = home_;
-  if (ended.checks_.database != home_) ended.append_check({"SELECT", std::to_string(home_)}, "v", "OK");
-  if (ended.early_commands_.database != home_) ended.append(ended.early_commands_, {"PING"});
-  if (ended.commands_.database != home_) ended.append(ended.commands_, {"PING"});
-  std::vector<std::string> all{"", std::to_string(ended.check_count_), "", "0"};
-  ended.append_lists(all);
-  return all;
 }
 
 void MappedWriteCall::append_sequel(CommandBatch& batch) const {

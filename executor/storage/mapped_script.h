@@ -15,11 +15,14 @@
 
 namespace redquel::executor {
 
+class WriteProgram;
+enum class StepKind : std::uint8_t;
+
 /// Returns the key of the set of rows that redquel has written and that a declared structure, kept by the application, may lack. It lies
 /// beside the catalog, for any logical database of the rows.
 std::string unkept_key(sql::Oid table);
 
-/// Arguments of mapped_write.lua, which describes them.
+/// The changes of foreign tables' rows that one program makes.
 class MappedWriteCall {
  public:
   /// `database`: the logical one in which the script begins, and whose catalog is meant.
@@ -63,39 +66,42 @@ class MappedWriteCall {
   };
   const std::optional<Place>& place() const { return place_; }
 
-  bool empty() const { return checks_.words.empty() && early_commands_.words.empty() && commands_.words.empty() && forgotten_.empty(); }
-  std::vector<std::string> arguments() const;
+  bool empty() const { return checks_.empty() && early_commands_.empty() && commands_.empty() && forgotten_.empty(); }
+  /// The whole change. `as_user`: it runs as another Redis user than redquel's own login.
+  WriteProgram program(bool as_user = false) const;
 
-  // Like the guard above, for a Redis user who may not read redquel's own keys.
+  // In two parts: for a Redis user who may not read redquel's own keys, and for keys that lie in another slot than these.
   /// The keys whose change makes the guard's answer wrong.
   std::vector<std::string> watched_keys() const;
-  /// Arguments of guard_mapped_write.lua.
-  std::vector<std::string> guard_arguments() const;
-  /// Arguments of mapped_write_as_user.lua.
-  std::vector<std::string> user_arguments() const;
+  /// Version and locks are as they must be. Notes rows that structures may lack.
+  WriteProgram guard() const;
+  /// The change behind the guard.
+  WriteProgram guarded(bool as_user) const;
   /// Adds what is to be done after the write, by redquel's own login.
   void append_sequel(CommandBatch& batch) const;
 
  private:
-  /// One of the lists of commands, each in the database where the one before ended.
-  struct List {
-    std::vector<std::string> words;
+  /// A step on a key of an application, in a logical database.
+  struct Step {
+    StepKind kind;
+    Words words, list;
     int database;
   };
-  void append(List& list, const Words& words);
+  using Steps = std::vector<Step>;
+  void append(Steps& steps, StepKind kind, Words words, Words list);
   void note_place(const Words& words);
-  void append_lists(std::vector<std::string>& arguments);
-  void append_locks(std::vector<std::string>& arguments) const;
-  void append_check(const Words& words, std::string_view letter, std::string_view expected);
+  void add_locks(WriteProgram& program) const;
+  void add_steps(WriteProgram& program, bool with_notes) const;
 
   std::string version_;
   int home_;
   std::string token_;
   std::map<sql::Oid, std::map<std::string, LockMode>> locks_;  // by field
   int selected_ = home_;
-  List checks_{{}, home_}, early_commands_{{}, home_}, commands_{{}, home_}, last_commands_{{}, home_};
-  std::size_t check_count_ = 0, command_count_ = 0;
-  std::vector<std::pair<sql::Oid, std::string>> noted_, forgotten_;  // rows that structures may lack, or have again
+  Steps checks_, early_commands_, commands_, last_commands_;
+  std::size_t count_ = 0;
+  using Notes = std::vector<std::pair<sql::Oid, std::string>>;
+  Notes noted_, forgotten_;  // rows that structures may lack, or have again
   using Name = std::pair<int, std::string>;  // database, key
   std::map<Name, std::optional<std::int64_t>> expiries_;
   std::map<Name, std::string> entries_;  // the last one of each stream

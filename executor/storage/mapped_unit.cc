@@ -9,6 +9,7 @@
 #include "executor/scripts/scripts.h"
 #include "executor/storage/mapped_row.h"
 #include "executor/storage/mapped_script.h"
+#include "executor/storage/write_program.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/slot_tags.h"
 #include "sql/catalog/stored_keys.h"
@@ -140,32 +141,24 @@ void MappedUnit::append_writes(MappedWriteCall& call, int database) const {
 
 namespace {
 
-asio::awaitable<MappedWriteResult> run_mapped_script(RedisClient& redis, const Script& script, MappedWriteCall call, ExecutionCounters* counters) {
-  MappedWriteResult result{WriteStatus::kApplied, {}};
-  if (call.empty()) co_return result;
-  const std::vector<std::string> no_keys, arguments = call.arguments();
-  RepliesPtr written = co_await run_script(redis, script, no_keys, arguments, counters);
+/// `keys`: one for the way to a slot of a cluster.
+asio::awaitable<MappedWriteResult> run_program(RedisClient& redis, std::vector<std::string> keys, WriteProgram program, ExecutionCounters* counters) {
+  const RepliesPtr written = co_await run_script(redis, kWriteScript, keys, program.words(), counters);
   const std::span<const Reply> answer = written->array(0);
   const bool is_applied = !answer.empty() && answer[0].text == "applied";
-  if (!is_applied) result = refused_mapped_write(answer);
-  co_return result;
+  if (!is_applied) co_return stopped_mapped_write(program, answer);
+  co_return MappedWriteResult{WriteStatus::kApplied, {}};
 }
-
-}  // namespace
-
-namespace {
 
 /// The rows lie in one slot of a cluster. The version, the locks, and the notes of rows that structures may lack are in the home bucket.
 asio::awaitable<MappedWriteResult> write_in_slot(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters) {
-  const std::vector<std::string> home{sql::home_key(sql::kVersionsKey)}, guard = call.guard_arguments();
-  const RepliesPtr guarded = co_await run_script(redis, kGuardMappedWriteScript, home, guard, counters);
-  const std::span<const Reply> allowed = guarded->array(0);
-  if (allowed.empty() || allowed[0].text != "free") co_return refused_mapped_write(allowed);
+  std::vector<std::string> keys(1, sql::home_key(sql::kVersionsKey));
+  const MappedWriteResult guarded = co_await run_program(redis, keys, call.guard(), counters);
+  if (guarded.status != WriteStatus::kApplied) co_return guarded;
   if (call.place()) {
-    const std::vector<std::string> slot{sql::slot_tag(call.place()->slot).append(sql::kNoKey)}, arguments = call.user_arguments();
-    const RepliesPtr written = co_await run_script(redis, kMappedWriteScript, slot, arguments, counters);
-    const std::span<const Reply> answer = written->array(0);
-    if (answer.empty() || answer[0].text != "applied") co_return refused_mapped_write(answer);
+    keys[0] = sql::slot_tag(call.place()->slot).append(sql::kNoKey);
+    const MappedWriteResult written = co_await run_program(redis, keys, call.guarded(false), counters);
+    if (written.status != WriteStatus::kApplied) co_return written;
   }
   CommandBatch sequel;
   call.append_sequel(sequel);
@@ -176,25 +169,28 @@ asio::awaitable<MappedWriteResult> write_in_slot(RedisClient& redis, MappedWrite
 }  // namespace
 
 asio::awaitable<MappedWriteResult> write_mapped(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters) {
-  if (sql::uses_cluster() && !call.empty()) return write_in_slot(redis, std::move(call), counters);
-  return run_mapped_script(redis, kMappedWriteScript, std::move(call), counters);
+  if (call.empty()) co_return MappedWriteResult{WriteStatus::kApplied, {}};
+  if (sql::uses_cluster()) co_return co_await write_in_slot(redis, std::move(call), counters);
+  std::vector<std::string> no_keys;
+  co_return co_await run_program(redis, std::move(no_keys), call.program(), counters);
 }
 
 namespace {
 
 /// Redquel's own login decides whether the write may take place, then the user writes. Redis does neither if what the decision relies on
 /// changes in between (WATCH), or the connection is not redquel's own login's (EXISTS is refused).
-CommandBatch guarded_write(const RedisLogin& own, const RedisLogin& user, const MappedWriteCall& call) {
-  const std::vector<std::string> no_keys, watched = call.watched_keys(), guard = call.guard_arguments(), written = call.user_arguments();
+CommandBatch guarded_write(const RedisLogin& own, const RedisLogin& user, const MappedWriteCall& call, const WriteProgram& guard) {
+  const std::vector<std::string> no_keys, watched = call.watched_keys();
+  const WriteProgram written = call.guarded(true);
   CommandBatch batch;
   batch.add("AUTH", own.user.empty() ? std::string_view("default") : std::string_view(own.user), own.password);
   batch.add("WATCH", watched);
   // Its text and not EVALSHA: a guard that Redis does not know would refuse nothing.
-  batch.add("EVAL", kGuardMappedWriteScript.text(), "0", guard);
+  batch.add("EVAL", kGuardWriteScript.text(), "0", guard.words());
   batch.add("MULTI");
   batch.add("EXISTS", sql::home_key(sql::kVersionKey));
   batch.add("AUTH", user.user, user.password);
-  kMappedWriteAsUserScript.append_call(batch, no_keys, written);
+  kWriteScript.append_call(batch, no_keys, written.words());
   batch.add("EXEC");
   return batch;
 }
@@ -210,11 +206,12 @@ asio::awaitable<MappedWriteResult> write_mapped_as(RedisUserPtr user, int databa
   RedisAccess& own = user->own();
   RedisLogins& logins = logins_of(own);
   for (int attempt = 0; attempt < kGuardedAttempts; ++attempt) {
-    CommandBatch batch = guarded_write(logins.own_login(), user->login(), call);
+    const WriteProgram program = call.guard();
+    CommandBatch batch = guarded_write(logins.own_login(), user->login(), call, program);
     const RepliesPtr replies = co_await logins.switching(database).execute(std::move(batch), counters);
     replies->checked(0);
     const std::span<const Reply> guard = replies->array(kGuardReply);
-    if (guard.empty() || guard[0].text != "free") co_return refused_mapped_write(guard);
+    if (guard.empty() || guard[0].text != "applied") co_return stopped_mapped_write(program, guard);
     const Reply& result = replies->checked(kExecReply);
     if (result.is_nil()) continue;
     const std::span<const Reply> results = result.children();
@@ -223,17 +220,18 @@ asio::awaitable<MappedWriteResult> write_mapped_as(RedisUserPtr user, int databa
     const Reply& written = results[kWriteResult];
     if (written.is_error() && written.text.starts_with("NOSCRIPT")) {
       CommandBatch load;
-      load.add("SCRIPT", "LOAD", kMappedWriteAsUserScript.text());
+      load.add("SCRIPT", "LOAD", kWriteScript.text());
       const RepliesPtr loaded = co_await own.shared(database).execute(std::move(load), counters);
       loaded->or_throw();
       continue;
     }
-    if (written.is_error()) throw redis_error(written.text, kMappedWriteAsUserScript.command());
+    if (written.is_error()) throw redis_error(written.text, kWriteScript.command());
     const std::span<const Reply> answer = written.children();
     if (!answer.empty() && answer[0].text == "own") {
-      co_return co_await run_mapped_script(user->shared(database), kMappedWriteAsUserScript, std::move(call), counters);
+      std::vector<std::string> no_keys;
+      co_return co_await run_program(user->shared(database), std::move(no_keys), call.program(true), counters);
     }
-    if (answer.empty() || answer[0].text != "applied") co_return refused_mapped_write(answer);
+    if (answer.empty() || answer[0].text != "applied") co_return stopped_mapped_write(call.guarded(true), answer);
     CommandBatch sequel;
     call.append_sequel(sequel);
     co_await own.shared(database).execute(std::move(sequel), counters);
@@ -242,22 +240,28 @@ asio::awaitable<MappedWriteResult> write_mapped_as(RedisUserPtr user, int databa
   co_return MappedWriteResult{WriteStatus::kConflict, {}};
 }
 
-MappedWriteResult refused_mapped_write(std::span<const Reply> answer) {
-  const auto text = [&](std::size_t index) { return index < answer.size() ? std::string(answer[index].text) : std::string(); };
-  const std::string word = text(0);
-  if (word == "stale") return {WriteStatus::kStale, {}};
-  if (word == "lost") return {WriteStatus::kLostLock, {}};
-  if (word == "locked") return {WriteStatus::kLocked, {text(1), text(2), text(3)}};
-  if (word == "behind") {
-    throw sql::SqlError(sqlstate::kInvalidParameterValue,
-                        fmt::format("id \"{}\" is not greater than the last one of stream \"{}\"", text(2), text(1)))
-        .hint("Nothing was written.");
+MappedWriteResult stopped_mapped_write(const WriteProgram& program, std::span<const Reply> answer) {
+  const ProgramStop stop = stop_of(program, answer);
+  const std::span<const std::string_view> words = stop.step.words;
+  const auto found = [&](std::size_t index) { return index < stop.found.size() ? stop.found[index] : std::string(); };
+  std::string_view odd_key;
+  switch (stop.step.kind) {
+    case StepKind::kCatalog: return {WriteStatus::kStale, {}};
+    case StepKind::kLease: return {WriteStatus::kLostLock, {}};
+    case StepKind::kRespect: return {WriteStatus::kLocked, {found(0), std::string(words[0]), found(1)}};
+    case StepKind::kStream:
+      throw sql::SqlError(sqlstate::kInvalidParameterValue,
+                          fmt::format("id \"{}\" is not greater than the last one of stream \"{}\"", words[1], words[0]))
+          .hint("Nothing was written.");
+    case StepKind::kKind: odd_key = words[0]; break;
+    case StepKind::kFields: if (!found(0).empty()) odd_key = words[0]; break;
+    case StepKind::kReply: if (!found(0).empty()) odd_key = words[2]; break;
+    case StepKind::kNothing: if (!found(0).empty()) odd_key = words[1]; break;
+    default: break;
   }
-  if (word == "type") {
-    throw sql::SqlError(sqlstate::kDataCorrupted, fmt::format("key \"{}\" is of another Redis type than its foreign table needs", text(1)))
-        .hint("Nothing was written.");
-  }
-  return {WriteStatus::kConflict, {}};
+  if (odd_key.empty()) return {WriteStatus::kConflict, {}};
+  throw sql::SqlError(sqlstate::kDataCorrupted, fmt::format("key \"{}\" is of another Redis type than its foreign table needs", odd_key))
+      .hint("Nothing was written.");
 }
 
 }  // namespace redquel::executor

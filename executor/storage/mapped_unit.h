@@ -85,7 +85,7 @@ asio::awaitable<MappedWriteResult> write_mapped(RedisClient& redis, MappedWriteC
 /// Like write_mapped(), as another Redis user, who may not read redquel's own keys. `database`: the session's logical one. Throws 42501 if
 /// the user may not run one of the commands, 08001 for a refused login; then nothing was written.
 asio::awaitable<MappedWriteResult> write_mapped_as(RedisUserPtr user, int database, MappedWriteCall call, ExecutionCounters* counters);
-/// Decodes an answer of the script's first half; throws XX001.
-MappedWriteResult refused_mapped_write(std::span<const Reply> answer);
+/// Returns the meaning of the step that has stopped such a program; throws XX001 for a key of another type.
+MappedWriteResult stopped_mapped_write(const WriteProgram& program, std::span<const Reply> answer);
 
 }  // namespace redquel::executor

@@ -54,7 +54,7 @@ SqlError damaged_counter(const sql::SequenceDef& sequence) {
 }
 
 asio::awaitable<std::optional<SequenceRuns>> allocate_runs(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
-                                                           std::size_t ahead, bool checked, ExecutionCounters* counters) {
+                                                           std::size_t ahead, const std::string* version, ExecutionCounters* counters) {
   SequenceRuns runs;
   if (count == 0) co_return runs;
   std::vector<std::string> keys;
@@ -63,17 +63,11 @@ asio::awaitable<std::optional<SequenceRuns>> allocate_runs(RedisClient& client, 
                                      std::to_string(sequence.minimum), std::to_string(sequence.maximum),
                                      sequence.cycle ? "1" : "0",       std::to_string(count + ahead),
                                      std::to_string(ahead)};
-  // In another bucket than the home bucket the definition is compared behind the script: what it took is given up if another one is there.
-  const bool is_away = checked && sql::tag_of(sequence.key) != sql::home_tag();
-  if (checked && !is_away) {
-    keys.push_back(sql::home_key(sql::kCatalogKey));
-    arguments.insert(arguments.end(), {definition_field(sequence), sql::encode_sequence(sequence)});
-  }
   keys.push_back(sequence.key);
   RepliesPtr replies = co_await run_script(client, kAllocateValuesScript, keys, arguments, counters);
   const std::span<const Reply> given = replies->array(0);
-  if (given.empty()) co_return std::nullopt;
-  if (is_away && !co_await is_defined_so(client, sequence, counters)) co_return std::nullopt;
+  const bool has_moved = version != nullptr && replies->catalog_version() != *version;
+  if (has_moved && !co_await is_defined_so(client, sequence, counters)) co_return std::nullopt;
   if (given.size() == 1 && given[0].text == "junk") throw damaged_counter(sequence);
   if (given.size() == 1) throw exhausted(sequence);
   std::size_t total = 0;
@@ -89,7 +83,7 @@ asio::awaitable<std::optional<SequenceRuns>> allocate_runs(RedisClient& client, 
 }
 
 asio::awaitable<std::vector<std::int64_t>> allocate(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count) {
-  std::optional<SequenceRuns> runs = co_await allocate_runs(client, sequence, count, 0, false, nullptr);
+  std::optional<SequenceRuns> runs = co_await allocate_runs(client, sequence, count, 0, nullptr, nullptr);
   co_return take_values(*runs, sequence, count);
 }
 

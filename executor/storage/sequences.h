@@ -23,10 +23,10 @@ using SequenceRuns = std::deque<sql::SessionSequences::Run>;
 /// if the statement fails.
 asio::awaitable<std::vector<std::int64_t>> allocate(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count);
 
-/// Like allocate(), with up to `ahead` more behind them: fewer at the sequence's end. With `checked`, returns nullopt if the definition in
-/// Redis differs.
+/// Like allocate(), with up to `ahead` more behind them: fewer at the sequence's end. `version`: of the definitions that hold the sequence; if Redis has
+/// another one by now, and another definition of the sequence, returns nullopt, and what was taken is given up. Null: this does not matter.
 asio::awaitable<std::optional<SequenceRuns>> allocate_runs(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
-                                                           std::size_t ahead, bool checked, ExecutionCounters* counters);
+                                                           std::size_t ahead, const std::string* version, ExecutionCounters* counters);
 
 /// Returns the error XX001 of a counter that holds no integer. Its hint names the repair.
 sql::SqlError damaged_counter(const sql::SequenceDef& sequence);

@@ -34,7 +34,7 @@ WriteAnswer WriteEncoding::decode(std::size_t call, std::span<const Reply> reply
   if (reply.empty() || !reply[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the write script");
   const std::string_view word = reply[0].text;
   if (word == "mapped") {
-    MappedWriteResult refused = refused_mapped_write(reply.subspan(1));
+    MappedWriteResult refused = stopped_mapped_write(unit_.options_.mapped->program(), reply.subspan(1));
     return {refused.status, std::move(refused.blocker)};
   }
   const auto status = std::ranges::find(kStatuses, word, &std::pair<std::string_view, WriteStatus>::first);

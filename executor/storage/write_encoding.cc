@@ -35,6 +35,7 @@ WriteEncoding::WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_onl
     if (local_violation_) return;
     for (std::size_t number = 0; number < limit_; ++number) {
       if (!is_skipped(number)) collect_entries(number);
+      if (limit_ > kProgramRows) group_entries();
     }
     order_old_rows();
   }
@@ -74,6 +75,7 @@ void WriteEncoding::take_children(Call& done, Call& call, std::size_t left) cons
 }
 
 void WriteEncoding::divide() {
+  group_entries();
   divide_children();
   Call done;  // how far the calls have come
   do {
@@ -181,52 +183,39 @@ void WriteEncoding::collect_entries(std::size_t number) {
     if (!is_null(before.first) && !is_here(number, index, before)) before = {};
     if (!is_null(after.first) && !is_here(number, index, after)) after = {};
     if (is_null(before.first) && is_null(after.first)) continue;
-    const std::uint32_t values = structure.kind->lists_values() ? sets_.number(structure.key) : 0;
     if (!is_null(before.first)) {
       // A member of a zset with another score is overwritten.
       const bool is_overwritten = structure.kind->form().type == sql::kZsetForm.type && are_same(before.first, after.first);
-      if (!is_overwritten) remove_elements(RowEncoder::elements(structure, change.old_image, before), values);
+      if (!is_overwritten) append_effects(entries_, false, RowEncoder::elements(structure, change.old_image, before), structure.key);
     }
-    if (!is_null(after.first)) add_elements(RowEncoder::elements(structure, change.new_image, after), values);
+    if (!is_null(after.first)) append_effects(entries_, true, RowEncoder::elements(structure, change.new_image, after), structure.key);
   }
   if (is_elsewhere_[number] != 0 || change.kind == Kind::kIndex || (change.kind == Kind::kUpdate && !moved)) return;
-  const std::uint32_t all_rows = zsets_.number(encoder.all_rows());
-  if (has_old) zset_removals_.push_back({all_rows, change.old_image.member, {}});
-  if (has_new) zset_additions_.push_back({all_rows, change.new_image.score, change.new_image.member});
+  const Word all_rows = encoder.all_rows();
+  if (has_old) entries_.push_back({false, {&sql::kZsetForm, all_rows, change.old_image.member, {}}});
+  if (has_new) entries_.push_back({true, {&sql::kZsetForm, all_rows, change.new_image.member, change.new_image.score}});
 }
 
-void WriteEncoding::remove_elements(const sql::StructureElements& elements, std::uint32_t values) {
-  ValueKey key;
-  for (const sql::StructureElement& element : elements) {
-    if (element.form == &sql::kZsetForm) {
-      key = {true, zsets_.number(element.key)};
-      zset_removals_.push_back({key.number, element.name, {}});
-    } else if (element.form == &sql::kHashForm) {
-      unique_removals_.push_back({uniques_.number(element.key), element.name, element.value});
-    } else if (element.lists_value) {
-      emptied_.push_back({key, values, element.name});
-    } else {
-      key = {false, sets_.number(element.key)};
-      set_removals_.push_back({key.number, element.name, {}});
+void WriteEncoding::group_entries() {
+  for (const EntryEffect& entry : entries_) {
+    const sql::StructureElement& element = entry.element;
+    if (element.form == &sql::kHashForm) {
+      (entry.comes ? unique_additions_ : unique_removals_).push_back({uniques_.number(element.key), element.name, element.value});
+      continue;
     }
-  }
-}
-
-void WriteEncoding::add_elements(const sql::StructureElements& elements, std::uint32_t values) {
-  ValueKey key;
-  for (const sql::StructureElement& element : elements) {
-    if (element.form == &sql::kZsetForm) {
-      key = {true, zsets_.number(element.key)};
-      zset_additions_.push_back({key.number, element.value, element.name});
-    } else if (element.form == &sql::kHashForm) {
-      unique_additions_.push_back({uniques_.number(element.key), element.name, element.value});
-    } else if (!element.lists_value) {
-      key = {false, sets_.number(element.key)};
-      set_additions_.push_back({key.number, element.name, {}});
-    } else if ((key.is_zset ? announced_zsets_ : announced_sets_).insert(key.number).second) {
-      set_additions_.push_back({values, element.name, {}});
+    const bool is_listed = !entry.values.empty(), is_zset = element.form == &sql::kZsetForm;
+    const std::uint32_t values = is_listed ? sets_.number(entry.values) : 0;
+    const ValueKey key{is_zset, (is_zset ? zsets_ : sets_).number(element.key)};
+    if (!entry.comes) {
+      (is_zset ? zset_removals_ : set_removals_).push_back({key.number, element.name, {}});
+      if (is_listed) emptied_.push_back({key, values, entry.value});
+      continue;
     }
+    if (is_zset) zset_additions_.push_back({key.number, element.value, element.name});
+    else set_additions_.push_back({key.number, element.name, {}});
+    if (is_listed && announced_.insert(std::uint64_t{key.number} * 2 + (is_zset ? 1 : 0)).second) set_additions_.push_back({values, entry.value, {}});
   }
+  entries_.clear();
 }
 
 /// By table, fate and shape, so that the fields' names are said once per group.
@@ -251,7 +240,7 @@ std::map<sql::Oid, WriteEncoding::WrittenTable> WriteEncoding::written_tables() 
   for (const WriteUnit::Table& table : unit_.tables_) {
     const sql::TableDef& definition = table.encoder.table();
     if (!part_ || PlacedTable(definition).bucket() == part_->bucket) tables.emplace(definition.oid, WrittenTable{table.encoder.counter(), definition.version});
-    if (!part_ || uniques_.keys.empty() || !std::ranges::any_of(table.encoder.structures(), &RowEncoder::lies_by_value)) continue;
+    if (!part_ || !has_unique_effects() || !std::ranges::any_of(table.encoder.structures(), &RowEncoder::lies_by_value)) continue;
     for (const sql::SpreadDef::Place& place : definition.spread->places) {
       if (place.bucket != part_->bucket) continue;
       const std::string counter = std::string(sql::kChangesPrefix) + std::to_string(place.oid);
@@ -295,14 +284,12 @@ void WriteEncoding::collect_field_changes(const WriteUnit::Change& change, std::
   }
 }
 
-void WriteEncoding::write_increment(Word row, const WriteUnit::Change& change, std::size_t position) {
+WriteEncoding::Increment WriteEncoding::increment_of(const WriteUnit::Change& change, std::size_t position) const {
   const RowEncoder& encoder = unit_.tables_[change.table].encoder;
   const auto number = [&](const RowImage& image) { return std::stoll(std::string(unit_.words_[image.texts + position])); };
   const std::int64_t bound = encoder.type(position).oid == sql::oid::kInt4 ? std::int64_t{INT32_MAX} : kIncrementBound;
-  put(row);
-  put(*encoder.field(position));
-  put(unit_.words_.store(std::to_string(number(change.new_image) - number(change.old_image))));
-  put(unit_.words_.store(std::to_string(bound)));
+  return {*encoder.field(position), unit_.words_.store(std::to_string(number(change.new_image) - number(change.old_image))),
+          unit_.words_.store(std::to_string(bound))};
 }
 
 CommandBatch WriteEncoding::command(std::size_t call) const {
@@ -319,7 +306,8 @@ CommandBatch WriteEncoding::command(std::size_t call) const {
     kWriteRowsScript.append_call(batch, call_keys, call_arguments);
     return batch;
   }
-  const std::vector<std::string> mapped_words = mapped ? mapped->arguments() : std::vector<std::string>();
+  const WriteProgram program = mapped ? mapped->program() : WriteProgram();
+  const std::span<const Word> mapped_words = program.words();
   const std::string mapped_count = std::to_string(mapped_words.size());
   std::vector<Word> keys, arguments;
   if (mapped) arguments.push_back(mapped_count);

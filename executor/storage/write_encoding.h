@@ -13,6 +13,8 @@
 
 #include "executor/redis/command_batch.h"
 #include "executor/redis/script.h"
+#include "executor/storage/entry_effect.h"
+#include "executor/storage/write_program.h"
 #include "executor/storage/write_unit.h"
 #include "sql/catalog/buckets.h"
 
@@ -47,10 +49,12 @@ class WriteEncoding {
 
   /// The first violation between two changes of the unit that does not skip a row.
   const std::optional<WriteUnit::Violation>& local_violation() const { return local_violation_; }
-  /// The whole unit as one call of plain_write.lua; nullopt where it has more than that script can do.
-  std::optional<CommandBatch> plain_command();
-  /// Returns the arguments of plain_prepare.lua behind the name of the commit; nullopt where the unit has more than that script can do.
-  std::optional<std::vector<std::string>> plain_prepare();
+  /// The unit as a program of write.lua; nullopt where it needs more than steps can say. Call it before divide().
+  std::optional<WriteProgram> program();
+  /// The unit as the program that prepares it in one of the buckets of a commit, whose name a step `unprepared` in front of it says.
+  std::optional<WriteProgram> prepare_program();
+  /// Returns a call of write.lua that runs the program in the unit's bucket.
+  CommandBatch call(const WriteProgram& program);
   /// Makes the calls of `script()`.
   void divide();
   std::size_t calls() const { return calls_.size(); }
@@ -70,7 +74,7 @@ class WriteEncoding {
     const Range& range = calls_[call].locks;
     return std::span(locks_).subspan(range.first, range.size());
   }
-  /// The reply of a call, as values. Throws XX000 for a reply that the script does not give, and what refused_mapped_write throws.
+  /// The reply of a call, as values. Throws XX000 for a reply that the script does not give, and what stopped_mapped_write throws.
   WriteAnswer decode(std::size_t call, std::span<const Reply> reply) const;
 
  private:
@@ -114,9 +118,8 @@ class WriteEncoding {
   void claim_new_rows();
   bool claim_uniques(std::size_t number);
   void collect_entries(std::size_t number);
-  /// `values`: number of the set that lists the structure's values.
-  void remove_elements(const sql::StructureElements& elements, std::uint32_t values);
-  void add_elements(const sql::StructureElements& elements, std::uint32_t values);
+  /// Groups the effects on structures by their keys.
+  void group_entries();
   void order_old_rows();
   void order_emptied();
   bool keeps_unique_values(const WriteUnit::Change& change) const;
@@ -162,35 +165,29 @@ class WriteEncoding {
   void write_emptied_sets();
   void write_journal();
 
-  // The sections of plain_write.lua, in its order (write_encoding_plain.cc).
-  bool is_plain() const;
-  void write_plain_token();
-  void write_plain_expected();
-  void write_plain_locks();
-  void write_plain_new_keys();
-  void write_plain_types();
-  void write_plain_increments();
-  void write_plain_counters();
-  void write_plain_changes();
-  void write_plain_emptied_sets();
-
-  // The sections of plain_prepare.lua that plain_write.lua does not have (write_encoding_plain.cc).
-  void write_plain_owner();
-  void write_plain_prepared_locks();
-  void write_plain_old_rows();
-  std::string plain_redo();
+  // The steps of a program, in their order (write_encoding_program.cc).
+  bool has_program() const;
+  void add_row_guards(WriteProgram& program) const;
+  void add_locks(WriteProgram& program) const;
+  void add_pledges(WriteProgram& program) const;
+  void add_foreign_keys(WriteProgram& program) const;
+  void add_row_effects(WriteProgram& program) const;
+  void add_claims(WriteProgram& program) const;
   /// The locks of one table, as a mode's digit and a field.
-  struct PlainLocks {
-    Word key;
+  struct TableLocks {
+    PlacedTable table;
     std::vector<Word> own, others;
   };
-  std::vector<PlainLocks> plain_locks();
-  void write_plain_leases(const std::vector<PlainLocks>& tables);
-  void write_plain_rows();
+  std::vector<TableLocks> locks_by_table() const;
+  bool has_unique_effects() const;
 
   void write_groups(std::vector<Argument>& arguments, bool with_second);
-  void write_words(std::initializer_list<Word> first, std::span<const Word> others);
-  void write_increment(Word row, const WriteUnit::Change& change, std::size_t position);
+  void write_words(std::span<const Word> words);
+  /// A field that grows: by how much, and the bound of the sum.
+  struct Increment {
+    Word field, number, bound;
+  };
+  Increment increment_of(const WriteUnit::Change& change, std::size_t position) const;
   void put(Word word) { arguments_.push_back(word); }
   void put(std::size_t number) { arguments_.push_back(unit_.words_.number(number)); }
   /// Returns true if only the commit checks the unique structure of that number.
@@ -206,7 +203,7 @@ class WriteEncoding {
   bool moves(const WriteUnit::Change& change) const { return change.old_image.member != change.new_image.member; }
 
   /// A key of redquel's own in the bucket of the unit.
-  Word own_key(Word key) { return tag_.empty() || key.empty() ? key : unit_.words_.store(executor::own_key(tag_, key)); }
+  Word own_key(Word key) const { return tag_.empty() || key.empty() ? key : unit_.words_.store(executor::own_key(tag_, key)); }
 
   WriteUnit& unit_;
   std::string_view tag_;  // of the bucket of the unit's tables
@@ -229,6 +226,10 @@ class WriteEncoding {
   std::unordered_map<UniqueValue, Word, ValueHash> released_values_;
   std::unordered_map<UniqueValue, std::size_t, ValueHash> claimed_values_;
 
+  /// Units of more rows are written by write_rows.lua: its loops over many rows cost less than the words of the steps.
+  static constexpr std::size_t kProgramRows = 16;
+
+  std::vector<EntryEffect> entries_;  // of rows that are not grouped yet
   std::vector<std::size_t> new_rows_, old_rows_;  // changes
   std::size_t checked_new_rows_ = 0;
   KeyGroup sets_, zsets_, uniques_;
@@ -241,7 +242,7 @@ class WriteEncoding {
     auto operator<=>(const ValueKey&) const = default;
   };
   Word word_of(ValueKey key) const { return (key.is_zset ? zsets_ : sets_).keys[key.number]; }
-  std::unordered_set<std::uint32_t> announced_sets_, announced_zsets_;  // whose value goes into the set of values
+  std::unordered_set<std::uint64_t> announced_;  // keys whose value goes into the set of values
   struct EmptyValue {
     ValueKey key;
     std::uint32_t values;

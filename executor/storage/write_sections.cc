@@ -240,7 +240,10 @@ void WriteEncoding::write_increments() {
   std::size_t count = 0;
   for (std::size_t index = 0; index < old_rows_.size(); ++index) {
     const WriteUnit::Change& change = unit_.changes_[old_rows_[index]];
-    for (const std::size_t position : change.increments) write_increment(unit_.words_.number(index), change, position);
+    for (const std::size_t position : change.increments) {
+      const Increment increment = increment_of(change, position);
+      for (const Word word : {unit_.words_.number(index), increment.field, increment.number, increment.bound}) put(word);
+    }
     count += change.increments.size();
   }
   written.fill(count);
@@ -317,7 +320,7 @@ void WriteEncoding::write_changed_rows() {
     removed.clear();
     collect_field_changes(change, set, removed);
     put(index);
-    for (const std::vector<Word>* words : {&set, &removed}) write_words({}, *words);
+    for (const std::vector<Word>* words : {&set, &removed}) write_words(*words);
     ++rows;
   }
   count.fill(rows);
@@ -414,6 +417,12 @@ void WriteEncoding::write_journal() {
   if (records.empty()) return put("");  // all of its rows have given way: nothing is to be undone
   put("do");
   put(unit_.words_.store(records));
+}
+
+/// Writes the number of words, and the words.
+void WriteEncoding::write_words(std::span<const Word> words) {
+  put(words.size());
+  for (const Word word : words) put(word);
 }
 
 /// Key by key: its number, how many words follow, the words.

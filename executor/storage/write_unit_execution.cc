@@ -110,12 +110,13 @@ asio::awaitable<std::vector<char>> look_at_parts(RedisClient& client, WriteUnit&
   co_return are_kept;
 }
 
-/// False: there is more to do than plain_write.lua can, or something is in the way.
-asio::awaitable<bool> write_plainly(RedisClient& client, WriteEncoding& encoding, ExecutionCounters* counters) {
-  std::optional<CommandBatch> batch = encoding.plain_command();
-  if (!batch) co_return false;
-  std::vector<const Script*> scripts{&kPlainWriteScript};
-  const RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(*batch), counters);
+/// False: steps cannot say what the unit needs, or one has stopped the program. Then write_rows.lua finds out all that is in the way.
+asio::awaitable<bool> run_program(RedisClient& client, WriteEncoding& encoding, ExecutionCounters* counters) {
+  const std::optional<WriteProgram> program = encoding.program();
+  if (!program) co_return false;
+  CommandBatch batch = encoding.call(*program);
+  std::vector<const Script*> scripts{&kWriteScript};
+  const RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
   const std::span<const Reply> answer = replies->array(0);
   co_return !answer.empty() && answer[0].text == "applied";
 }
@@ -416,7 +417,7 @@ asio::awaitable<WriteStatus> WriteUnit::execute_part(RedisClient& client, std::o
     if (earlier) {
       earlier->divide();
     } else {
-      const bool is_written = co_await write_plainly(client, encoding, counters);
+      const bool is_written = co_await run_program(client, encoding, counters);
       if (is_written) co_return WriteStatus::kApplied;
       encoding.divide();
     }

@@ -22,7 +22,7 @@ struct CommitAttempt {
   std::vector<BucketWrite> writes;
   std::set<sql::Oid> tables;
   bool is_violated = false;  // by rows of the unit itself
-  bool may_be_plain;         // units of few rows are prepared by plain_prepare.lua
+  bool may_be_program;       // units of few rows are prepared by write.lua
 };
 
 void add_unit(CommitAttempt& attempt, int bucket, BucketWrite& write) {
@@ -36,10 +36,10 @@ void add_unit(CommitAttempt& attempt, int bucket, BucketWrite& write) {
   attempt.is_violated = attempt.is_violated || encoding.local_violation() || encoding.foreign_keys().violation;
   if (attempt.is_violated) return;
   for (const sql::Oid table : unit.table_oids()) attempt.tables.insert(table);
-  auto plain = attempt.may_be_plain && write.arguments.empty() ? encoding.plain_prepare() : std::nullopt;
-  if (plain) {
-    write.arguments = *std::move(plain);
-    write.is_plain = true;
+  const auto program = attempt.may_be_program && write.arguments.empty() ? encoding.prepare_program() : std::nullopt;
+  if (program) {
+    write.arguments.assign(program->words().begin(), program->words().end());
+    write.is_program = true;
     return;
   }
   encoding.divide();
@@ -51,8 +51,8 @@ void add_unit(CommitAttempt& attempt, int bucket, BucketWrite& write) {
   write.arguments.insert(write.arguments.end(), encoding.arguments(0).begin(), encoding.arguments(0).end());
 }
 
-CommitAttempt make_attempt(BucketUnits units, const std::map<int, std::vector<std::string>>& definitions, bool may_be_plain) {
-  CommitAttempt attempt{std::move(units), {}, {}, {}, false, may_be_plain};
+CommitAttempt make_attempt(BucketUnits units, const std::map<int, std::vector<std::string>>& definitions, bool may_be_program) {
+  CommitAttempt attempt{std::move(units), {}, {}, {}, false, may_be_program};
   std::set<int> buckets;
   for (const auto& [bucket, unit] : attempt.units) buckets.insert(bucket);
   for (const auto& [bucket, words] : definitions) buckets.insert(bucket);
@@ -74,17 +74,17 @@ asio::awaitable<BucketRowsOutcome> find_violation(RedisClient& redis, BucketUnit
   co_return BucketRowsOutcome{};
 }
 
-/// Returns true if plain_prepare.lua has found something in its way.
-bool is_unclear(const BucketCommitResult::Refusal& refusal) {
+/// Returns true if a step has stopped a program: prepare_commit.lua finds out all that is in the way.
+bool is_stopped(const BucketCommitResult::Refusal& refusal) {
   refusal.replies->checked(0);
   const std::span<const Reply> reply = refusal.replies->array(0);
-  return !reply.empty() && reply[0].text == "unclear";
+  return !reply.empty() && reply[0].text == "stop";
 }
 
 /// Returns the first refusal that is no violation; kApplied: there are violations alone.
 BucketRowsOutcome outcome_of(const CommitAttempt& attempt, const std::vector<BucketCommitResult::Refusal>& refusals) {
   for (const BucketCommitResult::Refusal& refusal : refusals) {
-    if (is_unclear(refusal)) continue;
+    if (is_stopped(refusal)) continue;
     const std::span<const Reply> reply = refusal.replies->array(0);
     if (!reply.empty() && reply[0].text == "stale") return {WriteStatus::kStale};
     const auto encoding = attempt.encodings.find(refusal.bucket);
@@ -99,9 +99,9 @@ BucketRowsOutcome outcome_of(const CommitAttempt& attempt, const std::vector<Buc
 
 asio::awaitable<BucketRowsOutcome> commit_bucket_rows(RedisClient& redis, std::function<BucketUnits(bool verify)> make,
                                                       std::map<int, std::vector<std::string>> definitions) {
-  bool may_be_plain = true;
+  bool may_be_program = true;
   for (int number = 0; number < kAttempts; ++number) {
-    CommitAttempt attempt = make_attempt(make(false), definitions, may_be_plain);
+    CommitAttempt attempt = make_attempt(make(false), definitions, may_be_program);
     if (!attempt.is_violated) {
       std::vector<int> buckets;
       for (const BucketWrite& write : attempt.writes) buckets.push_back(write.bucket);
@@ -110,8 +110,8 @@ asio::awaitable<BucketRowsOutcome> commit_bucket_rows(RedisClient& redis, std::f
       if (!refusals) co_return BucketRowsOutcome{};
       BucketRowsOutcome outcome = outcome_of(attempt, *refusals);
       if (outcome.status != WriteStatus::kApplied) co_return outcome;
-      if (std::ranges::all_of(*refusals, is_unclear) && !refusals->empty()) {
-        may_be_plain = false;
+      if (std::ranges::all_of(*refusals, is_stopped) && !refusals->empty()) {
+        may_be_program = false;
         continue;
       }
     }

@@ -24,6 +24,8 @@ class Transaction {
   std::uint64_t generation() const { return generation_; }
   RowBuffer& buffer() { return buffer_; }
   const RowBuffer& buffer() const { return buffer_; }
+  /// Returns true if it has changed rows or definitions.
+  bool has_changed() const { return catalog_ != nullptr || !buffer_.empty() || buffer_.has_increments(); }
   /// Tables whose rows in Redis are not what the transaction sees.
   std::set<sql::Oid> changed_tables() const { return buffer_.changed_tables(); }
 
@@ -61,6 +63,7 @@ class Transaction {
 
   /// Savepoints are numbered from 0, the oldest; a later one lies within the earlier ones.
   void set_savepoint();
+  std::size_t savepoint_count() const { return savepoints_.size(); }
   void release_savepoint(std::size_t number) { savepoints_.resize(number); }
   /// The savepoint itself stays.
   void roll_back_to(std::size_t number);

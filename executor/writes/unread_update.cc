@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "executor/operators/gather.h"
-#include "executor/redis/redis_error.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/locks.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/write_conflict.h"
+#include "executor/storage/write_program.h"
 #include "executor/storage/write_unit.h"
 #include "executor/tables/key_values.h"
 #include "executor/writes/increment.h"
@@ -34,31 +34,37 @@ class UnreadUpdate final : public Operator {
     const sql::TableDef& table = *stored_;
     std::vector<sql::Datum> row(table.columns.size());
     for (std::size_t part = 0; part < key->size(); ++part) row[table.position(table.primary_key[part])] = (*key)[part];
-    for (const std::size_t position : update_.added) {  // what becomes of nothing is what is added
+    for (const std::size_t position : update_.added_unread) {  // what becomes of nothing is what is added
       row[position] = table.columns[position].type.oid == sql::oid::kInt4 ? sql::Datum(std::int32_t{0}) : sql::Datum(std::int64_t{0});
     }
     const sql::Batch looked_up_row = looked_up(update_, row);
     if (!is_selected(update_, looked_up_row, context_.evaluation())) co_return std::nullopt;
     take_values(looked_up_row, row);
-    encode(row);
-
+    const WriteProgram program = program_of(row);
     CommandBatch batch;
-    kUpdateRowScript.append_call(batch, keys_, arguments_);
-    std::vector<const Script*> scripts{&kUpdateRowScript};
+    std::vector<std::string> keys;  // in a cluster one, for the way to the bucket
+    if (sql::uses_cluster()) keys.push_back(own_key(stored_->tag(), sql::kVersionsKey));
+    kWriteScript.append_call(batch, keys, program.words());
+    std::vector<const Script*> scripts{&kWriteScript};
     const RepliesPtr replies = co_await run_scripts(context_.redis(), std::move(scripts), std::move(batch), counters_.get());
     const std::span<const Reply> answer = replies->array(0);
-    const std::string_view word = answer.empty() ? std::string_view() : answer[0].text;
-    if (word == "stale") throw StaleCatalog{};
-    if (word == "unknown") throw WriteConflict{};
-    if (word == "locked" && answer.size() == 4) {
-      throw LockedByOther{{std::string(answer[1].text), std::string(answer[2].text), std::string(answer[3].text)}};
-    }
-    if (word != "absent" && word != "applied") throw unexpected_reply("EVALSHA", "a result of the update script");
-    if (word == "applied") context_.count_written(*update_.table, {.updated = 1});
+    const bool is_applied = !answer.empty() && answer[0].text == "applied";
+    if (is_applied) context_.count_written(*update_.table, {.updated = 1});
+    else end_by(stop_of(program, answer));
     co_return std::nullopt;
   }
 
  private:
+  /// There is no such row, or the run ends.
+  void end_by(const ProgramStop& stop) const {
+    switch (stop.step.kind) {
+      case StepKind::kTake: return;
+      case StepKind::kVersion: throw StaleCatalog{};
+      case StepKind::kRespect: throw LockedByOther{{stop.found.at(0), std::string(stop.step.words[0]), stop.found.at(1)}};
+      default: throw WriteConflict{};  // the row has to be read
+    }
+  }
+
   /// The new values. What is wrong with them is an error only if there is such a row.
   void take_values(const sql::Batch& source, std::vector<sql::Datum>& row) {
     const sql::TableDef& table = *update_.table;
@@ -66,10 +72,10 @@ class UnreadUpdate final : public Operator {
     try {
       for (const planner::Assignment& assignment : update_.assignments) {
         const std::size_t position = table.position(assignment.number);
-        row[position] = update_.added.empty() ? sql::evaluate_scalar(*assignment.value, context_.evaluation())
+        row[position] = update_.added_unread.empty() ? sql::evaluate_scalar(*assignment.value, context_.evaluation())
                                               : sql::evaluate(*assignment.value, source, context_.evaluation())->datum(0);
         is_assigned_[position] = true;
-        const bool is_hopeless = update_.added.empty() ? table.columns[position].not_null && sql::is_null(row[position]) : !is_far_from_bounds(row[position]);
+        const bool is_hopeless = update_.added_unread.empty() ? table.columns[position].not_null && sql::is_null(row[position]) : !is_far_from_bounds(row[position]);
         if (is_hopeless) throw WriteConflict{};
       }
     } catch (const sql::SqlError&) {
@@ -84,53 +90,59 @@ class UnreadUpdate final : public Operator {
     return update_.table->parts[parts_read(*gather, context_.evaluation()).front()];
   }
 
-  /// The call's keys and arguments.
-  void encode(const std::vector<sql::Datum>& row) {
+  WriteProgram program_of(const std::vector<sql::Datum>& row) {
     const sql::TableDef& table = *stored_;
     const RowImage image = encoder_->encode(row, words_);
-    const std::string lock = row_lock_field(image.member), locks = lock_key(table);
-    keys_ = {table.tag().empty() ? sql::kVersionsKey : words_.store(own_key(table.tag(), sql::kVersionsKey)), words_.store(encoder_->keys().changes()), words_.store(locks), image.key};
-    arguments_ = {words_.number(table.oid), table.version, words_.store(lock), image.member};
-
-    std::vector<std::string_view> read{encoder_->presence_field()}, set, removed, added;
-    const auto number_of = [&](std::size_t position) {
+    std::vector<std::string_view> read{encoder_->presence_field()}, set, removed;
+    const auto place_of = [&](std::size_t position) {
       const auto field = std::ranges::find(read, std::string_view(*encoder_->field(position)));
-      const std::size_t number = static_cast<std::size_t>(field - read.begin()) + 1;
+      const std::size_t place = static_cast<std::size_t>(field - read.begin()) + 1;
       if (field == read.end()) read.push_back(*encoder_->field(position));
-      return words_.number(number);
+      return words_.number(place);
     };
+    WriteProgram sums, effects;
+    effects.add(StepKind::kCount, {words_.store(encoder_->keys().changes())});
     for (std::size_t position = 0; position < is_assigned_.size(); ++position) {
       if (!is_assigned_[position]) continue;
-      const std::string_view text = words_[image.texts + position];
-      if (!update_.added.empty()) {
+      const std::string_view text = words_[image.texts + position], field = *encoder_->field(position);
+      if (!update_.added_unread.empty()) {
         const std::int64_t bound = encoder_->type(position).oid == sql::oid::kInt4 ? std::int64_t{INT32_MAX} : kIncrementBound;
-        added.insert(added.end(), {*encoder_->field(position), number_of(position), text, words_.store(std::to_string(bound))});
+        effects.add(StepKind::kHincr, {image.key, field, text, words_.store(std::to_string(bound))});
       } else if (is_null(text)) {
-        removed.push_back(*encoder_->field(position));
+        removed.push_back(field);
       } else {
-        set.insert(set.end(), {*encoder_->field(position), text});
+        set.insert(set.end(), {field, text});
       }
     }
-    std::vector<std::string_view> structures;
+    if (!set.empty()) effects.add(StepKind::kHset, {image.key}, set);
+    if (!removed.empty()) effects.add(StepKind::kHdel, {image.key}, removed);
     for (std::size_t index = 0; index < encoder_->structures().size(); ++index) {
       const RowEncoder::StructureKeys& structure = encoder_->structures()[index];
       const std::size_t position = structure.positions[0];
       if (structure.positions.size() != 1 || position >= is_assigned_.size() || !is_assigned_[position]) continue;
-      const auto [first, second] = RowEncoder::entry(words_, image, index);
-      const std::string_view text = words_[image.texts + position], value = is_null(text) ? kAbsent : text;
-      keys_.push_back(structure.key);
-      if (structure.kind->lists_values()) keys_.push_back(is_null(first) ? std::string_view(structure.key) : first);
-      const sql::ScriptMove move = structure.kind->script_move(structure, second);
-      structures.insert(structures.end(), {move.letter, number_of(position), value, move.word});
+      const std::string_view text = words_[image.texts + position], place = place_of(position);
+      const bool is_added = !update_.added_unread.empty();
+      const std::string_view value = is_added ? kSum : is_null(text) ? kAbsent : text;
+      if (is_added) sums.add(StepKind::kSum, {place, text});
+      if (structure.kind->lists_values()) {
+        effects.add(StepKind::kMove, {structure.key, value, image.member, place});
+      } else if (structure.kind->form().type == sql::kZsetForm.type) {
+        effects.add(StepKind::kRescore, {structure.key, RowEncoder::entry(words_, image, index).second, image.member, place, value});
+      } else {
+        effects.add(StepKind::kMark, {structure.key, image.member, place, value});
+      }
     }
-    for (const auto* list : {&read, &set, &removed, &added}) {
-      arguments_.push_back(words_.number(list->size()));
-      arguments_.insert(arguments_.end(), list->begin(), list->end());
-    }
-    arguments_.insert(arguments_.end(), structures.begin(), structures.end());
+    WriteProgram program;
+    program.add(StepKind::kVersion, {words_.number(table.oid), table.version});
+    program.add(StepKind::kTake, {image.key}, read);
+    const std::string_view lock = words_.store(row_lock_field(image.member));
+    program.add(StepKind::kRespect, {words_.store(lock_key(table)), "", "3"}, std::span(&lock, 1));
+    program.append(sums);
+    program.append(effects);
+    return program;
   }
 
-  static constexpr std::string_view kAbsent{"\0", 1};
+  static constexpr std::string_view kAbsent{"\0", 1}, kSum{"\1", 1};
 
   const planner::PhysicalUpdate& update_;
   ExecutionContext& context_;
@@ -138,7 +150,6 @@ class UnreadUpdate final : public Operator {
   std::shared_ptr<const RowEncoder> encoder_;
   std::vector<bool> is_assigned_;  // by position
   Words words_;
-  std::vector<std::string_view> keys_, arguments_;
   NodeCounters counters_;
 };
 

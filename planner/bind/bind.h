@@ -15,6 +15,7 @@
 namespace redquel::planner {
 
 struct NameUses;
+struct VariableScope;
 struct StatementRights;
 
 /// The session's settings that affect the meaning of names and literals.
@@ -34,6 +35,8 @@ struct BindSettings {
   bool into = false;
   /// The statement stands in the body of this function: its parameters are $1…, also by their names. Types as they are in the call.
   std::shared_ptr<const sql::FunctionDef> function = nullptr;
+  /// The variables of a procedural language that the statement may name; null: none.
+  std::shared_ptr<const VariableScope> variables = nullptr;
   /// CALL: names of functions in FROM are those of procedures.
   bool calls_procedure = false;
   /// Receives the meaning of the names (name_uses.h); null: not collected.

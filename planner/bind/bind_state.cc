@@ -36,9 +36,11 @@ BindState::BindState(const sql::CatalogSnapshot& snapshot, const BindSettings& b
     : catalog(snapshot),
       settings(bind_settings),
       parameters(std::move(declared_types), bind_settings.parameters),
+      variables(bind_settings.variables.get()),
       names(bind_settings.names),
       first_slot_(first_slot),
       next_slot_(first_slot) {
+  if (variables != nullptr) keeps_positions = false;
   if (!settings.function) return;
   std::vector<ExpressionPtr> arguments;
   for (const sql::FunctionDef::Parameter& parameter : settings.function->parameters) {

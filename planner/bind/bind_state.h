@@ -11,6 +11,7 @@
 #include "planner/bind/bind.h"
 #include "planner/bind/parameter_types.h"
 #include "planner/bind/requirements.h"
+#include "planner/bind/variable_scope.h"
 #include "sql/expressions/coerce.h"
 #include "sql/relation_sizes.h"
 
@@ -38,6 +39,8 @@ class BindState {
   const parser::ast::WithClause* statement_with = nullptr;
   /// The function whose body is being bound; null: none.
   const FunctionScope* function = nullptr;
+  /// The variables that names may mean; null: none.
+  const VariableScope* variables = nullptr;
   /// The uses in the statement's own text; null inside stored texts, and if they are not collected.
   NameUses* names = nullptr;
   /// The function in whose body the statement stands; `function` begins with it.

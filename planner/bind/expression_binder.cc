@@ -17,6 +17,7 @@
 #include "planner/bind/relation_lookup.h"
 #include "planner/bind/row_shape.h"
 #include "planner/bind/sql_function.h"
+#include "planner/bind/variable_lookup.h"
 #include "sql/error.h"
 #include "sql/interrupts.h"
 #include "sql/functions/polymorphic.h"
@@ -135,6 +136,7 @@ void note_parameter(NameUses& names, const ast::ParameterRef& reference, const s
 }  // namespace
 
 ExpressionPtr ExpressionBinder::node(const ast::ParameterRef& parameter, const Whole& whole) {
+  if (state_.variables != nullptr) return numbered_variable(*state_.variables, parameter.number);
   if (state_.function != nullptr) {
     const ExpressionPtr value = function_parameter(*state_.function, parameter.number, start(whole));
     if (state_.names != nullptr) note_parameter(*state_.names, parameter, *state_.function->definition, level_);
@@ -176,6 +178,9 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
   const std::optional<std::uint32_t> offset = start(whole);
   if (level_.clause == Clause::kDefault) {
     throw SqlError(sqlstate::kFeatureNotSupported, "cannot use column reference in DEFAULT expression").at(offset);
+  }
+  if (state_.variables != nullptr) {
+    if (const ExpressionPtr variable = variable_value(column, offset)) return variable;
   }
   const ColumnName name = split_column_name(state_, column.names, column.star, offset);
   check_system_column(level_.clause, name.column, offset);

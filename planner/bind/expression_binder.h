@@ -40,6 +40,8 @@ class ExpressionBinder {
   std::vector<sql::ExpressionPtr> row_items(const parser::ast::Expressions&, bool keeps_default = false);
   /// The row that a function's parameter is, as `parameter` or `function.parameter` names it; nullptr: there is none.
   sql::ExpressionPtr parameter_row(const ColumnName&);
+  /// The variable that the name means, where it does not mean a column; null: none. 42702 where it may mean both.
+  sql::ExpressionPtr variable_value(const parser::ast::ColumnRef& column, std::optional<std::uint32_t> offset);
   /// The fields of `(row).*`. 42809; 0A000 for records of which nothing is known.
   std::vector<RowField> expanded_row(const parser::ast::Indirection&, std::optional<std::uint32_t> offset);
   /// Subscripts and slices that follow each other. 42804, 54000.

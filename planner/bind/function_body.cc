@@ -99,6 +99,7 @@ std::vector<BodyStatement> parse_function_body(const FunctionDef& function) {
 }
 
 bool is_one_query(const FunctionDef& function) {
+  if (function.language != "sql") return false;
   const auto statements = parser::parse(function.body);
   if (statements.size() != 1) return false;
   const auto* query = std::get_if<ast::Select>(&statements[0].statement->node);

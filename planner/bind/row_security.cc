@@ -57,6 +57,7 @@ class PolicyExpressions {
     const Scoped positions(state_.keeps_positions, false);
     const Scoped<NameUses*> names(state_.names, nullptr);
     const Scoped<const FunctionScope*> function(state_.function, nullptr);
+    const Scoped<const VariableScope*> variables(state_.variables, nullptr);
     const Scoped schemas(state_.checks_schemas, false);
     if (!has_subquery(*parsed)) return bind_policy_condition(state_, level_, *parsed);
     if (std::ranges::find(state_.policy_tables, table_.oid) != state_.policy_tables.end()) {

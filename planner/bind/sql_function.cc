@@ -57,6 +57,7 @@ auto bind_body(BindState& state, const SqlFunctionCall& call, std::vector<Expres
   const std::shared_ptr<const ast::Select> query = parse_body(*call.function);
   state.keep_alive(query);
   const Scoped<const FunctionScope*> function(state.function, &scope);
+  const Scoped<const VariableScope*> variables(state.variables, nullptr);
   const Scoped positions(state.keeps_positions, false);
   const Scoped<NameUses*> names(state.names, nullptr);
   // The body's relations are read with the rights of the role that runs the statement, also inside a view.

@@ -9,6 +9,7 @@
 #include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/row_shape.h"
+#include "planner/bind/variable_lookup.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -39,6 +40,10 @@ void expand_relation(BindState& state, QueryLevel& level, const ast::ColumnRef& 
   const ColumnName name = split_column_name(state, star.names, true, offset);
   const auto found = find_relation(state, level, name.schema, name.relation, offset);
   if (!found) {
+    if (const auto fields = state.variables ? fields_of_variable(*state.variables, star.names) : std::vector<const VariableScope::Variable*>{}; !fields.empty()) {
+      for (const VariableScope::Variable* field : fields) targets.push_back({field->field, variable_reference(*field)});
+      return;
+    }
     const sql::ExpressionPtr row = ExpressionBinder(state, level).parameter_row(name);
     const auto fields = row ? row_shape(state, *row) : std::nullopt;
     if (!fields) throw_missing_relation(state, level, name.schema, name.relation, offset);

@@ -129,6 +129,7 @@ BoundQuery bind_view(BindState& state, const sql::ViewDef& view, const std::opti
   const Scoped positions(state.keeps_positions, false);
   const Scoped<NameUses*> names(state.names, nullptr);
   const Scoped<const FunctionScope*> function(state.function, nullptr);
+  const Scoped<const VariableScope*> variables(state.variables, nullptr);
   const ViewRights rights(state, view);
   BoundQuery bound = bind_query(state, nullptr, nullptr, *query, false, pushed);
   std::vector<LogicalColumn> columns = bound.plan->columns;

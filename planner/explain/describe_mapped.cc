@@ -525,13 +525,13 @@ CommandText describe_write(const sql::TableDef& table, Change change, const std:
     }
     if (is_touched) add_structure(table, index, change, increments, text.commands);
   }
-  if (!text.commands.empty()) text.commands.front() = "EVALSHA mapped_write: " + text.commands.front();
+  if (!text.commands.empty()) text.commands.front() = "EVALSHA write: " + text.commands.front();
   if (change == Change::kInsert && sql::has_unkept_structure(table)) text.commands.push_back(fmt::format("SADD redquel:unkept:{}", table.oid));
   if (mapping.ohm && change == Change::kInsert) text.as_needed = {"SET"};                    // the counter of ids
   if (mapping.ohm && change == Change::kDelete) text.as_needed = {"HGETALL", "SMEMBERS"};    // what Ohm keeps beside the row
   text.round_trips = "2 (old values, then one script that checks them and writes)";
   if (sql::uses_cluster()) {  // the definitions and locks are in another slot
-    text.commands.insert(text.commands.begin(), "EVALSHA guard_mapped_write");
+    text.commands.insert(text.commands.begin(), "EVALSHA write");
     text.round_trips = "3 (old values, definitions and locks, then one script that checks the values and writes)";
   }
   return text;

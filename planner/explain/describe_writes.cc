@@ -28,9 +28,9 @@ class WriteDescriber {
     if (!n.may_write_unread) return write(n, Change::kUpdate, changed);
     const sql::TableDef& stored = sql::any_stored_table(*n.table);
     const std::string key = word(sql::TableKeys(stored).row_of_member(entry_text(row_lookup(n)->keys[0])));
-    if (n.added.empty()) text.commands.push_back(fmt::format("EVALSHA update_row: HSET {}, or HDEL of NULLs", key));
-    for (const std::size_t position : n.added) {
-      text.commands.push_back(fmt::format("EVALSHA update_row: HINCRBY {} {}", key, word(n.table->columns[position].field)));
+    if (n.added_unread.empty()) text.commands.push_back(fmt::format("EVALSHA write: HSET {}, or HDEL of NULLs", key));
+    for (const std::size_t position : n.added_unread) {
+      text.commands.push_back(fmt::format("EVALSHA write: HINCRBY {} {}", key, word(n.table->columns[position].field)));
     }
     for (const sql::Structure& structure : sql::structures_of(stored)) {
       const bool is_touched = std::ranges::any_of(structure.columns, [&](std::int16_t column) { return changed.contains(column); });
@@ -60,7 +60,7 @@ class WriteDescriber {
   /// The effect of one script, all or nothing. `changed`: the columns that an UPDATE assigns.
   void write_managed(const sql::TableDef& table, Change change, const std::set<std::int16_t>& changed = {}) {
     static constexpr std::string_view kRow[] = {"HSET", "HSET", "UNLINK", "HSET or UNLINK"};
-    text.commands.push_back(fmt::format("EVALSHA plain_write of few rows or write_rows: {} {}", kRow[static_cast<std::size_t>(change)], word(table.prefix + ":<key>")));
+    text.commands.push_back(fmt::format("EVALSHA write of few rows or write_rows: {} {}", kRow[static_cast<std::size_t>(change)], word(table.prefix + ":<key>")));
     if (change == Change::kUpdate && std::ranges::any_of(changed, [&](std::int16_t number) { return !table.find_column(number)->not_null; })) {
       text.commands.back() += ", and HDEL of NULLs";
     }

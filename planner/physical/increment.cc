@@ -58,6 +58,9 @@ const KeyLookup* row_lookup(const PhysicalUpdate& update) {
   return std::get_if<KeyLookup>(&source->node);
 }
 
+namespace {
+
+/// The columns to which integers are added, where that is all that happens and nothing else of the statement depends on them.
 std::vector<std::size_t> added_columns(const PhysicalUpdate& update) {
   const sql::TableDef& table = *update.table;
   const KeyLookup* lookup = row_lookup(update);
@@ -86,13 +89,8 @@ std::vector<std::size_t> added_columns(const PhysicalUpdate& update) {
     }
     added.push_back(position);
   }
-  for (const std::uint32_t position : indexed_columns(table)) {
-    if (std::ranges::find(added, position) != added.end()) return {};
-  }
   return added;
 }
-
-namespace {
 
 /// One row by its key, of which nothing else is looked at, told or demanded.
 bool is_plain_change_of_one_row(const PhysicalUpdate& update) {
@@ -130,8 +128,20 @@ bool assigns_known_values(const PhysicalUpdate& update) {
 
 }  // namespace
 
+void find_added_columns(PhysicalUpdate& update) {
+  const sql::TableDef& table = *update.table;
+  const std::vector<std::size_t> added = added_columns(update);
+  const auto is_added = [&](std::size_t position) { return std::ranges::find(added, position) != added.end(); };
+  if (std::ranges::none_of(indexed_columns(table), is_added)) update.added = added;
+  const bool are_moved = std::ranges::all_of(sql::structures_of(table), [&](const sql::Structure& structure) {
+    const bool has_added = std::ranges::any_of(structure.columns, [&](std::int16_t number) { return number > 0 && is_added(table.position(number)); });
+    return !has_added || is_moved_by_script(table, structure);
+  });
+  if (are_moved) update.added_unread = added;
+}
+
 bool may_write_unread(const PhysicalUpdate& update) {
-  return is_plain_change_of_one_row(update) && (!update.added.empty() || assigns_known_values(update));
+  return is_plain_change_of_one_row(update) && (!update.added_unread.empty() || assigns_known_values(update));
 }
 
 }  // namespace redquel::planner

@@ -494,6 +494,8 @@ struct PhysicalUpdate {
   /// Positions in the table of the integers to which rows found by key are added, where that is all that happens and nothing else
   /// depends on them (`n = n + c`). Empty: it is not such an UPDATE.
   std::vector<std::size_t> added = {};
+  /// The same, also where indexes have these columns: one script that has not read the row before moves its entries. Outside of transactions.
+  std::vector<std::size_t> added_unread = {};
   /// A row found by key, to which integers are added or whose new values do not depend on it: where the statement stands for itself, one
   /// script reads, verifies and writes.
   bool may_write_unread = false;

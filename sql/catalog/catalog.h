@@ -363,7 +363,8 @@ struct FunctionDef {
   bool returns_set = false;
   bool table_syntax = false;  // columns come from RETURNS TABLE
   bool procedure = false;     // called by CALL
-  std::string body;           // statements
+  std::string language = "sql";  // or "plpgsql"
+  std::string body;           // statements; in PL/pgSQL a block
   bool standard_body = false;  // written as RETURN or BEGIN ATOMIC; else as a string
   bool atomic_body = false;    // as BEGIN ATOMIC
   bool strict = false;

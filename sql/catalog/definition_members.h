@@ -426,6 +426,7 @@ void visit(Visitor& visitor, FunctionDef& function) {
   visitor.member("columns", function.columns);
   visitor.member("returns_set", function.returns_set);
   visitor.member("table_syntax", function.table_syntax);
+  if (function.language != "sql" || !Visitor::kWrites) visitor.member("language", function.language);
   visitor.member("body", function.body);
   visitor.member("standard_body", function.standard_body);
   visitor.member("atomic_body", function.atomic_body);

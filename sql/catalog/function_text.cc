@@ -191,8 +191,8 @@ std::string function_definition(const FunctionDef& function, const EvaluationCon
       function.standard_body ? written_body(context, function) : "AS " + dollar_quoted(function.body, function.procedure);
   const std::string name = quote_identifier(function.schema) + "." + quote_identifier(function.name);
   const std::string returns = function.procedure ? "" : fmt::format(" RETURNS {}\n", function_result(function, context));
-  return fmt::format("CREATE OR REPLACE {} {}({})\n{} LANGUAGE sql\n{}{}\n", function.procedure ? "PROCEDURE" : "FUNCTION", name,
-                     function_arguments(function, context, true), returns, options, body);
+  return fmt::format("CREATE OR REPLACE {} {}({})\n{} LANGUAGE {}\n{}{}\n", function.procedure ? "PROCEDURE" : "FUNCTION", name,
+                     function_arguments(function, context, true), returns, function.language, options, body);
 }
 
 }  // namespace redquel::sql

@@ -76,11 +76,6 @@ struct StructureKeyName {
   std::vector<std::string_view> values;   // of the key of one value, parallel to the columns; empty: StructureKind::key()
 };
 
-/// The words by which update_row.lua moves an entry: the script's letter for the kind, and a word for the new entry.
-struct ScriptMove {
-  std::string_view letter, word;
-};
-
 /// A kind of index structure: its keys, the entries of rows, and the elements that these are in Redis. Writes, checks, repair and removal
 /// work on elements, whatever the kind. One class per kind, without state.
 class StructureKind {
@@ -116,8 +111,6 @@ class StructureKind {
   /// Returns true if a script can move the entry of a single column without a previous read of the row: it makes the old entry from the
   /// old field.
   virtual bool is_moved_by_script(Type column) const = 0;
-  /// `second`: the second word of the new entry; without data if there is none. Called only for kinds that are moved by scripts.
-  virtual ScriptMove script_move(const StructurePlace& place, std::string_view second) const;
   /// Return an entry's key and the words behind it as EXPLAIN prints them. `names`: the columns' names, "<dept>:<job>".
   virtual std::string shown_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view names) const;
   virtual std::string shown_suffix(std::string_view names) const;

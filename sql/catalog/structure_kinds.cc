@@ -70,7 +70,6 @@ class SetsKind final : public StructureKind {
 
   /// The text of an integer stands in keys as it is.
   bool is_moved_by_script(Type column) const override { return is_integer_type(column.oid); }
-  ScriptMove script_move(const StructurePlace& place, std::string_view) const override { return {"s", place.value_prefix}; }
   std::string shown_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view names) const override {
     return keys.values(columns).append(":").append(names);
   }
@@ -100,7 +99,6 @@ class NullsKind final : public StructureKind {
   }
 
   bool is_moved_by_script(Type) const override { return true; }
-  ScriptMove script_move(const StructurePlace&, std::string_view) const override { return {"n", ""}; }
   std::string shown_suffix(std::string_view) const override { return " if it is NULL"; }
 };
 
@@ -131,7 +129,6 @@ class ZsetKind final : public StructureKind {
   }
 
   bool is_moved_by_script(Type column) const override { return has_score(column); }
-  ScriptMove script_move(const StructurePlace&, std::string_view score) const override { return {"z", score.data() == nullptr ? "0" : score}; }
 };
 
 /// A zset for each value of all columns but the last one, in the order of the last one, and the set of the values. Rows whose last column
@@ -231,8 +228,6 @@ std::string StructureKind::value_key(const TableKeys& keys, std::span<const std:
   return key(keys, columns);
 }
 std::string StructureKind::shown_suffix(std::string_view) const { return {}; }
-
-ScriptMove StructureKind::script_move(const StructurePlace&, std::string_view) const { return {}; }
 
 std::span<const StructureKind* const> structure_kinds() {
   static const SetsKind sets;

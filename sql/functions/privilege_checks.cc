@@ -116,7 +116,7 @@ Oid fixed_object(std::initializer_list<FixedObject> objects, Text kind, Text nam
   }
   throw SqlError(sqlstate::kUndefinedObject, std::string(kind) + " \"" + std::string(name) + "\" does not exist");
 }
-Oid language_named(Context, Text name) { return fixed_object({{"internal", 12}, {"c", 13}, {"sql", 14}}, "language", name); }
+Oid language_named(Context, Text name) { return fixed_object({{"internal", 12}, {"c", 13}, {"sql", 14}, {"plpgsql", 13758}}, "language", name); }
 Oid tablespace_named(Context, Text name) {
   return fixed_object({{"pg_default", oid::kDefaultTablespace}, {"pg_global", oid::kGlobalTablespace}}, "tablespace", name);
 }

@@ -6,6 +6,7 @@
 
 #include "sql/catalog/catalog.h"
 #include "sql/error.h"
+#include "sql/functions/certain_call.h"
 #include "sql/functions/deferred_calls.h"
 #include "sql/functions/identity_value.h"
 #include "sql/functions/lift.h"
@@ -115,7 +116,35 @@ ColumnPtr session_value(std::span<const ColumnPtr> arguments, std::size_t rows, 
   return asked.column(result, values, append_integer);
 }
 
+/// Returns the nextval() of a constant that the expression is, perhaps cast; null: it is another one.
+const FunctionCall* next_value_of_constant(const Expression& expression) {
+  if (const auto* cast = std::get_if<CastCall>(&expression.node)) return next_value_of_constant(*cast->operand);
+  const auto* call = std::get_if<FunctionCall>(&expression.node);
+  if (call == nullptr || (call->function->kernel != next_value<false> && call->function->kernel != next_value<true>)) return nullptr;
+  const auto* constant = std::get_if<Constant>(&call->arguments[0]->node);
+  return constant != nullptr && !is_null(constant->value) ? call : nullptr;
+}
+
+bool cannot_fail(const Expression& expression) {
+  return std::holds_alternative<Constant>(expression.node) || std::holds_alternative<ParameterRef>(expression.node) ||
+         std::holds_alternative<ColumnRef>(expression.node);
+}
+
 }  // namespace
+
+std::optional<NextValues> certain_next_values(std::span<const ExpressionPtr> expressions, std::size_t rows, const EvaluationContext& context) {
+  const FunctionCall* certain = nullptr;
+  for (const ExpressionPtr& expression : expressions) {
+    if (!expression || cannot_fail(*expression)) continue;
+    const FunctionCall* const call = next_value_of_constant(*expression);
+    if (call == nullptr || certain != nullptr) return std::nullopt;
+    certain = call;
+  }
+  if (certain == nullptr || rows == 0) return std::nullopt;
+  const Oid sequence = static_cast<Oid>(std::get<std::int32_t>(std::get<Constant>(certain->arguments[0]->node).value));
+  sequence_of(sequence, context);
+  return NextValues{std::vector<Oid>(rows, sequence), certain->function->kernel == next_value<true>};
+}
 
 bool is_sequence_function(const ScalarFunction& function) {
   static constexpr std::array<Kernel, 6> kKernels{next_value<false>,    next_value<true>,    set_value,

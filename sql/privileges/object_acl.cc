@@ -17,6 +17,7 @@ namespace redquel::sql {
 namespace {
 
 constexpr Oid kFirstLanguage = 12, kLastLanguage = 14;  // internal, c, sql
+constexpr Oid kPlpgsqlLanguage = 13758;
 
 /// The list of an object of the system: what was granted in this database, else what it has from the start.
 ObjectAcl system_acl(const CatalogSnapshot& catalog, AclKind kind, Oid object_class, Oid object, OptionalAcl initial = {}) {
@@ -117,7 +118,7 @@ std::optional<ObjectAcl> acl_of(const CatalogSnapshot& catalog, Oid object_class
     case catalog_class::kForeignDataWrappers:
       return object == kRedisWrapper ? std::optional(system_acl(catalog, AclKind::kForeignDataWrapper, object_class, object)) : std::nullopt;
     case catalog_class::kLanguages:
-      return object >= kFirstLanguage && object <= kLastLanguage ? std::optional(system_acl(catalog, AclKind::kLanguage, object_class, object)) : std::nullopt;
+      return (object >= kFirstLanguage && object <= kLastLanguage) || object == kPlpgsqlLanguage ? std::optional(system_acl(catalog, AclKind::kLanguage, object_class, object)) : std::nullopt;
     case catalog_class::kTablespaces:
       return object == oid::kDefaultTablespace || object == oid::kGlobalTablespace
                  ? std::optional(system_acl(catalog, AclKind::kTablespace, object_class, object)) : std::nullopt;

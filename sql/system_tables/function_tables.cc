@@ -18,7 +18,7 @@
 namespace redquel::sql {
 namespace {
 
-constexpr Oid kInternalLanguage = 12, kCLanguage = 13, kSqlLanguage = 14;
+constexpr Oid kInternalLanguage = 12, kCLanguage = 13, kSqlLanguage = 14, kPlpgsqlLanguage = 13758;
 
 void add_function(RowWriter& out, const CatalogSnapshot& catalog, const CatalogFunction& function) {
   const std::optional<std::string> acl = acl_text(acl_of(catalog, catalog_class::kFunctions, function.oid)->acl);
@@ -109,7 +109,7 @@ void add_function(RowWriter& out, const CatalogSnapshot& catalog, const Function
   for (const std::string& setting : function_settings(function)) append_array_element(setting, settings);
   if (!settings.empty()) finish_array_text(settings);
   const auto if_any = [](bool any, std::string text) { return any ? std::optional(std::move(text)) : std::nullopt; };
-  out.add(function.oid, function.name, schema_oid(catalog, function.schema), owner_oid(function.owner), kSqlLanguage, words.cost,
+  out.add(function.oid, function.name, schema_oid(catalog, function.schema), owner_oid(function.owner), function.language == "plpgsql" ? kPlpgsqlLanguage : kSqlLanguage, words.cost,
           function.returns_set ? words.rows : 0.0, variadic, 0, function.procedure ? 'p' : function.window ? 'w' : 'f', words.security_definer,
           words.leakproof, function.strict, function.returns_set, volatility, words.parallel, types.size(), defaults, result, vector_text(types),
           if_any(has_outputs, array_text(all_types)), if_any(has_outputs, "{" + letters + "}"), if_any(has_names, "{" + names + "}"),
@@ -159,12 +159,13 @@ void conversions(RowWriter& out, const CatalogSnapshot&, const EvaluationContext
 }
 
 void languages(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
-  const auto add = [&](Oid oid, std::string_view name, bool is_trusted, Oid validator) {
-    out.add(oid, name, kPostgresRole, false, is_trusted, 0, 0, validator, acl_text(acl_of(catalog, catalog_class::kLanguages, oid)->acl));
+  const auto add = [&](Oid oid, std::string_view name, bool is_trusted, Oid validator, Oid handler = 0, Oid inline_handler = 0) {
+    out.add(oid, name, kPostgresRole, handler != 0, is_trusted, handler, inline_handler, validator, acl_text(acl_of(catalog, catalog_class::kLanguages, oid)->acl));
   };
   add(kInternalLanguage, "internal", false, 2246);
   add(kCLanguage, "c", false, 2247);
   add(kSqlLanguage, "sql", true, 2248);
+  add(kPlpgsqlLanguage, "plpgsql", true, 13757, 13755, 13756);  // functions that nothing calls
 }
 
 const SystemTableDefinition kFunctionTables[] = {

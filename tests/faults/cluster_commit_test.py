@@ -15,7 +15,7 @@ TABLE, VERSION = "16400", "v1"
 KINDS = ("transfer", "transfer", "wide transfer", "skew", "read", "read", "point read")
 SCRIPT_NAMES = {"prepare": "prepare_commit", "apply": "apply_commit", "fence": "fence_prepared", "abort": "abort_commit",
                 "forget": "forget_commits", "status": "commit_state"}
-LOADED = [*SCRIPT_NAMES.values(), "plain_prepare", "look_at_commits"]
+LOADED = [*SCRIPT_NAMES.values(), "write", "look_at_commits"]
 TAGS = ["10", "0", "1", "2"]
 
 
@@ -60,26 +60,32 @@ def packed(texts):
     return head(len(texts), 0x90, 15, (0, 0xdc, 0xdd)) + b"".join(head(len(text.encode()), 0xa0, 31, (0xd9, 0xda, 0xdb)) + text.encode() for text in texts)
 
 
-def plain_unit(tag, name, part, owner=""):
-    """Arguments of plain_prepare.lua for a part, as unit() has those of write_rows.lua."""
+def program(tag, name, part, owner=""):
+    """The program of write.lua that prepares a part, as unit() has the arguments of write_rows.lua."""
     def key(text):
         return f"{{{tag}}}{text}"
+
+    def step(kind, *fixed):
+        return [kind, str(len(fixed)), *fixed]
     expected = {row: str(value) for kind, row, value in part.checks if kind == "row"}
     rows = list(dict.fromkeys([*expected, *(row for _, row, _ in part.changes)]))
-    words = [owner, "2", key("redquel:versions"), TABLE, VERSION]
+    words = ["unprepared", full_name(name), "version", TABLE, VERSION]
     for row, value in expected.items():
-        words += ["2", key(f"account:{row}"), "balance", value]
-    words += ["", "1" if owner else "0", "1", key(f"redquel:process:{owner[:16]}" if owner else f"redquel:locks:{TABLE}")]
+        words += step("row", key(f"account:{row}"), "balance", value)
+    if owner:
+        words += ["lease", key(f"redquel:process:{owner[:16]}")]
     modes = "" if owner else "".join("4" if strength == EXCLUSIVE else "1" for strength in part.locks.values())
-    words += [str(len(part.locks) if owner else 0), modes, str(2 + len(part.locks)), key(f"redquel:locks:{TABLE}"), "t", *(f"r{row}" for row in part.locks), ""]
-    words += ["0", ""]  # new keys, types
-    for _, row, amount in part.changes:
-        words += [key(f"account:{row}"), "balance", str(amount), "1000000"]
-    words += ["", "1", key(f"redquel:changes:{TABLE}"), str(len(rows)), *(key(f"account:{row}") for row in rows)]
+    own = str(len(part.locks) if owner else 0)
+    words += step("pledge", key(f"redquel:locks:{TABLE}"), owner, own, modes, *(f"r{row}" for row in part.locks))
+    words += ["counter", key(f"redquel:changes:{TABLE}")]
+    for row in rows:
+        words += ["lasting", key(f"account:{row}")]
     redo = ["1", key(f"redquel:changes:{TABLE}")]
     for _, row, amount in part.changes:
+        words += ["hincr", key(f"account:{row}"), "balance", str(amount), "1000000"]
         redo += ["4", "HINCRBY", key(f"account:{row}"), "balance", str(amount)]
-    return [*words, packed([*redo, "3", "SADD", key("history"), name, ""])]
+    words += ["member+", key("history"), name]
+    return [*words, "record", owner, packed([*redo, "3", "SADD", key("history"), name, ""])]
 
 
 class RealCluster(Cluster):
@@ -88,7 +94,7 @@ class RealCluster(Cluster):
     def __init__(self, nodes, build, *arguments, **options):
         super().__init__(*arguments, **options)
         self.nodes, self.scripts, self.buckets_of, self.restarts = nodes, scripts(build), {}, 0
-        self.prepares_plainly, self.plain_prepares = False, 0
+        self.prepares_by_program, self.prepared_programs = False, 0
         for connection in nodes.connections:
             connection("FLUSHALL")
             for name in LOADED:
@@ -133,11 +139,11 @@ class RealCluster(Cluster):
         return self.prepare(bucket, name, part)
 
     def prepare(self, bucket, name, part, owner=""):
-        """Prepares a part, of a transaction whose locks have this token. "unclear" to plain_prepare makes redquel ask prepare_commit."""
-        if self.prepares_plainly:
-            answer = self.redis(bucket)(*self.script(bucket, "plain_prepare", (), [full_name(name), *plain_unit(TAGS[bucket], name, part, owner)]))[0]
-            if answer != "unclear":
-                self.plain_prepares += answer == "prepared"
+        """Prepares a part, of a transaction whose locks have this token. A program that stops makes redquel ask prepare_commit."""
+        if self.prepares_by_program:
+            answer = self.redis(bucket)(*self.script(bucket, "write", (), program(TAGS[bucket], name, part, owner)))[0]
+            if answer != "stop":
+                self.prepared_programs += answer == "prepared"
                 return answer
         keys, words = unit(TAGS[bucket], name, part, "commit" if owner else "apply", owner)
         return self.redis(bucket)(*self.script(bucket, "prepare_commit", keys, [full_name(name), *words]))[0]
@@ -185,17 +191,17 @@ class RealCluster(Cluster):
 def test_commits_are_whole_on_real_nodes(make_redis, build):
     nodes = Nodes(make_redis)
     assert len({nodes.node_of(f"{{{tag}}}") for tag in TAGS}) == 3
-    restarts = commits = plain = 0
+    restarts = commits = programs = 0
     for seed in range(25):
         run = Run(seed, frozenset(["wait"]), Faults(crashes=3, stalls=1, loss=.06), KINDS, 4,
                   make_cluster=lambda *arguments, **options: RealCluster(nodes, build, *arguments, **options))
-        run.cluster.prepares_plainly = seed % 3 > 0
+        run.cluster.prepares_by_program = seed % 3 > 0
         try:
             run.run()
         except Broken as error:
             raise AssertionError(f"seed {seed}: {error}") from error
         restarts += run.cluster.restarts
-        plain += run.cluster.plain_prepares
+        programs += run.cluster.prepared_programs
         commits += sum(record.result == "committed" for record in run.commits.values())
         for bucket in range(4):
             redis = run.cluster.redis(bucket)
@@ -203,7 +209,7 @@ def test_commits_are_whole_on_real_nodes(make_redis, build):
             assert run.cluster.key(bucket, "redquel:prepared") not in left
             assert run.cluster.key(bucket, f"redquel:locks:{TABLE}") not in left
             assert not [key for key in left if "redquel:process:" in key]
-    assert restarts > 0 and commits > 50 and plain > 50
+    assert restarts > 0 and commits > 50 and programs > 50
 
 
 def prepared_bucket(make_redis, build, **options):
@@ -269,8 +275,8 @@ def test_a_transaction_gives_its_locks_to_the_commit(make_redis, build):
     redis, session, locks = cluster.redis(0), "0123456789abcdef.1.77", cluster.key(0, f"redquel:locks:{TABLE}")
     other = "89abcdef01234567.5.8"
     redis("SET", cluster.key(0, "redquel:process:89abcdef01234567"), "1")
-    for is_plain in (False, True):
-        cluster.prepares_plainly, first, second = is_plain, f"first{is_plain}", f"second{is_plain}"
+    for is_program in (False, True):
+        cluster.prepares_by_program, first, second = is_program, f"first{is_program}", f"second{is_program}"
         assert cluster.prepare(0, first, transfer_part(-1), session) == "lost"
         redis("SET", cluster.key(0, "redquel:process:0123456789abcdef"), "1")
         redis("HSET", locks, "ra", f"3{session}")
@@ -284,25 +290,25 @@ def test_a_transaction_gives_its_locks_to_the_commit(make_redis, build):
         redis("DEL", cluster.key(0, "redquel:process:0123456789abcdef"))  # the lock outlives its session
         assert cluster.run_prepare(0, "third", "", (0, 1), transfer_part(-1)) == "locked"
         assert cluster.run(0, "apply", second) == "applied"
-        assert cluster.rows(0) == {"a": 98 if is_plain else 99} and redis("HGETALL", locks) == ["ra", f"1{other}"]
+        assert cluster.rows(0) == {"a": 98 if is_program else 99} and redis("HGETALL", locks) == ["ra", f"1{other}"]
         redis("DEL", locks)
-    assert cluster.plain_prepares == 2
+    assert cluster.prepared_programs == 2
 
 
-def test_what_is_in_the_way_of_a_plain_prepare_is_left_to_the_other_one(make_redis, build):
+def test_a_program_that_stops_changes_nothing_and_says_so(make_redis, build):
     cluster = prepared_bucket(make_redis, build)
     redis, row, counter = cluster.redis(0), cluster.key(0, "account:a"), cluster.key(0, f"redquel:changes:{TABLE}")
 
     def answer(name, part=transfer_part(-1, expected=100)):
-        return redis(*cluster.script(0, "plain_prepare", (), [full_name(name), *plain_unit(TAGS[0], name, part)]))[0]
+        return redis(*cluster.script(0, "write", (), program(TAGS[0], name, part)))[0]
     before = sorted(redis("KEYS", "*"))
-    assert answer("first", transfer_part(-1, expected=7)) == "unclear"
+    assert answer("first", transfer_part(-1, expected=7)) == "stop"
     for undo, *words in [(("HDEL", cluster.key(0, f"redquel:locks:{TABLE}"), "t"), "HSET", cluster.key(0, f"redquel:locks:{TABLE}"), "t", "50123456789abcdef.1.7"),
                          (("HDEL", cluster.key(0, f"redquel:locks:{TABLE}"), "ra"), "HSET", cluster.key(0, f"redquel:locks:{TABLE}"), "ra", "10123456789abcdef.1.7"),
                          (("PERSIST", row), "PEXPIRE", row, "3600000"), (("DEL", counter), "SET", counter, "no number"),
                          (("HSET", cluster.key(0, "redquel:versions"), TABLE, VERSION), "HSET", cluster.key(0, "redquel:versions"), TABLE, "v2")]:
         redis(*words)
-        assert answer("first") == "unclear", words
+        assert answer("first") == "stop", words
         redis(*undo)
         assert sorted(redis("KEYS", "*")) == before, words
     redis("HSET", counter, "of another", "type")
@@ -310,7 +316,7 @@ def test_what_is_in_the_way_of_a_plain_prepare_is_left_to_the_other_one(make_red
     redis("DEL", counter)
     assert answer("first") == "prepared"
     assert answer("first") == "prepared"  # its answer was lost
-    assert answer("second") == "unclear"
+    assert answer("second") == "stop"
     assert cluster.run(0, "apply", "first") == "applied" and cluster.rows(0) == {"a": 99}
     assert answer("first") == "prepared"
     assert cluster.run(0, "fence", "third") == "aborted"

@@ -16,7 +16,6 @@ from harness.psql_script import parts
 LEFT_OUT = [(re.compile(pattern, re.I | re.S), reason) for pattern, reason in [
     (r"CREATE\s.*\bPARTITION\s+(BY|OF)\b|ALTER\s.*\b(ATTACH|DETACH)\s+PARTITION\b", "partitions"),
     (r"CREATE\s+TABLE\b.*\)\s*INHERITS\s*\(|ALTER\s+TABLE\b.*\bINHERIT\s+\w+$", "inheritance"),
-    (r"CREATE\s.*\bLANGUAGE\s+plpgsql\b|DO\s", "plpgsql"),
     (r".*(\blo_(create|open|unlink|import|export|truncate|put|compat_privileges)\b|\blo(read|write)\b|\bpg_largeobject|\bLARGE\s+OBJECT\b)",
      "large objects"),
     (r"(CREATE|ALTER|DROP)\s+AGGREGATE\b", "user-made aggregates"),

@@ -61,6 +61,10 @@ def test_names_of_portals_and_other_orders_of_messages(server, postgres):
          bind("", "k", ["1"]) + execute("", 1) + execute("", 1) + SYNC, bind("", "k", ["1"]) + bind("", "k", ["2"]) + execute() + execute() + SYNC,
          bind("", "k", ["1"]) + describe(b"S", "k") + execute() + SYNC, bind("", "k", ["1"]) + execute() + bind("", "k", ["2"]) + execute() + SYNC,
          query("BEGIN") + run("k", ["3"]) + query("UPDATE direct SET name = 'new' WHERE id = 3") + run("k", ["3"]) + query("ROLLBACK") + run("k", ["3"]),
+         query("BEGIN") + run("k", ["3"]) + execute() + SYNC + describe(b"P") + execute("", 1) + SYNC + run("k", ["4"]) + bind("p", "k", ["5"]) + SYNC
+         + run("k", ["6"]) + execute("p") + SYNC + query("COMMIT") + execute("p") + SYNC,
+         query("BEGIN") + query("SELECT name FROM direct WHERE id = 2") + run("k", ["2"]) + query("SAVEPOINT s") + run("k", ["x"]) + run("k", ["2"])
+         + query("ROLLBACK TO s") + run("k", ["2"]) + query("SHOW transaction_isolation; SET TRANSACTION ISOLATION LEVEL SERIALIZABLE") + query("ROLLBACK"),
          query("BEGIN; SELECT 1 / 0") + run("k", ["3"]) + query("ROLLBACK") + run("k", ["4"]),
          query("BEGIN ISOLATION LEVEL SERIALIZABLE") + run("k", ["3"]) + query("COMMIT"),
          run("k", ["1"]) + run("k", ["x"]) + run("k", ["2"]), setup=TABLE)

@@ -25,18 +25,18 @@ class UpsertTest : public PlannedStatementTest {
 
 TEST_F(UpsertTest, ARowThatIsNotThereIsInserted) {
   expect_look("7", {});
-  redis_.expect_call(kWriteRowsScript, resp::texts({"applied"}));  // which verifies that there is still none
+  redis_.expect_call(kWriteScript, resp::texts({"applied"}));  // which verifies that there is still none
   EXPECT_EQ(run_statement(kUpsert), Rows{});
   EXPECT_EQ(tables_.affected_rows, 1u);
-  EXPECT_THAT(redis_.last_command(), AllOf(HasSubstr("emp:7 emp:indices:dept emp:indices:dept:3 emp:zset:dept emp:zset apply"), HasSubstr("ename dept smith 3")));
+  EXPECT_THAT(redis_.last_command(), AllOf(HasSubstr("absent emp:7"), HasSubstr("hset 5 emp:7 ename smith dept 3")));
 }
 
 TEST_F(UpsertTest, ARowThatIsThereIsUpdatedFromBothRows) {
   expect_look("7", {"jones", "4"});
-  redis_.expect_call(kPlainWriteScript, resp::texts({"applied"}));
+  redis_.expect_call(kWriteScript, resp::texts({"applied"}));
   EXPECT_EQ(run_statement(kUpsert), Rows{});
   EXPECT_EQ(tables_.affected_rows, 1u);
-  EXPECT_THAT(redis_.last_command(), AllOf(HasSubstr("SREM emp:indices:dept:4 7"), HasSubstr("SADD emp:indices:dept:7 7"), Not(HasSubstr("smith"))));
+  EXPECT_THAT(redis_.last_command(), AllOf(HasSubstr("set- emp:indices:dept 4 7"), HasSubstr("set+ emp:indices:dept 7 7"), Not(HasSubstr("smith"))));
 }
 
 TEST_F(UpsertTest, ARowThatWhereRefusesStays) {
@@ -47,7 +47,7 @@ TEST_F(UpsertTest, ARowThatWhereRefusesStays) {
 
 TEST_F(UpsertTest, ReturningShowsNewAndChangedRows) {
   expect_unit({"HMGET emp:8 ename dept", "HMGET emp:7 ename dept"}, {resp::array({resp::nil(), resp::nil()}), resp::texts({"jones", "4"})});
-  redis_.expect_call(kWriteRowsScript, resp::texts({"applied"}));
+  redis_.expect_call(kWriteScript, resp::texts({"applied"}));
   Rows rows = run_statement("insert into emp values (8, 'ford', 2), (7, 'smith', 3) on conflict (emp_id) do update set dept = excluded.dept "
                             "returning emp_id, ename, dept");
   std::ranges::sort(rows);
@@ -69,6 +69,7 @@ TEST_F(UpsertTest, ARowThatIsWrongReachesNoWrite) {
 
 TEST_F(UpsertTest, ARowThatComesInBetweenMakesTheStatementRunAgain) {
   expect_look("7", {});
+  redis_.expect_call(kWriteScript, resp::array({resp::text("stop"), resp::integer(4)}));
   redis_.expect_call(kWriteRowsScript, resp::texts({"changed"}));
   EXPECT_THROW(run_statement(kUpsert), WriteConflict);
 }
@@ -88,19 +89,19 @@ class MergeTest : public PlannedStatementTest {
 
 TEST_F(MergeTest, MatchedAndOtherRowsAreOneUnit) {
   expect_look(row("jones", "4"), none());
-  redis_.expect_call(kPlainWriteScript, resp::texts({"applied"}));
+  redis_.expect_call(kWriteScript, resp::texts({"applied"}));
   run_statement(merge("when matched then update set dept = d when not matched then insert values (id, 'new', d)"));
   EXPECT_EQ(tables_.affected_rows, 2u);
-  EXPECT_THAT(redis_.last_command(), AllOf(HasSubstr("SREM emp:indices:dept:4 7"), HasSubstr("SADD emp:indices:dept:3 7"),
-                                           HasSubstr("HSET emp:8 ename new dept 5"), HasSubstr("ZADD emp:zset 8 8")));
+  EXPECT_THAT(redis_.last_command(), AllOf(HasSubstr("set- emp:indices:dept 4 7"), HasSubstr("set+ emp:indices:dept 3 7"),
+                                           HasSubstr("hset 5 emp:8 ename new dept 5"), HasSubstr("score+ emp:zset 8 8")));
 }
 
 TEST_F(MergeTest, TheFirstActionThatFitsIsTaken) {
   expect_look(row("jones", "4"), row("ford", "5"));
-  redis_.expect_call(kPlainWriteScript, resp::texts({"applied"}));
+  redis_.expect_call(kWriteScript, resp::texts({"applied"}));
   run_statement(merge("when matched and emp.dept = d then do nothing when matched and emp.dept > 100 then update set dept = 0 when matched then delete"));
   EXPECT_EQ(tables_.affected_rows, 1u);
-  EXPECT_THAT(redis_.last_command(), AllOf(HasSubstr("ZREM emp:zset 7"), HasSubstr("SREM emp:indices:dept:4 7"), Not(HasSubstr(" 8"))));
+  EXPECT_THAT(redis_.last_command(), AllOf(HasSubstr("score- emp:zset 7"), HasSubstr("set- emp:indices:dept 4 7"), Not(HasSubstr(" 8"))));
 }
 
 TEST_F(MergeTest, WithoutAnActionNothingIsWritten) {
@@ -123,7 +124,7 @@ TEST_F(MergeTest, ARowThatIsWrongReachesNoWrite) {
 
 TEST_F(MergeTest, RowsThatWereChangedInBetweenMakeTheStatementRunAgain) {
   expect_look(row("jones", "4"), none());
-  redis_.expect_call(kPlainWriteScript, resp::texts({"unclear"}));
+  redis_.expect_call(kWriteScript, resp::array({resp::text("stop"), resp::integer(1)}));
   redis_.expect_call(kWriteRowsScript, resp::texts({"changed"}));
   EXPECT_THROW(run_statement(merge("when matched then update set dept = d")), WriteConflict);
 }

@@ -9,15 +9,14 @@
 #include "executor/redis/resp_codec.h"
 #include "executor/scripts/scripts.h"
 #include "tests/unit/executor/resp_text.h"
-#include "tests/unit/sql/table_builder.h"
+#include "tests/unit/executor/write_unit_fixture.h"
 
 namespace redquel::executor {
 namespace {
 
-using sql::Datum;
 using sql::kInt4;
 using sql::kText;
-using Row = std::vector<Datum>;
+
 /// Sections by their names in the script, each with its words.
 using Sections = std::vector<std::pair<std::string, std::string>>;
 
@@ -54,19 +53,8 @@ Call decode_call(const CommandBatch& batch) {
   return {std::string(words[1].text), joined(words.subspan(3, keys)), joined(words.subspan(3 + keys))};
 }
 
-Datum text_value(std::string value) { return Datum(std::move(value)); }
-
-class WriteEncodingTest : public ::testing::Test {
+class WriteEncodingTest : public EmployeeRowsTest {
  protected:
-  /// emp(emp_id pk, ename not null, dept with an index, email unique).
-  static std::shared_ptr<const sql::TableDef> employees() {
-    sql::TableDef table = sql::make_table("emp", {{"emp_id", kInt4}, {"ename", kText}, {"dept", kInt4}, {"email", kText}}, {"emp_id"});
-    table.columns[1].not_null = true;
-    sql::add_index(table, {"dept"});
-    sql::add_index(table, {"email"}, true);
-    return std::make_shared<const sql::TableDef>(std::move(table));
-  }
-
   static Call call(WriteUnit& unit, bool verify_only = false) {
     WriteEncoding encoding(unit, unit.size(), verify_only);
     encoding.divide();
@@ -74,19 +62,6 @@ class WriteEncodingTest : public ::testing::Test {
     EXPECT_EQ(&encoding.script(), &kWriteRowsScript);
     return decode_call(encoding.command(0));
   }
-  static Call plain_call(WriteUnit& unit) {
-    WriteEncoding encoding(unit, unit.size(), false);
-    const std::optional<CommandBatch> batch = encoding.plain_command();
-    if (!batch) {
-      ADD_FAILURE() << "the unit needs write_rows";
-      return {};
-    }
-    return decode_call(*batch);
-  }
-
-  std::shared_ptr<const sql::TableDef> emp_ = employees();
-  const Row ann_ = {Datum(1), text_value("ann"), Datum(7), text_value("ann@x")};
-  const Row cid_ = {Datum(3), text_value("cid"), Datum(), Datum()};
 };
 
 TEST_F(WriteEncodingTest, InsertOfOneRow) {
@@ -123,25 +98,6 @@ TEST_F(WriteEncodingTest, InsertOfOneRow) {
                                      {"unique additions", "1 0 2 ann@x 1"},
                                      {"emptied sets", "0"},
                                      {"journal", "''"}}));
-}
-
-TEST_F(WriteEncodingTest, PlainInsertOfOneRow) {
-  WriteUnit unit;
-  unit.insert_row(emp_, ann_);
-  const Call found = plain_call(unit);
-  EXPECT_EQ(found.sha1, kPlainWriteScript.sha1());
-  EXPECT_EQ(found.keys, "");
-  EXPECT_EQ(found.arguments,
-            joined({{"token", "'' '' '' ''"},
-                    {"expected", "2 redquel:versions 16384 1 2 emp:uniques:email ann@x \\0 ''"},
-                    {"locks", "0 1 redquel:locks:16384 0 4 redquel:locks:16384 t r1 uemp:uniques:email\\0ann@x ''"},
-                    {"new keys", "1 emp:1"},
-                    {"types", "5 SINTERCARD 3 redquel:none emp:indices:dept emp:indices:dept:7 2 ZCARD emp:zset:dept 2 ZCARD emp:zset ''"},
-                    {"increments", "''"},
-                    {"counters", "1 redquel:changes:16384"},
-                    {"changes", "8 HSET emp:1 ename ann dept 7 email ann@x 3 SADD emp:indices:dept:7 1 3 SADD emp:indices:dept 7 "
-                                "4 ZADD emp:zset:dept 7 1 4 ZADD emp:zset 1 1 4 HSET emp:uniques:email ann@x 1 ''"},
-                    {"emptied sets", ""}}));
 }
 
 TEST_F(WriteEncodingTest, UpdateOfAnIndexedColumn) {
@@ -251,25 +207,6 @@ TEST_F(WriteEncodingTest, DeleteOfOneRow) {
                                      {"unique additions", "0"},
                                      {"emptied sets", "1 1 0 7"},
                                      {"journal", "''"}}));
-}
-
-TEST_F(WriteEncodingTest, PlainIncrementHasNoComparisons) {
-  const auto table = std::make_shared<const sql::TableDef>([] {
-    sql::TableDef counter = sql::make_table("hit", {{"page", kText}, {"n", kInt4}}, {"page"});
-    counter.columns[1].not_null = true;
-    return counter;
-  }());
-  WriteUnit unit;
-  EXPECT_TRUE(unit.update_row(table, Row{text_value("a"), Datum(5)}, Row{text_value("a"), Datum(8)}, {}, {1}));
-  EXPECT_EQ(plain_call(unit).arguments, joined({{"token", "'' '' '' ''"},
-                                                {"expected", "2 redquel:versions 16384 1 ''"},
-                                                {"locks", "0 1 redquel:locks:16384 0 3 redquel:locks:16384 t ra ''"},
-                                                {"new keys", "0"},
-                                                {"types", "''"},
-                                                {"increments", "hit:a n 3 2147483647 ''"},
-                                                {"counters", "1 redquel:changes:16384"},
-                                                {"changes", "''"},
-                                                {"emptied sets", ""}}));
 }
 
 TEST_F(WriteEncodingTest, CommitKeepsItsLocksAndNotesItself) {

@@ -18,17 +18,20 @@ class WriteStatementsTest : public PlannedStatementTest {
   std::string error_of(const std::string& statement) { return error_of_statement(statement); }
 };
 
+/// The answer of a program that the step at this place has stopped.
+std::string stop(int position) { return resp::array({resp::text("stop"), resp::integer(position)}); }
+
 TEST_F(WriteStatementsTest, InsertOfARowIsOneCall) {
-  redis_.expect_call(kPlainWriteScript, resp::texts({"applied"}));
+  redis_.expect_call(kWriteScript, resp::texts({"applied"}));
   EXPECT_EQ(run("insert into emp values (7, 'smith', 3)"), Rows{});
   EXPECT_EQ(tables_.affected_rows, 1u);
-  for (const char* words : {"HSET emp:7 ename smith dept 3", "ZADD emp:zset 7 7", "SADD emp:indices:dept:3 7", "ZADD emp:zset:dept 3 7"}) {
+  for (const char* words : {"hset 5 emp:7 ename smith dept 3", "score+ emp:zset 7 7", "set+ emp:indices:dept 3 7", "score+ emp:zset:dept 3 7"}) {
     EXPECT_THAT(redis_.last_command(), HasSubstr(words));
   }
 }
 
 TEST_F(WriteStatementsTest, ReturningGivesTheRowAsItWasWritten) {
-  redis_.expect_call(kPlainWriteScript, resp::texts({"applied"}));
+  redis_.expect_call(kWriteScript, resp::texts({"applied"}));
   EXPECT_EQ(run("insert into emp values (7, 'smith', 3) returning dept + 1, ename"), Rows{"4|smith"});
 }
 
@@ -39,8 +42,8 @@ TEST_F(WriteStatementsTest, RowsThatAreWrongReachNoRedis) {
   EXPECT_EQ(redis_.round_trips(), 0u);
 }
 
-TEST_F(WriteStatementsTest, WhatThePlainScriptDoesNotUnderstandIsAskedAgain) {
-  redis_.expect_call(kPlainWriteScript, resp::texts({"unclear"}));
+TEST_F(WriteStatementsTest, WhatStopsAProgramIsFoundOutByWriteRows) {
+  redis_.expect_call(kWriteScript, stop(1));
   redis_.expect_call(kWriteRowsScript, resp::texts({"applied"}));
   run("insert into emp values (7, 'smith', 3)");
   EXPECT_EQ(tables_.affected_rows, 1u);
@@ -48,7 +51,7 @@ TEST_F(WriteStatementsTest, WhatThePlainScriptDoesNotUnderstandIsAskedAgain) {
 
 TEST_F(WriteStatementsTest, RepliesOfTheWritingScriptEndTheRun) {
   const auto refused = [&](const std::string& reply) {
-    redis_.expect_call(kPlainWriteScript, resp::texts({"unclear"}));
+    redis_.expect_call(kWriteScript, stop(1));
     redis_.expect_call(kWriteRowsScript, reply);
     run("insert into emp values (7, 'smith', 3)");
   };
@@ -61,13 +64,13 @@ TEST_F(WriteStatementsTest, RepliesOfTheWritingScriptEndTheRun) {
 TEST_F(WriteStatementsTest, UpdateByKeyNeedsNoRead) {
   tables_.allows_unread_increments = true;
   const std::string words =
-      "8 redquel:versions redquel:changes:16384 redquel:locks:16384 emp:7 emp:indices:dept emp:indices:dept:4 emp:zset:dept emp:indices:dept:%N "
-      "16384 1 r7 7 2 ename dept 2 dept 4 0 0 s 2 4 emp:indices:dept: z 2 4 4 n 2 4 \"\"";
-  redis_.expect_script(kUpdateRowScript, words, resp::texts({"applied"}));
+      "0 version 16384 1 take 3 emp:7 ename dept respect 4 redquel:locks:16384 \"\" 3 r7 count redquel:changes:16384 hset 3 emp:7 dept 4 "
+      "move emp:indices:dept 4 7 2 rescore emp:zset:dept 4 7 2 4 mark emp:indices:dept:%N 7 2 4";
+  redis_.expect_script(kWriteScript, words, resp::texts({"applied"}));
   EXPECT_EQ(run("update emp set dept = 4 where emp_id = 7"), Rows{});
   EXPECT_EQ(tables_.affected_rows, 1u);
 
-  redis_.expect_script(kUpdateRowScript, words, resp::texts({"absent"}));
+  redis_.expect_script(kWriteScript, words, stop(4));
   run("update emp set dept = 4 where emp_id = 7");
   EXPECT_EQ(tables_.affected_rows, 1u) << "there was no row";
 }
@@ -75,15 +78,16 @@ TEST_F(WriteStatementsTest, UpdateByKeyNeedsNoRead) {
 TEST_F(WriteStatementsTest, RepliesOfTheUpdatingScriptEndTheRun) {
   tables_.allows_unread_increments = true;
   const auto refused = [&](const std::string& reply) {
-    redis_.expect_call(kUpdateRowScript, reply);
+    redis_.expect_call(kWriteScript, reply);
     run("update emp set dept = 4 where emp_id = 7");
   };
-  EXPECT_THROW(refused(resp::texts({"stale"})), StaleCatalog);
-  EXPECT_THROW(refused(resp::texts({"unknown"})), WriteConflict);
+  EXPECT_THROW(refused(stop(1)), StaleCatalog);
+  EXPECT_THROW(refused(stop(15)), WriteConflict) << "the counter of changes";
+  EXPECT_THROW(refused(stop(2)), sql::SqlError) << "no step is there";
   EXPECT_THROW(refused(resp::texts({"what"})), sql::SqlError);
   EXPECT_THROW(refused(resp::array({})), sql::SqlError);
   try {
-    refused(resp::texts({"locked", "p.1.2", "redquel:locks:16384", "r7"}));
+    refused(resp::array({resp::text("stop"), resp::integer(9), resp::text("p.1.2"), resp::text("r7")}));
     FAIL() << "the row is locked";
   } catch (const LockedByOther& locked) {
     EXPECT_EQ(locked.conflict.holder, "p.1.2");
@@ -100,9 +104,9 @@ TEST_F(WriteStatementsTest, OfARowThatIsNotThereNothingIsDeleted) {
 
 TEST_F(WriteStatementsTest, DeletesNameTheEntriesOfTheRowThatWasRead) {
   redis_.expect({"HMGET emp:7 ename dept"}, {resp::texts({"smith", "3"})});
-  redis_.expect_call(kPlainWriteScript, resp::texts({"applied"}));
+  redis_.expect_call(kWriteScript, resp::texts({"applied"}));
   EXPECT_EQ(run("delete from emp where emp_id = 7 returning ename"), Rows{"smith"});
-  for (const char* words : {"SREM emp:indices:dept:3 7", "ZREM emp:zset:dept 7", "ZREM emp:zset 7"}) {
+  for (const char* words : {"set- emp:indices:dept 3 7", "score- emp:zset:dept 7", "score- emp:zset 7"}) {
     EXPECT_THAT(redis_.last_command(), HasSubstr(words));
   }
 }

@@ -128,20 +128,6 @@ TEST(StructureKinds, OfAKindIsItsOwnNumber) {
   for (const Kind kind : {Kind::kSets, Kind::kZset, Kind::kUnique, Kind::kNulls, Kind::kValueZsets}) EXPECT_EQ(structure_kind(kind).kind(), kind);
 }
 
-TEST(StructureKinds, ScriptsLearnTheKindByALetter) {
-  const TableDef table = employees();
-  const TableKeys keys(table);
-  const auto move = [&](Kind kind, std::string_view second) {
-    const StructurePlace place = place_of(keys, kind, {2});
-    const ScriptMove made = structure_kind(kind).script_move(place, second);
-    return std::string(made.letter).append(" ").append(made.word);
-  };
-  EXPECT_EQ(move(Kind::kSets, "30"), "s emp:indices:dept:");
-  EXPECT_EQ(move(Kind::kZset, "30"), "z 30");
-  EXPECT_EQ(move(Kind::kZset, {}), "z 0");
-  EXPECT_EQ(move(Kind::kNulls, {}), "n ");
-}
-
 TEST(StructureKinds, ScriptsMoveEntriesThatFollowFromTheField) {
   EXPECT_TRUE(structure_kind(Kind::kSets).is_moved_by_script(kInt8));
   EXPECT_FALSE(structure_kind(Kind::kSets).is_moved_by_script(kText));

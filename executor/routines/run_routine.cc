@@ -1,0 +1,131 @@
+#include "executor/routines/run_routine.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "executor/engine/redis_engine.h"
+#include "executor/roles/access.h"
+#include "executor/roles/acting_role.h"
+#include "executor/routines/plpgsql_routine.h"
+#include "executor/routines/routine_result.h"
+#include "executor/routines/routine_state.h"
+#include "executor/routines/sql_routine.h"
+#include "executor/runtime/function_settings.h"
+#include "executor/transaction/transaction.h"
+#include "planner/bind/sql_function.h"
+#include "sql/catalog/function_text.h"
+#include "sql/sqlstate.h"
+#include "sql/types/type_oids.h"
+#include "sql/value_errors.h"
+
+namespace redquel::executor {
+
+using sql::FunctionDef;
+using sql::SqlError;
+
+namespace {
+
+/// Calls within calls. PostgreSQL's stack of 2 MB ends at about as many.
+constexpr std::size_t kMaxDepth = 1000;
+constexpr std::size_t kCompiledRoutines = 500;
+
+std::string key_of(const FunctionInvocation& invocation, const SessionState& session) {
+  std::string key = std::to_string(invocation.function);
+  for (const sql::Type type : invocation.types) key += ":" + std::to_string(type.oid);
+  for (const std::string& schema : session.search_path) key += "/" + schema;
+  return key + "/" + std::to_string(session.role);
+}
+
+std::shared_ptr<Routine> compile(RedisEngine& engine, const FunctionInvocation& invocation, const sql::CatalogPtr& catalog, const SessionState& session) {
+  const auto definition = catalog->functions.find(invocation.function);
+  if (definition == catalog->functions.end()) {
+    throw SqlError(sqlstate::kUndefinedFunction, fmt::format("function with OID {} does not exist", invocation.function));
+  }
+  const std::shared_ptr<const FunctionDef> concrete = planner::concrete_function(*catalog, definition->second, invocation.types);
+  if (concrete->language == "plpgsql") return compile_plpgsql(concrete, catalog, session);
+  try {
+    return SqlRoutine::compile(engine, concrete, *catalog, session);
+  } catch (const SqlError& error) {
+    throw with_context(error, fmt::format("SQL function \"{}\" during startup", concrete->name));
+  }
+}
+
+asio::awaitable<RoutinePtr> compiled(RedisEngine& engine, const FunctionInvocation& invocation, SessionState& session) {
+  const bool has_own = session.transaction && session.transaction->catalog();
+  sql::CatalogPtr known = engine.catalog_at_hand(session);
+  if (!known) known = co_await engine.catalog(session);
+  follow_search_path(session, *known, has_own);
+  const std::string key = key_of(invocation, session);
+  const auto found = engine.routines().find(key);
+  if (!has_own && found != engine.routines().end() && found->second->holds(*known, session.settings)) co_return found->second;
+  std::shared_ptr<Routine> made;
+  const auto make = [&](const sql::CatalogPtr& catalog) {
+    made = compile(engine, invocation, catalog, session);
+    made->catalog_version = catalog->version;
+    made->compiled_for = session.settings;
+  };
+  co_await engine.with_definitions(session, make);
+  if (has_own) co_return made;
+  if (engine.routines().size() >= kCompiledRoutines) engine.routines().clear();
+  engine.routines()[key] = made;
+  co_return made;
+}
+
+}  // namespace
+
+RoutineDepth::RoutineDepth(SessionState& session) : session_(session) {
+  if (session.function_depth >= kMaxDepth) {
+    throw sql::stack_depth_exceeded()
+        .hint("Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the platform's stack depth limit "
+              "is adequate.");
+  }
+  ++session.function_depth;
+}
+
+CallerState::CallerState(SessionState& session)
+    : session_(session), transaction_(session.transaction), types_(session.known_types->types), ended_(routine_state(session).ended_transactions) {}
+
+CallerState::~CallerState() {
+  // A procedure that has ended the transaction has begun another one.
+  if (session_.routines->ended_transactions == ended_) session_.transaction = std::move(transaction_);
+  session_.known_types->types = std::move(types_);
+}
+
+RoutineState& routine_state(SessionState& session) {
+  if (!session.routines) session.routines = std::make_shared<RoutineState>();
+  RoutineState& state = *session.routines;
+  const std::shared_ptr<Transaction> of = state.of.lock();
+  if (of != session.transaction) {
+    state.cursors.clear();
+    state.of = session.transaction;
+  }
+  return state;
+}
+
+asio::awaitable<std::vector<sql::Batch>> run_routine(RedisEngine& engine, SessionState& session, FunctionInvocation invocation) {
+  bool may_end_transaction = false;
+  const RoutineDepth depth(session);
+  RoutineState& state = routine_state(session);
+  if (session.function_depth == 1 && !session.transaction) state.cursors.clear();
+  sql::CatalogPtr definitions = engine.catalog_at_hand(session);
+  if (!definitions) definitions = co_await engine.catalog(session);
+  const auto definition = definitions->functions.find(invocation.function);
+  std::optional<ActingRole> definer;
+  std::optional<FunctionSettings> settings;  // they decide what the names in the body mean, too
+  if (definition != definitions->functions.end()) {
+    const FunctionDef& function = *definition->second;
+    if (function.acl) require_rights(session, *definitions, sql::AclKind::kFunction, invocation.function, sql::right::kExecute);
+    if (function.is_security_definer()) definer.emplace(session, sql::owner_role(function.owner));
+    settings.emplace(session, function);
+    if (function.procedure && std::exchange(state.next_may_end_transaction, false)) may_end_transaction = true;
+    // As in PostgreSQL, the role and the settings would be lost with the transaction.
+    may_end_transaction = may_end_transaction && !definer && sql::function_settings(function).empty();
+  }
+  const RoutinePtr routine = co_await compiled(engine, invocation, session);
+  RoutineCall call{engine, session, invocation, may_end_transaction};
+  co_return co_await routine->run(call);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,143 @@
+#include "executor/storage/write_program.h"
+
+#include <charconv>
+#include <iterator>
+#include <stdexcept>
+
+#include "executor/redis/redis_error.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using Phase = StepInfo::Phase;
+
+constexpr StepInfo kSteps[] = {
+    {"version", Phase::kGuard, "oid version"},
+    {"free", Phase::kGuard, "key fields*"},
+    {"row", Phase::kGuard, "key names_and_values*"},
+    {"absent", Phase::kGuard, "key"},
+    {"count", Phase::kEffect, "key"},
+    {"set+", Phase::kEffect, "values value member"},
+    {"score+", Phase::kEffect, "zset score member"},
+    {"hset", Phase::kEffect, "key names_and_values*"},
+    {"set-", Phase::kEffect, "values value member"},
+    {"score-", Phase::kEffect, "zset member"},
+    {"claim", Phase::kEffect, "hash value member"},
+    {"hincr", Phase::kEffect, "key field number bound"},
+    {"drop", Phase::kEffect, "key"},
+    {"member+", Phase::kEffect, "set member"},
+    {"member-", Phase::kEffect, "set member"},
+    {"release", Phase::kEffect, "hash value member"},
+    {"hdel", Phase::kEffect, "key fields*"},
+    {"emptied", Phase::kEffect, "key values value"},
+    {"kind", Phase::kGuard, "key type"},
+    {"run", Phase::kEffect, "command*"},
+    {"fields", Phase::kGuard, "key packed names*"},
+    {"reply", Phase::kGuard, "text command*"},
+    {"inherit", Phase::kEffect, "hash value member from"},
+    {"lease", Phase::kGuard, "key"},
+    {"held", Phase::kGuard, "key owner fields*"},
+    {"token", Phase::kGuard, "key slot number"},
+    {"committed", Phase::kEffect, "key slot number"},
+    {"parent", Phase::kGuard, "key"},
+    {"parent_value", Phase::kGuard, "hash value"},
+    {"no_children", Phase::kGuard, "set"},
+    {"take", Phase::kGuard, "key fields*"},
+    {"sum", Phase::kGuard, "place number"},
+    {"move", Phase::kEffect, "values value member place"},
+    {"rescore", Phase::kEffect, "zset score member place value"},
+    {"mark", Phase::kEffect, "set member place value"},
+    {"catalog", Phase::kGuard, "version"},
+    {"respect", Phase::kGuard, "key token modes fields*"},
+    {"nothing", Phase::kGuard, "command*"},
+    {"stream", Phase::kGuard, "key id"},
+    {"look_in", Phase::kGuard, "database"},
+    {"write_in", Phase::kEffect, "database"},
+    {"as_user", Phase::kGuard, "has_guard"},
+    {"forget_sets", Phase::kEffect, "names member"},
+    {"forget_fields", Phase::kEffect, "entries"},
+    {"unprepared", Phase::kGuard, "name"},
+    {"lasting", Phase::kGuard, "key"},
+    {"counter", Phase::kGuard, "key"},
+    {"pledge", Phase::kGuard, "key owner own modes fields*"},
+    {"record", Phase::kEffect, "owner redo"},
+};
+static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kRecord) + 1);
+
+[[noreturn]] void refuse(std::string_view what) { throw std::invalid_argument("no program of writes: " + std::string(what)); }
+
+}  // namespace
+
+const StepInfo& step_info(StepKind kind) { return kSteps[static_cast<std::size_t>(kind)]; }
+
+void WriteProgram::add(StepKind kind, std::span<const std::string_view> words, std::span<const std::string_view> list) {
+  const StepInfo& info = step_info(kind);
+  if (words.size() != info.fixed_words() || (!list.empty() && !info.has_list())) refuse(info.name);
+  if (info.phase == Phase::kGuard && has_effects_) refuse(info.name);
+  has_effects_ = has_effects_ || info.phase == Phase::kEffect;
+  words_.push_back(info.name);
+  if (info.has_list()) words_.push_back(arena_.store(std::to_string(words.size() + list.size())));
+  words_.insert(words_.end(), words.begin(), words.end());
+  words_.insert(words_.end(), list.begin(), list.end());
+}
+
+void WriteProgram::append(const WriteProgram& other) {
+  for (const std::string_view word : other.words_) words_.push_back(store(word));
+  has_effects_ = has_effects_ || other.has_effects_;
+}
+
+std::vector<ProgramStep> steps_of(std::span<const std::string_view> words) {
+  std::vector<ProgramStep> steps;
+  while (!words.empty()) {
+    std::size_t kind = 0;
+    while (kind < std::size(kSteps) && kSteps[kind].name != words.front()) ++kind;
+    if (kind == std::size(kSteps)) refuse(words.front());
+    std::size_t first = 1, count = kSteps[kind].fixed_words();
+    if (kSteps[kind].has_list()) {
+      if (words.size() < 2) refuse(words.front());
+      const std::string_view number = words[1];
+      if (std::from_chars(number.data(), number.data() + number.size(), count).ec != std::errc()) refuse(words.front());
+      first = 2;
+    }
+    if (count < kSteps[kind].fixed_words() || words.size() - first < count) refuse(words.front());
+    steps.push_back({static_cast<StepKind>(kind), words.subspan(first, count)});
+    words = words.subspan(first + count);
+  }
+  return steps;
+}
+
+ProgramStop stop_of(const WriteProgram& program, std::span<const Reply> answer) {
+  if (answer.size() > 1 && answer[0].text == "stop") {
+    for (const ProgramStep& step : steps_of(program.words())) {
+      const std::size_t head = step_info(step.kind).has_list() ? 2 : 1;
+      const std::ptrdiff_t position = step.words.data() - program.words().data() - static_cast<std::ptrdiff_t>(head) + 1;
+      if (position != answer[1].integer) continue;
+      ProgramStop stop{step, {}};
+      for (const Reply& found : answer.subspan(2)) stop.found.emplace_back(found.text);
+      return stop;
+    }
+  }
+  throw unexpected_reply("EVALSHA", "an answer of the program");
+}
+
+std::string program_text(std::span<const std::string_view> words) {
+  std::string text;
+  for (const ProgramStep& step : steps_of(words)) {
+    text += step_info(step.kind).name;
+    for (const std::string_view word : step.words) {
+      const bool is_quoted = word.empty() || word.find_first_of(" \n'") != std::string_view::npos;
+      text += is_quoted ? " '" : " ";
+      for (const char c : word) {
+        if (c == '\0') text += "\\0";
+        else if (c == '\n') text += "\\n";
+        else text += c == '\'' ? std::string("''") : std::string(1, c);
+      }
+      if (is_quoted) text += '\'';
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace redquel::executor
