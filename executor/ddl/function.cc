@@ -16,6 +16,7 @@
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/type_lookup.h"
 #include "executor/roles/access.h"
+#include "executor/runtime/body_error.h"
 #include "executor/runtime/function_settings.h"
 #include "executor/runtime/plpgsql_declarations.h"
 #include "executor/runtime/session_context.h"
@@ -335,8 +336,12 @@ void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
   draft.put(std::move(function));
   const FunctionSettings settings(draft.session(), *made);
   if (!is_checked) return;
-  if (made->language == "sql") return planner::check_function(made, draft.catalog(), bind_settings(draft.session()));
-  check_plpgsql(*made, draft);
+  try {
+    if (made->language == "sql") planner::check_function(made, draft.catalog(), bind_settings(draft.session()));
+    else check_plpgsql(*made, draft);
+  } catch (const SqlError& error) {
+    throw BodyError(error, made->body);
+  }
 }
 
 std::string_view kind_name(ast::ObjectType kind) {

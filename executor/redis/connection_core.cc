@@ -448,7 +448,7 @@ void SharedConnection::Core::give_replies(const Turn& turn) {
     pending->knows_version = knows_version;
     pending->replies->set_catalog_version(version);
     pending->replies->set_generation(server_state_->generation);
-    pending->finish();
+    pending->finish_at_once();
   }
   idle_since_ = std::chrono::steady_clock::now();  // what waited has run
 }

@@ -52,9 +52,10 @@ class PendingBatch : public std::enable_shared_from_this<PendingBatch> {
   void abandon() { waiter_expected_ = false; }
   bool is_abandoned() const { return waiter_ == nullptr && !waiter_expected_; }
 
-  /// Continues the waiter, if it is still there: at once, so the caller must be ready for whatever the waiter does.
-  void finish() { resume({}, When::kNow); }
-  /// Continues it in a turn of its own of the event loop.
+  /// Continues the waiter, if it is still there, in a turn of its own of the event loop.
+  void finish() { resume({}, When::kLater); }
+  /// Continues it before this returns: the caller must be ready for whatever the waiter does.
+  void finish_at_once() { resume({}, When::kNow); }
   void fail(sql::SqlError reason) {
     error = std::move(reason);
     resume({}, When::kLater);

@@ -15,6 +15,7 @@
 #include "executor/engine/statement_kind.h"
 #include "executor/roles/access.h"
 #include "executor/roles/role_access.h"
+#include "executor/runtime/body_error.h"
 #include "executor/runtime/failure.h"
 #include "executor/statements/create_schema.h"
 #include "executor/statements/create_table_as.h"
@@ -58,7 +59,13 @@ class DefinitionExecution final : public Execution {
       context.statement = statement_with_path(prepared_->text, session_, *known);
     }
     if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
-    co_await std::visit([&](const auto& statement) { return run_one(context, statement); }, prepared_->statement->node);
+    std::optional<sql::SqlError> in_body;
+    try {
+      co_await std::visit([&](const auto& statement) { return run_one(context, statement); }, prepared_->statement->node);
+    } catch (const BodyError& error) {
+      in_body = error.in_statement(prepared_->text);
+    }
+    if (in_body) throw *in_body;
     const StructureContext structures{context, access, engine_.database()};
     if (!session_.transaction) co_await settle_structures(structures, *prepared_->statement);
     co_await engine_.reload_catalog();

@@ -8,6 +8,7 @@
 #include "executor/routines/plpgsql_routine.h"
 #include "executor/routines/routine_state.h"
 #include "executor/routines/run_routine.h"
+#include "executor/runtime/body_error.h"
 #include "executor/runtime/clock.h"
 #include "executor/statements/query_execution.h"
 #include "sql/error.h"
@@ -48,7 +49,13 @@ class DoStatement final : public Execution {
   asio::awaitable<void> run(std::string code, bool may_end) {
     const RoutineDepth depth(session_);
     RoutinePtr routine;
-    const auto compile = [&](const sql::CatalogPtr& catalog) { routine = compile_plpgsql_code(code, catalog, session_); };
+    const auto compile = [&](const sql::CatalogPtr& catalog) {
+      try {
+        routine = compile_plpgsql_code(code, catalog, session_);
+      } catch (const SqlError& error) {
+        throw BodyError(error, code).in_statement(prepared_->text);
+      }
+    };
     co_await engine_.with_definitions(session_, compile);
     const FunctionInvocation invocation;
     RoutineCall call{engine_, session_, invocation, may_end};
