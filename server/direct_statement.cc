@@ -15,7 +15,7 @@ namespace {
 /// The formats of n columns by what Bind said; false: they are wrong.
 bool take_formats(const ColumnFormats& said, std::size_t columns, ColumnFormats& formats) {
   if (said.size() > 1 && said.size() != columns) return false;
-  for (std::size_t i = 0; i < columns; ++i) formats.push_back(said.empty() ? std::int16_t{0} : said[said.size() == 1 ? 0 : i]);
+  for (std::size_t i = 0; i < columns; ++i) formats.push_back(format_of(said, i));
   return std::ranges::all_of(formats, [](std::int16_t format) { return format == 0 || format == 1; });
 }
 
@@ -129,9 +129,7 @@ asio::awaitable<void> Session::answer_directly() {
     direct_is_refused_ = !control_directly(direct);
     if (direct_is_refused_) co_return;
     decoder_.take(direct.bytes);
-    end_.has_answered = true;
-    tell_ready();
-    if (!flush_at_once()) co_await finish_flush();
+    if (!end_answer()) co_await finish_flush();
     co_return;
   }
   const PreparedStatement& statement = *direct.statement;
@@ -174,9 +172,7 @@ asio::awaitable<void> Session::answer_directly() {
     spent->is_spent = true;
     portals_.emplace("", std::move(spent));
   }
-  end_.has_answered = true;
-  tell_ready();
-  if (!flush_at_once()) co_await finish_flush();
+  if (!end_answer()) co_await finish_flush();
 }
 
 }  // namespace redquel::server

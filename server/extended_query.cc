@@ -46,12 +46,6 @@ PreparedStatementPtr with_unused_parameters(const PreparedStatement& statement, 
   return extended;
 }
 
-/// Formats of n things from what Bind said: none (all text), one for all, or one each.
-std::int16_t format_of(const ColumnFormats& formats, std::size_t index) {
-  if (formats.empty()) return 0;
-  return formats.size() == 1 ? formats[0] : formats[index];
-}
-
 }  // namespace
 
 const PreparedStatementPtr& Session::find_statement(const std::string& name) const {

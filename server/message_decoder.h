@@ -30,6 +30,11 @@ struct ParseMessage {
 };
 /// 0 text, 1 binary: none (all text), one for all, or one each.
 using ColumnFormats = boost::container::small_vector<std::int16_t, 8>;
+/// Returns the format of one of several things.
+inline std::int16_t format_of(const ColumnFormats& formats, std::size_t index) {
+  if (formats.empty()) return 0;
+  return formats.size() == 1 ? formats[0] : formats[index];
+}
 struct BindMessage {
   std::string_view portal, statement;
   ColumnFormats parameter_formats;

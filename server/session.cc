@@ -232,9 +232,7 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
   if (encoder_.size() >= kFlushBytes) co_await flush();
   if (raw.type == 'Q' || raw.type == 'F' || raw.type == 'S') {
     message_.is_skipped_to_sync = false;
-    end_.has_answered = true;
-    tell_ready();
-    if (!flush_at_once()) co_await finish_flush();
+    if (!end_answer()) co_await finish_flush();
   }
 }
 
@@ -255,6 +253,12 @@ void Session::tell_ready() {
   encoder_.ready_for_query(transactions_.block().status());
   meter_.rest(transactions_.block().status());
   is_idle_ = true;
+}
+
+bool Session::end_answer() {
+  end_.has_answered = true;
+  tell_ready();
+  return flush_at_once();
 }
 
 bool Session::flush_at_once() {

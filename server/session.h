@@ -129,6 +129,8 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Sends what goes without waiting. Returns true if that is all; else `finish_flush` sends the rest.
   bool flush_at_once();
   asio::awaitable<void> finish_flush();
+  /// ReadyForQuery, sent with all that is before it as flush_at_once() sends.
+  bool end_answer();
   /// Sends what waits behind a notice while a statement runs. What the client does not take stays in `flush_.stalled`.
   void flush_notices();
   asio::awaitable<void> say_goodbye(std::optional<sql::SqlError> fatal);

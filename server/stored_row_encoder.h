@@ -12,7 +12,7 @@
 namespace redquel::server {
 
 /// Turns rows as Redis holds them into DataRow messages: most texts are copied.
-class StoredRowEncoder final : public executor::StoredRows {
+class StoredRowEncoder final : public executor::RowSink {
  public:
   /// `formats`: one per column, 0 text or 1 binary. The client's encoding is UTF-8. Everything passed outlives the encoder.
   StoredRowEncoder(MessageEncoder& encoder, std::span<const executor::OutputColumn> columns, std::span<const std::int16_t> formats,

@@ -40,7 +40,6 @@ using sql::SqlError;
 namespace {
 
 constexpr std::size_t kParameters = 100;
-constexpr sql::Oid kTrigger = 2279, kEventTrigger = 3838;
 
 const ast::Option* find_option(const ast::CreateFunction& statement, std::string_view name) {
   const auto found = std::ranges::find(statement.options, name, &ast::Option::name);
@@ -99,10 +98,9 @@ sql::Type parameter_type(CatalogDraft& draft, const ast::TypeName& name, bool is
   }
   const bool is_pseudo = sql::type_info(type.oid).category == sql::TypeCategory::kPseudo;
   const bool is_row = type.oid == sql::oid::kRecord;
-  const bool is_trigger = type.oid == kTrigger || type.oid == kEventTrigger;
   const bool is_plpgsql = language == "plpgsql";
   const bool is_allowed = sql::is_polymorphic(type.oid) || (is_result && (type.oid == sql::oid::kVoid || is_row)) ||
-                          (is_plpgsql && (is_result ? is_trigger : is_row));
+                          (is_plpgsql && (is_result ? is_trigger_type(sql::Type{type.oid}) : is_row));
   if (!is_pseudo || is_allowed) return sql::Type{type.oid};
   if (is_plpgsql) {
     throw SqlError(sqlstate::kFeatureNotSupported,
@@ -291,8 +289,7 @@ void check_replacement(const FunctionDef& before, const FunctionDef& after) {
 
 /// Parses a body in PL/pgSQL, and looks up the types of its variables. Those of polymorphic parameters are known by each call only.
 void check_plpgsql(const FunctionDef& function, const CatalogDraft& draft) {
-  const bool is_trigger = function.result.oid == kTrigger || function.result.oid == kEventTrigger;
-  if (is_trigger && !function.parameters.empty()) {
+  if (is_trigger_type(function.result) && !function.parameters.empty()) {
     throw SqlError(sqlstate::kInvalidFunctionDefinition, "trigger functions cannot have declared arguments")
         .hint("The arguments of the trigger can be accessed through TG_NARGS and TG_ARGV instead.")
         .context(fmt::format("compilation of PL/pgSQL function \"{}\" near line 1", function.name));

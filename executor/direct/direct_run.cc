@@ -7,6 +7,8 @@
 #include "executor/redis/pending_batch.h"
 #include "executor/redis/shared_connection.h"
 #include "executor/scripts/scripts.h"
+#include "executor/storage/field_text.h"
+#include "executor/storage/row_reader.h"
 #include "executor/storage/stored_text.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/read_scripts.h"
@@ -32,7 +34,8 @@ class Program final : public DirectProgram, public std::enable_shared_from_this<
  public:
   explicit Program(std::shared_ptr<const planner::DirectRead> read) : read_(std::move(read)), keys_(*read_->table) {
     if (!read_->fields) return;
-    row_command_ = CommandBatch::encoded({"HMGET"}, read_->fields->fields);
+    if (read_->kind == Kind::kRow) row_command_ = CommandBatch::encoded({"HMGET"}, read_->fields->fields);
+    if (read_->kind == Kind::kFirstRows) append_first_rows(first_rows_);
     for (const std::size_t position : read_->outputs) {
       const sql::RowFields::Source& source = read_->fields->columns[position];
       outputs_.push_back({&source, stored_text_check(source.type)});
@@ -47,7 +50,7 @@ class Program final : public DirectProgram, public std::enable_shared_from_this<
   std::size_t width() const { return read_->fields->fields.size(); }
 
   /// Gives a row unless it is none. Returns false if one of its values needs a closer look.
-  bool add(std::string_view member, std::span<const Reply> values, StoredRows& rows, std::size_t& count) const {
+  bool add(std::string_view member, std::span<const Reply> values, RowSink& rows, std::size_t& count) const {
     using Source = sql::RowFields::Source;
     if (values.size() < width()) return false;
     if (!values[read_->fields->presence].is_text()) return true;
@@ -57,13 +60,8 @@ class Program final : public DirectProgram, public std::enable_shared_from_this<
     for (const Output& output : outputs_) {
       const Source& source = *output.source;
       std::optional<std::string_view> text;
-      if (source.kind == Source::Kind::kField) {
-        const Reply& value = values[source.index];
-        if (value.is_text()) text = value.text;
-        else if (source.missing && !values[*source.null_marker].is_text()) text = *source.missing;
-      } else {
-        text = source.kind == Source::Kind::kKeyPart && needs_key_parts_ ? std::string_view(parts[source.index]) : member;
-      }
+      if (source.kind == Source::Kind::kField) text = field_text(source, values);
+      else text = source.kind == Source::Kind::kKeyPart && needs_key_parts_ ? std::string_view(parts[source.index]) : member;
       if (text && output.check != nullptr && !output.check(source.type, *text)) return false;
       row.push_back(text);
     }
@@ -80,6 +78,7 @@ class Program final : public DirectProgram, public std::enable_shared_from_this<
   sql::TableKeys keys_;
   std::vector<Output> outputs_;
   CommandBatch::Encoded row_command_;  // kRow, without the key
+  CommandBatch first_rows_;            // kFirstRows
   bool needs_key_parts_ = false;
 };
 
@@ -96,7 +95,7 @@ class Run final : public DirectRun {
   bool is_answered() const override { return pending_->is_finished(); }
   asio::awaitable<void> wait() override { return pending_->wait(); }
 
-  bool give(StoredRows& rows) override {
+  bool give(RowSink& rows) override {
     if (pending_->error) throw sql::SqlError(*pending_->error);
     const Replies& replies = *pending_->replies;
     ++counters_.round_trips;
@@ -115,7 +114,7 @@ class Run final : public DirectRun {
   }
 
  private:
-  bool give(const Replies& replies, StoredRows& rows, std::size_t& count) const {
+  bool give(const Replies& replies, RowSink& rows, std::size_t& count) const {
     switch (program_->read().kind) {
       case Kind::kRow: return replies[0].is_array() && program_->add(member_, replies[0].children(), rows, count);
       case Kind::kUniqueRow: return replies[0].is_array() && give_elements(replies[0].children(), rows, count);
@@ -126,7 +125,7 @@ class Run final : public DirectRun {
   }
 
   /// Rows of a member and its fields each.
-  bool give_elements(std::span<const Reply> flat, StoredRows& rows, std::size_t& count) const {
+  bool give_elements(std::span<const Reply> flat, RowSink& rows, std::size_t& count) const {
     const std::size_t width = 1 + program_->width();
     if (flat.size() % width != 0) return false;
     for (std::size_t first = 0; first < flat.size(); first += width) {
@@ -135,7 +134,7 @@ class Run final : public DirectRun {
     return true;
   }
 
-  bool give_count(const Reply& reply, StoredRows& rows) const {
+  bool give_count(const Reply& reply, RowSink& rows) const {
     if (reply.kind != Reply::Kind::integer) return false;
     char digits[24];
     const auto end = std::to_chars(digits, digits + sizeof digits, reply.integer).ptr;
@@ -144,7 +143,7 @@ class Run final : public DirectRun {
     return rows.add(row);
   }
 
-  bool give_first_rows(const Replies& replies, StoredRows& rows, std::size_t& count) const {
+  bool give_first_rows(const Replies& replies, RowSink& rows, std::size_t& count) const {
     const planner::DirectRead& read = program_->read();
     std::span<const Reply> answers = replies.all();
     if (commands_ > 1) answers = answers.back().children();  // of EXEC
@@ -189,12 +188,11 @@ void Program::append_first_rows(CommandBatch& batch) const {
   const sql::RowFields& fields = *read_->fields;
   const bool has_more = !read_->null_rows.empty() || read_->proves_order;
   if (has_more) batch.add("MULTI");
-  batch.begin(9 + (read_->descending ? 1 : 0) + 2 * fields.fields.size());
+  batch.begin(7 + (read_->descending ? 1 : 0) + sort_get_words(fields));
   batch.arg("SORT_RO").arg(read_->zset).arg("BY").arg("nosort");
   if (read_->descending) batch.arg("DESC");
-  batch.arg("LIMIT").arg(read_->offset).arg(read_->most_rows).arg("GET").arg("#");
-  const std::string row = keys_.row_pattern() + "->";
-  for (const std::string& field : fields.fields) batch.arg("GET").arg(row + field);
+  batch.arg("LIMIT").arg(read_->offset).arg(read_->most_rows);
+  append_sort_get(batch, keys_, fields);
   if (!read_->null_rows.empty()) batch.add("SCARD", read_->null_rows);
   if (read_->proves_order) append_score_proof(batch, read_->zset);
   if (has_more) batch.add("EXEC");
@@ -212,17 +210,15 @@ DirectRunPtr Program::start(SharedConnection& connection, std::span<const sql::D
       batch.add(row_command_, keys_.row_of_member(member));
       break;
     case Kind::kUniqueRow: {
-      const bool composite = read_->table->primary_key.size() > 1;
       const std::string field = keys_.unique_field(read_->columns, *key);
-      append_unique_rows(batch, keys_.uniques(read_->columns), {&field, 1},
-                         {read_->table->prefix + ":", !composite && !keys_.sort_get_is_safe(), &read_->fields->fields});
+      append_unique_rows(batch, keys_.uniques(read_->columns), {&field, 1}, row_arguments(*read_->table, *read_->fields));
       break;
     }
     case Kind::kCount:
       if (read_->columns.empty()) batch.add("ZCARD", keys_.all_rows());
       else batch.add("SCARD", keys_.value_set(read_->columns, *key));
       break;
-    case Kind::kFirstRows: append_first_rows(batch); break;
+    case Kind::kFirstRows: batch = first_rows_; break;
   }
   return std::make_unique<Run>(shared_from_this(), connection.submit_alone(std::move(batch)), std::move(member), std::move(catalog), counters, relations);
 }

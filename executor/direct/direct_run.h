@@ -21,9 +21,9 @@ namespace redquel::executor {
 class SharedConnection;
 
 /// Takes rows as Redis holds them (storage/stored_text.h).
-class StoredRows {
+class RowSink {
  public:
-  virtual ~StoredRows() = default;
+  virtual ~RowSink() = default;
   /// Takes a text for each column; nullopt: NULL. Returns false if it cannot show one of them.
   virtual bool add(std::span<const std::optional<std::string_view>> row) = 0;
 };
@@ -39,7 +39,7 @@ class DirectRun {
   virtual asio::awaitable<void> wait() = 0;
   /// Gives the rows. Returns false if anything is unusual: then the statement runs by its plan, and the rows so far do not count. Throws
   /// SqlError if the connection was lost.
-  virtual bool give(StoredRows& rows) = 0;
+  virtual bool give(RowSink& rows) = 0;
 };
 using DirectRunPtr = std::unique_ptr<DirectRun>;
 

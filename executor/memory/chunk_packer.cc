@@ -1,4 +1,5 @@
 #include "executor/memory/table_copy.h"
+#include "executor/storage/field_text.h"
 #include "sql/catalog/catalog.h"
 
 namespace redquel::executor {
@@ -40,15 +41,8 @@ void ChunkPacker::add(std::string_view member, std::span<const Reply> values, st
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (!columns_[i]) continue;
     const auto& source = fields_.columns[i];
-    if (source.kind == SourceKind::kKeyPart) {
-      columns_[i]->append(parts[source.index]);
-    } else if (values[source.index].is_text()) {
-      columns_[i]->append(values[source.index].text);
-    } else if (source.missing != nullptr && !values[*source.null_marker].is_text()) {
-      columns_[i]->append(*source.missing);
-    } else {
-      columns_[i]->append(std::nullopt);
-    }
+    if (source.kind == SourceKind::kKeyPart) columns_[i]->append(parts[source.index]);
+    else columns_[i]->append(field_text(source, values));
   }
   expiries_.push_back(expiry > 0 ? expiry : 0);
   any_expires_ |= expiry > 0;

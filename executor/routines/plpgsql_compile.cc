@@ -10,14 +10,12 @@ using sql::FunctionDef;
 
 namespace {
 
-constexpr sql::Oid kTrigger = 2279, kEventTrigger = 3838;
-
 std::shared_ptr<PlpgsqlRoutine> compiled(std::shared_ptr<const FunctionDef> definition, PlpgsqlDeclarations declarations, std::string signature) {
   auto routine = std::make_shared<PlpgsqlRoutine>();
   static_cast<PlpgsqlDeclarations&>(*routine) = std::move(declarations);
   routine->signature = std::move(signature);
   routine->plans.resize(routine->body.texts);
-  routine->is_trigger = definition->result.oid == kTrigger || definition->result.oid == kEventTrigger;
+  routine->is_trigger = is_trigger_type(definition->result);
   routine->function = std::move(definition);
   return routine;
 }

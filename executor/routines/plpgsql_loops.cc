@@ -18,19 +18,17 @@ using sql::SqlError;
 
 void PlpgsqlRun::assign_integer(std::size_t variable, std::int32_t value) { values()[variable] = value; }
 
-std::optional<std::int32_t> PlpgsqlRun::integer_of(const TypedValue& value, const char*) {
+std::optional<std::int32_t> PlpgsqlRun::integer_of(const TypedValue& value) {
   const Datum number = convert(value, sql::kInt4);
   if (sql::is_null(number)) return std::nullopt;
   return std::get<std::int32_t>(number);
 }
 
-PlpgsqlRun::Range PlpgsqlRun::range_of(const pl::ForInteger& loop, std::optional<std::int32_t> from, std::optional<std::int32_t> to,
-                                       std::optional<std::int32_t> step) const {
+PlpgsqlRun::Range PlpgsqlRun::range_of(std::optional<std::int32_t> from, std::optional<std::int32_t> to, std::optional<std::int32_t> step) {
   if (!from) throw SqlError(sqlstate::kNullValueNotAllowed, "lower bound of FOR loop cannot be null");
   if (!to) throw SqlError(sqlstate::kNullValueNotAllowed, "upper bound of FOR loop cannot be null");
   if (!step) throw SqlError(sqlstate::kNullValueNotAllowed, "BY value of FOR loop cannot be null");
   if (*step <= 0) throw SqlError(sqlstate::kInvalidParameterValue, "BY value of FOR loop must be greater than zero");
-  static_cast<void>(loop);
   return {*from, *to, *step};
 }
 
@@ -50,10 +48,10 @@ std::optional<PlpgsqlRun::Flow> PlpgsqlRun::run_now(const pl::ForInteger& loop) 
   const auto number = [&](const pl::SqlText& text) {
     const std::optional<TypedValue> value = evaluate_now(text);
     if (!value) stopped_in_the_middle();
-    return integer_of(*value, "");
+    return integer_of(*value);
   };
   const std::optional<std::int32_t> from = number(loop.from), to = number(loop.to);
-  const Range range = range_of(loop, from, to, loop.step ? number(*loop.step) : std::optional(1));
+  const Range range = range_of(from, to, loop.step ? number(*loop.step) : std::optional(1));
   bool found = false;
   std::optional<std::int32_t> value = range.from;
   if (loop.reverse ? range.from < range.to : range.from > range.to) value.reset();
@@ -112,7 +110,7 @@ boost::asio::awaitable<PlpgsqlRun::Flow> PlpgsqlRun::run_integers(const pl::ForI
   const TypedValue from = co_await evaluate(loop.from), to = co_await evaluate(loop.to);
   TypedValue step{std::int32_t{1}, sql::kInt4};
   if (loop.step) step = co_await evaluate(*loop.step);
-  const Range range = range_of(loop, integer_of(from, ""), integer_of(to, ""), integer_of(step, ""));
+  const Range range = range_of(integer_of(from), integer_of(to), integer_of(step));
   std::optional<std::int32_t> value = range.from;
   if (loop.reverse ? range.from < range.to : range.from > range.to) value.reset();
   bool found = false;

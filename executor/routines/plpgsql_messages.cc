@@ -7,6 +7,7 @@
 #include "executor/routines/plpgsql_run.h"
 #include "executor/routines/routine_result.h"
 #include "parser/plpgsql_parse.h"
+#include "sql/ascii.h"
 #include "sql/routine_sqlstate.h"
 #include "sql/sqlstate.h"
 #include "sql/types/type_oids.h"
@@ -47,7 +48,7 @@ struct StatementName {
 };
 
 std::string upper_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  std::ranges::transform(text, text.begin(), sql::to_upper);
   return text;
 }
 

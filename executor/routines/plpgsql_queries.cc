@@ -192,7 +192,6 @@ boost::asio::awaitable<void> PlpgsqlRun::run_sql(const pl::Sql& statement) {
       }
       if (statement.into && !opened.statement->returns_rows) throw SqlError(sqlstate::kSyntaxError, "INTO used with a command that cannot return data");
       co_await take_rows(std::move(opened), statement.into, false);
-      set_found(row_count_ > 0);
     }
   } catch (const SqlError& error) {
     const bool is_own = error.sqlstate() == sqlstate::kNoDataFound || error.sqlstate() == sqlstate::kTooManyRows ||
@@ -232,6 +231,7 @@ boost::asio::awaitable<void> PlpgsqlRun::take_rows(Opened opened, const std::opt
   if (opened.run && returns && !into) row_count_ = rows;
   opened.run.reset();
   follow_catalog();
+  if (!is_dynamic) set_found(row_count_ > 0);  // also where STRICT refuses
   if (!into) co_return;
   const bool is_strict_write = !is_query && !is_dynamic;
   if (rows == 0 && into->strict) throw SqlError(sqlstate::kNoDataFound, "query returned no rows");

@@ -78,11 +78,11 @@ class PlpgsqlRun {
   Async<Flow> run_foreach(const pl::Foreach& loop);
   Async<Flow> run_case(const pl::Case& statement);
   void assign_integer(std::size_t variable, std::int32_t value);
-  std::optional<std::int32_t> integer_of(const TypedValue& value, const char* what);
+  std::optional<std::int32_t> integer_of(const TypedValue& value);
   struct Range {
     std::int32_t from = 0, to = 0, step = 1;
   };
-  Range range_of(const pl::ForInteger& loop, std::optional<std::int32_t> from, std::optional<std::int32_t> to, std::optional<std::int32_t> step) const;
+  static Range range_of(std::optional<std::int32_t> from, std::optional<std::int32_t> to, std::optional<std::int32_t> step);
 
   // plpgsql_values.cc
   TextPlanPtr plan(const pl::SqlText& text, bool is_expression);

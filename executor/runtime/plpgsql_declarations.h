@@ -28,6 +28,9 @@ struct VariableShape {
   bool is_row() const { return kind != Kind::kScalar; }
 };
 
+/// Returns true for the types that functions of triggers return: trigger and event_trigger.
+inline bool is_trigger_type(sql::Type type) { return type.oid == 2279 || type.oid == 3838; }
+
 /// The shape of variables of a type.
 VariableShape shape_of(sql::Type type, sql::Oid domain, const sql::CatalogSnapshot& catalog);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "executor/storage/field_text.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/sqlstate.h"
@@ -48,12 +49,12 @@ void RowReader::append_fetch(CommandBatch& batch, std::string_view member) const
   batch.add("HMGET", keys_.row_of_member(member), fields_->fields);
 }
 
-void RowReader::append_sort_get(CommandBatch& batch, const sql::MemberEnds& ends) const {
+void append_sort_get(CommandBatch& batch, const sql::TableKeys& keys, const sql::RowFields& fields, const sql::MemberEnds& ends) {
   batch.arg("GET").arg("#");
-  std::string row = keys_.row_pattern();  // ends in the place of the member
+  std::string row = keys.row_pattern();  // ends in the place of the member
   row.insert(row.size() - 1, ends.head);
   row += ends.tail + "->";
-  for (const std::string& field : fields_->fields) batch.arg("GET").arg(row + field);
+  for (const std::string& field : fields.fields) batch.arg("GET").arg(row + field);
 }
 
 bool RowReader::add(std::string_view member, std::span<const Reply> values) {
@@ -75,12 +76,9 @@ bool RowReader::add(std::string_view member, std::span<const Reply> values) {
     } else if (source.kind == Kind::kKeyPart) {
       if (check != nullptr && !check(source.type, parts[source.index])) refuse(i, member, parts[source.index]);
       column->append<std::string_view>(parts[source.index]);
-    } else if (values[source.index].is_text()) {
-      const std::string_view text = values[source.index].text;
-      if (check != nullptr && !check(source.type, text)) refuse(i, member, text);
-      column->append_view(text);
-    } else if (source.missing && !values[*source.null_marker].is_text()) {
-      column->append_view(*source.missing);  // lives in the table's definition, which the plan holds
+    } else if (const auto text = field_text(source, values)) {
+      if (check != nullptr && !check(source.type, *text)) refuse(i, member, *text);
+      column->append_view(*text);  // of an absent field it lives in the table's definition, which the plan holds
     } else {
       column->append_null();
     }

@@ -16,6 +16,10 @@
 
 namespace redquel::executor {
 
+/// `GET # GET emp:*->field …`, the closing words of a SORT_RO; their number. `ends`: what the members of a set leave out.
+void append_sort_get(CommandBatch& batch, const sql::TableKeys& keys, const sql::RowFields& fields, const sql::MemberEnds& ends = {});
+inline std::size_t sort_get_words(const sql::RowFields& fields) { return 2 + 2 * fields.fields.size(); }
+
 /// Turns the answers of Redis about rows of one table into batches. Texts are not copied: columns view into the replies.
 class RowReader {
  public:
@@ -23,16 +27,16 @@ class RowReader {
   explicit RowReader(const planner::TableRead& read, TableChangesPtr changes = nullptr);
 
   const std::vector<std::string>& fields() const { return fields_->fields; }
+  const sql::RowFields& row_fields() const { return *fields_; }
   const sql::TableKeys& keys() const { return keys_; }
   const sql::TableDef& table() const { return *read_.table; }
   const planner::TableRead& read() const { return read_; }
 
   /// `HMGET emp:<member> field…`
   void append_fetch(CommandBatch& batch, std::string_view member) const;
-  /// `GET # GET emp:*->field …`, the closing words of a SORT_RO; so many words:
-  std::size_t sort_get_words() const { return 2 + 2 * fields_->fields.size(); }
-  /// `ends`: what the members of a set leave out.
-  void append_sort_get(CommandBatch& batch, const sql::MemberEnds& ends = {}) const;
+  /// The same words for its rows.
+  std::size_t sort_get_words() const { return executor::sort_get_words(*fields_); }
+  void append_sort_get(CommandBatch& batch, const sql::MemberEnds& ends = {}) const { executor::append_sort_get(batch, keys_, *fields_, ends); }
 
   /// Adds a row unless its presence field is absent or the transaction has changed it; `values` are the fields' answers. Both must stay alive by `keep_alive`.
   /// False: there is no such row.

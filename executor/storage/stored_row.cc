@@ -1,6 +1,7 @@
 #include "executor/storage/stored_row.h"
 
 #include "executor/redis/redis_error.h"
+#include "executor/storage/field_text.h"
 #include "executor/storage/stored_text.h"
 #include "executor/storage/table_companion.h"
 #include "sql/error.h"
@@ -50,10 +51,8 @@ std::optional<std::vector<sql::Datum>> StoredRows::decode(std::string_view membe
       row.push_back(key[0]);
     } else if (source.kind == Kind::kKeyPart) {
       row.push_back(key[source.index]);
-    } else if (values[source.index].is_text()) {
-      row.push_back(parse_stored_text(table_->columns[index].type, values[source.index].text));
-    } else if (source.missing != nullptr && !values[*source.null_marker].is_text()) {
-      row.push_back(parse_stored_text(table_->columns[index].type, *source.missing));
+    } else if (const auto text = field_text(source, values)) {
+      row.push_back(parse_stored_text(table_->columns[index].type, *text));
     } else {
       row.emplace_back();
     }

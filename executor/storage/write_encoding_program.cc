@@ -140,7 +140,7 @@ void WriteEncoding::add_locks(WriteProgram& program) const {
   }
 }
 
-/// The same locks, which become the commit's.
+/// Adds the steps that make the transaction's locks those of the prepared commit.
 void WriteEncoding::add_pledges(WriteProgram& program) const {
   const LockSet* locks = unit_.options_.locks;
   if (locks != nullptr) program.add(StepKind::kLease, {program.store(process_key(locks->process(), tag_))});

@@ -23,10 +23,11 @@ void append_row_arguments(CommandBatch& batch, const RowArguments& rows) {
   for (const std::string& field : *rows.fields) batch.arg(field);
 }
 
-RowArguments row_arguments(const RowReader& reader) {
-  bool composite = reader.table().primary_key.size() > 1;
-  return {reader.table().prefix + ":", !composite && !reader.keys().sort_get_is_safe(), &reader.fields()};
+RowArguments row_arguments(const sql::TableDef& table, const sql::RowFields& fields) {
+  const bool composite = table.primary_key.size() > 1;
+  return {table.prefix + ":", !composite && !sql::TableKeys(table).sort_get_is_safe(), &fields.fields};
 }
+RowArguments row_arguments(const RowReader& reader) { return row_arguments(reader.table(), reader.row_fields()); }
 
 void append_range_rows(CommandBatch& batch, std::string_view key, const ZsetRange& range, bool members_hold_value,
                        const RowArguments& rows, std::optional<std::size_t> few) {

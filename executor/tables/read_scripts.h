@@ -39,6 +39,7 @@ struct RowArguments {
   bool escape = false;                     // members need escaping to become keys
   const std::vector<std::string>* fields;  // of the row
 };
+RowArguments row_arguments(const sql::TableDef& table, const sql::RowFields& fields);
 RowArguments row_arguments(const RowReader& reader);
 void append_row_arguments(CommandBatch& batch, const RowArguments& rows);
 

@@ -64,7 +64,7 @@ class Reader {
     read_.source = node;
     read_.outputs = std::move(picked);
     if (!std::visit([&](const auto& n) { return take(n); }, node->node)) return nullptr;
-    const bool is_plain = read_.table->parts.empty() && read_.table->tag().empty() && !read_.table->security.enabled && !read_.table->is_mapped();
+    const bool is_plain = read_.table->parts.empty() && read_.table->tag().empty() && !read_.table->security.enabled;
     if (!is_plain || !std::ranges::all_of(read_.plan->columns, shows_stored_value)) return nullptr;
     return std::make_shared<const DirectRead>(std::move(read_));
   }

@@ -74,7 +74,7 @@ call('ZCARD', $zset)
 call('ZREM', $zset, $member)
 
 --#step take guard: key fields*
--- A row that nobody has read: its fields, the first of which shows that it is there.
+-- Reads fields of a row that the statement has not read. The first field shows whether there is such a row.
 --#check
 taken_row = call('HMGET', $key, $fields)  -- bounded: the columns of a table
 if not taken_row[1] then return {'stop', p} end
@@ -248,7 +248,7 @@ call('HSET', $hash, $value, $member)
 if call('EXISTS', $key) == 0 then return {'stop', p} end
 
 --#step held guard: key owner fields*
--- Locks that the transaction has, and nobody else.
+-- The transaction alone has these locks.
 --#check
 local found = call('HMGET', $key, $fields)  -- bounded: 64 locks
 for i = 1, #found do

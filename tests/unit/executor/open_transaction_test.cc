@@ -123,7 +123,7 @@ TEST_F(OpenTransactionTest, UniqueValuesHaveTheOwnersThatTheTransactionSees) {
 TEST_F(OpenTransactionTest, ACommitIsOneCallThatVerifiesWhatWasRead) {
   change(7, row(7, "smith", 3), row(7, "jones", 4));
   change(9, nullptr, row(9, "king", 1));
-  redis_.expect_call(kWriteRowsScript, resp::texts({"applied"}));
+  redis_.expect_call(kWriteScript, resp::texts({"applied"}));
   EXPECT_EQ(commit(), "");
   EXPECT_THAT(redis_.last_command(), AllOf(HasSubstr("emp:7"), HasSubstr("emp:9"), HasSubstr("jones"), HasSubstr("king"), HasSubstr("smith")));
 }
@@ -132,6 +132,7 @@ TEST_F(OpenTransactionTest, ACommitWithoutChangesSendsNothing) { EXPECT_EQ(commi
 
 TEST_F(OpenTransactionTest, ARowThatHasChangedEndsTheCommit) {
   change(7, row(7, "smith", 3), row(7, "jones", 4));
+  redis_.expect_call(kWriteScript, resp::array({resp::text("stop"), resp::integer(4)}));
   redis_.expect_call(kWriteRowsScript, resp::texts({"changed"}));
   EXPECT_EQ(commit(), "40001");
 }

@@ -333,6 +333,7 @@ TEST_F(RedisConnection, ABatchThatIsCancelledBeforeSendingIsNotSent) {
   // Runs between the coroutine's start and the flush that it posts.
   boost::asio::post(loop_, [&] { signal.emit(boost::asio::cancellation_type::total); });
   EXPECT_TRUE((*call({"GET", "k"}))[0].is_nil());
+  EXPECT_TRUE(run_until(loop_, [&] { return !outcome.empty(); }));
   EXPECT_EQ(outcome, "cancelled");
 }
 

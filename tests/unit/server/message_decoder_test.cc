@@ -55,12 +55,12 @@ TEST(MessageDecoder, ReadsEveryField) {
       std::get<BindMessage>(decode(bind("p", "s", {0, 1}, {"a", std::nullopt, std::string("\0b", 2)}, {1})));
   EXPECT_EQ(bound.portal, "p");
   EXPECT_EQ(bound.statement, "s");
-  EXPECT_EQ(bound.parameter_formats, (std::vector<std::int16_t>{0, 1}));
+  EXPECT_EQ(bound.parameter_formats, (ColumnFormats{0, 1}));
   ASSERT_EQ(bound.parameters.size(), 3u);
   EXPECT_EQ(bound.parameters[0], "a");
   EXPECT_FALSE(bound.parameters[1]);
   EXPECT_EQ(bound.parameters[2], std::string_view("\0b", 2));
-  EXPECT_EQ(bound.result_formats, (std::vector<std::int16_t>{1}));
+  EXPECT_EQ(bound.result_formats, (ColumnFormats{1}));
 
   const auto parsed = std::get<ParseMessage>(decode(parse("n", "SELECT $1", {23, 0})));
   EXPECT_EQ(parsed.statement, "n");
