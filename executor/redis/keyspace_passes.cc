@@ -12,6 +12,8 @@ namespace {
 
 /// Bytes of keys that wait for a walk. One that lags further behind goes on alone.
 constexpr std::size_t kMostBytes = std::size_t{8} << 20;
+/// The cursor of the begin, and of the end.
+constexpr std::string_view kBegin = "0";
 
 /// Returns the place of a cursor in the order in which SCAN goes through the keyspace; 0 for the begin, and for the end.
 std::uint64_t position_of(std::string_view cursor) {
@@ -36,7 +38,7 @@ std::string beginning_of(std::string_view pattern) {
 }  // namespace
 
 struct KeyspacePasses::Pass {
-  std::string cursor = "0";
+  std::string cursor{kBegin};
   bool is_stepping = false, is_typed = false;
   std::vector<Walk*> walks;
 };
@@ -44,6 +46,7 @@ struct KeyspacePasses::Pass {
 struct KeyspacePasses::State {
   std::mutex mutex;
   std::map<Place, std::weak_ptr<Pass>> passes;
+  bool is_in_order = true;  // of the cursors that the server has given
 };
 
 KeyspacePasses::KeyspacePasses() : state_(std::make_shared<State>()) {}
@@ -51,7 +54,7 @@ KeyspacePasses::KeyspacePasses() : state_(std::make_shared<State>()) {}
 std::unique_ptr<KeyspacePasses::Walk> KeyspacePasses::join(const Place& place, WantedKeys wanted) {
   const std::lock_guard lock(state_->mutex);
   std::weak_ptr<Pass>& known = state_->passes[place];
-  std::shared_ptr<Pass> pass = known.lock();
+  std::shared_ptr<Pass> pass = state_->is_in_order ? known.lock() : nullptr;
   if (!pass) known = pass = std::make_shared<Pass>();
   return std::make_unique<Walk>(state_, std::move(pass), std::move(wanted));
 }
@@ -108,22 +111,34 @@ std::optional<KeyspacePasses::Step> KeyspacePasses::Walk::begin_step() {
 
 void KeyspacePasses::Walk::end_step(std::string_view cursor, const std::vector<std::string>& keys) {
   const std::lock_guard lock(state_->mutex);
+  state_->is_in_order = state_->is_in_order && (cursor == kBegin || position_of(cursor) > position_of(pass_->cursor));
   pass_->is_stepping = makes_step_ = false;
   pass_->cursor = cursor;
   const std::shared_ptr<Pass> pass = pass_;
   std::erase_if(pass->walks, [&](Walk* walk) {
     if (std::exchange(walk->awaits_step_, false)) {
       walk->start_ = position_of(cursor);
-      return false;
+    } else {
+      walk->take_in(keys, pass->is_typed);
+      walk->pass_by(cursor);
     }
-    walk->take_in(keys, pass->is_typed);
-    walk->pass_by(cursor);
-    if (walk->has_ended_ || walk == this || walk->bytes_ <= kMostBytes) return walk->has_ended_;
-    walk->pass_ = std::make_shared<Pass>();
-    walk->pass_->cursor = cursor;
-    walk->pass_->walks.push_back(walk);
+    if (walk->has_ended_) return true;
+    if (walk->start_ != 0 && !state_->is_in_order) {
+      walk->start_ = 0;
+      walk->has_wrapped_ = false;
+      walk->go_alone(kBegin);
+      return true;
+    }
+    if (walk == this || walk->bytes_ <= kMostBytes) return false;
+    walk->go_alone(cursor);
     return true;
   });
+}
+
+void KeyspacePasses::Walk::go_alone(std::string_view cursor) {
+  pass_ = std::make_shared<Pass>();
+  pass_->cursor = cursor;
+  pass_->walks.push_back(this);
 }
 
 void KeyspacePasses::Walk::take_in(const std::vector<std::string>& keys, bool is_typed) {
@@ -137,7 +152,7 @@ void KeyspacePasses::Walk::take_in(const std::vector<std::string>& keys, bool is
 }
 
 void KeyspacePasses::Walk::pass_by(std::string_view cursor) {
-  const bool is_at_end = cursor == "0";
+  const bool is_at_end = cursor == kBegin;
   has_ended_ = is_at_end ? has_wrapped_ || start_ == 0 : has_wrapped_ && position_of(cursor) >= start_;
   has_wrapped_ = has_wrapped_ || is_at_end;
 }

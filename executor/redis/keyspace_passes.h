@@ -21,8 +21,8 @@ struct WantedKeys {
 
 /// Walks over the keyspace that statements of all threads share. A walk that begins while another one is on its way joins it at its place,
 /// goes on with it to the end of the keyspace, and then from the beginning to where it has joined. SCAN's cursors lead through the hash table in the
-/// order of their reversed bits, also where the table grows or shrinks meanwhile, so a key that is there all the time is met. Sans I/O; any thread
-/// may call.
+/// order of their reversed bits, also where the table grows or shrinks meanwhile, so a key that is there all the time is met. If a
+/// server gives cursors of another order, walks that have joined begin again, alone. Sans I/O; any thread may call.
 class KeyspacePasses {
   struct Pass;
   struct State;
@@ -61,6 +61,7 @@ class KeyspacePasses {
 
    private:
     void pass_by(std::string_view cursor);
+    void go_alone(std::string_view cursor);
     void take_in(const std::vector<std::string>& keys, bool is_typed);
 
     const std::shared_ptr<State> state_;

@@ -161,8 +161,9 @@ asio::awaitable<void> LookClient::measure_latency() {
     co_await connection_.execute(std::move(batch));
     one = RedisShare::Clock::now() - begun;
   }
+  const RedisShare::Clock::duration first = taken[0];
   std::ranges::sort(taken);
-  share_.note_latency(RedisShare::Clock::now(), taken[kPings / 2]);
+  share_.note_latency(RedisShare::Clock::now(), taken[kPings / 2], first);
 }
 
 asio::awaitable<RepliesPtr> LookClient::execute_atomic(CommandBatch batch, ExecutionCounters* counters) {

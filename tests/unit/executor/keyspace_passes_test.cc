@@ -153,6 +153,27 @@ TEST(KeyspacePasses, a_walk_that_lags_goes_on_alone) {
   EXPECT_TRUE(slow->is_over());
 }
 
+TEST(KeyspacePasses, cursors_of_another_order_are_not_shared) {
+  KeyspacePasses passes;
+  const auto first = passes.join({}, {});
+  EXPECT_TRUE(first->begin_step());
+  first->end_step("8", {"a"});
+  const auto second = passes.join({}, {});
+  EXPECT_TRUE(first->begin_step());
+  first->end_step("16", {"b"});  // before 8 in the order of reversed bits
+  const auto again = second->begin_step();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->cursor, "0");
+  EXPECT_TRUE(first->begin_step());
+  first->end_step("0", {});
+  second->end_step("8", {"a"});
+  EXPECT_TRUE(second->begin_step());
+  second->end_step("16", {"b"});
+  EXPECT_FALSE(second->is_over());
+  const auto third = passes.join({}, {});
+  EXPECT_EQ(third->begin_step()->cursor, "0");
+}
+
 TEST(KeyspacePasses, walks_of_other_databases_and_users_are_their_own) {
   KeyspacePasses passes;
   const auto one = passes.join({0, ""}, {}), two = passes.join({1, ""}, {}), three = passes.join({0, "reader"}, {});
