@@ -84,8 +84,14 @@ class Client:
         pairs = list(zip(self.alone, self.beside))
         if not pairs:
             return "no window"
-        return (f"p99 {statistics.median(self.alone):.0f} µs alone, {statistics.median(self.beside):.0f} µs beside it, "
-                f"ratio {statistics.median(b / a for a, b in pairs):.2f} ({len(pairs)} windows)")
+        return (f"p99 {spread(self.alone, 0)} µs alone, {spread(self.beside, 0)} µs beside it, "
+                f"ratio {spread([b / a for a, b in pairs], 2)} ({len(pairs)} windows; quartiles in brackets)")
+
+
+def spread(values, digits):
+    """The median and the quartiles."""
+    low, middle, high = statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
+    return f"{middle:.{digits}f} [{low:.{digits}f} to {high:.{digits}f}]"
 
 
 def memory_of(process, name):

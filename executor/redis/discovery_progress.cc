@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace redquel::executor {
@@ -21,7 +22,7 @@ void DiscoveryProgress::begin() {
   const std::lock_guard lock(mutex_);
   figures_ = Figures();
   figures_.state = State::kListing;
-  figures_.begun = Clock::now();
+  figures_.begun = figures_.listing = Clock::now();
 }
 
 void DiscoveryProgress::enter(State state) {
@@ -31,6 +32,7 @@ void DiscoveryProgress::enter(State state) {
 
 void DiscoveryProgress::report(std::size_t walked, std::size_t all) {
   const std::lock_guard lock(mutex_);
+  if (walked < figures_.walked) figures_.listing = Clock::now();
   figures_.walked = walked;
   figures_.all = all;
 }
@@ -59,7 +61,7 @@ DiscoveryProgress::Figures DiscoveryProgress::figures() const {
 }
 
 std::optional<std::chrono::duration<double>> time_left(const DiscoveryProgress::Figures& figures, DiscoveryProgress::Clock::time_point now) {
-  const std::chrono::duration<double> taken = now - figures.begun;
+  const std::chrono::duration<double> taken = now - std::max(figures.begun, figures.listing);
   if (figures.state != DiscoveryProgress::State::kListing || taken.count() < 1 || figures.walked == 0 || figures.walked >= figures.all) return std::nullopt;
   return taken * static_cast<double>(figures.all - figures.walked) / static_cast<double>(figures.walked);
 }

@@ -24,6 +24,7 @@ class DiscoveryProgress {
     std::size_t walked = 0, all = 0;  // keys
     std::size_t tables = 0;           // that were made
     Clock::time_point begun = {}, ended = {};
+    Clock::time_point listing = {};  // when the listing began that is on its way: first some keys are listed, then all
     std::string error;
 
     bool is_running() const { return state != State::kNone && state < State::kDone; }

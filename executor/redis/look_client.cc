@@ -44,8 +44,12 @@ std::size_t scanned_keys(std::span<const std::string_view> words) {
 
 /// The assumed elements of a command without a count that reads a whole structure.
 constexpr std::size_t kElementsOfWhole = 1000;
-/// Batches that look at no more are no bulk reads.
+/// Batches that look at no more are no bulk reads; nor are those that hold Redis for less than half of a step.
 constexpr std::size_t kFewElements = 100;
+
+bool is_bulk_read(std::size_t keys, std::size_t elements, const RedisShare& share) {
+  return keys > 0 || elements > std::min(kFewElements, share.step() / 2);
+}
 
 std::optional<std::int64_t> number_in(std::string_view word) {
   std::int64_t number = 0;
@@ -117,7 +121,7 @@ RepliesPtr decode_answers(const std::string& answers, const CommandBatch& batch,
 
 asio::awaitable<RepliesPtr> LookClient::execute(CommandBatch batch, ExecutionCounters* counters) {
   const Split split = split_batch(batch, own_);
-  const bool waits = paces_ == Paced::kAll || split.elements > kFewElements;
+  const bool waits = paces_ == Paced::kAll || is_bulk_read(split.keys, split.elements, share_);
   if (split.own == 0) co_return co_await send(std::move(batch), split.keys, split.elements, waits, counters);
   RepliesPtr answered = decode_answers(split.answers, batch, *own_, connection_.generation());
   if (split.sent.empty()) co_return answered;
@@ -157,8 +161,9 @@ asio::awaitable<void> LookClient::measure_latency() {
     co_await connection_.execute(std::move(batch));
     one = RedisShare::Clock::now() - begun;
   }
+  const RedisShare::Clock::duration first = taken[0];
   std::ranges::sort(taken);
-  share_.note_latency(RedisShare::Clock::now(), taken[kPings / 2]);
+  share_.note_latency(RedisShare::Clock::now(), taken[kPings / 2], first);
 }
 
 asio::awaitable<RepliesPtr> LookClient::execute_atomic(CommandBatch batch, ExecutionCounters* counters) {
@@ -167,7 +172,7 @@ asio::awaitable<RepliesPtr> LookClient::execute_atomic(CommandBatch batch, Execu
 
 std::unique_ptr<RedisRequest> LookClient::start(CommandBatch batch, ExecutionCounters* counters) {
   const Split split = split_batch(batch, own_);
-  if (paces_ == Paced::kAll || split.elements > kFewElements || split.own != 0) return RedisClient::start(std::move(batch), counters);
+  if (paces_ == Paced::kAll || is_bulk_read(split.keys, split.elements, share_) || split.own != 0) return RedisClient::start(std::move(batch), counters);
   return connection_.start(std::move(batch), counters);
 }
 

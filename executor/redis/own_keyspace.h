@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "executor/redis/discovery_progress.h"
+#include "executor/redis/keyspace_passes.h"
 #include "executor/redis/redis_share.h"
 
 namespace redquel::executor {
@@ -26,6 +27,8 @@ class OwnKeyspace {
   RedisShare& share() { return share_; }
   /// Returns how far the discovery at the start has come.
   DiscoveryProgress& discovery() { return discovery_; }
+  /// Returns the walks over the keyspace that statements share.
+  KeyspacePasses& passes() { return passes_; }
   /// Called with the texts of the statements that made a change, before the change takes effect. Throws to prevent it.
   using Keep = std::function<void(const std::vector<std::string>& statements)>;
 
@@ -57,6 +60,7 @@ class OwnKeyspace {
  private:
   RedisShare share_;
   DiscoveryProgress discovery_;
+  KeyspacePasses passes_;
   using Hash = std::map<std::string, std::string, std::less<>>;
 
   const Hash* find(std::string_view key) const;

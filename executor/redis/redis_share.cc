@@ -5,8 +5,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <span>
-#include <vector>
 
 namespace redquel::executor {
 
@@ -14,18 +12,7 @@ namespace {
 
 /// Redis that stands still for another client's command is not paid for with minutes.
 constexpr std::chrono::seconds kMostPause{1};
-constexpr std::chrono::seconds kMostLatencyAge{10};
-
-/// Returns the usual cost of an element in nanoseconds: a quarter of the latest reads, of which `reads` are measured in all, took less. Before that
-/// the cost of a key, whose memory no cache holds.
-double usual_cost(std::span<const double> costs, std::size_t reads) {
-  constexpr double kUnmeasured = 1500;
-  if (reads < costs.size()) return kUnmeasured;
-  std::vector<double> sorted(costs.begin(), costs.end());
-  const auto quarter = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 4);
-  std::ranges::nth_element(sorted, quarter);
-  return *quarter;
-}
+constexpr std::chrono::milliseconds kMostLatencyAge{10'000}, kFirstLatencyAge{100};
 
 }  // namespace
 
@@ -37,18 +24,30 @@ asio::awaitable<void> RedisShare::wait() {
   }
 }
 
-RedisShare::Clock::duration RedisShare::time_of_redis(Clock::duration taken, std::size_t elements) {
-  const Clock::duration most = std::max(taken - latency_.value_or(Clock::duration{}), Clock::duration{});
-  const auto number = static_cast<double>(std::max<std::size_t>(elements, 1));
-  costs_[reads_++ % kReads] = static_cast<double>(std::chrono::nanoseconds(most).count()) / number;
-  if (reads_ < kReads) return most;
-  const std::chrono::nanoseconds usual(static_cast<std::int64_t>(usual_cost(costs_, reads_) * number));
+/// A quarter of the latest reads took less. Before they are measured it is the cost of a key, whose memory no cache holds.
+double RedisShare::usual_cost(Clock::duration latency) const {
+  constexpr double kUnmeasured = 1500;
+  if (read_count_ < kReads) return kUnmeasured;
+  std::array<double, kReads> costs;
+  std::ranges::transform(reads_, costs.begin(), [&](const Read& read) {
+    return static_cast<double>(std::chrono::nanoseconds(std::max(read.taken - latency, Clock::duration{})).count()) / read.elements;
+  });
+  std::ranges::nth_element(costs, costs.begin() + kReads / 4);
+  return costs[kReads / 4];
+}
+
+RedisShare::Clock::duration RedisShare::time_of_redis(const Read& read) const {
+  const Clock::duration latency = latency_.value_or(Clock::duration{}), most = std::max(read.taken - latency, Clock::duration{});
+  if (read_count_ < kReads) return most;
+  const std::chrono::nanoseconds usual(static_cast<std::int64_t>(usual_cost(latency) * read.elements));
   return std::min<Clock::duration>(most, usual);
 }
 
 void RedisShare::note(Clock::time_point now, Clock::duration taken, std::size_t keys, std::size_t elements) {
   const std::lock_guard lock(mutex_);
-  const Clock::duration of_redis = time_of_redis(taken, elements);
+  const Read read{taken, static_cast<double>(std::max<std::size_t>(elements, 1))};
+  reads_[read_count_++ % kReads] = read;
+  const Clock::duration of_redis = time_of_redis(read);
   const auto percent = static_cast<Clock::rep>(limits_.percent);
   // The read's way to Redis and back is a part of its pause.
   Clock::duration turn = std::min<Clock::duration>(of_redis * 100 / percent, of_redis + kMostPause);
@@ -58,29 +57,34 @@ void RedisShare::note(Clock::time_point now, Clock::duration taken, std::size_t 
 
 bool RedisShare::wants_latency(Clock::time_point now) const {
   const std::lock_guard lock(mutex_);
-  return limits_.percent < 100 && (!latency_ || now - measured_ > kMostLatencyAge);
+  return limits_.percent < 100 && (!latency_ || now - measured_ > (first_count_ < kFirsts ? kFirstLatencyAge : kMostLatencyAge));
 }
 
-void RedisShare::note_latency(Clock::time_point now, Clock::duration round_trip) {
+void RedisShare::note_latency(Clock::time_point now, Clock::duration round_trip, Clock::duration first) {
   const std::lock_guard lock(mutex_);
   latency_ = std::min(latency_.value_or(round_trip), round_trip);
   last_latency_ = round_trip;
+  firsts_[first_count_++ % kFirsts] = first;
   measured_ = now;
 }
 
 std::size_t RedisShare::step() const {
-  constexpr double kOfRedis = 1e6;  // nanoseconds
+  constexpr double kWork = 1e5, kAll = 3 * kWork;  // nanoseconds
   constexpr std::size_t kLeast = 10, kMost = 1000;
   const std::lock_guard lock(mutex_);
   if (limits_.percent >= 100) return kMost;
-  return std::clamp(static_cast<std::size_t>(kOfRedis / std::max(usual_cost(costs_, reads_), 1.0)), kLeast, kMost);
+  std::array<Clock::duration, kFirsts> firsts = firsts_;
+  std::ranges::sort(firsts);
+  const Clock::duration first = first_count_ < kFirsts ? latency_.value_or(Clock::duration{}) : firsts[1];  // about a quarter took less
+  const double work = std::max(usual_cost(first), 1.0), all = std::max(usual_cost(latency_.value_or(Clock::duration{})), 1.0);
+  return std::clamp(static_cast<std::size_t>(std::min(kWork / work, kAll / all)), kLeast, kMost);
 }
 
 RedisShare::Clock::duration RedisShare::expected(std::size_t keys, std::size_t commands) const {
   const auto number = static_cast<double>(keys);
   const auto steps = number / static_cast<double>(step()) * (commands > 1 ? 2 : 1);
   const std::lock_guard lock(mutex_);
-  const double of_redis = number * usual_cost(costs_, reads_) * static_cast<double>(commands);
+  const double of_redis = number * usual_cost(latency_.value_or(Clock::duration{})) * static_cast<double>(commands);
   const double trips = steps * static_cast<double>(std::chrono::nanoseconds(last_latency_).count());
   double all = std::max(of_redis * 100 / static_cast<double>(limits_.percent), of_redis + trips);
   if (limits_.keys_per_second != 0) all = std::max(all, 1e9 * number / static_cast<double>(limits_.keys_per_second));

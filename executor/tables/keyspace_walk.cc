@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "executor/tables/keyspace_steps.h"
 #include "executor/tables/mapped_access.h"
 #include "executor/tables/scan_budget.h"
 #include "executor/tables/memory_pieces.h"
@@ -38,9 +41,7 @@ asio::awaitable<void> KeyspaceWalk::step(MappedReader& reader, ExecutionCounters
   for (MappedKey& key : keys) reader.add({std::move(key)});
 }
 
-asio::awaitable<RepliesPtr> KeyspaceWalk::scan(const MappedReader& reader, ExecutionCounters* counters) {
-  CommandBatch batch;
-  batch.add("SCAN", cursor_, "MATCH", pattern_, "COUNT", context_.limits.chunk_rows, "TYPE", sql::redis_type(reader.mapping().layout));
+asio::awaitable<RepliesPtr> KeyspaceWalk::ask(const MappedReader& reader, CommandBatch batch, ExecutionCounters* counters) {
   if (fence_ == nullptr) co_return co_await ask_mapped_bulk(reader.table(), std::move(batch), context_, counters);
   batch.add("GET", fence_->key);
   const std::unique_ptr<RedisRequest> request = context_.start_bulk(std::move(batch), counters);
@@ -57,13 +58,27 @@ asio::awaitable<std::vector<std::string>> KeyspaceWalk::find(const MappedReader&
     is_over_ = shared_->is_over(reader.table());
     co_return names;
   }
-  const RepliesPtr replies = co_await scan(reader, counters);
-  const auto parts = replies->array(0);
-  if (parts.size() != 2) throw sql::SqlError(sqlstate::kInternalError, "unexpected reply of SCAN");
-  cursor_ = std::string(parts[0].text);
-  is_over_ = cursor_ == "0";
-  for (const Reply& key : parts[1].children()) names.emplace_back(key.text);
+  const std::string type(sql::redis_type(reader.mapping().layout));
+  if (!walk_ && fence_ != nullptr) walk_ = KeyspacePasses::alone({pattern_, type});
+  if (!walk_) {
+    const RedisUserPtr user = co_await redis_user_of(reader.table(), context_);
+    walk_ = walk_keyspace(context_, database_of(reader.mapping(), context_), user ? user->name() : "", {pattern_, type});
+  }
+  const AskRedis ask = [&](CommandBatch batch) { return this->ask(reader, std::move(batch), counters); };
+  KeyspacePasses::Found found = co_await next_keys(*walk_, context_.limits.chunk_rows, ask);
+  names = std::move(found.keys);
+  if (!found.is_typed) {
+    std::erase_if(names, [&](const std::string& name) { return !reader.slots_of(name); });
+    names = co_await keys_of_type(std::move(names), type, ask);
+  }
+  is_over_ = walk_->is_over();
   co_return names;
+}
+
+bool KeyspaceWalk::fits(const MappedKey& slots, const MappedReader& reader) const {
+  return std::ranges::all_of(fixed_, [&](const auto& entry) {
+    return !slots.contains(entry.first) || reader.text_of(slots, entry.first) == reader.text_of(fixed_, entry.first);
+  });
 }
 
 asio::awaitable<std::vector<MappedKey>> KeyspaceWalk::next(const MappedReader& reader, ExecutionCounters* counters) {
@@ -78,7 +93,7 @@ asio::awaitable<std::vector<MappedKey>> KeyspaceWalk::next(const MappedReader& r
   std::vector<MappedKey> keys;
   for (const std::string& found : names) {
     auto slots = reader.slots_of(found);
-    if (!slots) continue;
+    if (!slots || !fits(*slots, reader)) continue;
     std::string name = found;
     if (has_fields) name = reader.key_of(*slots, "").value_or(name);
     if (!seen_.insert(std::move(name)).second) continue;

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "executor/redis/keyspace_passes.h"
 #include "executor/tables/mapped_reader.h"
 #include "executor/tables/shared_keys.h"
 
@@ -27,12 +28,15 @@ class KeyspaceWalk {
  private:
   /// Returns the names of the keys that the next step finds. Some may be those of other tables, or come again.
   asio::awaitable<std::vector<std::string>> find(const MappedReader& reader, ExecutionCounters* counters);
-  asio::awaitable<RepliesPtr> scan(const MappedReader& reader, ExecutionCounters* counters);
+  /// Returns true if a found key has the known slots.
+  bool fits(const MappedKey& slots, const MappedReader& reader) const;
+  asio::awaitable<RepliesPtr> ask(const MappedReader& reader, CommandBatch batch, ExecutionCounters* counters);
 
   ExecutionContext& context_;
   MappedKey fixed_;
   const FenceMark* fence_;
-  std::string pattern_, cursor_ = "0";
+  std::string pattern_;
+  std::unique_ptr<KeyspacePasses::Walk> walk_;
   std::shared_ptr<SharedKeys> shared_;    // of the statement, if this table takes its keys from there
   std::unordered_set<std::string> seen_;  // SCAN may give a key twice, and the strings of a row are several
   bool is_over_ = false, is_announced_ = false;

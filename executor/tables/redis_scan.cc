@@ -6,9 +6,9 @@
 #include <unordered_set>
 
 #include "executor/context/memory_limit.h"
-#include "executor/redis/redis_error.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/roles/role_access.h"
+#include "executor/tables/keyspace_steps.h"
 #include "executor/tables/redis_rows.h"
 #include "executor/tables/scan_budget.h"
 #include "sql/catalog/key_pattern.h"
@@ -172,24 +172,18 @@ class KeyScanOperator : public RedisScanOperator {
     }
     const std::size_t looked_at = std::min(kScanCount, context_.limits.chunk_rows);
     co_await count_scanned_keys(context_, looked_at, "Name the keys in WHERE.");
-    const std::string_view type = scanned_type();
-    CommandBatch batch;
-    batch.begin(4 + (bounds_->glob ? 2u : 0u) + (type.empty() ? 0u : 2u)).arg("SCAN").arg(cursor_);
-    if (bounds_->glob) batch.arg("MATCH").arg(*bounds_->glob);
-    batch.arg("COUNT").arg(looked_at);
-    if (!type.empty()) batch.arg("TYPE").arg(type);
-    const RepliesPtr replies = co_await ask(std::move(batch));
-    const std::span<const Reply> parts = replies->array(0);
-    if (parts.size() != 2 || !parts[0].is_text()) throw unexpected_reply("SCAN", "a cursor and keys");
-    cursor_ = parts[0].text;
-    ended_ = cursor_ == "0";
-    for (const Reply& key : parts[1].children()) {
-      if (seen_.insert(std::hash<std::string_view>()(key.text)).second) keys_.emplace_back(key.text);
-    }
+    const std::string type(scanned_type());
+    if (!walk_) walk_ = walk_keyspace(context_, context_.database, user_ ? user_->name() : "", {bounds_->glob.value_or("*"), type});
+    const AskRedis ask = [&](CommandBatch batch) { return this->ask(std::move(batch)); };
+    KeyspacePasses::Found found = co_await next_keys(*walk_, looked_at, ask);
+    std::erase_if(found.keys, [&](const std::string& key) { return !seen_.insert(std::hash<std::string_view>()(key)).second; });
+    keys_ = std::move(found.keys);
+    if (!found.is_typed) keys_ = co_await keys_of_type(std::move(keys_), type, ask);
+    ended_ = walk_->is_over();
     MemoryLimit(context_, "scan of keys").check_bound(seen_.size() * 3 * sizeof(std::size_t));
   }
 
-  std::string cursor_ = "0";
+  std::unique_ptr<KeyspacePasses::Walk> walk_;
   bool ended_ = false, is_announced_ = false;
   std::vector<std::string> keys_;
   std::size_t next_ = 0;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "executor/redis/redis_error.h"
+#include "executor/tables/keyspace_steps.h"
 #include "executor/tables/mapped_access.h"
 #include "planner/tree/plan_walk.h"
 #include "sql/catalog/key_pattern.h"
@@ -54,22 +54,21 @@ bool SharedKeys::join(const sql::TableDef& table) {
   return taker != takers_.end() && !std::exchange(taker->second.has_joined, true);
 }
 
-bool SharedKeys::is_over(const sql::TableDef& table) const { return is_over_ && takers_.at(table.oid).keys.empty(); }
+bool SharedKeys::is_over(const sql::TableDef& table) const { return walk_ && walk_->is_over() && takers_.at(table.oid).keys.empty(); }
 
 asio::awaitable<std::vector<std::string>> SharedKeys::next(const sql::TableDef& table, ExecutionContext& context, ExecutionCounters* counters) {
   Taker& own = takers_.at(table.oid);
-  if (own.keys.empty() && !is_over_) {
-    CommandBatch batch;
-    batch.add("SCAN", cursor_, "MATCH", pattern_, "COUNT", context.limits.chunk_rows);
-    const RepliesPtr replies = co_await ask_mapped_bulk(table, std::move(batch), context, counters);
-    const std::span<const Reply> parts = replies->array(0);
-    if (parts.size() != 2 || !parts[0].is_text()) throw unexpected_reply("SCAN", "a cursor and keys");
-    cursor_ = std::string(parts[0].text);
-    is_over_ = cursor_ == "0";
+  if (!walk_) {
+    const RedisUserPtr user = co_await redis_user_of(table, context);
+    walk_ = walk_keyspace(context, context.database, user ? user->name() : "", {.pattern = pattern_});
+  }
+  if (own.keys.empty() && !walk_->is_over()) {
+    const AskRedis ask = [&](CommandBatch batch) { return ask_mapped_bulk(table, std::move(batch), context, counters); };
+    const KeyspacePasses::Found step = co_await next_keys(*walk_, context.limits.chunk_rows, ask);
     std::vector<std::pair<Taker*, std::string>> found;
-    for (const Reply& key : parts[1].children()) {
+    for (const std::string& key : step.keys) {
       for (auto& [oid, taker] : takers_) {
-        if (taker.table->mapping().key.match(key.text) && seen_.emplace(key.text).second) found.emplace_back(&taker, std::string(key.text));
+        if (taker.table->mapping().key.match(key) && seen_.insert(key).second) found.emplace_back(&taker, key);
       }
     }
     if (!found.empty()) co_await keep(std::move(found), table, context, counters);

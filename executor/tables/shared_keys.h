@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "executor/context/execution_context.h"
+#include "executor/redis/keyspace_passes.h"
 #include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {
@@ -23,7 +24,7 @@ class SharedKeys {
   /// Returns true for the first scan of a table. Another one must scan for itself.
   bool join(const sql::TableDef& table);
   /// Returns true if no scan step has been made yet.
-  bool is_new() const { return cursor_ == "0" && !is_over_; }
+  bool is_new() const { return !walk_; }
   /// Returns the next keys of a table, which may be none; makes a step of the scan if none is kept.
   asio::awaitable<std::vector<std::string>> next(const sql::TableDef& table, ExecutionContext& context, ExecutionCounters* counters);
   /// Returns true if the table has no more keys.
@@ -39,8 +40,8 @@ class SharedKeys {
   asio::awaitable<void> keep(std::vector<std::pair<Taker*, std::string>> found, const sql::TableDef& table, ExecutionContext& context, ExecutionCounters* counters);
 
   std::map<sql::Oid, Taker> takers_;
-  std::string pattern_, cursor_ = "0";
-  bool is_over_ = false;
+  std::string pattern_;
+  std::unique_ptr<KeyspacePasses::Walk> walk_;  // null: no step has been made
   std::unordered_set<std::string> seen_;  // SCAN may give a key twice
   std::size_t bytes_ = 0;                 // of keys that were kept for others
 };

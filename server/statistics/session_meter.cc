@@ -42,11 +42,11 @@ SessionMeter::~SessionMeter() {
   if (listed_) server_.unlist(listed_->facts.process_id);
 }
 
-void SessionMeter::log_in(sql::SessionStatistics facts, const executor::ExecutionCounters& redis, bool lists_statements) {
-  lists_statements_ = lists_statements;
+void SessionMeter::log_in(sql::SessionStatistics facts, const executor::ExecutionCounters& redis, bool counts) {
   redis_ = &redis;
   database_ = facts.database;
-  counts_ = &thread_.database(database_);
+  if (!counts) unseen_ = std::make_unique<DatabaseCounts>();
+  counts_ = unseen_ ? unseen_.get() : &thread_.database(database_);
   counts_->sessions.add();
   logged_in_ = rested_ = steady_nanoseconds();
   listed_ = server_.list(std::move(facts));
@@ -82,7 +82,7 @@ StatementCounts::Run SessionMeter::note_end(std::string_view tag) {
   const auto number = static_cast<std::size_t>(kind);
   last_duration_ = now - measured_from_;
   measured_from_ = now;
-  thread_.durations[number].note(last_duration_);
+  if (!unseen_) thread_.durations[number].note(last_duration_);
   counts_->done[number].add();
   counts_->rows[number].add(rows);
   has_rolled_back_ = has_rolled_back_ || tag == "ROLLBACK";
@@ -93,7 +93,7 @@ StatementCounts::Run SessionMeter::note_end(std::string_view tag) {
 }
 
 void SessionMeter::fail_statement(std::string_view sqlstate, std::string_view text) {
-  thread_.note_error(sqlstate);
+  if (!unseen_) thread_.note_error(sqlstate);
   if (sqlstate == sqlstate::kSerializationFailure) thread_.serialization_failures.add();
   if (sqlstate == sqlstate::kDeadlockDetected) {
     thread_.deadlocks.add();

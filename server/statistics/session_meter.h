@@ -20,8 +20,8 @@ class SessionMeter {
   SessionMeter& operator=(const SessionMeter&) = delete;
 
   /// The client has logged in. `redis`: what the statements of the session have asked of Redis; it outlives the meter.
-  /// `lists_statements`: they count in pg_stat_statements.
-  void log_in(sql::SessionStatistics facts, const executor::ExecutionCounters& redis, bool lists_statements);
+  /// `counts`: the session's statements count in the statistics; those of the status page do not.
+  void log_in(sql::SessionStatistics facts, const executor::ExecutionCounters& redis, bool counts);
   void rename(const std::string& application_name);
   /// Returns the counts of the tables of the session's database. After `log_in`.
   sql::RelationCounts& relations() { return counts_->relations; }
@@ -39,7 +39,7 @@ class SessionMeter {
   void end_statement(std::string_view text, const std::shared_ptr<Owner>& owner, sql::Oid role, std::string_view tag) {
     if (!is_running_) return;
     const StatementCounts::Run run = note_end(tag);
-    query_id_ = lists_statements_ ? thread_.statements.add({role, database_, text}, run, last_statement_, owner) : 0;
+    query_id_ = unseen_ == nullptr ? thread_.statements.add({role, database_, text}, run, last_statement_, owner) : 0;
     listed_->activity.set_query_id(query_id_);
   }
   /// `text`: what the client has sent.
@@ -70,6 +70,7 @@ class SessionMeter {
   ThreadCounts& thread_;
   std::shared_ptr<ListedSession> listed_;  // null before the login
   DatabaseCounts* counts_ = nullptr;
+  std::unique_ptr<DatabaseCounts> unseen_;  // the counts of a session that has no part in the statistics
   const executor::ExecutionCounters* redis_ = nullptr;  // null before the login
   std::uint64_t round_trips_ = 0, commands_ = 0;        // of `redis_`, when the statement began
   std::string database_;
@@ -78,7 +79,6 @@ class SessionMeter {
   std::int64_t query_id_ = 0;
   StatementCounts::Last last_statement_;
   SharedOwner shown_text_;  // of the client's last statement
-  bool lists_statements_ = true;
   bool is_running_ = false;        // a statement has begun since the last ReadyForQuery
   bool has_failed_ = false, has_rolled_back_ = false;
   bool was_in_transaction_ = false;

@@ -104,6 +104,24 @@ def test_the_page_shows_the_figures_of_the_views(make_server, make_redis):
         assert browser.errors() == []
 
 
+def test_statements_of_the_page_are_not_counted(make_server, make_redis):
+    page = Page(make_server, make_redis)
+    with page.server.connect() as connection, Browser() as browser:
+        make_rows(connection)
+        counted = "SELECT xact_commit, tup_returned FROM pg_stat_database WHERE datname = 'postgres'"
+        connection.run(counted)
+        before = connection.run(counted)
+        browser.open(page.address())
+        wait_for(lambda: browser.text("#card-a-second") not in (None, "", "–"), what="two turns of the page")
+        statements = browser.text("#card-statements")
+        browser.click("nav a[data-view=tables]")
+        wait_for(lambda: "emp" in (browser.text("#tables") or ""))
+        browser.click("nav a[data-view=status]")
+        wait_for(lambda: browser.text("#card-a-second") == "0", what="a rate without statements")
+        assert browser.text("#card-statements") == statements
+        assert int(connection.run(counted)[0][0]) == int(before[0][0]) + 1, before
+
+
 def test_the_page_fits_a_phone(make_server, make_redis):
     page = Page(make_server, make_redis)
     with page.server.connect() as connection:

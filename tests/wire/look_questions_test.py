@@ -1,7 +1,9 @@
 """What an engineer on call asks `redquel look`: the answers, and what they cost Redis."""
 import time
 
+from harness import pgwire
 from harness.pgwire import ServerError
+from harness.waiting import wait_for
 
 
 def calls(raw, *names):
@@ -162,6 +164,41 @@ def test_tables_of_one_statement_share_the_scan_of_the_keyspace(make_redis, make
         # A table that is scanned twice is found twice.
         twice = connection.run("SELECT count(*) FROM bullmq_failed a JOIN bullmq_failed b ON a.queue = b.queue JOIN bullmq_waiting w ON w.queue = a.queue")
         assert twice == [[str(3 * 25 * 25 * 25)]], twice
+
+
+def answer(connection):
+    """Reads the rows of a statement that was sent; its texts in order."""
+    return sorted(column.decode() for kind, payload in connection.read_until(b"Z") if kind == b"D" for column in [payload[6:]])
+
+
+def test_statements_that_scan_at_the_same_time_share_the_scan(make_redis, make_look):
+    redis = make_redis()
+    with redis.connect() as raw:
+        raw.pipeline([("SET", f"page:{number}", "x") for number in range(20_000)] + [("HSET", f"job:{number}", "state", "new") for number in range(20_000)])
+    jobs, pages, strings = ("SELECT count(*) FROM job WHERE state = 'new'", "SELECT count(*) FROM page WHERE value = 'x'",
+                            "SELECT count(*) FROM redis.keys WHERE type = 'string' AND ttl IS NULL")
+    server = make_look(redis, "--max-redis-share", "100", "--max-keys-per-second", "20000")  # steps of 1,000 keys, 20 in a second
+    with server.connect() as first, server.connect() as second, server.connect() as third, redis.connect() as raw:
+        raw("CONFIG", "RESETSTAT")
+        assert first.run(jobs) == [["20000"]]
+        [alone] = calls(raw, "scan")
+        assert alone >= 40
+        raw("CONFIG", "RESETSTAT")
+        first.send(pgwire.query(jobs))
+        wait_for(lambda: calls(raw, "scan")[0] > alone / 4)
+        second.send(pgwire.query(pages))
+        third.send(pgwire.query(strings))
+        assert [answer(connection) for connection in (first, second, third)] == [["20000"]] * 3
+        [scans] = calls(raw, "scan")
+        assert scans < 1.8 * alone, (scans, alone)  # each of its own: three times
+        # The end of the statement whose step is on its way ends no other one.
+        first.send(pgwire.query(jobs))
+        wait_for(lambda: calls(raw, "scan")[0] > scans + alone / 4)
+        second.send(pgwire.query(pages))
+        time.sleep(0.2)
+        first.cancel()
+        assert answer(second) == ["20000"]
+        assert any(kind == b"E" for kind, _ in first.read_until(b"Z"))
 
 
 def test_a_long_scan_says_so_before_it_begins(make_redis, make_look):

@@ -77,6 +77,27 @@ def test_the_configuration_of_the_package_starts_a_server_of_its_own(server, mak
         assert connection.run("SELECT 1") == [["1"]]
 
 
+def test_the_archive_runs_without_an_installed_library(server):
+    folder = temporary_folder()
+    # Debug symbols, which are large, stay in the file beside it; a sanitizer's own libraries are libraries like others.
+    made = subprocess.run([f"{ROOT}/packaging/make_archive", server.binary, folder], check=True, timeout=600, capture_output=True, text=True,
+                          cwd=ROOT, env={**os.environ, **sanitizer_environment()}).stdout.strip()
+    assert re.fullmatch(r"redquel-\d+\.\d+\.\d+-linux-\w+\.tar\.gz", os.path.basename(made)), made
+    subprocess.run(["tar", "-xzf", made, "-C", folder], check=True)
+    unpacked = made.removesuffix(".tar.gz")
+    # The program by a link from elsewhere, as users put it into their PATH.
+    os.symlink(f"{unpacked}/redquel", f"{folder}/linked")
+    text = subprocess.run([f"{folder}/linked", "--version"], check=True, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", **sanitizer_environment()}).stdout
+    assert text == subprocess.run([server.binary, "--version"], check=True, capture_output=True, text=True, env={**os.environ, **sanitizer_environment()}).stdout
+    libraries = set(os.listdir(f"{unpacked}/lib"))
+    for name in libraries:
+        needed = re.findall(r"NEEDED +(\S+)", subprocess.run(["objdump", "-p", f"{unpacked}/lib/{name}"], check=True, capture_output=True, text=True).stdout)
+        assert set(needed) <= libraries, (name, needed)
+    assert {"redquel", "libc6", "libstdc++6", "libssl3"} <= set(os.listdir(f"{unpacked}/licences"))
+    for name in os.listdir(f"{unpacked}/licences"):
+        assert os.path.getsize(f"{unpacked}/licences/{name}") > 0, name
+
+
 def test_dashboard_and_alerts_name_metrics_that_are_served(make_redis, make_server):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

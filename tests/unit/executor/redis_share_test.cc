@@ -18,10 +18,10 @@ TEST(RedisShare, a_read_is_followed_by_a_pause_for_the_share) {
 
 TEST(RedisShare, the_round_trip_is_no_time_of_redis) {
   RedisShare share({.percent = 50});
-  share.note_latency(kStart, 400us);
+  share.note_latency(kStart, 400us, 400us);
   share.note(kStart, 1ms, 0, 1);
   EXPECT_EQ(share.next(), kStart + 200us);  // the way to Redis and back is a part of the pause
-  share.note_latency(kStart, 900us);  // the least one counts
+  share.note_latency(kStart, 900us, 900us);  // the least one counts
   share.note(kStart + 1s, 1ms, 0, 1);
   EXPECT_EQ(share.next(), kStart + 1s + 200us);
   share.note(kStart + 2s, 100us, 0, 1);  // shorter than a round trip
@@ -69,20 +69,31 @@ TEST(RedisShare, a_redis_that_stood_still_is_not_paid_for_with_minutes) {
 TEST(RedisShare, the_latency_is_measured_now_and_then) {
   RedisShare share({.percent = 10});
   EXPECT_TRUE(share.wants_latency(kStart));
-  share.note_latency(kStart, 1ms);
+  for (int measured = 0; measured < 5; ++measured) {
+    share.note_latency(kStart, 1ms, 1ms);
+    EXPECT_EQ(share.wants_latency(kStart + 200ms), measured < 4);
+  }
   EXPECT_FALSE(share.wants_latency(kStart + 9s));
   EXPECT_TRUE(share.wants_latency(kStart + 11s));
 }
 
-TEST(RedisShare, a_step_takes_a_millisecond_of_redis) {
+TEST(RedisShare, a_step_takes_100_microseconds_of_redis) {
   RedisShare share({.percent = 10});
-  EXPECT_EQ(share.step(), 666u);  // before a read is measured
+  EXPECT_EQ(share.step(), 66u);  // before a read is measured
   for (int read = 0; read < 32; ++read) share.note(kStart, 2ms, 1000, 1000);
-  EXPECT_EQ(share.step(), 500u);
+  EXPECT_EQ(share.step(), 50u);
   for (int read = 0; read < 32; ++read) share.note(kStart, 10ms, 10, 10);
   EXPECT_EQ(share.step(), 10u);
   for (int read = 0; read < 32; ++read) share.note(kStart, 1us, 1000, 1000);
   EXPECT_EQ(share.step(), 1000u);
+}
+
+TEST(RedisShare, a_step_holds_redis_longer_than_a_command_without_work_after_a_pause) {
+  RedisShare share({.percent = 10});
+  for (int measured = 0; measured < 5; ++measured) share.note_latency(kStart, 20us, 60us);
+  for (int read = 0; read < 32; ++read) share.note(kStart, 160us, 50, 50);
+  EXPECT_EQ(share.step(), 50u);
+  EXPECT_EQ(share.expected(1'000'000, 1), 28s);  // 140 microseconds of Redis for a step: the pause is no time of Redis, its end is
 }
 
 TEST(RedisShare, the_expected_time_is_that_of_the_share) {
