@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@ struct TriggerCall {
   std::shared_ptr<const sql::TableDef> table;
   const sql::TriggerDef* trigger = nullptr;
   RowChange change;  // without rows: FOR EACH STATEMENT
+  std::int32_t levels = 1;  // of pg_trigger_depth(): 2 below an action of a foreign key, which PostgreSQL counts, too
   /// Called before each statement of the function. Makes the rows visible that the calling statement has changed so far; may be empty.
   std::function<boost::asio::awaitable<void>()> before_statement;
   std::optional<std::vector<sql::Datum>> result;  // the row that the function returns; none: NULL

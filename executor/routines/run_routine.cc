@@ -28,16 +28,17 @@ using sql::SqlError;
 
 namespace {
 
-/// While it lives, one more trigger runs (pg_trigger_depth()).
+/// While it lives, a trigger runs (pg_trigger_depth()).
 class TriggerDepth {
  public:
-  explicit TriggerDepth(SessionState& session) : session_(session) { ++session_.trigger_depth; }
-  ~TriggerDepth() { --session_.trigger_depth; }
+  TriggerDepth(SessionState& session, std::int32_t levels) : session_(session), levels_(levels) { session_.trigger_depth += levels_; }
+  ~TriggerDepth() { session_.trigger_depth -= levels_; }
   TriggerDepth(const TriggerDepth&) = delete;
   TriggerDepth& operator=(const TriggerDepth&) = delete;
 
  private:
   SessionState& session_;
+  const std::int32_t levels_;
 };
 
 /// Calls within calls. PostgreSQL's stack of 2 MB ends at about as many.
@@ -123,7 +124,7 @@ asio::awaitable<std::vector<sql::Batch>> run_routine(RedisEngine& engine, Sessio
   bool may_end_transaction = false;
   const RoutineDepth depth(session);
   std::optional<TriggerDepth> in_trigger;
-  if (invocation.trigger != nullptr) in_trigger.emplace(session);
+  if (invocation.trigger != nullptr) in_trigger.emplace(session, invocation.trigger->levels);
   RoutineState& state = routine_state(session);
   if (session.function_depth == 1 && !session.transaction) state.cursors.clear();
   sql::CatalogPtr definitions = engine.catalog_at_hand(session);

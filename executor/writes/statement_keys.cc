@@ -81,6 +81,7 @@ asio::awaitable<void> StatementKeys::fire_for_actions() {
     if (!table->triggers.empty()) actions.push_back({table, old_row, new_row});
   });
   StatementTriggers& triggers = *context_.triggers;
+  triggers.enter_action();
   for (const Action& action : actions) {
     const std::size_t width = action.table->columns.size();
     const auto visible = [&](const RowValues& row) { return std::vector<sql::Datum>(row->begin(), row->begin() + static_cast<std::ptrdiff_t>(width)); };

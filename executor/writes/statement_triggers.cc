@@ -140,6 +140,8 @@ asio::awaitable<std::optional<Row>> StatementTriggers::call(TablePtr table, Trig
   made.table = std::move(table);
   made.trigger = trigger;
   made.change = std::move(change);
+  const bool is_of_action = in_action_ && trigger->timing == TriggerDef::Timing::kBefore;
+  made.levels = is_of_action ? 2 : 1;
   made.before_statement = std::move(flush);
   FunctionInvocation invocation;
   invocation.function = trigger->function;

@@ -25,6 +25,8 @@ class StatementTriggers {
 
   /// A write of the table begins: fires its triggers BEFORE … FOR EACH STATEMENT.
   boost::asio::awaitable<void> begin(TablePtr table, std::vector<planner::WriteEvent> events);
+  /// From now on the triggers BEFORE are those of an action of a foreign key.
+  void enter_action() { in_action_ = true; }
   /// Returns true if triggers BEFORE … FOR EACH ROW look at rows that the event changes.
   bool has_before(const sql::TableDef& table, Event event) const;
   /// Fires them for one row, whose new values they may change. Returns false if the row stays as it is. `flush` makes visible to triggers
@@ -56,6 +58,7 @@ class StatementTriggers {
   boost::asio::awaitable<std::optional<std::vector<sql::Datum>>> call(TablePtr table, TriggerPtr trigger, RowChange change, Flush flush);
 
   ExecutionContext& context_;
+  bool in_action_ = false;
   std::map<std::pair<sql::Oid, Event>, Fired> fired_;
   std::vector<sql::Oid> tables_;  // in the order in which the statement began to write them
   std::map<TriggerPtr, sql::ExpressionPtr> conditions_;
