@@ -141,6 +141,8 @@ PlpgsqlDeclarations declare_trigger_function(const FunctionDef& definition, cons
   row.kind = VariableShape::Kind::kRow;
   row.type = sql::Type{table->row_type};
   for (const sql::ColumnDef& column : table->columns) {
+    // The type of the table's rows has the hidden columns of foreign tables, too.
+    if (column.hidden) row.type = record;
     if (column.hidden) continue;
     row.fields.push_back({column.name, column.type});
     row.field_domains.push_back(column.domain);
