@@ -5,12 +5,13 @@
 #include "parser/ast_query.h"
 #include "parser/ast_session.h"
 #include "parser/ast_table.h"
+#include "parser/ast_trigger.h"
 #include "parser/ast_user_mapping.h"
 #include "parser/ast_write.h"
 
 namespace redquel::parser::ast {
 
-/// A statement that parses but has no struct: `name` is the construct in the words of PostgreSQL's command tag, "CREATE TRIGGER".
+/// A statement that parses but has no struct: `name` is the construct in the words of PostgreSQL's command tag, "CREATE RULE".
 struct Unsupported {
   std::string name;
 };
@@ -20,7 +21,7 @@ struct Statement {
                AlterTable, Drop, Truncate, Rename, SetSchema, AlterOwner, CreateDatabase, CreateSchema, CreateView,
                RefreshMaterializedView, CreateSequence, AlterSequence, CreateEnum, AlterEnum, CreateDomain, AlterDomain,
                CreateComposite, CreateRange, CreateFunction, AlterFunction, Comment, CreateForeignServer, AlterForeignServer, ImportForeignSchema,
-               UserMapping, CreateExtension, Grant, GrantRole, CreateRole, AlterRole, DropRole, CreatePolicy, AlterPolicy, Explain, SetVariable,
+               UserMapping, CreateExtension, Grant, GrantRole, CreateRole, AlterRole, DropRole, CreatePolicy, AlterPolicy, CreateTrigger, Explain, SetVariable,
                ShowVariable,
                Transaction, SetConstraints, Prepare, Execute, Deallocate, DeclareCursor, Fetch, ClosePortal, Copy,
                Vacuum, Reindex, Cluster, LockTable, Discard, Listen, Notify, Unlisten, Do, Call, Checkpoint,

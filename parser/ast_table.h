@@ -218,7 +218,13 @@ struct SetRowSecurity {
   bool forces = false;  // FORCE or NO FORCE
   bool on = false;
 };
-/// Any other form, named for the error: "ALTER TABLE … ENABLE TRIGGER".
+/// ENABLE [REPLICA | ALWAYS], DISABLE TRIGGER.
+struct SetTriggerFiring {
+  enum class Scope : std::uint8_t { kOne, kUser, kAll } scope = Scope::kOne;
+  enum class Firing : std::uint8_t { kOrigin, kDisabled, kReplica, kAlways } firing = Firing::kOrigin;
+  std::string name;  // kOne
+};
+/// Any other form, named for the error: "ALTER TABLE … ENABLE RULE".
 struct OtherAlteration {
   std::string name;
 };
@@ -226,7 +232,8 @@ struct OtherAlteration {
 using Alteration =
     std::variant<AddColumn, DropColumn, AlterColumnDefault, AlterColumnNotNull, AlterColumnType, AddIdentity,
                  SetIdentity, DropIdentity, DropExpression, SetColumnOptions, SetIndexStatistics, AlterForeignOptions,
-                 AddConstraint, AlterConstraint, DropConstraint, ValidateConstraint, SetTableOptions, ChangeOwner, SetRowSecurity, OtherAlteration>;
+                 AddConstraint, AlterConstraint, DropConstraint, ValidateConstraint, SetTableOptions, ChangeOwner, SetRowSecurity, SetTriggerFiring,
+                 OtherAlteration>;
 
 enum class ObjectType {
   kAccessMethod,

@@ -140,6 +140,7 @@ struct CommandTag {
   std::string_view operator()(const ast::DropRole&) const { return "DROP ROLE"; }
   std::string_view operator()(const ast::CreatePolicy&) const { return "CREATE POLICY"; }
   std::string_view operator()(const ast::AlterPolicy&) const { return "ALTER POLICY"; }
+  std::string_view operator()(const ast::CreateTrigger&) const { return "CREATE TRIGGER"; }
   std::string_view operator()(const ast::Explain&) const { return "EXPLAIN"; }
   std::string_view operator()(const ast::SetVariable& set) const {
     using Kind = ast::SetVariable::Kind;

@@ -75,6 +75,9 @@ ast::AlterTable convert_alter_table(const PgQuery__AlterTableStmt& alter);
 ast::CreatePolicy convert_create_policy(const PgQuery__CreatePolicyStmt& create);
 ast::AlterPolicy convert_alter_policy(const PgQuery__AlterPolicyStmt& alter);
 
+// convert_trigger.cc
+ast::CreateTrigger convert_create_trigger(const PgQuery__CreateTrigStmt& create);
+
 // convert_definition.cc: null if the node is no definition
 std::optional<ast::Statement> convert_definition(const Node& node);
 

@@ -1,3 +1,4 @@
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -30,13 +31,6 @@ std::string_view refused_name(PgQuery__AlterTableType type) {
       return "SET ACCESS METHOD";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetTableSpace:
       return "SET TABLESPACE";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrig:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableAlwaysTrig:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableReplicaTrig:
-      return "ENABLE TRIGGER";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrig:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrigAll:
-      return "DISABLE TRIGGER";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableRule:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableAlwaysRule:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableReplicaRule:
@@ -62,10 +56,26 @@ std::string_view refused_name(PgQuery__AlterTableType type) {
   }
 }
 
+std::optional<ast::SetTriggerFiring> trigger_firing(PgQuery__AlterTableType type, const std::string& name) {
+  using Set = ast::SetTriggerFiring;
+  switch (type) {
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrig: return Set{Set::Scope::kOne, Set::Firing::kOrigin, name};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableAlwaysTrig: return Set{Set::Scope::kOne, Set::Firing::kAlways, name};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableReplicaTrig: return Set{Set::Scope::kOne, Set::Firing::kReplica, name};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrig: return Set{Set::Scope::kOne, Set::Firing::kDisabled, name};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrigAll: return Set{Set::Scope::kAll, Set::Firing::kOrigin, {}};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrigAll: return Set{Set::Scope::kAll, Set::Firing::kDisabled, {}};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrigUser: return Set{Set::Scope::kUser, Set::Firing::kOrigin, {}};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrigUser: return Set{Set::Scope::kUser, Set::Firing::kDisabled, {}};
+    default: return std::nullopt;
+  }
+}
+
 ast::Alteration convert_command(const PgQuery__AlterTableCmd& command) {
   const std::string name = command.name;
   const bool if_exists = command.missing_ok;
   const bool cascade = command.behavior == PG_QUERY__DROP_BEHAVIOR__DROP_CASCADE;
+  if (auto firing = trigger_firing(command.subtype, name)) return *std::move(firing);
   switch (command.subtype) {
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AddColumn:
       return ast::AddColumn{convert_column(*command.def->column_def), if_exists};
@@ -126,11 +136,8 @@ ast::Alteration convert_command(const PgQuery__AlterTableCmd& command) {
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetLogged:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetUnLogged:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DropCluster:
-    // There is no replication, and there are no triggers of users.
+    // There is no replication.
     case PG_QUERY__ALTER_TABLE_TYPE__AT_ReplicaIdentity:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrigAll:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrigUser:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrigUser:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DropOids:
       return ast::SetTableOptions{{}, false};
     default:

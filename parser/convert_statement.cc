@@ -39,8 +39,6 @@ std::string_view unsupported_tag(const Node& node) {
       return "CREATE TYPE";
     case PG_QUERY__NODE__NODE_ALTER_TYPE_STMT:
       return "ALTER TYPE";
-    case PG_QUERY__NODE__NODE_CREATE_TRIG_STMT:
-      return "CREATE TRIGGER";
     case PG_QUERY__NODE__NODE_CREATE_EVENT_TRIG_STMT:
       return "CREATE EVENT TRIGGER";
     case PG_QUERY__NODE__NODE_ALTER_EVENT_TRIG_STMT:
@@ -129,6 +127,8 @@ ast::Statement convert(const Node& node) {
       return {convert_merge(*node.merge_stmt)};
     case PG_QUERY__NODE__NODE_CREATE_POLICY_STMT:
       return {convert_create_policy(*node.create_policy_stmt)};
+    case PG_QUERY__NODE__NODE_CREATE_TRIG_STMT:
+      return {convert_create_trigger(*node.create_trig_stmt)};
     case PG_QUERY__NODE__NODE_ALTER_POLICY_STMT:
       return {convert_alter_policy(*node.alter_policy_stmt)};
     default:

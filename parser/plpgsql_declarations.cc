@@ -28,7 +28,7 @@ Body Parser::parse() {
     variable.argument = i;
     const std::size_t made = make_hidden(std::move(variable));
     if (!argument.name.empty()) scopes_.back().names.emplace_back(argument.name, made);
-    scopes_.back().names.emplace_back(fmt::format("${}", number), made);
+    if (argument.has_number) scopes_.back().names.emplace_back(fmt::format("${}", number), made);
   }
   Variable found;
   found.name = "found";

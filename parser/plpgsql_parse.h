@@ -15,6 +15,7 @@ struct Signature {
   struct Argument {
     std::string name;      // empty: known by its number only
     bool is_input = true;  // else OUT
+    bool has_number = true;  // $1 means it, too
   };
   std::vector<Argument> arguments;  // in order; those that are written as columns of RETURNS TABLE last
   bool returns_set = false, returns_void = false, procedure = false, has_outputs = false;

@@ -5,6 +5,7 @@
 #include "planner/physical/memory_scans.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/rule.h"
+#include "planner/tree/fired_triggers.h"
 #include "planner/tree/plan_walk.h"
 #include "sql/catalog/spread_table.h"
 
@@ -20,9 +21,10 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
   PhysicalPlanner physical(settings.session, changed_tables, bound.slot_count, &catalog, settings.left_out);
   PhysicalPlan plan = physical.plan_statement(rewrite(with_sizes(bound.plan, sizes)));
   if (settings.reads_memory) plan = with_memory_scans(plan);
-  const bool is_compound = is_compound_write(*plan) || writes_several_parts(*plan) || bound.runs_functions;
+  const bool fires_triggers = may_fire_triggers(*plan, catalog);
+  const bool is_compound = is_compound_write(*plan) || writes_several_parts(*plan) || bound.runs_functions || fires_triggers;
   DirectReadPtr direct = RuleChoices(settings.left_out).allow(AccessRule::kDirectRead) ? direct_read(plan) : nullptr;
-  return {std::move(plan), std::move(bound.parameter_types), physical.slot_count(), is_compound, std::move(rights), bound.sizes_asked, std::move(direct)};
+  return {std::move(plan), std::move(bound.parameter_types), physical.slot_count(), is_compound, std::move(rights), bound.sizes_asked, std::move(direct), fires_triggers};
 }
 
 namespace {

@@ -21,6 +21,7 @@ struct PlannedStatement {
   StatementRights rights = {};
   sql::SizesAsked sizes_asked = sql::SizesAsked::kNone;
   DirectReadPtr direct = nullptr;  // the plan as one turn of commands; null: it is none
+  bool fires_triggers = false;     // perhaps; then it is a compound write, too
 };
 
 /// Binds, rewrites and chooses paths. Pure: no I/O. Throws what `bind` throws. `changed_tables`: an open transaction has changed rows of

@@ -14,6 +14,7 @@
 #include "planner/physical/memory_scans.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/rule.h"
+#include "planner/tree/fired_triggers.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/name_errors.h"
@@ -225,7 +226,9 @@ PlannedCopy plan_in(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, 
   for (BoundCheck& check : insert.checks) check.condition = resolve(check.condition, ids);
   insert.source = make_physical(PhysicalValues{}, std::move(source_columns));
   const PhysicalPlan plan = make_physical(std::move(insert), {});
-  result.rows = {plan, {}, state.next_slot(), writes_several_parts(*plan), {state.requirements.finish(), state.depends_on_role}};
+  const bool fires_triggers = may_fire_triggers(*plan, catalog);
+  result.rows = {plan, {}, state.next_slot(), fires_triggers || writes_several_parts(*plan), {state.requirements.finish(), state.depends_on_role}};
+  result.rows.fires_triggers = fires_triggers;
   return result;
 }
 

@@ -33,6 +33,7 @@ struct EvaluationContext {
   std::int64_t transaction_timestamp = 0;  // now(): µs since 2000-01-01 UTC
   std::int64_t statement_timestamp = 0;
   std::string user = "postgres";
+  std::int32_t trigger_depth = 0;  // of triggers that run
   std::string database = "postgres";
   std::vector<std::string> databases;  // of this Redis, for pg_database; asked for where that is read
   std::vector<std::string> search_path = {"public"};

@@ -21,11 +21,22 @@ bool reads(const sql::ViewDef& view, const DropObject& object) {
   });
 }
 
-bool reads(const sql::PolicyDef& policy, const DropObject& object) {
-  return std::ranges::any_of(policy.references, [&](const sql::PolicyDef::Reference& reference) {
+namespace {
+
+bool any_reads(const std::vector<sql::PolicyDef::Reference>& references, const DropObject& object) {
+  return std::ranges::any_of(references, [&](const sql::PolicyDef::Reference& reference) {
     if (reference.relation != object.oid) return false;
     return object.column == 0 || std::ranges::find(reference.columns, object.column) != reference.columns.end();
   });
+}
+
+}  // namespace
+
+bool reads(const sql::PolicyDef& policy, const DropObject& object) { return any_reads(policy.references, object); }
+
+bool reads(const sql::TriggerDef& trigger, const DropObject& object) {
+  if (object.kind == Kind::kFunction && trigger.function == object.oid) return true;
+  return any_reads(trigger.references, object);
 }
 
 TablePtr table_of_foreign_key(const CatalogDraft& draft, sql::Oid key) {
@@ -184,6 +195,11 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
       for (const sql::PolicyDef& policy : table->security.policies) {
         const bool goes_along = object.kind == Kind::kTable && object.oid == oid;
         if (!goes_along && reads(policy, object)) found.push_back({policy.oid, {Kind::kPolicy, oid, 0, policy.name}});
+      }
+      for (const sql::TriggerDef& trigger : table->triggers) {
+        const bool goes_along = object.kind == Kind::kTable && object.oid == oid;
+        const bool updates = object.kind == Kind::kColumn && object.oid == oid && std::ranges::find(trigger.columns, object.column) != trigger.columns.end();
+        if (!goes_along && (updates || reads(trigger, object))) found.push_back({trigger.oid, {Kind::kTrigger, oid, 0, trigger.name}});
       }
     }
   }

@@ -12,11 +12,11 @@ namespace redquel::executor {
 
 /// An object that is dropped, or that goes along because it depends on one.
 struct DropObject {
-  enum class Kind : std::uint8_t { kSchema, kTable, kView, kSequence, kColumn, kDefault, kType, kIndex, kKeyConstraint, kForeignKey, kFunction, kCheck, kPolicy };
+  enum class Kind : std::uint8_t { kSchema, kTable, kView, kSequence, kColumn, kDefault, kType, kIndex, kKeyConstraint, kForeignKey, kFunction, kCheck, kPolicy, kTrigger };
   Kind kind;
   sql::Oid oid = 0;         // kColumn, kDefault: of the table; kKeyConstraint: of its index
   std::int16_t column = 0;  // kColumn, kDefault
-  std::string name = {};    // kCheck, kPolicy: of the constraint or policy of table `oid`
+  std::string name = {};    // kCheck, kPolicy, kTrigger: of the one of table `oid`
   friend bool operator==(const DropObject&, const DropObject&) = default;
 };
 
@@ -29,6 +29,8 @@ std::set<sql::Oid> dependents_of(const CatalogDraft& draft, sql::Oid object);
 bool reads(const sql::ViewDef& view, const DropObject& object);
 /// Returns true if the policy's expressions use the relation or function, or the column of it.
 bool reads(const sql::PolicyDef& policy, const DropObject& object);
+/// Returns true if the trigger calls the function, or its UPDATE OF or WHEN names the column or function.
+bool reads(const sql::TriggerDef& trigger, const DropObject& object);
 /// The table that has the foreign key.
 sql::CatalogSnapshot::TablePtr table_of_foreign_key(const CatalogDraft& draft, sql::Oid key);
 

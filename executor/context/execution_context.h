@@ -67,13 +67,17 @@ struct ScanProgress {
   std::shared_ptr<ScanReports> reports;  // null: the client wants none
 };
 
-/// A call of a function in LANGUAGE sql whose body is run.
+struct TriggerCall;
+class StatementTriggers;
+
+/// A call of a routine whose body is run.
 struct FunctionInvocation {
   sql::Oid function = 0;
   std::vector<sql::Type> types;  // of the arguments
   std::vector<sql::Datum> arguments;
   /// The columns that its rows shall have; none: each row is one value, a record where the function has several columns.
   std::vector<sql::ResultColumn> columns;
+  TriggerCall* trigger = nullptr;  // the call by a trigger (trigger_call.h), which takes the result; null: an ordinary call
 };
 
 /// When a plan's node last asked whether its commands are cheap; asked again after a second.
@@ -218,6 +222,7 @@ class ExecutionContext : public SessionServices, public RunBounds, public Engine
   /// The rows that the shared scans of a number read, while a share of this number runs.
   std::unordered_map<std::uint32_t, SharedRows*> shared_rows;
   std::shared_ptr<MemoryRun> memory;             // the copies that the run reads; null: none
+  std::shared_ptr<StatementTriggers> triggers;  // of the tables that the statement writes; null: none fires
   std::shared_ptr<StatementKeys>
       statement_keys;  // of a statement that writes in several places; null: each write looks at its own
 

@@ -82,6 +82,16 @@ struct ActionName {
     if (command.forces) return command.on ? "FORCE ROW SECURITY" : "NO FORCE ROW SECURITY";
     return command.on ? "ENABLE ROW SECURITY" : "DISABLE ROW SECURITY";
   }
+  std::string_view operator()(const ast::SetTriggerFiring& command) const {
+    using Firing = ast::SetTriggerFiring::Firing;
+    using Scope = ast::SetTriggerFiring::Scope;
+    const bool disables = command.firing == Firing::kDisabled;
+    if (command.scope == Scope::kAll) return disables ? "DISABLE TRIGGER ALL" : "ENABLE TRIGGER ALL";
+    if (command.scope == Scope::kUser) return disables ? "DISABLE TRIGGER USER" : "ENABLE TRIGGER USER";
+    if (command.firing == Firing::kAlways) return "ENABLE ALWAYS TRIGGER";
+    if (command.firing == Firing::kReplica) return "ENABLE REPLICA TRIGGER";
+    return disables ? "DISABLE TRIGGER" : "ENABLE TRIGGER";
+  }
   std::string_view operator()(const ast::SetIndexStatistics&) const { return "ALTER COLUMN ... SET STATISTICS"; }
   std::string_view operator()(const ast::OtherAlteration& command) const {
     constexpr std::string_view kStatement = "ALTER TABLE ... ";

@@ -9,6 +9,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/policy.h"
 #include "executor/ddl/role_draft.h"
+#include "executor/ddl/trigger.h"
 #include "executor/ddl/type_lookup.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -190,6 +191,8 @@ void set_comment(CatalogDraft& draft, const ast::Comment& statement, const std::
     }
     case ast::ObjectType::kPolicy:
       return comment_on_policy(draft, statement.name, text);
+    case ast::ObjectType::kTrigger:
+      return comment_on_trigger(draft, statement.name, text);
     case ast::ObjectType::kTable:
     case ast::ObjectType::kIndex:
     case ast::ObjectType::kSequence:

@@ -162,7 +162,7 @@ void TableAlteration::command(const ast::DropConstraint& written) {
   draft_.put(table_);   // its name is free
 }
 
-/// Foreign keys and policies of the table itself that went in the draft.
+/// Foreign keys, policies and triggers of the table itself that went in the draft.
 void TableAlteration::take_dropped_references() {
   const TablePtr now = draft_.catalog().find_table(table_.oid);
   const std::vector<sql::ForeignKeyDef> keys = table_.foreign_keys;
@@ -172,6 +172,9 @@ void TableAlteration::take_dropped_references() {
     if (was_there && !is_there) erase_foreign_key(table_, key.oid);
   }
   table_.security.policies = now->security.policies;
+  std::erase_if(table_.triggers, [&](const sql::TriggerDef& trigger) {
+    return std::ranges::find(now->triggers, trigger.oid, &sql::TriggerDef::oid) == now->triggers.end();
+  });
 }
 
 void TableAlteration::command(const ast::AlterConstraint& written) {

@@ -48,6 +48,7 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterSequence&
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Comment& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreatePolicy& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterPolicy& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateTrigger& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Grant& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterOwner& statement);
 /// Index entries become what the rows say. Of the whole table, also for REINDEX INDEX.

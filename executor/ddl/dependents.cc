@@ -37,8 +37,9 @@ void collect(const CatalogDraft& draft, const DropObject& object, const std::vec
   for (const DropObject& dependent : direct_dependents(draft, object)) {
     const bool is_known = std::ranges::find(targets, dependent) != targets.end() ||
                           std::ranges::find(found, dependent, &Found::object) != found.end();
-    // A default, column, CHECK or policy goes with its table.
-    const bool is_part = dependent.kind == Kind::kDefault || dependent.kind == Kind::kColumn || dependent.kind == Kind::kCheck || dependent.kind == Kind::kPolicy;
+    // A default, column, CHECK, policy or trigger goes with its table.
+    const bool is_part = dependent.kind == Kind::kDefault || dependent.kind == Kind::kColumn || dependent.kind == Kind::kCheck ||
+                         dependent.kind == Kind::kPolicy || dependent.kind == Kind::kTrigger;
     const bool goes_anyway = is_part &&
                              std::ranges::find(targets, DropObject{Kind::kTable, dependent.oid}) != targets.end();
     if (is_known || goes_anyway) continue;
@@ -110,6 +111,14 @@ void drop(CatalogDraft& draft, const DropObject& object) {
       draft.put(std::move(changed));
       return;
     }
+    case Kind::kTrigger: {
+      const auto table = draft.catalog().find_table(object.oid);
+      if (!table) return;
+      sql::TableDef changed = *table;
+      std::erase_if(changed.triggers, [&](const sql::TriggerDef& trigger) { return trigger.name == object.name; });
+      draft.put(std::move(changed));
+      return;
+    }
     case Kind::kType:
       draft.drop_type(object.oid);
       return;
@@ -177,6 +186,8 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
       return fmt::format("constraint {} on {}", parser::quote_identifier(object.name), named_table(*catalog.find_table(object.oid)));
     case Kind::kPolicy:
       return fmt::format("policy {} on {}", parser::quote_identifier(object.name), named_table(*catalog.find_table(object.oid)));
+    case Kind::kTrigger:
+      return fmt::format("trigger {} on {}", parser::quote_identifier(object.name), named_table(*catalog.find_table(object.oid)));
     case Kind::kFunction: {
       const sql::FunctionDef& function = *catalog.functions.at(object.oid);
       const std::string schema = display_name(draft, function.schema, "");  // "x." where the path does not lead there

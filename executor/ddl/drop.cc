@@ -15,6 +15,7 @@
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/policy.h"
+#include "executor/ddl/trigger.h"
 #include "executor/ddl/type_lookup.h"
 #include "executor/roles/access.h"
 #include "executor/transaction/transaction_catalog.h"
@@ -460,6 +461,8 @@ asio::awaitable<void> run(DdlContext& context, const ast::Drop& statement) {
   const MakeDraft make = [&](CatalogDraft& draft) {
     if (statement.object == ast::ObjectType::kPolicy) {
       drop_policies(draft, statement);
+    } else if (statement.object == ast::ObjectType::kTrigger) {
+      drop_triggers(draft, statement);
     } else if (kind == std::end(kKinds) && !is_schema && !is_type && !is_function) {
       if (!drop_missing(draft, statement.object, statement.names, statement.if_exists)) throw sql::not_supported("DROP of this kind of object");
     } else if (is_type) {

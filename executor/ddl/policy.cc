@@ -13,6 +13,7 @@
 #include "executor/roles/access.h"
 #include "executor/runtime/session_context.h"
 #include "planner/bind/policy_condition.h"
+#include "planner/bind/trigger_condition.h"
 #include "sql/catalog/role_set.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -131,7 +132,7 @@ std::pair<ast::RelationName, std::string> parts_of(const ast::ObjectName& name) 
   return {relation_name({name.names.begin(), name.names.end() - 1}), name.names.back()};
 }
 
-/// Gives the policies of a table the names that the draft has.
+/// Gives the policies of a table, and the conditions of its triggers, the names that the draft has.
 void rename_in(CatalogDraft& draft, const sql::CatalogSnapshot& before, const sql::TableDef& old_table) {
   const TablePtr now = draft.catalog().find_table(old_table.oid);
   if (!now) return;
@@ -141,7 +142,18 @@ void rename_in(CatalogDraft& draft, const sql::CatalogSnapshot& before, const sq
       if (!text->empty()) *text = planner::rename_in_policy(*text, old_table, before, draft.catalog());
     }
   }
+  for (sql::TriggerDef& trigger : table.triggers) {
+    if (!trigger.when_sql.empty()) trigger.when_sql = planner::rename_in_trigger(trigger.when_sql, old_table, before, draft.catalog());
+  }
   draft.put(std::move(table));
+}
+
+/// Returns true if the table has the object, or its policies or triggers use it.
+bool uses_in_conditions(const sql::TableDef& table, sql::Oid object) {
+  const auto uses = [&](const auto& part) {
+    return table.oid == object || std::ranges::find(part.references, object, &PolicyDef::Reference::relation) != part.references.end();
+  };
+  return std::ranges::any_of(table.security.policies, uses) || std::ranges::any_of(table.triggers, uses);
 }
 
 }  // namespace
@@ -195,17 +207,14 @@ void comment_on_policy(CatalogDraft& draft, const ast::ObjectName& object, const
 void rename_in_policies(CatalogDraft& draft, const sql::CatalogSnapshot& before, sql::Oid object) {
   const DependentChanges dependents;
   for (const auto& [oid, table] : before.tables) {
-    const bool is_used = std::ranges::any_of(table->security.policies, [&](const PolicyDef& policy) {
-      return oid == object || std::ranges::find(policy.references, object, &PolicyDef::Reference::relation) != policy.references.end();
-    });
-    if (is_used) rename_in(draft, before, *table);
+    if (uses_in_conditions(*table, object)) rename_in(draft, before, *table);
   }
 }
 
 void rename_in_all_policies(CatalogDraft& draft, const sql::CatalogSnapshot& before) {
   const DependentChanges dependents;
   for (const auto& [oid, table] : before.tables) {
-    if (!table->security.policies.empty()) rename_in(draft, before, *table);
+    if (!table->security.policies.empty() || !table->triggers.empty()) rename_in(draft, before, *table);
   }
 }
 

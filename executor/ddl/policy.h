@@ -15,9 +15,9 @@ void drop_policies(CatalogDraft& draft, const parser::ast::Drop& statement);
 void rename_policy(CatalogDraft& draft, const parser::ast::Rename& statement);
 /// COMMENT ON POLICY.
 void comment_on_policy(CatalogDraft& draft, const parser::ast::ObjectName& name, const std::string& text);
-/// Policies that use the relation, its columns or the function get their new names. `before`: the catalog with the old names.
+/// Policies and conditions of triggers that use the relation, its columns or the function get their new names. `before`: the catalog with the old names.
 void rename_in_policies(CatalogDraft& draft, const sql::CatalogSnapshot& before, sql::Oid object);
-/// All policies of the catalog.
+/// All policies and conditions of triggers of the catalog.
 void rename_in_all_policies(CatalogDraft& draft, const sql::CatalogSnapshot& before);
 /// 0A000 "cannot alter type of a column used in a policy definition".
 void check_no_policy_uses(const CatalogDraft& draft, sql::Oid table, std::int16_t column);

@@ -14,6 +14,7 @@
 #include "executor/ddl/schema_name.h"
 #include "executor/ddl/stored_expression.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/ddl/trigger.h"
 #include "executor/ddl/type_lookup.h"
 #include "executor/roles/access.h"
 #include "planner/bind/sql_function.h"
@@ -317,6 +318,8 @@ asio::awaitable<void> run(DdlContext& context, const ast::Rename& statement) {
         return rename_constraint(draft, statement);
       case ast::ObjectType::kPolicy:
         return rename_policy(draft, statement);
+      case ast::ObjectType::kTrigger:
+        return rename_trigger(draft, statement);
       case ast::ObjectType::kSchema:
         return rename_schema(draft, statement);
       case ast::ObjectType::kType:

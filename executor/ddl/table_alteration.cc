@@ -15,6 +15,7 @@
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/spread_options.h"
 #include "executor/ddl/storage_parameters.h"
+#include "executor/ddl/trigger.h"
 #include "executor/ddl/ttl_options.h"
 #include "executor/ddl/type_lookup.h"
 #include "executor/runtime/session_context.h"
@@ -338,6 +339,7 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   if (before_->find_column(changed.number) != nullptr) {
     check_no_view_uses(draft_, table_.oid, changed.number);
     check_no_policy_uses(draft_, table_.oid, changed.number);
+    check_no_trigger_uses(draft_, table_, changed.number);
   }
   check_row_type_is_free(draft_, table_);
   if (const std::string view = table_.row_type == 0 ? "" : view_of_type(draft_, table_.row_type); !view.empty()) {
@@ -470,6 +472,7 @@ void TableAlteration::command(const ast::DropExpression& written) {
 
 void TableAlteration::command(const ast::AlterForeignOptions&) { throw sql::not_supported("foreign tables"); }
 void TableAlteration::command(const ast::SetRowSecurity& written) { (written.forces ? table_.security.forced : table_.security.enabled) = written.on; }
+void TableAlteration::command(const ast::SetTriggerFiring& written) { set_trigger_firing(table_, written); }
 void TableAlteration::command(const ast::OtherAlteration& written) { throw sql::not_supported(written.name); }
 
 }  // namespace redquel::executor

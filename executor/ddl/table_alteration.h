@@ -71,6 +71,7 @@ class TableAlteration {
   void command(const parser::ast::DropExpression&);
   void command(const parser::ast::AlterForeignOptions&);
   void command(const parser::ast::AlterConstraint&);
+  void command(const parser::ast::SetTriggerFiring&);
   void command(const parser::ast::SetRowSecurity&);
   void command(const parser::ast::OtherAlteration&);
 

@@ -30,6 +30,13 @@ std::shared_ptr<Routine> compile_plpgsql(std::shared_ptr<const FunctionDef> defi
   return compiled(std::move(definition), std::move(declarations), std::move(signature));
 }
 
+std::shared_ptr<Routine> compile_trigger_function(std::shared_ptr<const FunctionDef> definition, const sql::TableDef& table,
+                                                  const sql::CatalogPtr& catalog, const SessionState& session) {
+  PlpgsqlDeclarations declarations = declare_trigger_function(*definition, &table, *catalog, session);
+  std::string signature = planner::signature_of(*definition, ",");
+  return compiled(std::move(definition), std::move(declarations), std::move(signature));
+}
+
 std::shared_ptr<Routine> compile_plpgsql_code(const std::string& code, const sql::CatalogPtr& catalog, const SessionState& session) {
   auto definition = std::make_shared<FunctionDef>();
   definition->name = "inline_code_block";

@@ -87,6 +87,8 @@ void PlpgsqlRun::follow_catalog() {
 // ---- statements ----
 
 boost::asio::awaitable<PlpgsqlRun::Opened> PlpgsqlRun::start(PreparedPtr statement, std::vector<Datum> parameters) {
+  const TriggerCall* const trigger = call_.invocation.trigger;
+  if (trigger != nullptr && trigger->before_statement) co_await trigger->before_statement();
   Opened opened;
   opened.statement = statement;
   opened.columns = columns_of(statement->columns);

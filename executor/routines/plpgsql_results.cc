@@ -24,6 +24,7 @@ SqlError wrong_structure(std::string detail) {
 }  // namespace
 
 boost::asio::awaitable<void> PlpgsqlRun::return_value(const pl::SqlText& text) {
+  if (call_.invocation.trigger != nullptr) co_return co_await return_row(text, *call_.invocation.trigger);
   TypedValue value = co_await evaluate(text);
   const bool is_row = planner::returns_rows(*function_);
   if (is_row && !sql::is_null(value.value) && !sql::is_row_type(value.type.oid)) {

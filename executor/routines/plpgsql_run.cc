@@ -46,6 +46,7 @@ boost::asio::awaitable<std::vector<sql::Batch>> PlpgsqlRun::run() {
     follow_catalog();
     values().resize(routine_.shapes.size() + routine_.extra_slots.size());
     for (std::size_t i = 0; i < routine_.shapes.size(); ++i) set_null(i);
+    if (call_.invocation.trigger != nullptr) set_trigger_variables(*call_.invocation.trigger);
     phase_ = "during function entry";
     for (std::size_t i = 0; i < routine_.body.variables.size(); ++i) {
       const pl::Variable& variable = routine_.body.variables[i];
@@ -60,9 +61,11 @@ boost::asio::awaitable<std::vector<sql::Batch>> PlpgsqlRun::run() {
     const bool needs_value = !function_->returns_set && function_->result.oid != sql::oid::kVoid && !function_->procedure && !routine_.has_outputs;
     if (!returned_ && needs_value) {
       current_ = nullptr;
-      throw SqlError(sqlstate::kFunctionExecutedNoReturn, "control reached end of function without RETURN");
+      throw SqlError(sqlstate::kFunctionExecutedNoReturn,
+                     fmt::format("control reached end of {} without RETURN", routine_.is_trigger ? "trigger procedure" : "function"));
     }
     current_ = nullptr;
+    if (call_.invocation.trigger != nullptr) co_return rows;
     phase_ = "while casting return value to function's return type";
     rows = results();
   } catch (const PlacedError& error) {
@@ -316,6 +319,9 @@ const pl::Handler* PlpgsqlRun::handler_of(const pl::Block& block, const std::exc
 }
 
 boost::asio::awaitable<PlpgsqlRun::Flow> PlpgsqlRun::run_handled(const pl::Block& block) {
+  // Rows of the calling statement shall stay when the block is undone.
+  const TriggerCall* const trigger = call_.invocation.trigger;
+  if (trigger != nullptr && trigger->before_statement) co_await trigger->before_statement();
   // A statement that only reads has no transaction, and nothing to undo.
   const bool has_transaction = session_.transaction != nullptr;
   std::size_t savepoint = 0;
@@ -379,7 +385,7 @@ boost::asio::awaitable<PlpgsqlRun::Flow> PlpgsqlRun::run_case(const pl::Case& st
 }
 
 boost::asio::awaitable<std::vector<sql::Batch>> PlpgsqlRoutine::run(RoutineCall& call) const {
-  if (is_trigger) {
+  if (is_trigger && call.invocation.trigger == nullptr) {
     throw SqlError(sqlstate::kFeatureNotSupported, "trigger functions can only be called as triggers");
   }
   PlpgsqlRun run(*this, call);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/context/trigger_call.h"
 #include "executor/engine/redis_engine.h"
 #include "executor/routines/plpgsql_program.h"
 #include "executor/routines/routine_state.h"
@@ -145,6 +146,11 @@ class PlpgsqlRun {
   Async<std::shared_ptr<RoutineCursor>> open_cursor(std::size_t variable, Opened opened, std::optional<bool> scroll);
   Async<Opened> start_bound(std::size_t cursor, const std::vector<pl::SqlText>& arguments);
   Async<void> end_transaction(const pl::EndTransaction& statement);
+
+  // plpgsql_trigger.cc
+  void set_trigger_variables(const TriggerCall& call);
+  std::optional<std::size_t> returned_variable(const pl::SqlText& text) const;
+  Async<void> return_row(const pl::SqlText& text, TriggerCall& call);
 
   // plpgsql_results.cc
   Async<void> return_value(const pl::SqlText& text);

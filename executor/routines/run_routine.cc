@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "executor/context/trigger_call.h"
 #include "executor/engine/redis_engine.h"
 #include "executor/roles/access.h"
 #include "executor/roles/acting_role.h"
@@ -27,6 +28,19 @@ using sql::SqlError;
 
 namespace {
 
+/// While it lives, a trigger runs (pg_trigger_depth()).
+class TriggerDepth {
+ public:
+  TriggerDepth(SessionState& session, std::int32_t levels) : session_(session), levels_(levels) { session_.trigger_depth += levels_; }
+  ~TriggerDepth() { session_.trigger_depth -= levels_; }
+  TriggerDepth(const TriggerDepth&) = delete;
+  TriggerDepth& operator=(const TriggerDepth&) = delete;
+
+ private:
+  SessionState& session_;
+  const std::int32_t levels_;
+};
+
 /// Calls within calls. PostgreSQL's stack of 2 MB ends at about as many.
 constexpr std::size_t kMaxDepth = 1000;
 constexpr std::size_t kCompiledRoutines = 500;
@@ -34,6 +48,7 @@ constexpr std::size_t kCompiledRoutines = 500;
 std::string key_of(const FunctionInvocation& invocation, const SessionState& session) {
   std::string key = std::to_string(invocation.function);
   for (const sql::Type type : invocation.types) key += ":" + std::to_string(type.oid);
+  if (invocation.trigger != nullptr) key += "@" + std::to_string(invocation.trigger->table->oid);
   for (const std::string& schema : session.search_path) key += "/" + schema;
   return key + "/" + std::to_string(session.role);
 }
@@ -44,6 +59,7 @@ std::shared_ptr<Routine> compile(RedisEngine& engine, const FunctionInvocation& 
     throw SqlError(sqlstate::kUndefinedFunction, fmt::format("function with OID {} does not exist", invocation.function));
   }
   const std::shared_ptr<const FunctionDef> concrete = planner::concrete_function(*catalog, definition->second, invocation.types);
+  if (invocation.trigger != nullptr) return compile_trigger_function(concrete, *invocation.trigger->table, catalog, session);
   if (concrete->language == "plpgsql") return compile_plpgsql(concrete, catalog, session);
   try {
     return SqlRoutine::compile(engine, concrete, *catalog, session);
@@ -107,6 +123,8 @@ RoutineState& routine_state(SessionState& session) {
 asio::awaitable<std::vector<sql::Batch>> run_routine(RedisEngine& engine, SessionState& session, FunctionInvocation invocation) {
   bool may_end_transaction = false;
   const RoutineDepth depth(session);
+  std::optional<TriggerDepth> in_trigger;
+  if (invocation.trigger != nullptr) in_trigger.emplace(session, invocation.trigger->levels);
   RoutineState& state = routine_state(session);
   if (session.function_depth == 1 && !session.transaction) state.cursors.clear();
   sql::CatalogPtr definitions = engine.catalog_at_hand(session);
@@ -116,7 +134,8 @@ asio::awaitable<std::vector<sql::Batch>> run_routine(RedisEngine& engine, Sessio
   std::optional<FunctionSettings> settings;  // they decide what the names in the body mean, too
   if (definition != definitions->functions.end()) {
     const FunctionDef& function = *definition->second;
-    if (function.acl) require_rights(session, *definitions, sql::AclKind::kFunction, invocation.function, sql::right::kExecute);
+    // The right to call a trigger's function was asked for when the trigger was made.
+    if (function.acl && invocation.trigger == nullptr) require_rights(session, *definitions, sql::AclKind::kFunction, invocation.function, sql::right::kExecute);
     if (function.is_security_definer()) definer.emplace(session, sql::owner_role(function.owner));
     settings.emplace(session, function);
     if (function.procedure && std::exchange(state.next_may_end_transaction, false)) may_end_transaction = true;

@@ -120,7 +120,42 @@ PlpgsqlDeclarations declare(const FunctionDef& definition, const pl::Signature& 
 
 }  // namespace
 
+PlpgsqlDeclarations declare_trigger_function(const FunctionDef& definition, const sql::TableDef* table, const sql::CatalogSnapshot& catalog,
+                                             const SessionState& session) {
+  pl::Signature signature;
+  signature.name = definition.name;
+  std::vector<sql::Type> types;
+  const sql::Type record{sql::oid::kRecord};
+  const std::pair<const char*, sql::Type> variables[kTriggerVariables] = {
+      {"new", record},           {"old", record},           {"tg_name", sql::kName},         {"tg_when", sql::kText},
+      {"tg_level", sql::kText},  {"tg_op", sql::kText},     {"tg_relid", sql::kOidType},     {"tg_relname", sql::kName},
+      {"tg_table_name", sql::kName}, {"tg_table_schema", sql::kName}, {"tg_nargs", sql::kInt4}, {"tg_argv", sql::Type{sql::oid::kTextArray}},
+  };
+  for (const auto& [name, type] : variables) {
+    signature.arguments.push_back({.name = name, .has_number = false});
+    types.push_back(type);
+  }
+  PlpgsqlDeclarations made = declare(definition, signature, types, catalog, session);
+  if (table == nullptr) return made;
+  VariableShape row;
+  row.kind = VariableShape::Kind::kRow;
+  row.type = sql::Type{table->row_type};
+  for (const sql::ColumnDef& column : table->columns) {
+    // The type of the table's rows has the hidden columns of foreign tables, too.
+    if (column.hidden) row.type = record;
+    if (column.hidden) continue;
+    row.fields.push_back({column.name, column.type});
+    row.field_domains.push_back(column.domain);
+  }
+  for (std::size_t i = 0; i < made.body.variables.size(); ++i) {
+    const std::optional<std::size_t> argument = made.body.variables[i].argument;
+    if (argument && *argument < 2) made.shapes[i] = row;
+  }
+  return made;
+}
+
 PlpgsqlDeclarations declare_plpgsql(const FunctionDef& definition, bool has_outputs, const sql::CatalogSnapshot& catalog, const SessionState& session) {
+  if (definition.result.oid == 2279) return declare_trigger_function(definition, nullptr, catalog, session);
   pl::Signature signature;
   signature.name = definition.name;
   signature.returns_set = definition.returns_set;

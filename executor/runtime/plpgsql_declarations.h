@@ -31,6 +31,10 @@ struct VariableShape {
 /// Returns true for the types that functions of triggers return: trigger and event_trigger.
 inline bool is_trigger_type(sql::Type type) { return type.oid == 2279 || type.oid == 3838; }
 
+/// The variables of a function that a trigger calls, in the order of their numbers as arguments.
+enum class TriggerVariable : std::uint8_t { kNew, kOld, kName, kWhen, kLevel, kOp, kRelid, kRelname, kTableName, kTableSchema, kNargs, kArgv };
+inline constexpr std::size_t kTriggerVariables = 12;
+
 /// The shape of variables of a type.
 VariableShape shape_of(sql::Type type, sql::Oid domain, const sql::CatalogSnapshot& catalog);
 
@@ -46,6 +50,9 @@ struct PlpgsqlDeclarations {
 /// type. 42601 in the body; for declarations 42704 and what else types throw.
 PlpgsqlDeclarations declare_plpgsql(const sql::FunctionDef& definition, bool has_outputs, const sql::CatalogSnapshot& catalog,
                                     const SessionState& session);
+/// Like declare_plpgsql(), for a function that triggers of the table call; null: of any table.
+PlpgsqlDeclarations declare_trigger_function(const sql::FunctionDef& definition, const sql::TableDef* table, const sql::CatalogSnapshot& catalog,
+                                             const SessionState& session);
 /// Like declare_plpgsql(), for the code of DO.
 PlpgsqlDeclarations declare_plpgsql_code(const sql::FunctionDef& definition, const sql::CatalogSnapshot& catalog, const SessionState& session);
 

@@ -96,6 +96,7 @@ sql::EvaluationContext session_context(const SessionState& session, const sql::C
   name_session_hooks();
   return {.settings = &session.settings,
           .user = session.user,
+          .trigger_depth = session.trigger_depth,
           .database = session.database,
           .search_path = session.search_path,
           .backend_pid = session.backend_pid,

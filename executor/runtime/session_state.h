@@ -107,6 +107,7 @@ struct SessionState {
   /// While functions in LANGUAGE sql run: calls within calls, and what statement_timestamp() says in all of them.
   std::size_t function_depth = 0;
   std::int64_t statement_time = 0;
+  std::int32_t trigger_depth = 0;  // of triggers that run
   /// The cursors of routines and their running exceptions (routines/routine_state.h); made when first needed.
   std::shared_ptr<RoutineState> routines;
   /// The server only looks at its Redis: no statement writes rows, and transactions cannot become read-write.

@@ -31,6 +31,7 @@
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/increments.h"
 #include "executor/writes/statement_keys.h"
+#include "executor/writes/statement_triggers.h"
 #include "sql/functions/object_names.h"
 #include "sql/privileges/row_security.h"
 #include "sql/sqlstate.h"
@@ -263,6 +264,7 @@ class QueryRun {
     context.set_transaction(transaction_);
     if (policy.is_compound) context.freeze_changes();
     if (planned.is_compound_write) context.statement_keys = std::make_shared<StatementKeys>(context);
+    if (planned.fires_triggers) context.triggers = std::make_shared<StatementTriggers>(context);
     context.sequences = &session_.sequences;
     context.advisory = [this](sql::AdvisoryRequest request, std::int64_t key) { return engine_.advisory_lock(session_, request, key); };
     context.run_function = [this](FunctionInvocation invocation) { return call_function(std::move(invocation)); };
@@ -293,7 +295,7 @@ class QueryRun {
     const bool had_conflicts = bad_runs_.of(Outcome::kConflict) > 0;
     const bool adds_alone = !policy.is_compound && context.allows_increments && adds_to_one_row(*plan_);
     context.allows_unread_increments = !had_conflicts && statistics == nullptr && (!transaction_ || adds_alone);
-    context.commits_at_once = own_transaction_ && !copy_ && !had_conflicts && writes_alone(*plan_);  // COPY cannot run again
+    context.commits_at_once = own_transaction_ && !copy_ && !had_conflicts && !context.triggers && writes_alone(*plan_);  // COPY cannot run again
     context.statistics = statistics;
   }
 
@@ -376,6 +378,7 @@ class QueryRun {
       }
     }
     if (attempt_->context->statement_keys) co_await attempt_->context->statement_keys->finish();
+    if (attempt_->context->triggers) co_await attempt_->context->triggers->finish();
     bool reads_again = false;
     if (attempt_->policy.is_strict && !co_await reads_hold()) {
       // No effect of this statement is visible yet; its writes belong to the transaction already.

@@ -47,7 +47,8 @@ class InsertOperator final : public WriteOperator {
   }
 
  private:
-  asio::awaitable<void> collect(const sql::Batch& source) override {
+  asio::awaitable<void> collect(const sql::Batch& all) override {
+    sql::Batch source = all;
     sql::Batch batch;
     batch.rows = source.rows;
     batch.columns.reserve(insert_.columns.size());
@@ -69,6 +70,11 @@ class InsertOperator final : public WriteOperator {
       }
       batch.columns.push_back(std::move(values));
     }
+    if (has_before(sql::TriggerDef::Event::kInsert)) {
+      const std::vector<std::uint32_t> kept = co_await fire_before(sql::TriggerDef::Event::kInsert, batch, {});
+      if (kept.empty()) co_return;
+      source = source.gather(kept);
+    }
     compute_generated(*insert_.table, insert_.generated, batch);
     std::vector<std::size_t> positions(batch.columns.size());
     for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
@@ -81,10 +87,13 @@ class InsertOperator final : public WriteOperator {
       if (!insert_mapped_row(row, conflict_)) add_to_unit(row, conflict_);
     }
     inserted_ += rows.size();
+    if (!conflict_.skip) {
+      for (const auto& row : rows) note_inserted(row);
+    }
     if (!insert_.has_returning && !conflict_.skip) co_return;
     const std::size_t count = batch.rows;
     if (insert_.has_returning) batch = evaluate_returning(insert_.returning, batch);
-    batches_.push_back({std::move(batch), first, count});
+    batches_.push_back({std::move(batch), first, count, conflict_.skip ? std::move(rows) : std::vector<std::vector<sql::Datum>>()});
   }
 
   /// If a column reads the value that a sequence gave this row, columns that ask sequences are computed row by row; otherwise none are.
@@ -147,7 +156,9 @@ class InsertOperator final : public WriteOperator {
       for (const Collected& collected : batches) {
         std::vector<std::uint32_t> kept;
         for (std::size_t i = 0; i < collected.count; ++i) {
-          if (!conflict_.skip || !was_skipped(unit, collected.first + i)) kept.push_back(static_cast<std::uint32_t>(i));
+          if (conflict_.skip && was_skipped(unit, collected.first + i)) continue;
+          kept.push_back(static_cast<std::uint32_t>(i));
+          if (conflict_.skip) note_inserted(collected.rows[i]);
         }
         all -= collected.count - kept.size();
         if (insert_.has_returning) returned_.push_back(kept.size() == collected.count ? collected.returned : collected.returned.gather(kept));
@@ -160,6 +171,7 @@ class InsertOperator final : public WriteOperator {
     sql::Batch returned;  // RETURNING has made it of the new rows
     std::size_t first;    // ordinal of the first row in the unit
     std::size_t count;    // of rows
+    std::vector<std::vector<sql::Datum>> rows;  // ON CONFLICT DO NOTHING: some of them may yield
   };
 
   const planner::PhysicalInsert& insert_;

@@ -16,6 +16,7 @@ namespace {
 
 using Row = std::vector<sql::Datum>;
 using RowNumbers = std::vector<std::uint32_t>;
+using Event = sql::TriggerDef::Event;
 
 /// MERGE. The source has joined the rows to merge with those that are there; each goes to the first WHEN that fits it.
 class MergeOperator final : public WriteOperator {
@@ -44,17 +45,12 @@ class MergeOperator final : public WriteOperator {
           continue;
         case planner::MergeAction::Kind::kInsert:
           co_await insert(action, batch);
-          written_.inserted += taken.size();
           break;
         case planner::MergeAction::Kind::kUpdate:
           co_await update(action, batch);
-          written_.updated += taken.size();
           break;
         case planner::MergeAction::Kind::kDelete:
-          for (const Row& row : rows_of(batch, merge_.old_row)) {
-            if (!delete_row(row)) throw second_time();
-          }
-          written_.deleted += taken.size();
+          co_await remove(batch);
           break;
       }
     }
@@ -71,11 +67,16 @@ class MergeOperator final : public WriteOperator {
     return taken;
   }
 
-  asio::awaitable<void> insert(const planner::MergeAction& action, const sql::Batch& source) {
+  asio::awaitable<void> insert(const planner::MergeAction& action, sql::Batch source) {
     sql::Batch batch{.rows = source.rows, .columns = {}};
     for (const planner::InsertColumn& column : action.columns) {
       std::vector<sql::ColumnPtr> values = co_await evaluate_with_sequences({&column.value, 1}, source, context_);
       batch.columns.push_back(std::move(values[0]));
+    }
+    if (has_before(Event::kInsert)) {
+      const RowNumbers kept = co_await fire_before(Event::kInsert, batch, {});
+      if (kept.empty()) co_return;
+      source = source.gather(kept);
     }
     compute_generated(table_, merge_.generated, batch);
     std::vector<Row> rows = rows_of(batch, columns_);
@@ -84,15 +85,37 @@ class MergeOperator final : public WriteOperator {
       const std::vector<std::int64_t> keys = co_await allocate_row_keys(context_.redis(), table_, rows.size(), counters());
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(keys[i]);
     }
-    for (const Row& row : rows) insert_row(row);
+    for (const Row& row : rows) {
+      insert_row(row);
+      note_inserted(row);
+    }
+    written_.inserted += rows.size();
   }
 
-  asio::awaitable<void> update(const planner::MergeAction& action, const sql::Batch& source) {
+  asio::awaitable<void> remove(const sql::Batch& source) {
+    std::vector<Row> rows = rows_of(source, merge_.old_row);
+    if (has_before(Event::kDelete)) {
+      const RowNumbers kept = co_await fire_before_delete(rows);
+      if (kept.empty()) co_return;
+      rows = rows_of(source.gather(kept), merge_.old_row);
+    }
+    for (const Row& row : rows) {
+      if (!delete_row(row)) throw second_time();
+    }
+    written_.deleted += rows.size();
+  }
+
+  asio::awaitable<void> update(const planner::MergeAction& action, sql::Batch source) {
     sql::Batch batch{.rows = source.rows, .columns = {}};
     for (const std::size_t column : columns_) batch.columns.push_back(old_column(source, merge_.old_row[column], table_.columns[column].type));
     for (const planner::Assignment& assignment : action.assignments) {
       std::vector<sql::ColumnPtr> values = co_await evaluate_with_sequences({&assignment.value, 1}, source, context_);
       batch.columns[table_.position(assignment.number)] = std::move(values[0]);
+    }
+    if (has_before(Event::kUpdate)) {
+      const RowNumbers kept = co_await fire_before(Event::kUpdate, batch, rows_of(source, merge_.old_row));
+      if (kept.empty()) co_return;
+      source = source.gather(kept);
     }
     compute_generated(table_, merge_.generated, batch);
     const std::vector<Row> old_rows = rows_of(source, merge_.old_row);
@@ -102,6 +125,7 @@ class MergeOperator final : public WriteOperator {
       if (table_.has_hidden_key()) rows[i].push_back(old_rows[i].back());
       if (!update_row(old_rows[i], rows[i])) throw second_time();
     }
+    written_.updated += rows.size();
   }
 
   static sql::SqlError second_time() {

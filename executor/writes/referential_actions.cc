@@ -151,7 +151,7 @@ bool ReferentialActions::only_gives_up(const TablePtr& table, const Row& before,
          std::ranges::none_of(keys->second, is_taken);
 }
 
-void ReferentialActions::add_actions_to(WriteUnit& unit) const {
+void ReferentialActions::for_each_action(const TakeAction& take) const {
   for (const auto& [oid, of] : changed_) {
     const ChangeLog::Position end = of.log->size();
     for (ChangeLog::Position position = of.by_statement; position < end; ++position) {
@@ -160,11 +160,7 @@ void ReferentialActions::add_actions_to(WriteUnit& unit) const {
       ChangeLog::Position before = version->before;
       while (before != ChangeLog::kNone && before >= of.by_statement) before = of.log->at(before)->before;
       const RowValues old_row = before == ChangeLog::kNone ? version->row.stored : of.log->at(before)->row.current;
-      if (version->row.current) {
-        unit.update_row(of.table, *old_row, *version->row.current);
-      } else {
-        unit.delete_row(of.table, *old_row);
-      }
+      take(of.table, old_row, version->row.current);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,8 +55,9 @@ class ReferentialActions {
   const std::vector<NewRow>& new_rows() const { return new_rows_; }
   /// Table by table, each row as it was (`stored`) and as it becomes (`current`).
   std::vector<TableChangesPtr> changes() const;
-  /// Adds to a unit what the actions made of rows, as differences to what the statement had made of them.
-  void add_actions_to(WriteUnit& unit) const;
+  /// Gives what the actions made of rows, as differences to what the statement had made of them. `new_row` is null where a row is gone.
+  using TakeAction = std::function<void(const TablePtr& table, const RowValues& old_row, const RowValues& new_row)>;
+  void for_each_action(const TakeAction& take) const;
   /// Like changes(), in parts that are checked one by one: each table before those that it refers to. Nullopt if the order of rows may
   /// matter: a change refers to a row that another one brings, takes a value that another one leaves, or tables refer to each other in a
   /// circle.

@@ -5,7 +5,9 @@
 #include "executor/storage/write_conflict.h"
 #include "executor/transaction/lock_wait.h"
 #include "executor/transaction/transaction.h"
+#include "executor/writes/statement_triggers.h"
 #include "executor/writes/write_operator.h"
+#include "sql/error.h"
 
 namespace redquel::executor {
 
@@ -54,8 +56,12 @@ asio::awaitable<void> StatementKeys::execute(WriteUnit& unit) {
 asio::awaitable<void> StatementKeys::finish() {
   if (!is_concerned_) co_return;
   co_await actions_.run(context_.session_counters);
+  if (context_.triggers) co_await fire_for_actions();
   WriteUnit acted(options());
-  actions_.add_actions_to(acted);
+  actions_.for_each_action([&](const TablePtr& table, const RowValues& old_row, const RowValues& new_row) {
+    if (new_row) acted.update_row(table, *old_row, *new_row);
+    else acted.delete_row(table, *old_row);
+  });
   co_await execute(acted);
   acted.absorb_into(context_.transaction()->buffer());
   // The buffer has all changes now: the last unit has no rows, only what the keys demand.
@@ -63,6 +69,39 @@ asio::awaitable<void> StatementKeys::finish() {
   of_keys.foreign_keys = checks();
   WriteUnit keys(std::move(of_keys));
   co_await execute(keys);
+}
+
+asio::awaitable<void> StatementKeys::fire_for_actions() {
+  struct Action {
+    TablePtr table;
+    RowValues old_row, new_row;
+  };
+  std::vector<Action> actions;
+  actions_.for_each_action([&](const TablePtr& table, const RowValues& old_row, const RowValues& new_row) {
+    if (!table->triggers.empty()) actions.push_back({table, old_row, new_row});
+  });
+  StatementTriggers& triggers = *context_.triggers;
+  triggers.enter_action();
+  for (const Action& action : actions) {
+    const std::size_t width = action.table->columns.size();
+    const auto visible = [&](const RowValues& row) { return std::vector<sql::Datum>(row->begin(), row->begin() + static_cast<std::ptrdiff_t>(width)); };
+    planner::WriteEvent event{action.new_row ? sql::TriggerDef::Event::kUpdate : sql::TriggerDef::Event::kDelete, {}};
+    for (std::size_t i = 0; action.new_row && i < width; ++i) {
+      if ((*action.old_row)[i] != (*action.new_row)[i]) event.columns.push_back(action.table->columns[i].number);
+    }
+    const sql::TriggerDef::Event kind = event.event;
+    std::vector<planner::WriteEvent> events{std::move(event)};
+    co_await triggers.begin(action.table, std::move(events));
+    if (triggers.has_before(*action.table, kind)) {
+      RowChange change{.event = kind};
+      change.old_row = visible(action.old_row);
+      if (action.new_row) change.new_row = visible(action.new_row);
+      const std::optional<std::vector<sql::Datum>> wanted = change.new_row;
+      const bool goes = co_await triggers.before(action.table, change, nullptr);
+      if (!goes || change.new_row != wanted) throw sql::not_supported("a BEFORE trigger that changes or keeps a row which a foreign key's action changes");
+    }
+    triggers.note(action.table, kind, *action.old_row, action.new_row ? std::span<const sql::Datum>(*action.new_row) : std::span<const sql::Datum>());
+  }
 }
 
 std::shared_ptr<ForeignKeyChecks> StatementKeys::checks() const {

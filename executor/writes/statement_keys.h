@@ -28,6 +28,8 @@ class StatementKeys {
 
  private:
   asio::awaitable<void> execute(WriteUnit& unit);
+  /// Fires the triggers BEFORE of the rows that actions change, and notes these for the triggers AFTER.
+  asio::awaitable<void> fire_for_actions();
   WriteOptions options() const;
   std::shared_ptr<ForeignKeyChecks> checks() const;
   /// Adds the rows of one stored table that the statement has inserted. `changed`: the table's rows that it has

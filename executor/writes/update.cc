@@ -57,8 +57,9 @@ class UpdateOperator final : public WriteOperator {
   }
 
  private:
-  asio::awaitable<void> collect(const sql::Batch& source) override {
+  asio::awaitable<void> collect(const sql::Batch& all) override {
     const sql::TableDef& table = *update_.table;
+    sql::Batch source = all;
     sql::Batch batch;  // the new row, then the source's columns
     batch.rows = source.rows;
     for (std::size_t i = 0; i < table.columns.size(); ++i) batch.columns.push_back(old_column(source, update_.old_row[i], table.columns[i].type));
@@ -72,6 +73,11 @@ class UpdateOperator final : public WriteOperator {
         if (may_take_long({&assignment.value, 1})) target = co_await compute_in_turns(std::move(value));
         else target = value();
       }
+    }
+    if (has_before(sql::TriggerDef::Event::kUpdate)) {
+      const std::vector<std::uint32_t> kept = co_await fire_before(sql::TriggerDef::Event::kUpdate, batch, rows_of(source, update_.old_row));
+      if (kept.empty()) co_return;
+      source = source.gather(kept);
     }
     if (!update_.generated.empty()) {
       sql::Batch whole = batch;
@@ -122,8 +128,15 @@ class DeleteOperator final : public WriteOperator {
   }
 
  private:
-  asio::awaitable<void> collect(const sql::Batch& source) override {
+  asio::awaitable<void> collect(const sql::Batch& all) override {
+    sql::Batch source = all;
     std::vector<std::vector<sql::Datum>> rows = rows_of(source, delete_.old_row);
+    if (has_before(sql::TriggerDef::Event::kDelete)) {
+      const std::vector<std::uint32_t> kept = co_await fire_before_delete(rows);
+      if (kept.empty()) co_return;
+      source = source.gather(kept);
+      rows = rows_of(source, delete_.old_row);
+    }
     std::vector<std::uint32_t> deleted;
     for (std::size_t i = 0; i < source.rows; ++i) {
       if (delete_row(rows[i])) deleted.push_back(static_cast<std::uint32_t>(i));

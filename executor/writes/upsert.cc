@@ -21,6 +21,7 @@ namespace redquel::executor {
 namespace {
 
 using Row = std::vector<sql::Datum>;
+using Event = sql::TriggerDef::Event;
 
 /// INSERT … ON CONFLICT DO UPDATE. The source has looked for the rows that are there: a proposed row that meets one changes it, any
 /// other is inserted. A row that comes in between makes the statement run again.
@@ -48,15 +49,20 @@ class UpsertOperator final : public WriteOperator {
   }
 
  private:
-  asio::awaitable<void> collect(const sql::Batch& source) override {
+  asio::awaitable<void> collect(const sql::Batch& all) override {
     const sql::TableDef& table = *insert_.table;
+    sql::Batch source = all;
     sql::Batch proposed{.rows = source.rows, .columns = {}};
     for (const planner::InsertColumn& column : insert_.columns) {
       proposed.columns.push_back(sql::evaluate(*column.value, source, context_.evaluation()));
     }
+    if (has_before(Event::kInsert)) {
+      const std::vector<std::uint32_t> kept = co_await propose(source, proposed);
+      if (kept.empty()) co_return;
+      source = source.gather(kept);
+    }
     compute_generated(table, insert_.generated, proposed);
-    const std::vector<std::size_t> all = positions(proposed.columns.size());
-    std::vector<Row> rows = rows_of(proposed, all);
+    std::vector<Row> rows = rows_of(proposed, positions(proposed.columns.size()));
     check_rows(table, insert_.checks, proposed, rows, insert_.policy_checks, source);
     if (!rows.empty()) refuse_deferrable_arbiters(table, insert_.conflict_columns);
 
@@ -75,6 +81,7 @@ class UpsertOperator final : public WriteOperator {
           row.emplace_back(hidden[0]);
         }
         insert_row(row, conflict_);
+        note_inserted(row);
         if (key) touched_.set(*key);
         finals.push_back(std::move(rows[i]));
         ++written_.inserted;
@@ -92,6 +99,24 @@ class UpsertOperator final : public WriteOperator {
       ++written_.updated;
     }
     if (insert_.has_returning) returning_.push_back(evaluate_returning(insert_.returning, batch_of(finals)));
+  }
+
+  /// Fires BEFORE INSERT. The source has looked for existing rows, and computed what they become, before.
+  asio::awaitable<std::vector<std::uint32_t>> propose(const sql::Batch& source, sql::Batch& proposed) {
+    const std::vector<std::size_t> all = positions(proposed.columns.size());
+    const std::vector<Row> before = rows_of(proposed, all);
+    std::vector<std::uint32_t> kept = co_await fire_before(Event::kInsert, proposed, {});
+    const std::vector<Row> after = rows_of(proposed, all);
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      const Row& old_row = before[kept[i]];
+      const bool is_same_key = std::ranges::all_of(*insert_.conflict_columns, [&](std::int16_t column) {
+        const std::size_t position = column < 0 ? 0 : insert_.table->position(column);
+        return old_row[position] == after[i][position];
+      });
+      const bool exists = !source.columns[presence_]->is_null(kept[i]);
+      if (after[i] != old_row && (exists || !is_same_key)) throw sql::not_supported("a BEFORE INSERT trigger that changes a row of ON CONFLICT DO UPDATE which exists");
+    }
+    co_return kept;
   }
 
   struct Change {
@@ -121,6 +146,13 @@ class UpsertOperator final : public WriteOperator {
     for (const planner::Assignment& assignment : update_.assignments) {
       std::vector<sql::ColumnPtr> values = co_await evaluate_with_sequences({&assignment.value, 1}, batch, context_);
       updated.columns[table.position(assignment.number)] = std::move(values[0]);
+    }
+    if (has_before(Event::kUpdate) && batch.rows > 0) {
+      const std::vector<std::uint32_t> stay = co_await fire_before(Event::kUpdate, updated, rows_of(batch, update_.old_row));
+      batch = batch.gather(stay);
+      std::vector<std::uint32_t> kept;
+      for (const std::uint32_t row : stay) kept.push_back(met[row]);
+      met = std::move(kept);
     }
     compute_generated(table, insert_.generated, updated);
     std::vector<Row> new_rows = rows_of(updated, positions(table.columns.size()));

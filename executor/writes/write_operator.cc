@@ -96,6 +96,10 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
   if (table_->is_mapped()) {
     mapped_ = std::make_shared<MappedUnit>(table_);
   }
+  if (context.triggers) {
+    triggers_ = context.triggers;
+    events_ = planner::events_of(node);
+  }
   if (!context.statement_keys && ReferentialActions::concern(*context.catalog(), table_)) actions_.emplace(context);
 }
 
@@ -105,7 +109,7 @@ std::shared_ptr<ForeignKeyChecks> WriteOperator::checks_of(const ExecutionContex
 
 void WriteOperator::write_ahead_if_possible() {
   const Transaction* transaction = context_.transaction().get();
-  if (transaction == nullptr || actions_ || !table_->parts.empty() || !transaction->may_write_ahead(*table_)) return;
+  if (transaction == nullptr || actions_ || triggers_ || !table_->parts.empty() || !transaction->may_write_ahead(*table_)) return;
   WriteOptions options;
   options.max_rows = SIZE_MAX;
   options.settings = *context_.evaluation().settings;
@@ -124,11 +128,13 @@ bool WriteOperator::update_row(std::span<const sql::Datum> old_row, std::span<co
                                const std::vector<std::size_t>& increments) {
   if (mapped_) {
     if (!is_first_change(old_row)) return false;
+    if (triggers_) triggers_->note(table_, sql::TriggerDef::Event::kUpdate, old_row, new_row);
     return mapped_->add({std::vector<sql::Datum>(old_row.begin(), old_row.end()), std::vector<sql::Datum>(new_row.begin(), new_row.end()), increments});
   }
   if (actions_) return actions_->add(table_, old_row, new_row);
   const bool is_first = unit_.update_row(table_, old_row, new_row, {}, increments);
   if (is_first && context_.statement_keys) context_.statement_keys->note_change(table_, old_row, new_row);
+  if (is_first && triggers_) triggers_->note(table_, sql::TriggerDef::Event::kUpdate, old_row, new_row);
   return is_first;
 }
 
@@ -159,12 +165,15 @@ bool WriteOperator::was_skipped(const WriteUnit& unit, std::size_t ordinal) cons
 }
 
 bool WriteOperator::delete_row(std::span<const sql::Datum> old_row) {
-  if (mapped_)
-    return is_first_change(old_row) &&
-           mapped_->add({std::vector<sql::Datum>(old_row.begin(), old_row.end()), std::nullopt, {}});
+  if (mapped_) {
+    if (!is_first_change(old_row)) return false;
+    if (triggers_) triggers_->note(table_, sql::TriggerDef::Event::kDelete, old_row, {});
+    return mapped_->add({std::vector<sql::Datum>(old_row.begin(), old_row.end()), std::nullopt, {}});
+  }
   if (actions_) return actions_->add(table_, old_row, std::nullopt);
   const bool is_first = unit_.delete_row(table_, old_row);
   if (is_first && context_.statement_keys) context_.statement_keys->note_change(table_, old_row, std::nullopt);
+  if (is_first && triggers_) triggers_->note(table_, sql::TriggerDef::Event::kDelete, old_row, {});
   return is_first;
 }
 
@@ -458,8 +467,9 @@ asio::awaitable<void> WriteOperator::write_at_once() {
 }
 
 asio::awaitable<void> WriteOperator::collect_in_chunks(const sql::Batch& batch, std::size_t limit) {
-  for (std::size_t first = 0; first < batch.rows; first += std::min(limit, batch.rows)) {
-    const std::size_t count = std::min(limit, batch.rows - first);
+  const std::size_t step = row_by_row_ ? 1 : limit;
+  for (std::size_t first = 0; first < batch.rows; first += std::min(step, batch.rows)) {
+    const std::size_t count = std::min(step, batch.rows - first);
     if (unit_.size() + count > limit) co_await put_aside();
     if (count == batch.rows) {
       co_await collect(batch);
@@ -511,6 +521,10 @@ asio::awaitable<void> WriteOperator::run() {
   const std::size_t limit = chunk_rows();
   // Before there are rows: where it has to follow definitions of others first, the run begins again, and a client's data come only once.
   if (is_ahead_) co_await claim_place_ahead();
+  if (triggers_) {
+    co_await triggers_->begin(table_, events_);
+    row_by_row_ = std::ranges::any_of(events_, [&](const planner::WriteEvent& event) { return has_before(event.event); });
+  }
   if (source_commits_.are_possible()) co_await collect_whole_commits();
   else co_await collect_all();
   if (actions_) co_await take_actions(limit);

@@ -13,6 +13,7 @@
 #include "executor/writes/referential_actions.h"
 #include "executor/writes/returned_rows.h"
 #include "executor/writes/row_recheck.h"
+#include "executor/writes/statement_triggers.h"
 #include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {
@@ -62,6 +63,17 @@ class WriteOperator : public Operator {
   /// For statements that add many rows and do nothing else: they go to Redis before the transaction's commit, invisible to other sessions.
   void write_ahead_if_possible();
 
+  /// Returns true if triggers BEFORE … FOR EACH ROW look at rows that the event changes.
+  bool has_before(sql::TriggerDef::Event event) const;
+  /// Fires them. Returns the numbers of the rows that are to be written. `new_rows`: the table's columns; the columns of rows that triggers
+  /// have changed are replaced, and the others gathered. `old_rows`: none for INSERT.
+  asio::awaitable<std::vector<std::uint32_t>> fire_before(sql::TriggerDef::Event event, sql::Batch& new_rows,
+                                                          const std::vector<std::vector<sql::Datum>>& old_rows);
+  /// Like fire_before(), for rows that are deleted.
+  asio::awaitable<std::vector<std::uint32_t>> fire_before_delete(const std::vector<std::vector<sql::Datum>>& old_rows);
+  /// Notes a new row for triggers AFTER, which insert_row() and add_to_unit() do not: a row with a conflict may yield.
+  void note_inserted(std::span<const sql::Datum> new_row);
+
   /// Puts the generated columns into new rows. `batch` is what they are bound over; its first columns are the table's.
   void compute_generated(const sql::TableDef& table, const std::vector<planner::Assignment>& generated, sql::Batch& batch);
   /// NOT NULL and CHECK of new rows. `rows` are parallel to the batch over which the checks are bound.
@@ -88,6 +100,8 @@ class WriteOperator : public Operator {
   asio::awaitable<void> collect_whole_commits();
   /// In parts that fit a chunk.
   asio::awaitable<void> collect_in_chunks(const sql::Batch& batch, std::size_t limit);
+  /// Puts what was collected into the transaction's buffer, so that triggers see it.
+  asio::awaitable<void> show_collected();
   /// The unit is full: it becomes a chunk of a journaled one.
   asio::awaitable<void> put_aside();
   /// Returns true if rows of the source may wait in a file, while their changes are made chunk by chunk.
@@ -132,6 +146,9 @@ class WriteOperator : public Operator {
   NodeCounters counters_;
   std::optional<ReferentialActions> actions_;
   std::shared_ptr<const sql::TableDef> table_;
+  std::shared_ptr<StatementTriggers> triggers_;  // null: none fires
+  std::vector<planner::WriteEvent> events_;      // of its triggers
+  bool row_by_row_ = false;                      // a trigger sees what the statement has changed before
   std::shared_ptr<MappedUnit> mapped_;  // in place of the unit; null: the table is managed
   bool streams_;                        // chunks are written while the source still gives rows
   SeenCommits source_commits_;          // over the buckets that the source reads

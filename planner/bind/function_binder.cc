@@ -236,6 +236,7 @@ void check_body_allowed(const QueryLevel& level, std::optional<std::uint32_t> of
     case Clause::kGenerated:
     case Clause::kIndexExpression:
     case Clause::kIndexPredicate:
+    case Clause::kTriggerWhen:
       throw sql::not_supported(fmt::format("a function whose body must be run, in {},", clause_place(level.clause)), offset);
     default:
       return;

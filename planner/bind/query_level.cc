@@ -63,6 +63,8 @@ std::string_view clause_name(Clause clause) {
       return "index predicates";
     case Clause::kPolicy:
       return "POLICY";
+    case Clause::kTriggerWhen:
+      return "WHEN";
   }
   return "";
 }
@@ -83,6 +85,8 @@ std::string_view clause_place(Clause clause) {
       return "MERGE WHEN conditions";
     case Clause::kPolicy:
       return "policy expressions";
+    case Clause::kTriggerWhen:
+      return "trigger WHEN conditions";
     case Clause::kFrameRows:
     case Clause::kFrameRange:
     case Clause::kFrameGroups:

@@ -47,6 +47,7 @@ enum class Clause : std::uint8_t {
   kIndexExpression,
   kIndexPredicate,
   kPolicy,
+  kTriggerWhen,
 };
 /// Returns the clause's name in messages: "ORDER BY", "JOIN/ON".
 std::string_view clause_name(Clause);

@@ -28,6 +28,8 @@ void ExpressionBinder::check_subquery_allowed(const Whole& whole) const {
     throw SqlError(sqlstate::kFeatureNotSupported, "cannot use subquery in column generation expression").at(token(whole));
   if (level_.clause == Clause::kIndexExpression)
     throw SqlError(sqlstate::kFeatureNotSupported, "cannot use subquery in index expression").at(token(whole));
+  if (level_.clause == Clause::kTriggerWhen)
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot use subquery in trigger WHEN condition").at(token(whole));
   if (level_.clause == Clause::kIndexPredicate)
     throw SqlError(sqlstate::kFeatureNotSupported, "cannot use subquery in index predicate").at(token(whole));
 }

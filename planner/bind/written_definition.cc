@@ -10,6 +10,7 @@
 #include "planner/bind/name_uses.h"
 #include "planner/bind/policy_condition.h"
 #include "planner/bind/sql_function.h"
+#include "planner/bind/trigger_condition.h"
 #include "sql/error.h"
 #include "sql/functions/object_names.h"
 #include "sql/system_tables/relations.h"
@@ -101,6 +102,22 @@ std::string written_policy(const std::string& text, const sql::TableDef& table, 
     parser::QueryNames names = visible_names(uses, catalog, search_path);
     name_own_columns(*parsed, names);
     return sql::with_visible_names(catalog, parser::to_sql(*parsed, names, layout), search_path);
+  } catch (const SqlError&) {
+    return text;
+  }
+}
+
+/// The condition of a trigger. Columns are shown with the row that they are of.
+std::string written_trigger(const std::string& text, const sql::TableDef& table, const sql::CatalogSnapshot& catalog, BindSettings settings,
+                            QueryLayout layout) {
+  const SearchPath search_path = settings.search_path;
+  NameUses uses;
+  settings = for_stored_text(std::move(settings), table.schema, catalog);
+  settings.names = &uses;
+  try {
+    const ast::ExpressionPtr parsed = parser::parse_expression(text);
+    note_trigger_names(*parsed, table, catalog, std::move(settings));
+    return sql::with_visible_names(catalog, parser::to_sql(*parsed, visible_names(uses, catalog, search_path), layout), search_path);
   } catch (const SqlError&) {
     return text;
   }
@@ -224,6 +241,9 @@ std::string written_expression(const std::string& text, const sql::TableDef& tab
                                BindSettings settings, bool pretty) {
   if (is_policy_condition(table, text)) {
     return written_policy(text, table, catalog, std::move(settings), pretty ? QueryLayout::kPretty : QueryLayout::kPlain);
+  }
+  if (is_trigger_condition(table, text)) {
+    return written_trigger(text, table, catalog, std::move(settings), pretty ? QueryLayout::kPretty : QueryLayout::kPlain);
   }
   std::vector<ColumnId> ids;
   for (std::size_t i = 0; i < table.columns.size(); ++i) ids.push_back(static_cast<ColumnId>(i));

@@ -77,8 +77,12 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalUpdate& upd
   resolve_all(physical.checks, ids);
   resolve_all(physical.returning, ids);
   physical.policy_checks = resolved(update.policy_checks, update.new_row, source.ids);
-  find_added_columns(physical);
-  physical.may_write_unread = may_write_unread(physical);
+  // Triggers look at whole rows.
+  const bool fires = std::ranges::any_of(update.table->triggers, [](const sql::TriggerDef& trigger) { return trigger.is_for(sql::TriggerDef::Event::kUpdate); });
+  if (!fires) {
+    find_added_columns(physical);
+    physical.may_write_unread = may_write_unread(physical);
+  }
   physical.recheck = recheck_source(update, source.ids);
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
 }

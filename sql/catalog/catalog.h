@@ -148,6 +148,32 @@ struct PolicyDef {
   std::string comment;
 };
 
+/// A trigger of a table.
+struct TriggerDef {
+  enum class Timing : std::uint8_t { kAfter, kBefore, kInsteadOf };
+  enum class Event : std::uint8_t { kInsert = 1, kDelete = 2, kUpdate = 4, kTruncate = 8 };
+  /// The session_replication_role in which it fires. ENABLE TRIGGER: kOrigin.
+  enum class Firing : std::uint8_t { kOrigin, kDisabled, kReplica, kAlways };
+
+  Oid oid = 0;
+  std::string name;
+  Oid function = 0;
+  Timing timing = Timing::kAfter;
+  bool for_each_row = false;
+  std::int16_t events = 0;            // the sum of Event
+  std::vector<std::int16_t> columns;  // UPDATE OF; empty: any
+  std::string when_sql;               // deparsed, over the rows `old` and `new`; empty: none
+  std::vector<std::string> arguments;
+  std::string old_table, new_table;  // REFERENCING; empty: none
+  bool constraint = false;
+  bool deferrable = false, initially_deferred = false;
+  Firing firing = Firing::kOrigin;
+  std::vector<PolicyDef::Reference> references;  // what WHEN uses: the table with columns, and functions
+  std::string comment;
+
+  bool is_for(Event event) const { return (events & static_cast<std::int16_t>(event)) != 0; }
+};
+
 /// WITH (buckets = n, bucket_by = 'column'): the table's rows lie in several buckets of a cluster, by the hash of one column (spread_table.h).
 /// On one Redis the parameters are remembered and mean nothing.
 struct SpreadDef {
@@ -236,6 +262,7 @@ struct TableDef {
   bool populated = true;  // of a materialized view: it has been filled, and can be read
   OptionalAcl acl;
   RowSecurityDef security;
+  std::vector<TriggerDef> triggers;  // by name
 
   std::optional<SpreadDef> spread;
   /// The table as each of its buckets has it: definitions of their own, with their own oids and prefixes. Empty: the table lies in one bucket.

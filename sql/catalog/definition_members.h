@@ -188,6 +188,27 @@ void visit(Visitor& visitor, PolicyDef& policy) {
 }
 
 template <typename Visitor>
+void visit(Visitor& visitor, TriggerDef& trigger) {
+  visitor.member("oid", trigger.oid);
+  visitor.member("name", trigger.name);
+  visitor.member("function", trigger.function);
+  visitor.word("timing", trigger.timing, kTriggerTimingNames);
+  visitor.member("for_each_row", trigger.for_each_row);
+  visitor.member("events", trigger.events);
+  visitor.member("columns", trigger.columns);
+  visitor.member("when", trigger.when_sql);
+  visitor.member("arguments", trigger.arguments);
+  visitor.member("old_table", trigger.old_table);
+  visitor.member("new_table", trigger.new_table);
+  visitor.member("constraint", trigger.constraint);
+  visitor.member("deferrable", trigger.deferrable);
+  visitor.member("initially_deferred", trigger.initially_deferred);
+  visitor.word("firing", trigger.firing, kTriggerFiringNames);
+  visitor.member("references", trigger.references);
+  visitor.member("comment", trigger.comment);
+}
+
+template <typename Visitor>
 void visit(Visitor& visitor, TableDef& table) {
   // The members of both kinds of storage lie among the others: `mapping` decides which of them the table has.
   ManagedRows managed;
@@ -234,6 +255,7 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("row_security", table.security.enabled);
   visitor.member("force_row_security", table.security.forced);
   visitor.member("policies", table.security.policies);
+  visitor.member("triggers", table.triggers);
   visitor.member("spread", table.spread);
   if constexpr (!Visitor::kWrites) {
     if (mapped.mapping) {

@@ -30,4 +30,7 @@ inline constexpr std::array<std::string_view, 4> kParameterModeNames{"in", "inou
 
 inline constexpr std::array<std::string_view, 5> kPolicyCommandNames{"all", "select", "insert", "update", "delete"};
 
+inline constexpr std::array<std::string_view, 3> kTriggerTimingNames{"after", "before", "instead of"};
+inline constexpr std::array<std::string_view, 4> kTriggerFiringNames{"origin", "disabled", "replica", "always"};
+
 }  // namespace redquel::sql

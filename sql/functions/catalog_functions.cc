@@ -21,6 +21,7 @@
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
+#include "sql/system_tables/trigger_words.h"
 #include "sql/types/array_value.h"
 #include "sql/types/type_oids.h"
 
@@ -97,6 +98,14 @@ bool constraint_text(Context context, Int oid, bool pretty, std::string& out) {
   return false;
 }
 bool plain_constraint_text(Context context, Int oid, std::string& out) { return constraint_text(context, oid, false, out); }
+
+bool trigger_text(Context context, Int oid, bool pretty, std::string& out) {
+  const auto [table, trigger] = find_trigger(catalog_of(context), as_oid(oid));
+  if (trigger == nullptr) return false;
+  out = trigger_definition(*table, *trigger, pretty, context);
+  return true;
+}
+bool plain_trigger_text(Context context, Int oid, std::string& out) { return trigger_text(context, oid, false, out); }
 
 /// Expression trees are kept as their text.
 Text expression_text(Text tree, Int) { return tree; }
@@ -284,6 +293,10 @@ std::optional<std::string> object_comment(Context context, Int oid, Text in) {
     const auto found = catalog.types.find(as_oid(oid));
     if (found != catalog.types.end()) return comment_or_null(found->second->comment);
   }
+  if (in == "pg_trigger") {
+    const TriggerDef* trigger = find_trigger(catalog, as_oid(oid)).second;
+    return trigger == nullptr ? std::nullopt : comment_or_null(trigger->comment);
+  }
   if (in == "pg_constraint") {
     std::vector<Constraint> constraints = all_constraints(catalog);
     std::ranges::move(domain_constraints(catalog), std::back_inserter(constraints));
@@ -435,6 +448,8 @@ std::vector<ScalarFunction> catalog_functions() {
       stable<index_text>("pg_get_indexdef", {kOidType, kInt4, kBool}, kText),
       stable<plain_constraint_text>("pg_get_constraintdef", {kOidType}, kText),
       stable<constraint_text>("pg_get_constraintdef", {kOidType, kBool}, kText),
+      stable<plain_trigger_text>("pg_get_triggerdef", {kOidType}, kText),
+      stable<trigger_text>("pg_get_triggerdef", {kOidType, kBool}, kText),
       stable<expression_text>("pg_get_expr", {kText, kOidType}, kText),
       stable<pretty_expression_text>("pg_get_expr", {kText, kOidType, kBool}, kText),
       stable<role_text>("pg_get_userbyid", {kOidType}, kName),
@@ -491,10 +506,8 @@ std::vector<ScalarFunction> catalog_functions() {
   }
   table.push_back(stable<indexes_size>("pg_indexes_size", {kRegclass}, kInt8));
   table.push_back(stable<total_relation_size>("pg_total_relation_size", {kRegclass}, kInt8));
-  for (const std::string_view name : {"pg_get_triggerdef", "pg_get_statisticsobjdef"}) {
-    table.push_back(stable<undefined>(name, {kOidType}, kText));
-    table.push_back(stable<undefined_pretty>(name, {kOidType, kBool}, kText));
-  }
+  table.push_back(stable<undefined>("pg_get_statisticsobjdef", {kOidType}, kText));
+  table.push_back(stable<undefined_pretty>("pg_get_statisticsobjdef", {kOidType, kBool}, kText));
   for (const std::string_view name :
        {"pg_get_partkeydef", "pg_get_statisticsobjdef_columns", "pg_get_partition_constraintdef"}) {
     table.push_back(stable<undefined>(name, {kOidType}, kText));

@@ -260,7 +260,7 @@ std::vector<ScalarFunction> session_functions() {
       scalar<[](Context) { return kStartTime; }>("pg_conf_load_time", {}, kTimestamptz, kStable),
       scalar<[] { return false; }>("pg_is_in_recovery", {}, kBool, kStable),
       scalar<[] { return false; }>("pg_jit_available", {}, kBool, kStable),
-      scalar<[] { return std::int32_t{0}; }>("pg_trigger_depth", {}, kInt4, kStable),
+      scalar<[](Context context) { return context.trigger_depth; }>("pg_trigger_depth", {}, kInt4, kStable),
       scalar<my_temporary_schema>("pg_my_temp_schema", {}, kOidType, kStable),
       scalar<is_other_temporary_schema>("pg_is_other_temp_schema", {kOidType}, kBool, kStable),
       scalar<random_uuid>("gen_random_uuid", {}, kUuid, Volatility::kVolatile),

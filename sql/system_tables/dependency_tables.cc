@@ -17,7 +17,7 @@ namespace {
 // The catalogs that rows stand in.
 constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, kNamespace = 2615, kRewrite = 2618, kProcedure = 1255,
               kExtension = 3079, kForeignDataWrapper = 2328, kForeignServer = 1417,
-              kPolicy = 3256;
+              kPolicy = 3256, kTrigger = 2620;
 constexpr Oid kRedquelExtension = 15898;
 
 /// The types that users have made, and the arrays over them.
@@ -70,6 +70,16 @@ void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& t
       const Oid in = catalog.functions.contains(reference.relation) ? kProcedure : kClass;
       if (reference.columns.empty()) out.add(kPolicy, policy.oid, 0, in, reference.relation, 0, 'n');
       for (const std::int16_t column : reference.columns) out.add(kPolicy, policy.oid, 0, in, reference.relation, column, 'n');
+    }
+  }
+  for (const TriggerDef& trigger : table.triggers) {
+    out.add(kTrigger, trigger.oid, 0, kClass, table.oid, 0, 'a');
+    out.add(kTrigger, trigger.oid, 0, kProcedure, trigger.function, 0, 'n');
+    for (const std::int16_t column : trigger.columns) out.add(kTrigger, trigger.oid, 0, kClass, table.oid, column, 'n');
+    for (const PolicyDef::Reference& reference : trigger.references) {
+      const Oid in = catalog.functions.contains(reference.relation) ? kProcedure : kClass;
+      if (reference.columns.empty()) out.add(kTrigger, trigger.oid, 0, in, reference.relation, 0, 'n');
+      for (const std::int16_t column : reference.columns) out.add(kTrigger, trigger.oid, 0, in, reference.relation, column, 'n');
     }
   }
   for (const IndexDef& index : table.indexes) {
@@ -176,6 +186,7 @@ void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
     for (const ColumnDef& column : table->columns) add(oid, kClass, column.number, column.comment);
     for (const Constraint& constraint : constraints_of(*table)) add(constraint.oid, kConstraint, 0, constraint.comment);
     for (const PolicyDef& policy : table->security.policies) add(policy.oid, kPolicy, 0, policy.comment);
+    for (const TriggerDef& trigger : table->triggers) add(trigger.oid, kTrigger, 0, trigger.comment);
   }
   for (const auto& [oid, type] : catalog.types) {
     add(oid, kType, 0, type->comment);

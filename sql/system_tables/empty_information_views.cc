@@ -55,15 +55,6 @@ const SystemTableDefinition kEmptyInformationViews[] = {
     {"information_schema", "transforms", 13430, 'v',
      "udt_catalog, udt_schema, udt_name, specific_catalog, specific_schema, specific_name, group_name, "
      "transform_type character_data"},
-    {"information_schema", "triggered_update_columns", 13435, 'v',
-     "trigger_catalog, trigger_schema, trigger_name, event_object_catalog, event_object_schema, "
-     "event_object_table, event_object_column"},
-    {"information_schema", "triggers", 13440, 'v',
-     "trigger_catalog, trigger_schema, trigger_name, event_manipulation character_data, event_object_catalog, "
-     "event_object_schema, event_object_table, action_order cardinal_number, action_condition character_data, "
-     "action_statement character_data, action_orientation character_data, action_timing character_data, "
-     "action_reference_old_table, action_reference_new_table, action_reference_old_row, "
-     "action_reference_new_row, created time_stamp"},
     {"information_schema", "data_type_privileges", 13488, 'v',
      "object_catalog, object_schema, object_name, object_type character_data, dtd_identifier"},
 };

@@ -42,11 +42,6 @@ const SystemTableDefinition kTables[] = {
     {"pg_catalog", "pg_subscription_rel", 6102, 'r', "srsubid oid!, srrelid oid!, srsubstate char!, srsublsn pg_lsn"},
     {"pg_catalog", "pg_transform", 3576, 'r',
      "oid oid!, trftype oid!, trflang oid!, trffromsql regproc!, trftosql regproc!"},
-    {"pg_catalog", "pg_trigger", 2620, 'r',
-     "oid oid!, tgrelid oid!, tgparentid oid!, tgname name!, tgfoid oid!, tgtype int2!, tgenabled char!, "
-     "tgisinternal bool!, tgconstrrelid oid!, tgconstrindid oid!, tgconstraint oid!, tgdeferrable bool!, "
-     "tginitdeferred bool!, tgnargs int2!, tgattr int2vector!, tgargs bytea!, tgqual pg_node_tree, "
-     "tgoldtable name, tgnewtable name"},
 };
 
 }  // namespace

@@ -105,14 +105,15 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
     const std::size_t indexes = is_table ? all_indexes(*relation.table).size() : relation.system != nullptr ? catalog_index_count(relation.oid) : 0;
     const std::size_t checks = is_table ? relation.table->checks.size() : 0;
     const bool shared = is_shared(relation);
-    const bool has_foreign_keys = is_table && relation.table->has_foreign_keys();  // PostgreSQL keeps them by triggers
+    // PostgreSQL keeps foreign keys by triggers.
+    const bool has_triggers = is_table && (relation.table->has_foreign_keys() || !relation.table->triggers.empty());
     // reltuples: -1 says that the rows are not counted; a sequence has one.
     const double rows = relation.kind == 'S' ? 1.0 : relation.kind == 'i' ? 0.0 : is_table ? static_cast<double>(ShownRowCounts::of(relation.oid)) : -1.0;
     out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), row_type_of(relation), 0,
             role_oid(relation.owner), access_method(relation), relation.kind == 'v' || relation.kind == 'c' || relation.kind == 'f' ? 0 : relation.oid,
             shared ? oid::kGlobalTablespace : 0, relation.kind == 'S' ? 1 : 0, rows, 0, 0, indexes > 0, shared,
             is_temporary_schema(relation.schema) ? 't' : 'p', relation.kind,
-            columns, checks, relation.kind == 'v' || relation.kind == 'm', has_foreign_keys, false,
+            columns, checks, relation.kind == 'v' || relation.kind == 'm', has_triggers, false,
             is_table && relation.table->security.enabled, is_table && relation.table->security.forced,
             !is_table || relation.table->populated,
             is_table ? 'd' : 'n', false, 0, 0, 0, shown_acl(catalog, relation), options_of(relation), kNull);

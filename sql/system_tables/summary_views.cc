@@ -16,8 +16,9 @@ void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCont
   for (const Relation& relation : all_relations(catalog)) {
     if (relation.kind != 'r') continue;
     const bool indexed = relation.table != nullptr && !all_indexes(*relation.table).empty();
-    const bool keeps_references = relation.table != nullptr && relation.table->has_foreign_keys();  // in PostgreSQL by triggers
-    out.add(relation.schema, relation.name, relation.owner, kNull, indexed, false, keeps_references,
+    // PostgreSQL keeps foreign keys by triggers.
+    const bool has_triggers = relation.table != nullptr && (relation.table->has_foreign_keys() || !relation.table->triggers.empty());
+    out.add(relation.schema, relation.name, relation.owner, kNull, indexed, false, has_triggers,
             relation.table != nullptr && relation.table->security.enabled);
   }
 }

@@ -42,6 +42,12 @@ CREATE POLICY seen ON emp AS RESTRICTIVE FOR SELECT
   USING (EXISTS (SELECT 1 FROM dept d WHERE d.id = emp.dept AND d.name <> emp.name AND salary > 5));
 CREATE POLICY added ON emp FOR INSERT WITH CHECK (salary > 0);
 COMMENT ON POLICY own ON dept IS 'own rows';
+CREATE FUNCTION app.touch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN COALESCE(NEW, OLD); END $$;
+CREATE TRIGGER touched BEFORE INSERT OR UPDATE OF salary, name ON emp FOR EACH ROW WHEN (NEW.salary > 5) EXECUTE FUNCTION app.touch('a', 'it''s');
+CREATE TRIGGER "Odd one" AFTER DELETE OR UPDATE ON dept FOR EACH STATEMENT EXECUTE FUNCTION app.touch();
+CREATE CONSTRAINT TRIGGER kept AFTER UPDATE ON dept FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION app.touch();
+ALTER TABLE dept DISABLE TRIGGER "Odd one";
+COMMENT ON TRIGGER touched ON emp IS 'a trigger';
 INSERT INTO dept VALUES (1, 'one', 'a'), (2, 'two', 'b'), (3, 'three', NULL);
 INSERT INTO emp (name, dept, salary, hired, tags, doc, span, bytes, bits, r, net)
   SELECT 'n' || i, i % 3 + 1, i * 1000.5, '2024-01-02 03:04:05.678', ARRAY['a', NULL, 'b,c"\'], '{"a": [1, {"b": "x\ny"}]}', '1 day 2 hours',

@@ -1,0 +1,237 @@
+#include "executor/ddl/trigger.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "executor/catalog/dependencies.h"
+#include "executor/ddl/catalog_change.h"
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/function_lookup.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/roles/access.h"
+#include "executor/runtime/plpgsql_declarations.h"
+#include "executor/runtime/session_context.h"
+#include "planner/bind/trigger_condition.h"
+#include "sql/name_errors.h"
+#include "sql/sqlstate.h"
+#include "sql/system_tables/trigger_words.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+using sql::TriggerDef;
+using Event = TriggerDef::Event;
+
+namespace {
+
+SqlError missing_trigger(const std::string& name, const std::string& table) {
+  return SqlError(sqlstate::kUndefinedObject, fmt::format("trigger \"{}\" for table \"{}\" does not exist", name, table));
+}
+
+SqlError duplicate_trigger(const std::string& name, const std::string& table) {
+  return SqlError(sqlstate::kDuplicateObject, fmt::format("trigger \"{}\" for relation \"{}\" already exists", name, table));
+}
+
+TriggerDef* find_trigger_of(sql::TableDef& table, const std::string& name) {
+  const auto found = std::ranges::find(table.triggers, name, &TriggerDef::name);
+  return found == table.triggers.end() ? nullptr : &*found;
+}
+
+void sort_by_name(sql::TableDef& table) { std::ranges::sort(table.triggers, {}, &TriggerDef::name); }
+
+SqlError wrong_kind(const std::string& name, const char* kind, std::string detail) {
+  return SqlError(sqlstate::kWrongObjectType, fmt::format("\"{}\" is {}", name, kind)).detail(std::move(detail));
+}
+
+/// The table of a new trigger. 42P01; 42809 for other relations.
+TablePtr trigger_table(const CatalogDraft& draft, const ast::CreateTrigger& written) {
+  const ast::RelationName& name = written.relation;
+  const bool is_instead = written.timing == ast::CreateTrigger::Timing::kInsteadOf;
+  switch (relation_kind(draft, name)) {
+    case RelationKind::kNone:
+      throw missing_relation(draft, name);
+    case RelationKind::kSystemTable:
+      throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied: \"{}\" is a system catalog", name.name));
+    case RelationKind::kView:
+      if (!is_instead && written.for_each_row) throw wrong_kind(name.name, "a view", "Views cannot have row-level BEFORE or AFTER triggers.");
+      if (written.on_truncate) throw wrong_kind(name.name, "a view", "Views cannot have TRUNCATE triggers.");
+      throw sql::not_supported("CREATE TRIGGER on a view");
+    case RelationKind::kIndex:
+      throw SqlError(sqlstate::kWrongObjectType, fmt::format("relation \"{}\" cannot have triggers", name.name)).detail("This operation is not supported for indexes.");
+    case RelationKind::kSequence:
+      throw SqlError(sqlstate::kWrongObjectType, fmt::format("relation \"{}\" cannot have triggers", name.name)).detail("This operation is not supported for sequences.");
+    case RelationKind::kTable:
+      break;
+  }
+  TablePtr table = require_table(draft, name);
+  if (table->materialized) {
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("relation \"{}\" cannot have triggers", name.name)).detail("This operation is not supported for materialized views.");
+  }
+  if (table->is_mapped()) {
+    if (is_instead) throw wrong_kind(name.name, "a foreign table", "Foreign tables cannot have INSTEAD OF triggers.");
+    if (written.constraint) throw wrong_kind(name.name, "a foreign table", "Foreign tables cannot have constraint triggers.");
+  } else if (is_instead) {
+    throw wrong_kind(name.name, "a table", "Tables cannot have INSTEAD OF triggers.");
+  }
+  return table;
+}
+
+/// Throws 0A000 for what is not built.
+void refuse_missing_parts(const ast::CreateTrigger& written) {
+  if (written.on_truncate && written.for_each_row) throw SqlError(sqlstate::kFeatureNotSupported, "TRUNCATE FOR EACH ROW triggers are not supported");
+  if (written.on_truncate) throw sql::not_supported("CREATE TRIGGER for TRUNCATE");
+  if (!written.transition_tables.empty()) throw sql::not_supported("CREATE TRIGGER with REFERENCING");
+  if (written.names_other_table) throw sql::not_supported("CREATE CONSTRAINT TRIGGER with FROM");
+  if (written.deferrable || written.initially_deferred) throw sql::not_supported("CREATE CONSTRAINT TRIGGER with DEFERRABLE");
+}
+
+std::vector<std::int16_t> columns_of_update(const sql::TableDef& table, const std::vector<std::string>& names) {
+  std::vector<std::int16_t> numbers;
+  for (const std::string& name : names) {
+    const sql::ColumnDef* column = table.find_column(name);
+    if (column == nullptr) throw sql::undefined_column(name, table.name);
+    if (std::ranges::find(numbers, column->number) != numbers.end()) throw sql::column_listed_twice(name);
+    numbers.push_back(column->number);
+  }
+  return numbers;
+}
+
+sql::Oid trigger_function(const CatalogDraft& draft, const std::vector<std::string>& names) {
+  constexpr std::string_view kBuiltIn = "suppress_redundant_updates_trigger";
+  const bool is_built_in = names.back() == kBuiltIn && (names.size() == 1 || (names.size() == 2 && names[0] == "pg_catalog"));
+  if (is_built_in) return sql::kSuppressRedundantUpdates;
+  ast::ObjectName name;
+  name.names = names;
+  name.arguments_given = true;
+  const std::shared_ptr<const sql::FunctionDef> function = require_function(draft, name, ast::ObjectType::kFunction);
+  if (function->acl) require_rights(draft.session(), draft.catalog(), sql::AclKind::kFunction, function->oid, sql::right::kExecute);
+  if (!is_trigger_type(function->result) || sql::format_type(function->result) != "trigger") {
+    throw SqlError(sqlstate::kInvalidObjectDefinition, fmt::format("function {} must return type trigger", fmt::join(names, ".")));
+  }
+  return function->oid;
+}
+
+void create_trigger(CatalogDraft& draft, const ast::CreateTrigger& written) {
+  sql::TableDef table = *trigger_table(draft, written);
+  require_rights(draft.session(), draft.catalog(), sql::AclKind::kTable, table.oid, sql::right::kTrigger);
+  refuse_missing_parts(written);
+  TriggerDef trigger;
+  trigger.name = written.name;
+  trigger.timing = static_cast<TriggerDef::Timing>(written.timing);
+  trigger.for_each_row = written.for_each_row;
+  const auto add_event = [&](bool is_for, Event event) { trigger.events = static_cast<std::int16_t>(trigger.events | (is_for ? static_cast<int>(event) : 0)); };
+  add_event(written.on_insert, Event::kInsert);
+  add_event(written.on_delete, Event::kDelete);
+  add_event(written.on_update, Event::kUpdate);
+  trigger.arguments = written.arguments;
+  trigger.constraint = written.constraint;
+  if (written.condition) {
+    trigger.when_sql = planner::make_trigger_condition(*written.condition, trigger, table, draft.catalog(), bind_settings(draft.session()));
+  }
+  trigger.function = trigger_function(draft, written.function);
+  const TriggerDef* const existing = find_trigger_of(table, trigger.name);
+  if (existing != nullptr && !written.replace) throw duplicate_trigger(trigger.name, table.name);
+  if (existing != nullptr && existing->constraint) {
+    throw SqlError(sqlstate::kDuplicateObject, fmt::format("trigger \"{}\" for relation \"{}\" is a constraint trigger", trigger.name, table.name));
+  }
+  trigger.columns = columns_of_update(table, written.columns);
+  trigger.references = planner::trigger_references(trigger, table, draft.catalog());
+  trigger.oid = existing != nullptr ? existing->oid : draft.new_oid();
+  if (existing != nullptr) {
+    trigger.comment = existing->comment;
+    *find_trigger_of(table, trigger.name) = std::move(trigger);
+  } else {
+    table.triggers.push_back(std::move(trigger));
+    sort_by_name(table);
+  }
+  draft.put(std::move(table));
+}
+
+/// The table and the name of a trigger that is named with its table's parts in front.
+std::pair<ast::RelationName, std::string> table_and_trigger(const ast::ObjectName& name) {
+  return {relation_name({name.names.begin(), name.names.end() - 1}), name.names.back()};
+}
+
+/// The owner's table that has the trigger; null: there is none.
+std::optional<sql::TableDef> table_with(const CatalogDraft& draft, const ast::RelationName& relation, const std::string& name) {
+  const bool is_table = (relation.schema.empty() || draft.catalog().schemas.contains(relation.schema)) &&
+                        relation_kind(draft, relation) == RelationKind::kTable;
+  if (!is_table) return std::nullopt;
+  sql::TableDef table = *require_table(draft, relation);
+  if (find_trigger_of(table, name) == nullptr) return std::nullopt;
+  require_owner(draft.session(), table.owner, "relation", table.name);
+  return table;
+}
+
+}  // namespace
+
+void drop_triggers(CatalogDraft& draft, const ast::Drop& statement) {
+  for (const ast::ObjectName& object : statement.names) {
+    const auto [relation, name] = table_and_trigger(object);
+    std::optional<sql::TableDef> table = table_with(draft, relation, name);
+    if (!table) {
+      drop_missing(draft, statement.object, std::span(&object, 1), statement.if_exists);
+      continue;
+    }
+    std::erase_if(table->triggers, [&, &of = name](const TriggerDef& trigger) { return trigger.name == of; });
+    draft.put(*std::move(table));
+  }
+}
+
+void rename_trigger(CatalogDraft& draft, const ast::Rename& statement) {
+  const ast::RelationName& relation = *statement.relation;
+  const RelationKind kind = relation_kind(draft, relation);
+  if (kind == RelationKind::kNone) throw missing_relation(draft, relation);
+  if (kind != RelationKind::kTable) throw missing_trigger(statement.old_name, relation.name);
+  sql::TableDef table = *require_table(draft, relation);
+  require_owner(draft.session(), table.owner, "table", table.name);
+  TriggerDef* trigger = find_trigger_of(table, statement.old_name);
+  if (trigger == nullptr) throw missing_trigger(statement.old_name, table.name);
+  if (statement.new_name != statement.old_name && find_trigger_of(table, statement.new_name) != nullptr) throw duplicate_trigger(statement.new_name, table.name);
+  trigger->name = statement.new_name;
+  sort_by_name(table);
+  draft.put(std::move(table));
+}
+
+void comment_on_trigger(CatalogDraft& draft, const ast::ObjectName& object, const std::string& text) {
+  const auto [relation, name] = table_and_trigger(object);
+  if (relation_kind(draft, relation) == RelationKind::kNone) throw missing_relation(draft, relation);
+  std::optional<sql::TableDef> table = table_with(draft, relation, name);
+  if (!table) throw missing_trigger(name, relation.name);
+  find_trigger_of(*table, name)->comment = text;
+  draft.put(*std::move(table));
+}
+
+void set_trigger_firing(sql::TableDef& table, const ast::SetTriggerFiring& written) {
+  using Scope = ast::SetTriggerFiring::Scope;
+  const auto firing = static_cast<TriggerDef::Firing>(written.firing);
+  if (written.scope == Scope::kOne) {
+    TriggerDef* trigger = find_trigger_of(table, written.name);
+    if (trigger == nullptr) throw missing_trigger(written.name, table.name);
+    trigger->firing = firing;
+    return;
+  }
+  if (written.scope == Scope::kAll && firing == TriggerDef::Firing::kDisabled && table.has_foreign_keys()) {
+    throw sql::not_supported("ALTER TABLE ... DISABLE TRIGGER ALL of a table with foreign keys");
+  }
+  for (TriggerDef& trigger : table.triggers) trigger.firing = firing;
+}
+
+void check_no_trigger_uses(const CatalogDraft& draft, const sql::TableDef& table, std::int16_t column) {
+  for (const TriggerDef& trigger : table.triggers) {
+    if (!reads(trigger, {DropObject::Kind::kColumn, table.oid, column})) continue;
+    throw SqlError(sqlstate::kFeatureNotSupported, "cannot alter type of a column used in a trigger definition")
+        .detail(fmt::format("trigger {} on table {} depends on column \"{}\"", trigger.name, display_name(draft, table.schema, table.name),
+                            table.find_column(column)->name));
+  }
+}
+
+asio::awaitable<void> run(DdlContext& context, const ast::CreateTrigger& statement) {
+  const MakeDraft make = [&](CatalogDraft& draft) { create_trigger(draft, statement); };
+  co_await change_catalog(context, make);
+}
+
+}  // namespace redquel::executor

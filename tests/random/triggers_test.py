@@ -1,0 +1,112 @@
+"""Random triggers over a table and its child, and random changes, by redquel and by PostgreSQL: the rows, what triggers log and the totals that
+they keep are the same."""
+import os
+import sys
+from random import Random
+
+sys.path.insert(0, os.path.dirname(__file__))
+from worlds import NOT_BUILT, World, compare_worlds, rows_of  # noqa: E402
+
+SLOW = True
+LIMIT = 900  # seconds
+CHANGES = int(os.environ.get("RANDOM_TRIGGERS", "1000"))
+PER_WORLD = 50
+TABLES = ("CREATE TABLE item (id int PRIMARY KEY, a int CHECK (a < 1000), b text, g int GENERATED ALWAYS AS (a + 1) STORED)",
+          "CREATE TABLE part (id int PRIMARY KEY, item int REFERENCES item ON DELETE CASCADE ON UPDATE CASCADE, n int)",
+          "CREATE TABLE total (name text PRIMARY KEY, n bigint)",
+          "CREATE TABLE log (entry text)",
+          "INSERT INTO total VALUES ('item', 0), ('part', 0)",
+          """CREATE FUNCTION log_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+               INSERT INTO log VALUES (concat_ws(' ', TG_NAME, TG_WHEN, TG_OP, TG_LEVEL, TG_TABLE_NAME, OLD, '->', NEW, TG_ARGV[0], pg_trigger_depth()));
+               IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW; END $$""",
+          """CREATE FUNCTION change_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+               IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
+               NEW.a := NEW.a + TG_ARGV[0]::int; NEW.b := left(COALESCE(NEW.b, '') || TG_NAME, 20); RETURN NEW; END $$""",
+          """CREATE FUNCTION skip_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+               IF COALESCE(NEW.id, OLD.id) % 5 = TG_ARGV[0]::int THEN RETURN NULL; END IF;
+               IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW; END $$""",
+          """CREATE FUNCTION refuse_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+               IF COALESCE(NEW.id, OLD.id) % 17 = 3 THEN RAISE EXCEPTION 'refused' USING ERRCODE = 'P0099'; END IF; RETURN NULL; END $$""",
+          """CREATE FUNCTION sum_it() RETURNS trigger LANGUAGE plpgsql AS $$
+             DECLARE d bigint := 0; BEGIN
+               IF TG_OP <> 'INSERT' THEN d := d - OLD.id; END IF; IF TG_OP <> 'DELETE' THEN d := d + NEW.id; END IF;
+               UPDATE total SET n = n + d WHERE name = TG_TABLE_NAME; RETURN NULL; END $$""")
+
+
+class Triggers(World):
+    def run(self):
+        self.random = Random(self.seed)
+        for statement in TABLES:
+            self.both(statement)
+        for table in ("item", "part"):
+            self.both(f"CREATE TRIGGER z_sum AFTER INSERT OR UPDATE OR DELETE ON {table} FOR EACH ROW EXECUTE FUNCTION sum_it()")
+        for number in range(self.random.randrange(2, 7)):
+            self.both(self.trigger(number))
+        while self.statements < PER_WORLD:
+            self.statements += 1
+            if self.random.random() < 0.1:
+                self.both(self.trigger(self.random.randrange(7)))
+            statement = self.change()
+            found = self.both(statement)
+            for table in ("item", "part", "total", "log"):
+                found = found or self.difference(f"SELECT * FROM {table}", False)
+            if found:
+                return self.told(statement, found)
+        found = self.difference("SELECT (SELECT sum(id) FROM item), (SELECT sum(id) FROM part), (SELECT n FROM total WHERE name = 'item'), "
+                                "(SELECT n FROM total WHERE name = 'part')", True)
+        return self.told("totals", found) if found else None
+
+    def trigger(self, number):
+        pick = self.random.choice
+        events = self.random.sample(["INSERT", "UPDATE", "DELETE"], self.random.randrange(1, 4))
+        when, kind = "", pick(["log", "log", "change", "skip", "refuse"])
+        table, row = pick(["item", "item", "item", "part"]), self.random.random() < 0.75
+        timing = pick(["BEFORE", "AFTER"])
+        if kind in ("change", "skip"):  # an action of a foreign key may not be changed
+            table, row, timing = "item", True, "BEFORE"
+        if kind == "refuse":
+            row, timing = True, "AFTER"
+        if row and events == ["UPDATE"]:
+            when = pick(["", "WHEN (OLD.* IS DISTINCT FROM NEW.*) ", "WHEN (NEW.id > OLD.id OR NEW.id < 10) "])
+        elif row and "DELETE" not in events:
+            when = pick(["", "WHEN (NEW.id % 2 = 0) "])
+        columns = [" OF a", " OF b, id", ""] if table == "item" else [" OF item", ""]
+        written = " OR ".join(event + (pick(columns) if event == "UPDATE" else "") for event in events)
+        return (f"CREATE OR REPLACE TRIGGER t{number} {timing} {written} ON {table} FOR EACH {'ROW' if row else 'STATEMENT'} {when}"
+                f"EXECUTE FUNCTION {kind}_it('{self.random.randrange(1, 5)}')")
+
+    def change(self):
+        pick, number = self.random.choice, lambda: self.random.randrange(40)
+        condition = pick([f"id = {number()}", f"id BETWEEN {number()} AND {number()}", f"id % 7 = {self.random.randrange(7)}", "a > 20"])
+        first = number()
+        return pick([
+            f"INSERT INTO item (id, a, b) VALUES ({first}, {number()}, 'x'), ({first + 40}, {number()}, NULL)",
+            f"INSERT INTO item (id, a) SELECT i, i FROM generate_series({first}, {first + 5}) i ON CONFLICT DO NOTHING",
+            f"INSERT INTO item (id, a) VALUES ({first}, {number()}) ON CONFLICT DO NOTHING",
+            f"UPDATE item SET a = a + {number()} WHERE {condition}",
+            f"UPDATE item SET b = 'u{number()}' WHERE {condition} RETURNING id, a, b, g",
+            f"UPDATE item SET id = id + 100 WHERE id = {first}",
+            f"DELETE FROM item WHERE {condition}",
+            f"INSERT INTO part SELECT {self.statements * 100} + id, id, a FROM item WHERE {condition}",
+            f"UPDATE part SET n = {number()} WHERE item % 3 = 1",
+            f"DELETE FROM part WHERE n % 4 = {self.random.randrange(4)}",
+            f"MERGE INTO item USING (SELECT i AS n FROM generate_series({first}, {first + 3}) i) AS v ON item.id = v.n "
+            "WHEN MATCHED AND v.n % 2 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET a = v.n WHEN NOT MATCHED THEN INSERT (id, a) VALUES (v.n, v.n)",
+        ])
+
+    def both(self, statement):
+        """The difference, if any. redquel goes first: PostgreSQL must not do what redquel refuses as not built."""
+        self.history.append(statement)
+        got = self.redquel.query(statement)[0]
+        if got.sqlstate == NOT_BUILT:
+            self.not_built += 1
+            return None
+        expected = self.postgres.query(statement)[0]
+        same = expected.sqlstate == got.sqlstate
+        if not got.error and not expected.error:
+            same = expected.tag == got.tag and rows_of(expected, False) == rows_of(got, False)
+        return None if same else f"{expected.error or (expected.tag, expected.rows)} against {got.error or (got.tag, got.rows)}"
+
+
+def test_changes_with_triggers(server, postgres, random):
+    compare_worlds(Triggers, server, postgres, random, CHANGES, PER_WORLD)
