@@ -286,13 +286,14 @@ std::size_t stored_bytes(const Query& query) {
   return 12 + (query->kind == Kind::kLexeme ? query->text.size() + 1 : 0) + stored_bytes(query->left) + stored_bytes(query->right);
 }
 
-/// PostgreSQL compares the checksums of two different lexemes.
+/// PostgreSQL compares the checksums of two different lexemes: the remainders of CRC-32, taken from the other end.
 std::uint32_t checksum(std::string_view text) {
+  const auto remainder_of = [](std::uint32_t byte) {
+    for (int bit = 0; bit < 8; ++bit) byte = byte >> 1 ^ (byte & 1 ? 0xEDB88320 : 0);
+    return byte;
+  };
   std::uint32_t sum = 0xFFFFFFFF;
-  for (const char c : text) {
-    sum ^= static_cast<std::uint8_t>(c);
-    for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ (sum & 1 ? 0xEDB88320 : 0);
-  }
+  for (const char c : text) sum = remainder_of((sum >> 24 ^ static_cast<std::uint8_t>(c)) & 0xFF) ^ sum << 8;
   return ~sum;
 }
 
