@@ -6,7 +6,7 @@ namespace redquel::sql {
 namespace {
 
 // Each in the order of bytes.
-constexpr std::string_view kTextSearch[] = {"ts_debug", "ts_headline", "ts_rewrite", "ts_stat"};
+constexpr std::string_view kTextSearch[] = {"ts_debug", "ts_rewrite", "ts_stat"};
 constexpr std::string_view kXml[] = {
     "cursor_to_xml", "cursor_to_xmlschema", "database_to_xml", "database_to_xml_and_xmlschema", "database_to_xmlschema", "query_to_xml",
     "query_to_xml_and_xmlschema", "query_to_xmlschema", "schema_to_xml", "schema_to_xml_and_xmlschema", "schema_to_xmlschema",

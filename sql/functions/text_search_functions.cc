@@ -15,6 +15,7 @@
 #include "sql/session_hooks.h"
 #include "sql/sqlstate.h"
 #include "sql/text_search/analysis.h"
+#include "sql/text_search/headline.h"
 #include "sql/text_search/match.h"
 #include "sql/text_search/rank.h"
 #include "sql/text_search/token_parser.h"
@@ -182,6 +183,17 @@ void add_rank(std::vector<ScalarFunction>& table, std::string_view name) {
   table.push_back(scalar<[](Text weights, Text vector, Text query) { return ranked_by<rank>(weights, vector, query, 0); }>(name, {kWeights, kTsvector, kTsquery}, kFloat4));
   table.push_back(scalar<ranked_by<rank>>(name, {kWeights, kTsvector, kTsquery, kInt4}, kFloat4));
 }
+
+// ---- headlines ---------------------------------------------------------------------------------------------------------------
+
+void headline_with(std::int32_t config, Text text, Text query, Text options, std::string& out) {
+  out = ts::headline(configuration(config), text, ts::parse_query(query), ts::read_headline_options(options));
+}
+void usual_headline_with(Context context, Text text, Text query, Text options, std::string& out) {
+  out = ts::headline(usual(context), text, ts::parse_query(query), ts::read_headline_options(options));
+}
+void headline(std::int32_t config, Text text, Text query, std::string& out) { headline_with(config, text, query, {}, out); }
+void usual_headline(Context context, Text text, Text query, std::string& out) { usual_headline_with(context, text, query, {}, out); }
 
 // ---- vectors --------------------------------------------------------------------------------------------------------------
 
@@ -442,6 +454,10 @@ std::vector<ScalarFunction> text_search_functions() {
       scalar<text_matches_text>("@@", {kText, kText}, kBool, kStable),
       scalar<vector_matches>("@@@", {kTsvector, kTsquery}, kBool),
       scalar<query_matches>("@@@", {kTsquery, kTsvector}, kBool),
+      scalar<headline>("ts_headline", {kRegconfig, kText, kTsquery}, kText),
+      scalar<headline_with>("ts_headline", {kRegconfig, kText, kTsquery, kText}, kText),
+      scalar<usual_headline>("ts_headline", {kText, kTsquery}, kText, kStable),
+      scalar<usual_headline_with>("ts_headline", {kText, kTsquery, kText}, kText, kStable),
       scalar<set_weight>("setweight", {kTsvector, kChar}, kTsvector),
       scalar<set_weight_of>("setweight", {kTsvector, kChar, kTextArray}, kTsvector),
       scalar<strip>("strip", {kTsvector}, kTsvector),
