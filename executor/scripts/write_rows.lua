@@ -54,7 +54,7 @@ if stale then return stale end
 local function not_a_counter(t) return redis.error_reply('WRONGTYPE ' .. keys[1 + t] .. ' is not a counter') end
 for t = 1, mode == 'precede' and tables or 0 do
   local count = call('GET', keys[1 + t])
-  if count and not (#count < 18 and string.find(count, '^%d+$')) then return not_a_counter(t) end
+  if count and count ~= '0' and not (#count < 18 and string.find(count, '^[1-9]%d*$')) then return not_a_counter(t) end
 end
 k = tables + 2
 -- Section relied tables: those that do not change, but whose definitions the checks rely on: how many, their oids, their versions.

@@ -37,7 +37,8 @@ asio::awaitable<std::int64_t> last_hidden_key(RedisClient& client, std::shared_p
 }  // namespace
 
 bool is_count(std::string_view text) {
-  return !text.empty() && text.size() <= kMostDigits &&
+  const bool is_written_so = text == "0" || !text.starts_with('0');  // else Redis does not add to it
+  return is_written_so && !text.empty() && text.size() <= kMostDigits &&
          std::ranges::all_of(text, [](char digit) { return digit >= '0' && digit <= '9'; });
 }
 

@@ -58,6 +58,15 @@ class ReferentialActions {
   /// Gives what the actions made of rows, as differences to what the statement had made of them. `new_row` is null where a row is gone.
   using TakeAction = std::function<void(const TablePtr& table, const RowValues& old_row, const RowValues& new_row)>;
   void for_each_action(const TakeAction& take) const;
+  /// An action that a change has caused, whether it has found rows or not.
+  struct Caused {
+    TablePtr table;  // the referring one
+    bool deletes = false;
+    std::vector<std::int16_t> columns = {};  // that it sets
+    bool operator==(const Caused&) const = default;
+  };
+  /// Each once, in the order of their causes.
+  const std::vector<Caused>& caused() const { return caused_; }
   /// Like changes(), in parts that are checked one by one: each table before those that it refers to. Nullopt if the order of rows may
   /// matter: a change refers to a row that another one brings, takes a value that another one leaves, or tables refer to each other in a
   /// circle.
@@ -124,6 +133,7 @@ class ReferentialActions {
 
   ExecutionContext& context_;
   const bool over_buffer_;
+  std::vector<Caused> caused_;
   std::size_t next_order_ = 0;
   std::map<sql::Oid, Changed> changed_;
   std::map<sql::Oid, std::unordered_map<std::string, std::size_t>>

@@ -82,16 +82,15 @@ asio::awaitable<void> StatementKeys::fire_for_actions() {
   });
   StatementTriggers& triggers = *context_.triggers;
   triggers.enter_action();
+  for (const ReferentialActions::Caused& caused : actions_.caused()) {
+    if (caused.table->triggers.empty()) continue;
+    std::vector<planner::WriteEvent> events{{caused.deletes ? sql::TriggerDef::Event::kDelete : sql::TriggerDef::Event::kUpdate, caused.columns}};
+    co_await triggers.begin(caused.table, std::move(events));
+  }
   for (const Action& action : actions) {
     const std::size_t width = action.table->columns.size();
     const auto visible = [&](const RowValues& row) { return std::vector<sql::Datum>(row->begin(), row->begin() + static_cast<std::ptrdiff_t>(width)); };
-    planner::WriteEvent event{action.new_row ? sql::TriggerDef::Event::kUpdate : sql::TriggerDef::Event::kDelete, {}};
-    for (std::size_t i = 0; action.new_row && i < width; ++i) {
-      if ((*action.old_row)[i] != (*action.new_row)[i]) event.columns.push_back(action.table->columns[i].number);
-    }
-    const sql::TriggerDef::Event kind = event.event;
-    std::vector<planner::WriteEvent> events{std::move(event)};
-    co_await triggers.begin(action.table, std::move(events));
+    const auto kind = action.new_row ? sql::TriggerDef::Event::kUpdate : sql::TriggerDef::Event::kDelete;
     if (triggers.has_before(*action.table, kind)) {
       RowChange change{.event = kind};
       change.old_row = visible(action.old_row);

@@ -161,7 +161,7 @@ def test_counters_that_another_program_wrote(server, redis):
     with server.connect() as connection, redis.connect() as raw:
         connection.run("CREATE TABLE counted (a int); INSERT INTO counted SELECT generate_series(1, 5)")
         oid = connection.run("SELECT 'counted'::regclass::oid")[0][0]
-        for key, value in (("counted:rowid", "junk"), ("counted:rowid", "0"), ("counted:rowid", "9223372036854775807"), ("counted:rowid", None),
+        for key, value in (("counted:rowid", "junk"), ("counted:rowid", "007"), ("counted:rowid", "0"), ("counted:rowid", "9223372036854775807"), ("counted:rowid", None),
                            (f"redquel:changes:{oid}", "junk"), (f"redquel:changes:{oid}", "-5")):
             if value is None:
                 raw("DEL", key)

@@ -363,7 +363,7 @@ if call('PTTL', $key) >= 0 then return {'stop', p} end
 --#step counter guard: key
 --#check
 local found = call('GET', $key)
-if found and not (#found < 18 and string.find(found, '^%d+$')) then return {'stop', p, found} end
+if found and found ~= '0' and not (#found < 18 and string.find(found, '^[1-9]%d*$')) then return {'stop', p, found} end
 
 --#step pledge guard: key owner own modes fields*
 -- Locks that become those of a prepared commit: so many first ones are the owner's, the others get a mode each.
