@@ -40,7 +40,7 @@ for i = p, #ARGV, 4 do
 end
 local function mend_count(key, least)
   local value = call('GET', key)
-  local is_count = value and #value < 18 and string.find(value, '^%d+$')
+  local is_count = value == '0' or value and #value < 18 and string.find(value, '^[1-9]%d*$')
   local is_behind = not is_count or #value < #least or (#value == #least and value < least)
   if least == '' then
     if value and not is_count then call('UNLINK', key) end
