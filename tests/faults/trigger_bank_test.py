@@ -61,10 +61,10 @@ class Client(Visitor):
 
 
 class Reader(Visitor):
-    """Reads Redis and not the copies in memory, whose sums may be those of a moment before the counts of the same statement."""
+    """At READ COMMITTED a statement that writers disturb for two seconds may answer from several moments (docs/differences.md)."""
 
     def __init__(self, servers, number, timeout=30):
-        super().__init__(servers, number, timeout, settings=("SET redquel.cache = off",))
+        super().__init__(servers, number, timeout, settings=("SET default_transaction_isolation = 'repeatable read'",))
         self.looks = 0
 
     def work(self, connection):
