@@ -64,6 +64,16 @@ void drop_column(CatalogDraft& draft, const DropObject& object) {
   alteration.finish();
 }
 
+/// Takes a part with the object's name out of its table's definition. `parts_of` gives those of its kind.
+template <class PartsOf>
+void erase_part(CatalogDraft& draft, const DropObject& object, const PartsOf& parts_of) {
+  const auto table = draft.catalog().find_table(object.oid);
+  if (!table) return;
+  sql::TableDef changed = *table;
+  std::erase_if(parts_of(changed), [&](const auto& part) { return part.name == object.name; });
+  draft.put(std::move(changed));
+}
+
 void drop(CatalogDraft& draft, const DropObject& object) {
   const DependentChanges dependents;
   switch (object.kind) {
@@ -95,30 +105,12 @@ void drop(CatalogDraft& draft, const DropObject& object) {
       draft.put(std::move(changed));
       return;
     }
-    case Kind::kCheck: {
-      const auto table = draft.catalog().find_table(object.oid);
-      if (!table) return;
-      sql::TableDef changed = *table;
-      std::erase_if(changed.checks, [&](const sql::CheckDef& check) { return check.name == object.name; });
-      draft.put(std::move(changed));
-      return;
-    }
-    case Kind::kPolicy: {
-      const auto table = draft.catalog().find_table(object.oid);
-      if (!table) return;
-      sql::TableDef changed = *table;
-      std::erase_if(changed.security.policies, [&](const sql::PolicyDef& policy) { return policy.name == object.name; });
-      draft.put(std::move(changed));
-      return;
-    }
-    case Kind::kTrigger: {
-      const auto table = draft.catalog().find_table(object.oid);
-      if (!table) return;
-      sql::TableDef changed = *table;
-      std::erase_if(changed.triggers, [&](const sql::TriggerDef& trigger) { return trigger.name == object.name; });
-      draft.put(std::move(changed));
-      return;
-    }
+    case Kind::kCheck:
+      return erase_part(draft, object, [](sql::TableDef& table) -> auto& { return table.checks; });
+    case Kind::kPolicy:
+      return erase_part(draft, object, [](sql::TableDef& table) -> auto& { return table.security.policies; });
+    case Kind::kTrigger:
+      return erase_part(draft, object, [](sql::TableDef& table) -> auto& { return table.triggers; });
     case Kind::kType:
       draft.drop_type(object.oid);
       return;

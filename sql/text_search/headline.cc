@@ -97,16 +97,8 @@ struct Word {
   bool is_word() const { return kind != TokenKind::kBlank && kind != TokenKind::kTag && !is_skipped(); }
 };
 
-void collect_operands(const Query& query, std::vector<const QueryNode*>& operands) {
-  if (!query) return;
-  if (query->kind == QueryNode::Kind::kLexeme) operands.push_back(query.get());
-  collect_operands(query->right, operands);
-  collect_operands(query->left, operands);
-}
-
 std::vector<Word> words_of_text(const ConfigurationRow& configuration, std::string_view text, const Query& query) {
-  std::vector<const QueryNode*> operands;
-  collect_operands(query, operands);
+  const std::vector<const QueryNode*> operands = operands_of(query);
   std::map<TokenKind, std::shared_ptr<const Dictionary>> dictionaries;
   std::vector<Word> words;
   std::uint32_t position = 0;
@@ -137,14 +129,6 @@ std::vector<Word> words_of_text(const ConfigurationRow& configuration, std::stri
   return words;
 }
 
-/// The query over the operands' own texts: prefixes and weights have been looked at.
-Query over_operands(const Query& query) {
-  if (!query) return nullptr;
-  if (query->kind == QueryNode::Kind::kLexeme) return make_lexeme(query->text);
-  if (query->operation == Operator::kNot) return make_not(over_operands(query->right));
-  return make_operator(query->operation, over_operands(query->left), over_operands(query->right), query->distance);
-}
-
 /// From the first to the last word.
 struct Part {
   std::size_t first, last;
@@ -153,7 +137,7 @@ struct Part {
 class HeadlineChooser {
  public:
   HeadlineChooser(const std::vector<Word>& words, const Query& query, const HeadlineOptions& options)
-      : words_(words), query_(over_operands(query)), options_(options) {}
+      : words_(words), query_(over_texts(query)), options_(options) {}
 
   Part choose() {
     std::optional<Candidate> best;
@@ -211,7 +195,7 @@ class HeadlineChooser {
     return !is_bad_end(candidate.part.last) && is_bad_end(best.part.last);
   }
 
-  /// As many words as there may be: the cover, then what follows it up to a good end, then what is before it; or a part of the cover.
+  /// A short cover grows to the right up to a good end; at the end of the text it grows to the left. A long cover is cut at a good end.
   Candidate around(const Part& cover) const {
     int count = 0, matched = 0;
     Part part{cover.first, cover.first};

@@ -273,11 +273,11 @@ void append_text(const QueryNode& node, int parent, bool follows_phrase, std::st
   if (has_parentheses) out += " )";
 }
 
-void collect(const Query& query, std::set<std::string>& lexemes) {
+void collect(const Query& query, std::vector<const QueryNode*>& operands) {
   if (!query) return;
-  if (query->kind == Kind::kLexeme) lexemes.insert(query->text);
-  collect(query->left, lexemes);
-  collect(query->right, lexemes);
+  if (query->kind == Kind::kLexeme) operands.push_back(query.get());
+  collect(query->left, operands);
+  collect(query->right, operands);
 }
 
 /// The bytes of PostgreSQL's form: two words for each node, and the texts with their ends.
@@ -380,10 +380,23 @@ int compare(const Query& a, const Query& b) {
   return a && b ? compare_nodes(a, b) : 0;
 }
 
+std::vector<const QueryNode*> operands_of(const Query& query) {
+  std::vector<const QueryNode*> operands;
+  collect(query, operands);
+  return operands;
+}
+
 std::vector<std::string> lexemes_of(const Query& query) {
   std::set<std::string> lexemes;
-  collect(query, lexemes);
+  for (const QueryNode* operand : operands_of(query)) lexemes.insert(operand->text);
   return {lexemes.begin(), lexemes.end()};
+}
+
+Query over_texts(const Query& query) {
+  if (!query) return nullptr;
+  if (query->kind == Kind::kLexeme) return make_lexeme(query->text);
+  if (query->operation == Operator::kNot) return make_not(over_texts(query->right));
+  return make_operator(query->operation, over_texts(query->left), over_texts(query->right), query->distance);
 }
 
 }  // namespace redquel::sql::text_search

@@ -57,7 +57,11 @@ std::size_t node_count(const Query& query);
 Query indexable_part(const Query& query, bool& matches_all);
 /// The order of PostgreSQL's btree.
 int compare(const Query& a, const Query& b);
+/// Its lexemes as they are written, from left to right. The query keeps them.
+std::vector<const QueryNode*> operands_of(const Query& query);
 /// Its lexemes, each once, in order.
 std::vector<std::string> lexemes_of(const Query& query);
+/// The query over the texts of its lexemes alone, without weights and prefixes.
+Query over_texts(const Query& query);
 
 }  // namespace redquel::sql::text_search

@@ -21,16 +21,8 @@ using Kind = QueryNode::Kind;
 enum Normalization : std::int32_t { kLogLength = 1, kLength = 2, kDistance = 4, kUnique = 8, kLogUnique = 16, kIntoOne = 32 };
 
 /// The operands of a query, each text once, in order.
-void collect(const Query& query, std::vector<const QueryNode*>& operands) {
-  if (!query) return;
-  if (query->kind == Kind::kLexeme) operands.push_back(query.get());
-  collect(query->left, operands);
-  collect(query->right, operands);
-}
-
-std::vector<const QueryNode*> operands_of(const Query& query) {
-  std::vector<const QueryNode*> operands;
-  collect(query, operands);
+std::vector<const QueryNode*> different_operands(const Query& query) {
+  std::vector<const QueryNode*> operands = operands_of(query);
   std::ranges::stable_sort(operands, {}, [](const QueryNode* node) { return node->text; });
   const auto same = [](const QueryNode* a, const QueryNode* b) { return a->text == b->text; };
   operands.erase(std::unique(operands.begin(), operands.end(), same), operands.end());
@@ -143,19 +135,11 @@ class Extent {
   std::vector<std::set<std::uint16_t>> positions_;
 };
 
-/// The query without its weights and prefixes: places are those of its operands already. What is negated does not count for extents.
-Query plain(const Query& query) {
-  if (!query) return nullptr;
-  if (query->kind == Kind::kLexeme) return make_lexeme(query->text);
-  if (query->operation == Operator::kNot) return make_not(plain(query->right));
-  return make_operator(query->operation, plain(query->left), plain(query->right), query->distance);
-}
-
 }  // namespace
 
 float rank(const Weights& weights, const Vector& vector, const Query& query, std::int32_t normalization) {
   if (vector.empty() || !query) return 0;
-  const std::vector<const QueryNode*> operands = operands_of(query);
+  const std::vector<const QueryNode*> operands = different_operands(query);
   const bool needs_all = query->kind == Kind::kOperator && (query->operation == Operator::kAnd || query->operation == Operator::kPhrase);
   float rank = needs_all ? rank_of_all(weights, vector, operands) : rank_of_any(weights, vector, operands);
   if (rank < 0) rank = 1e-20F;
@@ -170,8 +154,8 @@ float rank(const Weights& weights, const Vector& vector, const Query& query, std
 
 float cover_rank(const Weights& weights, const Vector& vector, const Query& query, std::int32_t normalization) {
   if (vector.empty() || !query) return 0;
-  const std::vector<const QueryNode*> operands = operands_of(query);
-  const Query wanted = plain(query);
+  const std::vector<const QueryNode*> operands = different_operands(query);
+  const Query wanted = over_texts(query);  // its places have the weights and prefixes already
   const std::vector<Place> places = places_in(vector, operands);
   double rank = 0, sum_of_distances = 0, middle_before = 0;
   std::size_t extents = 0, begin = 0;
