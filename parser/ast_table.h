@@ -93,14 +93,36 @@ struct LikeClause {
 
 using TableElement = std::variant<ColumnDefinition, Constraint, LikeClause>;
 
+/// PARTITION BY strategy (column | expression, …).
+struct PartitionSpec {
+  struct Element {
+    std::string column;        // empty: `expression`
+    ExpressionPtr expression;  // may be null
+    QualifiedName collation, operator_class;
+    std::uint32_t offset = 0;
+  };
+  std::string strategy;  // as written, in lower case
+  std::vector<Element> elements;
+  std::uint32_t offset = 0;
+};
+
+/// FOR VALUES … or DEFAULT.
+struct PartitionBound {
+  enum class Strategy : std::uint8_t { kDefault, kList, kRange, kHash } strategy = Strategy::kDefault;
+  int modulus = 0, remainder = 0;
+  Expressions values;       // IN (…)
+  Expressions lower, upper;  // FROM (…) TO (…); the columns minvalue and maxvalue stand for the ends
+  std::uint32_t offset = 0;
+};
+
 struct CreateTable {
   RelationName relation;
   Persistence persistence = Persistence::kPermanent;
   bool if_not_exists = false;
   std::vector<TableElement> elements;  // in the order written
   std::vector<RelationName> inherits;
-  bool partitioned = false;   // PARTITION BY
-  bool partition_of = false;  // PARTITION OF inherits[0]
+  std::optional<PartitionSpec> partition_by;
+  std::optional<PartitionBound> partition_of;  // PARTITION OF inherits[0]
   std::optional<TypeName> of_type;
   std::vector<Option> options;  // WITH (…)
   OnCommit on_commit = OnCommit::kNone;
@@ -224,6 +246,14 @@ struct SetTriggerFiring {
   enum class Firing : std::uint8_t { kOrigin, kDisabled, kReplica, kAlways } firing = Firing::kOrigin;
   std::string name;  // kOne
 };
+struct AttachPartition {
+  RelationName partition;
+  PartitionBound bound;
+};
+struct DetachPartition {
+  RelationName partition;
+  bool concurrently = false;
+};
 /// Any other form, named for the error: "ALTER TABLE … ENABLE RULE".
 struct OtherAlteration {
   std::string name;
@@ -233,7 +263,7 @@ using Alteration =
     std::variant<AddColumn, DropColumn, AlterColumnDefault, AlterColumnNotNull, AlterColumnType, AddIdentity,
                  SetIdentity, DropIdentity, DropExpression, SetColumnOptions, SetIndexStatistics, AlterForeignOptions,
                  AddConstraint, AlterConstraint, DropConstraint, ValidateConstraint, SetTableOptions, ChangeOwner, SetRowSecurity, SetTriggerFiring,
-                 OtherAlteration>;
+                 AttachPartition, DetachPartition, OtherAlteration>;
 
 enum class ObjectType {
   kAccessMethod,

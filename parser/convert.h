@@ -59,6 +59,7 @@ ast::Insert convert_insert(const PgQuery__InsertStmt& insert);
 ast::Update convert_update(const PgQuery__UpdateStmt& update);
 ast::Delete convert_delete(const PgQuery__DeleteStmt& statement);
 ast::Merge convert_merge(const PgQuery__MergeStmt& merge);
+ast::PartitionBound convert_partition_bound(const PgQuery__PartitionBoundSpec& bound);
 ast::IndexElement convert_index_element(const PgQuery__IndexElem& element);
 std::vector<ast::IndexElement> convert_index_elements(Nodes items);
 

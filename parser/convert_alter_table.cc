@@ -45,10 +45,6 @@ std::string_view refused_name(PgQuery__AlterTableType type) {
       return "OF";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DropOf:
       return "NOT OF";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AttachPartition:
-      return "ATTACH PARTITION";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DetachPartition:
-      return "DETACH PARTITION";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DetachPartitionFinalize:
       return "DETACH PARTITION FINALIZE";
     default:
@@ -127,6 +123,13 @@ ast::Alteration convert_command(const PgQuery__AlterTableCmd& command) {
       return ast::SetRowSecurity{true, true};
     case PG_QUERY__ALTER_TABLE_TYPE__AT_NoForceRowSecurity:
       return ast::SetRowSecurity{true, false};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_AttachPartition: {
+      const PgQuery__PartitionCmd& partition = *command.def->partition_cmd;
+      if (partition.bound == nullptr) return ast::OtherAlteration{"ALTER INDEX ... ATTACH PARTITION"};
+      return ast::AttachPartition{convert_relation(*partition.name), convert_partition_bound(*partition.bound)};
+    }
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DetachPartition:
+      return ast::DetachPartition{convert_relation(*command.def->partition_cmd->name), command.def->partition_cmd->concurrent != 0};
     // PostgreSQL's settings for the layout and sampling of stored data have no counterpart: redquel only checks that the column exists.
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStatistics:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStorage:

@@ -230,6 +230,36 @@ ast::ColumnDefinition convert_column(const PgQuery__ColumnDef& column) {
   return result;
 }
 
+namespace {
+
+ast::PartitionSpec convert_partition_spec(const PgQuery__PartitionSpec& spec) {
+  ast::PartitionSpec result;
+  result.strategy = spec.strategy;
+  result.offset = convert_location(spec.location);
+  for (const Node* item : nodes(spec.part_params, spec.n_part_params)) {
+    const PgQuery__PartitionElem& element = *item->partition_elem;
+    result.elements.push_back({element.name, convert_expression(element.expr), convert_names(nodes(element.collation, element.n_collation)),
+                               convert_names(nodes(element.opclass, element.n_opclass)), convert_location(element.location)});
+  }
+  return result;
+}
+
+}  // namespace
+
+ast::PartitionBound convert_partition_bound(const PgQuery__PartitionBoundSpec& bound) {
+  using Strategy = ast::PartitionBound::Strategy;
+  ast::PartitionBound result;
+  const std::string_view strategy = bound.strategy;
+  if (!bound.is_default) result.strategy = strategy == "l" ? Strategy::kList : strategy == "r" ? Strategy::kRange : Strategy::kHash;
+  result.modulus = bound.modulus;
+  result.remainder = bound.remainder;
+  result.values = convert_expressions(nodes(bound.listdatums, bound.n_listdatums));
+  result.lower = convert_expressions(nodes(bound.lowerdatums, bound.n_lowerdatums));
+  result.upper = convert_expressions(nodes(bound.upperdatums, bound.n_upperdatums));
+  result.offset = convert_location(bound.location);
+  return result;
+}
+
 ast::CreateTable convert_create_table(const PgQuery__CreateStmt& create) {
   ast::CreateTable result;
   result.relation = convert_relation(*create.relation);
@@ -253,8 +283,8 @@ ast::CreateTable convert_create_table(const PgQuery__CreateStmt& create) {
   for (const Node* item : nodes(create.inh_relations, create.n_inh_relations)) {
     result.inherits.push_back(convert_relation(*item->range_var));
   }
-  result.partitioned = create.partspec != nullptr;
-  result.partition_of = create.partbound != nullptr;
+  if (create.partspec != nullptr) result.partition_by = convert_partition_spec(*create.partspec);
+  if (create.partbound != nullptr) result.partition_of = convert_partition_bound(*create.partbound);
   if (create.of_typename != nullptr) result.of_type = convert_type(*create.of_typename);
   result.options = convert_storage_options(nodes(create.options, create.n_options));
   result.on_commit = convert_on_commit(create.oncommit);

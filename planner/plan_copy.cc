@@ -108,6 +108,10 @@ PlannedStatement plan_table_out(const ast::Copy& copy, const sql::CatalogSnapsho
   const FoundTable found = find_table(state, *copy.relation);
   table = found.oid();
   if (found.view) throw view_copied("from", *found.view);
+  if (found.table && found.table->partition_key) {
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot copy from partitioned table \"{}\"", found.table->name))
+        .hint("Try the COPY (SELECT ...) TO variant.");
+  }
   LogicalPtr plan = found.system != nullptr ? scan_system_table(state, *found.system)
                                             : scan_table(state, found.table, found.table->name);
   if (found.table) plan = visible_rows(state, found.table, plan, false);

@@ -12,6 +12,7 @@
 #include "executor/storage/mapped_script.h"
 #include "sql/catalog/member_form.h"
 #include "sql/catalog/role_set.h"
+#include "sql/catalog/partitions.h"
 #include "sql/catalog/spread_table.h"
 #include "sql/catalog/row_types.h"
 #include "sql/catalog/table_keys.h"
@@ -123,7 +124,15 @@ CatalogDraft CatalogDraft::rebased(const LoadedCatalog& now) const {
       }
     }
   };
+  std::vector<sql::Oid> relatives(tables_.begin(), tables_.end());
+  for (const sql::Oid oid : tables_) {
+    for (const sql::CatalogSnapshot* catalog : std::initializer_list<const sql::CatalogSnapshot*>{&state_, &draft.state_}) {
+      const auto* table = catalog->tables.get(oid);
+      if (table != nullptr && (*table)->partition) relatives.push_back((*table)->partition->parent);
+    }
+  }
   carry_over(draft.tables_ = tables_, state_.tables, draft.state_.tables);
+  sql::link_partitions(draft.state_, relatives);
   carry_over(draft.sequences_ = sequences_, state_.sequences, draft.state_.sequences);
   carry_over(draft.views_ = views_, state_.views, draft.state_.views);
   carry_over(draft.types_ = types_, state_.types, draft.state_.types);
@@ -227,8 +236,11 @@ void CatalogDraft::replace(sql::TableDef table) {
   tables_.insert(table.oid);
   sql::make_parts(table);
   clear_versions_of_new_parts(state_.find_table(table.oid).get(), table);
-  const sql::Oid oid = table.oid;
-  state_.tables.insert_or_assign(oid, std::make_shared<const sql::TableDef>(std::move(table)));
+  const auto before = state_.find_table(table.oid);
+  std::vector<sql::Oid> relatives{table.oid};
+  if (before && before->partition) relatives.push_back(before->partition->parent);
+  state_.tables.insert_or_assign(relatives.front(), std::make_shared<const sql::TableDef>(std::move(table)));
+  sql::link_partitions(state_, relatives);
 }
 
 void CatalogDraft::put(sql::SequenceDef sequence) {
@@ -331,12 +343,13 @@ void CatalogDraft::drop_table(sql::Oid oid) {
   for (const sql::Oid sequence : state_.sequences_of(oid)) drop_sequence(sequence);
   tables_.insert(oid);
   state_.tables.erase(oid);
+  if (table->partition) sql::link_partitions(state_, {&table->partition->parent, 1});
   note_references(table.get(), nullptr);
 }
 
 void CatalogDraft::remove_stored_tables(const sql::TableDef& table) {
   remove(removal_of_table(table));  // and the first part
-  for (const auto& part : table.parts) {
+  for (const auto& part : sql::bucket_parts(table)) {
     if (part->prefix != table.prefix) remove(removal_of_table(*part));
   }
 }
@@ -356,7 +369,7 @@ std::string CatalogDraft::reserve_place(const sql::TableDef& table) {
 }
 
 void CatalogDraft::reserve_parts(const sql::TableDef& table) {
-  for (const auto& part : table.parts) {
+  for (const auto& part : sql::bucket_parts(table)) {
     if (!prefixes_.insert(part->prefix)) continue;
     change_.reserved_prefixes.emplace_back(part->prefix, fmt::format("{}{}", kPartOwner, table.oid));
   }
@@ -451,6 +464,7 @@ void CatalogDraft::merge_removals() {
 
 CatalogChange CatalogDraft::take_change() {
   merge_removals();
+  sql::check_partitions(state_, std::vector<sql::Oid>(tables_.begin(), tables_.end()));
   for (sql::Oid oid : tables_) {
     if (const auto table = state_.find_table(oid)) {
       change_.tables.push_back(*table);

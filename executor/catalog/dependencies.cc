@@ -184,6 +184,9 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
       if (has_row || function->result_relation == object.oid) found.push_back({oid, {Kind::kFunction, oid}});
     }
   }
+  if (dropped) {
+    for (const TablePtr& partition : catalog.partitions_of(object.oid)) found.push_back({partition->oid, {Kind::kTable, partition->oid}});
+  }
   if (row_type != 0) add_parts_of_type(catalog, row_type, found);
   if (object.kind == Kind::kTable || object.kind == Kind::kView || object.kind == Kind::kColumn || object.kind == Kind::kFunction ||
       object.kind == Kind::kKeyConstraint || object.kind == Kind::kSequence) {

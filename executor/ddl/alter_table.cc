@@ -7,6 +7,7 @@
 
 #include "executor/catalog/dependencies.h"
 #include "executor/ddl/alter_composite.h"
+#include "executor/ddl/attach_partition.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/foreign_key_definition.h"
@@ -93,6 +94,8 @@ struct ActionName {
     return disables ? "DISABLE TRIGGER" : "ENABLE TRIGGER";
   }
   std::string_view operator()(const ast::SetIndexStatistics&) const { return "ALTER COLUMN ... SET STATISTICS"; }
+  std::string_view operator()(const ast::AttachPartition&) const { return "ATTACH PARTITION"; }
+  std::string_view operator()(const ast::DetachPartition&) const { return "DETACH PARTITION"; }
   std::string_view operator()(const ast::OtherAlteration& command) const {
     constexpr std::string_view kStatement = "ALTER TABLE ... ";
     const std::string_view name = command.name;
@@ -370,6 +373,13 @@ asio::awaitable<void> alter_row_type(DdlContext& context, const ast::AlterTable&
 
 namespace {
 
+/// Returns the definitions, and the table that the statement names; null: it is no table.
+asio::awaitable<std::pair<sql::CatalogPtr, TablePtr>> named_table(DdlContext& context, const ast::AlterTable& statement) {
+  const LoadedCatalog loaded = co_await load_definitions(context);
+  const CatalogDraft draft(loaded, context.session);
+  co_return std::pair(loaded.snapshot, find_table(draft, statement.relation));
+}
+
 asio::awaitable<void> alter_table(DdlContext& context, const ast::AlterTable& statement) {
   if (statement.object == ast::ObjectType::kType) {
     const std::function<TypeChange(CatalogDraft&)> make = [&](CatalogDraft& draft) { return alter_composite(draft, statement); };
@@ -396,6 +406,12 @@ asio::awaitable<void> alter_table(DdlContext& context, const ast::AlterTable& st
     };
     co_await change_catalog(context, make);
     if (is_other) co_return;
+  }
+  if (const auto* attach = std::get_if<ast::AttachPartition>(&statement.commands.front())) co_return co_await attach_partition(context, statement.relation, *attach);
+  if (const auto* detach = std::get_if<ast::DetachPartition>(&statement.commands.front())) co_return co_await detach_partition(context, statement.relation, *detach);
+  if (const auto [catalog, named] = co_await named_table(context, statement); named) {
+    if (named->partition) check_partition_alteration(*catalog, *named, statement);
+    if (named->partition_key) co_return co_await alter_partitioned(context, statement);
   }
   std::optional<sql::Oid> keys_stored;  // of this table
   SequenceRestarts restarts;
@@ -479,13 +495,6 @@ asio::awaitable<void> alter_table(DdlContext& context, const ast::AlterTable& st
     co_return co_await restart_sequences(context, std::move(restarts));
   }
   throw SqlError(sqlstate::kSerializationFailure, fmt::format("could not alter table \"{}\" due to concurrent writes", statement.relation.name));
-}
-
-/// Returns the definitions, and the table that the statement names; null: it is no table.
-asio::awaitable<std::pair<sql::CatalogPtr, TablePtr>> named_table(DdlContext& context, const ast::AlterTable& statement) {
-  const LoadedCatalog loaded = co_await load_definitions(context);
-  const CatalogDraft draft(loaded, context.session);
-  co_return std::pair(loaded.snapshot, find_table(draft, statement.relation));
 }
 
 }  // namespace

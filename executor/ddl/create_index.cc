@@ -16,6 +16,7 @@
 #include "executor/ddl/index_part.h"
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/partition.h"
 #include "executor/ddl/remembered_index.h"
 #include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/table_parts.h"
@@ -107,13 +108,21 @@ sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& stat
 /// Writers that get in the way of a rewrite of all rows, before the statement fails.
 constexpr int kRewriteAttempts = 5;
 
+/// CREATE INDEX for one table: the one that is written, or a partition of it, whose index gets a name of its own.
+struct IndexStatement {
+  const ast::CreateIndex& written;
+  ast::RelationName relation = written.relation;
+  std::string name = written.name;
+  bool if_not_exists = written.if_not_exists;
+};
+
 struct NewIndex {
   sql::Oid table = 0, index = 0;
   bool needs_build = false;
 };
 
 /// nullopt: it exists, which was allowed.
-std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& statement, const TablePtr& known,
+std::optional<NewIndex> make_index(CatalogDraft& draft, const IndexStatement& statement, const TablePtr& known,
                                    const TableState& state) {
   switch (relation_kind(draft, statement.relation)) {
     case RelationKind::kIndex:
@@ -129,7 +138,7 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
   }
   const TablePtr table = require_table(draft, statement.relation);
   std::vector<std::string> names;
-  sql::IndexDef index = table->is_mapped() ? declare_structure(statement, *table) : read_index(draft, statement, *table, names);
+  sql::IndexDef index = table->is_mapped() ? declare_structure(statement.written, *table) : read_index(draft, statement.written, *table, names);
   if (table->is_mapped()) {
     for (const sql::IndexDef::Part& part : index.parts) names.push_back(table->find_column(part.column)->name);
   }
@@ -143,7 +152,7 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
   const bool keeps_nothing = !std::holds_alternative<sql::ManagedIndex>(index.storage);
   if (index.is_remembered()) {
     draft.notice(sqlstate::kFeatureNotSupported, fmt::format("index \"{}\" keeps nothing in Redis: no query uses an index of access method {}",
-                                                             index.name, statement.access_method));
+                                                             index.name, statement.written.access_method));
   }
   const bool is_empty = keeps_nothing || (known && known->oid == table->oid && state.is_empty);
   // The contents of a foreign table's structure are compared with the rows (structure_state.h).
@@ -170,7 +179,7 @@ asio::awaitable<void> build(DdlContext& context, sql::Oid table, sql::Oid index)
 
 /// In a transaction a unique index of a table with rows comes with a new place for them: rows that do not fit are told at once.
 /// False: there is nothing to be built.
-asio::awaitable<bool> build_in_transaction(DdlContext& context, const ast::CreateIndex& statement, TablePtr table) {
+asio::awaitable<bool> build_in_transaction(DdlContext& context, const IndexStatement& statement, TablePtr table) {
   LoadedCatalog loaded = co_await load_definitions(context);
   CatalogDraft trial(loaded, context.session);
   const TableState empty{.is_empty = true, .change_counters = {}};
@@ -189,7 +198,7 @@ asio::awaitable<bool> build_in_transaction(DdlContext& context, const ast::Creat
 
 /// Makes a unique index whose entries lie in other buckets than their rows (sql/catalog/spread_table.h): they come with the rows, which are
 /// written anew. Returns false if the index is another one.
-asio::awaitable<bool> make_by_rewrite(DdlContext& context, const ast::CreateIndex& statement, TablePtr table) {
+asio::awaitable<bool> make_by_rewrite(DdlContext& context, const IndexStatement& statement, TablePtr table) {
   const TableState empty{.is_empty = true, .change_counters = {}};
   const LoadedCatalog loaded = co_await load_definitions(context);
   CatalogDraft trial(loaded, context.session);
@@ -212,7 +221,66 @@ asio::awaitable<bool> make_by_rewrite(DdlContext& context, const ast::CreateInde
 
 }  // namespace
 
-asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement) {
+namespace {
+
+/// Returns an index of the table with the same elements; nullptr: there is none.
+const sql::IndexDef* index_like(const sql::TableDef& table, const sql::IndexDef& wanted) {
+  const auto found = std::ranges::find_if(table.indexes, [&](const sql::IndexDef& index) {
+    const auto is_same = [](const sql::IndexDef::Part& a, const sql::IndexDef::Part& b) {
+      return a.column == b.column && a.descending == b.descending && a.nulls_first == b.nulls_first && a.expression_sql == b.expression_sql;
+    };
+    return index.method == wanted.method && index.unique == wanted.unique && index.predicate_sql == wanted.predicate_sql &&
+           std::ranges::equal(index.parts, wanted.parts, is_same);
+  });
+  return found == table.indexes.end() ? nullptr : &*found;
+}
+
+asio::awaitable<void> make_for(DdlContext& context, const IndexStatement& statement);
+
+/// The indexes of the partitions come first, then that of the table, which keeps nothing itself.
+asio::awaitable<void> make_partitioned_index(DdlContext& context, const IndexStatement& statement, TablePtr table) {
+  if (statement.written.concurrently) {
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot create index on partitioned table \"{}\" concurrently", table->name));
+  }
+  const TableState empty{.is_empty = true, .change_counters = {}};
+  const LoadedCatalog loaded = co_await load_definitions(context);
+  CatalogDraft trial(loaded, context.session);
+  if (!make_index(trial, statement, table, empty)) co_return;
+  const sql::IndexDef wanted = trial.catalog().find_table(table->oid)->indexes.back();
+  if (wanted.unique) {
+    std::vector<std::int16_t> columns;
+    for (const sql::IndexDef::Part& part : wanted.parts) columns.push_back(part.column);
+    check_key_of_partitioned(*table, columns, "UNIQUE");
+  }
+  std::vector<sql::Oid> changed;
+  const auto work = [&]() -> asio::awaitable<void> {
+    for (const TablePtr& partition : loaded.snapshot->partitions_of(table->oid)) {
+      if (statement.written.only || index_like(*partition, wanted) != nullptr) continue;
+      ast::RelationName relation = statement.relation;
+      relation.schema = partition->schema;
+      relation.name = partition->name;
+      const IndexStatement below{statement.written, std::move(relation), "", false};
+      co_await make_for(context, below);
+      changed.push_back(partition->oid);
+    }
+    const MakeDraft make = [&](CatalogDraft& draft) { make_index(draft, statement, require_table(draft, statement.relation), empty); };
+    co_await change_catalog(context, make);
+  };
+  const auto undo = [&]() -> asio::awaitable<void> {
+    const LoadedCatalog now = co_await load_definitions(context);
+    for (const sql::Oid oid : changed) {
+      const TablePtr partition = now.snapshot->find_table(oid);
+      const sql::IndexDef* made = partition ? index_like(*partition, wanted) : nullptr;
+      if (made == nullptr) continue;
+      const std::vector<sql::Oid> indexes{made->oid};
+      co_await drop_indexes(context, oid, indexes);
+    }
+  };
+  if (context.session.transaction) co_return co_await work();  // it fails as a whole
+  co_await run_or_undo(work(), undo);
+}
+
+asio::awaitable<void> make_for(DdlContext& context, const IndexStatement& statement) {
   std::optional<NewIndex> made;
   for (int attempt = 0;; ++attempt) {
     // The definition depends on whether there are rows; the commit checks that no session has written since.
@@ -222,14 +290,15 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement
     TableState state;
     if (relation_kind(names, statement.relation) == RelationKind::kTable) {
       known = find_table(names, statement.relation);
+      if (known->partition_key) co_return co_await make_partitioned_index(context, statement, known);
       co_await finish_removals_of(context.redis, loaded.removals, known);
       state = co_await table_state(context.redis, *known);
     }
     if (attempt > 2) state.is_empty = false;  // a busy table: build
-    if (context.session.transaction && statement.unique && known && !known->is_mapped() && !state.is_empty) {
+    if (context.session.transaction && statement.written.unique && known && !known->is_mapped() && !state.is_empty) {
       if (co_await build_in_transaction(context, statement, known)) co_return;
     }
-    if (!context.session.transaction && statement.unique && known && !known->parts.empty() && !state.is_empty) {
+    if (!context.session.transaction && statement.written.unique && known && !known->parts.empty() && !state.is_empty) {
       if (co_await make_by_rewrite(context, statement, known)) co_return;
     }
     const MakeDraft make = [&](CatalogDraft& draft) { made = make_index(draft, statement, known, state); };
@@ -244,6 +313,13 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement
     co_return;
   }
   co_await build(context, made->table, made->index);
+}
+
+}  // namespace
+
+asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement) {
+  const IndexStatement whole{.written = statement};
+  co_await make_for(context, whole);
 }
 
 }  // namespace redquel::executor

@@ -6,10 +6,12 @@
 
 #include "executor/catalog/catalog_draft.h"
 #include "executor/catalog/default_privileges.h"
+#include "executor/ddl/attach_partition.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/implicit_objects.h"
 #include "executor/ddl/foreign_key_definition.h"
+#include "executor/ddl/partition.h"
 #include "executor/ddl/placement.h"
 #include "executor/ddl/like_clause.h"
 #include "executor/ddl/object_lookup.h"
@@ -19,6 +21,7 @@
 #include "executor/ddl/temporary.h"
 #include "executor/ddl/ttl_options.h"
 #include "sql/catalog/buckets.h"
+#include "sql/catalog/partitions.h"
 #include "sql/catalog/row_types.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -32,8 +35,7 @@ namespace {
 
 void refuse_unsupported(const ast::CreateTable& statement) {
   const std::uint32_t offset = statement.relation.offset;
-  if (statement.partition_of || statement.partitioned) throw sql::not_supported("table partitioning", offset);
-  if (!statement.inherits.empty()) throw sql::not_supported("table inheritance", offset);
+  if (!statement.inherits.empty() && !statement.partition_of) throw sql::not_supported("table inheritance", offset);
   if (statement.of_type) throw sql::not_supported("CREATE TABLE OF", offset);
   if (!statement.access_method.empty() && statement.access_method != "heap") {
     throw sql::undefined_access_method(statement.access_method);
@@ -123,12 +125,72 @@ std::vector<KeyDraft> distinct_uniques(const TableParts& parts) {
   return distinct;
 }
 
+/// A column of the table above as PARTITION OF changes it: another default, further conditions.
+void change_inherited_column(CatalogDraft& draft, sql::TableDef& table, const ast::ColumnDefinition& written) {
+  const sql::ColumnDef* found = table.find_column(written.name);
+  if (found == nullptr) throw SqlError(sqlstate::kUndefinedColumn, fmt::format("column \"{}\" does not exist", written.name));
+  sql::ColumnDef& column = table.columns[table.position(found->number)];
+  for (const ast::Constraint& constraint : written.constraints) {
+    const sql::Overloaded apply{
+        [&](const ast::NotNullConstraint&) { column.not_null = true; },
+        [](const ast::NullConstraint&) {},
+        [&](const ast::DefaultConstraint& value) {
+          column.sequence = 0;
+          set_default(draft, table, column, *value.value);
+        },
+        [&](const ast::CheckConstraint&) { add_check(draft, table, read_check(constraint), true); },
+        [](const auto&) { throw sql::not_supported("this constraint of a column of a partition"); },
+    };
+    std::visit(apply, constraint.node);
+  }
+}
+
+/// CREATE TABLE … PARTITION OF.
+std::vector<std::string> make_partition(CatalogDraft& draft, const ast::CreateTable& statement, const std::string& schema) {
+  const std::string& name = statement.relation.name;
+  const TablePtr parent = require_partitioned(draft, statement.inherits.front());
+  const bool is_temporary = sql::is_temporary_schema(schema);
+  if (is_temporary != sql::is_temporary_schema(parent->schema)) {
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot create a {} relation as partition of {} relation \"{}\"", is_temporary ? "temporary" : "permanent",
+                                                           is_temporary ? "permanent" : "temporary", parent->name));
+  }
+  sql::TableDef table;
+  table.oid = draft.new_oid();
+  sql::choose_row_type(table);
+  table.schema = schema;
+  table.name = name;
+  take_ownership(draft, sql::AclKind::kTable, table);
+  table.on_commit = on_commit(statement.on_commit, schema);
+  table.prefix = draft.reserve_prefix(schema, name, fmt::format("table {}", table.oid), parent->tag());
+  table.partition = sql::PartitionDef{.parent = parent->oid, .bound = read_bound(draft, *parent, *statement.partition_of)};
+  check_new_bound(draft, *parent, name, table.partition->bound, *statement.partition_of);
+  take_definition(draft, *parent, table);
+  for (const ast::TableElement& element : statement.elements) {
+    if (const auto* column = std::get_if<ast::ColumnDefinition>(&element)) {
+      change_inherited_column(draft, table, *column);
+      continue;
+    }
+    const auto* constraint = std::get_if<ast::Constraint>(&element);
+    const auto* check = constraint != nullptr ? std::get_if<ast::CheckConstraint>(&constraint->node) : nullptr;
+    if (check == nullptr) throw sql::not_supported("this element of CREATE TABLE ... PARTITION OF");
+    add_check(draft, table, read_check(*constraint), true);
+  }
+  if (statement.partition_by) set_partition_key(draft, table, *statement.partition_by);
+  set_time_to_live(table, statement.options);
+  set_cache_option(table, statement.options);
+  if (declares_buckets(statement.options)) throw sql::not_supported("a partition in several buckets");
+  std::vector<std::string> made = implicit_objects("CREATE TABLE", draft.catalog(), nullptr, table);
+  draft.put(std::move(table));
+  return made;
+}
+
 /// Returns the notices about implicit objects of the new table.
 std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
   const std::string schema = creation_schema(draft, statement.relation, statement.persistence);
   const std::string& name = statement.relation.name;
   if (is_there_already(draft, schema, name, statement.if_not_exists)) return {};
   refuse_unsupported(statement);
+  if (statement.partition_of) return make_partition(draft, statement, schema);
   TableParts parts = read_parts(draft, statement);
 
   sql::TableDef table;
@@ -168,7 +230,13 @@ std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable&
   for (const LikeParts& like : parts.likes) add_like_parts(draft, like, table);
   for (const ForeignKeyDraft& key : parts.foreign_keys) add_foreign_key(draft, table, key, sql::IndexState::kReady);
   choose_presence(table);
-  set_spread(draft, table, statement.options);
+  if (statement.partition_by) {
+    if (!parts.foreign_keys.empty()) throw sql::not_supported("a foreign key of a partitioned table");
+    if (declares_buckets(statement.options)) throw sql::not_supported("a partitioned table in several buckets");
+    set_partition_key(draft, table, *statement.partition_by);
+  } else {
+    set_spread(draft, table, statement.options);
+  }
   std::vector<std::string> made = implicit_objects("CREATE TABLE", draft.catalog(), nullptr, table);
   draft.put(std::move(table));
   return made;
@@ -192,10 +260,29 @@ sql::TableDef::OnCommit on_commit(ast::OnCommit written, std::string_view schema
   return {};
 }
 
+namespace {
+
+/// Returns true if the table that the statement makes a partition of has a default partition, which may have rows of the new one.
+asio::awaitable<bool> has_default_partition(DdlContext& context, const ast::CreateTable& statement) {
+  const LoadedCatalog loaded = co_await load_definitions(context);
+  const CatalogDraft draft(loaded, context.session);
+  if (relation_kind(draft, statement.relation) != RelationKind::kNone) co_return false;
+  const TablePtr parent = find_table(draft, statement.inherits.front());
+  co_return parent && parent->router && parent->router->default_child() != nullptr;
+}
+
+}  // namespace
+
 asio::awaitable<void> run(DdlContext& context, const ast::CreateTable& statement) {
   std::vector<std::string> made;
   const MakeDraft make = [&](CatalogDraft& draft) { made = make_table(draft, statement); };
-  co_await change_catalog(context, make);
+  bool has_default = false;
+  if (statement.partition_of) has_default = co_await has_default_partition(context, statement);
+  if (has_default) {
+    co_await add_partition(context, statement.inherits.front(), nullptr, *statement.partition_of, make);
+  } else {
+    co_await change_catalog(context, make);
+  }
   tell_implicit_objects(context.session, std::move(made));
   if (statement.on_commit == ast::OnCommit::kDrop && !context.session.transaction) co_await end_temporary(context);
 }

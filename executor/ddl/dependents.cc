@@ -248,7 +248,12 @@ std::vector<std::int16_t> drop_dependents(CatalogDraft& draft, const std::vector
     reasons.push_back(names.back() + " depends on " + describe_reason(draft, dependent.object, dependent.because));
   }
   if (!cascade) {
-    SqlError error(sqlstate::kDependentObjectsStillExist, targets.size() == 1
+    // Partitions go with their table: only that one was named.
+    const auto goes_along = [&](const DropObject& target) {
+      const TablePtr table = target.kind == Kind::kTable ? draft.catalog().find_table(target.oid) : nullptr;
+      return table && table->partition && std::ranges::find(targets, DropObject{Kind::kTable, table->partition->parent}) != targets.end();
+    };
+    SqlError error(sqlstate::kDependentObjectsStillExist, targets.size() == 1 || std::ranges::all_of(targets.begin() + 1, targets.end(), goes_along)
                                 ? fmt::format("cannot drop {} because other objects depend on it", describe(draft, targets[0]))
                                 : "cannot drop desired object(s) because other objects depend on them");
     throw std::move(error)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -162,9 +163,17 @@ void drop_relations(CatalogDraft& draft, const ast::Drop& statement, const DropK
     }
   }
   require_drop_rights(draft, targets);
+  // Partitions go with their table.
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i].kind != DropObject::Kind::kTable) continue;
+    for (const TablePtr& partition : draft.catalog().partitions_of(targets[i].oid)) {
+      const DropObject below{DropObject::Kind::kTable, partition->oid};
+      if (std::ranges::find(targets, below) == targets.end()) targets.push_back(below);
+    }
+  }
   const DependentChanges rights_are_checked;
   drop_dependents(draft, targets, statement.cascade);
-  for (const DropObject& target : targets) {
+  for (const DropObject& target : std::views::reverse(targets)) {
     switch (target.kind) {
       case DropObject::Kind::kTable:
         if (draft.catalog().find_table(target.oid)) draft.drop_table(target.oid);

@@ -163,6 +163,9 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
   TablePtr referenced = find_table(draft, node.referenced);
   if (referenced->oid == table.oid) referenced = std::make_shared<const sql::TableDef>(table);
   check_rows_stay(*referenced);
+  for (const sql::TableDef* side : std::initializer_list<const sql::TableDef*>{&table, referenced.get()}) {
+    if (side->partition_key || side->partition) throw sql::not_supported("a foreign key of a partitioned table or a partition");
+  }
 
   sql::ForeignKeyDef key;
   key.referenced = referenced->oid;

@@ -196,7 +196,7 @@ void change_relation(CatalogDraft& draft, const PrivilegeChange& change, const s
   const auto is = [&](std::string_view what) {
     throw SqlError(sqlstate::kWrongObjectType, fmt::format("\"{}\" is {}", relation->name, what));
   };
-  if (relation->kind == 'i') is("an index");
+  if (relation->kind == 'i' || relation->kind == 'I') is("an index");
   if (relation->kind == 'c') is("a composite type");
   if (!named_as_table && relation->kind != 'S') is("not a sequence");
   RelationPrivileges(draft, change, *relation, std::move(*object)).apply(named_as_table);

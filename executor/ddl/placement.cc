@@ -22,7 +22,7 @@ std::string_view emptiest_bucket(const sql::CatalogSnapshot& catalog) {
   constexpr int kBits = 6;
   std::map<std::string_view, std::size_t> tables;
   for (const auto& table : catalog.managed_tables()) {
-    for (const auto& stored : sql::stored_tables(table)) ++tables[stored->tag()];
+    for (const auto& stored : sql::own_stored_tables(table)) ++tables[stored->tag()];
   }
   const std::vector<std::string>& tags = placement_tags();
   std::string_view best;

@@ -136,6 +136,8 @@ void rename_view_column(CatalogDraft& draft, const sql::ViewDef& written, const 
   rename_in_views(draft, before, oid);
 }
 
+void rename_column_of(CatalogDraft& draft, const sql::TableDef& table, const ast::Rename& statement);
+
 void rename_column(CatalogDraft& draft, const ast::Rename& statement) {
   if (relation_kind(draft, *statement.relation) == RelationKind::kView) {
     const ast::RelationName& name = *statement.relation;
@@ -143,14 +145,24 @@ void rename_column(CatalogDraft& draft, const ast::Rename& statement) {
   }
   const TablePtr table = find_owner(draft, statement);
   if (!table) return;
-  const sql::ColumnDef* column = table->find_column(statement.old_name);
+  if (table->partition) throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("cannot rename inherited column \"{}\"", statement.old_name));
+  std::vector<TablePtr> tree{table};
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    const sql::Oid parent = tree[i]->oid;
+    std::ranges::copy(draft.catalog().partitions_of(parent), std::back_inserter(tree));
+  }
+  for (const TablePtr& one : tree) rename_column_of(draft, *draft.catalog().find_table(one->oid), statement);
+}
+
+void rename_column_of(CatalogDraft& draft, const sql::TableDef& table, const ast::Rename& statement) {
+  const sql::ColumnDef* column = table.find_column(statement.old_name);
   if (is_system_column(statement.old_name)) {
     throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot rename system column \"{}\"", statement.old_name));
   }
   if (column == nullptr) throw sql::undefined_column(statement.old_name);
-  check_new_column_name(*table, statement.new_name);
+  check_new_column_name(table, statement.new_name);
   const sql::CatalogSnapshot before = draft.catalog();
-  sql::TableDef changed = *table;  // the hash field keeps its name
+  sql::TableDef changed = table;  // the hash field keeps its name
   changed.columns[changed.position(column->number)].name = statement.new_name;
   for (sql::CheckDef& check : changed.checks) {
     check.expression_sql = with_renamed_column(check.expression_sql, statement.old_name, statement.new_name);
@@ -168,8 +180,9 @@ void rename_column(CatalogDraft& draft, const ast::Rename& statement) {
     }
     if (!index.predicate_sql.empty()) index.predicate_sql = with_renamed_column(index.predicate_sql, statement.old_name, statement.new_name);
   }
+  const sql::Oid oid = table.oid;
   draft.put(std::move(changed));
-  rename_in_views(draft, before, table->oid);
+  rename_in_views(draft, before, oid);
 }
 
 /// Calls of a function in defaults, generated columns and checks follow its name.

@@ -44,6 +44,30 @@ std::vector<BoundRowCheck> bind_checks(const SessionState& session, const sql::C
 
 }  // namespace
 
+asio::awaitable<void> examine_rows(DdlContext& context, std::shared_ptr<const sql::TableDef> table, std::function<void(const sql::Batch&)> examine) {
+  EventLoopTurn turn;
+  for (const auto& stored : sql::stored_tables(table)) {
+    TableChangesPtr changes;
+    if (context.session.transaction) changes = context.session.transaction->buffer().changes(stored->oid);
+    TableWalk walk(stored);
+    while (std::optional<sql::Batch> page = co_await walk.next(context.bulk)) {
+      examine(changes ? unchanged_rows(*page, *stored, *changes) : *page);
+    }
+    if (!changes) continue;
+    TableChanges::Walk changed(*changes);
+    for (bool is_over = false; !is_over;) {
+      std::vector<RowValues> rows;
+      while (rows.size() < sql::kBatchRows && !is_over) {
+        const ChangeLog::VersionPtr version = changed.next();
+        is_over = version == nullptr;
+        if (version && version->row.current) rows.push_back(version->row.current);
+      }
+      if (!rows.empty()) examine(page_of_changed(*stored, rows));
+      if (turn.is_over()) co_await turn.yield();
+    }
+  }
+}
+
 asio::awaitable<void> validate_rows(DdlContext& context, sql::CatalogPtr catalog, sql::TableDef definition,
                                     std::vector<std::int16_t> not_null, std::vector<std::string> check_names) {
   // Readers take a NOT NULL column for the sign that a row exists; a row with NULL there would be none.
@@ -71,27 +95,7 @@ asio::awaitable<void> validate_rows(DdlContext& context, sql::CatalogPtr catalog
       }
     }
   };
-  EventLoopTurn turn;
-  for (const auto& stored : sql::stored_tables(table)) {
-    TableChangesPtr changes;
-    if (context.session.transaction) changes = context.session.transaction->buffer().changes(stored->oid);
-    TableWalk walk(stored);
-    while (std::optional<sql::Batch> page = co_await walk.next(context.bulk)) {
-      examine(changes ? unchanged_rows(*page, *stored, *changes) : *page);
-    }
-    if (!changes) continue;
-    TableChanges::Walk changed(*changes);
-    for (bool is_over = false; !is_over;) {
-      std::vector<RowValues> rows;
-      while (rows.size() < sql::kBatchRows && !is_over) {
-        const ChangeLog::VersionPtr version = changed.next();
-        is_over = version == nullptr;
-        if (version && version->row.current) rows.push_back(version->row.current);
-      }
-      if (!rows.empty()) examine(page_of_changed(*stored, rows));
-      if (turn.is_over()) co_await turn.yield();
-    }
-  }
+  co_await examine_rows(context, table, examine);
 }
 
 asio::awaitable<void> store_keys(DdlContext& context, std::shared_ptr<const sql::TableDef> table) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,9 @@
 #include "sql/catalog/catalog.h"
 
 namespace redquel::executor {
+
+/// Calls `examine` with all rows of the table in pages, those of the own transaction included. The columns are the table's.
+asio::awaitable<void> examine_rows(DdlContext& context, std::shared_ptr<const sql::TableDef> table, std::function<void(const sql::Batch&)> examine);
 
 /// Walks over all rows, read as `table` (which may not be committed yet) defines them. Throws 23502 `column "x" of relation "t" contains
 /// null values` and 23514 `check constraint "c" of relation "t" is violated by some row`.

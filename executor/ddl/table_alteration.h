@@ -73,6 +73,8 @@ class TableAlteration {
   void command(const parser::ast::AlterConstraint&);
   void command(const parser::ast::SetTriggerFiring&);
   void command(const parser::ast::SetRowSecurity&);
+  void command(const parser::ast::AttachPartition&);
+  void command(const parser::ast::DetachPartition&);
   void command(const parser::ast::OtherAlteration&);
 
   /// 42703 `column "x" of relation "t" does not exist`.

@@ -76,6 +76,7 @@ TablePtr trigger_table(const CatalogDraft& draft, const ast::CreateTrigger& writ
   } else if (is_instead) {
     throw wrong_kind(name.name, "a table", "Tables cannot have INSTEAD OF triggers.");
   }
+  if (written.for_each_row && (table->partition_key || table->partition)) throw sql::not_supported("a trigger for each row of a partitioned table or a partition");
   return table;
 }
 

@@ -119,8 +119,11 @@ std::vector<TablePtr> find_tables(CatalogDraft& draft, const ast::Truncate& stat
     if (table->materialized) throw sql::wrong_object_kind(table->name, "a table");
     if (table->is_mapped()) throw sql::not_supported("TRUNCATE of a foreign table");
     require_rights(draft.session(), draft.catalog(), sql::AclKind::kTable, table->oid, sql::right::kTruncate);
-    const auto is_same = [&](const TablePtr& other) { return other->oid == table->oid; };
-    if (std::none_of(tables.begin(), tables.end(), is_same)) tables.push_back(std::move(table));
+    const std::vector<TablePtr> emptied = table->partition_key ? table->parts : std::vector{table};
+    for (const TablePtr& one : emptied) {
+      const auto is_same = [&](const TablePtr& other) { return other->oid == one->oid; };
+      if (std::none_of(tables.begin(), tables.end(), is_same)) tables.push_back(one);
+    }
   }
   add_referencing(draft, statement.cascade, tables);
   return tables;

@@ -40,7 +40,7 @@ class GatherOperator : public Operator {
 
   void start() {
     if (std::exchange(is_started_, true)) return;
-    for (const std::size_t number : parts_read(plan_, context_.evaluation())) parts_.push_back({context_.make_operator(*plan_.parts[number])});
+    for (const std::size_t place : parts_read(plan_, context_.evaluation())) parts_.push_back({context_.make_operator(*plan_.parts[place])});
   }
 
   /// Gets the next batch of each part that has none. Returns false if all parts have ended.
@@ -208,12 +208,18 @@ bool is_known(const sql::Expression& expression, std::size_t parameters) {
   return known;
 }
 
+/// The same of all values of limits. Limits that allow everything are not known: all parts are read.
+bool is_known(const std::vector<planner::PartLimit>& limits, std::size_t parameters) {
+  const auto known = [&](const sql::ExpressionPtr& value) { return !value || is_known(*value, parameters); };
+  return !limits.empty() && std::ranges::all_of(limits, [&](const planner::PartLimit& limit) {
+    return std::ranges::all_of(limit.equal, known) && known(limit.lower) && known(limit.upper);
+  });
+}
+
 void collect_tables(const planner::PhysicalNode& node, const sql::EvaluationContext& evaluation, std::size_t parameters, std::vector<TablePtr>& tables) {
   const auto* gather = std::get_if<planner::Gather>(&node.node);
-  const bool is_narrow = gather != nullptr && !gather->values.empty() &&
-                         std::ranges::all_of(gather->values, [&](const sql::ExpressionPtr& value) { return is_known(*value, parameters); });
-  if (is_narrow) {
-    for (const std::size_t number : parts_read(*gather, evaluation)) collect_tables(*gather->parts[number], evaluation, parameters, tables);
+  if (gather != nullptr && is_known(gather->limits, parameters)) {
+    for (const std::size_t place : parts_read(*gather, evaluation)) collect_tables(*gather->parts[place], evaluation, parameters, tables);
     return;
   }
   if (const TablePtr* table = planner::table_of(node)) {
@@ -243,18 +249,42 @@ bool asks_redis(const planner::PhysicalNode& node) {
 }  // namespace
 
 std::vector<std::size_t> parts_read(const planner::Gather& gather, const sql::EvaluationContext& evaluation) {
-  std::vector<std::size_t> numbers;
-  if (gather.values.empty()) {
-    for (std::size_t number = 0; number < gather.parts.size(); ++number) numbers.push_back(number);
-    return numbers;
+  std::vector<std::size_t> places;
+  if (gather.limits.empty()) {
+    for (std::size_t place = 0; place < gather.parts.size(); ++place) places.push_back(place);
+    return places;
   }
-  std::set<std::size_t> read;
-  const std::int16_t column = gather.table->spread->column;
-  for (const sql::ExpressionPtr& value : gather.values) {
+  const auto value_of = [&](std::int16_t column, const sql::ExpressionPtr& value) -> std::optional<sql::Datum> {
     const auto key = evaluate_key(*gather.table, {&column, 1}, {&value, 1}, evaluation);
-    if (key) read.insert(sql::part_of_value(*gather.table, key->front()));
+    return key ? std::optional(key->front()) : std::nullopt;
+  };
+  const auto limits_of = [&](std::int16_t column) {
+    sql::PartitionKeyLimits limits;
+    for (const planner::PartLimit& limit : gather.limits) {
+      if (limit.column != column) continue;
+      limits.only_null = limits.only_null || limit.only_null;
+      limits.not_null = limits.not_null || limit.not_null;
+      if (!limit.equal.empty()) {
+        limits.equal.emplace();
+        for (const sql::ExpressionPtr& value : limit.equal) {
+          if (auto known = value_of(column, value)) limits.equal->push_back(*std::move(known));
+        }
+      }
+      // A value that the column cannot have limits nothing here. The conditions decide.
+      if (limit.lower) {
+        if (auto known = value_of(column, limit.lower)) limits.lower = {*std::move(known), limit.lower_inclusive};
+      }
+      if (limit.upper) {
+        if (auto known = value_of(column, limit.upper)) limits.upper = {*std::move(known), limit.upper_inclusive};
+      }
+    }
+    return limits;
+  };
+  for (const std::size_t number : sql::parts_within(*gather.table, limits_of)) {
+    const auto found = std::ranges::lower_bound(gather.numbers, number);
+    if (found != gather.numbers.end() && *found == number) places.push_back(static_cast<std::size_t>(found - gather.numbers.begin()));
   }
-  return {read.begin(), read.end()};
+  return places;
 }
 
 std::vector<TablePtr> tables_of_run(const planner::PhysicalPlan& plan, const sql::EvaluationContext& evaluation, std::size_t parameters) {

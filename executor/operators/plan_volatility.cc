@@ -38,7 +38,7 @@ struct OwnVolatility {
   bool operator()(const planner::MemoryScan& n) const { return any_volatile(n.read.condition); }
   bool operator()(const planner::MappedScan& n) const { return any_volatile(n.read.condition) || any_volatile(n.goal); }
   bool operator()(const planner::MappedJoin& n) const { return any_volatile(n.residual) || any_volatile(n.inner.read.condition); }
-  bool operator()(const planner::Gather& n) const { return any_volatile(n.values) || any_volatile(n.keys); }
+  bool operator()(const planner::Gather& n) const { return any_volatile(n.keys); }  // limits are over parameters alone
   bool operator()(const planner::PhysicalValues& n) const { return any_volatile(n.rows); }
   bool operator()(const planner::PhysicalFunctionScan& n) const {
     return std::any_of(n.calls.begin(), n.calls.end(), [](const auto& call) { return any_volatile(call.arguments); });

@@ -84,7 +84,7 @@ class SystemScanOperator final : public Operator {
     const std::optional<std::size_t> column = sql::ShownRowCounts::column_of(plan_.name);
     if (!column || std::ranges::find(plan_.positions, *column) == plan_.positions.end()) return tables;
     for (const auto& table : context_.catalog()->managed_tables()) {
-      for (const auto& stored : sql::stored_tables(table)) {
+      for (const auto& stored : sql::own_stored_tables(table)) {
         batch.add("ZCARD", sql::TableKeys(*stored).all_rows());
         tables.push_back(table->oid);
       }

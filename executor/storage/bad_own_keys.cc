@@ -98,7 +98,7 @@ asio::awaitable<std::optional<SqlError>> named_bad_own_key(RedisClient& client, 
   std::vector<std::shared_ptr<const sql::TableDef>> tables;
   if (catalog) tables = catalog->managed_tables();
   for (const auto& table : tables) {
-    for (const auto& stored : sql::stored_tables(table)) {
+    for (const auto& stored : sql::own_stored_tables(table)) {
       tags.emplace(stored->tag());
       keys.push_back({lock_key(*stored), {sql::kLocksPrefix, "hash", Repair::kDelete}});
     }

@@ -18,6 +18,8 @@
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/catalog_json.h"
 #include "sql/catalog/catalog_references.h"
+#include "sql/catalog/partitions.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/role_set.h"
 #include "sql/catalog/row_types.h"
 #include "sql/catalog/stored_keys.h"
@@ -117,6 +119,10 @@ LoadedCatalog complete_catalog(const Replies& replies) {
   {
     const sql::KnownTypesScope types(snapshot->user_types);
     sql::check_references(*snapshot);
+    sql::link_all_partitions(*snapshot);
+    std::vector<sql::Oid> all;
+    for (const auto& [oid, table] : snapshot->tables) all.push_back(oid);
+    sql::check_partitions(*snapshot, all);
   }
   loaded.snapshot = std::move(snapshot);
   return loaded;
@@ -160,6 +166,16 @@ void put_fields(sql::CatalogSnapshot& snapshot, const sql::CatalogSnapshot& chan
   });
 }
 
+/// Returns the tables whose definitions differ, and those that they were partitions of.
+std::vector<sql::Oid> changed_relatives(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& after) {
+  std::vector<sql::Oid> changed;
+  sql::DefinitionMap<std::shared_ptr<const sql::TableDef>>::for_each_difference(before.tables, after.tables, [&](const auto& known, const auto& now) {
+    if (known != nullptr && known->second->partition) changed.push_back(known->second->partition->parent);
+    if (now != nullptr) changed.push_back(now->first);
+  });
+  return changed;
+}
+
 /// Returns the definitions after the changes that changed_definitions.lua gives.
 LoadedCatalog with_changes(const LoadedCatalog& known, std::span<const Reply> answer) {
   constexpr std::size_t kFields = 1, kRemoved = 5, kFreed = 6;
@@ -182,6 +198,9 @@ LoadedCatalog with_changes(const LoadedCatalog& known, std::span<const Reply> an
   {
     const sql::KnownTypesScope types(snapshot->user_types);
     sql::check_new_references(*snapshot, *known.snapshot);
+    const std::vector<sql::Oid> changed = changed_relatives(*known.snapshot, *snapshot);
+    sql::link_partitions(*snapshot, changed);
+    sql::check_partitions(*snapshot, changed);
   }
   loaded.snapshot = std::move(snapshot);
   return loaded;
@@ -362,9 +381,10 @@ std::map<int, std::vector<std::string>> parts_of(const sql::CatalogSnapshot& bas
   };
   for (const sql::TableDef& table : change.tables) {
     define(table);
-    for (const auto& part : table.parts) define(*part);
+    const auto own_parts = sql::bucket_parts(table);
+    for (const auto& part : own_parts) define(*part);
     for (const PlacedTable& part : placed_parts(base, table.oid)) {
-      if (std::ranges::find(table.parts, part.oid(), &sql::TableDef::oid) == table.parts.end()) drop_part(part);
+      if (std::ranges::find(own_parts, part.oid(), &sql::TableDef::oid) == own_parts.end()) drop_part(part);
     }
   }
   const CatalogFields fields = fields_of(base, change, new_version);

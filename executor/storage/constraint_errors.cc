@@ -147,6 +147,13 @@ SqlError check_violation(const sql::TableDef& table, std::string_view constraint
       .detail(fmt::format("Failing row contains {}.", row_description(table, row, settings)));
 }
 
+SqlError partition_violation(const sql::TableDef& partition, std::span<const sql::Datum> row, const sql::SessionSettings& settings) {
+  return SqlError(sqlstate::kCheckViolation, fmt::format("new row for relation \"{}\" violates partition constraint", partition.name))
+      .detail(fmt::format("Failing row contains {}.", row_description(partition, row, settings)))
+      .schema(partition.schema)
+      .table(partition.name);
+}
+
 SqlError check_option_violation(const sql::TableDef& table, std::string_view view, std::span<const sql::Datum> row,
                                 const sql::SessionSettings& settings) {
   return SqlError(sqlstate::kWithCheckOptionViolation, fmt::format("new row violates check option for view \"{}\"", view))

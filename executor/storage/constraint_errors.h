@@ -48,6 +48,9 @@ sql::SqlError column_contains_nulls(const sql::TableDef& table, const sql::Colum
 sql::SqlError check_violation(const sql::TableDef& table, std::string_view constraint, std::span<const sql::Datum> row,
                               const sql::SessionSettings& settings);
 
+/// 23514 of a new row that another partition would take.
+sql::SqlError partition_violation(const sql::TableDef& partition, std::span<const sql::Datum> row, const sql::SessionSettings& settings);
+
 /// 44000 of a row that its view would not show.
 sql::SqlError check_option_violation(const sql::TableDef& table, std::string_view view, std::span<const sql::Datum> row,
                                      const sql::SessionSettings& settings);

@@ -135,7 +135,7 @@ asio::awaitable<ExclusiveTables> load_exclusive_tables(RedisClient& client, cons
   if (unanswered.empty()) co_return tables;
   for (const auto& [oid, table] : catalog.tables) {
     if (table->is_mapped()) continue;
-    for (const auto& stored : sql::stored_tables(table)) {
+    for (const auto& stored : sql::own_stored_tables(table)) {
       if (unanswered.contains(stored->tag())) tables[stored->oid].tag = stored->tag();
     }
   }

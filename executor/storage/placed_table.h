@@ -7,6 +7,7 @@
 
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/catalog.h"
+#include "sql/catalog/spread_table.h"
 
 namespace redquel::executor {
 
@@ -46,7 +47,7 @@ inline PlacedTable placed(const sql::CatalogSnapshot& catalog, sql::Oid oid) {
 inline std::vector<PlacedTable> placed_parts(const sql::CatalogSnapshot& catalog, sql::Oid oid) {
   std::vector<PlacedTable> parts;
   if (const auto table = catalog.find_table(oid)) {
-    for (const auto& part : table->parts) parts.emplace_back(*part);
+    for (const auto& part : sql::bucket_parts(*table)) parts.emplace_back(*part);
   }
   return parts;
 }

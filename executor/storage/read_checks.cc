@@ -58,7 +58,7 @@ asio::awaitable<std::map<std::string, std::string>> counters_of(RedisClient& red
 
 void add_all(const sql::CatalogSnapshot& catalog, std::vector<std::string>& keys) {
   for (const auto& [oid, table] : catalog.tables) {
-    for (const auto& stored : sql::stored_tables(table)) keys.push_back(sql::TableKeys(*stored).changes());
+    for (const auto& stored : sql::own_stored_tables(table)) keys.push_back(sql::TableKeys(*stored).changes());
   }
 }
 

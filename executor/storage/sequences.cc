@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <map>
 #include <numeric>
 #include <unordered_map>
 
@@ -14,6 +15,7 @@
 #include "sql/catalog/catalog_json.h"
 #include "sql/catalog/slot_tags.h"
 #include "sql/catalog/stored_keys.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
 #include "sql/functions/quote.h"
@@ -207,6 +209,24 @@ asio::awaitable<std::vector<std::int64_t>> allocate_row_keys(RedisClient& client
   ahead.next = first + static_cast<std::int64_t>(count);
   ahead.last = last;
   co_return numbers_from(first, count);
+}
+
+asio::awaitable<std::vector<std::int64_t>> allocate_keys_of(RedisClient& client, const sql::TableDef& table,
+                                                            std::span<const std::vector<sql::Datum>> rows, ExecutionCounters* counters) {
+  if (!table.partition_key) co_return co_await allocate_row_keys(client, table, rows.size(), counters);
+  std::map<sql::Oid, std::pair<std::shared_ptr<const sql::TableDef>, std::vector<std::size_t>>> parts;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::shared_ptr<const sql::TableDef>& part = sql::part_of_row(table, rows[i]);
+    auto& [stored, numbers] = parts[part->oid];
+    stored = part;
+    numbers.push_back(i);
+  }
+  std::vector<std::int64_t> keys(rows.size());
+  for (const auto& [oid, part] : parts) {
+    const std::vector<std::int64_t> of_part = co_await allocate_row_keys(client, *part.first, part.second.size(), counters);
+    for (std::size_t i = 0; i < of_part.size(); ++i) keys[part.second[i]] = of_part[i];
+  }
+  co_return keys;
 }
 
 }  // namespace redquel::executor

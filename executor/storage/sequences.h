@@ -47,5 +47,8 @@ asio::awaitable<std::optional<std::int64_t>> last_value(RedisClient& client, con
 /// thread asks for some ahead: most rows cost no round trip then, and those of several threads lie in another order than they came in.
 asio::awaitable<std::vector<std::int64_t>> allocate_row_keys(RedisClient& client, const sql::TableDef& table, std::size_t count,
                                                              ExecutionCounters* counters = nullptr);
+/// Returns the keys of these new rows, each for the part of the table that gets the row.
+asio::awaitable<std::vector<std::int64_t>> allocate_keys_of(RedisClient& client, const sql::TableDef& table,
+                                                            std::span<const std::vector<sql::Datum>> rows, ExecutionCounters* counters = nullptr);
 
 }  // namespace redquel::executor

@@ -184,7 +184,7 @@ asio::awaitable<std::optional<double>> sample_database(RedisClient& client) {
 asio::awaitable<sql::RelationSizes> sample_relations(RedisClient& client, const sql::CatalogSnapshot& catalog) {
   sql::RelationSizes sizes;
   std::vector<std::shared_ptr<const sql::TableDef>> tables;
-  for (const auto& table : catalog.managed_tables()) std::ranges::copy(sql::stored_tables(table), std::back_inserter(tables));
+  for (const auto& table : catalog.managed_tables()) std::ranges::copy(sql::own_stored_tables(table), std::back_inserter(tables));
   for (std::size_t i = 0; i < tables.size(); i += kTablesPerTrip) {
     co_await sample_tables(client, std::span(tables).subspan(i, std::min(kTablesPerTrip, tables.size() - i)), sizes);
   }

@@ -46,7 +46,7 @@ std::vector<std::string> tags_in_use(const sql::CatalogSnapshot& catalog) {
   if (!sql::uses_cluster()) return {std::string()};
   std::set<std::string, std::less<>> tags{std::string(sql::home_tag())};
   for (const auto& [oid, table] : catalog.tables) {
-    for (const auto& stored : sql::stored_tables(table)) {
+    for (const auto& stored : sql::own_stored_tables(table)) {
       if (const std::string_view tag = stored->tag(); !tags.contains(tag)) tags.emplace(tag);
     }
   }

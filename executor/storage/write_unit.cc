@@ -78,7 +78,7 @@ std::set<int> WriteUnit::buckets() const {
 }
 
 std::size_t WriteUnit::insert_row(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict) {
-  if (!table->parts.empty()) return insert_row(sql::part_of_row(*table, row), row, conflict);
+  if (table->is_divided()) return insert_row(sql::part_of_row(*table, row), row, conflict);
   check_size();
   note_foreign_keys(table, {}, row, conflict.skip || conflict.run_again);
   return add_insert(table, row, conflict);
@@ -115,10 +115,11 @@ bool WriteUnit::mark_changed(Table& table, const RowImage& image) {
 
 bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,
                            const std::vector<bool>& relied, const std::vector<std::size_t>& increments) {
-  if (!table->parts.empty()) {
+  if (table->is_divided()) {
     const TablePtr &from = sql::part_of_row(*table, old_row), &to = sql::part_of_row(*table, new_row);
     if (from == to) return update_row(from, old_row, new_row, relied, increments);
     check_size();
+    if (table->router) return delete_row(from, old_row, {}) && (insert_row(to, new_row, {}), true);
     const RowImage old_image = tables_[table_number(from, nullptr, {})].encoder.encode(old_row, words_);
     if (!remove_row(from, old_row, {}, table, new_row)) return false;
     add_insert(to, new_row, {});
@@ -157,7 +158,7 @@ bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> ol
 }
 
 bool WriteUnit::delete_row(const TablePtr& table, std::span<const sql::Datum> old_row, const std::vector<bool>& relied) {
-  if (!table->parts.empty()) return delete_row(sql::part_of_row(*table, old_row), old_row, relied);
+  if (table->is_divided()) return delete_row(sql::part_of_row(*table, old_row), old_row, relied);
   check_size();
   return remove_row(table, old_row, relied, table, {});
 }
@@ -186,7 +187,7 @@ bool WriteUnit::remove_row(const TablePtr& table, std::span<const sql::Datum> ol
 
 void WriteUnit::index_row(const TablePtr& table, const std::vector<Structure>& structures, std::span<const sql::Datum> row,
                           const std::string& index_name) {
-  if (!table->parts.empty()) return index_row(sql::part_of_row(*table, row), structures, row, index_name);
+  if (table->is_divided()) return index_row(sql::part_of_row(*table, row), structures, row, index_name);
   Change change{.kind = Kind::kIndex};
   change.table = table_number(table, &structures, index_name);
   Table& target = tables_[change.table];

@@ -72,7 +72,7 @@ class LockReader {
 
   asio::awaitable<void> find_locked_tables(std::vector<LockedTable>& locked) {
     std::vector<std::shared_ptr<const sql::TableDef>> tables;
-    for (const auto& [oid, table] : context_.catalog()->tables) std::ranges::copy(sql::stored_tables(table), std::back_inserter(tables));
+    for (const auto& [oid, table] : context_.catalog()->tables) std::ranges::copy(sql::own_stored_tables(table), std::back_inserter(tables));
     CommandBatch batch;
     for (const auto& table : tables) batch.add("EXISTS", lock_key(*table));
     if (batch.empty()) co_return;

@@ -144,7 +144,7 @@ CatalogChange TransactionCatalog::take_change() const {
   for (Removal& removal : change.removals) {
     if (removal.whole) continue;
     std::vector<TablePtr> tables;
-    for (const auto& [oid, table] : draft.catalog().tables) std::ranges::copy(sql::stored_tables(table), std::back_inserter(tables));
+    for (const auto& [oid, table] : draft.catalog().tables) std::ranges::copy(sql::own_stored_tables(table), std::back_inserter(tables));
     for (const TablePtr& table : tables) {
       if (table->prefix != removal.prefix) continue;
       const std::vector<Removal::Part> kept = removal_of_structures(*table, sql::structures_of(*table)).parts;

@@ -137,6 +137,11 @@ class InsertOperator final : public WriteOperator {
   /// Redis answers behind the rows that are on their way: a statement that goes on and on asks for more keys at a time, and leaves some.
   asio::awaitable<void> add_hidden_keys(std::vector<std::vector<sql::Datum>>& rows) {
     constexpr std::size_t kFirstRows = 10'000, kMostKeys = 100'000;
+    if (insert_.table->partition_key) {
+      const std::vector<std::int64_t> keys = co_await allocate_keys_of(context_.redis(), *insert_.table, rows, counters());
+      for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(keys[i]);
+      co_return;
+    }
     if (keys_.size() < rows.size()) {
       const std::size_t ahead = brings_many_ && given_keys_ >= kFirstRows ? std::min(given_keys_, kMostKeys) : 0;
       const std::size_t missing = rows.size() - keys_.size() + ahead;

@@ -82,7 +82,7 @@ class MergeOperator final : public WriteOperator {
     std::vector<Row> rows = rows_of(batch, columns_);
     check_rows(table_, merge_.checks, batch, rows, action.policy_checks, source);
     if (table_.has_hidden_key()) {
-      const std::vector<std::int64_t> keys = co_await allocate_row_keys(context_.redis(), table_, rows.size(), counters());
+      const std::vector<std::int64_t> keys = co_await allocate_keys_of(context_.redis(), table_, rows, counters());
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(keys[i]);
     }
     for (const Row& row : rows) {
@@ -121,8 +121,8 @@ class MergeOperator final : public WriteOperator {
     const std::vector<Row> old_rows = rows_of(source, merge_.old_row);
     std::vector<Row> rows = rows_of(batch, columns_);
     check_rows(table_, merge_.checks, batch, rows, action.policy_checks, source);
+    co_await give_hidden_keys(old_rows, rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (table_.has_hidden_key()) rows[i].push_back(old_rows[i].back());
       if (!update_row(old_rows[i], rows[i])) throw second_time();
     }
     written_.updated += rows.size();

@@ -87,7 +87,7 @@ class UnreadUpdate final : public Operator {
   std::shared_ptr<const sql::TableDef> stored_table() const {
     const auto* gather = std::get_if<planner::Gather>(&update_.source->node);
     if (gather == nullptr) return update_.table;
-    return update_.table->parts[parts_read(*gather, context_.evaluation()).front()];
+    return update_.table->parts[gather->numbers[parts_read(*gather, context_.evaluation()).front()]];
   }
 
   WriteProgram program_of(const std::vector<sql::Datum>& row) {

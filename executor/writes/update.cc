@@ -91,9 +91,9 @@ class UpdateOperator final : public WriteOperator {
     batch.columns.insert(batch.columns.end(), source.columns.begin(), source.columns.end());
     check_rows(table, update_.checks, batch, new_rows, update_.policy_checks, source);
 
+    co_await give_hidden_keys(old_rows, new_rows);
     std::vector<std::uint32_t> changed;
     for (std::size_t i = 0; i < source.rows; ++i) {
-      if (table.has_hidden_key()) new_rows[i].push_back(old_rows[i].back());
       // A row that joins several others is updated once, by the first of them.
       const bool adds = !added_.empty() && std::all_of(added_.begin(), added_.end(), [&](std::size_t position) {
         return is_far_from_bounds(old_rows[i][position]) && is_far_from_bounds(new_rows[i][position]);

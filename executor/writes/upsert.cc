@@ -77,7 +77,7 @@ class UpsertOperator final : public WriteOperator {
       if (!exists) {
         Row row = rows[i];
         if (table.has_hidden_key()) {
-          const std::vector<std::int64_t> hidden = co_await allocate_row_keys(context_.redis(), table, 1, counters());
+          const std::vector<std::int64_t> hidden = co_await allocate_keys_of(context_.redis(), table, {&row, 1}, counters());
           row.emplace_back(hidden[0]);
         }
         insert_row(row, conflict_);
@@ -90,6 +90,10 @@ class UpsertOperator final : public WriteOperator {
       const auto change = changes.find(i);
       if (change == changes.end()) continue;  // WHERE said no
       Row new_row = change->second.new_row;
+      if (table.partition_key && sql::part_of_row(table, change->second.old_row) != sql::part_of_row(table, new_row)) {
+        throw sql::SqlError(sqlstate::kFeatureNotSupported, "invalid ON UPDATE specification")
+            .detail("The result tuple would appear in a different partition than the original tuple.");
+      }
       if (table.has_hidden_key()) new_row.push_back(change->second.old_row.back());
       if (!update_row(change->second.old_row, new_row)) throw second_time();
       new_row.resize(table.columns.size());

@@ -109,7 +109,7 @@ std::shared_ptr<ForeignKeyChecks> WriteOperator::checks_of(const ExecutionContex
 
 void WriteOperator::write_ahead_if_possible() {
   const Transaction* transaction = context_.transaction().get();
-  if (transaction == nullptr || actions_ || triggers_ || !table_->parts.empty() || !transaction->may_write_ahead(*table_)) return;
+  if (transaction == nullptr || actions_ || triggers_ || table_->is_divided() || !transaction->may_write_ahead(*table_)) return;
   WriteOptions options;
   options.max_rows = SIZE_MAX;
   options.settings = *context_.evaluation().settings;

@@ -38,6 +38,8 @@ class WriteOperator : public Operator {
   /// `increments`: as WriteUnit::update_row; a row on which others depend is written as a whole.
   bool update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row, const std::vector<std::size_t>& increments = {});
   bool delete_row(std::span<const sql::Datum> old_row);
+  /// Puts the hidden keys behind new versions of rows, if the table has them: a row keeps its own, unless it goes to another partition.
+  asio::awaitable<void> give_hidden_keys(const std::vector<std::vector<sql::Datum>>& old_rows, std::vector<std::vector<sql::Datum>>& new_rows);
   /// Adds a new row, which an action of the same statement may change.
   void insert_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict = {});
   /// Adds a new row of a managed table that no action of the statement may change.

@@ -158,10 +158,14 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
         throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot lock rows in materialized view \"{}\"", found.table->name));
       }
       const bool has_number = found.table->has_hidden_key() && !found.table->is_mapped();
-      part.plan = visible_rows(state_, found.table, scan_table(state_, found.table, called, lock.has_value() || has_number), lock.has_value());
-      if (lock) add_lock_mark(level_, found.table, called, *lock, part.plan->columns);
+      const bool has_table_oid = found.table->partition_key.has_value();
+      part.plan = visible_rows(state_, found.table, scan_table(state_, found.table, called, lock.has_value() || has_number, has_table_oid), lock.has_value());
+      const std::vector<LogicalColumn> row(part.plan->columns.begin(), part.plan->columns.end() - (has_table_oid ? 1 : 0));
+      if (lock) add_lock_mark(level_, found.table, called, *lock, row);
+      if (table.only && has_table_oid) part.plan = no_rows_of(part.plan);  // it has none of its own
       auto rows = std::make_shared<Relation>(*make_relation(level_, *part.plan, found.table->columns.size(), name.name, found.table, table.alias));
-      if (has_number) rows->row_number = reference(part.plan->columns.back());
+      if (has_number) rows->row_number = reference(row.back());
+      if (has_table_oid) rows->hidden.push_back({"tableoid", reference(part.plan->columns.back())});
       set_requirement(*rows, requirement);
       level_.range_table.back() = rows;
       relation = rows;

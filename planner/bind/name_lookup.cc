@@ -61,6 +61,7 @@ std::pair<sql::Oid, ExpressionPtr> oid_and_witness(const Relation& relation) {
 
 /// tableoid: NULL where an outer join found no row. nullptr: there is none.
 ExpressionPtr oid_of_rows(const Relation& relation) {
+  if (relation.table && relation.table->partition_key) throw sql::not_supported("tableoid in a statement that writes to a partitioned table");
   const auto [table, witness] = oid_and_witness(relation);
   if (!witness) return nullptr;
   const ExpressionPtr oid = sql::make_constant(sql::kOidType, static_cast<std::int32_t>(table));

@@ -18,7 +18,7 @@ using sql::Type;
 LogicalPtr one_row() { return make_logical(LogicalValues{{{}}}, {}); }
 
 LogicalPtr scan_table(BindState& state, std::shared_ptr<const sql::TableDef> table, const std::string& alias,
-                      bool hidden_key) {
+                      bool hidden_key, bool table_oid) {
   LogicalScan scan{table, alias, {}};
   std::vector<LogicalColumn> columns;
   for (const sql::ColumnDef& column : table->columns) {
@@ -36,7 +36,16 @@ LogicalPtr scan_table(BindState& state, std::shared_ptr<const sql::TableDef> tab
     scan.numbers.push_back(0);
     columns.push_back({.id = state.new_column(), .name = "rowid", .type = sql::kInt8, .nullable = false});
   }
+  if (table_oid) {
+    scan.numbers.push_back(sql::kTableOidColumn);
+    columns.push_back({.id = state.new_column(), .name = "tableoid", .type = sql::kOidType, .nullable = false});
+  }
   return make_logical(std::move(scan), std::move(columns));
+}
+
+LogicalPtr no_rows_of(const LogicalPtr& input) {
+  auto columns = input->columns;
+  return make_logical(LogicalFilter{input, sql::make_constant(sql::kBool, false)}, std::move(columns));
 }
 
 LogicalPtr scan_system_table(BindState& state, const sql::SystemTable& table) {

@@ -17,9 +17,11 @@ namespace redquel::planner {
 
 /// One row without columns: SELECT without FROM.
 LogicalPtr one_row();
-/// All live columns of the table, and the hidden row key (number 0) last when it is asked for.
+/// All live columns of the table, then, where they are asked for, the hidden row key (number 0) and the oid of the partition (kTableOidColumn).
 LogicalPtr scan_table(BindState&, std::shared_ptr<const sql::TableDef>, const std::string& alias,
-                      bool hidden_key = false);
+                      bool hidden_key = false, bool table_oid = false);
+/// The columns of the input, and no rows.
+LogicalPtr no_rows_of(const LogicalPtr& input);
 LogicalPtr scan_system_table(BindState&, const sql::SystemTable&);
 /// The arguments are converted already and have no columns. `record`: the columns of a function that gives records.
 LogicalPtr scan_function(BindState&, const sql::ResolvedTableFunction&, std::vector<sql::ExpressionPtr> arguments,

@@ -251,7 +251,9 @@ struct NodeEstimate {
   /// A part is estimated by the size of the whole table.
   Estimate operator()(const Gather& n) const {
     Estimate all = model.of(*n.parts.front());
-    const double share = n.values.empty() ? 1 : std::min(1.0, static_cast<double>(n.values.size()) / static_cast<double>(n.parts.size()));
+    const auto equal = std::ranges::find_if(n.limits, [](const PartLimit& limit) { return !limit.equal.empty(); });
+    const double values = equal == n.limits.end() ? static_cast<double>(n.numbers.size()) : static_cast<double>(equal->equal.size());
+    const double share = std::min(1.0, values / static_cast<double>(n.table->parts.size()));
     const bool is_one_row = n.combine == Gather::Combine::kAdd && n.group_columns == 0;
     all.rows = is_one_row ? 1 : all.rows * share;
     all.total = all.startup + (all.total - all.startup) * share;

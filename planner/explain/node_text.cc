@@ -166,8 +166,12 @@ struct Describe {
     static constexpr std::string_view kTitles[] = {"Gather", "Gather Merge", "Gather Sum"};
     title(std::string(kTitles[static_cast<std::size_t>(n.combine)]), *n.table);
     if (!n.keys.empty()) property("Sort Key", print_keys(n.keys, n.keys.size()));
-    if (n.values.empty()) property("Buckets", fmt::format("all {}", n.parts.size()));
-    else property("Buckets", fmt::format("{}{} of {}", n.values.size() == 1 ? "" : "at most ", std::min(n.values.size(), n.parts.size()), n.parts.size()));
+    const std::string kind = n.table->router ? "Partitions" : "Buckets";
+    const std::size_t all = n.table->parts.size();
+    const bool is_of_values = n.limits.size() == 1 && !n.limits[0].equal.empty() && !n.table->router;
+    const std::size_t most = is_of_values ? std::min(n.limits[0].equal.size(), n.parts.size()) : n.parts.size();
+    if (n.limits.empty() && most == all) property(kind, fmt::format("all {}", all));
+    else property(kind, fmt::format("{}{} of {}", n.reads_one_bucket() || n.limits.empty() ? "" : "at most ", most, all));
   }
   void operator()(const PhysicalValues& n) {
     text.title = n.rows.size() == 1 && n.rows[0].empty() ? "Result" : "Values Scan";

@@ -588,7 +588,7 @@ Planned PhysicalPlanner::plan_access(const std::vector<LogicalColumn>& columns, 
   const sql::Overloaded plan_storage{
       [&](const sql::MappedRows&) { return plan_mapped_access(columns, scan, conditions, wish, rules_); },
       [&](const sql::ManagedRows&) {
-        if (!scan.table->parts.empty()) return plan_parts(columns, scan, conditions, wish);
+        if (scan.table->is_divided()) return plan_parts(columns, scan, conditions, wish);
         const Wish nothing;
         const bool changed = changed_tables_.contains(scan.table->oid);
         return AccessPathChooser(scan, columns, conditions, changed ? nothing : wish, rules_).choose(!changed);

@@ -1,13 +1,15 @@
-// Tables in several buckets: the same way to the rows of each part, side by side.
+// Tables in several buckets or partitions: a way to the rows of each part, side by side.
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <utility>
 
 #include "planner/access/value_product.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/tree/logical_walk.h"
+#include "sql/catalog/spread_table.h"
 
 namespace redquel::planner {
 
@@ -16,13 +18,85 @@ using TablePtr = std::shared_ptr<const sql::TableDef>;
 
 namespace {
 
-/// Returns the values of the column of bucket_by that the conditions allow; none: any.
-std::vector<ExpressionPtr> values_of_part(const LogicalScan& scan, const std::vector<LogicalColumn>& columns, const std::vector<ExpressionPtr>& conditions) {
-  const std::int16_t column = scan.table->spread->column;
-  if (column == 0) return {};
+/// Adds the limits that an AND of conditions says of a column.
+void add_limits(const Condition& condition, std::int16_t column, PartLimit& limit) {
+  if (condition.kind == Condition::Kind::kAnd) {
+    for (const Condition& operand : condition.operands) add_limits(operand, column, limit);
+    return;
+  }
+  if (condition.kind != Condition::Kind::kColumn || condition.column.column != column) return;
+  using enum ColumnCondition::Kind;
+  const ColumnCondition& said = condition.column;
+  switch (said.kind) {
+    case kEqual:
+    case kIn:
+      if (limit.equal.empty() || said.values.size() < limit.equal.size()) limit.equal = said.values;
+      return;
+    case kLess:
+    case kLessEqual:
+      if (!limit.upper) limit.upper = said.values.front(), limit.upper_inclusive = said.kind == kLessEqual;
+      return;
+    case kGreater:
+    case kGreaterEqual:
+      if (!limit.lower) limit.lower = said.values.front(), limit.lower_inclusive = said.kind == kGreaterEqual;
+      return;
+    case kIsNull: limit.only_null = true; return;
+    case kIsNotNull: limit.not_null = true; return;
+    case kNotEqual:
+    case kPrefix: return;
+  }
+}
+
+/// Returns what the conditions allow for the columns that name the part of a row.
+std::vector<PartLimit> limits_of(const LogicalScan& scan, const std::vector<LogicalColumn>& columns, const std::vector<ExpressionPtr>& conditions) {
   const Condition condition = analyse_conditions(conditions, *scan.table, number_of(scan, columns));
-  const std::vector<ExpressionPtr>* values = equal_values(condition, column);
-  return values != nullptr ? *values : std::vector<ExpressionPtr>();
+  std::vector<PartLimit> limits;
+  for (const std::int16_t column : sql::columns_of_parts(*scan.table)) {
+    PartLimit limit{.column = column};
+    if (column == 0) continue;
+    if (const auto* values = equal_values(condition, column)) limit.equal = *values;
+    if (scan.table->router) add_limits(condition, column, limit);
+    if (!limit.equal.empty() || limit.lower || limit.upper || limit.only_null || limit.not_null) limits.push_back(std::move(limit));
+  }
+  return limits;
+}
+
+/// The value as one of the column; nullopt: it is known at run time, or of another type.
+std::optional<sql::Datum> known_value(const sql::TableDef& table, std::int16_t column, const ExpressionPtr& value) {
+  const auto* constant = value ? std::get_if<sql::Constant>(&value->node) : nullptr;
+  if (constant == nullptr || sql::is_null(constant->value) || value->type.oid != table.find_column(column)->type.oid) return {};
+  return constant->value;
+}
+
+/// Returns the numbers of the parts that may have rows, as far as constants tell.
+std::vector<std::size_t> parts_planned(const sql::TableDef& table, const std::vector<PartLimit>& limits) {
+  const auto known_limits = [&](std::int16_t column) {
+    sql::PartitionKeyLimits known;
+    for (const PartLimit& limit : limits) {
+      if (limit.column != column) continue;
+      known.only_null = known.only_null || limit.only_null;
+      known.not_null = known.not_null || limit.not_null;
+      std::vector<sql::Datum> values;
+      for (const ExpressionPtr& value : limit.equal) {
+        if (auto one = known_value(table, column, value)) values.push_back(*std::move(one));
+      }
+      if (!values.empty() && values.size() == limit.equal.size()) known.equal = std::move(values);
+      if (auto lower = known_value(table, column, limit.lower)) known.lower = {*std::move(lower), limit.lower_inclusive};
+      if (auto upper = known_value(table, column, limit.upper)) known.upper = {*std::move(upper), limit.upper_inclusive};
+    }
+    return known;
+  };
+  if (table.router) return table.router->parts_within(known_limits);
+  std::vector<std::size_t> all(table.parts.size());  // of buckets, which are alike: a plan that holds for other values, too
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+/// A Gather without its plans over the parts that the conditions leave.
+Gather gather_over(const LogicalScan& scan, const std::vector<LogicalColumn>& columns, const std::vector<ExpressionPtr>& conditions) {
+  Gather gather{.table = scan.table, .parts = {}, .numbers = {}, .limits = limits_of(scan, columns, conditions)};
+  gather.numbers = parts_planned(*scan.table, gather.limits);
+  return gather;
 }
 
 const std::int64_t* constant_count(const ExpressionPtr& count) {
@@ -111,7 +185,7 @@ std::optional<BucketColumns> bucket_columns(const LogicalPtr& node) {
     return found;
   }
   const auto* scan = std::get_if<LogicalScan>(&node->node);
-  if (scan == nullptr || scan->table->parts.empty() || scan->table->spread->column == 0) return {};
+  if (scan == nullptr || scan->table->parts.empty() || !scan->table->spread || scan->table->spread->column == 0) return {};
   found.table = scan->table;
   for (std::size_t i = 0; i < node->columns.size(); ++i) {
     if (scan->numbers[i] == scan->table->spread->column) found.columns.insert(node->columns[i].id);
@@ -119,16 +193,26 @@ std::optional<BucketColumns> bucket_columns(const LogicalPtr& node) {
   return found;
 }
 
-/// Returns the values of the column of bucket_by that the conditions of such a tree allow; none: any.
-std::vector<ExpressionPtr> values_of_parts(const LogicalPtr& node) {
+/// Returns what the conditions of such a tree allow for the column that names the part.
+std::vector<PartLimit> limits_of(const LogicalPtr& node) {
   if (const auto* join = std::get_if<LogicalJoin>(&node->node)) {
     const auto [first, second] = sides_of(*join);
-    std::vector<ExpressionPtr> values = values_of_parts(first);
-    return values.empty() && keeps_both(join->kind) ? values_of_parts(second) : values;
+    std::vector<PartLimit> limits = limits_of(first);
+    return limits.empty() && keeps_both(join->kind) ? limits_of(second) : limits;
   }
-  if (const auto pattern = match_scan(node)) return values_of_part(*pattern->scan, *pattern->columns, pattern->conditions);
+  if (const auto pattern = match_scan(node)) return limits_of(*pattern->scan, *pattern->columns, pattern->conditions);
   const std::vector<LogicalPtr> inputs = inputs_of(*node);
-  return inputs.size() == 1 ? values_of_parts(inputs.front()) : std::vector<ExpressionPtr>();
+  return inputs.size() == 1 ? limits_of(inputs.front()) : std::vector<PartLimit>();
+}
+
+/// The columns that a plan gives.
+std::vector<LogicalColumn> columns_as(const Planned& planned) {
+  std::vector<LogicalColumn> columns;
+  for (std::size_t i = 0; i < planned.ids.size(); ++i) {
+    const PhysicalColumn& column = planned.plan->columns[i];
+    columns.push_back({planned.ids[i], column.name, column.type, true, column.table, column.attribute});
+  }
+  return columns;
 }
 
 /// Returns true if the plan reads all rows of both sides.
@@ -146,21 +230,58 @@ bool is_end(const AggregateCall& call) { return call.function->name == "min" || 
 
 }  // namespace
 
+Planned PhysicalPlanner::plan_part(const std::vector<LogicalColumn>& columns, const LogicalScan& scan, const TablePtr& part,
+                                   const std::vector<ExpressionPtr>& conditions, const Wish& wish) {
+  LogicalScan of_part = scan;
+  of_part.table = part;
+  const auto found = std::ranges::find(scan.numbers, sql::kTableOidColumn);
+  if (found == scan.numbers.end()) return plan_access(columns, of_part, conditions, wish);
+  // The oid is the same for all rows of the part: it comes above the scan, and conditions on it are constants there.
+  const std::size_t place = static_cast<std::size_t>(found - scan.numbers.begin());
+  const ExpressionPtr oid = sql::make_constant(sql::kOidType, static_cast<std::int32_t>(part->oid));
+  of_part.numbers.erase(of_part.numbers.begin() + static_cast<std::ptrdiff_t>(place));
+  std::vector<LogicalColumn> stored = columns;
+  stored.erase(stored.begin() + static_cast<std::ptrdiff_t>(place));
+  std::vector<ExpressionPtr> over_stored;
+  for (const ExpressionPtr& condition : conditions) {
+    over_stored.push_back(sql::map_columns(condition, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
+      return column.column == columns[place].id ? oid : sql::make_expression(whole.type, column, whole.offset);
+    }));
+  }
+  Wish below = wish;
+  if (below.needed) below.needed->erase(columns[place].id);
+  const bool sorts_by_oid = std::ranges::any_of(wish.order, [&](const SortKey& key) {
+    const auto* column = column_of(key.expression);
+    return column == nullptr || column->column == columns[place].id;
+  });
+  if (sorts_by_oid) below = Wish{{}, {}, below.needed};
+  Planned planned = plan_access(stored, of_part, over_stored, below);
+  PhysicalProject project{planned.plan, {}};
+  std::vector<PhysicalColumn> shown = planned.plan->columns;
+  for (std::size_t i = 0; i < planned.ids.size(); ++i) project.expressions.push_back(sql::make_column(shown[i].type, static_cast<std::uint32_t>(i), shown[i].name));
+  project.expressions.push_back(oid);
+  shown.push_back(physical_columns({columns[place]}).front());
+  planned.plan = make_physical(std::move(project), std::move(shown));
+  planned.ids.push_back(columns[place].id);
+  return planned;
+}
+
 Planned PhysicalPlanner::plan_parts(const std::vector<LogicalColumn>& columns, const LogicalScan& scan, const std::vector<ExpressionPtr>& conditions,
                                     const Wish& wish) {
   const sql::TableDef& table = *scan.table;
-  const std::vector<ExpressionPtr> values = values_of_part(scan, columns, conditions);
-  if (values.size() != 1) {
+  Gather gather = gather_over(scan, columns, conditions);
+  if (gather.numbers.empty()) {
+    Planned nothing{make_physical(PhysicalValues{}, physical_columns(columns)), column_ids(columns)};
+    nothing.ordered = wish.order.size();
+    return nothing;
+  }
+  if (!gather.reads_one_bucket()) {
     if (auto lookup = plan_value_elsewhere(columns, scan, conditions, wish)) return *std::move(lookup);
   }
-  const bool is_changed = std::ranges::any_of(table.parts, [&](const TablePtr& part) { return changed_tables_.contains(part->oid); });
+  const bool is_changed = std::ranges::any_of(gather.numbers, [&](std::size_t number) { return changed_tables_.contains(table.parts[number]->oid); });
   const auto plan_each = [&](const Wish& of_part) {
     std::vector<Planned> parts;
-    for (const TablePtr& part : table.parts) {
-      LogicalScan scan_of_part = scan;
-      scan_of_part.table = part;
-      parts.push_back(plan_access(columns, scan_of_part, conditions, of_part));
-    }
+    for (const std::size_t number : gather.numbers) parts.push_back(plan_part(columns, scan, table.parts[number], conditions, of_part));
     return parts;
   };
   Wish below;
@@ -174,22 +295,24 @@ Planned PhysicalPlanner::plan_parts(const std::vector<LogicalColumn>& columns, c
     below = Wish{{}, {}, wish.needed};
     parts = plan_each(below);
   }
-  Gather gather{.table = scan.table, .parts = {}, .values = values};
+  const std::vector<LogicalColumn> wanted = columns_as(parts.front());
   for (Planned& part : parts) {
-    std::vector<PhysicalColumn> of_part = part.plan->columns;
-    const bool is_limited = part.limited || are_first || !below.goal;
-    gather.parts.push_back(is_limited ? part.plan : make_physical(PhysicalLimit{part.plan, below.goal.limit, nullptr, false, {}}, std::move(of_part)));
+    Planned arranged = arrange(std::move(part), wanted);
+    std::vector<PhysicalColumn> of_part = arranged.plan->columns;
+    const bool is_limited = arranged.limited || are_first || !below.goal;
+    gather.parts.push_back(is_limited ? arranged.plan : make_physical(PhysicalLimit{arranged.plan, below.goal.limit, nullptr, false, {}}, std::move(of_part)));
   }
-  Planned planned{nullptr, parts.front().ids};
-  if (is_ordered()) {
+  Planned planned{nullptr, column_ids(wanted)};
+  const bool was_ordered = is_ordered();
+  if (was_ordered) {
     planned.ordered = below.order.size();
-    if (gather.values.size() != 1) gather.combine = Gather::Combine::kMerge;
+    if (!gather.reads_one_bucket() && gather.numbers.size() > 1) gather.combine = Gather::Combine::kMerge;
   }
   if (gather.combine == Gather::Combine::kMerge) {
     gather.keys = below.order;
     for (SortKey& key : gather.keys) key.expression = resolve(key.expression, planned.ids);
   }
-  auto shown = parts.front().plan->columns;
+  auto shown = gather.parts.front()->columns;
   planned.plan = make_physical(std::move(gather), std::move(shown));
   return planned;
 }
@@ -199,18 +322,14 @@ std::optional<Planned> PhysicalPlanner::plan_join_of_parts(const Logical& node, 
   const LogicalPtr tree = make_logical(join, node.columns);
   const auto columns = bucket_columns(tree);
   if (!columns) return {};
-  Gather gather{.table = columns->table, .parts = {}, .values = values_of_parts(tree)};
+  Gather gather{.table = columns->table, .parts = {}, .numbers = parts_planned(*columns->table, {}), .limits = limits_of(tree)};
   const auto plan_one = [&](std::size_t number) {
     const LogicalPtr of_part = over_part(tree, number);
     return plan_whole_join(*of_part, std::get<LogicalJoin>(of_part->node), wish);
   };
   const Planned first = plan_one(0);
-  if (gather.values.empty() && reads_both_sides(*first.plan)) return {};
-  std::vector<LogicalColumn> wanted;
-  for (std::size_t i = 0; i < first.ids.size(); ++i) {
-    const PhysicalColumn& column = first.plan->columns[i];
-    wanted.push_back({first.ids[i], column.name, column.type, true, column.table, column.attribute});
-  }
+  if (gather.limits.empty() && reads_both_sides(*first.plan)) return {};
+  const std::vector<LogicalColumn> wanted = columns_as(first);
   gather.parts.push_back(first.plan);
   for (std::size_t number = 1; number < columns->table->parts.size(); ++number) {
     const Planned other = plan_one(number);
@@ -221,13 +340,15 @@ std::optional<Planned> PhysicalPlanner::plan_join_of_parts(const Logical& node, 
   return Planned{make_physical(std::move(gather), first.plan->columns), first.ids};
 }
 
-std::optional<Planned> PhysicalPlanner::plan_aggregate_of_parts(const Logical& node, const LogicalAggregate& aggregate, const sql::TableDef& table) {
+std::optional<Planned> PhysicalPlanner::plan_aggregate_of_parts(const Logical& node, const LogicalAggregate& aggregate) {
   const bool counts = std::ranges::all_of(aggregate.calls, [](const AggregateCall& call) { return call.function->name == "count" && !call.distinct; });
   const bool are_ends = aggregate.scalar && std::ranges::all_of(aggregate.calls, is_end);
   if (aggregate.calls.empty() || (!counts && !are_ends)) return {};
   const auto pattern = match_scan(aggregate.input);
-  Gather gather{.table = pattern->scan->table, .parts = {}, .values = values_of_part(*pattern->scan, *pattern->columns, pattern->conditions)};
-  for (std::size_t number = 0; number < table.parts.size(); ++number) {
+  Gather gather = gather_over(*pattern->scan, *pattern->columns, pattern->conditions);
+  const bool shows_oid = std::ranges::find(pattern->scan->numbers, sql::kTableOidColumn) != pattern->scan->numbers.end();
+  if (gather.numbers.empty() || shows_oid) return {};
+  for (const std::size_t number : gather.numbers) {
     LogicalAggregate of_part = aggregate;
     of_part.input = over_part(aggregate.input, number);
     auto planned = plan_index_aggregate(node, of_part);
@@ -247,10 +368,12 @@ std::optional<Planned> PhysicalPlanner::plan_aggregate_of_parts(const Logical& n
   return Planned{make_physical(std::move(ends), physical_columns(node.columns)), column_ids(node.columns)};
 }
 
-std::optional<Planned> PhysicalPlanner::plan_distinct_of_parts(const Logical& node, const LogicalDistinct& distinct, const sql::TableDef& table) {
+std::optional<Planned> PhysicalPlanner::plan_distinct_of_parts(const Logical& node, const LogicalDistinct& distinct) {
   const auto pattern = match_scan(distinct.input);
-  Gather gather{.table = pattern->scan->table, .parts = {}, .values = values_of_part(*pattern->scan, *pattern->columns, pattern->conditions)};
-  for (std::size_t number = 0; number < table.parts.size(); ++number) {
+  Gather gather = gather_over(*pattern->scan, *pattern->columns, pattern->conditions);
+  const bool shows_oid = std::ranges::find(pattern->scan->numbers, sql::kTableOidColumn) != pattern->scan->numbers.end();
+  if (gather.numbers.empty() || shows_oid) return {};
+  for (const std::size_t number : gather.numbers) {
     LogicalDistinct of_part = distinct;
     of_part.input = over_part(distinct.input, number);
     auto planned = plan_index_distinct(node, of_part);

@@ -52,7 +52,7 @@ bool adds_to(const sql::Expression& value, std::uint32_t position) {
 const KeyLookup* row_lookup(const PhysicalUpdate& update) {
   const PhysicalNode* source = update.source.get();
   if (const auto* gather = std::get_if<Gather>(&source->node)) {
-    if (gather->values.size() != 1 || gather->combine != Gather::Combine::kAppend) return nullptr;
+    if (!gather->reads_one_bucket() || gather->combine != Gather::Combine::kAppend) return nullptr;
     source = gather->parts.front().get();
   }
   return std::get_if<KeyLookup>(&source->node);

@@ -353,7 +353,7 @@ std::optional<Planned> PhysicalPlanner::plan_end_of_order(const Logical& node, c
 
 std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node, const LogicalAggregate& aggregate) {
   if (const auto scanned = match_scan(aggregate.input); scanned && !scanned->scan->table->parts.empty()) {
-    return plan_aggregate_of_parts(node, aggregate, *scanned->scan->table);
+    return plan_aggregate_of_parts(node, aggregate);
   }
   if (rules_.allow(AccessRule::kEndOfOrder)) {
     if (auto planned = plan_end_of_order(node, aggregate)) return planned;
@@ -436,7 +436,7 @@ std::optional<Planned> PhysicalPlanner::plan_index_distinct(const Logical& node,
   if (!distinct.on.empty() || node.columns.size() != 1) return {};
   auto pattern = match_scan(distinct.input);
   if (!pattern || pattern->outputs.size() != 1) return {};
-  if (!pattern->scan->table->parts.empty()) return plan_distinct_of_parts(node, distinct, *pattern->scan->table);
+  if (!pattern->scan->table->parts.empty()) return plan_distinct_of_parts(node, distinct);
   if (changed_tables_.contains(pattern->scan->table->oid)) return {};
   const sql::TableDef& table = *pattern->scan->table;
   if (table.rows_expire()) return {};

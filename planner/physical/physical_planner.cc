@@ -55,7 +55,7 @@ ExpressionPtr resolve(const ExpressionPtr& expression, const std::vector<ColumnI
 ColumnNumber number_of(const LogicalScan& scan, const std::vector<LogicalColumn>& columns) {
   return [&scan, &columns](ColumnId id) -> std::optional<std::int16_t> {
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (columns[i].id == id) return scan.numbers[i];
+      if (columns[i].id == id) return scan.numbers[i] == sql::kTableOidColumn ? std::nullopt : std::optional(scan.numbers[i]);
     }
     return std::nullopt;
   };

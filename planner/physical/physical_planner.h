@@ -85,14 +85,16 @@ class PhysicalPlanner {
   /// The best way to the rows of one table that satisfy all conditions (access_path.cc).
   Planned plan_access(const std::vector<LogicalColumn>& columns, const LogicalScan&, const std::vector<sql::ExpressionPtr>& conditions,
                       const Wish&);
-  /// Returns the ways to the rows of a table in several buckets: those of its parts, gathered (gather.cc).
+  /// Returns the ways to the rows of a table with parts: those of its parts, gathered (gather.cc).
   Planned plan_parts(const std::vector<LogicalColumn>& columns, const LogicalScan&, const std::vector<sql::ExpressionPtr>& conditions, const Wish&);
   /// Returns the lookup of rows of such a table by unique values that lie by value (access_path.cc); nullopt: the conditions fix none.
   std::optional<Planned> plan_value_elsewhere(const std::vector<LogicalColumn>& columns, const LogicalScan&, const std::vector<sql::ExpressionPtr>& conditions,
                                               const Wish&);
-  /// An answer from the indexes of a table in several buckets, put together from those of its parts.
-  std::optional<Planned> plan_aggregate_of_parts(const Logical&, const LogicalAggregate&, const sql::TableDef& table);
-  std::optional<Planned> plan_distinct_of_parts(const Logical&, const LogicalDistinct&, const sql::TableDef& table);
+  Planned plan_part(const std::vector<LogicalColumn>& columns, const LogicalScan&, const std::shared_ptr<const sql::TableDef>& part,
+                    const std::vector<sql::ExpressionPtr>& conditions, const Wish&);
+  /// An answer from the indexes of a table with parts, put together from those of its parts.
+  std::optional<Planned> plan_aggregate_of_parts(const Logical&, const LogicalAggregate&);
+  std::optional<Planned> plan_distinct_of_parts(const Logical&, const LogicalDistinct&);
   /// Returns the join of tables in several buckets whose matching rows lie in parts with one number, as the joins of these parts. `whole`: the plan of
   /// all rows of both sides. nullopt: the joins of parts read as much.
   std::optional<Planned> plan_join_of_parts(const Logical&, const LogicalJoin&, const Wish&, const PhysicalNode& whole);

@@ -282,7 +282,7 @@ bool is_mapped(const Logical& node) {
 }
 
 bool is_whole_table(const PhysicalNode& node) {
-  if (const auto* gather = std::get_if<Gather>(&node.node)) return gather->values.empty() && is_whole_table(*gather->parts.front());
+  if (const auto* gather = std::get_if<Gather>(&node.node)) return gather->limits.empty() && gather->numbers.size() == gather->table->parts.size() && is_whole_table(*gather->parts.front());
   const auto* scan = std::get_if<FullScan>(&node.node);
   return (scan && scan->key_start.empty()) || std::holds_alternative<OrderedScan>(node.node);
 }
@@ -342,7 +342,8 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   const auto* filter = std::get_if<LogicalFilter>(&inner->node);
   const LogicalPtr& inner_scan = filter ? filter->input : inner;
   const auto* scan = std::get_if<LogicalScan>(&inner_scan->node);
-  if (!scan) return {};
+  if (!scan || std::ranges::find(scan->numbers, sql::kTableOidColumn) != scan->numbers.end()) return {};
+  if (scan->table->partition_key && (scan->table->has_hidden_key() || !sql::are_read_alike(*scan->table))) return {};
   const auto is_changed = [&](const std::shared_ptr<const sql::TableDef>& table) { return !table->is_mapped() && changed_tables_.contains(table->oid); };
   if (std::ranges::any_of(sql::stored_tables(scan->table), is_changed)) return {};
   const double outer_rows = expected_rows(*from.plan), inner_rows = expected_rows(*whole.plan);

@@ -4,6 +4,7 @@
 
 #include "planner/rules/rule.h"
 #include "planner/tree/logical_walk.h"
+#include "sql/catalog/spread_table.h"
 
 namespace redquel::planner {
 
@@ -188,10 +189,11 @@ LogicalPtr prune_lock_rows(LogicalLockRows locks, Ids needed) {
   Ids used = needed;
   note_columns(*locks.input, used);
   for (LogicalLockRows::Mark& mark : locks.marks) {
-    // The column of bucket_by says in which bucket the row lies.
-    const std::int16_t bucket_by = !mark.table->parts.empty() ? mark.table->spread->column : std::int16_t{0};
+    // Some columns say in which part the row lies.
+    const std::vector<std::int16_t> of_parts = mark.table->parts.empty() ? std::vector<std::int16_t>() : sql::columns_of_parts(*mark.table);
     std::erase_if(mark.row, [&](const LogicalColumn& column) {
-      const bool is_key = column.attribute == 0 || column.attribute == bucket_by || mark.table->in_primary_key(column.attribute);
+      const bool names_part = std::ranges::find(of_parts, column.attribute) != of_parts.end();
+      const bool is_key = column.attribute == 0 || names_part || mark.table->in_primary_key(column.attribute);
       return !used.contains(column.id) && !is_key;
     });
     for (const LogicalColumn& column : mark.row) needed.insert(column.id);

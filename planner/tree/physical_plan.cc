@@ -90,7 +90,7 @@ namespace {
 /// Returns true if the source reads one bucket of the table.
 bool reads_one_part(const PhysicalPlan& source) {
   const auto* gather = std::get_if<Gather>(&below_row_wise(*source).node);
-  return gather != nullptr && gather->values.size() == 1;
+  return gather != nullptr && gather->reads_one_bucket();
 }
 
 bool assigns(const std::vector<Assignment>& assignments, std::int16_t column) {
@@ -114,6 +114,7 @@ bool stays_in_one_part(const PhysicalInsert& n) {
   return values != nullptr && values->rows.size() == 1;
 }
 bool stays_in_one_part(const PhysicalUpdate& n) {
+  if (n.table->router) return false;
   const std::int16_t column = n.table->spread->column;
   if (changes_values_elsewhere(*n.table, n.assignments) || changes_values_elsewhere(*n.table, n.generated)) return false;
   // A row that gets another key owns its values under that.
@@ -125,8 +126,12 @@ bool stays_in_one_part(const auto&) { return false; }
 
 }  // namespace
 
+bool Gather::reads_one_bucket() const {
+  return table->spread && std::ranges::any_of(limits, [&](const PartLimit& limit) { return limit.column == table->spread->column && limit.equal.size() == 1; });
+}
+
 bool writes_several_parts(const PhysicalNode& plan) {
-  const bool here = std::visit([&](const auto& n) { return is_write(plan) && !(*table_of(plan))->parts.empty() && !stays_in_one_part(n); }, plan.node);
+  const bool here = std::visit([&](const auto& n) { return is_write(plan) && (*table_of(plan))->is_divided() && !stays_in_one_part(n); }, plan.node);
   const std::vector<PhysicalPlan> inputs = inputs_of(plan);
   return here || std::ranges::any_of(inputs, [](const PhysicalPlan& input) { return input && writes_several_parts(*input); });
 }

@@ -240,12 +240,21 @@ struct MappedCount {
   static constexpr NodeTraits kTraits{.reads = Reads::kForeign, .over_changes = OverChanges::kAnew};
 };
 
-/// The parts of a table that lies in several buckets (sql/catalog/spread_table.h), read side by side: a plan for each of them, all alike.
+/// The values that conditions allow for a column that names the part of a row. Values are over parameters alone, in the column's type or another integer type.
+struct PartLimit {
+  std::int16_t column = 0;
+  std::vector<sql::ExpressionPtr> equal = {};  // one of these; empty: there is no equality
+  sql::ExpressionPtr lower = {}, upper = {};   // null: there is none
+  bool lower_inclusive = false, upper_inclusive = false;
+  bool only_null = false, not_null = false;
+};
+
+/// The parts of a table, read side by side: buckets of a cluster (sql/catalog/spread_table.h), or partitions.
 struct Gather {
   std::shared_ptr<const sql::TableDef> table;
-  std::vector<PhysicalPlan> parts;  // parallel to TableDef::parts
-  /// Values of the column of bucket_by, over parameters alone, in its type or another integer type: only their parts are read. Empty: all are.
-  std::vector<sql::ExpressionPtr> values = {};
+  std::vector<PhysicalPlan> parts;    // never empty
+  std::vector<std::size_t> numbers;   // parallel to `parts`: which of TableDef::parts each reads, in their order
+  std::vector<PartLimit> limits = {};  // only parts that may have rows within all of them are read
   enum class Combine : std::uint8_t {
     kAppend,  // the rows of all parts, in no order
     kMerge,   // in the order of `keys`, in which each part gives its rows
@@ -253,6 +262,8 @@ struct Gather {
   } combine = Combine::kAppend;
   std::vector<SortKey> keys = {};
   std::size_t group_columns = 0;  // kAdd: so many first columns name the group, the others are counts (int8); 0: one row
+  /// Returns true if exactly one bucket is read.
+  bool reads_one_bucket() const;
   static constexpr std::tuple kParts{Input{&Gather::parts}};
   static constexpr NodeTraits kTraits{};
 };

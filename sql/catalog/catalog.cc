@@ -93,6 +93,7 @@ constexpr std::string_view kMappedLabel("\0mapped", 7);
 
 std::string constraint_label(std::string_view schema, std::string_view name) { return name_label(schema, std::string(1, '\0').append(name)); }
 std::string part_label(Oid part) { return name_label("", "part " + std::to_string(part)); }
+std::string child_label(Oid parent) { return name_label("", "child " + std::to_string(parent)); }
 std::string owner_label(Oid table) { return name_label("", "owner " + std::to_string(table)); }
 
 /// Returns the first definition with the name that fits; null: none.
@@ -126,7 +127,10 @@ std::vector<std::string> labels_of(const std::shared_ptr<const TableDef>& table)
   for (const CheckDef& check : table->checks) labels.push_back(constraint_label(table->schema, check.name));
   for (const ForeignKeyDef& key : table->foreign_keys) labels.push_back(constraint_label(table->schema, key.name));
   if (table->is_mapped()) labels.emplace_back(kMappedLabel);
-  for (const auto& part : table->parts) labels.push_back(part_label(part->oid));
+  for (const auto& part : table->parts) {
+    if (part->part_of != 0) labels.push_back(part_label(part->oid));
+  }
+  if (table->partition) labels.push_back(child_label(table->partition->parent));
   return labels;
 }
 
@@ -167,6 +171,13 @@ std::vector<CatalogSnapshot::TablePtr> CatalogSnapshot::mapped_tables() const {
   std::vector<TablePtr> mapped;
   for (const Oid oid : tables.labelled(std::string(kMappedLabel))) mapped.push_back(tables.at(oid));
   return mapped;
+}
+
+std::vector<CatalogSnapshot::TablePtr> CatalogSnapshot::partitions_of(Oid table) const {
+  std::vector<TablePtr> found;
+  for (const Oid oid : tables.labelled(child_label(table))) found.push_back(tables.at(oid));
+  std::ranges::sort(found, {}, [](const TablePtr& child) { return std::pair(child->name, child->oid); });
+  return found;
 }
 
 std::vector<Oid> CatalogSnapshot::sequences_of(Oid table) const { return sequences.labelled(owner_label(table)); }

@@ -43,6 +43,9 @@ struct ColumnDef {
 /// Number of the hidden column `ttl` of a foreign table: how long its key will live.
 inline constexpr std::int16_t kTtlColumn = 32767;
 
+/// Number of the column of scans of partitioned tables that says which partition has the row. No table has it.
+inline constexpr std::int16_t kTableOidColumn = 32766;
+
 enum class IndexMethod : std::uint8_t { kBtree, kHash, kZset, kSet, kLookup, kList, kGin, kGist, kSpgist, kBrin };
 /// Methods that Redis has nothing like: their indexes are remembered, and nothing is kept or asked for them.
 constexpr bool is_remembered(IndexMethod method) { return method >= IndexMethod::kGin; }
@@ -190,6 +193,39 @@ struct SpreadDef {
   std::vector<Place> places;  // by the number of the part; empty: one Redis
 };
 
+/// PARTITION BY: the table has no rows of its own, they lie in its partitions.
+struct PartitionKeyDef {
+  enum class Strategy : std::uint8_t { kList, kRange, kHash };
+  struct Part {
+    std::int16_t column = 0;
+    std::string operator_class;  // as written; empty: the type's own
+  };
+
+  Strategy strategy = Strategy::kList;
+  std::vector<Part> parts;
+};
+
+/// FOR VALUES … or DEFAULT.
+struct PartitionBoundDef {
+  /// A value for a column of the partition key, as its type's stored text.
+  struct Value {
+    enum class Kind : std::uint8_t { kValue, kNull, kMinimum, kMaximum } kind = Kind::kValue;
+    std::string text;
+  };
+
+  bool is_default = false;
+  std::vector<Value> values;    // of a list
+  std::vector<Value> from, to;  // of a range: a value for each part of the key
+  int modulus = 0, remainder = 0;  // of a hash
+};
+
+/// A partition of a table.
+struct PartitionDef {
+  Oid parent = 0;
+  PartitionBoundDef bound;
+};
+
+class PartitionRouter;
 struct Mapping;
 struct ViewDef;
 
@@ -268,7 +304,13 @@ struct TableDef {
   /// The table as each of its buckets has it: definitions of their own, with their own oids and prefixes. Empty: the table lies in one bucket.
   /// Made of `spread` by make_parts(), again after each change of the definition.
   std::vector<std::shared_ptr<const TableDef>> parts;
-  Oid part_of = 0;  // of a part: the table
+  Oid part_of = 0;  // of a part that lies in a bucket: the table
+
+  std::optional<PartitionKeyDef> partition_key;
+  std::optional<PartitionDef> partition;
+  /// Of a table with a partition key: which of `parts` a row belongs to. The parts are the tables at the leaves of its tree of partitions, which
+  /// have names and definitions of their own. Both are made by link_partitions() (partitions.h), as they come from other definitions.
+  std::shared_ptr<const PartitionRouter> router;
 
   /// By name never a computed or hidden one.
   const ColumnDef* find_column(std::string_view name) const;
@@ -292,6 +334,8 @@ struct TableDef {
   /// Neither NOT NULL nor part of the primary key.
   bool is_nullable(const ColumnDef&) const;
   bool has_hidden_key() const { return primary_key.empty(); }
+  /// Returns true if the rows lie in `parts`, even if there is none yet.
+  bool is_divided() const { return !parts.empty() || partition_key.has_value(); }
   /// Columns that are not hidden: the first so many.
   std::size_t shown_columns() const { return columns.size() - (!columns.empty() && columns.back().hidden ? 1 : 0); }
   /// The index of a DEFERRABLE primary key: two rows may share it for a while, so that rows lie under hidden keys. nullptr: none.
@@ -454,7 +498,7 @@ struct ForeignServerDef {
 
 // The labels by which a snapshot finds definitions.
 
-/// The names of the table, of its indexes and constraints; whether it is foreign; the oids of its parts.
+/// The names of the table, of its indexes and constraints; whether it is foreign; the oids of its parts in buckets; its parent.
 std::vector<std::string> labels_of(const std::shared_ptr<const TableDef>& table);
 /// The sequence's name and the table that owns it.
 std::vector<std::string> labels_of(const SequenceDef& sequence);
@@ -490,6 +534,8 @@ class CatalogSnapshot {
   std::vector<TablePtr> managed_tables() const;
   /// Foreign tables.
   std::vector<TablePtr> mapped_tables() const;
+  /// The partitions of a table, by name; without those of its partitions.
+  std::vector<TablePtr> partitions_of(Oid table) const;
   /// The oids of the sequences that a table owns.
   std::vector<Oid> sequences_of(Oid table) const;
   /// The table that has the index, and the index.

@@ -209,6 +209,35 @@ void visit(Visitor& visitor, TriggerDef& trigger) {
 }
 
 template <typename Visitor>
+void visit(Visitor& visitor, PartitionKeyDef::Part& part) {
+  visitor.member("column", part.column);
+  visitor.member("operator_class", part.operator_class);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, PartitionKeyDef& key) {
+  visitor.word("strategy", key.strategy, kPartitionStrategyNames);
+  visitor.member("parts", key.parts);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, PartitionBoundDef::Value& value) {
+  visitor.word("kind", value.kind, kPartitionValueNames);
+  visitor.member("text", value.text);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, PartitionDef& partition) {
+  visitor.member("parent", partition.parent);
+  visitor.member("default", partition.bound.is_default);
+  visitor.member("values", partition.bound.values);
+  visitor.member("from", partition.bound.from);
+  visitor.member("to", partition.bound.to);
+  visitor.member("modulus", partition.bound.modulus);
+  visitor.member("remainder", partition.bound.remainder);
+}
+
+template <typename Visitor>
 void visit(Visitor& visitor, TableDef& table) {
   // The members of both kinds of storage lie among the others: `mapping` decides which of them the table has.
   ManagedRows managed;
@@ -257,6 +286,8 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("policies", table.security.policies);
   visitor.member("triggers", table.triggers);
   visitor.member("spread", table.spread);
+  visitor.member("partition_key", table.partition_key);
+  visitor.member("partition", table.partition);
   if constexpr (!Visitor::kWrites) {
     if (mapped.mapping) {
       table.storage = std::move(mapped);

@@ -1,10 +1,13 @@
 #include "sql/catalog/spread_table.h"
 
 #include <algorithm>
+#include <set>
 
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 #include "sql/types/index_value.h"
+#include "sql/types/text_io.h"
 
 namespace redquel::sql {
 
@@ -54,7 +57,50 @@ std::size_t part_of_value(const TableDef& table, const Datum& value) {
   return part_number(canonical_text(column == 0 ? kInt8 : table.find_column(column)->type, value), table.parts.size());
 }
 
+std::vector<std::size_t> parts_within(const TableDef& table, const PartitionRouter::Limits& limits) {
+  if (table.router) return table.router->parts_within(limits);
+  std::set<std::size_t> parts;
+  const PartitionKeyLimits of_column = limits(table.spread->column);
+  if (of_column.equal) {
+    for (const Datum& value : *of_column.equal) parts.insert(part_of_value(table, value));
+  } else {
+    for (std::size_t number = 0; number < table.parts.size(); ++number) parts.insert(number);
+  }
+  return {parts.begin(), parts.end()};
+}
+
+std::vector<std::int16_t> columns_of_parts(const TableDef& table) { return table.router ? table.router->columns() : std::vector{table.spread->column}; }
+
+namespace {
+
+SqlError no_partition(const TableDef& table, std::span<const Datum> row) {
+  const TableDef* missing = &table;
+  while (missing->router) {
+    const PartitionRouter::Child* child = missing->router->child_of(missing->router->key_of(row));
+    if (child == nullptr) break;
+    missing = child->table.get();
+  }
+  std::string names, values;
+  for (const PartitionKeyDef::Part& part : missing->partition_key->parts) {
+    const ColumnDef& column = *missing->find_column(part.column);
+    const Datum& value = row[missing->position(part.column)];
+    names.append(names.empty() ? "" : ", ").append(column.name);
+    values.append(values.empty() ? "" : ", ").append(is_null(value) ? "null" : format_value(column.type, value));
+  }
+  return SqlError(sqlstate::kCheckViolation, "no partition of relation \"" + missing->name + "\" found for row")
+      .detail("Partition key of the failing row contains (" + names + ") = (" + values + ").")
+      .schema(missing->schema)
+      .table(missing->name);
+}
+
+}  // namespace
+
 const std::shared_ptr<const TableDef>& part_of_row(const TableDef& table, std::span<const Datum> row) {
+  if (table.router) {
+    const std::optional<std::size_t> number = table.router->part_of_row(row);
+    if (!number) throw no_partition(table, row);
+    return table.parts[*number];
+  }
   const std::int16_t column = table.spread->column;
   return table.parts[part_of_value(table, row[column == 0 ? table.columns.size() : table.position(column)])];
 }
@@ -84,6 +130,10 @@ std::string row_key_in_parts(const TableDef& part, std::string_view member) {
   const std::size_t position = found == part.primary_key.end() ? 0 : static_cast<std::size_t>(found - part.primary_key.begin());
   const std::size_t number = part_number(texts[position], part.spread->places.size());
   return std::string(bucket_tag(part.spread->places[number].bucket)).append(without_tag(key));
+}
+
+std::vector<std::shared_ptr<const TableDef>> own_stored_tables(const std::shared_ptr<const TableDef>& table) {
+  return table->partition_key ? std::vector<std::shared_ptr<const TableDef>>() : stored_tables(table);
 }
 
 std::vector<std::shared_ptr<const TableDef>> stored_tables(const std::shared_ptr<const TableDef>& table) {

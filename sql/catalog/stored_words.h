@@ -30,6 +30,9 @@ inline constexpr std::array<std::string_view, 4> kParameterModeNames{"in", "inou
 
 inline constexpr std::array<std::string_view, 5> kPolicyCommandNames{"all", "select", "insert", "update", "delete"};
 
+inline constexpr std::array<std::string_view, 3> kPartitionStrategyNames{"list", "range", "hash"};
+inline constexpr std::array<std::string_view, 4> kPartitionValueNames{"value", "null", "minimum", "maximum"};
+
 inline constexpr std::array<std::string_view, 3> kTriggerTimingNames{"after", "before", "instead of"};
 inline constexpr std::array<std::string_view, 4> kTriggerFiringNames{"origin", "disabled", "replica", "always"};
 

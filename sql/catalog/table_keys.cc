@@ -31,15 +31,23 @@ std::string unhashed_segment(Type type, const Datum& value) {
 bool never_escaped(Type type) { return operations_of(type.oid).is_never_escaped; }
 
 SqlError needs_one_bucket(const TableDef& table) {
-  return not_supported("this statement over table \"" + table.name + "\", which lies in several buckets,");
+  return not_supported("this statement over table \"" + table.name + "\", which lies in several parts,");
 }
 
-/// Returns the part of a table in several buckets that has the row with these texts in its key.
-const TableDef& part_of_member(const TableDef& table, const std::vector<std::string>& key) {
+/// Returns the part of a table that has the row with these texts in its key; nullptr: no partition takes it.
+const TableDef* part_of_member(const TableDef& table, const std::vector<std::string>& key) {
+  if (table.router) {
+    // A unique key has the columns of the partition key: the row as far as they know it.
+    if (table.has_hidden_key()) throw needs_one_bucket(table);
+    std::vector<Datum> row(table.columns.size());
+    for (std::size_t i = 0; i < key.size(); ++i) row[table.position(table.primary_key[i])] = parse_value(table.find_column(table.primary_key[i])->type, key[i], {});
+    const std::optional<std::size_t> part = table.router->part_of_row(row);
+    return part ? table.parts[*part].get() : nullptr;
+  }
   const std::int16_t column = table.spread->column;
   const auto found = std::ranges::find(table.primary_key, column);
   if (column != 0 && found == table.primary_key.end()) throw needs_one_bucket(table);
-  return *table.parts[part_number(key[column == 0 ? 0 : static_cast<std::size_t>(found - table.primary_key.begin())], table.parts.size())];
+  return table.parts[part_number(key[column == 0 ? 0 : static_cast<std::size_t>(found - table.primary_key.begin())], table.parts.size())].get();
 }
 
 SqlError malformed_member(const TableDef& table) {
@@ -82,9 +90,12 @@ const std::string& TableKeys::prefix() const {
 std::string TableKeys::row(std::span<const Datum> primary_key) const { return row_of_member(member(primary_key)); }
 
 std::string TableKeys::row_of_member(std::string_view member) const {
-  if (!table_.parts.empty()) return TableKeys(part_of_member(table_, split_member(member))).row_of_member(member);
+  if (!table_.parts.empty()) {
+    const TableDef* part = part_of_member(table_, split_member(member));
+    if (part != nullptr) return TableKeys(*part).row_of_member(member);
+  }
   std::string key;
-  const std::string& start = prefix();
+  const std::string& start = table_.prefix;  // of a partitioned table: no row is there
   key.reserve(start.size() + 1 + member.size());
   key += start;
   if (key_size() == 1) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <span>
 
+#include "sql/catalog/partitions.h"
 #include "sql/catalog/function_text.h"
 #include "sql/catalog/role_set.h"
 #include "sql/definition_words.h"
@@ -106,6 +107,20 @@ bool trigger_text(Context context, Int oid, bool pretty, std::string& out) {
   return true;
 }
 bool plain_trigger_text(Context context, Int oid, std::string& out) { return trigger_text(context, oid, false, out); }
+
+bool partition_condition(Context context, Int oid, std::string& out) {
+  const CatalogSnapshot::TablePtr table = catalog_of(context).find_table(as_oid(oid));
+  if (!table || !table->partition) return false;
+  out = partition_condition_text(catalog_of(context), *table, *context.settings);
+  return !out.empty();
+}
+
+bool partition_key_definition(Context context, Int oid, std::string& out) {
+  const CatalogSnapshot::TablePtr table = catalog_of(context).find_table(as_oid(oid));
+  if (!table || !table->partition_key) return false;
+  out = partition_key_text(*table);
+  return true;
+}
 
 /// Expression trees are kept as their text.
 Text expression_text(Text tree, Int) { return tree; }
@@ -393,14 +408,14 @@ Int updatable(Context context, Int relation, bool) {
   const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
   if (!found) return 0;
   if (found->view != nullptr) return found->view->is_updatable() ? 4 | 8 | 16 : found->view->base != 0 ? 16 : 0;
-  return found->kind == 'r' || found->kind == 'f' ? 4 | 8 | 16 : 0;
+  return found->kind == 'r' || found->kind == 'p' || found->kind == 'f' ? 4 | 8 | 16 : 0;
 }
 bool column_updatable(Context context, Int relation, std::int16_t number, bool) {
   const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
   if (!found || number < 1) return false;
   const auto place = static_cast<std::size_t>(number) - 1;
   if (found->view != nullptr) return found->view->base != 0 && place < found->view->columns.size() && found->view->columns[place].updatable;
-  return found->kind == 'r' || found->kind == 'f';
+  return found->kind == 'r' || found->kind == 'p' || found->kind == 'f';
 }
 
 /// There are no files: a relation that would have one has its own number. NULL of others.
@@ -506,10 +521,12 @@ std::vector<ScalarFunction> catalog_functions() {
   }
   table.push_back(stable<indexes_size>("pg_indexes_size", {kRegclass}, kInt8));
   table.push_back(stable<total_relation_size>("pg_total_relation_size", {kRegclass}, kInt8));
+  table.push_back(stable<partition_condition>("pg_get_partition_constraintdef", {kOidType}, kText));
+  table.push_back(stable<partition_key_definition>("pg_get_partkeydef", {kOidType}, kText));
   table.push_back(stable<undefined>("pg_get_statisticsobjdef", {kOidType}, kText));
   table.push_back(stable<undefined_pretty>("pg_get_statisticsobjdef", {kOidType, kBool}, kText));
   for (const std::string_view name :
-       {"pg_get_partkeydef", "pg_get_statisticsobjdef_columns", "pg_get_partition_constraintdef"}) {
+       {"pg_get_statisticsobjdef_columns"}) {
     table.push_back(stable<undefined>(name, {kOidType}, kText));
   }
   for (const std::string_view name :

@@ -1,5 +1,6 @@
 // Functions in FROM that take catalog columns apart.
 
+#include "sql/catalog/catalog.h"
 #include "sql/functions/families.h"
 #include "sql/types/array_value.h"
 #include "sql/types/type_oids.h"
@@ -48,25 +49,54 @@ std::unique_ptr<RowSource> open_options(std::span<const Datum> arguments, const 
   return std::make_unique<TextRows>(2, std::move(rows));
 }
 
-/// No table is partitioned.
-class NoRows final : public RowSource {
+/// Rows that are made at once.
+class MadeRows final : public RowSource {
  public:
-  explicit NoRows(std::vector<Type> types) : types_(std::move(types)) {}
+  explicit MadeRows(std::vector<std::shared_ptr<Column>> columns) : columns_(std::move(columns)) {}
   Batch next(std::size_t) override {
-    Batch batch;
-    for (const Type type : types_) batch.columns.push_back(std::make_shared<const Column>(type));
+    Batch batch{.rows = columns_.front()->size(), .columns = {}};
+    for (std::shared_ptr<Column>& column : columns_) batch.columns.push_back(std::exchange(column, std::make_shared<Column>(column->type())));
     return batch;
   }
 
  private:
-  std::vector<Type> types_;
+  std::vector<std::shared_ptr<Column>> columns_;
 };
 
-std::unique_ptr<RowSource> open_partition_tree(std::span<const Datum>, const EvaluationContext&) {
-  return std::make_unique<NoRows>(std::vector<Type>{Type{oid::kRegclass}, Type{oid::kRegclass}, kBool, kInt4});
+const TableDef* partition_or_root(const EvaluationContext& context, const Datum& relation) {
+  if (is_null(relation)) return nullptr;
+  const CatalogSnapshot::TablePtr* table = context.catalog->tables.get(static_cast<Oid>(std::get<std::int32_t>(relation)));
+  return table != nullptr && ((*table)->partition_key || (*table)->partition) ? table->get() : nullptr;
 }
-std::unique_ptr<RowSource> open_partition_ancestors(std::span<const Datum>, const EvaluationContext&) {
-  return std::make_unique<NoRows>(std::vector<Type>{Type{oid::kRegclass}});
+
+Datum oid_datum(Oid oid) { return static_cast<std::int32_t>(oid); }
+
+void add_tree(const CatalogSnapshot& catalog, const TableDef& table, int level, const Datum& parent, std::vector<std::shared_ptr<Column>>& columns) {
+  columns[0]->append_datum(oid_datum(table.oid));
+  columns[1]->append_datum(parent);
+  columns[2]->append_datum(!table.partition_key.has_value());
+  columns[3]->append_datum(std::int32_t{level});
+  for (const auto& below : catalog.partitions_of(table.oid)) add_tree(catalog, *below, level + 1, oid_datum(table.oid), columns);
+}
+
+std::unique_ptr<RowSource> open_partition_tree(std::span<const Datum> arguments, const EvaluationContext& context) {
+  std::vector<std::shared_ptr<Column>> columns;
+  for (const Type type : {Type{oid::kRegclass}, Type{oid::kRegclass}, kBool, kInt4}) columns.push_back(std::make_shared<Column>(type));
+  if (const TableDef* table = partition_or_root(context, arguments[0])) {
+    add_tree(*context.catalog, *table, 0, table->partition ? oid_datum(table->partition->parent) : Datum{}, columns);
+  }
+  return std::make_unique<MadeRows>(std::move(columns));
+}
+
+std::unique_ptr<RowSource> open_partition_ancestors(std::span<const Datum> arguments, const EvaluationContext& context) {
+  std::vector<std::shared_ptr<Column>> columns{std::make_shared<Column>(Type{oid::kRegclass})};
+  const TableDef* table = partition_or_root(context, arguments[0]);
+  while (table != nullptr) {
+    columns[0]->append_datum(oid_datum(table->oid));
+    const CatalogSnapshot::TablePtr* above = table->partition ? context.catalog->tables.get(table->partition->parent) : nullptr;
+    table = above != nullptr ? above->get() : nullptr;
+  }
+  return std::make_unique<MadeRows>(std::move(columns));
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ constexpr Type kRegprocedure{oid::kRegprocedure};
 
 std::string_view kind_of(const Relation& relation) {
   switch (relation.kind) {
-    case 'i': return "index";
+    case 'i':
+    case 'I': return "index";
     case 'S': return "sequence";
     case 'v': return "view";
     case 'm': return "materialized view";

@@ -123,6 +123,17 @@ std::optional<Int> replica_identity(Context context, Int relation) {
   return table && table->primary_key_index.oid != 0 ? std::optional(static_cast<Int>(table->primary_key_index.oid)) : std::nullopt;
 }
 
+std::optional<Int> partition_root(Context context, Int relation) {
+  CatalogSnapshot::TablePtr table = catalog_of(context).find_table(static_cast<Oid>(relation));
+  if (!table || (!table->partition && !table->partition_key)) return std::nullopt;
+  while (table->partition) {
+    const CatalogSnapshot::TablePtr above = catalog_of(context).find_table(table->partition->parent);
+    if (!above) break;
+    table = above;
+  }
+  return static_cast<Int>(table->oid);
+}
+
 ColumnPtr no_compression(std::span<const ColumnPtr>, std::size_t rows, Type result, Context) {
   return std::make_shared<const Column>(Column::constant(result, Datum{}, rows));
 }
@@ -135,7 +146,7 @@ std::vector<ScalarFunction> object_information_functions() {
       scalar<plain_rule_text>("pg_get_ruledef", {kOidType}, kText, kStable),
       scalar<rule_text>("pg_get_ruledef", {kOidType, kBool}, kText, kStable),
       scalar<replica_identity>("pg_get_replica_identity_index", {kRegclass}, kRegclass, kStable),
-      scalar<[](Int) -> std::optional<Int> { return std::nullopt; }>("pg_partition_root", {kRegclass}, kRegclass),
+      scalar<partition_root>("pg_partition_root", {kRegclass}, kRegclass, kStable),
       scalar<[](Int, std::string&) { return false; }>("pg_collation_actual_version", {kOidType}, kText, Volatility::kVolatile),
       scalar<[](Int, std::string&) { return false; }>("pg_database_collation_actual_version", {kOidType}, kText, Volatility::kVolatile),
       scalar<[](std::string&) { return false; }>("pg_current_logfile", {}, kText, Volatility::kVolatile),

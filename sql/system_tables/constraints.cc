@@ -200,7 +200,7 @@ std::string index_definition(const TableDef& table, const IndexDef& index, const
                              const EvaluationContext& context) {
   std::string text = index.unique && !index.is_exclusion() ? "CREATE UNIQUE INDEX " : "CREATE INDEX ";
   append_quoted_identifier(index.name, text);
-  text += " ON " + table_name + " USING ";
+  text += (table.partition_key ? " ON ONLY " : " ON ") + table_name + " USING ";
   constexpr std::array<std::string_view, 10> kIndexMethods{"btree", "hash", "zset", "set", "lookup", "list", "gin", "gist", "spgist", "brin"};
   text += kIndexMethods[static_cast<std::size_t>(index.method)];
   text += " (";

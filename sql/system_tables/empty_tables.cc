@@ -8,12 +8,8 @@ namespace {
 const SystemTableDefinition kTables[] = {
     {"pg_catalog", "pg_event_trigger", 3466, 'r',
      "oid oid!, evtname name!, evtevent name!, evtowner oid!, evtfoid oid!, evtenabled char!, evttags _text"},
-    {"pg_catalog", "pg_inherits", 2611, 'r', "inhrelid oid!, inhparent oid!, inhseqno int4!, inhdetachpending bool!"},
     {"pg_catalog", "pg_largeobject_metadata", 2995, 'r', "oid oid!, lomowner oid!, lomacl _aclitem"},
     {"pg_catalog", "pg_parameter_acl", 6243, 'r', "oid oid!, parname text!, paracl _aclitem"},
-    {"pg_catalog", "pg_partitioned_table", 3350, 'r',
-     "partrelid oid!, partstrat char!, partnatts int2!, partdefid oid!, partattrs int2vector!, "
-     "partclass oidvector!, partcollation oidvector!, partexprs pg_node_tree"},
     {"pg_catalog", "pg_publication", 6104, 'r',
      "oid oid!, pubname name!, pubowner oid!, puballtables bool!, pubinsert bool!, pubupdate bool!, "
      "pubdelete bool!, pubtruncate bool!, pubviaroot bool!"},

@@ -31,6 +31,7 @@ SystemTableFamily dependency_tables();      // pg_depend, pg_description, pg_shd
 SystemTableFamily policy_tables();          // pg_policy, pg_policies
 SystemTableFamily trigger_tables();         // pg_trigger, information_schema.triggers
 SystemTableFamily type_tables();            // pg_type, pg_cast, pg_collation
+SystemTableFamily partition_tables();       // pg_inherits, pg_partitioned_table
 SystemTableFamily text_search_tables();    // pg_ts_config, pg_ts_dict and their kin
 SystemTableFamily function_tables();        // pg_proc, pg_aggregate, pg_operator, pg_language
 SystemTableFamily cluster_tables();         // pg_database, pg_authid, pg_roles, pg_user, pg_tablespace

@@ -24,7 +24,7 @@ struct NotNull {
 std::vector<NotNull> all_not_nulls(const CatalogSnapshot& catalog) {
   std::vector<NotNull> found;
   for (const Relation& relation : all_relations(catalog)) {
-    if (relation.kind != 'r') continue;
+    if (relation.kind != 'r' && relation.kind != 'p') continue;
     for (const Attribute& attribute : attributes_of(relation)) {
       if (!attribute.not_null) continue;
       found.push_back({relation.oid, fmt::format("{}_{}_{}_not_null", schema_oid(catalog, relation.schema), relation.oid, attribute.number),

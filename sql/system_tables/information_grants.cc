@@ -76,7 +76,7 @@ void applicable_roles(RowWriter& out, const CatalogSnapshot& catalog, const Eval
   add(roles.facts_of(context.database).owner, kDatabaseOwnerRole, false);
 }
 
-bool has_grants(const Relation& relation) { return relation.kind == 'r' || relation.kind == 'v' || relation.kind == 'f'; }
+bool has_grants(const Relation& relation) { return relation.kind == 'r' || relation.kind == 'p' || relation.kind == 'v' || relation.kind == 'f'; }
 
 template <Seen seen>
 void table_privileges(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {

@@ -22,7 +22,7 @@ std::string data_type(Oid type) {
   return info != nullptr && is_true_array(*info) ? "ARRAY" : format_type(Type{type});
 }
 
-bool has_columns(const Relation& relation) { return relation.kind == 'r' || relation.kind == 'v' || relation.kind == 'f'; }
+bool has_columns(const Relation& relation) { return relation.kind == 'r' || relation.kind == 'p' || relation.kind == 'v' || relation.kind == 'f'; }
 
 UserTypePtr find_type_by_oid(const CatalogSnapshot& catalog, Oid type) {
   const auto found = catalog.types.find(type);
@@ -83,7 +83,7 @@ void information_schema_tables(RowWriter& out, const CatalogSnapshot& catalog, c
   const ShownObjects shown(catalog, context);
   for (const Relation& relation : all_relations(catalog)) {
     if (!has_columns(relation) || !shown.shows(relation)) continue;
-    const bool table = relation.kind == 'r', foreign = relation.kind == 'f', is_updatable = relation.view != nullptr && relation.view->is_updatable();
+    const bool table = relation.kind == 'r' || relation.kind == 'p', foreign = relation.kind == 'f', is_updatable = relation.view != nullptr && relation.view->is_updatable();
     out.add(context.database, relation.schema, relation.name, foreign ? "FOREIGN" : !table ? "VIEW" : is_temporary_schema(relation.schema) ? "LOCAL TEMPORARY" : "BASE TABLE", kNull, kNull, kNull, kNull, kNull,
             table || foreign || is_updatable, false, kNull);
   }
@@ -113,7 +113,7 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
     }
   }
   const bool is_view = relation.view != nullptr && relation.view->base != 0;
-  const bool is_updatable = relation.kind == 'r' || relation.kind == 'f' ||
+  const bool is_updatable = relation.kind == 'r' || relation.kind == 'p' || relation.kind == 'f' ||
                             (is_view && relation.view->columns[static_cast<std::size_t>(attribute.number) - 1].updatable);
   const auto of_identity = [&](std::int64_t SequenceDef::*member) {
     return identity == nullptr ? std::nullopt : std::optional(std::to_string(identity->*member));

@@ -6,6 +6,8 @@
 #include "sql/catalog/index_text.h"
 #include "sql/privileges/acl_text.h"
 #include "sql/privileges/object_acl.h"
+#include "sql/catalog/partitions.h"
+#include "sql/system_tables/partition_index.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/foreign_options.h"
@@ -38,7 +40,7 @@ Oid access_method(const Relation& relation) {
 
 /// pg_class.reloptions.
 std::optional<std::string> options_of(const Relation& relation) {
-  if ((relation.kind == 'r' || relation.kind == 'm') && relation.table != nullptr) {
+  if ((relation.kind == 'r' || relation.kind == 'p' || relation.kind == 'm') && relation.table != nullptr) {
     std::deque<std::string> texts;
     if (relation.table->rows_expire()) {
       const RowExpiry& expiry = relation.table->managed().expiry;
@@ -93,12 +95,24 @@ Oid row_type_of(const Relation& relation) {
 
 /// Indexes and composite types have none.
 std::optional<std::string> shown_acl(const CatalogSnapshot& catalog, const Relation& relation) {
-  if (relation.kind == 'i' || relation.kind == 'c') return std::nullopt;
+  if (relation.kind == 'i' || relation.kind == 'I' || relation.kind == 'c') return std::nullopt;
   const std::optional<ObjectAcl> acl = acl_of(catalog, catalog_class::kRelations, relation.oid);
   return acl ? acl_text(acl->acl) : std::nullopt;
 }
 
-void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+/// pg_class.relpartbound.
+std::optional<std::string> bound_of(const CatalogSnapshot& catalog, const Relation& relation, const EvaluationContext& context) {
+  if (relation.table == nullptr || relation.index || !relation.table->partition) return std::nullopt;
+  const CatalogSnapshot::TablePtr parent = catalog.find_table(relation.table->partition->parent);
+  return parent && parent->partition_key ? std::optional(partition_bound_text(*parent, *relation.table, *context.settings)) : std::nullopt;
+}
+
+/// Returns true for a partitioned table or index that has partitions.
+bool has_partitions(const CatalogSnapshot& catalog, const Relation& relation) {
+  return relation.table != nullptr && relation.table->partition_key && !catalog.partitions_of(relation.table->oid).empty();
+}
+
+void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const Relation& relation : all_relations(catalog)) {
     const bool is_table = relation.table != nullptr && !relation.index;
     const std::size_t columns = std::max(attributes_of(relation).size(), is_table ? static_cast<std::size_t>(relation.table->next_column - 1) : 0);
@@ -108,15 +122,16 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
     // PostgreSQL keeps foreign keys by triggers.
     const bool has_triggers = is_table && (relation.table->has_foreign_keys() || !relation.table->triggers.empty());
     // reltuples: -1 says that the rows are not counted; a sequence has one.
-    const double rows = relation.kind == 'S' ? 1.0 : relation.kind == 'i' ? 0.0 : is_table ? static_cast<double>(ShownRowCounts::of(relation.oid)) : -1.0;
+    const double rows = relation.kind == 'S' ? 1.0 : relation.kind == 'i' || relation.kind == 'I' ? 0.0 : is_table ? static_cast<double>(ShownRowCounts::of(relation.oid)) : -1.0;
     out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), row_type_of(relation), 0,
-            role_oid(relation.owner), access_method(relation), relation.kind == 'v' || relation.kind == 'c' || relation.kind == 'f' ? 0 : relation.oid,
+            role_oid(relation.owner), access_method(relation), relation.kind == 'v' || relation.kind == 'c' || relation.kind == 'f' || relation.kind == 'p' || relation.kind == 'I' ? 0 : relation.oid,
             shared ? oid::kGlobalTablespace : 0, relation.kind == 'S' ? 1 : 0, rows, 0, 0, indexes > 0, shared,
             is_temporary_schema(relation.schema) ? 't' : 'p', relation.kind,
-            columns, checks, relation.kind == 'v' || relation.kind == 'm', has_triggers, false,
+            columns, checks, relation.kind == 'v' || relation.kind == 'm', has_triggers, has_partitions(catalog, relation),
             is_table && relation.table->security.enabled, is_table && relation.table->security.forced,
             !is_table || relation.table->populated,
-            is_table ? 'd' : 'n', false, 0, 0, 0, shown_acl(catalog, relation), options_of(relation), kNull);
+            is_table ? 'd' : 'n', relation.table != nullptr && is_part_of_partitioned(catalog, relation), 0, 0, 0, shown_acl(catalog, relation), options_of(relation),
+            bound_of(catalog, relation, context));
   }
 }
 
@@ -155,7 +170,7 @@ void add_system_attributes(RowWriter& out, const Relation& relation) {
   };
   constexpr SystemColumn kColumns[] = {{-6, "tableoid", oid::kOid}, {-5, "cmax", oid::kCid},  {-4, "xmax", oid::kXid},
                                        {-3, "cmin", oid::kCid},     {-2, "xmin", oid::kXid}, {-1, "ctid", oid::kTid}};
-  if (relation.kind != 'r' && relation.kind != 'm' && relation.kind != 'f' && relation.kind != 'S') return;
+  if (relation.kind != 'r' && relation.kind != 'p' && relation.kind != 'm' && relation.kind != 'f' && relation.kind != 'S') return;
   for (const SystemColumn& column : kColumns) {
     const TypeInfo& type = type_info(column.type);
     out.add(relation.oid, column.name, column.type, 0, type.length, column.number, 0, -1, -1, passed_by_value(type), type.alignment,
@@ -169,6 +184,7 @@ void attributes(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
       const TypeInfo& type = type_info(attribute.type.oid);
       const ColumnDef* column = attribute.column;
       const bool has_domain = attribute.domain != 0;
+      const bool is_inherited = relation.table != nullptr && !relation.index && relation.table->partition.has_value();
       const bool has_view_default = relation.view != nullptr && !relation.view->columns[static_cast<std::size_t>(attribute.number) - 1].default_sql.empty();
       std::string missing;
       if (column != nullptr && column->missing) {
@@ -178,9 +194,9 @@ void attributes(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
       out.add(relation.oid, attribute.name, has_domain ? attribute.domain : attribute.type.oid, -1, type.length, attribute.number,
               is_true_array(type) ? 1 : 0, -1, has_domain ? -1 : attribute.type.modifier, passed_by_value(type), type.alignment,
               storage_letter(type), '\0', attribute.not_null, has_view_default || (column != nullptr && has_shown_default(catalog, *column)), !missing.empty(),
-              identity_letter(column), column != nullptr && !column->generated_sql.empty() ? 's' : '\0', false, true, 0,
+              identity_letter(column), column != nullptr && !column->generated_sql.empty() ? 's' : '\0', false, !is_inherited, is_inherited ? 1 : 0,
               attribute_collation(relation, attribute),
-              relation.kind == 'i' ? std::nullopt : acl_text(column_acl(catalog, relation.oid, attribute.number)), kNull,
+              relation.kind == 'i' || relation.kind == 'I' ? std::nullopt : acl_text(column_acl(catalog, relation.oid, attribute.number)), kNull,
               foreign_options(catalog, relation, attribute.number),
               null_if_empty(missing));
     }

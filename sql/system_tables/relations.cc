@@ -12,12 +12,12 @@ namespace redquel::sql {
 namespace {
 
 Relation table_relation(const TableDef& table) {
-  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.is_mapped() ? 'f' : table.materialized ? 'm' : 'r', .owner = owner_name(table.owner),
+  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.is_mapped() ? 'f' : table.materialized ? 'm' : table.partition_key ? 'p' : 'r', .owner = owner_name(table.owner),
           .comment = table.comment, .table = &table};
 }
 
 Relation index_relation(const TableDef& table, IndexDef index) {
-  return {.oid = index.oid, .schema = table.schema, .name = index.name, .kind = 'i', .owner = owner_name(table.owner),
+  return {.oid = index.oid, .schema = table.schema, .name = index.name, .kind = table.partition_key ? 'I' : 'i', .owner = owner_name(table.owner),
           .comment = index.comment, .table = &table, .index = std::move(index)};
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const Relation& relation : all_relations(catalog)) {
-    if (relation.kind != 'r') continue;
+    if (relation.kind != 'r' && relation.kind != 'p') continue;
     const bool indexed = relation.table != nullptr && !all_indexes(*relation.table).empty();
     // PostgreSQL keeps foreign keys by triggers.
     const bool has_triggers = relation.table != nullptr && (relation.table->has_foreign_keys() || !relation.table->triggers.empty());

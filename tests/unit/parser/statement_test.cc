@@ -131,7 +131,7 @@ TEST(ParseStatement, OtherTables) {
   const auto as = parse_as<ast::CreateTableAs>("CREATE TABLE t (x, y) AS SELECT 1, 2 WITH NO DATA");
   EXPECT_THAT(as.into.columns, ElementsAre("x", "y"));
   EXPECT_TRUE(as.into.with_no_data);
-  EXPECT_TRUE(parse_as<ast::CreateTable>("CREATE TABLE t (a int) PARTITION BY LIST (a)").partitioned);
+  EXPECT_TRUE(parse_as<ast::CreateTable>("CREATE TABLE t (a int) PARTITION BY LIST (a)").partition_by);
   EXPECT_TRUE(parse_as<ast::CreateTable>("CREATE TABLE t PARTITION OF s DEFAULT").partition_of);
   EXPECT_EQ(parse_as<ast::Select>("SELECT 1 INTO TEMP t").into->persistence, ast::Persistence::kTemporary);
 }

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "executor/catalog/ddl_context.h"
+#include "parser/ast.h"
+
+namespace redquel::executor {
+
+/// Commits a draft that gives a table a partition with this bound, unless rows that are there forbid it. `child`: the table that becomes the
+/// partition; empty: the draft makes it. Throws 23514 for rows of the table that the bound does not take, or of the default partition that it
+/// takes.
+asio::awaitable<void> add_partition(DdlContext& context, const parser::ast::RelationName& parent, const parser::ast::RelationName* child,
+                                    const parser::ast::PartitionBound& bound, const MakeDraft& make);
+
+asio::awaitable<void> attach_partition(DdlContext& context, const parser::ast::RelationName& table, const parser::ast::AttachPartition& command);
+asio::awaitable<void> detach_partition(DdlContext& context, const parser::ast::RelationName& table, const parser::ast::DetachPartition& command);
+
+/// Throws for what ALTER TABLE must not change of a partition alone: 42809, 42P16, 0A000.
+void check_partition_alteration(const sql::CatalogSnapshot& catalog, const sql::TableDef& partition, const parser::ast::AlterTable& statement);
+
+/// ALTER TABLE of a partitioned table, and of all tables below it.
+asio::awaitable<void> alter_partitioned(DdlContext& context, const parser::ast::AlterTable& statement);
+
+}  // namespace redquel::executor

@@ -1,0 +1,87 @@
+// Partitioned tables and their partitions.
+
+#include <algorithm>
+
+#include "sql/catalog/partitions.h"
+#include "sql/system_tables/facts.h"
+#include "sql/system_tables/families.h"
+#include "sql/system_tables/partition_index.h"
+#include "sql/system_tables/row_writer.h"
+
+namespace redquel::sql {
+
+Oid partitioned_index(const CatalogSnapshot& catalog, const TableDef& table, Oid index) {
+  const CatalogSnapshot::TablePtr parent = table.partition ? catalog.find_table(table.partition->parent) : nullptr;
+  if (!parent) return 0;
+  if (index == table.primary_key_index.oid) return parent->primary_key_index.oid;
+  const auto own = std::ranges::find(table.indexes, index, &IndexDef::oid);
+  if (own == table.indexes.end()) return 0;
+  const auto is_same = [](const IndexDef::Part& a, const IndexDef::Part& b) {
+    return a.column == b.column && a.descending == b.descending && a.nulls_first == b.nulls_first && a.expression_sql == b.expression_sql;
+  };
+  const auto is_like = [&](const IndexDef& one, const IndexDef& other) {
+    return one.method == other.method && one.unique == other.unique && one.predicate_sql == other.predicate_sql && std::ranges::equal(one.parts, other.parts, is_same);
+  };
+  // Of several that are alike, the first of the table has the first of the partition, and so on.
+  std::size_t before = 0;
+  for (auto other = table.indexes.begin(); other != own; ++other) before += is_like(*other, *own) ? 1 : 0;
+  for (const IndexDef& other : parent->indexes) {
+    if (is_like(other, *own) && before-- == 0) return other.oid;
+  }
+  return 0;
+}
+
+bool is_part_of_partitioned(const CatalogSnapshot& catalog, const Relation& relation) {
+  if (relation.table == nullptr || !relation.table->partition) return false;
+  return !relation.index || partitioned_index(catalog, *relation.table, relation.index->oid) != 0;
+}
+
+namespace {
+
+void inherits(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const auto& [oid, table] : catalog.tables) {
+    if (!table->partition) continue;
+    out.add(oid, table->partition->parent, 1, false);
+    std::vector<Oid> indexes;
+    if (table->primary_key_index.oid != 0) indexes.push_back(table->primary_key_index.oid);
+    for (const IndexDef& index : table->indexes) {
+      if (!index.is_hidden()) indexes.push_back(index.oid);
+    }
+    for (const Oid index : indexes) {
+      if (const Oid parent = partitioned_index(catalog, *table, index); parent != 0) out.add(index, parent, 1, false);
+    }
+  }
+}
+
+void partitioned_tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const auto& [oid, table] : catalog.tables) {
+    if (!table->partition_key) continue;
+    constexpr char kStrategies[] = {'l', 'r', 'h'};
+    std::vector<std::int16_t> columns;
+    std::vector<Oid> classes, collations;
+    for (const PartitionKeyDef::Part& part : table->partition_key->parts) {
+      columns.push_back(part.column);
+      const ColumnDef& column = *table->find_column(part.column);
+      const Oid method = table->partition_key->strategy == PartitionKeyDef::Strategy::kHash ? oid::kHashMethod : oid::kBtreeMethod;
+      const Oid named = part.operator_class.empty() ? 0 : named_operator_class(method, part.operator_class);
+      collations.push_back(collation_of(column.type, column.collation));
+      classes.push_back(named != 0 ? named : operator_class_of(method, column.type.oid));
+    }
+    const auto* fallback = table->router ? table->router->default_child() : nullptr;
+    out.add(oid, kStrategies[static_cast<std::size_t>(table->partition_key->strategy)], columns.size(), fallback != nullptr ? fallback->table->oid : 0,
+            vector_text(columns), vector_text(classes), vector_text(collations), kNull);
+  }
+}
+
+const SystemTableDefinition kPartitionTables[] = {
+    {"pg_catalog", "pg_inherits", 2611, 'r', "inhrelid oid!, inhparent oid!, inhseqno int4!, inhdetachpending bool!", inherits},
+    {"pg_catalog", "pg_partitioned_table", 3350, 'r',
+     "partrelid oid!, partstrat char!, partnatts int2!, partdefid oid!, partattrs int2vector!, "
+     "partclass oidvector!, partcollation oidvector!, partexprs pg_node_tree", partitioned_tables},
+};
+
+}  // namespace
+
+SystemTableFamily partition_tables() { return kPartitionTables; }
+
+}  // namespace redquel::sql
