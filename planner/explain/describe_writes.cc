@@ -78,7 +78,8 @@ class WriteDescriber {
   void write(const Write& n, Change change, const std::set<std::int16_t>& changed = {}) {
     if (n.table->is_mapped()) text = describe_mapped(n);
     else write_managed(sql::any_stored_table(*n.table), change, changed);
-    if (!n.table->parts.empty()) text.round_trips = "1 for rows of one bucket (one script); 2 for several (a commit over the buckets)";
+    if (n.table->router) text.round_trips = "as a transaction block: 1 to lock the rows, 1 to commit";
+    else if (!n.table->parts.empty()) text.round_trips = "1 for rows of one bucket (one script); 2 for several (a commit over the buckets)";
   }
 };
 
