@@ -125,6 +125,7 @@ class QueryRun {
       Outcome outcome = Outcome::kGood;
       std::optional<sql::Batch> batch;
       LockConflict blocker;
+      std::exception_ptr violation;
       try {
         if (!attempt_) co_await start();
         if (attempt_->is_holding || attempt_->pending) {
@@ -137,8 +138,9 @@ class QueryRun {
         }
       } catch (const sql::SqlError& error) {
         const bool lacks_databases = error.sqlstate() == sqlstate::kUndefinedDatabase && databases_.empty() && !rows_sent_ && !writes();
-        if (!lacks_databases) throw;
-        outcome = Outcome::kNoDatabases;
+        if (!lacks_databases && !may_be_outdated(error)) throw;
+        if (lacks_databases) outcome = Outcome::kNoDatabases;
+        else violation = std::current_exception();
       } catch (const StaleCatalog&) {
         outcome = Outcome::kStale;
       } catch (const WriteConflict&) {
@@ -146,6 +148,11 @@ class QueryRun {
       } catch (const LockedByOther& locked) {
         outcome = Outcome::kLocked;
         blocker = locked.conflict;
+      }
+      if (violation) {
+        const sql::CatalogPtr newest = co_await engine_.newest_catalog(session_);
+        if (newest->version == prepared_->plan->catalog_version) std::rethrow_exception(violation);
+        outcome = Outcome::kStale;
       }
       if (outcome == Outcome::kGood) {
         // At the stricter isolation levels what was read is kept at the end.
@@ -196,6 +203,11 @@ class QueryRun {
   }
 
   bool writes() const { return prepared_->plan->writes; }
+  /// Returns true if the error is one of a new row against conditions, which other sessions may have taken back meanwhile: Redis was not asked.
+  bool may_be_outdated(const sql::SqlError& error) const {
+    const bool may_run_again = writes() && !rows_sent_ && !(copy_ && copy_->started) && !(session_.transaction && session_.transaction->catalog());
+    return may_run_again && error.sqlstate().starts_with("23");
+  }
   /// Returns true at REPEATABLE READ and SERIALIZABLE.
   bool is_strict() const { return transaction_ && !own_transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted; }
   /// Returns true if the statement's several writes are made in a transaction, of its own if need be.

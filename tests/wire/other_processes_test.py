@@ -126,3 +126,30 @@ def test_a_third_process_takes_the_number_that_is_free(make_server, make_redis):
     with redis.connect() as connection:
         wait_for(lambda: connection("EXISTS", "redquel:process_number:1") == 0)
     assert number(one) == 0
+
+
+def test_rows_meet_the_conditions_of_now(make_redis, make_server):
+    """A condition that another process has dropped, and a partition that it has made, count for the next row."""
+    _, first, second = two_servers(make_server, make_redis)
+    with first.connect() as definer, second.connect() as writer:
+        definer.run("CREATE TABLE bounded (a int CHECK (a < 10) NOT NULL)")
+        definer.run("CREATE TABLE parted (a int) PARTITION BY RANGE (a)")
+        definer.run("CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (10)")
+        writer.run("INSERT INTO bounded VALUES (1)")
+        writer.run("INSERT INTO parted VALUES (1)")
+        definer.run("ALTER TABLE bounded DROP CONSTRAINT bounded_a_check, ALTER a DROP NOT NULL")
+        writer.run("INSERT INTO bounded VALUES (11), (NULL)")
+        definer.run("CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (10) TO (20)")
+        writer.run("INSERT INTO parted VALUES (11)")
+        definer.run("CREATE TABLE parted_rest PARTITION OF parted DEFAULT")
+        writer.run("INSERT INTO parted VALUES (25), (5)")
+        assert definer.run("SELECT tableoid::regclass, a FROM parted ORDER BY a") == [["parted_1", "1"], ["parted_1", "5"], ["parted_2", "11"], ["parted_rest", "25"]]
+        assert definer.query("CREATE TABLE parted_3 PARTITION OF parted FOR VALUES FROM (20) TO (30)")[0].sqlstate == "23514"
+        writer.run("DELETE FROM parted WHERE a = 25")
+        definer.run("CREATE TABLE parted_3 PARTITION OF parted FOR VALUES FROM (20) TO (30)")
+        writer.run("INSERT INTO parted VALUES (25)")
+        assert writer.run("SELECT tableoid::regclass FROM parted WHERE a = 25") == [["parted_3"]]
+        definer.run("ALTER TABLE parted DETACH PARTITION parted_1")
+        writer.run("INSERT INTO parted VALUES (6)")
+        assert writer.run("SELECT tableoid::regclass, a FROM parted WHERE a < 10") == [["parted_rest", "6"]]
+        assert writer.query("INSERT INTO parted_2 VALUES (1)")[0].sqlstate == "23514"
