@@ -124,4 +124,10 @@ std::exception_ptr shown_failure(const SqlError& error, const sql::CatalogSnapsh
   return std::make_exception_ptr(*shown);
 }
 
+std::vector<TablePtr> tables_without_policies(const planner::PhysicalPlan& plan, sql::Oid role, std::string_view database) {
+  std::vector<TablePtr> tables = planner::tables_of(plan);
+  std::erase_if(tables, [&](const TablePtr& table) { return sql::row_security(*table, role, *sql::known_roles(), database) == sql::RowSecurity::kEnabled; });
+  return tables;
+}
+
 }  // namespace redquel::executor

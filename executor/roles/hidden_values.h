@@ -1,8 +1,10 @@
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "planner/tree/physical_plan.h"
 #include "sql/catalog/catalog.h"
@@ -21,5 +23,7 @@ std::optional<sql::SqlError> without_hidden_values(const sql::SqlError& error, c
 /// null.
 std::exception_ptr shown_failure(const sql::SqlError& error, const sql::CatalogSnapshot* catalog, const planner::PhysicalPlan& plan,
                                  sql::Oid role, std::string_view database);
+/// Returns the tables of the plan whose rows no policy hides from the role: the name of a key is a part of a row.
+std::vector<std::shared_ptr<const sql::TableDef>> tables_without_policies(const planner::PhysicalPlan& plan, sql::Oid role, std::string_view database);
 
 }  // namespace redquel::executor

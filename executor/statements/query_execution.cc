@@ -33,7 +33,6 @@
 #include "executor/writes/statement_keys.h"
 #include "executor/writes/statement_triggers.h"
 #include "sql/functions/object_names.h"
-#include "sql/privileges/row_security.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -79,13 +78,8 @@ class QueryRun {
       if (!answer.first) throw serialization_failure("update");
     }
     if (has_bad_key && catalog_) {
-      std::vector<std::shared_ptr<const sql::TableDef>> tables = planner::tables_of(plan());
-      // The name of a key is a part of a row that policies may hide.
-      std::erase_if(tables, [&](const std::shared_ptr<const sql::TableDef>& table) {
-        return sql::row_security(*table, session_.role, *sql::known_roles(), session_.database) == sql::RowSecurity::kEnabled;
-      });
-      const std::optional<sql::SqlError> named = co_await named_bad_key(engine_.shared(), catalog_, std::move(tables));
-      if (named) throw *named;  // else the session looks further
+      const auto tables = tables_without_policies(plan(), session_.role, session_.database);
+      if (const auto named = co_await named_bad_key(engine_.shared(), catalog_, tables)) throw *named;  // else the session looks further
     }
     std::rethrow_exception(failure);
   }
@@ -138,9 +132,9 @@ class QueryRun {
         }
       } catch (const sql::SqlError& error) {
         const bool lacks_databases = error.sqlstate() == sqlstate::kUndefinedDatabase && databases_.empty() && !rows_sent_ && !writes();
-        if (!lacks_databases && !may_be_outdated(error)) throw;
         if (lacks_databases) outcome = Outcome::kNoDatabases;
-        else violation = std::current_exception();
+        else if (may_be_outdated(error)) violation = std::current_exception();
+        else throw;
       } catch (const StaleCatalog&) {
         outcome = Outcome::kStale;
       } catch (const WriteConflict&) {
@@ -205,8 +199,8 @@ class QueryRun {
   bool writes() const { return prepared_->plan->writes; }
   /// Returns true if the error is one of a new row against conditions, which other sessions may have taken back meanwhile: Redis was not asked.
   bool may_be_outdated(const sql::SqlError& error) const {
-    const bool may_run_again = writes() && !rows_sent_ && !(copy_ && copy_->started) && !(session_.transaction && session_.transaction->catalog());
-    return may_run_again && error.sqlstate().starts_with("23");
+    const bool has_own_catalog = session_.transaction && session_.transaction->catalog();
+    return error.sqlstate().starts_with("23") && writes() && !rows_sent_ && !has_own_catalog && !(copy_ && copy_->started);
   }
   /// Returns true at REPEATABLE READ and SERIALIZABLE.
   bool is_strict() const { return transaction_ && !own_transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted; }
