@@ -145,7 +145,7 @@ class QueryRun {
       }
       if (violation) {
         const sql::CatalogPtr newest = co_await engine_.newest_catalog(session_);
-        if (newest->version == prepared_->plan->catalog_version) std::rethrow_exception(violation);
+        if (writes_by_definition_of(*newest, prepared_->plan->planned.plan)) std::rethrow_exception(violation);
         outcome = Outcome::kStale;
       }
       if (outcome == Outcome::kGood) {
@@ -197,10 +197,10 @@ class QueryRun {
   }
 
   bool writes() const { return prepared_->plan->writes; }
-  /// Returns true if the error is one of a new row against conditions, which other sessions may have taken back meanwhile: Redis was not asked.
+  /// Returns true for an error of a new row against conditions, which other sessions may have taken back meanwhile: Redis was not asked.
   bool may_be_outdated(const sql::SqlError& error) const {
-    const bool has_own_catalog = session_.transaction && session_.transaction->catalog();
-    return error.sqlstate().starts_with("23") && writes() && !rows_sent_ && !has_own_catalog && !(copy_ && copy_->started);
+    const bool is_of_row = error.sqlstate() == sqlstate::kCheckViolation || error.sqlstate() == sqlstate::kNotNullViolation;
+    return is_of_row && writes() && !rows_sent_ && !(copy_ && copy_->started) && !(session_.transaction && session_.transaction->catalog());
   }
   /// Returns true at REPEATABLE READ and SERIALIZABLE.
   bool is_strict() const { return transaction_ && !own_transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted; }

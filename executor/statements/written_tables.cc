@@ -102,4 +102,13 @@ void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector
   }
 }
 
+bool writes_by_definition_of(const sql::CatalogSnapshot& catalog, const planner::PhysicalPlan& plan) {
+  const planner::PhysicalNode* write = planner::main_write(*plan);
+  if (write == nullptr) return true;
+  const std::shared_ptr<const sql::TableDef>& table = *planner::table_of(*write);
+  const auto now = catalog.find_table(table->oid);
+  const auto is_same = [](const auto& one, const auto& other) { return one->oid == other->oid && one->version == other->version; };
+  return now && is_same(now, table) && std::ranges::equal(now->parts, table->parts, is_same);
+}
+
 }  // namespace redquel::executor

@@ -30,4 +30,7 @@ bool has_keys_over_buckets(const sql::CatalogSnapshot& catalog, const planner::P
 /// Adds the tables that foreign keys of these, or to these, concern: a write may look at them.
 void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector<PlacedTable>& tables);
 
+/// Returns true if the table that the plan writes to, and its partitions, are defined in the catalog as in the plan.
+bool writes_by_definition_of(const sql::CatalogSnapshot& catalog, const planner::PhysicalPlan& plan);
+
 }  // namespace redquel::executor
