@@ -14,6 +14,7 @@
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/partitions.h"
+#include "sql/catalog/similar_indexes.h"
 #include "sql/catalog/spread_table.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -33,7 +34,7 @@ SqlError busy(const std::string& table) {
 
 SqlError differs(std::string message) { return SqlError(sqlstate::kDatatypeMismatch, std::move(message)); }
 
-/// Returns true if the table has rows, those of the own transaction included.
+/// Returns the state of the table. It is not empty if the own transaction has changed its rows.
 asio::awaitable<TableState> state_of(DdlContext& context, TablePtr table) {
   TableState state = co_await table_state(context.redis, *table);
   const Transaction* transaction = context.session.transaction.get();
@@ -42,25 +43,6 @@ asio::awaitable<TableState> state_of(DdlContext& context, TablePtr table) {
   });
   if (has_changes) state.is_empty = false;
   co_return state;
-}
-
-/// The table and all tables below it, each behind its parent.
-std::vector<TablePtr> tree_of(const sql::CatalogSnapshot& catalog, const TablePtr& root) {
-  std::vector<TablePtr> tree{root};
-  for (std::size_t i = 0; i < tree.size(); ++i) {
-    const sql::Oid parent = tree[i]->oid;
-    std::ranges::copy(catalog.partitions_of(parent), std::back_inserter(tree));
-  }
-  return tree;
-}
-
-std::vector<std::vector<sql::Datum>> rows_of_page(const sql::Batch& page) {
-  std::vector<std::vector<sql::Datum>> rows(page.rows);
-  for (const sql::ColumnPtr& column : page.columns) {
-    const sql::Column decoded = column->decode();
-    for (std::size_t row = 0; row < page.rows; ++row) rows[row].push_back(decoded.datum(row));
-  }
-  return rows;
 }
 
 /// A partitioned table as it would be with one more partition.
@@ -86,15 +68,6 @@ class Extended {
   std::optional<sql::PartitionRouter> router_;
 };
 
-/// Like require_partitioned(), in the words of ALTER TABLE.
-TablePtr require_parent(const CatalogDraft& draft, const ast::RelationName& name) {
-  const TablePtr table = require_table(draft, name);
-  require_owner(draft.session(), table->owner, "table", table->name);
-  if (table->partition_key) return table;
-  throw SqlError(sqlstate::kInvalidObjectDefinition, fmt::format("table \"{}\" is not partitioned", table->name));
-}
-
-/// Checks that the table may become a partition as it is.
 void check_no_other_columns(const sql::TableDef& parent, const sql::TableDef& child) {
   for (const sql::ColumnDef& column : child.columns) {
     if (parent.find_column(column.name) != nullptr) continue;
@@ -103,6 +76,7 @@ void check_no_other_columns(const sql::TableDef& parent, const sql::TableDef& ch
   }
 }
 
+/// Checks that the table, whose columns are all in the parent, may become a partition as it is.
 void check_like_parent(const sql::TableDef& parent, const sql::TableDef& child) {
   for (const sql::ColumnDef& column : parent.columns) {
     const sql::ColumnDef* own = child.find_column(column.name);
@@ -124,21 +98,10 @@ void check_like_parent(const sql::TableDef& parent, const sql::TableDef& child) 
   if (std::ranges::any_of(child.triggers, &sql::TriggerDef::for_each_row)) throw sql::not_supported("ATTACH PARTITION of a table with triggers for each row");
 }
 
-/// Returns true if the table has an index with the same parts.
-bool has_index_like(const sql::TableDef& table, const sql::IndexDef& wanted) {
-  return std::ranges::any_of(table.indexes, [&](const sql::IndexDef& index) {
-    const auto is_same = [](const sql::IndexDef::Part& a, const sql::IndexDef::Part& b) {
-      return a.column == b.column && a.descending == b.descending && a.nulls_first == b.nulls_first && a.expression_sql == b.expression_sql;
-    };
-    return index.method == wanted.method && index.unique == wanted.unique && index.predicate_sql == wanted.predicate_sql &&
-           std::ranges::equal(index.parts, wanted.parts, is_same);
-  });
-}
-
 void check_keys_like_parent(const sql::TableDef& parent, const sql::TableDef& child) {
   if (parent.primary_key != child.primary_key) throw sql::not_supported("ATTACH PARTITION of a table whose primary key is another than the table's");
   for (const sql::IndexDef& index : parent.indexes) {
-    if (!has_index_like(child, index)) throw sql::not_supported(fmt::format("ATTACH PARTITION of a table without an index like \"{}\"", index.name));
+    if (sql::index_like(child, index) == nullptr) throw sql::not_supported(fmt::format("ATTACH PARTITION of a table without an index like \"{}\"", index.name));
   }
 }
 
@@ -152,7 +115,7 @@ asio::awaitable<void> add_partition(DdlContext& context, const ast::RelationName
     const CatalogDraft trial(loaded, context.session);
     CatalogDraft rehearsal(loaded, context.session);
     make(rehearsal);  // what the definitions forbid comes before what the rows do
-    const TablePtr parent = child_name != nullptr ? require_parent(trial, parent_name) : require_partitioned(trial, parent_name);
+    const TablePtr parent = require_partitioned(trial, parent_name, child_name != nullptr ? "table " : "");
     const TablePtr child = child_name != nullptr ? require_table(trial, *child_name) : nullptr;
     const auto* fallback = parent->router->default_child();
     const TablePtr rest = fallback != nullptr ? loaded.snapshot->find_table(fallback->table->oid) : nullptr;
@@ -178,7 +141,7 @@ asio::awaitable<void> add_partition(DdlContext& context, const ast::RelationName
         const TablePtr table = one.first;
         const bool is_child = table == child;
         const std::function<void(const sql::Batch&)> examine = [&extended, is_child, &table](const sql::Batch& page) {
-          for (const std::vector<sql::Datum>& row : rows_of_page(page)) {
+          for (const std::vector<sql::Datum>& row : decode_rows(page)) {
             if (extended.takes(row) == is_child) continue;
             const std::string message = is_child ? fmt::format("partition constraint of relation \"{}\" is violated by some row", table->name)
                                                  : fmt::format("updated partition constraint for default partition \"{}\" would be violated by some row", table->name);
@@ -212,7 +175,7 @@ asio::awaitable<void> add_partition(DdlContext& context, const ast::RelationName
 
 asio::awaitable<void> attach_partition(DdlContext& context, const ast::RelationName& table, const ast::AttachPartition& command) {
   const MakeDraft make = [&](CatalogDraft& draft) {
-    const TablePtr parent = require_parent(draft, table);
+    const TablePtr parent = require_partitioned(draft, table, "table ");
     sql::PartitionBoundDef bound = read_bound(draft, *parent, command.bound);
     const TablePtr child = require_table(draft, command.partition);
     require_owner(draft.session(), child->owner, "table", child->name);
@@ -242,7 +205,7 @@ asio::awaitable<void> detach_partition(DdlContext& context, const ast::RelationN
     throw SqlError(sqlstate::kActiveTransaction, "ALTER TABLE ... DETACH CONCURRENTLY cannot run inside a transaction block");
   }
   const MakeDraft make = [&](CatalogDraft& draft) {
-    const TablePtr parent = require_parent(draft, table), child = require_table(draft, command.partition);
+    const TablePtr parent = require_partitioned(draft, table, "table "), child = require_table(draft, command.partition);
     if (command.concurrently && parent->router->default_child() != nullptr) {
       throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "cannot detach partitions concurrently when a default partition exists");
     }

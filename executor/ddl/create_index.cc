@@ -28,6 +28,7 @@
 #include "parser/deparse.h"
 #include "parser/option_value.h"
 #include "sql/catalog/index_text.h"
+#include "sql/catalog/similar_indexes.h"
 #include "sql/catalog/spread_table.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -223,18 +224,6 @@ asio::awaitable<bool> make_by_rewrite(DdlContext& context, const IndexStatement&
 
 namespace {
 
-/// Returns an index of the table with the same elements; nullptr: there is none.
-const sql::IndexDef* index_like(const sql::TableDef& table, const sql::IndexDef& wanted) {
-  const auto found = std::ranges::find_if(table.indexes, [&](const sql::IndexDef& index) {
-    const auto is_same = [](const sql::IndexDef::Part& a, const sql::IndexDef::Part& b) {
-      return a.column == b.column && a.descending == b.descending && a.nulls_first == b.nulls_first && a.expression_sql == b.expression_sql;
-    };
-    return index.method == wanted.method && index.unique == wanted.unique && index.predicate_sql == wanted.predicate_sql &&
-           std::ranges::equal(index.parts, wanted.parts, is_same);
-  });
-  return found == table.indexes.end() ? nullptr : &*found;
-}
-
 asio::awaitable<void> make_for(DdlContext& context, const IndexStatement& statement);
 
 /// The indexes of the partitions come first, then that of the table, which keeps nothing itself.
@@ -255,7 +244,7 @@ asio::awaitable<void> make_partitioned_index(DdlContext& context, const IndexSta
   std::vector<sql::Oid> changed;
   const auto work = [&]() -> asio::awaitable<void> {
     for (const TablePtr& partition : loaded.snapshot->partitions_of(table->oid)) {
-      if (statement.written.only || index_like(*partition, wanted) != nullptr) continue;
+      if (statement.written.only || sql::index_like(*partition, wanted) != nullptr) continue;
       ast::RelationName relation = statement.relation;
       relation.schema = partition->schema;
       relation.name = partition->name;
@@ -270,7 +259,7 @@ asio::awaitable<void> make_partitioned_index(DdlContext& context, const IndexSta
     const LoadedCatalog now = co_await load_definitions(context);
     for (const sql::Oid oid : changed) {
       const TablePtr partition = now.snapshot->find_table(oid);
-      const sql::IndexDef* made = partition ? index_like(*partition, wanted) : nullptr;
+      const sql::IndexDef* made = partition ? sql::index_like(*partition, wanted) : nullptr;
       if (made == nullptr) continue;
       const std::vector<sql::Oid> indexes{made->oid};
       co_await drop_indexes(context, oid, indexes);

@@ -145,6 +145,18 @@ void change_inherited_column(CatalogDraft& draft, sql::TableDef& table, const as
   }
 }
 
+/// The new table without a place and columns.
+sql::TableDef begin_table(CatalogDraft& draft, const ast::CreateTable& statement, const std::string& schema) {
+  sql::TableDef table;
+  table.oid = draft.new_oid();
+  sql::choose_row_type(table);
+  table.schema = schema;
+  table.name = statement.relation.name;
+  take_ownership(draft, sql::AclKind::kTable, table);
+  table.on_commit = on_commit(statement.on_commit, schema);
+  return table;
+}
+
 /// CREATE TABLE … PARTITION OF.
 std::vector<std::string> make_partition(CatalogDraft& draft, const ast::CreateTable& statement, const std::string& schema) {
   const std::string& name = statement.relation.name;
@@ -154,13 +166,7 @@ std::vector<std::string> make_partition(CatalogDraft& draft, const ast::CreateTa
     throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot create a {} relation as partition of {} relation \"{}\"", is_temporary ? "temporary" : "permanent",
                                                            is_temporary ? "permanent" : "temporary", parent->name));
   }
-  sql::TableDef table;
-  table.oid = draft.new_oid();
-  sql::choose_row_type(table);
-  table.schema = schema;
-  table.name = name;
-  take_ownership(draft, sql::AclKind::kTable, table);
-  table.on_commit = on_commit(statement.on_commit, schema);
+  sql::TableDef table = begin_table(draft, statement, schema);
   table.prefix = draft.reserve_prefix(schema, name, fmt::format("table {}", table.oid), parent->tag());
   table.partition = sql::PartitionDef{.parent = parent->oid, .bound = read_bound(draft, *parent, *statement.partition_of)};
   check_new_bound(draft, *parent, name, table.partition->bound, *statement.partition_of);
@@ -175,7 +181,7 @@ std::vector<std::string> make_partition(CatalogDraft& draft, const ast::CreateTa
     if (check == nullptr) throw sql::not_supported("this element of CREATE TABLE ... PARTITION OF");
     add_check(draft, table, read_check(*constraint), true);
   }
-  if (statement.partition_by) set_partition_key(draft, table, *statement.partition_by);
+  if (statement.partition_by) set_partition_key(table, *statement.partition_by);
   set_time_to_live(table, statement.options);
   set_cache_option(table, statement.options);
   if (declares_buckets(statement.options)) throw sql::not_supported("a partition in several buckets");
@@ -193,13 +199,7 @@ std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable&
   if (statement.partition_of) return make_partition(draft, statement, schema);
   TableParts parts = read_parts(draft, statement);
 
-  sql::TableDef table;
-  table.oid = draft.new_oid();
-  sql::choose_row_type(table);
-  table.schema = schema;
-  table.name = name;
-  take_ownership(draft, sql::AclKind::kTable, table);
-  table.on_commit = on_commit(statement.on_commit, schema);
+  sql::TableDef table = begin_table(draft, statement, schema);
   std::vector<const ast::RelationName*> referenced;
   for (const ForeignKeyDraft& key : parts.foreign_keys) referenced.push_back(&key.node->referenced);
   table.prefix = draft.reserve_prefix(schema, name, fmt::format("table {}", table.oid), declares_buckets(statement.options) ? sql::home_tag() : tag_of_new_table(draft, referenced));
@@ -233,7 +233,7 @@ std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable&
   if (statement.partition_by) {
     if (!parts.foreign_keys.empty()) throw sql::not_supported("a foreign key of a partitioned table");
     if (declares_buckets(statement.options)) throw sql::not_supported("a partitioned table in several buckets");
-    set_partition_key(draft, table, *statement.partition_by);
+    set_partition_key(table, *statement.partition_by);
   } else {
     set_spread(draft, table, statement.options);
   }

@@ -124,7 +124,7 @@ void check_moduli(const sql::PartitionRouter& router, int modulus) {
 
 }  // namespace
 
-void set_partition_key(const CatalogDraft& draft, sql::TableDef& table, const ast::PartitionSpec& written) {
+void set_partition_key(sql::TableDef& table, const ast::PartitionSpec& written) {
   sql::PartitionKeyDef key{.strategy = strategy_of(written), .parts = {}};
   if (key.strategy == Strategy::kList && written.elements.size() > 1) {
     throw invalid_object("cannot use \"list\" partition strategy with more than one column");
@@ -162,7 +162,6 @@ void set_partition_key(const CatalogDraft& draft, sql::TableDef& table, const as
     check_key_of_partitioned(table, columns, index.is_primary_key() ? "PRIMARY KEY" : "UNIQUE");
     if (index.is_deferrable()) throw sql::not_supported("a deferrable constraint of a partitioned table");
   }
-  static_cast<void>(draft);
 }
 
 void check_key_of_partitioned(const sql::TableDef& table, const std::vector<std::int16_t>& columns, std::string_view kind) {
@@ -241,11 +240,20 @@ void check_new_bound(const CatalogDraft& draft, const sql::TableDef& parent, con
   if (const auto* other = router.overlapping(bound)) throw would_overlap(name, *other).at(offset);
 }
 
-TablePtr require_partitioned(const CatalogDraft& draft, const ast::RelationName& name) {
+TablePtr require_partitioned(const CatalogDraft& draft, const ast::RelationName& name, std::string_view kind) {
   TablePtr parent = require_table(draft, name);
   require_owner(draft.session(), parent->owner, "table", parent->name);
-  if (!parent->partition_key) throw invalid_object(fmt::format("\"{}\" is not partitioned", parent->name));
+  if (!parent->partition_key) throw invalid_object(fmt::format("{}\"{}\" is not partitioned", kind, parent->name));
   return parent;
+}
+
+std::vector<TablePtr> tree_of(const sql::CatalogSnapshot& catalog, const TablePtr& root) {
+  std::vector<TablePtr> tree{root};
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    const sql::Oid parent = tree[i]->oid;
+    std::ranges::copy(catalog.partitions_of(parent), std::back_inserter(tree));
+  }
+  return tree;
 }
 
 void take_definition(CatalogDraft& draft, const sql::TableDef& parent, sql::TableDef& table) {

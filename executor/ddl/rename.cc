@@ -9,6 +9,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/partition.h"
 #include "executor/ddl/policy.h"
 #include "executor/ddl/role_statements.h"
 #include "executor/ddl/schema_name.h"
@@ -146,12 +147,7 @@ void rename_column(CatalogDraft& draft, const ast::Rename& statement) {
   const TablePtr table = find_owner(draft, statement);
   if (!table) return;
   if (table->partition) throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("cannot rename inherited column \"{}\"", statement.old_name));
-  std::vector<TablePtr> tree{table};
-  for (std::size_t i = 0; i < tree.size(); ++i) {
-    const sql::Oid parent = tree[i]->oid;
-    std::ranges::copy(draft.catalog().partitions_of(parent), std::back_inserter(tree));
-  }
-  for (const TablePtr& one : tree) rename_column_of(draft, *draft.catalog().find_table(one->oid), statement);
+  for (const TablePtr& one : tree_of(draft.catalog(), table)) rename_column_of(draft, *draft.catalog().find_table(one->oid), statement);
 }
 
 void rename_column_of(CatalogDraft& draft, const sql::TableDef& table, const ast::Rename& statement) {

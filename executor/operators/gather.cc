@@ -208,7 +208,7 @@ bool is_known(const sql::Expression& expression, std::size_t parameters) {
   return known;
 }
 
-/// The same of all values of limits. Limits that allow everything are not known: all parts are read.
+/// Returns true if all values of the limits are known so. Without limits there is nothing to know: all parts are read.
 bool is_known(const std::vector<planner::PartLimit>& limits, std::size_t parameters) {
   const auto known = [&](const sql::ExpressionPtr& value) { return !value || is_known(*value, parameters); };
   return !limits.empty() && std::ranges::all_of(limits, [&](const planner::PartLimit& limit) {

@@ -308,8 +308,8 @@ struct TableDef {
 
   std::optional<PartitionKeyDef> partition_key;
   std::optional<PartitionDef> partition;
-  /// Of a table with a partition key: which of `parts` a row belongs to. The parts are the tables at the leaves of its tree of partitions, which
-  /// have names and definitions of their own. Both are made by link_partitions() (partitions.h), as they come from other definitions.
+  /// Knows which of `parts` has a row; null: the table has no partition key. The parts are then the tables at the leaves of its tree of partitions,
+  /// with names and definitions of their own. link_partitions() (partitions.h) makes both from the definitions of the partitions.
   std::shared_ptr<const PartitionRouter> router;
 
   /// By name never a computed or hidden one.

@@ -68,6 +68,24 @@ Ends ends_of(Type type, const PartitionKeyLimits& limits) {
   return ends;
 }
 
+/// Returns every key within the limits; nullopt: they do not name the values of each column, or there are more than a thousand.
+std::optional<std::vector<std::vector<Datum>>> keys_within(std::span<const PartitionKeyLimits> limits) {
+  std::vector<std::vector<Datum>> keys{{}};
+  for (const PartitionKeyLimits& column : limits) {
+    if (!column.equal && !column.only_null) return std::nullopt;
+    std::vector<std::vector<Datum>> longer;
+    for (const std::vector<Datum>& key : keys) {
+      for (const Datum& value : column.only_null ? std::vector<Datum>{Datum{}} : *column.equal) {
+        longer.push_back(key);
+        longer.back().push_back(value);
+      }
+    }
+    keys = std::move(longer);
+    if (keys.size() > 1000) return std::nullopt;
+  }
+  return keys;
+}
+
 }  // namespace
 
 PartitionRouter::PartitionRouter(const TableDef& table, const std::vector<TablePtr>& children) : strategy_(table.partition_key->strategy) {
@@ -247,45 +265,17 @@ bool PartitionRouter::may_take(const Child& child, std::span<const PartitionKeyL
 
 bool PartitionRouter::default_may_take(std::span<const PartitionKeyLimits> limits) const {
   if (strategy_ == Strategy::kHash) return false;
-  // Values that are known one by one: other partitions may take all of them.
-  std::vector<std::vector<Datum>> keys{{}};
-  for (const PartitionKeyLimits& column : limits) {
-    if (!column.equal && !column.only_null) return true;
-    std::vector<std::vector<Datum>> longer;
-    for (const std::vector<Datum>& key : keys) {
-      for (const Datum& value : column.only_null ? std::vector<Datum>{Datum{}} : *column.equal) {
-        longer.push_back(key);
-        longer.back().push_back(value);
-      }
-    }
-    keys = std::move(longer);
-    if (keys.size() > 1000) return true;
-  }
-  return std::ranges::any_of(keys, [&](const std::vector<Datum>& key) { return child_of(key) == default_child(); });
+  // Other partitions may take all of them.
+  const auto keys = keys_within(limits);
+  return !keys || std::ranges::any_of(*keys, [&](const std::vector<Datum>& key) { return child_of(key) == default_child(); });
 }
 
 std::vector<std::size_t> PartitionRouter::parts_within(const Limits& limits_of) const {
   std::vector<PartitionKeyLimits> limits;
   for (const std::int16_t column : columns_) limits.push_back(limits_of(column));
   std::set<const Child*> of_hash;
-  bool knows_hashes = strategy_ == Strategy::kHash;
-  std::vector<std::vector<Datum>> keys{{}};
-  for (std::size_t i = 0; knows_hashes && i < limits.size(); ++i) {
-    std::vector<std::vector<Datum>> longer;
-    if (!limits[i].equal && !limits[i].only_null) knows_hashes = false;
-    for (const std::vector<Datum>& key : keys) {
-      if (!knows_hashes) break;
-      for (const Datum& value : limits[i].only_null ? std::vector<Datum>{Datum{}} : *limits[i].equal) {
-        longer.push_back(key);
-        longer.back().push_back(value);
-      }
-    }
-    keys = std::move(longer);
-    knows_hashes = knows_hashes && keys.size() <= 1000;
-  }
-  if (knows_hashes) {
-    for (const std::vector<Datum>& key : keys) of_hash.insert(child_of(key));
-  }
+  const auto keys = strategy_ == Strategy::kHash ? keys_within(limits) : std::nullopt;
+  for (const std::vector<Datum>& key : keys.value_or(std::vector<std::vector<Datum>>())) of_hash.insert(child_of(key));
   const bool has_nothing = std::ranges::any_of(limits, [](const PartitionKeyLimits& one) {
     return (one.equal && one.equal->empty()) || (one.only_null && !allows_null(one));
   });
@@ -299,7 +289,7 @@ std::vector<std::size_t> PartitionRouter::parts_within(const Limits& limits_of) 
   };
   if (has_nothing) return parts;
   for (const Child& child : children_) {
-    if (knows_hashes ? of_hash.contains(&child) : may_take(child, limits)) take(child);
+    if (keys ? of_hash.contains(&child) : may_take(child, limits)) take(child);
   }
   if (default_ && default_may_take(limits)) take(*default_);
   return parts;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sql/catalog/partitions.h"
+#include "sql/catalog/similar_indexes.h"
 #include "sql/system_tables/facts.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/partition_index.h"
@@ -16,17 +17,11 @@ Oid partitioned_index(const CatalogSnapshot& catalog, const TableDef& table, Oid
   if (index == table.primary_key_index.oid) return parent->primary_key_index.oid;
   const auto own = std::ranges::find(table.indexes, index, &IndexDef::oid);
   if (own == table.indexes.end()) return 0;
-  const auto is_same = [](const IndexDef::Part& a, const IndexDef::Part& b) {
-    return a.column == b.column && a.descending == b.descending && a.nulls_first == b.nulls_first && a.expression_sql == b.expression_sql;
-  };
-  const auto is_like = [&](const IndexDef& one, const IndexDef& other) {
-    return one.method == other.method && one.unique == other.unique && one.predicate_sql == other.predicate_sql && std::ranges::equal(one.parts, other.parts, is_same);
-  };
   // Of several that are alike, the first of the table has the first of the partition, and so on.
   std::size_t before = 0;
-  for (auto other = table.indexes.begin(); other != own; ++other) before += is_like(*other, *own) ? 1 : 0;
+  for (auto other = table.indexes.begin(); other != own; ++other) before += are_alike(*other, *own) ? 1 : 0;
   for (const IndexDef& other : parent->indexes) {
-    if (is_like(other, *own) && before-- == 0) return other.oid;
+    if (are_alike(other, *own) && before-- == 0) return other.oid;
   }
   return 0;
 }

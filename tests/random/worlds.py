@@ -53,6 +53,19 @@ class World:
         return (f"{expected.tag} against {got.tag}\n  only PostgreSQL: {[r for r in a if r not in b][:5]}\n"
                 f"  only redquel: {[r for r in b if r not in a][:5]}")
 
+    def both(self, statement):
+        """The difference, if any. redquel goes first: PostgreSQL must not do what redquel refuses as not built."""
+        self.history.append(statement)
+        got = self.redquel.query(statement)[-1]
+        if got.sqlstate == NOT_BUILT:
+            self.not_built += 1
+            return None
+        expected = self.postgres.query(statement)[-1]
+        same = expected.sqlstate == got.sqlstate
+        if not got.error and not expected.error:
+            same = expected.tag == got.tag and rows_of(expected, False) == rows_of(got, False)
+        return None if same else f"{expected.error or (expected.tag, expected.rows)} against {got.error or (got.tag, got.rows)}"
+
     def told(self, statement, found):
         history = ";\n".join(self.history)
         return f"world {self.seed}: {statement}\n  {found}\nafter\n{history};\n"
