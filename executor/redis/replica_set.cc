@@ -14,6 +14,7 @@ namespace {
 /// A host with this end cannot exist (RFC 2606): who announces it does not want to be taken for a replica.
 constexpr std::string_view kNoHost = ".invalid";
 constexpr std::string_view kSilent = "it acknowledges nothing";
+constexpr std::string_view kBeingSynchronized = "it is being synchronized";
 /// Seconds within which a replica that follows sends an acknowledgement, once a second.
 constexpr std::uint64_t kFreshLag = 2;
 
@@ -53,7 +54,7 @@ std::string_view ReplicaLine::objection() const {
   const std::string_view host = std::string_view(place).substr(0, place.rfind(':'));
   if (host.ends_with(kNoHost)) return "its name says that it is no replica";
   if (place.ends_with(":0")) return "it has no port, so that it cannot become the master";
-  if (!is_online) return "it is being synchronized";
+  if (!is_online) return kBeingSynchronized;
   return offset == 0 ? kSilent : std::string_view();
 }
 
@@ -66,6 +67,7 @@ ReplicationInfo read_replication(std::string_view text) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     const std::string_view name = take_part(line, ':');
     if (name == "master_repl_offset") info.offset = number_of(line);
+    if (name == "sync_full" || name == "sync_partial_ok") info.synchronizations = info.synchronizations.value_or(0) + number_of(line);
     constexpr std::string_view kName = "slave";
     if (!name.starts_with(kName)) continue;
     const std::string_view number = name.substr(kName.size());
@@ -75,8 +77,27 @@ ReplicationInfo read_replication(std::string_view text) {
   return info;
 }
 
+void ReplicaSet::note_strangers(const ReplicationInfo& info, Clock::time_point now) {
+  std::set<std::string> places;
+  for (const ReplicaLine& line : info.replicas) {
+    places.insert(line.place);
+    if (!places_of_count_.contains(line.place)) newcomers_.insert(line.place);
+  }
+  // One that was seen while it was being synchronized may have been promoted right behind.
+  const auto has_left = [&](const std::string& place) { return !places.contains(place) && others_.contains(place) && others_.at(place) == kBeingSynchronized; };
+  if (std::ranges::any_of(connected_, has_left)) stranger_ = now;
+  connected_ = places;
+  if (!info.synchronizations) return;
+  if (synchronizations_ && *info.synchronizations > *synchronizations_ + newcomers_.size()) stranger_ = now;
+  synchronizations_ = info.synchronizations;
+  places_of_count_ = std::move(places);
+  newcomers_.clear();
+  counted_ = now;
+}
+
 bool ReplicaSet::take(const ReplicationInfo& info, Clock::time_point now, bool may_be_promoted) {
   const std::string before = description();
+  if (may_be_promoted) note_strangers(info, now);
   others_.clear();
   offsets_.clear();
   for (auto& [place, replica] : replicas_) replica.is_connected = false;
@@ -113,6 +134,7 @@ std::size_t ReplicaSet::size() const {
 }
 
 bool ReplicaSet::have_confirmed(std::size_t confirmed) {
+  if (stranger_) return false;
   if (size() == 0) return true;
   const std::size_t asked = std::exchange(others_that_confirm_, 0) + size();
   if (confirmed == 0 || confirmed > offsets_.size()) return false;
@@ -127,7 +149,7 @@ bool ReplicaSet::have_confirmed(std::size_t confirmed) {
 }
 
 bool ReplicaSet::has_overdue(Clock::time_point now) const {
-  return std::ranges::any_of(replicas_, [&](const auto& entry) { return is_overdue(entry.second, now, kAbsence); });
+  return stranger_ || std::ranges::any_of(replicas_, [&](const auto& entry) { return is_overdue(entry.second, now, kAbsence); });
 }
 
 void ReplicaSet::drop_overdue(Clock::time_point now, std::chrono::seconds absence) {
@@ -135,6 +157,7 @@ void ReplicaSet::drop_overdue(Clock::time_point now, std::chrono::seconds absenc
     if (is_overdue(replica, now, absence) && replica.offset == 0) silent_.insert(place);
   }
   std::erase_if(replicas_, [&](const auto& entry) { return is_overdue(entry.second, now, absence); });
+  if (stranger_ && (absence <= kAbsence || now - *stranger_ >= absence)) stranger_.reset();
 }
 
 std::string ReplicaSet::description() const {
@@ -145,6 +168,7 @@ std::string ReplicaSet::description() const {
     if (!replica.is_connected) counted += " (not connected)";
   }
   text = counted.empty() ? "commits wait for no replica" : fmt::format("commits wait for {} replicas: {}", size(), counted);
+  if (stranger_) text += "; they wait for the sentinels, too, because a replica came and went";
   for (const auto& [place, objection] : others_) text += fmt::format("; {} does not count: {}", place, objection);
   return text;
 }

@@ -66,7 +66,11 @@ void SharedConnection::Core::append_wait(std::size_t replicas, std::optional<Unr
   wait.written = std::chrono::steady_clock::now();
   CommandBatch command;
   command.add("WAIT", wait.needed_replicas, kWaitMilliseconds);
-  if (!options_.synchronous_replicas) command.add("INFO", "replication");
+  if (!options_.synchronous_replicas && options_.master_watch && server_state_->replicas.wants_count(wait.written)) {
+    command.add("INFO", "replication", "stats");
+  } else if (!options_.synchronous_replicas) {
+    command.add("INFO", "replication");
+  }
   wait.expected_confirmations = command.size();
   output_ += command.bytes();
   turns_.push_back(std::move(wait));

@@ -183,7 +183,8 @@ def check(server, clients):
         assert found == [[TOTAL, str(ACCOUNTS)]], found
         kept = {int(row[0]) for row in connection.run("SELECT id FROM transfer")}
         for client in clients:
-            assert client.acknowledged <= kept, f"{len(client.acknowledged - kept)} acknowledged and lost: {sorted(client.acknowledged - kept)[:20]}"
+            lost = sorted(client.acknowledged - kept)
+            assert not lost, f"{len(lost)} acknowledged and lost by client {client.number}, which ends at {max(client.acknowledged)}: {lost[:20]}"
         known = set().union(*(client.acknowledged | client.unknown for client in clients))
         assert kept <= known, f"refused and there: {sorted(kept - known)[:20]}"
         moved = connection.run(f"SELECT b.id FROM bank b WHERE b.balance <> {OPENING} "

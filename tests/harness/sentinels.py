@@ -137,6 +137,11 @@ class Group:
         wait_for(has_begun, what="SENTINEL FAILOVER", pause=0.2)
         return self.wait_for_another(old)
 
+    def events(self):
+        """What the sentinels have written down, for an assertion that fails."""
+        lines = [f"{line.rstrip()} (sentinel {sentinel.port})" for sentinel in self.sentinels for line in sentinel.process.log().splitlines() if " # " in line or " * +" in line]
+        return "\n".join(sorted(lines, key=lambda line: line.split(" ", 1)[1]))
+
     def stop(self):
         for sentinel in self.sentinels:
             sentinel.process.stop()

@@ -17,7 +17,7 @@ class ReplicaSetTest : public ::testing::Test {
   }
   bool look(std::vector<ReplicaLine> lines, seconds later = seconds(0)) {
     now_ += later;
-    return set_.take({offset_, std::move(lines)}, now_, may_be_promoted_);
+    return set_.take({offset_, std::move(lines), synchronizations_}, now_, may_be_promoted_);
   }
   bool drop() {
     const bool has_overdue = set_.has_overdue(now_);
@@ -27,6 +27,7 @@ class ReplicaSetTest : public ::testing::Test {
 
   ReplicaSet set_;
   std::uint64_t offset_ = 1000;  // of the master
+  std::optional<std::uint64_t> synchronizations_;
   bool may_be_promoted_ = false;
   ReplicaSet::Clock::time_point now_ = ReplicaSet::Clock::time_point() + seconds(1000);
 };
@@ -34,8 +35,10 @@ class ReplicaSetTest : public ::testing::Test {
 TEST_F(ReplicaSetTest, LinesAreRead) {
   const std::string info =
       "# Replication\r\nrole:master\r\nconnected_slaves:2\r\nslave0:ip=10.0.0.1,port=1,state=online,offset=5,lag=1\r\n"
-      "slave1:ip=::1,port=2,state=wait_bgsave,offset=0,lag=0,type=replica\r\nslave_read_only:1\r\nslaves_waiting_psync:0\r\nmaster_repl_offset:6\r\n";
-  const auto [offset, lines] = read_replication(info);
+      "slave1:ip=::1,port=2,state=wait_bgsave,offset=0,lag=0,type=replica\r\nslave_read_only:1\r\nslaves_waiting_psync:0\r\nmaster_repl_offset:6\r\n# Stats\r\n"
+      "sync_full:3\r\nsync_partial_ok:4\r\nsync_partial_err:5\r\n";
+  const auto [offset, lines, synchronizations] = read_replication(info);
+  EXPECT_EQ(synchronizations, 7U);
   EXPECT_EQ(offset, 6U);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0].place, "10.0.0.1:1");
@@ -79,6 +82,35 @@ TEST_F(ReplicaSetTest, BehindSentinelsAToolThatAcknowledgesNothingIsDroppedOnce)
   EXPECT_TRUE(set_.have_confirmed(0));
   look({online(1, 900)}, seconds(1));
   EXPECT_EQ(set_.size(), 1U);
+}
+
+TEST_F(ReplicaSetTest, BehindSentinelsAReplicaThatCameAndWentBetweenTwoLooksCounts) {
+  may_be_promoted_ = true;
+  synchronizations_ = 3;
+  look({online(1, 100)});
+  EXPECT_TRUE(set_.have_confirmed(1));
+  synchronizations_ = 4;
+  EXPECT_TRUE(look({online(1, 200)}, seconds(1)));
+  EXPECT_FALSE(set_.have_confirmed(1));
+  look({online(1, 200)}, seconds(1));
+  EXPECT_FALSE(set_.have_confirmed(1)) << "until the sentinels are asked";
+  EXPECT_TRUE(drop());
+  EXPECT_TRUE(set_.have_confirmed(1));
+  synchronizations_ = 5;
+  look({online(1, 300), online(2, 300)}, seconds(1));
+  EXPECT_TRUE(set_.have_confirmed(2)) << "it is there, and counts by itself";
+}
+
+TEST_F(ReplicaSetTest, BehindSentinelsAReplicaThatWentWhileItWasSynchronizedCounts) {
+  may_be_promoted_ = true;
+  look({online(1, 100), {.place = "10.0.0.1:2", .is_online = false}});
+  EXPECT_TRUE(set_.have_confirmed(1));
+  look({online(1, 100)});
+  EXPECT_FALSE(set_.have_confirmed(1));
+  set_.drop_overdue(now_, ReplicaSet::kUncertainAbsence);
+  EXPECT_FALSE(set_.have_confirmed(1)) << "a sentinel was silent";
+  EXPECT_TRUE(drop());
+  EXPECT_TRUE(set_.have_confirmed(1));
 }
 
 TEST_F(ReplicaSetTest, EachReplicaMustConfirm) {
