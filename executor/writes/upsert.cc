@@ -200,24 +200,24 @@ class UpsertOperator final : public WriteOperator {
   bool is_free_again(const Row& row, const std::optional<std::string>& key) const {
     if (!key || !context_.writes_in_places() || insert_.table->is_mapped()) return false;
     const RowBuffer& buffer = context_.transaction()->buffer();
+    const sql::TableDef& table = *insert_.table;
     std::vector<sql::Datum> whole = row;
     whole.resize(encoder_.width());
+    const sql::TableDef& stored = table.parts.empty() ? table : *sql::part_of_row(table, whole);
     if (key_ == nullptr) {
-      const sql::TableDef& stored =
-          insert_.table->parts.empty() ? *insert_.table : *sql::part_of_row(*insert_.table, whole);
       const std::optional<RowValues> changed = changed_by_others(stored.oid, member_of(stored, whole));
       if (changed && *changed) throw second_time();
       return changed.has_value();
     }
-    Words words;
-    const RowImage image = encoder_.encode(whole, words);
-    const auto entry = RowEncoder::entry(words, image, static_cast<std::size_t>(key_ - encoder_.structures().data()));
-    const std::string_view uniques = RowEncoder::unique_key(*key_, entry);
-    const std::vector<std::string> owners = buffer.owners(uniques, entry.first);
+    // The key of the set of values, of the part that has the row; `key` is the field in it.
+    const std::string uniques = sql::TableKeys(table.router ? stored : table).uniques_with(*insert_.conflict_columns, *key);
+    const std::vector<std::string> owners = buffer.owners(uniques, *key);
     for (const std::string& owner : owners) {
-      if (changed_by_others(encoder_.table().oid, owner)) throw second_time();
+      for (const auto& part : sql::stored_tables(insert_.table)) {
+        if (changed_by_others(part->oid, owner)) throw second_time();
+      }
     }
-    return owners.empty() && buffer.former_owner(uniques, entry.first).has_value();
+    return owners.empty() && buffer.former_owner(uniques, *key).has_value();
   }
 
   /// Returns what other parts of the statement have made of the row, null if they have deleted it; nullopt: they have
