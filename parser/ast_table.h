@@ -250,6 +250,10 @@ struct AttachPartition {
   RelationName partition;
   PartitionBound bound;
 };
+/// ALTER INDEX … ATTACH PARTITION.
+struct AttachIndex {
+  RelationName index;
+};
 struct DetachPartition {
   RelationName partition;
   bool concurrently = false;
@@ -263,7 +267,7 @@ using Alteration =
     std::variant<AddColumn, DropColumn, AlterColumnDefault, AlterColumnNotNull, AlterColumnType, AddIdentity,
                  SetIdentity, DropIdentity, DropExpression, SetColumnOptions, SetIndexStatistics, AlterForeignOptions,
                  AddConstraint, AlterConstraint, DropConstraint, ValidateConstraint, SetTableOptions, ChangeOwner, SetRowSecurity, SetTriggerFiring,
-                 AttachPartition, DetachPartition, OtherAlteration>;
+                 AttachPartition, AttachIndex, DetachPartition, OtherAlteration>;
 
 enum class ObjectType {
   kAccessMethod,

@@ -125,7 +125,7 @@ ast::Alteration convert_command(const PgQuery__AlterTableCmd& command) {
       return ast::SetRowSecurity{true, false};
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AttachPartition: {
       const PgQuery__PartitionCmd& partition = *command.def->partition_cmd;
-      if (partition.bound == nullptr) return ast::OtherAlteration{"ALTER INDEX ... ATTACH PARTITION"};
+      if (partition.bound == nullptr) return ast::AttachIndex{convert_relation(*partition.name)};
       return ast::AttachPartition{convert_relation(*partition.name), convert_partition_bound(*partition.bound)};
     }
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DetachPartition:

@@ -7,6 +7,7 @@
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
 #include "planner/bind/called_functions.h"
+#include "sql/catalog/similar_indexes.h"
 
 namespace redquel::executor {
 
@@ -234,7 +235,7 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
   }
   for (const auto& [oid, table] : catalog.tables) {
     for (const sql::ForeignKeyDef& key : table->foreign_keys) {
-      if (refers(key, object)) found.push_back({key.oid, {Kind::kForeignKey, key.oid}});
+      if (refers(key, object) && sql::inherited_foreign_key(catalog, *table, key) == nullptr) found.push_back({key.oid, {Kind::kForeignKey, key.oid}});
     }
   }
   std::ranges::stable_sort(found, {}, [](const auto& entry) { return entry.first; });

@@ -95,6 +95,7 @@ struct ActionName {
   }
   std::string_view operator()(const ast::SetIndexStatistics&) const { return "ALTER COLUMN ... SET STATISTICS"; }
   std::string_view operator()(const ast::AttachPartition&) const { return "ATTACH PARTITION"; }
+  std::string_view operator()(const ast::AttachIndex&) const { return "ATTACH PARTITION"; }
   std::string_view operator()(const ast::DetachPartition&) const { return "DETACH PARTITION"; }
   std::string_view operator()(const ast::OtherAlteration& command) const {
     constexpr std::string_view kStatement = "ALTER TABLE ... ";
@@ -213,6 +214,8 @@ void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, Relation
       change_owner_of_other(draft, statement.relation, owner->role, kind);
     } else if (const auto* options = std::get_if<ast::SetTableOptions>(&command); options != nullptr && kind == RelationKind::kIndex) {
       change_index_options(draft, statement.relation, *options);
+    } else if (const auto* attach = std::get_if<ast::AttachIndex>(&command); attach != nullptr && kind == RelationKind::kIndex) {
+      attach_index(draft, statement.relation, attach->index);
     } else if (const auto* statistics = std::get_if<ast::SetIndexStatistics>(&command); statistics != nullptr && kind == RelationKind::kIndex) {
       check_index_statistics(draft, statement.relation, statistics->column);
     } else if (const auto* value = std::get_if<ast::AlterColumnDefault>(&command); value != nullptr && kind == RelationKind::kView) {
@@ -249,28 +252,6 @@ asio::awaitable<void> prepare_stored_keys(DdlContext& context, sql::Oid oid) {
   co_await change_catalog(context, make);
   LoadedCatalog loaded = co_await load_definitions(context);
   if (const TablePtr table = loaded.snapshot->find_table(oid)) co_await store_keys(context, table);
-}
-
-/// Takes back what ALTER TABLE committed before its index could not be built.
-asio::awaitable<void> restore(DdlContext& context, TablePtr before) {
-  const MakeDraft make = [&](CatalogDraft& draft) {
-    const TablePtr now = draft.catalog().find_table(before->oid);
-    if (!now) return;
-    sql::TableDef restored = *before;
-    restored.next_column = now->next_column;
-    restored.used_fields = now->used_fields;
-    for (const sql::ColumnDef& column : now->columns) {
-      if (before->find_column(column.number) == nullptr) restored.used_fields.push_back(column.field);
-    }
-    for (const sql::ColumnDef& column : before->columns) std::erase(restored.used_fields, column.field);
-    if (now->managed().presence != before->managed().presence && now->managed().stores_key) {
-      restored.managed().presence = now->managed().presence;
-      restored.managed().stores_key = true;
-    }
-    draft.remove_unused_structures(*now, restored);
-    draft.put(std::move(restored));
-  };
-  co_await change_catalog(context, make);
 }
 
 /// Returns true if the rows that an open transaction sees must be written to a new place. They must be checked, or get index entries,
@@ -491,7 +472,7 @@ asio::awaitable<void> alter_table(DdlContext& context, const ast::AlterTable& st
       co_await build_indexes(context, before->oid, new_indexes);
       if (!new_foreign_keys.empty()) co_await validate_foreign_keys(context, before->oid, new_foreign_keys);
     };
-    co_await run_or_undo(build(), [&] { return restore(context, before); });
+    co_await run_or_undo(build(), [&] { return restore_definition(context, before); });
     co_return co_await restart_sequences(context, std::move(restarts));
   }
   throw SqlError(sqlstate::kSerializationFailure, fmt::format("could not alter table \"{}\" due to concurrent writes", statement.relation.name));

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "executor/ddl/catalog_change.h"
+#include "executor/ddl/foreign_key_definition.h"
+#include "executor/ddl/index_build.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/partition.h"
 #include "executor/ddl/row_validation.h"
@@ -94,12 +96,15 @@ void check_like_parent(const sql::TableDef& parent, const sql::TableDef& child) 
   if (!sql::have_same_columns(parent, child)) throw sql::not_supported("ATTACH PARTITION of a table whose columns lie in another order, or under other names in Redis");
   if (child.spread) throw sql::not_supported("ATTACH PARTITION of a table in several buckets");
   if (child.is_mapped()) throw sql::not_supported("ATTACH PARTITION of a foreign table");
-  if (child.has_foreign_keys()) throw sql::not_supported("ATTACH PARTITION of a table with foreign keys");
+  if (!child.referencing.empty()) throw sql::not_supported("ATTACH PARTITION of a table that foreign keys refer to");
   if (std::ranges::any_of(child.triggers, &sql::TriggerDef::for_each_row)) throw sql::not_supported("ATTACH PARTITION of a table with triggers for each row");
 }
 
 void check_keys_like_parent(const sql::TableDef& parent, const sql::TableDef& child) {
   if (parent.primary_key != child.primary_key) throw sql::not_supported("ATTACH PARTITION of a table whose primary key is another than the table's");
+  for (const sql::ForeignKeyDef& key : parent.foreign_keys) {
+    if (sql::counterpart(parent, key, child) == nullptr) throw sql::not_supported(fmt::format("ATTACH PARTITION of a table without a foreign key like \"{}\"", key.name));
+  }
   for (const sql::IndexDef& index : parent.indexes) {
     if (sql::index_like(child, index) == nullptr) throw sql::not_supported(fmt::format("ATTACH PARTITION of a table without an index like \"{}\"", index.name));
   }
@@ -221,6 +226,68 @@ asio::awaitable<void> detach_partition(DdlContext& context, const ast::RelationN
   co_await change_catalog(context, make);
 }
 
+namespace {
+
+/// An index that a statement names: its table, and itself; null: it is the key of the table's rows.
+struct NamedIndex {
+  TablePtr table;
+  const sql::IndexDef* index = nullptr;
+
+  sql::Oid oid() const { return index != nullptr ? index->oid : table->primary_key_index.oid; }
+};
+
+NamedIndex require_index(const CatalogDraft& draft, const ast::RelationName& name) {
+  const auto& path = draft.session().search_path;
+  if (const TablePtr keyed = draft.catalog().find_primary_key(name.schema, name.name, path)) return {keyed, nullptr};
+  const auto [table, index] = draft.catalog().find_index(name.schema, name.name, path);
+  if (index != nullptr) return {table, index};
+  if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(draft, name);
+  throw SqlError(sqlstate::kInvalidObjectDefinition, fmt::format("\"{}\" is not an index", name.name));
+}
+
+}  // namespace
+
+void attach_index(CatalogDraft& draft, const ast::RelationName& whole_name, const ast::RelationName& part_name) {
+  const NamedIndex whole = require_index(draft, whole_name);
+  require_owner(draft.session(), whole.table->owner, "index", whole_name.name);
+  if (!whole.table->partition_key) {
+    throw SqlError(sqlstate::kWrongObjectType, fmt::format("ALTER action ATTACH PARTITION cannot be performed on relation \"{}\"", whole_name.name))
+        .detail("This operation is not supported for indexes.");
+  }
+  const NamedIndex part = require_index(draft, part_name);
+  require_owner(draft.session(), part.table->owner, "index", part_name.name);
+  const auto refuse = [&](std::string_view sqlstate, std::string reason) {
+    return SqlError(sqlstate, fmt::format("cannot attach index \"{}\" as a partition of index \"{}\"", part_name.name, whole_name.name)).detail(std::move(reason));
+  };
+  if (!part.table->partition || part.table->partition->parent != whole.table->oid) {
+    throw refuse(sqlstate::kObjectNotInPrerequisiteState, fmt::format("Index \"{}\" is not an index on any partition of table \"{}\".", part_name.name, whole.table->name));
+  }
+  if (sql::partitioned_index(draft.catalog(), *part.table, part.oid()) == whole.oid() && (whole.index == nullptr || whole.index->state == sql::IndexState::kReady)) return;
+  if (whole.index == nullptr || part.index == nullptr || !sql::are_alike(*whole.index, *part.index)) {
+    throw refuse(sqlstate::kInvalidObjectDefinition, "The index definitions do not match.");
+  }
+  if (whole.index->state == sql::IndexState::kReady) {
+    throw refuse(sqlstate::kObjectNotInPrerequisiteState, fmt::format("Another index is already attached for partition \"{}\".", part.table->name));
+  }
+  // Of indexes that are alike, their order says which belong together.
+  sql::TableDef partition = *part.table;
+  const sql::IndexDef* belonging = sql::counterpart(*whole.table, *whole.index, partition);
+  const auto place_of = [&](sql::Oid oid) { return std::ranges::find(partition.indexes, oid, &sql::IndexDef::oid); };
+  if (belonging != nullptr && belonging->oid != part.index->oid) {
+    std::iter_swap(place_of(belonging->oid), place_of(part.index->oid));
+    draft.put(partition);
+  }
+  const std::vector<TablePtr> children = draft.catalog().partitions_of(whole.table->oid);
+  const bool is_complete = std::ranges::all_of(children, [&](const TablePtr& child) {
+    const sql::IndexDef* below = sql::counterpart(*whole.table, *whole.index, *child);
+    return below != nullptr && below->state != sql::IndexState::kDropping;  // one that is being built will be there
+  });
+  if (!is_complete) return;
+  sql::TableDef completed = *whole.table;
+  std::ranges::find(completed.indexes, whole.index->oid, &sql::IndexDef::oid)->state = sql::IndexState::kReady;
+  draft.put(std::move(completed));
+}
+
 void check_partition_alteration(const sql::CatalogSnapshot& catalog, const sql::TableDef& partition, const ast::AlterTable& statement) {
   const TablePtr parent = catalog.find_table(partition.partition->parent);
   const auto inherited = [](std::string message) { return SqlError(sqlstate::kInvalidTableDefinition, std::move(message)); };
@@ -232,13 +299,13 @@ void check_partition_alteration(const sql::CatalogSnapshot& catalog, const sql::
         const sql::ColumnDef* above = parent ? parent->find_column(command.column) : nullptr;
         if (!command.not_null && above != nullptr && above->not_null) throw inherited(fmt::format("column \"{}\" is marked NOT NULL in parent table", command.column));
       },
-      [&](const ast::AddConstraint& command) {
-        const auto* key = std::get_if<ast::KeyConstraint>(&command.constraint.node);
-        if (key != nullptr && key->primary) throw sql::not_supported("a primary key of a partition alone");
-      },
       [&](const ast::DropConstraint& command) {
         const bool is_check = parent && std::ranges::find(parent->checks, command.name, &sql::CheckDef::name) != parent->checks.end();
-        if (is_check || command.name == partition.primary_key_index.name) {
+        const sql::IndexDef* index = partition.find_index(command.name);
+        const bool is_key = command.name == partition.primary_key_index.name || (index != nullptr && sql::partitioned_index(catalog, partition, index->oid) != 0);
+        const auto foreign = std::ranges::find(partition.foreign_keys, command.name, &sql::ForeignKeyDef::name);
+        const bool is_foreign = foreign != partition.foreign_keys.end() && sql::inherited_foreign_key(catalog, partition, *foreign) != nullptr;
+        if (is_check || is_key || is_foreign) {
           throw inherited(fmt::format("cannot drop inherited constraint \"{}\" of relation \"{}\"", command.name, partition.name));
         }
       },
@@ -247,14 +314,86 @@ void check_partition_alteration(const sql::CatalogSnapshot& catalog, const sql::
   for (const ast::Alteration& command : statement.commands) std::visit(check, command);
 }
 
+namespace {
+
+/// Returns true if the statement drops keys, or nothing: those of partitions go with that of the table, also with ONLY.
+bool drops_keys(const ast::AlterTable& statement, const sql::TableDef& table) {
+  return std::ranges::all_of(statement.commands, [&](const ast::Alteration& command) {
+    const auto* drop = std::get_if<ast::DropConstraint>(&command);
+    return drop != nullptr && std::ranges::find(table.checks, drop->name, &sql::CheckDef::name) == table.checks.end();
+  });
+}
+
+/// 0A000 for what a partitioned table cannot have without its partitions.
+void check_only(const ast::AlterTable& statement) {
+  for (const ast::Alteration& command : statement.commands) {
+    const auto* constraint = std::get_if<ast::AddConstraint>(&command);
+    const bool is_key = constraint != nullptr && std::holds_alternative<ast::KeyConstraint>(constraint->constraint.node);
+    if (is_key || std::holds_alternative<ast::AlterColumnDefault>(command)) continue;
+    if (std::holds_alternative<ast::AddColumn>(command)) throw SqlError(sqlstate::kInvalidTableDefinition, "column must be added to child tables too");
+    if (std::holds_alternative<ast::DropConstraint>(command)) {
+      throw SqlError(sqlstate::kInvalidTableDefinition, "cannot remove constraint from only the partitioned table when partitions exist").hint("Do not specify the ONLY keyword.");
+    }
+    if (std::holds_alternative<ast::DropColumn>(command)) {
+      throw SqlError(sqlstate::kInvalidTableDefinition, "cannot drop column from only the partitioned table when partitions exist").hint("Do not specify the ONLY keyword.");
+    }
+    throw sql::not_supported("this form of ALTER TABLE ONLY of a table with partitions");
+  }
+}
+
+/// 42P16 if a column of a partition may be NULL, and must not be in the table.
+void check_not_null_below(const sql::CatalogSnapshot& catalog, const sql::TableDef& table) {
+  for (const TablePtr& child : catalog.partitions_of(table.oid)) {
+    for (const sql::ColumnDef& column : table.columns) {
+      if (table.is_nullable(column) || !child->is_nullable(*child->find_column(column.number))) continue;
+      throw SqlError(sqlstate::kInvalidTableDefinition, "constraint must be added to child tables too")
+          .detail(fmt::format("Column \"{}\" of relation \"{}\" is not already NOT NULL.", column.name, child->name))
+          .hint("Do not specify the ONLY keyword.");
+    }
+  }
+}
+
+/// Indexes of a partition to be filled behind its new definition, and foreign keys that its rows must fulfil.
+struct Build {
+  TablePtr table;  // before
+  std::vector<sql::Oid> indexes, foreign_keys;
+};
+
+/// ALTER TABLE applied to the definitions of a tree of partitions, from the table that the statement names downwards.
+class TreeAlteration {
+ public:
+  TreeAlteration(CatalogDraft& draft, const sql::TableDef& root, bool is_empty, bool only) : draft_(draft), before_(root), is_empty_(is_empty), only_(only) {}
+
+  TableAlteration apply(const std::vector<ast::Alteration>& commands, sql::Oid table) {
+    TreePlace place{.only = only_};
+    if (table != before_.oid) place = {.only = false, .root_before = &before_, .root_after = &after_};
+    TableAlteration alteration(draft_, draft_.catalog().find_table(table), is_empty_, place);
+    alteration.apply(commands);
+    if (table == before_.oid) after_ = alteration.result();
+    return alteration;
+  }
+
+ private:
+  CatalogDraft& draft_;
+  const sql::TableDef before_;
+  sql::TableDef after_;
+  const bool is_empty_, only_;
+};
+
+}  // namespace
+
 asio::awaitable<void> alter_partitioned(DdlContext& context, const ast::AlterTable& statement) {
   bool is_locked = false;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const LoadedCatalog loaded = co_await load_definitions(context);
     CatalogDraft trial(loaded, context.session);
     const TablePtr root = require_table(trial, statement.relation);
-    const std::vector<TablePtr> tree = tree_of(*loaded.snapshot, root);
-    if (statement.only && tree.size() > 1) throw sql::not_supported("ALTER TABLE ONLY of a table with partitions");
+    std::vector<TablePtr> tree = tree_of(*loaded.snapshot, root);
+    const bool only = statement.only && tree.size() > 1 && !drops_keys(statement, *root);
+    if (only) {
+      check_only(statement);
+      tree.resize(1);
+    }
     std::vector<TableState> states;
     bool has_rows = false;
     for (const TablePtr& table : tree) {
@@ -271,32 +410,50 @@ asio::awaitable<void> alter_partitioned(DdlContext& context, const ast::AlterTab
       is_locked = true;
       continue;
     }
+    // If one table has rows, all are treated so: absent fields mean the same in all of them.
+    TreeAlteration trials(trial, *root, !has_rows, only);
     for (std::size_t i = 0; i < tree.size(); ++i) {
-      // If one table has rows, all are treated so: absent fields mean the same in all of them.
-      TableAlteration alteration(trial, trial.catalog().find_table(tree[i]->oid), !has_rows);
-      alteration.apply(statement.commands);
-      const bool looks_only = !alteration.needs_rewrite() && !alteration.needs_stored_keys() && (!has_rows || alteration.new_indexes().empty()) &&
-                              alteration.validated_foreign_keys().empty() && alteration.new_foreign_keys().empty();
-      if (!looks_only) throw sql::not_supported("this form of ALTER TABLE of a partitioned table");
+      TableAlteration alteration = trials.apply(statement.commands, tree[i]->oid);
+      if (only) check_not_null_below(*loaded.snapshot, alteration.result());
+      const bool builds = !alteration.new_indexes().empty() || !alteration.validated_foreign_keys().empty() || !alteration.new_foreign_keys().empty();
+      if (alteration.needs_rewrite() || alteration.needs_stored_keys() || (builds && context.session.transaction)) throw sql::not_supported("this form of ALTER TABLE of a partitioned table");
       if (!states[i].is_empty && (!alteration.new_not_null().empty() || !alteration.new_checks().empty())) {
         co_await validate_rows(context, loaded.snapshot, alteration.result(), alteration.new_not_null(), alteration.new_checks());
       }
     }
     bool is_same = true;
+    std::vector<Build> builds;
     const MakeDraft make = [&](CatalogDraft& draft) {
+      builds.clear();
       const TablePtr now = require_table(draft, statement.relation);
-      const std::vector<TablePtr> tree_now = tree_of(draft.catalog(), now);
+      std::vector<TablePtr> tree_now = tree_of(draft.catalog(), now);
+      if (only) tree_now.resize(1);
       is_same = std::ranges::equal(tree, tree_now, [](const TablePtr& a, const TablePtr& b) { return a->oid == b->oid && a->version == b->version; });
       if (!is_same) return;
+      TreeAlteration changes(draft, *now, !has_rows, only);
       for (std::size_t i = 0; i < tree.size(); ++i) {
-        TableAlteration alteration(draft, draft.catalog().find_table(tree[i]->oid), !has_rows);
-        alteration.apply(statement.commands);
-        if (!tree[i]->partition_key) draft.require_unchanged(states[i]);
+        TableAlteration alteration = changes.apply(statement.commands, tree[i]->oid);
+        if (!tree[i]->partition_key) {
+          draft.require_unchanged(states[i]);
+          std::vector<sql::Oid> keys = alteration.new_foreign_keys();
+          std::ranges::copy(alteration.validated_foreign_keys(), std::back_inserter(keys));
+          builds.push_back({tree[i], alteration.new_indexes(), std::move(keys)});
+        }
         alteration.finish();
       }
     };
     const bool is_committed = co_await try_change_catalog(context, make);
-    if (is_committed && is_same) co_return;
+    if (!is_committed || !is_same) continue;
+    const auto build = [&]() -> asio::awaitable<void> {
+      for (const Build& one : builds) {
+        if (!one.indexes.empty()) co_await build_indexes(context, one.table->oid, one.indexes);
+        if (!one.foreign_keys.empty()) co_await validate_foreign_keys(context, one.table->oid, one.foreign_keys);
+      }
+    };
+    const auto undo = [&]() -> asio::awaitable<void> {
+      for (const TablePtr& before : tree) co_await restore_definition(context, before);
+    };
+    co_return co_await run_or_undo(build(), undo);
   }
   throw busy(statement.relation.name);
 }

@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include "executor/catalog/catalog_draft.h"
 #include "executor/catalog/ddl_context.h"
 #include "parser/ast.h"
 
@@ -15,6 +16,9 @@ asio::awaitable<void> add_partition(DdlContext& context, const parser::ast::Rela
 
 asio::awaitable<void> attach_partition(DdlContext& context, const parser::ast::RelationName& table, const parser::ast::AttachPartition& command);
 asio::awaitable<void> detach_partition(DdlContext& context, const parser::ast::RelationName& table, const parser::ast::DetachPartition& command);
+
+/// ALTER INDEX … ATTACH PARTITION: the indexes must be alike. The index of the partitioned table counts once each partition has one.
+void attach_index(CatalogDraft& draft, const parser::ast::RelationName& whole, const parser::ast::RelationName& part);
 
 /// Throws for what ALTER TABLE must not change of a partition alone: 42809, 42P16, 0A000.
 void check_partition_alteration(const sql::CatalogSnapshot& catalog, const sql::TableDef& partition, const parser::ast::AlterTable& statement);

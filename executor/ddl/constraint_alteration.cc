@@ -4,7 +4,9 @@
 
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/foreign_key_definition.h"
+#include "executor/ddl/partition.h"
 #include "executor/ddl/table_alteration.h"
+#include "sql/catalog/similar_indexes.h"
 #include "sql/catalog/spread_table.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -22,7 +24,9 @@ void TableAlteration::command(const ast::AddConstraint& written) {
   } else if (std::holds_alternative<ast::ForeignKeyConstraint>(constraint.node)) {
     add_foreign(read_foreign_key(constraint));
   } else {
-    add_key(read_key(constraint));
+    KeyDraft key = read_key(constraint);
+    if (place_.root_after != nullptr) key.name.clear();  // the index of each partition has a name of its own
+    add_key(key);
   }
 }
 
@@ -75,7 +79,7 @@ void TableAlteration::take_index(const KeyDraft& key) {
     return std::ranges::find(entry.second->foreign_keys, taken.oid, &sql::ForeignKeyDef::referenced_index) != entry.second->foreign_keys.end();
   };
   const bool is_referenced = std::ranges::any_of(draft_.catalog().tables, refers);
-  const bool becomes_rows_key = key.primary && !key.deferrable;
+  const bool becomes_rows_key = makes_row_key(key);
   if (is_referenced && becomes_rows_key) throw sql::not_supported("PRIMARY KEY USING an INDEX that foreign keys refer to", key.offset);
   if (!becomes_rows_key) {
     if (name != taken.name && (draft_.catalog().relation_exists(table_.schema, name) || constraint_exists(table_, name))) {
@@ -105,16 +109,22 @@ void TableAlteration::check_single_key(const KeyDraft& key) const {
   }
 }
 
+bool TableAlteration::makes_row_key(const KeyDraft& key) const {
+  const bool is_alone = place_.only || (table_.partition && place_.root_after == nullptr);
+  return key.primary && !key.deferrable && !is_alone;
+}
+
 void TableAlteration::add_key(const KeyDraft& key) {
   if (!key.using_index.empty()) return take_index(key);
   check_single_key(key);
-  if (!key.primary || key.deferrable) {
-    const sql::IndexState state = is_empty_ ? sql::IndexState::kReady : sql::IndexState::kBuilding;
+  check_key_of_partitioned(table_, key_columns(table_, key, false), key.primary ? "PRIMARY KEY" : "UNIQUE");
+  if (!makes_row_key(key)) {
+    const sql::IndexState state = place_.only || has_rows_of_its_own() ? sql::IndexState::kBuilding : sql::IndexState::kReady;
     const sql::Oid oid = add_unique(draft_, table_, key, state, false);
     if (key.primary) {
       for (const sql::IndexDef::Part& part : table_.indexes.back().parts) require_not_null(table_.columns[table_.position(part.column)]);
     }
-    if (is_empty_) return;
+    if (!has_rows_of_its_own()) return;
     if (sql::lies_by_value(table_, table_.indexes.back())) {  // entries in other buckets than their rows come with these
       needs_rewrite_ = true;
       return;
@@ -128,9 +138,16 @@ void TableAlteration::add_key(const KeyDraft& key) {
 }
 
 void TableAlteration::add_foreign(const ForeignKeyDraft& written) {
-  const sql::IndexState state = is_empty_ ? sql::IndexState::kReady : sql::IndexState::kBuilding;
-  const sql::ForeignKeyDef& key = add_foreign_key(draft_, table_, written, state);
-  if (is_empty_) return;
+  const sql::IndexState state = has_rows_of_its_own() ? sql::IndexState::kBuilding : sql::IndexState::kReady;
+  ForeignKeyDraft named = written;
+  if (place_.root_after != nullptr) named.name.clear();
+  const sql::ForeignKeyDef& key = add_foreign_key(draft_, table_, named, state);
+  if (place_.root_after != nullptr) {
+    const sql::ForeignKeyDef* above = sql::counterpart(table_, key, *place_.root_after);
+    if (above == nullptr) return erase_foreign_key(table_, key.oid);  // it had one of its own, which belongs to the new one from now on
+    if (!constraint_exists(table_, above->name)) table_.foreign_keys.back().name = above->name;
+  }
+  if (!has_rows_of_its_own()) return;
   new_indexes_.push_back(key.index);
   draft_.begin_build(key.index);
   if (!key.not_valid) new_foreign_keys_.push_back(key.oid);
@@ -138,22 +155,42 @@ void TableAlteration::add_foreign(const ForeignKeyDraft& written) {
 
 void TableAlteration::add_new_check(const CheckDraft& check, bool validate) {
   without_positions([&] { add_check(draft_, table_, check, false); });
+  if (place_.root_after != nullptr && check.name.empty()) {
+    sql::CheckDef& made = table_.checks.back();
+    const auto above = std::ranges::find_if(place_.root_after->checks, [&](const sql::CheckDef& other) {
+      return other.expression_sql == made.expression_sql && std::ranges::find(table_.checks, other.name, &sql::CheckDef::name) == table_.checks.end();
+    });
+    if (above != place_.root_after->checks.end()) made.name = above->name;
+  }
   if (validate && !is_empty_) new_checks_.push_back(table_.checks.back().name);
 }
 
+std::string TableAlteration::own_constraint_name(const std::string& written) const {
+  if (place_.root_before == nullptr) return written;
+  if (written == place_.root_before->primary_key_index.name) return table_.primary_key_index.name;
+  const sql::IndexDef* above = place_.root_before->find_index(written);
+  if (const sql::IndexDef* own = above != nullptr ? sql::counterpart(*place_.root_before, *above, table_) : nullptr) return own->name;
+  const auto key = std::ranges::find(place_.root_before->foreign_keys, written, &sql::ForeignKeyDef::name);
+  if (key == place_.root_before->foreign_keys.end()) return written;
+  const sql::ForeignKeyDef* own = sql::counterpart(*place_.root_before, *key, table_);
+  return own != nullptr ? own->name : written;
+}
+
 void TableAlteration::command(const ast::DropConstraint& written) {
-  if (!constraint_exists(table_, written.name)) {
-    const std::string message = fmt::format("constraint \"{}\" of relation \"{}\" does not exist", written.name, table_.name);
+  const std::string name = own_constraint_name(written.name);
+  if (!constraint_exists(table_, name)) {
+    if (place_.root_before != nullptr) return;  // one that partitions do not have
+    const std::string message = fmt::format("constraint \"{}\" of relation \"{}\" does not exist", name, table_.name);
     if (!written.if_exists) throw SqlError(sqlstate::kUndefinedObject, message);
     draft_.notice(sqlstate::kSuccessfulCompletion, message + ", skipping");
     return;
   }
-  const auto is_named = [&](const auto& part) { return part.name == written.name; };
+  const auto is_named = [&](const auto& part) { return part.name == name; };
   if (std::erase_if(table_.checks, is_named) > 0) return;
-  if (const auto key = std::ranges::find(table_.foreign_keys, written.name, &sql::ForeignKeyDef::name); key != table_.foreign_keys.end()) {
+  if (const auto key = std::ranges::find(table_.foreign_keys, name, &sql::ForeignKeyDef::name); key != table_.foreign_keys.end()) {
     return erase_foreign_key(table_, key->oid);
   }
-  const sql::IndexDef* index = table_.find_index(written.name);
+  const sql::IndexDef* index = table_.find_index(name);
   const sql::Oid key_oid = index != nullptr ? index->oid : table_.primary_key_index.oid;
   drop_dependents(draft_, {{DropObject::Kind::kKeyConstraint, key_oid}}, written.cascade);
   take_dropped_references();
@@ -178,7 +215,7 @@ void TableAlteration::take_dropped_references() {
 }
 
 void TableAlteration::command(const ast::AlterConstraint& written) {
-  const std::string& name = written.constraint.name;
+  const std::string name = own_constraint_name(written.constraint.name);
   const auto key = std::ranges::find(table_.foreign_keys, name, &sql::ForeignKeyDef::name);
   if (key == table_.foreign_keys.end()) {
     if (!constraint_exists(table_, name)) {
@@ -192,20 +229,21 @@ void TableAlteration::command(const ast::AlterConstraint& written) {
 }
 
 void TableAlteration::command(const ast::ValidateConstraint& written) {
-  if (!constraint_exists(table_, written.name)) {
-    throw SqlError(sqlstate::kUndefinedObject, fmt::format("constraint \"{}\" of relation \"{}\" does not exist", written.name, table_.name));
+  const std::string name = own_constraint_name(written.name);
+  if (!constraint_exists(table_, name)) {
+    throw SqlError(sqlstate::kUndefinedObject, fmt::format("constraint \"{}\" of relation \"{}\" does not exist", name, table_.name));
   }
-  if (const auto key = std::ranges::find(table_.foreign_keys, written.name, &sql::ForeignKeyDef::name); key != table_.foreign_keys.end()) {
+  if (const auto key = std::ranges::find(table_.foreign_keys, name, &sql::ForeignKeyDef::name); key != table_.foreign_keys.end()) {
     if (key->not_valid && !is_empty_) validated_foreign_keys_.push_back(key->oid);
     key->not_valid = false;
     return;
   }
-  const auto check = std::ranges::find(table_.checks, written.name, &sql::CheckDef::name);
+  const auto check = std::ranges::find(table_.checks, name, &sql::CheckDef::name);
   if (check == table_.checks.end()) {
     throw SqlError(sqlstate::kWrongObjectType,
-                   fmt::format("constraint \"{}\" of relation \"{}\" is not a foreign key or check constraint", written.name, table_.name));
+                   fmt::format("constraint \"{}\" of relation \"{}\" is not a foreign key or check constraint", name, table_.name));
   }
-  if (check->not_valid && !is_empty_) new_checks_.push_back(written.name);
+  if (check->not_valid && !is_empty_) new_checks_.push_back(name);
   check->not_valid = false;
 }
 

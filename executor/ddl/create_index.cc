@@ -241,10 +241,12 @@ asio::awaitable<void> make_partitioned_index(DdlContext& context, const IndexSta
     for (const sql::IndexDef::Part& part : wanted.parts) columns.push_back(part.column);
     check_key_of_partitioned(*table, columns, "UNIQUE");
   }
+  const std::vector<TablePtr> partitions = loaded.snapshot->partitions_of(table->oid);
+  const bool is_alone = statement.written.only && !partitions.empty();
   std::vector<sql::Oid> changed;
   const auto work = [&]() -> asio::awaitable<void> {
-    for (const TablePtr& partition : loaded.snapshot->partitions_of(table->oid)) {
-      if (statement.written.only || sql::index_like(*partition, wanted) != nullptr) continue;
+    for (const TablePtr& partition : partitions) {
+      if (is_alone || sql::index_like(*partition, wanted) != nullptr) continue;
       ast::RelationName relation = statement.relation;
       relation.schema = partition->schema;
       relation.name = partition->name;
@@ -252,7 +254,13 @@ asio::awaitable<void> make_partitioned_index(DdlContext& context, const IndexSta
       co_await make_for(context, below);
       changed.push_back(partition->oid);
     }
-    const MakeDraft make = [&](CatalogDraft& draft) { make_index(draft, statement, require_table(draft, statement.relation), empty); };
+    const MakeDraft make = [&](CatalogDraft& draft) {
+      const TablePtr now = require_table(draft, statement.relation);
+      if (!make_index(draft, statement, now, empty)) return;
+      sql::TableDef made = *draft.catalog().find_table(now->oid);
+      if (is_alone) made.indexes.back().state = sql::IndexState::kBuilding;  // until the partitions have it, too (attach_index)
+      draft.put(std::move(made));
+    };
     co_await change_catalog(context, make);
   };
   const auto undo = [&]() -> asio::awaitable<void> {

@@ -231,7 +231,8 @@ std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable&
   for (const ForeignKeyDraft& key : parts.foreign_keys) add_foreign_key(draft, table, key, sql::IndexState::kReady);
   choose_presence(table);
   if (statement.partition_by) {
-    if (!parts.foreign_keys.empty()) throw sql::not_supported("a foreign key of a partitioned table");
+    const bool refers_to_itself = std::ranges::find(table.foreign_keys, table.oid, &sql::ForeignKeyDef::referenced) != table.foreign_keys.end();
+    if (refers_to_itself) throw sql::not_supported("a foreign key that refers to a partitioned table or a partition");
     if (declares_buckets(statement.options)) throw sql::not_supported("a partitioned table in several buckets");
     set_partition_key(table, *statement.partition_by);
   } else {

@@ -7,9 +7,11 @@
 #include "executor/catalog/dependent_changes.h"
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/partition.h"
 #include "executor/ddl/table_alteration.h"
 #include "parser/deparse.h"
 #include "planner/bind/sql_function.h"
+#include "sql/catalog/similar_indexes.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -99,10 +101,15 @@ void drop(CatalogDraft& draft, const DropObject& object) {
     case Kind::kForeignKey: {
       const TablePtr table = table_of_foreign_key(draft, object.oid);
       if (!table) return;
-      sql::TableDef changed = *table;
-      erase_foreign_key(changed, object.oid);
-      draft.remove_unused_structures(*table, changed);
-      draft.put(std::move(changed));
+      const sql::ForeignKeyDef key = *std::ranges::find(table->foreign_keys, object.oid, &sql::ForeignKeyDef::oid);
+      for (const TablePtr& one : tree_of(draft.catalog(), table)) {
+        const sql::ForeignKeyDef* own = one->oid == table->oid ? &key : sql::counterpart(*table, key, *one);
+        if (own == nullptr) continue;
+        sql::TableDef changed = *one;
+        erase_foreign_key(changed, own->oid);
+        draft.remove_unused_structures(*one, changed);
+        draft.put(std::move(changed));
+      }
       return;
     }
     case Kind::kCheck:

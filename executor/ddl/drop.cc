@@ -21,6 +21,7 @@
 #include "executor/roles/access.h"
 #include "executor/transaction/transaction_catalog.h"
 #include "parser/deparse.h"
+#include "sql/catalog/similar_indexes.h"
 #include "sql/functions/function.h"
 #include "sql/functions/resolve.h"
 #include "sql/name_errors.h"
@@ -66,9 +67,34 @@ SqlError wrong_kind(const std::string& name, const DropKind& wanted, RelationKin
   }
 }
 
-void drop_index(CatalogDraft& draft, const ast::RelationName& name, bool cascade) {
+/// Drops an index, and those of partitions that are parts of it.
+void drop_index(CatalogDraft& draft, sql::Oid table, sql::Oid index, bool cascade) {
+  const std::vector<sql::Oid> parts = sql::parts_of_index(draft.catalog(), *draft.catalog().find_table(table), index);
+  for (const TablePtr& partition : draft.catalog().partitions_of(table)) {
+    for (const sql::Oid part : parts) {
+      if (std::ranges::find(partition->indexes, part, &sql::IndexDef::oid) != partition->indexes.end()) drop_index(draft, partition->oid, part, cascade);
+    }
+  }
+  drop_dependents(draft, {{DropObject::Kind::kIndex, index}}, cascade);
+  const TablePtr now = draft.catalog().find_table(table);
+  sql::TableDef changed = *now;
+  std::erase_if(changed.indexes, [&](const sql::IndexDef& other) { return other.oid == index; });
+  draft.remove_unused_structures(*now, changed);
+  draft.put(std::move(changed));
+}
+
+/// The error of an index of a partition that is a part of the index of its table.
+SqlError required_by(const CatalogDraft& draft, sql::Oid index, sql::Oid whole_index) {
+  const std::string whole = describe(draft, {DropObject::Kind::kIndex, whole_index});
+  return SqlError(sqlstate::kDependentObjectsStillExist,
+                  fmt::format("cannot drop {} because {} requires it", describe(draft, {DropObject::Kind::kIndex, index}), whole))
+      .hint(fmt::format("You can drop {} instead.", whole));
+}
+
+void drop_index(CatalogDraft& draft, const ast::RelationName& name, bool concurrently, bool cascade) {
   const auto& path = draft.session().search_path;
-  const auto refuse = [&](const std::string& index, const sql::TableDef& table) {
+  const auto refuse = [&](const std::string& index, sql::Oid oid, const sql::TableDef& table) {
+    if (const sql::Oid above = sql::partitioned_index(draft.catalog(), table, oid); above != 0) return required_by(draft, oid, above);
     const std::string shown = display_name(draft, table.schema, table.name);
     return SqlError(sqlstate::kDependentObjectsStillExist,
                     fmt::format("cannot drop index {} because constraint {} on table {} requires it", display_name(draft, table.schema, index),
@@ -76,19 +102,17 @@ void drop_index(CatalogDraft& draft, const ast::RelationName& name, bool cascade
         .hint(fmt::format("You can drop constraint {} on table {} instead.", parser::quote_identifier(index), shown));
   };
   if (const TablePtr table = draft.catalog().find_primary_key(name.schema, name.name, path)) {
-    throw refuse(table->primary_key_index.name, *table);
+    throw refuse(table->primary_key_index.name, table->primary_key_index.oid, *table);
   }
   const auto [table, index] = draft.catalog().find_index(name.schema, name.name, path);
   if (index == nullptr) return;  // named twice
-  if (index->constraint) throw refuse(index->name, *table);
+  if (index->constraint) throw refuse(index->name, index->oid, *table);
   require_owner(draft.session(), table->owner, "index", index->name);
-  const sql::Oid oid = index->oid;
-  drop_dependents(draft, {{DropObject::Kind::kIndex, oid}}, cascade);
-  const TablePtr now = draft.catalog().find_table(table->oid);
-  sql::TableDef changed = *now;
-  std::erase_if(changed.indexes, [&](const sql::IndexDef& other) { return other.oid == oid; });
-  draft.remove_unused_structures(*now, changed);
-  draft.put(std::move(changed));
+  if (concurrently && table->partition_key) {
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot drop partitioned index \"{}\" concurrently", index->name));
+  }
+  if (const sql::Oid above = sql::partitioned_index(draft.catalog(), *table, index->oid); above != 0) throw required_by(draft, index->oid, above);
+  drop_index(draft, table->oid, index->oid, cascade);
 }
 
 /// 2BP01 for the sequence of an identity column.
@@ -151,7 +175,7 @@ void drop_relations(CatalogDraft& draft, const ast::Drop& statement, const DropK
   std::vector<DropObject> targets;
   for (const ast::RelationName& name : found) {
     if (kind.relation == RelationKind::kIndex) {
-      drop_index(draft, name, statement.cascade);
+      drop_index(draft, name, statement.concurrently, statement.cascade);
     } else if (kind.relation == RelationKind::kTable) {
       targets.push_back({DropObject::Kind::kTable, find_table(draft, name)->oid});
     } else if (kind.relation == RelationKind::kView) {

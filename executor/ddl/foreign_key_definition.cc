@@ -135,6 +135,20 @@ void check_generated(const sql::TableDef& table, const sql::ForeignKeyDef& key) 
   }
 }
 
+/// 0A000 if an action of the foreign key would move rows to other partitions.
+void check_stays_in_partition(const sql::CatalogSnapshot& catalog, const sql::TableDef& table, const sql::ForeignKeyDef& key) {
+  const auto changes = [](Action action) { return action == Action::kSetNull || action == Action::kSetDefault; };
+  if (key.on_update != Action::kCascade && !changes(key.on_update) && !changes(key.on_delete)) return;
+  const sql::TableDef* level = &table;
+  for (TablePtr parent; level != nullptr; level = parent.get()) {
+    for (std::size_t i = 0; level->partition_key && i < level->partition_key->parts.size(); ++i) {
+      if (std::ranges::find(key.columns, level->partition_key->parts[i].column) == key.columns.end()) continue;
+      throw sql::not_supported("a foreign key whose actions change a column of the partition key");
+    }
+    parent = level->partition ? catalog.find_table(level->partition->parent) : nullptr;
+  }
+}
+
 std::string choose_constraint_name(const CatalogDraft& draft, const sql::TableDef& table, const ForeignKeyDraft& written) {
   if (!written.name.empty()) {
     if (!constraint_exists(table, written.name)) return written.name;
@@ -163,9 +177,7 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
   TablePtr referenced = find_table(draft, node.referenced);
   if (referenced->oid == table.oid) referenced = std::make_shared<const sql::TableDef>(table);
   check_rows_stay(*referenced);
-  for (const sql::TableDef* side : std::initializer_list<const sql::TableDef*>{&table, referenced.get()}) {
-    if (side->partition_key || side->partition) throw sql::not_supported("a foreign key of a partitioned table or a partition");
-  }
+  if (referenced->partition_key || referenced->partition) throw sql::not_supported("a foreign key that refers to a partitioned table or a partition");
 
   sql::ForeignKeyDef key;
   key.referenced = referenced->oid;
@@ -178,15 +190,16 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
     if (std::ranges::find(key.set_columns, number) == key.set_columns.end()) key.set_columns.push_back(number);
   }
   if (node.referenced_columns.empty()) {
-    if (referenced->deferrable_primary_key() != nullptr) {
+    const sql::IndexDef* as_index = referenced->deferrable_primary_key();
+    if (as_index != nullptr && as_index->is_deferrable()) {
       throw SqlError(sqlstate::kObjectNotInPrerequisiteState,
                      fmt::format("cannot use a deferrable primary key for referenced table \"{}\"", referenced->name));
     }
-    if (referenced->primary_key.empty()) {
+    if (!referenced->has_primary_key()) {
       throw SqlError(sqlstate::kUndefinedObject, fmt::format("there is no primary key for referenced table \"{}\"", referenced->name));
     }
-    key.referenced_columns = referenced->primary_key;
-    key.referenced_index = referenced->primary_key_index.oid;
+    key.referenced_columns = as_index != nullptr ? columns_of(*as_index) : referenced->primary_key;
+    key.referenced_index = as_index != nullptr ? as_index->oid : referenced->primary_key_index.oid;
   } else {
     key.referenced_columns = named_columns(*referenced, node.referenced_columns);
     key.referenced_index = find_key(*referenced, key.referenced_columns);
@@ -196,6 +209,7 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
   key.on_delete = action_of(node.on_delete);
   key.on_update = action_of(node.on_update);
   check_generated(table, key);
+  check_stays_in_partition(draft.catalog(), table, key);
   if (key.columns.size() != key.referenced_columns.size()) {
     throw SqlError(sqlstate::kInvalidForeignKey, "number of referencing and referenced columns for foreign key disagree");
   }

@@ -141,6 +141,27 @@ asio::awaitable<void> drop_indexes(DdlContext& context, sql::Oid table_oid, std:
   co_await change_catalog(context, make);
 }
 
+asio::awaitable<void> restore_definition(DdlContext& context, TablePtr before) {
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    const TablePtr now = draft.catalog().find_table(before->oid);
+    if (!now) return;
+    sql::TableDef restored = *before;
+    restored.next_column = now->next_column;
+    restored.used_fields = now->used_fields;
+    for (const sql::ColumnDef& column : now->columns) {
+      if (before->find_column(column.number) == nullptr) restored.used_fields.push_back(column.field);
+    }
+    for (const sql::ColumnDef& column : before->columns) std::erase(restored.used_fields, column.field);
+    if (now->managed().presence != before->managed().presence && now->managed().stores_key) {
+      restored.managed().presence = now->managed().presence;
+      restored.managed().stores_key = true;
+    }
+    draft.remove_unused_structures(*now, restored);
+    draft.put(std::move(restored));
+  };
+  co_await change_catalog(context, make);
+}
+
 asio::awaitable<void> finish_removals_of(RedisClient& client, const std::vector<Removal>& pending, TablePtr table) {
   for (const TablePtr& stored : sql::stored_tables(table)) {
     for (const Removal& removal : pending) {
@@ -154,6 +175,7 @@ asio::awaitable<void> finish_removals(RedisClient& redis) {
   SessionState session;
   DdlContext context{redis, redis, session, redis};
   for (const auto& table : loaded.snapshot->managed_tables()) {  // structures of others are only not believed yet
+    if (table->partition_key) continue;  // its indexes wait for those of its partitions, and nothing fills them
     for (const sql::IndexDef& index : table->indexes) {
       if (index.state == sql::IndexState::kReady || index.rebuilding) continue;
       CommandBatch batch;

@@ -16,6 +16,10 @@ asio::awaitable<void> build_indexes(DdlContext& context, sql::Oid table, std::ve
 /// Drops indexes (by oid) and their structures; those that are gone already do not matter.
 asio::awaitable<void> drop_indexes(DdlContext& context, sql::Oid table, std::vector<sql::Oid> indexes);
 
+/// Takes back a definition that was committed before its indexes could not be built, or its rows did not fulfil a constraint. `before`: the table
+/// as it was; columns that have come since keep their fields.
+asio::awaitable<void> restore_definition(DdlContext& context, std::shared_ptr<const sql::TableDef> before);
+
 /// Structures of dropped indexes that a new index would keep again, but whose old keys are still being deleted, must be gone first.
 asio::awaitable<void> finish_removals_of(RedisClient& client, const std::vector<Removal>& pending, std::shared_ptr<const sql::TableDef> table);
 

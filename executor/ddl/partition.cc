@@ -286,10 +286,18 @@ void take_definition(CatalogDraft& draft, const sql::TableDef& parent, sql::Tabl
     table.primary_key_index = {.oid = draft.new_oid(), .name = index_name(draft, table, "", {}, "pkey"), .included = parent.primary_key_index.included, .comment = {}, .constraint_comment = {}};
     draft.put(table);
   }
+  table.foreign_keys = parent.foreign_keys;
+  for (sql::ForeignKeyDef& key : table.foreign_keys) {
+    key.oid = draft.new_oid();
+    key.comment.clear();
+  }
   for (sql::IndexDef index : parent.indexes) {
+    const auto of_key = std::ranges::find(table.foreign_keys, index.oid, &sql::ForeignKeyDef::index);
     index.oid = draft.new_oid();
-    index.name = index_name(draft, table, "", names_of(index.parts), index.constraint ? "key" : "idx");
+    if (of_key != table.foreign_keys.end()) of_key->index = index.oid;
+    if (!index.is_hidden()) index.name = index_name(draft, table, "", names_of(index.parts), index.constraint ? "key" : "idx");
     index.comment.clear();
+    index.state = sql::IndexState::kReady;
     if (index.constraint) index.constraint->comment.clear();
     table.indexes.push_back(std::move(index));
     draft.put(table);

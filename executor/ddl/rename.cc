@@ -243,8 +243,21 @@ void rename_constraint(CatalogDraft& draft, const ast::Rename& statement) {
   if (constraint_exists(*table, statement.new_name)) {
     throw sql::duplicate_constraint(statement.new_name, table->name);
   }
-  (foreign == changed.foreign_keys.end() ? check->name : foreign->name) = statement.new_name;
-  draft.put(std::move(changed));
+  if (foreign != changed.foreign_keys.end()) {
+    foreign->name = statement.new_name;
+    return draft.put(std::move(changed));
+  }
+  const TablePtr parent = table->partition ? draft.catalog().find_table(table->partition->parent) : nullptr;
+  if (parent && std::ranges::find(parent->checks, name, &sql::CheckDef::name) != parent->checks.end()) {
+    throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("cannot rename inherited constraint \"{}\"", name));
+  }
+  for (const TablePtr& one : tree_of(draft.catalog(), table)) {
+    sql::TableDef renamed = *draft.catalog().find_table(one->oid);
+    const auto inherited = std::ranges::find(renamed.checks, name, &sql::CheckDef::name);
+    if (inherited == renamed.checks.end()) continue;
+    inherited->name = statement.new_name;
+    draft.put(std::move(renamed));
+  }
 }
 
 /// All views once: each names what it reads as the draft calls it.

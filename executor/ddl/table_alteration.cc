@@ -58,8 +58,8 @@ bool is_widening(sql::Type from, sql::Type to) {
 
 }  // namespace
 
-TableAlteration::TableAlteration(CatalogDraft& draft, TablePtr table, bool is_empty)
-    : draft_(draft), before_(std::move(table)), table_(*before_), is_empty_(is_empty) {}
+TableAlteration::TableAlteration(CatalogDraft& draft, TablePtr table, bool is_empty, const TreePlace& place)
+    : draft_(draft), before_(std::move(table)), table_(*before_), is_empty_(is_empty), place_(place) {}
 
 void TableAlteration::apply(const std::vector<ast::Alteration>& commands) {
   for (const bool drops : {true, false}) {
@@ -75,7 +75,7 @@ void TableAlteration::apply(const ast::Alteration& written) {
 }
 
 void TableAlteration::finish() {
-  if (is_empty_) choose_presence(table_);
+  if (is_empty_ && !place_.only) choose_presence(table_);
   draft_.remove_unused_structures(*before_, table_);
   draft_.reserve_parts(table_);
   draft_.put(table_);
@@ -474,6 +474,7 @@ void TableAlteration::command(const ast::AlterForeignOptions&) { throw sql::not_
 void TableAlteration::command(const ast::SetRowSecurity& written) { (written.forces ? table_.security.forced : table_.security.enabled) = written.on; }
 void TableAlteration::command(const ast::SetTriggerFiring& written) { set_trigger_firing(table_, written); }
 void TableAlteration::command(const ast::AttachPartition&) { throw sql::not_supported("ATTACH PARTITION beside other changes"); }
+void TableAlteration::command(const ast::AttachIndex&) { throw sql::not_supported("ATTACH PARTITION of an index by ALTER TABLE"); }
 void TableAlteration::command(const ast::DetachPartition&) { throw sql::not_supported("DETACH PARTITION beside other changes"); }
 void TableAlteration::command(const ast::OtherAlteration& written) { throw sql::not_supported(written.name); }
 

@@ -18,12 +18,20 @@ struct ColumnRewrite {
   sql::ExpressionPtr value = nullptr;          // over the old row, instead of both
 };
 
+/// Where ALTER TABLE of a table with partitions is in their tree.
+struct TreePlace {
+  bool only = false;  // the table alone: its partitions keep what they have
+  /// Of a table below the one that the statement names: that one before and after the statement. Names of constraints are its.
+  const sql::TableDef* root_before = nullptr;
+  const sql::TableDef* root_after = nullptr;
+};
+
 /// The commands of one ALTER TABLE applied to a copy of the table's definition, and what must be true of the rows, or done with
 /// them, before and after it is committed. Column commands are in table_alteration.cc, constraints in constraint_alteration.cc.
 class TableAlteration {
  public:
   /// `is_empty`: the table has no rows, and the change will be refused if that is not so any more when it is committed.
-  TableAlteration(CatalogDraft& draft, TablePtr table, bool is_empty);
+  TableAlteration(CatalogDraft& draft, TablePtr table, bool is_empty, const TreePlace& place = {});
 
   /// Applies the commands in PostgreSQL's order: drops first, so that additions can take their place.
   void apply(const std::vector<parser::ast::Alteration>& commands);
@@ -74,6 +82,7 @@ class TableAlteration {
   void command(const parser::ast::SetTriggerFiring&);
   void command(const parser::ast::SetRowSecurity&);
   void command(const parser::ast::AttachPartition&);
+  void command(const parser::ast::AttachIndex&);
   void command(const parser::ast::DetachPartition&);
   void command(const parser::ast::OtherAlteration&);
 
@@ -91,6 +100,12 @@ class TableAlteration {
   void check_type_is_free(std::int16_t number) const;
   void change_identity_type(const sql::ColumnDef& changed, sql::Type);
   void add_new_check(const CheckDraft& check, bool validate);
+  /// Returns true if there may be rows that new indexes must be filled with. A partitioned table has none.
+  bool has_rows_of_its_own() const { return !is_empty_ && !table_.partition_key; }
+  /// Returns true if rows lie under the new key. Tables of one tree have the same keys of rows, so one that a table of it gets alone is an index.
+  bool makes_row_key(const KeyDraft& key) const;
+  /// Returns the table's own name of a constraint that the statement names, which is one of the partitioned table's.
+  std::string own_constraint_name(const std::string& written) const;
   void require_not_null(sql::ColumnDef& column);
   void check_no_expiry(const sql::ColumnDef& changed) const;
   void leave_presence(std::int16_t number);
@@ -103,6 +118,7 @@ class TableAlteration {
   const TablePtr before_;
   sql::TableDef table_;
   const bool is_empty_;
+  const TreePlace place_;
   std::vector<std::int16_t> new_not_null_;
   std::vector<std::string> new_checks_;
   std::vector<sql::Oid> new_indexes_, new_foreign_keys_, validated_foreign_keys_;

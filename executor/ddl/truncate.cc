@@ -97,8 +97,9 @@ void move_to_prefix(CatalogDraft& draft, const sql::TableDef& table, const std::
 void add_referencing(CatalogDraft& draft, bool cascade, std::vector<TablePtr>& tables) {
   for (std::size_t index = 0; index < tables.size(); ++index) {
     for (sql::Oid oid : tables[index]->referencing) {
-      if (std::ranges::find(tables, oid, &sql::TableDef::oid) != tables.end()) continue;
+      const auto is_emptied = [&](const TablePtr& one) { return std::ranges::find(tables, one->oid, &sql::TableDef::oid) != tables.end(); };
       const TablePtr table = draft.catalog().find_table(oid);
+      if (table->partition_key ? std::ranges::all_of(table->parts, is_emptied) : is_emptied(table)) continue;
       if (!cascade) {
         throw SqlError(sqlstate::kFeatureNotSupported, "cannot truncate a table referenced in a foreign key constraint")
             .detail(fmt::format("Table \"{}\" references \"{}\".", table->name, tables[index]->name))
@@ -106,7 +107,7 @@ void add_referencing(CatalogDraft& draft, bool cascade, std::vector<TablePtr>& t
       }
       draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("truncate cascades to table \"{}\"", table->name));
       require_rights(draft.session(), draft.catalog(), sql::AclKind::kTable, table->oid, sql::right::kTruncate);
-      tables.push_back(table);
+      if (!table->partition_key) tables.push_back(table);  // the partitions have foreign keys, too
     }
   }
 }

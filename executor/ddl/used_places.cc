@@ -172,7 +172,7 @@ asio::awaitable<void> check_new_structures(DdlContext& context, const CatalogDra
   std::vector<std::string> added;
   for (const sql::Oid oid : draft.touched_tables()) {
     const TablePtr table = draft.catalog().find_table(oid);
-    if (!table || known.front()->find_table(oid) == table) continue;
+    if (!table || table->partition_key || known.front()->find_table(oid) == table) continue;  // partitions are looked at themselves
     const auto is_going = [&](const Removal& removal) { return removal.prefix == table->prefix; };
     if (std::ranges::any_of(draft.pending_removals(), is_going)) continue;
     std::set<std::string> keys = structure_keys(*table);

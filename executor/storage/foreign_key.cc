@@ -6,6 +6,7 @@
 
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/locks.h"
+#include "sql/catalog/similar_indexes.h"
 #include "sql/catalog/spread_table.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/sqlstate.h"
@@ -59,10 +60,11 @@ std::vector<std::int16_t> columns_of_references(const sql::TableDef& referencing
 }
 
 ForeignKey::ForeignKey(const sql::ForeignKeyDef& definition, TablePtr referencing, TablePtr referenced,
-                       sql::SessionSettings settings)
+                       sql::SessionSettings settings, TablePtr declared_at)
     : definition_(definition),
       referencing_(std::move(referencing)),
       referenced_(std::move(referenced)),
+      declared_at_(declared_at ? std::move(declared_at) : referencing_),
       referencing_positions_(positions_of(*referencing_, definition_.columns)),
       referenced_positions_(positions_of(*referenced_, definition_.referenced_columns)),
       columns_in_sets_(columns_of_references(*referencing_, definition_)),
@@ -242,11 +244,11 @@ SqlError ForeignKey::still_referenced(Row row, const sql::SessionSettings& setti
   const std::vector<sql::Datum> values = values_at(row, referenced_positions_);
   return SqlError(sqlstate::kForeignKeyViolation,
                   fmt::format("update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"", referenced_->name,
-                              definition_.name, referencing_->name))
+                              definition_.name, declared_at_->name))
       .detail(fmt::format("Key {} is still referenced from table \"{}\".",
-                          key_description(*referenced_, definition_.referenced_columns, values, settings), referencing_->name))
-      .schema(referencing_->schema)
-      .table(referencing_->name)
+                          key_description(*referenced_, definition_.referenced_columns, values, settings), declared_at_->name))
+      .schema(declared_at_->schema)
+      .table(declared_at_->name)
       .constraint(definition_.name);
 }
 
@@ -273,16 +275,30 @@ std::vector<ForeignKeyPtr> foreign_keys_of(const sql::CatalogSnapshot& catalog, 
   return keys;
 }
 
+namespace {
+
+/// Returns the table whose foreign key this one is a part of, up to the root of the tree of partitions; the table itself where it is none.
+ForeignKey::TablePtr declaring_table(const sql::CatalogSnapshot& catalog, ForeignKey::TablePtr table, sql::ForeignKeyDef key) {
+  while (const sql::ForeignKeyDef* above = sql::inherited_foreign_key(catalog, *table, key)) {
+    key = sql::ForeignKeyDef(*above);
+    table = catalog.find_table(table->partition->parent);
+  }
+  return table;
+}
+
+}  // namespace
+
 std::vector<ForeignKeyPtr> foreign_keys_to(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table,
                                            const sql::SessionSettings& settings) {
   std::vector<ForeignKeyPtr> keys;
   for (sql::Oid oid : table->referencing) {
     const ForeignKey::TablePtr referencing = oid == table->oid ? table : catalog.find_table(oid);
-    if (!referencing) continue;
+    if (!referencing || referencing->partition_key) continue;
     for (const sql::ForeignKeyDef& definition : referencing->foreign_keys) {
       if (definition.referenced != whole_oid(*table)) continue;
+      const ForeignKey::TablePtr declared_at = declaring_table(catalog, referencing, definition);
       for (const ForeignKey::TablePtr& stored : sql::stored_tables(referencing)) {
-        keys.push_back(std::make_shared<const ForeignKey>(definition, stored, table, settings));
+        keys.push_back(std::make_shared<const ForeignKey>(definition, stored, table, settings, declared_at == referencing ? nullptr : declared_at));
       }
     }
   }

@@ -35,9 +35,9 @@ class ForeignKey {
   using TablePtr = std::shared_ptr<const sql::TableDef>;
   using Row = std::span<const sql::Datum>;
 
-  /// `settings`: of the session.
+  /// `settings`: of the session. `declared_at`: the table that errors of referenced rows name, if it is not the referencing one.
   ForeignKey(const sql::ForeignKeyDef& definition, TablePtr referencing, TablePtr referenced,
-             sql::SessionSettings settings);
+             sql::SessionSettings settings, TablePtr declared_at = nullptr);
 
   const sql::ForeignKeyDef& definition() const { return definition_; }
   const TablePtr& referencing() const { return referencing_; }
@@ -103,7 +103,7 @@ class ForeignKey {
   std::string uniques_key(std::span<const sql::Datum> in_key_order, std::string_view field) const;
 
   const sql::ForeignKeyDef definition_;
-  const TablePtr referencing_, referenced_;
+  const TablePtr referencing_, referenced_, declared_at_;
   std::vector<std::size_t> referencing_positions_, referenced_positions_;  // in the order of the foreign key
   std::vector<KeyColumn> columns_;                                         // likewise
   std::vector<std::int16_t> columns_in_sets_;                                  // likewise: of the hidden index
@@ -119,7 +119,7 @@ using ForeignKeyPtr = std::shared_ptr<const ForeignKey>;
 /// Returns the columns of the sets of references: those of the key's hidden index, in the order of the foreign key.
 std::vector<std::int16_t> columns_of_references(const sql::TableDef& referencing, const sql::ForeignKeyDef& key);
 
-/// The foreign keys of the table, and those that refer to it. `table`: also one in several buckets, or a part of it. A referencing table in several
+/// The foreign keys of the table, and those that refer to it. Those of a partitioned table are foreign keys of each of its partitions. `table`: also one in several buckets, or a part of it. A referencing table in several
 /// buckets is there once for each part.
 std::vector<ForeignKeyPtr> foreign_keys_of(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table,
                                            const sql::SessionSettings& settings);

@@ -82,7 +82,9 @@ void ReferentialActions::note_insert(const TablePtr& table, std::span<const sql:
   const bool is_acted_on = std::ranges::any_of(table->foreign_keys, [](const sql::ForeignKeyDef& key) {
     return is_action(key.on_delete) || is_action(key.on_update);
   });
-  if (is_acted_on) inserted_[changed(table).table->oid].insert_or_assign(member_of(*table, row), next_order_++);
+  if (!is_acted_on) return;
+  const TablePtr stored = table->partition_key ? sql::part_of_row(*table, row) : table;
+  inserted_[changed(stored).table->oid].insert_or_assign(member_of(*stored, row), next_order_++);
 }
 
 bool ReferentialActions::insert(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict) {

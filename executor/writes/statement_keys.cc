@@ -7,6 +7,7 @@
 #include "executor/transaction/transaction.h"
 #include "executor/writes/statement_triggers.h"
 #include "executor/writes/write_operator.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -22,6 +23,13 @@ std::span<const sql::Datum> values_of(const RowValues& row) {
 void StatementKeys::note_change(const TablePtr& table, std::span<const sql::Datum> old_row,
                                 std::optional<std::span<const sql::Datum>> new_row) {
   if (!table->has_foreign_keys()) return;
+  if (table->partition_key) {
+    const TablePtr from = sql::part_of_row(*table, old_row), to = new_row ? sql::part_of_row(*table, *new_row) : nullptr;
+    if (from == to) return note_change(from, old_row, new_row);
+    note_change(from, old_row, std::nullopt);
+    if (to) note_insert(to, *new_row);
+    return;
+  }
   is_concerned_ = true;
   actions_.add(table, old_row, new_row);
 }

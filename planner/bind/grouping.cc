@@ -154,6 +154,20 @@ void GroupedInput::rewrite_subquery(PendingSubquery& pending) {
   pending.comparison = rewrite(pending.comparison);
 }
 
+namespace {
+
+/// Returns the columns of the primary key, if it is not deferrable, and the oid of its index.
+std::pair<std::vector<std::int16_t>, sql::Oid> key_that_decides(const sql::TableDef& table) {
+  if (!table.primary_key.empty()) return {table.primary_key, table.primary_key_index.oid};
+  const sql::IndexDef* index = table.deferrable_primary_key();
+  if (index == nullptr || index->is_deferrable() || index->state != sql::IndexState::kReady) return {};
+  std::vector<std::int16_t> columns;
+  for (const sql::IndexDef::Part& part : index->parts) columns.push_back(part.column);
+  return {columns, index->oid};
+}
+
+}  // namespace
+
 bool GroupedInput::depends_on_keys(ColumnId id) const {
   // A key that some set leaves out decides nothing.
   const auto is_key = [&](const ExpressionPtr& value) {
@@ -163,15 +177,17 @@ bool GroupedInput::depends_on_keys(ColumnId id) const {
            });
   };
   for (const RelationPtr& relation : level_.range_table) {
-    if (!relation->table || relation->table->has_hidden_key()) continue;
+    if (!relation->table) continue;
+    const auto [key, key_oid] = key_that_decides(*relation->table);
+    if (key.empty()) continue;
     const bool owns = std::ranges::any_of(relation->columns, [&](const RelationColumn& column) {
       return std::get<sql::ColumnRef>(column.value->node).column == id;
     });
     if (!owns) continue;
-    const bool by_key = std::ranges::all_of(relation->table->primary_key, [&](std::int16_t number) {
+    const bool by_key = std::ranges::all_of(key, [&](std::int16_t number) {
       return is_key(relation->columns[relation->table->position(number)].value);
     });
-    if (by_key && state_.names != nullptr) state_.names->keys.insert(relation->table->primary_key_index.oid);
+    if (by_key && state_.names != nullptr) state_.names->keys.insert(key_oid);
     return by_key;
   }
   return false;

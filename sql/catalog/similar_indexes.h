@@ -9,5 +9,16 @@ namespace redquel::sql {
 bool are_alike(const IndexDef& one, const IndexDef& other);
 /// Returns the first index of the table that is like the other one; nullptr: there is none.
 const IndexDef* index_like(const TableDef& table, const IndexDef& wanted);
+/// Returns the index of the other table, above or below it in a tree of partitions, that belongs to the index of the table. Of several that are
+/// alike, the first belongs to the first. nullptr: there is none.
+const IndexDef* counterpart(const TableDef& table, const IndexDef& index, const TableDef& other);
+/// Likewise for foreign keys: those over the same columns that refer to the same ones with the same actions belong together.
+const ForeignKeyDef* counterpart(const TableDef& table, const ForeignKeyDef& key, const TableDef& other);
+/// Returns the foreign key of a partitioned table that the foreign key of its partition is a part of; nullptr: it is none.
+const ForeignKeyDef* inherited_foreign_key(const CatalogSnapshot& catalog, const TableDef& partition, const ForeignKeyDef& key);
+/// Returns the index of a partitioned table that the index of its partition, or the index of the primary key, is a part of; 0: it is none.
+Oid partitioned_index(const CatalogSnapshot& catalog, const TableDef& partition, Oid index);
+/// Returns the indexes of the table's partitions that are parts of its index, or of the index of its primary key.
+std::vector<Oid> parts_of_index(const CatalogSnapshot& catalog, const TableDef& table, Oid index);
 
 }  // namespace redquel::sql

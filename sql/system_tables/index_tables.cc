@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/catalog/similar_indexes.h"
 #include "sql/definition_words.h"
 #include "sql/functions/key_comparison.h"
 #include "sql/system_tables/constraints.h"
@@ -79,16 +80,42 @@ KeyOperators key_operators(const CatalogSnapshot& catalog, const TableDef& table
   return operators;
 }
 
+/// Where a constraint comes from.
+struct Inheritance {
+  Oid parent = 0;             // the constraint of the partitioned table; 0: it is none, or a CHECK, which names tell
+  bool is_inherited = false;  // from the partitioned table
+  bool is_own_only = false;   // connoinherit: no partition would have it
+};
+
+Inheritance inheritance_of(const CatalogSnapshot& catalog, const Constraint& constraint) {
+  const TableDef& table = *constraint.table;
+  const CatalogSnapshot::TablePtr parent = table.partition ? catalog.find_table(table.partition->parent) : nullptr;
+  if (constraint.check != nullptr) {
+    const bool is_inherited = parent && std::ranges::find(parent->checks, constraint.name, &CheckDef::name) != parent->checks.end();
+    return {.is_inherited = is_inherited, .is_own_only = constraint.check->no_inherit};
+  }
+  Oid above = 0;
+  if (constraint.foreign_key != nullptr) {
+    const ForeignKeyDef* key = inherited_foreign_key(catalog, table, *constraint.foreign_key);
+    above = key != nullptr ? key->oid : 0;
+  } else {
+    above = partitioned_index(catalog, table, constraint.index);
+  }
+  const bool is_of_partitioned = constraint.foreign_key != nullptr && table.partition_key;
+  return {.parent = above, .is_inherited = above != 0, .is_own_only = above == 0 && !is_of_partitioned};
+}
+
 void add_foreign_key(RowWriter& out, const CatalogSnapshot& catalog, const Constraint& constraint) {
   constexpr std::string_view kActions = "arcnd";
   const ForeignKeyDef& key = *constraint.foreign_key;
   std::optional<std::string> set_columns;
   if (!key.set_columns.empty()) set_columns = array_text(key.set_columns);
   const KeyOperators operators = key_operators(catalog, *constraint.table, key);
+  const Inheritance inheritance = inheritance_of(catalog, constraint);
   out.add(constraint.oid, constraint.name, schema_oid(catalog, constraint.table->schema), 'f', key.deferrable, key.initially_deferred,
-          !key.not_valid, constraint.table->oid, 0, constraint.index, 0, key.referenced,
+          !key.not_valid, constraint.table->oid, 0, constraint.index, inheritance.parent, key.referenced,
           kActions[static_cast<std::size_t>(key.on_update)], kActions[static_cast<std::size_t>(key.on_delete)],
-          key.match_full ? 'f' : 's', true, 0, true, array_text(key.columns), array_text(key.referenced_columns), array_text(operators.across),
+          key.match_full ? 'f' : 's', !inheritance.is_inherited, inheritance.is_inherited ? 1 : 0, inheritance.is_own_only, array_text(key.columns), array_text(key.referenced_columns), array_text(operators.across),
           array_text(operators.referenced), array_text(operators.referring),
           set_columns, kNull, kNull);
 }
@@ -117,9 +144,10 @@ void constraints(RowWriter& out, const CatalogSnapshot& catalog, const Evaluatio
       add_foreign_key(out, catalog, constraint);
       continue;
     }
+    const Inheritance inheritance = inheritance_of(catalog, constraint);
     out.add(constraint.oid, constraint.name, schema_oid(catalog, constraint.table->schema), constraint.type, constraint.deferrable,
             constraint.initially_deferred, constraint.check == nullptr || !constraint.check->not_valid, constraint.table->oid, 0,
-            constraint.index, 0, 0, ' ', ' ', ' ', true, 0, constraint.check == nullptr || constraint.check->no_inherit,
+            constraint.index, inheritance.parent, 0, ' ', ' ', ' ', !inheritance.is_inherited, inheritance.is_inherited ? 1 : 0, inheritance.is_own_only,
             array_text(constraint.columns), kNull, kNull, kNull, kNull, kNull, kNull,
             null_if_empty(constraint.check == nullptr ? "" : written_expression(*constraint.table, constraint.expression, false, context)));
   }

@@ -11,21 +11,6 @@
 
 namespace redquel::sql {
 
-Oid partitioned_index(const CatalogSnapshot& catalog, const TableDef& table, Oid index) {
-  const CatalogSnapshot::TablePtr parent = table.partition ? catalog.find_table(table.partition->parent) : nullptr;
-  if (!parent) return 0;
-  if (index == table.primary_key_index.oid) return parent->primary_key_index.oid;
-  const auto own = std::ranges::find(table.indexes, index, &IndexDef::oid);
-  if (own == table.indexes.end()) return 0;
-  // Of several that are alike, the first of the table has the first of the partition, and so on.
-  std::size_t before = 0;
-  for (auto other = table.indexes.begin(); other != own; ++other) before += are_alike(*other, *own) ? 1 : 0;
-  for (const IndexDef& other : parent->indexes) {
-    if (are_alike(other, *own) && before-- == 0) return other.oid;
-  }
-  return 0;
-}
-
 bool is_part_of_partitioned(const CatalogSnapshot& catalog, const Relation& relation) {
   if (relation.table == nullptr || !relation.table->partition) return false;
   return !relation.index || partitioned_index(catalog, *relation.table, relation.index->oid) != 0;

@@ -57,21 +57,37 @@ INSERT INTO "Odd Schema".loose VALUES ('NaN', 'Infinity', '12:00'), (NULL, NULL,
 SELECT nextval('counter'), nextval('counter'), nextval('app.small');
 """
 
+MEASURED = """
+CREATE TABLE measured (id serial, at date NOT NULL, place text DEFAULT 'here' CHECK (place <> ''), value int, PRIMARY KEY (id, at, place)) PARTITION BY RANGE (at);
+CREATE TABLE measured_1 PARTITION OF measured FOR VALUES FROM ('2026-01-01') TO ('2026-02-01');
+CREATE TABLE measured_2 PARTITION OF measured FOR VALUES FROM ('2026-02-01') TO ('2026-03-01') PARTITION BY LIST (place);
+CREATE TABLE measured_2_here PARTITION OF measured_2 FOR VALUES IN ('here', 'there');
+CREATE TABLE measured_2_rest PARTITION OF measured_2 DEFAULT;
+CREATE INDEX ON measured (value);
+CREATE INDEX measured_1_place ON measured_1 (place);
+INSERT INTO measured (at, place, value) SELECT date '2026-01-01' + i, CASE WHEN i % 3 = 0 THEN 'here' ELSE 'p' || i % 5 END, i * 7 % 13 FROM generate_series(0, 50) i;
+"""
+MEASURED_TABLES = ["measured", "measured_1", "measured_2", "measured_2_here", "measured_2_rest"]
+
 TABLES = ["dept", "emp", 'app."Mixed Case"', '"Odd Schema".loose', "rich", "app.near", "over", "counter", "app.small", "emp_id_seq",
           "emp_big_seq"]
 DEFINED = [*TABLES, "app.person", "app.person_key", "app.named", "app.nested"]
 
 
-def contents(server, database):
-    script = "".join(f"SELECT * FROM {table} ORDER BY 1, 2;\n" if "over" not in table else f"SELECT * FROM {table};\n"
-                     for table in TABLES[:7])
-    script += "".join(f"SELECT last_value, is_called FROM {sequence};\n" for sequence in TABLES[7:])
-    return psql(server, script, "-d", database)
+class Dumped:
+    """What a database has that goes into a dump and comes back. `rows`: queries; `shown`: what psql's \\d shows."""
+
+    def __init__(self, schema, rows, shown):
+        self.schema, self.rows, self.shown = schema, "".join(f"{query};\n" for query in rows), "".join(f"{command}\n" for command in shown)
+
+    def of(self, server, database):
+        return psql(server, self.rows, "-d", database), psql(server, self.shown, "-d", database).replace(f'"{database}"', "")
 
 
-def definitions(server, database):
-    commands = "".join(f"\\d+ {table}\n" if "nested" in table else f"\\d {table}\n" for table in DEFINED)
-    return psql(server, commands, "-d", database).replace(f'"{database}"', "")
+OBJECTS = Dumped(SCHEMA, [f"SELECT * FROM {table}" + (" ORDER BY 1, 2" if "over" not in table else "") for table in TABLES[:7]] +
+                 [f"SELECT last_value, is_called FROM {sequence}" for sequence in TABLES[7:]],
+                 [f"\\d+ {table}" if "nested" in table else f"\\d {table}" for table in DEFINED])
+PARTITIONED = Dumped(MEASURED, [f"SELECT tableoid::regclass, * FROM {table} ORDER BY at" for table in MEASURED_TABLES], [f"\\d {table}" for table in MEASURED_TABLES])
 
 
 def dump(server, database, *options):
@@ -80,42 +96,50 @@ def dump(server, database, *options):
     return "\n".join(line for line in text.splitlines() if not line.startswith(("\\restrict", "\\unrestrict"))) + "\n"
 
 
-def test_a_dump_restores_everywhere(fresh_server, postgres):
+def check_restores(dumped, fresh_server, postgres):
     psql(fresh_server, "CREATE DATABASE source;\nCREATE DATABASE copy;\nCREATE DATABASE archive;")
-    psql(fresh_server, SCHEMA, "-d", "source")
+    psql(fresh_server, dumped.schema, "-d", "source")
     everything = dump(fresh_server, "source")
-    before = contents(fresh_server, "source"), definitions(fresh_server, "source")
+    before = dumped.of(fresh_server, "source")
     psql(fresh_server, everything, "-d", "copy")
-    assert (contents(fresh_server, "copy"), definitions(fresh_server, "copy")) == before
+    assert dumped.of(fresh_server, "copy") == before
     assert dump(fresh_server, "copy") == everything
 
     database = postgres.create_database()
     psql(postgres, everything, "-d", database)
-    assert (contents(postgres, database), definitions(postgres, database)) == before
+    assert dumped.of(postgres, database) == before
     # redquel accepts PostgreSQL's own dump.
     psql(fresh_server, "DROP DATABASE copy;\nCREATE DATABASE copy;")
     psql(fresh_server, dump(postgres, database), "-d", "copy")
-    assert (contents(fresh_server, "copy"), definitions(fresh_server, "copy")) == before
+    assert dumped.of(fresh_server, "copy") == before
     postgres.drop_database(database)
 
     path = os.path.join(temporary_folder(), "dump")
     run(["pg_dump", *connection_options(fresh_server, "source"), "-Fc", "-f", path])
     run(["pg_restore", *connection_options(fresh_server, "archive"), "--exit-on-error", path])
-    assert contents(fresh_server, "archive") == before[0]
+    assert dumped.of(fresh_server, "archive")[0] == before[0]
 
     # In one transaction: keys and foreign keys come behind the rows.
     psql(fresh_server, "DROP DATABASE copy;\nCREATE DATABASE copy;\nDROP DATABASE archive;\nCREATE DATABASE archive;")
     psql(fresh_server, everything, "--single-transaction", "-d", "copy")
-    assert (contents(fresh_server, "copy"), definitions(fresh_server, "copy")) == before
+    assert dumped.of(fresh_server, "copy") == before
     run(["pg_restore", *connection_options(fresh_server, "archive"), "--single-transaction", path])
-    assert contents(fresh_server, "archive") == before[0]
+    assert dumped.of(fresh_server, "archive")[0] == before[0]
 
     # Over what is there, and by several sessions into what was dropped and made anew.
     run(["pg_restore", *connection_options(fresh_server, "archive"), "--exit-on-error", "--clean", "--if-exists", path])
-    assert (contents(fresh_server, "archive"), definitions(fresh_server, "archive")) == before
+    assert dumped.of(fresh_server, "archive") == before
     psql(fresh_server, "DROP DATABASE archive;\nCREATE DATABASE archive;")
     run(["pg_restore", *connection_options(fresh_server, "archive"), "--exit-on-error", "-j", "2", path])
-    assert (contents(fresh_server, "archive"), definitions(fresh_server, "archive")) == before
+    assert dumped.of(fresh_server, "archive") == before
+
+
+def test_a_dump_restores_everywhere(fresh_server, postgres):
+    check_restores(OBJECTS, fresh_server, postgres)
+
+
+def test_a_dump_of_partitioned_tables_restores_everywhere(fresh_server, postgres):
+    check_restores(PARTITIONED, fresh_server, postgres)
 
 
 def test_parts_of_a_dump(fresh_server):

@@ -32,6 +32,11 @@ class Partitions(World):
             self.both("CREATE TABLE t_rest PARTITION OF t DEFAULT")
         for column in self.random.sample("abcd", self.random.randrange(3)):
             self.both(f"CREATE INDEX ON t ({column})")
+        self.refers = self.random.random() < 0.5
+        if self.refers:
+            self.both("CREATE TABLE p (id int PRIMARY KEY)")
+            self.both("INSERT INTO p SELECT generate_series(-5, 45)")
+            self.both(self.foreign_key())
         while self.statements < PER_WORLD:
             self.statements += 1
             statement = self.change() if self.random.random() < 0.8 else self.definition()
@@ -64,7 +69,13 @@ class Partitions(World):
                 f"CREATE TABLE {name}_0 PARTITION OF {name} FOR VALUES WITH (MODULUS 2, REMAINDER 0); "
                 f"CREATE TABLE {name}_1 PARTITION OF {name} FOR VALUES WITH (MODULUS 2, REMAINDER 1)")
 
+    def foreign_key(self):
+        actions = ["", "ON DELETE CASCADE", "ON DELETE SET NULL ON UPDATE CASCADE", "ON DELETE CASCADE ON UPDATE SET NULL"]
+        return f"ALTER TABLE t ADD CONSTRAINT refers FOREIGN KEY (c) REFERENCES p {self.random.choice(actions)}"
+
     def definition(self):
+        if self.refers and self.random.random() < 0.3:
+            return self.random.choice([self.foreign_key(), "ALTER TABLE t DROP CONSTRAINT refers"])
         part = f"t{self.random.randrange(1, max(2, self.made + 1))}"
         return self.random.choice([
             f"ALTER TABLE t DETACH PARTITION {part}",
@@ -107,6 +118,10 @@ class Partitions(World):
             f"DELETE FROM t WHERE {self.condition()}",
             f"DELETE FROM {part} WHERE {self.condition()} RETURNING a, b",
         ]
+        if self.refers:
+            changes += [f"DELETE FROM p WHERE id IN ({value('c')}, {value('c')})", f"UPDATE p SET id = {value('c')} WHERE id = {value('c')}",
+                        f"INSERT INTO p SELECT generate_series({value('c')}, {value('c')}) ON CONFLICT DO NOTHING",
+                        f"WITH gone AS (DELETE FROM p WHERE id = {value('c')} RETURNING id) DELETE FROM t USING gone WHERE c = id RETURNING c"]
         if self.key:
             changes += [f"INSERT INTO t VALUES {row()} ON CONFLICT DO NOTHING",
                         f"INSERT INTO t VALUES {row()}, {row()} ON CONFLICT (a, b, d) DO UPDATE SET c = t.c + 1 RETURNING c"]
