@@ -63,6 +63,10 @@ bool ViewDef::is_updatable() const {
   return base != 0 && std::ranges::any_of(columns, &Column::updatable);
 }
 
+bool ViewDef::has_instead_of(TriggerDef::Event event) const {
+  return std::ranges::any_of(triggers, [&](const TriggerDef& trigger) { return trigger.timing == TriggerDef::Timing::kInsteadOf && trigger.is_for(event); });
+}
+
 const ViewDef::Column* ViewDef::find_column(std::string_view column_name) const {
   const auto found = std::ranges::find(columns, column_name, &Column::name);
   return found == columns.end() ? nullptr : &*found;

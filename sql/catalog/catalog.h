@@ -151,7 +151,7 @@ struct PolicyDef {
   std::string comment;
 };
 
-/// A trigger of a table.
+/// A trigger of a table or a view.
 struct TriggerDef {
   enum class Timing : std::uint8_t { kAfter, kBefore, kInsteadOf };
   enum class Event : std::uint8_t { kInsert = 1, kDelete = 2, kUpdate = 4, kTruncate = 8 };
@@ -174,6 +174,7 @@ struct TriggerDef {
   std::vector<PolicyDef::Reference> references;  // what WHEN uses: the table with columns, and functions
   std::string comment;
 
+  bool has_transition_tables() const { return !old_table.empty() || !new_table.empty(); }
   bool is_for(Event event) const { return (events & static_cast<std::int16_t>(event)) != 0; }
 };
 
@@ -299,6 +300,7 @@ struct TableDef {
   OptionalAcl acl;
   RowSecurityDef security;
   std::vector<TriggerDef> triggers;  // by name
+  bool of_view = false;  // made by view_rows() (view_rows.h): the rows of a view, as its triggers see them
 
   std::optional<SpreadDef> spread;
   /// The table as each of its buckets has it: definitions of their own, with their own oids and prefixes. Empty: the table lies in one bucket.
@@ -397,6 +399,7 @@ struct ViewDef {
   std::string comment;
   std::string owner = "postgres";
   OptionalAcl acl;
+  std::vector<TriggerDef> triggers;  // by name
 
   /// WITH (security_invoker): its relations are read with the rights of the role that asks.
   bool is_security_invoker() const;
@@ -404,8 +407,10 @@ struct ViewDef {
   bool is_security_barrier() const;
   /// By name; nullptr: none.
   const Column* find_column(std::string_view column_name) const;
-  /// Returns true if rows can be inserted and updated through the view.
+  /// Returns true if rows can be inserted and updated through the view without triggers.
   bool is_updatable() const;
+  /// Returns true if a trigger INSTEAD OF stands for the event, whether it is enabled or not.
+  bool has_instead_of(TriggerDef::Event event) const;
 };
 
 /// A function or procedure in LANGUAGE sql. A body of one query stands wherever it is called, if that means the same; others are run
