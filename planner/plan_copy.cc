@@ -16,6 +16,7 @@
 #include "planner/rules/rule.h"
 #include "planner/tree/fired_triggers.h"
 #include "planner/tree/logical_walk.h"
+#include "sql/catalog/view_rows.h"
 #include "sql/error.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -179,13 +180,20 @@ ExpressionPtr bind_condition(BindState& state, const ast::Copy& copy, const sql:
   });
 }
 
+/// The rows go to triggers INSTEAD OF.
+PhysicalViewWrite over_view(const PhysicalInsert& insert) {
+  PhysicalViewWrite write{.event = sql::TriggerDef::Event::kInsert, .view = insert.table, .source = insert.source};
+  for (const InsertColumn& column : insert.columns) write.new_row.push_back(column.value);
+  return write;
+}
+
 PlannedCopy plan_in(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, const BindSettings& settings,
                     CopyOptions options) {
   BindState state(catalog, settings, {}, 0);
   state.keeps_positions = false;
   const FoundTable found = find_target_relation(state, *copy.relation);
-  if (found.view) throw view_copied("to", *found.view);
-  const std::shared_ptr<const sql::TableDef> table = found.table;
+  if (found.view && !found.view->has_instead_of(sql::TriggerDef::Event::kInsert)) throw view_copied("to", *found.view);
+  const std::shared_ptr<const sql::TableDef> table = found.view ? sql::view_rows(*found.view) : found.table;
   if (is_restricted(state, *table)) {
     throw SqlError(sqlstate::kFeatureNotSupported, "COPY FROM not supported with row-level security").hint("Use INSERT statements instead.");
   }
@@ -229,7 +237,7 @@ PlannedCopy plan_in(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, 
   for (Assignment& generated : insert.generated) generated.value = resolve(generated.value, ids);
   for (BoundCheck& check : insert.checks) check.condition = resolve(check.condition, ids);
   insert.source = make_physical(PhysicalValues{}, std::move(source_columns));
-  const PhysicalPlan plan = make_physical(std::move(insert), {});
+  const PhysicalPlan plan = table->of_view ? make_physical(over_view(insert), {}) : make_physical(std::move(insert), {});
   const bool fires_triggers = may_fire_triggers(*plan, catalog);
   result.rows = {plan, {}, state.next_slot(), fires_triggers || writes_several_parts(*plan), {state.requirements.finish(), state.depends_on_role}};
   result.rows.fires_triggers = fires_triggers;

@@ -3,6 +3,8 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <vector>
 
 #include "executor/redis/client.h"
 #include "executor/runtime/session_state.h"
@@ -25,6 +27,8 @@ struct DdlContext {
   RedisAccess* access = nullptr;  // ways to the others; null where no statement of a client runs
   /// LOCK TABLE for the session's transaction. Empty where no statement of a client runs.
   std::function<asio::awaitable<void>(const sql::TableDef& table, TableLock mode)> lock_table = {};
+  /// Fires the triggers for TRUNCATE of the tables, BEFORE or AFTER. Empty: the statement fires none.
+  std::function<asio::awaitable<void>(std::vector<std::shared_ptr<const sql::TableDef>> tables, sql::TriggerDef::Timing timing)> fire_truncate = {};
   /// The text of the statement that changes definitions, with its search path, for a catalog that is kept as statements. It is noted with
   /// the first change.
   std::string statement = {};

@@ -8,6 +8,7 @@
 #include "planner/bind/bind_expression.h"
 #include "planner/bind/called_functions.h"
 #include "sql/catalog/similar_indexes.h"
+#include "sql/catalog/view_rows.h"
 
 namespace redquel::executor {
 
@@ -200,12 +201,14 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
         const bool goes_along = object.kind == Kind::kTable && object.oid == oid;
         if (!goes_along && reads(policy, object)) found.push_back({policy.oid, {Kind::kPolicy, oid, 0, policy.name}});
       }
-      for (const sql::TriggerDef& trigger : table->triggers) {
-        const bool goes_along = object.kind == Kind::kTable && object.oid == oid;
-        const bool updates = object.kind == Kind::kColumn && object.oid == oid && std::ranges::find(trigger.columns, object.column) != trigger.columns.end();
-        if (!goes_along && (updates || reads(trigger, object))) found.push_back({trigger.oid, {Kind::kTrigger, oid, 0, trigger.name}});
-      }
     }
+    sql::for_each_with_triggers(catalog, [&](const TablePtr& table) {
+      const bool goes_along = (object.kind == Kind::kTable || object.kind == Kind::kView) && object.oid == table->oid;
+      for (const sql::TriggerDef& trigger : table->triggers) {
+        const bool updates = object.kind == Kind::kColumn && object.oid == table->oid && std::ranges::find(trigger.columns, object.column) != trigger.columns.end();
+        if (!goes_along && (updates || reads(trigger, object))) found.push_back({trigger.oid, {Kind::kTrigger, table->oid, 0, trigger.name}});
+      }
+    });
   }
   if (object.kind == Kind::kType) {
     add_parts_of_type(catalog, object.oid, found);

@@ -67,6 +67,7 @@ struct ScanProgress {
   std::shared_ptr<ScanReports> reports;  // null: the client wants none
 };
 
+struct TransitionTables;
 struct TriggerCall;
 class StatementTriggers;
 
@@ -221,6 +222,7 @@ class ExecutionContext : public SessionServices, public RunBounds, public Engine
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
   /// The rows that the shared scans of a number read, while a share of this number runs.
   std::unordered_map<std::uint32_t, SharedRows*> shared_rows;
+  std::shared_ptr<const TransitionTables> transition_tables;  // of the trigger whose function runs the statement; null: it names none
   std::shared_ptr<MemoryRun> memory;             // the copies that the run reads; null: none
   std::shared_ptr<StatementTriggers> triggers;  // of the tables that the statement writes; null: none fires
   std::shared_ptr<StatementKeys>

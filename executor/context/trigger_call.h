@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sql/catalog/catalog.h"
+#include "sql/column.h"
 #include "sql/datum.h"
 
 namespace redquel::executor {
@@ -19,6 +20,11 @@ struct RowChange {
   std::optional<std::vector<sql::Datum>> new_row;  // none: DELETE
 };
 
+/// The rows that a statement has changed in one table by one event, as triggers AFTER … REFERENCING read them: the table's columns.
+struct TransitionTables {
+  std::vector<sql::Batch> old_rows, new_rows;
+};
+
 /// One call of a trigger's function.
 struct TriggerCall {
   std::shared_ptr<const sql::TableDef> table;
@@ -27,6 +33,7 @@ struct TriggerCall {
   std::int32_t levels = 1;  // of pg_trigger_depth(): 2 below an action of a foreign key, which PostgreSQL counts, too
   /// Called before each statement of the function. Makes the rows visible that the calling statement has changed so far; may be empty.
   std::function<boost::asio::awaitable<void>()> before_statement;
+  std::shared_ptr<const TransitionTables> transition_tables;  // null: the trigger names none
   std::optional<std::vector<sql::Datum>> result;  // the row that the function returns; none: NULL
 };
 

@@ -390,6 +390,9 @@ OperatorPtr make_copy_source(const std::vector<planner::PhysicalColumn>& columns
 
 OperatorPtr make_copy_insert(const planner::PhysicalNode& node, const planner::PlannedCopy& copy, CopyInput& input,
                              ExecutionContext& context) {
+  if (const auto* of_view = std::get_if<planner::PhysicalViewWrite>(&node.node)) {
+    return make_view_write(*of_view, context, make_copy_source(of_view->source->columns, copy, input, context));
+  }
   const auto& insert = std::get<planner::PhysicalInsert>(node.node);
   return make_insert(node, insert, context, make_copy_source(insert.source->columns, copy, input, context));
 }

@@ -39,11 +39,11 @@ void collect(const CatalogDraft& draft, const DropObject& object, const std::vec
   for (const DropObject& dependent : direct_dependents(draft, object)) {
     const bool is_known = std::ranges::find(targets, dependent) != targets.end() ||
                           std::ranges::find(found, dependent, &Found::object) != found.end();
-    // A default, column, CHECK, policy or trigger goes with its table.
+    // A default, column, CHECK, policy or trigger goes with its table or view.
     const bool is_part = dependent.kind == Kind::kDefault || dependent.kind == Kind::kColumn || dependent.kind == Kind::kCheck ||
                          dependent.kind == Kind::kPolicy || dependent.kind == Kind::kTrigger;
-    const bool goes_anyway = is_part &&
-                             std::ranges::find(targets, DropObject{Kind::kTable, dependent.oid}) != targets.end();
+    const auto is_target = [&](Kind kind) { return std::ranges::find(targets, DropObject{kind, dependent.oid}) != targets.end(); };
+    const bool goes_anyway = is_part && (is_target(Kind::kTable) || is_target(Kind::kView));
     if (is_known || goes_anyway) continue;
     // A constraint stands on its index, and that is what foreign keys need.
     const bool by_index = object.kind == Kind::kKeyConstraint && dependent.kind == Kind::kForeignKey;
@@ -117,6 +117,11 @@ void drop(CatalogDraft& draft, const DropObject& object) {
     case Kind::kPolicy:
       return erase_part(draft, object, [](sql::TableDef& table) -> auto& { return table.security.policies; });
     case Kind::kTrigger:
+      if (const auto view = draft.catalog().find_view(object.oid)) {
+        sql::ViewDef changed = *view;
+        std::erase_if(changed.triggers, [&](const sql::TriggerDef& trigger) { return trigger.name == object.name; });
+        return draft.put(std::move(changed));
+      }
       return erase_part(draft, object, [](sql::TableDef& table) -> auto& { return table.triggers; });
     case Kind::kType:
       draft.drop_type(object.oid);
@@ -186,7 +191,8 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
     case Kind::kPolicy:
       return fmt::format("policy {} on {}", parser::quote_identifier(object.name), named_table(*catalog.find_table(object.oid)));
     case Kind::kTrigger:
-      return fmt::format("trigger {} on {}", parser::quote_identifier(object.name), named_table(*catalog.find_table(object.oid)));
+      return fmt::format("trigger {} on {}", parser::quote_identifier(object.name),
+                         catalog.views.contains(object.oid) ? named("view", *catalog.find_view(object.oid)) : named_table(*catalog.find_table(object.oid)));
     case Kind::kFunction: {
       const sql::FunctionDef& function = *catalog.functions.at(object.oid);
       const std::string schema = display_name(draft, function.schema, "");  // "x." where the path does not lead there

@@ -190,7 +190,7 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
     if (std::ranges::find(key.set_columns, number) == key.set_columns.end()) key.set_columns.push_back(number);
   }
   if (node.referenced_columns.empty()) {
-    const sql::IndexDef* as_index = referenced->deferrable_primary_key();
+    const sql::IndexDef* as_index = referenced->primary_key_as_index();
     if (as_index != nullptr && as_index->is_deferrable()) {
       throw SqlError(sqlstate::kObjectNotInPrerequisiteState,
                      fmt::format("cannot use a deferrable primary key for referenced table \"{}\"", referenced->name));

@@ -14,6 +14,7 @@
 #include "executor/runtime/session_context.h"
 #include "planner/bind/policy_condition.h"
 #include "planner/bind/trigger_condition.h"
+#include "sql/catalog/view_rows.h"
 #include "sql/catalog/role_set.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -148,6 +149,18 @@ void rename_in(CatalogDraft& draft, const sql::CatalogSnapshot& before, const sq
   draft.put(std::move(table));
 }
 
+/// Like rename_in(), for the triggers of a view.
+void rename_in(CatalogDraft& draft, const sql::CatalogSnapshot& before, const sql::ViewDef& old_view) {
+  const auto now = draft.catalog().find_view(old_view.oid);
+  if (!now || now->triggers.empty()) return;
+  const std::shared_ptr<const sql::TableDef> old_rows = sql::view_rows(old_view);
+  sql::ViewDef view = *now;
+  for (sql::TriggerDef& trigger : view.triggers) {
+    if (!trigger.when_sql.empty()) trigger.when_sql = planner::rename_in_trigger(trigger.when_sql, *old_rows, before, draft.catalog());
+  }
+  draft.put(std::move(view));
+}
+
 /// Returns true if the table has the object, or its policies or triggers use it.
 bool uses_in_conditions(const sql::TableDef& table, sql::Oid object) {
   const auto uses = [&](const auto& part) {
@@ -209,6 +222,9 @@ void rename_in_policies(CatalogDraft& draft, const sql::CatalogSnapshot& before,
   for (const auto& [oid, table] : before.tables) {
     if (uses_in_conditions(*table, object)) rename_in(draft, before, *table);
   }
+  for (const auto& [oid, view] : before.views) {
+    if (!view->triggers.empty() && uses_in_conditions(*sql::view_rows(*view), object)) rename_in(draft, before, *view);
+  }
 }
 
 void rename_in_all_policies(CatalogDraft& draft, const sql::CatalogSnapshot& before) {
@@ -216,6 +232,7 @@ void rename_in_all_policies(CatalogDraft& draft, const sql::CatalogSnapshot& bef
   for (const auto& [oid, table] : before.tables) {
     if (!table->security.policies.empty() || !table->triggers.empty()) rename_in(draft, before, *table);
   }
+  for (const auto& [oid, view] : before.views) rename_in(draft, before, *view);
 }
 
 void check_no_policy_uses(const CatalogDraft& draft, sql::Oid table, std::int16_t column) {

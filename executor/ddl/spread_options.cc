@@ -40,7 +40,7 @@ int declared_buckets(const std::vector<ast::Option>& options) {
 /// Returns the first column of the primary key; 0: rows have hidden keys.
 std::int16_t first_key_column(const sql::TableDef& table) {
   if (!table.primary_key.empty()) return table.primary_key.front();
-  const sql::IndexDef* key = table.deferrable_primary_key();
+  const sql::IndexDef* key = table.primary_key_as_index();
   return key != nullptr ? key->parts.front().column : std::int16_t{0};
 }
 

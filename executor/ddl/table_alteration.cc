@@ -258,7 +258,7 @@ void TableAlteration::command(const ast::AlterColumnNotNull& written) {
   if (changed.identity != Identity::kNone) {
     throw SqlError(sqlstate::kSyntaxError, fmt::format("column \"{}\" of relation \"{}\" is an identity column", changed.name, table_.name));
   }
-  const sql::IndexDef* key = table_.deferrable_primary_key();
+  const sql::IndexDef* key = table_.primary_key_as_index();
   if (table_.in_primary_key(changed.number) ||
       (key != nullptr && std::ranges::find(key->parts, changed.number, &sql::IndexDef::Part::column) != key->parts.end())) {
     throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("column \"{}\" is in a primary key", changed.name));

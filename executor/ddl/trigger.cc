@@ -6,6 +6,7 @@
 #include <set>
 
 #include "executor/catalog/dependencies.h"
+#include "executor/catalog/dependent_changes.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/function_lookup.h"
@@ -14,6 +15,7 @@
 #include "executor/runtime/plpgsql_declarations.h"
 #include "executor/runtime/session_context.h"
 #include "planner/bind/trigger_condition.h"
+#include "sql/catalog/view_rows.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/trigger_words.h"
@@ -46,7 +48,20 @@ SqlError wrong_kind(const std::string& name, const char* kind, std::string detai
   return SqlError(sqlstate::kWrongObjectType, fmt::format("\"{}\" is {}", name, kind)).detail(std::move(detail));
 }
 
-/// The table of a new trigger. 42P01; 42809 for other relations.
+/// Gives a table, or the view that `table` stands for, its changed triggers. The caller has checked the right, which need not be the owner's.
+void put_triggers(CatalogDraft& draft, sql::TableDef table) {
+  const DependentChanges checked;
+  if (!table.of_view) return draft.put(std::move(table));
+  sql::ViewDef view = *draft.catalog().find_view(table.oid);
+  view.triggers = std::move(table.triggers);
+  draft.put(std::move(view));
+}
+
+TablePtr view_with_triggers(const CatalogDraft& draft, const ast::RelationName& name) {
+  return sql::view_rows(*draft.catalog().find_view(name.schema, name.name, draft.session().search_path));
+}
+
+/// The table, or the rows of the view, of a new trigger. 42P01; 42809 for other relations.
 TablePtr trigger_table(const CatalogDraft& draft, const ast::CreateTrigger& written) {
   const ast::RelationName& name = written.relation;
   const bool is_instead = written.timing == ast::CreateTrigger::Timing::kInsteadOf;
@@ -58,7 +73,7 @@ TablePtr trigger_table(const CatalogDraft& draft, const ast::CreateTrigger& writ
     case RelationKind::kView:
       if (!is_instead && written.for_each_row) throw wrong_kind(name.name, "a view", "Views cannot have row-level BEFORE or AFTER triggers.");
       if (written.on_truncate) throw wrong_kind(name.name, "a view", "Views cannot have TRUNCATE triggers.");
-      throw sql::not_supported("CREATE TRIGGER on a view");
+      return view_with_triggers(draft, name);
     case RelationKind::kIndex:
       throw SqlError(sqlstate::kWrongObjectType, fmt::format("relation \"{}\" cannot have triggers", name.name)).detail("This operation is not supported for indexes.");
     case RelationKind::kSequence:
@@ -72,6 +87,7 @@ TablePtr trigger_table(const CatalogDraft& draft, const ast::CreateTrigger& writ
   }
   if (table->is_mapped()) {
     if (is_instead) throw wrong_kind(name.name, "a foreign table", "Foreign tables cannot have INSTEAD OF triggers.");
+    if (written.on_truncate) throw wrong_kind(name.name, "a foreign table", "Foreign tables cannot have TRUNCATE triggers.");
     if (written.constraint) throw wrong_kind(name.name, "a foreign table", "Foreign tables cannot have constraint triggers.");
   } else if (is_instead) {
     throw wrong_kind(name.name, "a table", "Tables cannot have INSTEAD OF triggers.");
@@ -80,11 +96,40 @@ TablePtr trigger_table(const CatalogDraft& draft, const ast::CreateTrigger& writ
   return table;
 }
 
-/// Throws 0A000 for what is not built.
-void refuse_missing_parts(const ast::CreateTrigger& written) {
+/// REFERENCING.
+void check_transition_tables(const ast::CreateTrigger& written, const sql::TableDef& table) {
+  const auto refused = [](const char* message) { return SqlError(sqlstate::kInvalidObjectDefinition, message); };
+  const auto unsupported = [](const char* message) { return SqlError(sqlstate::kFeatureNotSupported, message); };
+  const ast::CreateTrigger::TransitionTable* known[2] = {nullptr, nullptr};
+  for (const ast::CreateTrigger::TransitionTable& named : written.transition_tables) {
+    if (!named.is_table) {
+      throw unsupported("ROW variable naming in the REFERENCING clause is not supported").hint("Use OLD TABLE or NEW TABLE for naming transition tables.");
+    }
+    if (table.is_mapped()) throw wrong_kind(table.name, "a foreign table", "Triggers on foreign tables cannot have transition tables.");
+    if (table.of_view) throw wrong_kind(table.name, "a view", "Triggers on views cannot have transition tables.");
+    if (written.timing != ast::CreateTrigger::Timing::kAfter) throw refused("transition table name can only be specified for an AFTER trigger");
+    if (written.on_truncate) throw unsupported("TRUNCATE triggers with transition tables are not supported");
+    if (written.on_insert + written.on_update + written.on_delete > 1) {
+      throw unsupported("transition tables cannot be specified for triggers with more than one event");
+    }
+    if (!written.columns.empty()) throw unsupported("transition tables cannot be specified for triggers with column lists");
+    if (named.is_new && written.on_delete) throw refused("NEW TABLE can only be specified for an INSERT or UPDATE trigger");
+    if (!named.is_new && written.on_insert) throw refused("OLD TABLE can only be specified for a DELETE or UPDATE trigger");
+    if (known[named.is_new] != nullptr) throw refused(named.is_new ? "NEW TABLE cannot be specified multiple times" : "OLD TABLE cannot be specified multiple times");
+    known[named.is_new] = &named;
+  }
+  if (known[0] != nullptr && known[1] != nullptr && known[0]->name == known[1]->name) throw refused("OLD TABLE name and NEW TABLE name cannot be the same");
+}
+
+/// Throws for parts of the statement that do not go together, in PostgreSQL's order.
+void check_parts(const ast::CreateTrigger& written, const sql::TableDef& table) {
   if (written.on_truncate && written.for_each_row) throw SqlError(sqlstate::kFeatureNotSupported, "TRUNCATE FOR EACH ROW triggers are not supported");
-  if (written.on_truncate) throw sql::not_supported("CREATE TRIGGER for TRUNCATE");
-  if (!written.transition_tables.empty()) throw sql::not_supported("CREATE TRIGGER with REFERENCING");
+  if (written.timing == ast::CreateTrigger::Timing::kInsteadOf) {
+    if (!written.for_each_row) throw SqlError(sqlstate::kFeatureNotSupported, "INSTEAD OF triggers must be FOR EACH ROW");
+    if (written.condition) throw SqlError(sqlstate::kFeatureNotSupported, "INSTEAD OF triggers cannot have WHEN conditions");
+    if (!written.columns.empty()) throw SqlError(sqlstate::kFeatureNotSupported, "INSTEAD OF triggers cannot have column lists");
+  }
+  check_transition_tables(written, table);
   if (written.names_other_table) throw sql::not_supported("CREATE CONSTRAINT TRIGGER with FROM");
   if (written.deferrable || written.initially_deferred) throw sql::not_supported("CREATE CONSTRAINT TRIGGER with DEFERRABLE");
 }
@@ -118,7 +163,7 @@ sql::Oid trigger_function(const CatalogDraft& draft, const std::vector<std::stri
 void create_trigger(CatalogDraft& draft, const ast::CreateTrigger& written) {
   sql::TableDef table = *trigger_table(draft, written);
   require_rights(draft.session(), draft.catalog(), sql::AclKind::kTable, table.oid, sql::right::kTrigger);
-  refuse_missing_parts(written);
+  check_parts(written, table);
   TriggerDef trigger;
   trigger.name = written.name;
   trigger.timing = static_cast<TriggerDef::Timing>(written.timing);
@@ -127,6 +172,8 @@ void create_trigger(CatalogDraft& draft, const ast::CreateTrigger& written) {
   add_event(written.on_insert, Event::kInsert);
   add_event(written.on_delete, Event::kDelete);
   add_event(written.on_update, Event::kUpdate);
+  add_event(written.on_truncate, Event::kTruncate);
+  for (const ast::CreateTrigger::TransitionTable& named : written.transition_tables) (named.is_new ? trigger.new_table : trigger.old_table) = named.name;
   trigger.arguments = written.arguments;
   trigger.constraint = written.constraint;
   if (written.condition) {
@@ -148,7 +195,7 @@ void create_trigger(CatalogDraft& draft, const ast::CreateTrigger& written) {
     table.triggers.push_back(std::move(trigger));
     sort_by_name(table);
   }
-  draft.put(std::move(table));
+  put_triggers(draft, std::move(table));
 }
 
 /// The table and the name of a trigger that is named with its table's parts in front.
@@ -156,12 +203,12 @@ std::pair<ast::RelationName, std::string> table_and_trigger(const ast::ObjectNam
   return {relation_name({name.names.begin(), name.names.end() - 1}), name.names.back()};
 }
 
-/// The owner's table that has the trigger; null: there is none.
+/// The owner's table, or the rows of the owner's view, that has the trigger; null: there is none.
 std::optional<sql::TableDef> table_with(const CatalogDraft& draft, const ast::RelationName& relation, const std::string& name) {
-  const bool is_table = (relation.schema.empty() || draft.catalog().schemas.contains(relation.schema)) &&
-                        relation_kind(draft, relation) == RelationKind::kTable;
-  if (!is_table) return std::nullopt;
-  sql::TableDef table = *require_table(draft, relation);
+  if (!relation.schema.empty() && !draft.catalog().schemas.contains(relation.schema)) return std::nullopt;
+  const RelationKind kind = relation_kind(draft, relation);
+  if (kind != RelationKind::kTable && kind != RelationKind::kView) return std::nullopt;
+  sql::TableDef table = kind == RelationKind::kView ? *view_with_triggers(draft, relation) : *require_table(draft, relation);
   if (find_trigger_of(table, name) == nullptr) return std::nullopt;
   require_owner(draft.session(), table.owner, "relation", table.name);
   return table;
@@ -178,7 +225,7 @@ void drop_triggers(CatalogDraft& draft, const ast::Drop& statement) {
       continue;
     }
     std::erase_if(table->triggers, [&, &of = name](const TriggerDef& trigger) { return trigger.name == of; });
-    draft.put(*std::move(table));
+    put_triggers(draft, *std::move(table));
   }
 }
 
@@ -186,15 +233,16 @@ void rename_trigger(CatalogDraft& draft, const ast::Rename& statement) {
   const ast::RelationName& relation = *statement.relation;
   const RelationKind kind = relation_kind(draft, relation);
   if (kind == RelationKind::kNone) throw missing_relation(draft, relation);
-  if (kind != RelationKind::kTable) throw missing_trigger(statement.old_name, relation.name);
-  sql::TableDef table = *require_table(draft, relation);
-  require_owner(draft.session(), table.owner, "table", table.name);
+  const bool is_view = kind == RelationKind::kView;
+  if (kind != RelationKind::kTable && !is_view) throw missing_trigger(statement.old_name, relation.name);
+  sql::TableDef table = is_view ? *view_with_triggers(draft, relation) : *require_table(draft, relation);
+  require_owner(draft.session(), table.owner, is_view ? "view" : "table", table.name);
   TriggerDef* trigger = find_trigger_of(table, statement.old_name);
   if (trigger == nullptr) throw missing_trigger(statement.old_name, table.name);
   if (statement.new_name != statement.old_name && find_trigger_of(table, statement.new_name) != nullptr) throw duplicate_trigger(statement.new_name, table.name);
   trigger->name = statement.new_name;
   sort_by_name(table);
-  draft.put(std::move(table));
+  put_triggers(draft, std::move(table));
 }
 
 void comment_on_trigger(CatalogDraft& draft, const ast::ObjectName& object, const std::string& text) {
@@ -203,7 +251,7 @@ void comment_on_trigger(CatalogDraft& draft, const ast::ObjectName& object, cons
   std::optional<sql::TableDef> table = table_with(draft, relation, name);
   if (!table) throw missing_trigger(name, relation.name);
   find_trigger_of(*table, name)->comment = text;
-  draft.put(*std::move(table));
+  put_triggers(draft, *std::move(table));
 }
 
 void set_trigger_firing(sql::TableDef& table, const ast::SetTriggerFiring& written) {

@@ -93,8 +93,8 @@ void move_to_prefix(CatalogDraft& draft, const sql::TableDef& table, const std::
   draft.put(std::move(changed));
 }
 
-/// Tables that refer to these go along, or forbid it.
-void add_referencing(CatalogDraft& draft, bool cascade, std::vector<TablePtr>& tables) {
+/// Tables that refer to these go along, or forbid it. `notes`: in a notice.
+void add_referencing(CatalogDraft& draft, bool cascade, bool notes, std::vector<TablePtr>& tables) {
   for (std::size_t index = 0; index < tables.size(); ++index) {
     for (sql::Oid oid : tables[index]->referencing) {
       const auto is_emptied = [&](const TablePtr& one) { return std::ranges::find(tables, one->oid, &sql::TableDef::oid) != tables.end(); };
@@ -105,14 +105,14 @@ void add_referencing(CatalogDraft& draft, bool cascade, std::vector<TablePtr>& t
             .detail(fmt::format("Table \"{}\" references \"{}\".", table->name, tables[index]->name))
             .hint(fmt::format("Truncate table \"{}\" at the same time, or use TRUNCATE ... CASCADE.", table->name));
       }
-      draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("truncate cascades to table \"{}\"", table->name));
+      if (notes) draft.notice(sqlstate::kSuccessfulCompletion, fmt::format("truncate cascades to table \"{}\"", table->name));
       require_rights(draft.session(), draft.catalog(), sql::AclKind::kTable, table->oid, sql::right::kTruncate);
       if (!table->partition_key) tables.push_back(table);  // the partitions have foreign keys, too
     }
   }
 }
 
-std::vector<TablePtr> find_tables(CatalogDraft& draft, const ast::Truncate& statement) {
+std::vector<TablePtr> find_tables(CatalogDraft& draft, const ast::Truncate& statement, bool notes = true) {
   std::vector<TablePtr> tables;
   for (const ast::TableRef& relation : statement.relations) {
     check_schema(draft, relation.name);
@@ -126,7 +126,7 @@ std::vector<TablePtr> find_tables(CatalogDraft& draft, const ast::Truncate& stat
       if (std::none_of(tables.begin(), tables.end(), is_same)) tables.push_back(one);
     }
   }
-  add_referencing(draft, statement.cascade, tables);
+  add_referencing(draft, statement.cascade, notes, tables);
   return tables;
 }
 
@@ -152,14 +152,35 @@ asio::awaitable<void> return_prefix(DdlContext& context, sql::Oid oid, std::stri
 
 namespace {
 
+/// Returns the tables whose triggers fire: partitioned ones, too, which have no rows of their own.
+std::vector<TablePtr> tables_that_fire(const CatalogDraft& draft, const ast::Truncate& statement, const std::vector<TablePtr>& emptied) {
+  std::vector<TablePtr> tables;
+  const auto add = [&](const TablePtr& table) {
+    const auto is_same = [&](const TablePtr& other) { return other->oid == table->oid; };
+    const bool fires = std::ranges::any_of(table->triggers, [](const sql::TriggerDef& trigger) { return trigger.is_for(sql::TriggerDef::Event::kTruncate); });
+    if (fires && std::ranges::none_of(tables, is_same)) tables.push_back(table);
+  };
+  for (const ast::TableRef& relation : statement.relations) add(require_table(draft, relation.name));
+  for (const TablePtr& table : emptied) add(table);
+  return tables;
+}
+
 /// In a transaction the table gets another, empty prefix and keeps it. Its counters start again there; the others follow with the commit.
 asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Truncate& statement) {
+  std::vector<TablePtr> firing;
+  const MakeDraft look = [&](CatalogDraft& draft) { firing = tables_that_fire(draft, statement, find_tables(draft, statement)); };
+  if (context.fire_truncate) {
+    DdlContext looking = context;
+    looking.statement.clear();
+    co_await change_catalog(looking, look);
+    co_await context.fire_truncate(firing, sql::TriggerDef::Timing::kBefore);
+  }
   CommandBatch batch;
   SequenceRestarts restarts;
   const MakeDraft make = [&](CatalogDraft& draft) {
     batch = {};
     restarts.clear();
-    const std::vector<TablePtr> tables = find_tables(draft, statement);
+    const std::vector<TablePtr> tables = find_tables(draft, statement, !context.fire_truncate);
     const DependentChanges checked;
     for (const TablePtr& table : tables) {
       const std::string prefix = draft.reserve_place(*table);
@@ -185,6 +206,7 @@ asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Tr
   RepliesPtr replies = co_await context.redis.execute(std::move(batch));
   replies->or_throw();
   co_await restart_sequences(context, std::move(restarts));
+  if (context.fire_truncate) co_await context.fire_truncate(firing, sql::TriggerDef::Timing::kAfter);
 }
 
 }  // namespace

@@ -105,6 +105,7 @@ void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
     view.comment = existing->comment;
     view.owner = existing->owner;
     view.acl = existing->acl;
+    view.triggers = existing->triggers;
     for (std::size_t i = 0; i < existing->columns.size(); ++i) {
       view.columns[i].comment = existing->columns[i].comment;
       view.columns[i].acl = existing->columns[i].acl;

@@ -77,6 +77,7 @@ struct OwnVolatility {
   bool operator()(const planner::PhysicalUpdate&) const { return true; }
   bool operator()(const planner::PhysicalDelete&) const { return true; }
   bool operator()(const planner::PhysicalMerge&) const { return true; }
+  bool operator()(const planner::PhysicalViewWrite&) const { return true; }
 };
 
 }  // namespace

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "executor/context/trigger_call.h"
 #include "executor/operators/column_types.h"
 #include "executor/operators/operators.h"
 #include "executor/runtime/kept_rows.h"
 #include "planner/tree/kept_rows.h"
+#include "sql/name_errors.h"
 
 namespace redquel::executor {
 
@@ -99,6 +101,15 @@ class ShareOperator final : public Operator {
   OperatorPtr input_;
 };
 
+/// Returns the columns at these positions.
+sql::Batch picked(const sql::Batch& batch, const std::vector<std::size_t>& positions) {
+  sql::Batch result;
+  result.rows = batch.rows;
+  result.columns.reserve(positions.size());
+  for (const std::size_t position : positions) result.columns.push_back(batch.columns[position]);
+  return result;
+}
+
 class SharedScanOperator final : public Operator {
  public:
   SharedScanOperator(const planner::PhysicalSharedScan& plan, ExecutionContext& context)
@@ -108,7 +119,7 @@ class SharedScanOperator final : public Operator {
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (const sql::Batch* kept = rows_.kept(next_)) {
       ++next_;
-      co_return picked(*kept);
+      co_return picked(*kept, plan_.positions);
     }
     const std::optional<sql::Batch> batch = co_await next_of_source();
     if (!batch) {
@@ -116,18 +127,10 @@ class SharedScanOperator final : public Operator {
       next_ = 0;
       co_return std::nullopt;
     }
-    co_return picked(*batch);
+    co_return picked(*batch, plan_.positions);
   }
 
  private:
-  sql::Batch picked(const sql::Batch& batch) const {
-    sql::Batch result;
-    result.rows = batch.rows;
-    result.columns.reserve(plan_.positions.size());
-    for (const std::size_t position : plan_.positions) result.columns.push_back(batch.columns[position]);
-    return result;
-  }
-
   asio::awaitable<std::optional<sql::Batch>> next_of_source() {
     if (!run_ && rows_.is_recomputed()) run_ = rows_.take_run();
     if (run_) co_return co_await run_->next();
@@ -140,6 +143,28 @@ class SharedScanOperator final : public Operator {
   OperatorPtr run_;       // of the scan's own, where rows are not kept
 };
 
+/// Gives the rows of a transition table. Asked again after the end it begins anew.
+class TransitionScanOperator final : public Operator {
+ public:
+  TransitionScanOperator(const planner::PhysicalSharedScan& plan, const ExecutionContext& context) : plan_(plan), tables_(context.transition_tables) {
+    if (!tables_) throw sql::undefined_relation(plan.name);
+  }
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    const std::vector<sql::Batch>& batches = plan_.number == planner::kOldTableRows ? tables_->old_rows : tables_->new_rows;
+    if (next_ == batches.size()) {
+      next_ = 0;
+      co_return std::nullopt;
+    }
+    co_return picked(batches[next_++], plan_.positions);
+  }
+
+ private:
+  const planner::PhysicalSharedScan& plan_;
+  const std::shared_ptr<const TransitionTables> tables_;
+  std::size_t next_ = 0;  // batch
+};
+
 }  // namespace
 
 OperatorPtr make_share(const planner::PhysicalNode&, const planner::PhysicalShare& plan, ExecutionContext& context) {
@@ -147,6 +172,7 @@ OperatorPtr make_share(const planner::PhysicalNode&, const planner::PhysicalShar
 }
 
 OperatorPtr make_shared_scan(const planner::PhysicalNode&, const planner::PhysicalSharedScan& plan, ExecutionContext& context) {
+  if (planner::is_transition_table(plan.number)) return std::make_unique<TransitionScanOperator>(plan, context);
   return std::make_unique<SharedScanOperator>(plan, context);
 }
 

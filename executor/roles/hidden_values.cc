@@ -116,7 +116,8 @@ std::optional<SqlError> without_hidden_values(const SqlError& error, const sql::
 std::exception_ptr shown_failure(const SqlError& error, const sql::CatalogSnapshot* catalog, const planner::PhysicalPlan& plan, sql::Oid role,
                                  std::string_view database) {
   const planner::PhysicalNode* write = plan ? planner::main_write(*plan) : nullptr;
-  const TablePtr table = write != nullptr ? *planner::table_of(*write) : nullptr;
+  const TablePtr* written = write != nullptr ? planner::table_of(*write) : nullptr;
+  const TablePtr table = written != nullptr ? *written : nullptr;
   const std::optional<SqlError> shown =
       catalog != nullptr ? without_hidden_values(error, *catalog, table.get(), role, database) : std::nullopt;
   if (!shown) return std::current_exception();

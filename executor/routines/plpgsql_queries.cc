@@ -143,7 +143,15 @@ boost::asio::awaitable<PlpgsqlRun::Opened> PlpgsqlRun::start_text(std::string te
         co_await run_setting(*statement);
         continue;
       }
-      PreparedPtr prepared = co_await engine_.prepare(std::move(one), statement, types, session_);
+      PreparedPtr prepared;
+      if (has_transition_tables()) {
+        auto scope = std::make_shared<planner::VariableScope>();
+        scope->numbers_are_variables = false;
+        name_transition_tables(*scope);
+        prepared = engine_.plan_in_routine(std::move(one), statement, types, *catalog_, session_, {nullptr, std::move(scope)});
+      } else {
+        prepared = co_await engine_.prepare(std::move(one), statement, types, session_);
+      }
       opened = co_await start(std::move(prepared), values);
       if (i + 1 == statements.size()) break;
       while (co_await opened.run->next()) continue;

@@ -149,6 +149,8 @@ class PlpgsqlRun {
 
   // plpgsql_trigger.cc
   void set_trigger_variables(const TriggerCall& call);
+  bool has_transition_tables() const;
+  void name_transition_tables(planner::VariableScope& scope) const;
   std::optional<std::size_t> returned_variable(const pl::SqlText& text) const;
   Async<void> return_row(const pl::SqlText& text, TriggerCall& call);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "executor/routines/plpgsql_run.h"
+#include "planner/bind/variable_scope.h"
+#include "planner/tree/kept_rows.h"
 #include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/row_value.h"
@@ -84,6 +86,18 @@ void PlpgsqlRun::set_trigger_variables(const TriggerCall& call) {
       ++field;
     }
   }
+}
+
+bool PlpgsqlRun::has_transition_tables() const {
+  const TriggerCall* const call = call_.invocation.trigger;
+  return call != nullptr && call->trigger->has_transition_tables();
+}
+
+void PlpgsqlRun::name_transition_tables(planner::VariableScope& scope) const {
+  if (!has_transition_tables()) return;
+  const TriggerCall& call = *call_.invocation.trigger;
+  if (!call.trigger->old_table.empty()) scope.transition_tables.push_back({call.trigger->old_table, call.table, planner::kOldTableRows});
+  if (!call.trigger->new_table.empty()) scope.transition_tables.push_back({call.trigger->new_table, call.table, planner::kNewTableRows});
 }
 
 std::optional<std::size_t> PlpgsqlRun::returned_variable(const pl::SqlText& text) const {

@@ -74,6 +74,7 @@ TextPlanPtr PlpgsqlRun::plan(const pl::SqlText& text, bool is_expression) {
   if (known && known->is_fixed && known->catalog == catalog_) return known;
   auto scope = std::make_shared<planner::VariableScope>();
   scope->conflict = static_cast<planner::VariableScope::Conflict>(routine_.body.conflict);
+  name_transition_tables(*scope);
   std::vector<BoundUse> uses = bind_uses(text, *scope);
   if (known && known->catalog == catalog_ && known->uses == uses) return known;
   auto made = std::make_shared<TextPlan>();

@@ -41,6 +41,20 @@ class TriggerDepth {
   const std::int32_t levels_;
 };
 
+/// While it lives, statements of the session read the transition tables of one call, and not those of the routines around it.
+class TransitionTablesScope {
+ public:
+  TransitionTablesScope(SessionState& session, const TriggerCall* trigger)
+      : session_(session), outer_(std::exchange(session.transition_tables, trigger != nullptr ? trigger->transition_tables : nullptr)) {}
+  ~TransitionTablesScope() { session_.transition_tables = std::move(outer_); }
+  TransitionTablesScope(const TransitionTablesScope&) = delete;
+  TransitionTablesScope& operator=(const TransitionTablesScope&) = delete;
+
+ private:
+  SessionState& session_;
+  std::shared_ptr<const TransitionTables> outer_;
+};
+
 /// Calls within calls. PostgreSQL's stack of 2 MB ends at about as many.
 constexpr std::size_t kMaxDepth = 1000;
 constexpr std::size_t kCompiledRoutines = 500;
@@ -49,6 +63,8 @@ std::string key_of(const FunctionInvocation& invocation, const SessionState& ses
   std::string key = std::to_string(invocation.function);
   for (const sql::Type type : invocation.types) key += ":" + std::to_string(type.oid);
   if (invocation.trigger != nullptr) key += "@" + std::to_string(invocation.trigger->table->oid);
+  // Its statements name the transition tables as the trigger does.
+  if (invocation.trigger != nullptr && invocation.trigger->trigger->has_transition_tables()) key += "#" + std::to_string(invocation.trigger->trigger->oid);
   for (const std::string& schema : session.search_path) key += "/" + schema;
   return key + "/" + std::to_string(session.role);
 }
@@ -125,6 +141,7 @@ asio::awaitable<std::vector<sql::Batch>> run_routine(RedisEngine& engine, Sessio
   const RoutineDepth depth(session);
   std::optional<TriggerDepth> in_trigger;
   if (invocation.trigger != nullptr) in_trigger.emplace(session, invocation.trigger->levels);
+  const TransitionTablesScope transition_tables(session, invocation.trigger);
   RoutineState& state = routine_state(session);
   if (session.function_depth == 1 && !session.transaction) state.cursors.clear();
   sql::CatalogPtr definitions = engine.catalog_at_hand(session);

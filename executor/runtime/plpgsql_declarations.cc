@@ -140,6 +140,7 @@ PlpgsqlDeclarations declare_trigger_function(const FunctionDef& definition, cons
   VariableShape row;
   row.kind = VariableShape::Kind::kRow;
   row.type = sql::Type{table->row_type};
+  if (table->of_view) row.type = record;
   for (const sql::ColumnDef& column : table->columns) {
     // The type of the table's rows has the hidden columns of foreign tables, too.
     if (column.hidden) row.type = record;

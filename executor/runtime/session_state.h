@@ -35,6 +35,7 @@ class AdvisoryLocks;
 struct RoutineState;
 class SessionNotifications;
 class Transaction;
+struct TransitionTables;
 
 enum class IsolationLevel : std::uint8_t { kReadCommitted, kRepeatableRead, kSerializable };
 
@@ -108,6 +109,8 @@ struct SessionState {
   std::size_t function_depth = 0;
   std::int64_t statement_time = 0;
   std::int32_t trigger_depth = 0;  // of triggers that run
+  /// The transition tables of the trigger whose function runs; null: no routine runs, or one that has none.
+  std::shared_ptr<const TransitionTables> transition_tables;
   /// The cursors of routines and their running exceptions (routines/routine_state.h); made when first needed.
   std::shared_ptr<RoutineState> routines;
   /// The server only looks at its Redis: no statement writes rows, and transactions cannot become read-write.

@@ -24,6 +24,7 @@
 #include "executor/statements/materialized_view.h"
 #include "executor/statements/notification_statement.h"
 #include "executor/statements/truncate_foreign.h"
+#include "executor/statements/truncate_triggers.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
 #include "parser/parse.h"
@@ -58,6 +59,10 @@ class DefinitionExecution final : public Execution {
     } else {
       context.statement = statement_with_path(prepared_->text, session_, *known);
     }
+    const auto* truncate = std::get_if<ast::Truncate>(&prepared_->statement->node);
+    if (truncate != nullptr && may_fire_triggers(*truncate, *known, session_)) context.fire_truncate = [this](std::vector<std::shared_ptr<const sql::TableDef>> tables, sql::TriggerDef::Timing timing) {
+      return fire_truncate_triggers(engine_, session_, std::move(tables), timing);
+    };
     if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
     std::optional<sql::SqlError> in_body;
     try {

@@ -86,6 +86,7 @@ struct MakeByKind {
   OperatorPtr operator()(const planner::PhysicalInsert& plan) const { return make_insert(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalUpdate& plan) const { return make_update(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalDelete& plan) const { return make_delete(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalViewWrite& plan) const { return make_view_write(plan, context); }
   OperatorPtr operator()(const planner::PhysicalMerge& plan) const { return make_merge(node, plan, context); }
 };
 

@@ -271,7 +271,7 @@ class QueryRun {
     if (policy.is_compound) context.freeze_changes();
     if (planned.is_compound_write) context.statement_keys = std::make_shared<StatementKeys>(context);
     if (planned.fires_triggers) context.triggers = std::make_shared<StatementTriggers>(context);
-    context.sequences = &session_.sequences;
+    context.sequences = &session_.sequences, context.transition_tables = session_.transition_tables;
     context.advisory = [this](sql::AdvisoryRequest request, std::int64_t key) { return engine_.advisory_lock(session_, request, key); };
     context.run_function = [this](FunctionInvocation invocation) { return call_function(std::move(invocation)); };
     context.notice = [this](const sql::SqlError& notice) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/engine/inner_statements.h"
+#include "executor/statements/truncate_triggers.h"
 #include "executor/transaction/transaction.h"
 #include "sql/error.h"
 #include "sql/functions/quote.h"
@@ -66,12 +67,19 @@ class Truncation final : public Execution {
       return table && table->is_mapped();
     });
     if (is_foreign) run_ = std::make_unique<TruncateForeign>(engine_, prepared_, session_);
-    co_return co_await run_->next();
+    if (session_.transaction || !may_fire_triggers(statement, *catalog, session_)) co_return co_await run_->next();
+    asio::awaitable<void> work = run_whole();
+    work = in_transaction(engine_, session_, std::move(work));
+    co_await std::move(work);
+    co_return std::nullopt;
   }
 
   std::string command_tag() const override { return run_->command_tag(); }
 
  private:
+  /// A definition gives no rows.
+  asio::awaitable<void> run_whole() { co_await run_->next(); }
+
   RedisEngine& engine_;
   PreparedPtr prepared_;
   SessionState& session_;

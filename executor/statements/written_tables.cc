@@ -11,7 +11,7 @@ namespace redquel::executor {
 
 const char* command_of(const planner::PhysicalNode& plan) {
   const planner::PhysicalNode* write = planner::main_write(plan);
-  return write != nullptr ? planner::traits_of(*write).command : nullptr;
+  return write != nullptr ? planner::write_command(*write) : nullptr;
 }
 
 bool empties_on_commit(const planner::PhysicalPlan& plan) {
@@ -24,7 +24,9 @@ namespace {
 
 /// Returns true if the plan writes to a table that is not temporary: temporary ones may be written to in any transaction.
 bool writes_permanent(const planner::PhysicalNode& plan) {
-  const bool here = planner::is_write(plan) && !sql::is_temporary_schema((*planner::table_of(plan))->schema);
+  const auto* of_view = std::get_if<planner::PhysicalViewWrite>(&plan.node);
+  const auto schema = [&]() -> const std::string& { return of_view != nullptr ? of_view->view->schema : (*planner::table_of(plan))->schema; };
+  const bool here = planner::is_write(plan) && !sql::is_temporary_schema(schema());
   const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
   return here || std::ranges::any_of(inputs, [](const planner::PhysicalPlan& input) { return writes_permanent(*input); });
 }
@@ -58,7 +60,7 @@ void check_definitions(const Transaction& transaction, const sql::CatalogSnapsho
 
 bool writes_alone(const planner::PhysicalNode& plan) {
   const planner::PhysicalNode* write = planner::main_write(plan);
-  if (write == nullptr || planner::is_compound_write(plan)) return false;
+  if (write == nullptr || planner::table_of(*write) == nullptr || planner::is_compound_write(plan)) return false;
   const sql::TableDef& table = **planner::table_of(*write);
   return !table.is_mapped() && !table.has_foreign_keys();
 }
@@ -104,7 +106,7 @@ void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector
 
 bool writes_by_definition_of(const sql::CatalogSnapshot& catalog, const planner::PhysicalPlan& plan) {
   const planner::PhysicalNode* write = planner::main_write(*plan);
-  if (write == nullptr) return true;
+  if (write == nullptr || planner::table_of(*write) == nullptr) return true;
   const std::shared_ptr<const sql::TableDef>& table = *planner::table_of(*write);
   const auto now = catalog.find_table(table->oid);
   const auto is_same = [](const auto& one, const auto& other) { return one->oid == other->oid && one->version == other->version; };

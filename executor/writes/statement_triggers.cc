@@ -29,8 +29,7 @@ bool is_needed(const TriggerDef& trigger, const RowChange& change) {
 
 }  // namespace
 
-bool StatementTriggers::fires_in_this_role(const TriggerDef& trigger) const {
-  const sql::EvaluationContext& evaluation = context_.evaluation();
+bool fires_in_role(const TriggerDef& trigger, const sql::EvaluationContext& evaluation) {
   const std::string* role = evaluation.show != nullptr ? evaluation.show(evaluation.session, "session_replication_role") : nullptr;
   const bool is_replica = role != nullptr && *role == "replica";
   switch (trigger.firing) {
@@ -40,6 +39,17 @@ bool StatementTriggers::fires_in_this_role(const TriggerDef& trigger) const {
     case TriggerDef::Firing::kOrigin: break;
   }
   return !is_replica;
+}
+
+bool holds_for(const sql::Expression& condition, const sql::TableDef& table, const RowChange& change, const sql::EvaluationContext& evaluation) {
+  sql::Batch batch{.rows = 1, .columns = {}};
+  for (const std::optional<Row>* row : {&change.old_row, &change.new_row}) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      const sql::Datum value = *row ? (**row)[i] : sql::Datum();
+      batch.columns.push_back(std::make_shared<const sql::Column>(sql::Column::constant(table.columns[i].type, value, 1)));
+    }
+  }
+  return !sql::select_rows(condition, batch, evaluation).empty();
 }
 
 const StatementTriggers::Fired* StatementTriggers::fired(const sql::TableDef& table, Event event) const {
@@ -53,12 +63,18 @@ asio::awaitable<void> StatementTriggers::begin(TablePtr table, std::vector<plann
     if (fired_.contains(key)) continue;  // another part of the statement has begun it
     Fired found{.table = table};
     for (const TriggerDef& trigger : table->triggers) {
-      if (!planner::is_fired(trigger, event) || !fires_in_this_role(trigger)) continue;
-      const bool is_before = trigger.timing == TriggerDef::Timing::kBefore;
+      if (!planner::is_fired(trigger, event) || !fires_in_role(trigger, context_.evaluation())) continue;
+      const bool is_before = trigger.timing != TriggerDef::Timing::kAfter;
       std::vector<TriggerPtr>& list = trigger.for_each_row ? (is_before ? found.before_row : found.after_row)
                                                            : (is_before ? found.before_statement : found.after_statement);
       list.push_back(&trigger);
     }
+    const auto names = [&](const std::string TriggerDef::*name) {
+      const auto has_name = [&](TriggerPtr trigger) { return !(trigger->*name).empty(); };
+      return std::ranges::any_of(found.after_row, has_name) || std::ranges::any_of(found.after_statement, has_name);
+    };
+    const bool old_rows = names(&TriggerDef::old_table), new_rows = names(&TriggerDef::new_table);
+    if (old_rows || new_rows) found.transition = std::make_shared<TransitionRows>(table, old_rows, new_rows, context_);
     const std::vector<TriggerPtr> first = found.before_statement;
     fired_.emplace(key, std::move(found));
     if (std::ranges::find(tables_, table->oid) == tables_.end()) tables_.push_back(table->oid);
@@ -88,6 +104,7 @@ asio::awaitable<bool> StatementTriggers::before(TablePtr table, RowChange& chang
 
 void StatementTriggers::note(const TablePtr& table, Event event, std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row) {
   const Fired* const found = fired(*table, event);
+  if (found != nullptr && found->transition) found->transition->add(old_row, new_row);
   if (found == nullptr || found->after_row.empty()) return;
   auto change = std::make_shared<RowChange>(RowChange{.event = event});
   const auto visible = [&](std::span<const sql::Datum> row) { return Row(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(table->columns.size())); };
@@ -120,14 +137,7 @@ bool StatementTriggers::is_wanted(const TablePtr& table, const TriggerDef& trigg
   if (trigger.when_sql.empty()) return true;
   sql::ExpressionPtr& condition = conditions_[&trigger];
   if (!condition) condition = planner::bind_trigger_condition(trigger.when_sql, table, *context_.catalog(), bind_settings(context_.evaluation(), false));
-  sql::Batch batch{.rows = 1, .columns = {}};
-  for (const std::optional<Row>* row : {&change.old_row, &change.new_row}) {
-    for (std::size_t i = 0; i < table->columns.size(); ++i) {
-      const sql::Datum value = *row ? (**row)[i] : sql::Datum();
-      batch.columns.push_back(std::make_shared<const sql::Column>(sql::Column::constant(table->columns[i].type, value, 1)));
-    }
-  }
-  return !sql::select_rows(*condition, batch, context_.evaluation()).empty();
+  return holds_for(*condition, *table, change, context_.evaluation());
 }
 
 asio::awaitable<std::optional<Row>> StatementTriggers::call(TablePtr table, TriggerPtr trigger, RowChange change, Flush flush) {
@@ -137,6 +147,7 @@ asio::awaitable<std::optional<Row>> StatementTriggers::call(TablePtr table, Trig
     co_return row;
   }
   TriggerCall made;
+  if (trigger->has_transition_tables()) made.transition_tables = fired(*table, change.event)->transition->tables();
   made.table = std::move(table);
   made.trigger = trigger;
   made.change = std::move(change);

@@ -10,9 +10,15 @@
 
 #include "executor/context/execution_context.h"
 #include "executor/context/trigger_call.h"
+#include "executor/writes/transition_rows.h"
 #include "planner/tree/fired_triggers.h"
 
 namespace redquel::executor {
+
+/// Returns true if the trigger fires under the session_replication_role.
+bool fires_in_role(const sql::TriggerDef& trigger, const sql::EvaluationContext& evaluation);
+/// Returns true if `condition`, bound by bind_trigger_condition(), is true for the change.
+bool holds_for(const sql::Expression& condition, const sql::TableDef& table, const RowChange& change, const sql::EvaluationContext& evaluation);
 
 /// The triggers that one statement fires. Its writes belong to a transaction: what triggers write becomes part of it.
 class StatementTriggers {
@@ -29,8 +35,8 @@ class StatementTriggers {
   void enter_action() { in_action_ = true; }
   /// Returns true if triggers BEFORE … FOR EACH ROW look at rows that the event changes.
   bool has_before(const sql::TableDef& table, Event event) const;
-  /// Fires them for one row, whose new values they may change. Returns false if the row stays as it is. `flush` makes visible to triggers
-  /// what the statement has changed before.
+  /// Fires them, or the triggers INSTEAD OF, for one row, whose new values they may change. Returns false if the row stays as it is. `flush` makes
+  /// visible to triggers what the statement has changed before; may be empty.
   boost::asio::awaitable<bool> before(TablePtr table, RowChange& change, Flush flush);
   /// Notes a change for the triggers AFTER.
   void note(const TablePtr& table, Event event, std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row);
@@ -42,7 +48,8 @@ class StatementTriggers {
   /// The triggers of one table for one event, in the order of their names.
   struct Fired {
     TablePtr table;
-    std::vector<TriggerPtr> before_statement, before_row, after_row, after_statement;
+    std::shared_ptr<TransitionRows> transition = {};  // null: no trigger names transition tables
+    std::vector<TriggerPtr> before_statement, before_row, after_row, after_statement;  // `before_row`: also INSTEAD OF
   };
   struct Noted {
     TablePtr table;
@@ -51,7 +58,6 @@ class StatementTriggers {
   };
 
   const Fired* fired(const sql::TableDef& table, Event event) const;
-  bool fires_in_this_role(const sql::TriggerDef& trigger) const;
   /// Returns true if WHEN is true, or there is none.
   bool is_wanted(const TablePtr& table, const sql::TriggerDef& trigger, const RowChange& change);
   /// `change`: without rows FOR EACH STATEMENT. Returns what the function returns.

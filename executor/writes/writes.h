@@ -16,6 +16,10 @@ OperatorPtr make_delete(const planner::PhysicalNode&, const planner::PhysicalDel
 /// 21000 for a row of the target that several rows of the source change.
 OperatorPtr make_merge(const planner::PhysicalNode&, const planner::PhysicalMerge&, ExecutionContext&);
 
+/// INSERT, UPDATE and DELETE of a view by its triggers INSTEAD OF. The source is read first, unless it reads no table. 44000 for a row that a view
+/// above refuses. `source`: the rows of COPY.
+OperatorPtr make_view_write(const planner::PhysicalViewWrite&, ExecutionContext&, OperatorPtr source = nullptr);
+
 /// Rows that came to be locked: 55P03 for NOWAIT, else LockedByOther and WriteConflict for the engine.
 OperatorPtr make_lock_rows(const planner::PhysicalNode&, const planner::PhysicalLockRows&, ExecutionContext&);
 

@@ -136,7 +136,7 @@ void note_parameter(NameUses& names, const ast::ParameterRef& reference, const s
 }  // namespace
 
 ExpressionPtr ExpressionBinder::node(const ast::ParameterRef& parameter, const Whole& whole) {
-  if (state_.variables != nullptr) return numbered_variable(*state_.variables, parameter.number);
+  if (state_.variables != nullptr && state_.variables->numbers_are_variables) return numbered_variable(*state_.variables, parameter.number);
   if (state_.function != nullptr) {
     const ExpressionPtr value = function_parameter(*state_.function, parameter.number, start(whole));
     if (state_.names != nullptr) note_parameter(*state_.names, parameter, *state_.function->definition, level_);

@@ -108,8 +108,7 @@ FoundTable FromBinder::find_from_table(const ast::RelationName& name) {
   } catch (const SqlError& error) {
     if (error.sqlstate() != sqlstate::kUndefinedTable || !name.schema.empty() || !is_future_with(level_.with, name.name)) throw;
     throw SqlError(sqlstate::kUndefinedTable, error.message())
-        .detail(fmt::format(
-            "There is a WITH item named \"{}\", but it cannot be referenced from this part of the query.", name.name))
+        .detail(fmt::format("There is a WITH item named \"{}\", but it cannot be referenced from this part of the query.", name.name))
         .hint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references.")
         .at(error.position());
   }
@@ -126,6 +125,10 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
     level_.reads_recursion = level_.reads_recursion || with->working_number.has_value();
     relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, nullptr, table.alias, with->collations);
     level_.unlockable.emplace_back(relation->name, "a WITH query");
+  } else if (const VariableScope::TransitionTable* rows = bare ? find_transition_table(state_, name.name) : nullptr) {
+    part.plan = scan_transition_table(state_, *rows);
+    relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, nullptr, table.alias);
+    level_.unlockable.emplace_back(relation->name, "a named tuplestore");
   } else {
     const FoundTable found = find_from_table(name);
     if (state_.names != nullptr) state_.names->relations[&name] = found.oid();
@@ -171,11 +174,9 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
       relation = rows;
     } else {
       part.plan = scan_system_table(state_, *found.system);
-      auto system = std::make_shared<Relation>(Relation{.name = name.name,
-                                                        .system_schema = std::string(found.system->schema),
-                                                        .system_name = std::string(found.system->name)});
-      for (const LogicalColumn& column : part.plan->columns)
-        system->columns.push_back({column.name, reference(column)});
+      Relation shown{.name = name.name, .system_schema = std::string(found.system->schema), .system_name = std::string(found.system->name)};
+      auto system = std::make_shared<Relation>(std::move(shown));
+      for (const LogicalColumn& column : part.plan->columns) system->columns.push_back({column.name, reference(column)});
       set_requirement(*system, requirement);
       apply_alias(*system, table.alias);
       level_.range_table.push_back(system);

@@ -159,7 +159,7 @@ namespace {
 /// Returns the columns of the primary key, if it is not deferrable, and the oid of its index.
 std::pair<std::vector<std::int16_t>, sql::Oid> key_that_decides(const sql::TableDef& table) {
   if (!table.primary_key.empty()) return {table.primary_key, table.primary_key_index.oid};
-  const sql::IndexDef* index = table.deferrable_primary_key();
+  const sql::IndexDef* index = table.primary_key_as_index();
   if (index == nullptr || index->is_deferrable() || index->state != sql::IndexState::kReady) return {};
   std::vector<std::int16_t> columns;
   for (const sql::IndexDef::Part& part : index->parts) columns.push_back(part.column);

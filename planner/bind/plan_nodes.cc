@@ -63,6 +63,16 @@ LogicalPtr scan_system_table(BindState& state, const sql::SystemTable& table) {
   return make_logical(std::move(scan), std::move(columns));
 }
 
+LogicalPtr scan_transition_table(BindState& state, const VariableScope::TransitionTable& rows) {
+  LogicalSharedScan scan{rows.number, rows.name, {}};
+  std::vector<LogicalColumn> columns;
+  for (const sql::ColumnDef& column : rows.table->columns) {
+    scan.positions.push_back(columns.size());
+    columns.push_back({.id = state.new_column(), .name = column.name, .type = column.type, .nullable = true});
+  }
+  return make_logical(std::move(scan), std::move(columns));
+}
+
 LogicalPtr scan_function(BindState& state, const sql::ResolvedTableFunction& resolved,
                          std::vector<ExpressionPtr> arguments, const std::string& alias, bool with_ordinality, std::vector<sql::ResultColumn> record) {
   std::vector<LogicalColumn> columns;

@@ -23,6 +23,7 @@ LogicalPtr scan_table(BindState&, std::shared_ptr<const sql::TableDef>, const st
 /// The columns of the input, and no rows.
 LogicalPtr no_rows_of(const LogicalPtr& input);
 LogicalPtr scan_system_table(BindState&, const sql::SystemTable&);
+LogicalPtr scan_transition_table(BindState&, const VariableScope::TransitionTable&);
 /// The arguments are converted already and have no columns. `record`: the columns of a function that gives records.
 LogicalPtr scan_function(BindState&, const sql::ResolvedTableFunction&, std::vector<sql::ExpressionPtr> arguments,
                          const std::string& alias, bool with_ordinality, std::vector<sql::ResultColumn> record = {});

@@ -125,7 +125,14 @@ FoundTable find_table(BindState& state, const ast::RelationName& name) {
   throw sql::undefined_relation(qualified).at(offset);
 }
 
+const VariableScope::TransitionTable* find_transition_table(const BindState& state, const std::string& name) {
+  return state.variables != nullptr ? state.variables->find_transition_table(name) : nullptr;
+}
+
 FoundTable find_target_relation(BindState& state, const ast::RelationName& name) {
+  if (name.schema.empty() && find_transition_table(state, name.name) != nullptr) {
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("relation \"{}\" cannot be the target of a modifying statement", name.name));
+  }
   FoundTable found = find_table(state, name);
   const bool is_system_view = found.view && sql::find_system_table(found.view->oid) != nullptr;
   if (found.system != nullptr || is_system_view) {

@@ -28,7 +28,9 @@ DeclaredType declared_type(BindState&, const parser::ast::TypeName&);
 /// pg_catalog is looked through first, then the search path. 42P01 "relation "t" does not exist"; 42809 for an index;
 /// 0A000 for another database.
 FoundTable find_table(BindState&, const parser::ast::RelationName&);
-/// Finds a table or view that a statement writes to: 42501 for system tables, 42809 for sequences.
+/// Returns the transition table that the statement may name so; null: there is none.
+const VariableScope::TransitionTable* find_transition_table(const BindState&, const std::string& name);
+/// Finds a table or view that a statement writes to: 42501 for system tables, 42809 for sequences, 0A000 for transition tables.
 FoundTable find_target_relation(BindState&, const parser::ast::RelationName&);
 
 /// The names of a plan's columns as one FROM item offers them; `alias` may rename the relation and its columns.

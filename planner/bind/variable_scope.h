@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "sql/catalog/catalog.h"
 #include "sql/types/type.h"
 
 namespace redquel::planner {
@@ -20,10 +23,24 @@ struct VariableScope {
     std::uint32_t parameter = 0;  // from 0
     sql::Type type;
   };
+  /// A transition table of a trigger. It hides other relations of its name.
+  struct TransitionTable {
+    std::string name;
+    std::shared_ptr<const sql::TableDef> table;  // whose rows it has
+    std::uint32_t number = 0;                    // of the shared rows (kept_rows.h)
+  };
   Conflict conflict = Conflict::kError;
   std::vector<Variable> variables;  // those of inner blocks first
   /// Records of which the statement names fields.
   std::vector<std::string> records;
+  bool numbers_are_variables = true;  // $1 is a variable; false: a parameter of the statement, as in EXECUTE
+  std::vector<TransitionTable> transition_tables;
+
+  /// Returns the transition table of that name; null: there is none.
+  const TransitionTable* find_transition_table(const std::string& name) const {
+    const auto found = std::ranges::find(transition_tables, name, &TransitionTable::name);
+    return found == transition_tables.end() ? nullptr : &*found;
+  }
 };
 
 }  // namespace redquel::planner

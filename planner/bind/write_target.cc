@@ -6,11 +6,14 @@
 #include <numeric>
 
 #include "planner/bind/expression_binder.h"
+#include "planner/bind/modification.h"
 #include "planner/bind/plan_nodes.h"
+#include "planner/bind/query_binder.h"
 #include "planner/bind/relation_lookup.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/view_query.h"
 #include "planner/tree/logical_walk.h"
+#include "sql/catalog/view_rows.h"
 #include "sql/error.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -77,6 +80,33 @@ WriteTarget table_target(BindState& state, std::shared_ptr<const sql::TableDef> 
   return target;
 }
 
+sql::TriggerDef::Event event_of(WriteOperation operation) {
+  switch (operation) {
+    case WriteOperation::kInsert: return sql::TriggerDef::Event::kInsert;
+    case WriteOperation::kUpdate: return sql::TriggerDef::Event::kUpdate;
+    case WriteOperation::kDelete: break;
+  }
+  return sql::TriggerDef::Event::kDelete;
+}
+
+/// The rows of a view that triggers INSTEAD OF take.
+WriteTarget triggered_target(BindState& state, const std::shared_ptr<const sql::ViewDef>& view, WriteOperation operation) {
+  WriteTarget target{.table = sql::view_rows(*view), .view = view};
+  target.requirement = state.requirements.add(sql::AclKind::kTable, view->oid, rights_of(operation));
+  target.checked_as = state.requirements.bound_as;
+  if (operation == WriteOperation::kInsert) {
+    target.row = make_row_columns(state, *target.table);
+  } else {
+    const Scoped depth(state.requirements.depth, state.requirements.depth + 1);
+    target.scan = target.plan = bind_view(state, *view).plan;
+    target.row = target.plan->columns;
+  }
+  for (std::size_t i = 0; i < view->columns.size(); ++i) {
+    target.columns.push_back({view->columns[i].name, reference(target.row[i]), static_cast<std::int16_t>(i + 1)});
+  }
+  return target;
+}
+
 /// Puts a view on top of its base.
 class ViewTargetBinder {
  public:
@@ -107,7 +137,9 @@ class ViewTargetBinder {
     using CheckOption = sql::ViewDef::CheckOption;
     const bool cascades = checked || view_->check_option == CheckOption::kCascaded;
     WriteTarget target = found.table ? table_target(state_, found.table, found.table->name, operation_)
-                                     : ViewTargetBinder(state_, found.view, operation_).bind(cascades);
+                         : found.view->has_instead_of(event_of(operation_))
+                             ? triggered_target(state_, found.view, operation_)
+                             : ViewTargetBinder(state_, found.view, operation_).bind(cascades);
     bind_over(query, from, target, cascades || view_->check_option == CheckOption::kLocal, requirement);
     return target;
   }
@@ -227,7 +259,9 @@ std::int16_t WriteTarget::attribute_of(std::string_view column) const {
 WriteTarget bind_write_target(BindState& state, const ast::TableRef& written, WriteOperation operation) {
   const FoundTable found = find_target_relation(state, written.name);
   const std::string& alias = written.alias ? written.alias->name : written.name.name;
-  WriteTarget target = found.table ? table_target(state, found.table, alias, operation) : ViewTargetBinder(state, found.view, operation).bind(false);
+  WriteTarget target = found.table                                         ? table_target(state, found.table, alias, operation)
+                       : found.view->has_instead_of(event_of(operation)) ? triggered_target(state, found.view, operation)
+                                                                         : ViewTargetBinder(state, found.view, operation).bind(false);
   target.operation = operation;
   return target;
 }

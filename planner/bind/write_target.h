@@ -12,7 +12,8 @@ namespace redquel::planner {
 
 enum class WriteOperation : std::uint8_t { kInsert, kUpdate, kDelete };
 
-/// The target of INSERT, UPDATE or DELETE: a table, or the table under an automatically updatable view.
+/// The target of INSERT, UPDATE or DELETE: a table, or the table under an automatically updatable view. A view whose triggers INSTEAD OF take the
+/// rows stands for a table (sql/catalog/view_rows.h).
 struct WriteTarget {
   struct Column {
     std::string name;

@@ -373,6 +373,7 @@ struct NodeEstimate {
     const double total = source.total + source.rows * kWrittenRow + kRoundTrip;
     return {source.rows, total, total, source.trips + 1};
   }
+  Estimate operator()(const PhysicalViewWrite& n) const { return model.of(*n.source); }
 };
 
 Estimate CostModel::of(const PhysicalNode& node) {

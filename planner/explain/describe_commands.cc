@@ -345,7 +345,7 @@ class Describer {
 
   void operator()(const OneOf<Gather, PhysicalValues, PhysicalFunctionScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, Choice, PhysicalApply,
                               PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct,
-                              PhysicalSetOperation, PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion> auto&) {}
+                              PhysicalSetOperation, PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion, PhysicalViewWrite> auto&) {}
 
  private:
   void add_as_needed(std::initializer_list<std::string_view> names) {

@@ -89,7 +89,7 @@ struct ReadOfNode {
                               PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, AdaptiveJoin, Choice,
                               PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct,
                               PhysicalSetOperation, PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion, PhysicalInsert, PhysicalUpdate,
-                              PhysicalDelete, PhysicalMerge> auto&) {}
+                              PhysicalDelete, PhysicalMerge, PhysicalViewWrite> auto&) {}
 
  private:
   void mapped(const MappedScan& n) {

@@ -287,6 +287,10 @@ struct Describe {
   }
   void operator()(const PhysicalShare& n) { text = {.title = n.number >= kFirstKeptRows ? "Keep Rows" : "With", .suffix = " " + n.name}; }
   void operator()(const PhysicalSharedScan& n) {
+    if (is_transition_table(n.number)) {
+      text = {.title = "Named Tuplestore Scan", .suffix = " on " + n.name, .alias = n.name};
+      return;
+    }
     text = {.title = n.number >= kFirstKeptRows ? "Kept Rows Scan" : "CTE Scan", .suffix = " on " + n.name, .alias = n.name};
   }
   void operator()(const PhysicalRecursiveUnion& n) { text.title = n.all ? "Recursive Union All" : "Recursive Union"; }
@@ -299,6 +303,15 @@ struct Describe {
   }
   void operator()(const PhysicalDelete& n) { title("Delete", *n.table); }
   void operator()(const PhysicalMerge& n) { title("Merge", *n.table); }
+  void operator()(const PhysicalViewWrite& n) {
+    using Event = sql::TriggerDef::Event;
+    title(n.event == Event::kInsert ? "Insert" : n.event == Event::kUpdate ? "Update" : "Delete", *n.view);
+    std::vector<std::string> names;
+    for (const sql::TriggerDef& trigger : n.view->triggers) {
+      if (trigger.timing == sql::TriggerDef::Timing::kInsteadOf && trigger.is_for(n.event)) names.push_back(trigger.name);
+    }
+    property("Instead Of", join_words(names));
+  }
 };
 
 void Describe::operator()(const MemoryScan& n) {

@@ -25,7 +25,7 @@ std::size_t relations_in(const PhysicalNode& node) {
   if (is_relation || (inputs.empty() && !std::holds_alternative<PhysicalValues>(node.node))) ++count;
   // A write names rows of its source and of its table; the source of UPDATE and DELETE reads the table itself.
   const bool is_insert = std::holds_alternative<PhysicalInsert>(node.node);
-  if (is_write(node) && !is_insert) --count;
+  if (is_write(node) && !is_insert && table_of(node) != nullptr) --count;
   for (const PhysicalPlan& input : inputs) count += relations_in(*input);
   return count;
 }
@@ -160,7 +160,7 @@ class Renamer {
   }
 
   // Writes print no expressions of their rows.
-  void operator()(OneOf<PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge> auto&) {}
+  void operator()(OneOf<PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge, PhysicalViewWrite> auto&) {}
 
   /// The names of the node's columns: those that an overload has given, or the columns' own.
   Names names() && { return given_.size() == node_.columns.size() ? std::move(given_) : own(0); }

@@ -44,10 +44,50 @@ RecheckSource recheck_source(const Write& write, const std::vector<ColumnId>& so
   return {write.bound, source, {write.old_row.front().id}};
 }
 
+using Event = sql::TriggerDef::Event;
+
+/// A write of a view. The checks and what is returned are over `row`.
+template <class Write>
+Planned view_write(const Logical& node, const Write& write, PhysicalViewWrite physical, const std::vector<ColumnId>& row) {
+  if constexpr (requires { write.checks; }) physical.checks = write.checks;
+  physical.returning = write.returning;
+  physical.has_returning = !node.columns.empty();
+  resolve_all(physical.checks, row);
+  resolve_all(physical.returning, row);
+  return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
+}
+
+Planned plan_view_insert(const Logical& node, const LogicalInsert& insert, const Planned& source) {
+  PhysicalViewWrite physical{.event = Event::kInsert, .view = insert.table, .source = source.plan};
+  for (const InsertColumn& column : insert.columns) physical.new_row.push_back(resolve(column.value, source.ids));
+  return view_write(node, insert, std::move(physical), column_ids(insert.new_row));
+}
+
+Planned plan_view_update(const Logical& node, const LogicalUpdate& update, const Planned& source) {
+  PhysicalViewWrite physical{.event = Event::kUpdate, .view = update.table, .source = source.plan, .old_row = positions_of(update.old_row, source.ids)};
+  for (std::size_t i = 0; i < update.table->columns.size(); ++i) {
+    const sql::ColumnDef& column = update.table->columns[i];
+    physical.new_row.push_back(sql::make_column(column.type, static_cast<ColumnId>(physical.old_row[i]), column.name));
+  }
+  for (const Assignment& assignment : update.assignments) {
+    physical.new_row[update.table->position(assignment.number)] = resolve(assignment.value, source.ids);
+    physical.assigned.push_back(assignment.number);
+  }
+  std::vector<ColumnId> row = column_ids(update.new_row);
+  row.insert(row.end(), source.ids.begin(), source.ids.end());
+  return view_write(node, update, std::move(physical), row);
+}
+
+Planned plan_view_delete(const Logical& node, const LogicalDelete& removal, const Planned& source) {
+  PhysicalViewWrite physical{.event = Event::kDelete, .view = removal.table, .source = source.plan, .old_row = positions_of(removal.old_row, source.ids)};
+  return view_write(node, removal, std::move(physical), source.ids);
+}
+
 }  // namespace
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalInsert& insert, const Wish&) {
   Planned source = plan(insert.source);
+  if (insert.table->of_view) return plan_view_insert(node, insert, source);
   PhysicalInsert physical{insert.table,     source.plan, insert.columns, insert.generated, insert.checks, insert.returning, !node.columns.empty(),
                           insert.on_conflict, insert.conflict_columns, {}};
   for (InsertColumn& column : physical.columns) column.value = resolve(column.value, source.ids);
@@ -68,6 +108,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalInsert& ins
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalUpdate& update, const Wish&) {
   Planned source = plan(update.source);
+  if (update.table->of_view) return plan_view_update(node, update, source);
   PhysicalUpdate physical{update.table,  source.plan,      positions_of(update.old_row, source.ids), update.assignments,
                           update.generated, update.checks, update.returning, !node.columns.empty()};
   resolve_all(physical.assignments, source.ids);
@@ -89,6 +130,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalUpdate& upd
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDelete& removal, const Wish&) {
   Planned source = plan(removal.source);
+  if (removal.table->of_view) return plan_view_delete(node, removal, source);
   PhysicalDelete physical{removal.table, source.plan, positions_of(removal.old_row, source.ids), removal.returning,
                           !node.columns.empty()};
   resolve_all(physical.returning, source.ids);

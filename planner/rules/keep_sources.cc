@@ -29,7 +29,7 @@ struct Kept {
  private:
   template <class Write>
   LogicalPtr with_source(const Write& write) const {
-    if (write.table->is_mapped()) return node;
+    if (write.table->is_mapped() || write.table->of_view) return node;
     Write copy = write;
     copy.bound = write.source;
     return make_logical(std::move(copy), node->columns);

@@ -38,6 +38,7 @@ std::vector<WriteEvent> events(const PhysicalMerge& merge) {
   add(MergeAction::Kind::kDelete, Event::kDelete);
   return found;
 }
+std::vector<WriteEvent> events(const PhysicalViewWrite& write) { return {{write.event, write.assigned}}; }
 std::vector<WriteEvent> events(const auto&) { return {}; }
 
 /// Returns true if a table with foreign keys to this one, or to one of these, has triggers.
@@ -55,6 +56,7 @@ bool has_triggers_behind_keys(const sql::TableDef& table, const sql::CatalogSnap
 }
 
 bool fires(const PhysicalNode& node, const sql::CatalogSnapshot& catalog) {
+  if (std::holds_alternative<PhysicalViewWrite>(node.node)) return true;
   const sql::TableDef& table = **table_of(node);
   for (const WriteEvent& event : events_of(node)) {
     if (std::ranges::any_of(table.triggers, [&](const sql::TriggerDef& trigger) { return is_fired(trigger, event); })) return true;

@@ -46,6 +46,18 @@ const TablePtr* table_of(const PhysicalNode& node) {
 
 bool is_write(const PhysicalNode& node) { return traits_of(node).command != nullptr; }
 
+const char* write_command(const PhysicalNode& node) {
+  const auto* of_view = std::get_if<PhysicalViewWrite>(&node.node);
+  if (of_view == nullptr) return traits_of(node).command;
+  switch (of_view->event) {
+    case sql::TriggerDef::Event::kInsert: return PhysicalInsert::kTraits.command;
+    case sql::TriggerDef::Event::kUpdate: return PhysicalUpdate::kTraits.command;
+    case sql::TriggerDef::Event::kDelete:
+    case sql::TriggerDef::Event::kTruncate: break;
+  }
+  return PhysicalDelete::kTraits.command;
+}
+
 const PhysicalNode& below_row_wise(const PhysicalNode& node) {
   const PhysicalNode* below = &node;
   while (traits_of(*below).is_row_wise) below = inputs_of(*below).front().get();
@@ -131,7 +143,7 @@ bool Gather::reads_one_bucket() const {
 }
 
 bool writes_several_parts(const PhysicalNode& plan) {
-  const bool here = std::visit([&](const auto& n) { return is_write(plan) && (*table_of(plan))->is_divided() && !stays_in_one_part(n); }, plan.node);
+  const bool here = std::visit([&](const auto& n) { return is_write(plan) && table_of(plan) != nullptr && (*table_of(plan))->is_divided() && !stays_in_one_part(n); }, plan.node);
   const std::vector<PhysicalPlan> inputs = inputs_of(plan);
   return here || std::ranges::any_of(inputs, [](const PhysicalPlan& input) { return input && writes_several_parts(*input); });
 }

@@ -538,6 +538,21 @@ struct PhysicalMerge {
   static constexpr NodeTraits kTraits{.command = "MERGE"};
 };
 
+/// INSERT, UPDATE or DELETE of a view: triggers INSTEAD OF take each row.
+struct PhysicalViewWrite {
+  sql::TriggerDef::Event event = sql::TriggerDef::Event::kInsert;
+  std::shared_ptr<const sql::TableDef> view;  // as view_rows() gives it
+  PhysicalPlan source;
+  std::vector<std::size_t> old_row;           // positions in the source, parallel to the view's columns; INSERT: none
+  std::vector<sql::ExpressionPtr> new_row;    // over the source's columns, parallel to the view's columns; DELETE: none
+  std::vector<std::int16_t> assigned;         // columns that UPDATE assigns
+  std::vector<BoundCheck> checks;             // of views above, over the new row followed by the source's columns
+  std::vector<sql::ExpressionPtr> returning;  // INSERT and UPDATE: over the new row followed by the source's columns; DELETE: over the source's
+  bool has_returning = false;
+  static constexpr std::tuple kParts{Input{&PhysicalViewWrite::source}};
+  static constexpr NodeTraits kTraits{.command = "INSTEAD OF"};
+};
+
 struct PhysicalColumn {
   std::string name;
   sql::Type type;
@@ -552,7 +567,7 @@ struct PhysicalNode {
                    PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
                    PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion,
                    IndexKeys, IndexValues, IndexRanks, MappedCount, AdaptiveJoin, Choice, MemoryScan, Gather,
-                   PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge>;
+                   PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge, PhysicalViewWrite>;
   Node node;
   std::vector<PhysicalColumn> columns;
 };
@@ -563,8 +578,10 @@ const NodeTraits& traits_of(const PhysicalNode&);
 const std::shared_ptr<const sql::TableDef>* table_of(const PhysicalNode&);
 /// Tables that the plan reads or writes, each once; instead of a table in several buckets its parts.
 std::vector<std::shared_ptr<const sql::TableDef>> tables_of(const PhysicalPlan&);
-/// Returns true if the node writes.
+/// Returns true if the node writes. Only that of a view has no table.
 bool is_write(const PhysicalNode&);
+/// Returns the name of the SQL command of a node that writes.
+const char* write_command(const PhysicalNode&);
 /// The node that writes what the statement itself says, not its WITH queries; null: the statement is a query.
 const PhysicalNode* main_write(const PhysicalNode& plan);
 /// Returns true if the plan writes elsewhere, too, or reads while it writes (subqueries in RETURNING). Then all of it happens at once,

@@ -52,7 +52,7 @@ bool TableDef::in_primary_key(std::int16_t number) const {
   return std::find(primary_key.begin(), primary_key.end(), number) != primary_key.end();
 }
 
-const IndexDef* TableDef::deferrable_primary_key() const {
+const IndexDef* TableDef::primary_key_as_index() const {
   const auto found = std::ranges::find_if(indexes, &IndexDef::is_primary_key);
   return found == indexes.end() ? nullptr : &*found;
 }
@@ -61,6 +61,10 @@ bool TableDef::is_nullable(const ColumnDef& column) const { return !column.not_n
 
 bool ViewDef::is_updatable() const {
   return base != 0 && std::ranges::any_of(columns, &Column::updatable);
+}
+
+bool ViewDef::has_instead_of(TriggerDef::Event event) const {
+  return std::ranges::any_of(triggers, [&](const TriggerDef& trigger) { return trigger.timing == TriggerDef::Timing::kInsteadOf && trigger.is_for(event); });
 }
 
 const ViewDef::Column* ViewDef::find_column(std::string_view column_name) const {

@@ -69,7 +69,7 @@ struct RememberedIndex {};
 struct IndexConstraint {
   enum class Kind : std::uint8_t {
     kUnique,
-    kPrimaryKey,  // DEFERRABLE; any other is the table's own key, and no index
+    kPrimaryKey,  // TableDef::primary_key_as_index; any other is the table's own key, and no index
     kExclusion,   // EXCLUDE (… WITH =): kept as a unique index, shown as it was written
   };
   Kind kind = Kind::kUnique;
@@ -151,7 +151,7 @@ struct PolicyDef {
   std::string comment;
 };
 
-/// A trigger of a table.
+/// A trigger of a table or a view.
 struct TriggerDef {
   enum class Timing : std::uint8_t { kAfter, kBefore, kInsteadOf };
   enum class Event : std::uint8_t { kInsert = 1, kDelete = 2, kUpdate = 4, kTruncate = 8 };
@@ -174,6 +174,7 @@ struct TriggerDef {
   std::vector<PolicyDef::Reference> references;  // what WHEN uses: the table with columns, and functions
   std::string comment;
 
+  bool has_transition_tables() const { return !old_table.empty() || !new_table.empty(); }
   bool is_for(Event event) const { return (events & static_cast<std::int16_t>(event)) != 0; }
 };
 
@@ -299,6 +300,7 @@ struct TableDef {
   OptionalAcl acl;
   RowSecurityDef security;
   std::vector<TriggerDef> triggers;  // by name
+  bool of_view = false;  // made by view_rows() (view_rows.h): the rows of a view, as its triggers see them
 
   std::optional<SpreadDef> spread;
   /// The table as each of its buckets has it: definitions of their own, with their own oids and prefixes. Empty: the table lies in one bucket.
@@ -338,9 +340,10 @@ struct TableDef {
   bool is_divided() const { return !parts.empty() || partition_key.has_value(); }
   /// Columns that are not hidden: the first so many.
   std::size_t shown_columns() const { return columns.size() - (!columns.empty() && columns.back().hidden ? 1 : 0); }
-  /// The index of a DEFERRABLE primary key: two rows may share it for a while, so that rows lie under hidden keys. nullptr: none.
-  const IndexDef* deferrable_primary_key() const;
-  bool has_primary_key() const { return !primary_key.empty() || deferrable_primary_key() != nullptr; }
+  /// The index of a primary key that is not the key of the rows, which lie under hidden ones: a DEFERRABLE one, which two rows may share for a while,
+  /// and one that a single table of a tree of partitions has. nullptr: none.
+  const IndexDef* primary_key_as_index() const;
+  bool has_primary_key() const { return !primary_key.empty() || primary_key_as_index() != nullptr; }
 };
 
 /// Returns "table", "foreign table" or "materialized view".
@@ -397,6 +400,7 @@ struct ViewDef {
   std::string comment;
   std::string owner = "postgres";
   OptionalAcl acl;
+  std::vector<TriggerDef> triggers;  // by name
 
   /// WITH (security_invoker): its relations are read with the rights of the role that asks.
   bool is_security_invoker() const;
@@ -404,8 +408,10 @@ struct ViewDef {
   bool is_security_barrier() const;
   /// By name; nullptr: none.
   const Column* find_column(std::string_view column_name) const;
-  /// Returns true if rows can be inserted and updated through the view.
+  /// Returns true if rows can be inserted and updated through the view without triggers.
   bool is_updatable() const;
+  /// Returns true if a trigger INSTEAD OF stands for the event, whether it is enabled or not.
+  bool has_instead_of(TriggerDef::Event event) const;
 };
 
 /// A function or procedure in LANGUAGE sql. A body of one query stands wherever it is called, if that means the same; others are run

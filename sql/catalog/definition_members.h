@@ -358,6 +358,7 @@ void visit(Visitor& visitor, ViewDef& view) {
   visitor.member("comment", view.comment);
   visitor.member("owner", view.owner);
   visitor.member("acl", view.acl);
+  visitor.member("triggers", view.triggers);
 }
 
 template <typename Visitor>

@@ -404,16 +404,25 @@ std::optional<bool> publishable(Context context, Int relation) {
 }
 
 /// Bits of 1 << CmdType: UPDATE 4, INSERT 8, DELETE 16.
-Int updatable(Context context, Int relation, bool) {
+constexpr Int kUpdates = 4, kInserts = 8, kDeletes = 16;
+Int trigger_events(const ViewDef& view) {
+  using Event = TriggerDef::Event;
+  return (view.has_instead_of(Event::kUpdate) ? kUpdates : 0) | (view.has_instead_of(Event::kInsert) ? kInserts : 0) |
+         (view.has_instead_of(Event::kDelete) ? kDeletes : 0);
+}
+Int updatable(Context context, Int relation, bool with_triggers) {
   const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
   if (!found) return 0;
-  if (found->view != nullptr) return found->view->is_updatable() ? 4 | 8 | 16 : found->view->base != 0 ? 16 : 0;
+  if (found->view != nullptr) {
+    return (found->view->is_updatable() ? kUpdates | kInserts | kDeletes : found->view->base != 0 ? kDeletes : 0) | (with_triggers ? trigger_events(*found->view) : 0);
+  }
   return found->kind == 'r' || found->kind == 'p' || found->kind == 'f' ? 4 | 8 | 16 : 0;
 }
-bool column_updatable(Context context, Int relation, std::int16_t number, bool) {
+bool column_updatable(Context context, Int relation, std::int16_t number, bool with_triggers) {
   const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
   if (!found || number < 1) return false;
   const auto place = static_cast<std::size_t>(number) - 1;
+  if (found->view != nullptr && with_triggers && (trigger_events(*found->view) & (kUpdates | kDeletes)) == (kUpdates | kDeletes)) return true;
   if (found->view != nullptr) return found->view->base != 0 && place < found->view->columns.size() && found->view->columns[place].updatable;
   return found->kind == 'r' || found->kind == 'p' || found->kind == 'f';
 }

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "sql/catalog/view_rows.h"
 #include "sql/definition_words.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
@@ -70,16 +71,6 @@ void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& t
       const Oid in = catalog.functions.contains(reference.relation) ? kProcedure : kClass;
       if (reference.columns.empty()) out.add(kPolicy, policy.oid, 0, in, reference.relation, 0, 'n');
       for (const std::int16_t column : reference.columns) out.add(kPolicy, policy.oid, 0, in, reference.relation, column, 'n');
-    }
-  }
-  for (const TriggerDef& trigger : table.triggers) {
-    out.add(kTrigger, trigger.oid, 0, kClass, table.oid, 0, 'a');
-    out.add(kTrigger, trigger.oid, 0, kProcedure, trigger.function, 0, 'n');
-    for (const std::int16_t column : trigger.columns) out.add(kTrigger, trigger.oid, 0, kClass, table.oid, column, 'n');
-    for (const PolicyDef::Reference& reference : trigger.references) {
-      const Oid in = catalog.functions.contains(reference.relation) ? kProcedure : kClass;
-      if (reference.columns.empty()) out.add(kTrigger, trigger.oid, 0, in, reference.relation, 0, 'n');
-      for (const std::int16_t column : reference.columns) out.add(kTrigger, trigger.oid, 0, in, reference.relation, column, 'n');
     }
   }
   for (const IndexDef& index : table.indexes) {
@@ -159,6 +150,19 @@ void add_function_dependencies(RowWriter& out, const CatalogSnapshot& catalog, c
   }
 }
 
+void add_trigger_dependencies(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& table) {
+  for (const TriggerDef& trigger : table.triggers) {
+    out.add(kTrigger, trigger.oid, 0, kClass, table.oid, 0, 'a');
+    out.add(kTrigger, trigger.oid, 0, kProcedure, trigger.function, 0, 'n');
+    for (const std::int16_t column : trigger.columns) out.add(kTrigger, trigger.oid, 0, kClass, table.oid, column, 'n');
+    for (const PolicyDef::Reference& reference : trigger.references) {
+      const Oid in = catalog.functions.contains(reference.relation) ? kProcedure : kClass;
+      if (reference.columns.empty()) out.add(kTrigger, trigger.oid, 0, in, reference.relation, 0, 'n');
+      for (const std::int16_t column : reference.columns) out.add(kTrigger, trigger.oid, 0, in, reference.relation, column, 'n');
+    }
+  }
+}
+
 void dependencies(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   add_extension(out);
   for (const auto& [oid, table] : catalog.tables) {
@@ -169,6 +173,7 @@ void dependencies(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
     if (!sequence.foreign) add_sequence(out, catalog, sequence);
   }
   for (const auto& [oid, view] : catalog.views) add_view(out, catalog, *view);
+  for_each_with_triggers(catalog, [&](const std::shared_ptr<const TableDef>& table) { add_trigger_dependencies(out, catalog, *table); });
   for (const auto& [oid, type] : catalog.types) add_type(out, catalog, *type);
   for (const Constraint& constraint : domain_constraints(catalog)) {
     out.add(kConstraint, constraint.oid, 0, kType, constraint.domain->oid, 0, 'a');
@@ -186,8 +191,10 @@ void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
     for (const ColumnDef& column : table->columns) add(oid, kClass, column.number, column.comment);
     for (const Constraint& constraint : constraints_of(*table)) add(constraint.oid, kConstraint, 0, constraint.comment);
     for (const PolicyDef& policy : table->security.policies) add(policy.oid, kPolicy, 0, policy.comment);
-    for (const TriggerDef& trigger : table->triggers) add(trigger.oid, kTrigger, 0, trigger.comment);
   }
+  for_each_with_triggers(catalog, [&](const std::shared_ptr<const TableDef>& table) {
+    for (const TriggerDef& trigger : table->triggers) add(trigger.oid, kTrigger, 0, trigger.comment);
+  });
   for (const auto& [oid, type] : catalog.types) {
     add(oid, kType, 0, type->comment);
     for (std::size_t i = 0; i < type->fields.size(); ++i) add(type->relation, kClass, static_cast<std::int32_t>(i + 1), type->fields[i].comment);

@@ -120,7 +120,8 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
     const std::size_t checks = is_table ? relation.table->checks.size() : 0;
     const bool shared = is_shared(relation);
     // PostgreSQL keeps foreign keys by triggers.
-    const bool has_triggers = is_table && (relation.table->has_foreign_keys() || !relation.table->triggers.empty());
+    const bool has_triggers = (is_table && (relation.table->has_foreign_keys() || !relation.table->triggers.empty())) ||
+                              (relation.view != nullptr && !relation.view->triggers.empty());
     // reltuples: -1 says that the rows are not counted; a sequence has one.
     const double rows = relation.kind == 'S' ? 1.0 : relation.kind == 'i' || relation.kind == 'I' ? 0.0 : is_table ? static_cast<double>(ShownRowCounts::of(relation.oid)) : -1.0;
     out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), row_type_of(relation), 0,

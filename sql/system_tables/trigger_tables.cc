@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "sql/catalog/view_rows.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/quote.h"
 #include "sql/system_tables/constraints.h"
@@ -90,11 +91,12 @@ std::string trigger_definition(const TableDef& table, const TriggerDef& trigger,
 }
 
 std::pair<std::shared_ptr<const TableDef>, const TriggerDef*> find_trigger(const CatalogSnapshot& catalog, Oid oid) {
-  for (const auto& [number, table] : catalog.tables) {
+  std::pair<std::shared_ptr<const TableDef>, const TriggerDef*> result;
+  for_each_with_triggers(catalog, [&](const std::shared_ptr<const TableDef>& table) {
     const auto found = std::ranges::find(table->triggers, oid, &TriggerDef::oid);
-    if (found != table->triggers.end()) return {table, &*found};
-  }
-  return {};
+    if (found != table->triggers.end()) result = {table, &*found};
+  });
+  return result;
 }
 
 namespace {
@@ -111,27 +113,22 @@ char firing_letter(TriggerDef::Firing firing) {
 
 /// Each argument with a zero byte behind it.
 std::string argument_bytes(const TriggerDef& trigger) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text = "\\x";
-  const auto add = [&](unsigned char byte) { text.append({kDigits[byte >> 4], kDigits[byte & 15]}); };
-  for (const std::string& argument : trigger.arguments) {
-    for (const char c : argument) add(static_cast<unsigned char>(c));
-    add(0);
-  }
-  return text;
+  std::string bytes;
+  for (const std::string& argument : trigger.arguments) bytes.append(argument).push_back('\0');
+  return bytes;
 }
 
 void triggers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
-  for (const auto& [oid, table] : catalog.tables) {
+  for_each_with_triggers(catalog, [&](const std::shared_ptr<const TableDef>& table) {
     for (const TriggerDef& trigger : table->triggers) {
       const std::string condition = trigger_condition(*table, trigger, false, context);
       const std::string arguments = argument_bytes(trigger), columns = vector_text(trigger.columns);
-      out.add(trigger.oid, oid, 0, trigger.name, trigger.function, trigger_type(trigger), firing_letter(trigger.firing), false, 0, 0,
+      out.add(trigger.oid, table->oid, 0, trigger.name, trigger.function, trigger_type(trigger), firing_letter(trigger.firing), false, 0, 0,
               trigger.constraint ? trigger.oid : 0, trigger.deferrable, trigger.initially_deferred,
-              static_cast<std::int16_t>(trigger.arguments.size()), columns, TextForm{arguments}, null_if_empty(condition),
+              static_cast<std::int16_t>(trigger.arguments.size()), columns, arguments, null_if_empty(condition),
               null_if_empty(trigger.old_table), null_if_empty(trigger.new_table));
     }
-  }
+  });
 }
 
 std::string_view timing_word(Timing timing) {
@@ -140,35 +137,35 @@ std::string_view timing_word(Timing timing) {
 
 void information_triggers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const ShownObjects shown(catalog, context);
-  for (const auto& [oid, table] : catalog.tables) {
-    if (table->triggers.empty() || !shown.shows_constraints(*table)) continue;
+  for_each_with_triggers(catalog, [&](const std::shared_ptr<const TableDef>& table) {
+    if (!shown.shows_constraints(*table)) return;
     for (const auto& [event, word] : {std::pair(Event::kInsert, "INSERT"), std::pair(Event::kDelete, "DELETE"), std::pair(Event::kUpdate, "UPDATE")}) {
       for (const TriggerDef& trigger : table->triggers) {
         if (!trigger.is_for(event)) continue;
         const auto is_beside = [&, of = event](const TriggerDef& other) {
           return other.is_for(of) && other.for_each_row == trigger.for_each_row && other.timing == trigger.timing && other.name <= trigger.name;
         };
-        const std::string condition = shown.owns_relation(oid) ? trigger_condition(*table, trigger, false, context) : std::string();
+        const std::string condition = shown.owns_relation(table->oid) ? trigger_condition(*table, trigger, false, context) : std::string();
         out.add(context.database, table->schema, trigger.name, word, context.database, table->schema, table->name,
                 std::ranges::count_if(table->triggers, is_beside), null_if_empty(condition), trigger_action(trigger, context),
                 trigger.for_each_row ? "ROW" : "STATEMENT", timing_word(trigger.timing), null_if_empty(trigger.old_table),
                 null_if_empty(trigger.new_table), kNull, kNull, kNull);
       }
     }
-  }
+  });
 }
 
 void triggered_columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const ShownObjects shown(catalog, context);
-  for (const auto& [oid, table] : catalog.tables) {
-    if (table->triggers.empty() || !shown.shows_constraints(*table)) continue;
+  for_each_with_triggers(catalog, [&](const std::shared_ptr<const TableDef>& table) {
+    if (!shown.shows_constraints(*table)) return;
     for (const TriggerDef& trigger : table->triggers) {
       for (const std::int16_t number : trigger.columns) {
         const ColumnDef* column = table->find_column(number);
         if (column != nullptr) out.add(context.database, table->schema, trigger.name, context.database, table->schema, table->name, column->name);
       }
     }
-  }
+  });
 }
 
 const SystemTableDefinition kTriggerTables[] = {

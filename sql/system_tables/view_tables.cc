@@ -39,7 +39,9 @@ void information_schema_views(RowWriter& out, const CatalogSnapshot& catalog, co
     std::optional<std::string> text;
     if (shown.owns_relation(relation.oid)) text = view_definition(catalog, *relation.view, false, context.search_path);
     const bool is_updatable = relation.view->is_updatable();
-    out.add(context.database, relation.schema, relation.name, text, check_option(*relation.view), is_updatable, is_updatable, false, false, false);
+    out.add(context.database, relation.schema, relation.name, text, check_option(*relation.view), is_updatable, is_updatable,
+            relation.view->has_instead_of(TriggerDef::Event::kUpdate), relation.view->has_instead_of(TriggerDef::Event::kDelete),
+            relation.view->has_instead_of(TriggerDef::Event::kInsert));
   }
 }
 

@@ -30,7 +30,28 @@ TABLES = ("CREATE TABLE item (id int PRIMARY KEY, a int CHECK (a < 1000), b text
           """CREATE FUNCTION sum_it() RETURNS trigger LANGUAGE plpgsql AS $$
              DECLARE d bigint := 0; BEGIN
                IF TG_OP <> 'INSERT' THEN d := d - OLD.id; END IF; IF TG_OP <> 'DELETE' THEN d := d + NEW.id; END IF;
-               UPDATE total SET n = n + d WHERE name = TG_TABLE_NAME; RETURN NULL; END $$""")
+               UPDATE total SET n = n + d WHERE name = TG_TABLE_NAME; RETURN NULL; END $$""",
+          """CREATE FUNCTION rows_it() RETURNS trigger LANGUAGE plpgsql AS $$
+             DECLARE line text; BEGIN
+               IF TG_OP = 'INSERT' THEN line := (SELECT concat_ws(' ', count(*), sum(n.id), string_agg(n::text, ';' ORDER BY n.id)) FROM n);
+               ELSIF TG_OP = 'DELETE' THEN line := (SELECT concat_ws(' ', count(*), sum(o.id), string_agg(o::text, ';' ORDER BY o.id)) FROM o);
+               ELSE line := (SELECT concat_ws(' ', (SELECT string_agg(o::text, ';' ORDER BY o.id) FROM o), (SELECT string_agg(n::text, ';' ORDER BY n.id) FROM n)));
+               END IF;
+               INSERT INTO log VALUES (concat_ws(' ', TG_NAME, TG_OP, TG_TABLE_NAME, line)); RETURN NULL; END $$""",
+          "CREATE VIEW pair AS SELECT i.id, i.a, i.b, p.id AS part, p.n FROM item i LEFT JOIN part p ON p.item = i.id",
+          """CREATE FUNCTION pair_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+               IF TG_OP = 'INSERT' THEN
+                 INSERT INTO item (id, a, b) VALUES (NEW.id, NEW.a, NEW.b) ON CONFLICT DO NOTHING;
+                 IF NEW.part IS NOT NULL THEN INSERT INTO part VALUES (NEW.part, NEW.id, NEW.n); END IF;
+                 NEW.b := 'inserted'; RETURN NEW;
+               ELSIF TG_OP = 'UPDATE' THEN
+                 UPDATE item SET a = NEW.a, b = NEW.b WHERE id = OLD.id;
+                 UPDATE part SET n = NEW.n WHERE id = OLD.part;
+                 RETURN NEW;
+               END IF;
+               DELETE FROM item WHERE id = OLD.id;
+               IF FOUND THEN RETURN OLD; END IF; RETURN NULL; END $$""",
+          "CREATE TRIGGER pairs INSTEAD OF INSERT OR UPDATE OR DELETE ON pair FOR EACH ROW EXECUTE FUNCTION pair_it()")
 
 
 class Triggers(World):
@@ -59,13 +80,18 @@ class Triggers(World):
     def trigger(self, number):
         pick = self.random.choice
         events = self.random.sample(["INSERT", "UPDATE", "DELETE"], self.random.randrange(1, 4))
-        when, kind = "", pick(["log", "log", "change", "skip", "refuse"])
+        when, kind = "", pick(["log", "log", "change", "skip", "refuse", "rows"])
         table, row = pick(["item", "item", "item", "part"]), self.random.random() < 0.75
         timing = pick(["BEFORE", "AFTER"])
         if kind in ("change", "skip"):  # an action of a foreign key may not be changed
             table, row, timing = "item", True, "BEFORE"
         if kind == "refuse":
             row, timing = True, "AFTER"
+        if kind == "rows":
+            event = events[0]
+            rows = {"INSERT": "NEW TABLE AS n", "DELETE": "OLD TABLE AS o", "UPDATE": "OLD TABLE AS o NEW TABLE AS n"}[event]
+            return (f"CREATE OR REPLACE TRIGGER t{number} AFTER {event} ON {table} REFERENCING {rows} FOR EACH STATEMENT "
+                    f"EXECUTE FUNCTION rows_it()")
         if row and events == ["UPDATE"]:
             when = pick(["", "WHEN (OLD.* IS DISTINCT FROM NEW.*) ", "WHEN (NEW.id > OLD.id OR NEW.id < 10) "])
         elif row and "DELETE" not in events:
@@ -90,6 +116,9 @@ class Triggers(World):
             f"INSERT INTO part SELECT {self.statements * 100} + id, id, a FROM item WHERE {condition}",
             f"UPDATE part SET n = {number()} WHERE item % 3 = 1",
             f"DELETE FROM part WHERE n % 4 = {self.random.randrange(4)}",
+            f"INSERT INTO pair VALUES ({first}, {number()}, 'p', {self.statements * 100 + 99}, {number()}) RETURNING *",
+            f"UPDATE pair SET a = a + 1, n = {number()} WHERE {condition}",
+            f"DELETE FROM pair WHERE {condition} AND part IS NOT NULL",
             f"MERGE INTO item USING (SELECT i AS n FROM generate_series({first}, {first + 3}) i) AS v ON item.id = v.n "
             "WHEN MATCHED AND v.n % 2 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET a = v.n WHEN NOT MATCHED THEN INSERT (id, a) VALUES (v.n, v.n)",
         ])
