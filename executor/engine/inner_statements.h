@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,15 @@
 
 namespace redquel::executor {
 
+/// Runs a statement to its end; its rows are dropped. Its command tag.
+inline boost::asio::awaitable<std::string> run_to_end(std::unique_ptr<Execution> run) {
+  while (true) {
+    const std::optional<sql::Batch> rows = co_await run->next();
+    if (!rows) break;
+  }
+  co_return run->command_tag();
+}
+
 /// Runs one of the statements that another one stands for to its end; its rows are dropped. Its command tag. `parameters` are in the
 /// types of `types`.
 inline boost::asio::awaitable<std::string> run_inner_statement(RedisEngine& engine, SessionState& session, std::string text,
@@ -20,9 +30,8 @@ inline boost::asio::awaitable<std::string> run_inner_statement(RedisEngine& engi
   DeclaredParameters declared;
   if (!types.empty()) declared = std::move(types);
   PreparedPtr prepared = co_await engine.prepare(std::move(text), std::move(statement), std::move(declared), session);
-  const std::unique_ptr<Execution> run = engine.execute(std::move(prepared), std::move(parameters), session);
-  while (co_await run->next()) continue;
-  co_return run->command_tag();
+  std::unique_ptr<Execution> run = engine.execute(std::move(prepared), std::move(parameters), session);
+  co_return co_await run_to_end(std::move(run));
 }
 
 /// `work`, not started yet: all of it or nothing, in the session's open transaction or, without one, in one of its own.

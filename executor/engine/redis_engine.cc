@@ -282,6 +282,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
     if (query && !writes_in_with(*query)) {  // else its run refuses it
       planner::BindSettings settings = bind_settings(session, parameters.has_value());
       settings.into = !is_cursor;
+      settings.variables = scope.variables;
       prepared->parameter_types = planner::bind(*query, catalog, std::move(parameters).value_or(std::vector<sql::Type>{}), settings).parameter_types;
       prepared->depends_on_constants = true;  // the types of a new table's columns do
       const auto* create = std::get_if<ast::CreateTableAs>(&inner.node);

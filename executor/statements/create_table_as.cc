@@ -80,6 +80,7 @@ class CreateTableAsExecution final : public Execution {
     settings.names = &uses;
     settings.into = true;
     settings.parameters = !prepared_->parameter_types.empty();
+    settings.variables = prepared_->variables;
     const planner::BoundStatement bound = planner::bind(*parts.query, *catalog, prepared_->parameter_types, settings);
     const std::string query = parser::to_sql(*parts.query, uses.names_in(*catalog), parser::QueryLayout::kCompact);
     std::optional<sql::ViewDef> view;
@@ -102,7 +103,17 @@ class CreateTableAsExecution final : public Execution {
     const auto fill = [&]() -> asio::awaitable<void> {
       std::string insert = "INSERT INTO " + target + " " + query;
       constexpr std::string_view kInserted = "INSERT 0 ";
-      const std::string inserted = co_await run_inner_statement(engine_, session_, std::move(insert), prepared_->parameter_types, std::move(parameters_));
+      std::string inserted;
+      if (prepared_->variables) {
+        auto statement = parser::parse_statement(insert);
+        const sql::CatalogPtr with_table = co_await engine_.catalog(session_);
+        PreparedPtr in_routine = engine_.plan_in_routine(std::move(insert), std::move(statement), prepared_->parameter_types, *with_table, session_,
+                                                         {nullptr, prepared_->variables});
+        std::unique_ptr<Execution> run = engine_.execute(std::move(in_routine), std::move(parameters_), session_);
+        inserted = co_await run_to_end(std::move(run));
+      } else {
+        inserted = co_await run_inner_statement(engine_, session_, std::move(insert), prepared_->parameter_types, std::move(parameters_));
+      }
       tag_ = "SELECT " + inserted.substr(kInserted.size());
       if (view) {
         const MakeDraft close = [&](CatalogDraft& draft) { set_materialized(draft, made, *view, true); };
