@@ -208,6 +208,14 @@ struct ImportForeignSchema {
 struct CreateExtension {
   std::string name;
   bool if_not_exists = false;
+  std::string schema, version;  // empty: not said
+  bool cascade = false;
+};
+
+/// ALTER EXTENSION … UPDATE.
+struct AlterExtension {
+  std::string name;
+  std::string version;  // empty: the newest
 };
 
 // --- roles and rights ----------------------------------------------------------------------------------------------

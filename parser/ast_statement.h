@@ -21,7 +21,7 @@ struct Statement {
                AlterTable, Drop, Truncate, Rename, SetSchema, AlterOwner, CreateDatabase, CreateSchema, CreateView,
                RefreshMaterializedView, CreateSequence, AlterSequence, CreateEnum, AlterEnum, CreateDomain, AlterDomain,
                CreateComposite, CreateRange, CreateFunction, AlterFunction, Comment, CreateForeignServer, AlterForeignServer, ImportForeignSchema,
-               UserMapping, CreateExtension, Grant, GrantRole, CreateRole, AlterRole, DropRole, CreatePolicy, AlterPolicy, CreateTrigger, Explain, SetVariable,
+               UserMapping, CreateExtension, AlterExtension, Grant, GrantRole, CreateRole, AlterRole, DropRole, CreatePolicy, AlterPolicy, CreateTrigger, Explain, SetVariable,
                ShowVariable,
                Transaction, SetConstraints, Prepare, Execute, Deallocate, DeclareCursor, Fetch, ClosePortal, Copy,
                Vacuum, Reindex, Cluster, LockTable, Discard, Listen, Notify, Unlisten, Do, Call, Checkpoint,

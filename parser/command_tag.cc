@@ -125,6 +125,7 @@ struct CommandTag {
   std::string_view operator()(const ast::AlterForeignServer&) const { return "ALTER SERVER"; }
   std::string_view operator()(const ast::ImportForeignSchema&) const { return "IMPORT FOREIGN SCHEMA"; }
   std::string_view operator()(const ast::CreateExtension&) const { return "CREATE EXTENSION"; }
+  std::string_view operator()(const ast::AlterExtension&) const { return "ALTER EXTENSION"; }
   std::string_view operator()(const ast::Grant& grant) const {
     if (grant.defaults) return "ALTER DEFAULT PRIVILEGES";
     return grant.grant ? "GRANT" : "REVOKE";

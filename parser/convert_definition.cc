@@ -1,6 +1,8 @@
+#include <set>
 #include <utility>
 
 #include "parser/convert.h"
+#include "parser/option_value.h"
 #include "parser/role_option.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -75,6 +77,28 @@ ast::SetSchema convert(const PgQuery__AlterObjectSchemaStmt& alter) {
 
 ast::AlterOwner convert(const PgQuery__AlterOwnerStmt& alter) {
   return {convert_object_type(alter.object_type), convert_object_name(alter.object), convert_role(alter.newowner)};
+}
+
+ast::CreateExtension convert(const PgQuery__CreateExtensionStmt& create) {
+  ast::CreateExtension result{create.extname, create.if_not_exists != 0, {}, {}};
+  std::set<std::string> seen;
+  for (const ast::Option& option : convert_options(nodes(create.options, create.n_options))) {
+    if (!seen.insert(option.name).second) throw sql::SqlError(sqlstate::kSyntaxError, "conflicting or redundant options").at(option.offset);
+    if (option.name == "schema") result.schema = option_text(option).value_or("");
+    if (option.name == "new_version") result.version = option_text(option).value_or("");
+    if (option.name == "cascade") result.cascade = true;
+  }
+  return result;
+}
+
+ast::AlterExtension convert(const PgQuery__AlterExtensionStmt& alter) {
+  ast::AlterExtension result{alter.extname, {}};
+  bool is_said = false;
+  for (const ast::Option& option : convert_options(nodes(alter.options, alter.n_options))) {
+    if (std::exchange(is_said, true)) throw sql::SqlError(sqlstate::kSyntaxError, "conflicting or redundant options").at(option.offset);
+    result.version = option_text(option).value_or("");
+  }
+  return result;
 }
 
 ast::CreateSchema convert(const PgQuery__CreateSchemaStmt& create) {
@@ -485,8 +509,9 @@ std::optional<ast::Statement> convert_definition(const Node& node) {
     case PG_QUERY__NODE__NODE_IMPORT_FOREIGN_SCHEMA_STMT:
       return ast::Statement{convert(*node.import_foreign_schema_stmt)};
     case PG_QUERY__NODE__NODE_CREATE_EXTENSION_STMT:
-      return ast::Statement{
-          ast::CreateExtension{node.create_extension_stmt->extname, node.create_extension_stmt->if_not_exists != 0}};
+      return ast::Statement{convert(*node.create_extension_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_EXTENSION_STMT:
+      return ast::Statement{convert(*node.alter_extension_stmt)};
     case PG_QUERY__NODE__NODE_REFRESH_MAT_VIEW_STMT:
       return ast::Statement{convert(*node.refresh_mat_view_stmt)};
     case PG_QUERY__NODE__NODE_GRANT_STMT:

@@ -85,7 +85,6 @@ std::string_view unsupported_tag(const Node& node) {
       return "ALTER FOREIGN DATA WRAPPER";
     case PG_QUERY__NODE__NODE_SEC_LABEL_STMT:
       return "SECURITY LABEL";
-    case PG_QUERY__NODE__NODE_ALTER_EXTENSION_STMT:
     case PG_QUERY__NODE__NODE_ALTER_EXTENSION_CONTENTS_STMT:
       return "ALTER EXTENSION";
     case PG_QUERY__NODE__NODE_CREATE_TRANSFORM_STMT:

@@ -110,6 +110,9 @@ inline constexpr std::string_view kUndefinedDatabase = "3D000";
 // Class 3F: invalid schema name
 inline constexpr std::string_view kUndefinedSchema = "3F000";
 
+// Class 39: external routine invocation exception
+inline constexpr std::string_view kExternalRoutineInvocation = "39000";
+
 // Class 40: transaction rollback
 inline constexpr std::string_view kSerializationFailure = "40001";
 inline constexpr std::string_view kDeadlockDetected = "40P01";

@@ -112,6 +112,7 @@ class Names {
     for (const sql::FunctionDef::Parameter& parameter : function->parameters) signature += std::to_string(parameter.type.oid) + ' ';
     add('f', function->schema, signature);
   }
+  void add_extension(const std::string& name) { add('e', "", name); }
   void add_schema(const std::string& name) { add('s', "", name); }
   const std::set<std::string>& all() const { return names_; }
 
@@ -139,6 +140,8 @@ std::set<std::string> new_names(const sql::CatalogSnapshot& before, const sql::C
   compare(before.functions, now.functions);
   for (const auto& [name, schema] : before.schemas) was_used.add_schema(name);
   for (const auto& [name, schema] : now.schemas) is_used.add_schema(name);
+  for (const auto& [oid, extension] : before.extensions) was_used.add_extension(extension.name);
+  for (const auto& [oid, extension] : now.extensions) is_used.add_extension(extension.name);
   std::set<std::string> made;
   std::ranges::set_difference(is_used.all(), was_used.all(), std::inserter(made, made.end()));
   return made;
@@ -177,13 +180,14 @@ std::set<std::string> changed_schemas(const sql::CatalogSnapshot& before, const 
   return changed;
 }
 
-/// Returns what differs beside objects: entries of ALTER DEFAULT PRIVILEGES, privileges of the system's objects, the foreign server.
-std::set<std::string> changed_privileges(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& now) {
+/// Returns what differs beside objects: extensions, entries of ALTER DEFAULT PRIVILEGES, privileges of the system's objects, the foreign server.
+std::set<std::string> changed_beside_objects(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& now) {
   const auto lists_of = [](const sql::CatalogSnapshot& catalog) {
     std::map<std::string, std::string> lists{{"server", sql::encode_server(catalog.server)}};
     for (const auto& [oid, entry] : catalog.default_acls) {
       lists[std::to_string(entry.role) + " " + std::to_string(entry.schema) + entry.kind] = sql::encode_acl(entry.acl);
     }
+    for (const auto& [oid, extension] : catalog.extensions) lists["extension " + std::to_string(oid)] = sql::encode_extension(extension);
     for (const auto& [object, acl] : catalog.system_acls) {
       lists["system " + std::to_string(object.first) + " " + std::to_string(object.second)] = sql::encode_acl(acl);
     }
@@ -200,9 +204,9 @@ std::set<std::string> changed_privileges(const sql::CatalogSnapshot& before, con
   return changed;
 }
 
-bool share_changed_privileges(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& own, const sql::CatalogSnapshot& theirs) {
-  const std::set<std::string> others = changed_privileges(before, theirs);
-  return !others.empty() && std::ranges::any_of(changed_privileges(before, own), [&](const std::string& name) { return others.contains(name); });
+bool share_changed_beside_objects(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& own, const sql::CatalogSnapshot& theirs) {
+  const std::set<std::string> others = changed_beside_objects(before, theirs);
+  return !others.empty() && std::ranges::any_of(changed_beside_objects(before, own), [&](const std::string& name) { return others.contains(name); });
 }
 
 Oids all_objects(const Difference& of) {
@@ -223,10 +227,13 @@ bool shares_prefix(const CatalogDraft& draft, const LoadedCatalog& now, const st
 bool conflicts(const CatalogDraft& draft, const sql::CatalogSnapshot& before, const LoadedCatalog& now, const std::set<sql::Oid>& relied_on,
                const std::set<std::string>& claimed) {
   const sql::CatalogSnapshot &own = draft.catalog(), &theirs = *now.snapshot;
-  if (shares_prefix(draft, now, claimed) || share_changed_privileges(before, own, theirs)) return true;
+  if (shares_prefix(draft, now, claimed) || share_changed_beside_objects(before, own, theirs)) return true;
   const Difference others = difference(before, theirs);
   const std::set<std::string> own_schemas = changed_schemas(before, own), other_schemas = changed_schemas(before, theirs);
-  if (others.changed.empty() && others.made.empty() && other_schemas.empty() && before.schemas.size() == theirs.schemas.size()) return false;
+  if (others.changed.empty() && others.made.empty() && other_schemas.empty() && before.schemas.size() == theirs.schemas.size() &&
+      before.extensions.size() == theirs.extensions.size()) {
+    return false;
+  }
   Difference mine;  // an object that was changed and changed back has been touched, too
   for (const sql::Oid oid : draft.touched()) {
     const bool was_there = before.tables.contains(oid) || before.sequences.contains(oid) || before.views.contains(oid) ||

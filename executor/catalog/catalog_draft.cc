@@ -139,6 +139,8 @@ CatalogDraft CatalogDraft::rebased(const LoadedCatalog& now) const {
   carry_over(draft.functions_ = functions_, state_.functions, draft.state_.functions);
   for (const std::string& schema : change_.dropped_schemas) draft.state_.schemas.erase(schema);
   for (const sql::SchemaDef& schema : change_.schemas) draft.state_.schemas.insert_or_assign(schema.name, schema);
+  for (const sql::Oid oid : change_.dropped_extensions) draft.state_.extensions.erase(oid);
+  for (const sql::ExtensionDef& extension : change_.extensions) draft.state_.extensions.insert_or_assign(extension.oid, extension);
   for (const sql::Oid oid : change_.dropped_default_acls) draft.state_.default_acls.erase(oid);
   for (const sql::DefaultAclDef& definition : change_.default_acls) draft.state_.default_acls.insert_or_assign(definition.oid, definition);
   if (change_.server) draft.state_.server = *change_.server;
@@ -290,6 +292,19 @@ void CatalogDraft::put(sql::SchemaDef schema) {
   std::erase_if(change_.schemas, [&](const sql::SchemaDef& other) { return other.name == schema.name; });
   change_.schemas.push_back(schema);
   state_.schemas.insert_or_assign(schema.name, std::move(schema));
+}
+
+void CatalogDraft::put(sql::ExtensionDef extension) {
+  const sql::Oid oid = extension.oid;
+  std::erase_if(change_.extensions, [&](const sql::ExtensionDef& other) { return other.oid == oid; });
+  change_.extensions.push_back(extension);
+  state_.extensions.insert_or_assign(oid, std::move(extension));
+}
+
+void CatalogDraft::drop_extension(sql::Oid oid) {
+  std::erase_if(change_.extensions, [&](const sql::ExtensionDef& other) { return other.oid == oid; });
+  change_.dropped_extensions.push_back(oid);
+  state_.extensions.erase(oid);
 }
 
 void CatalogDraft::put(sql::DefaultAclDef definition) {

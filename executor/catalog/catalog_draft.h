@@ -65,6 +65,8 @@ class CatalogDraft {
   void put(sql::ViewDef view);
   void put(sql::FunctionDef function);
   void put(sql::SchemaDef schema);
+  void put(sql::ExtensionDef extension);
+  void drop_extension(sql::Oid oid);
   void put(sql::DefaultAclDef definition);
   void drop_default_acl(sql::Oid oid);
   void put(sql::ForeignServerDef server);

@@ -9,6 +9,7 @@
 #include "planner/bind/called_functions.h"
 #include "sql/catalog/similar_indexes.h"
 #include "sql/catalog/view_rows.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::executor {
 
@@ -50,7 +51,7 @@ TablePtr table_of_foreign_key(const CatalogDraft& draft, sql::Oid key) {
 
 bool contains_type(const sql::CatalogSnapshot& catalog, sql::Oid outer, sql::Oid inner) {
   if (outer == inner) return true;
-  if (outer < sql::kFirstUserOid) return false;
+  if (outer < sql::kFirstUserOid) return sql::is_extension_type(outer) && sql::type_info(outer).element == inner;
   const auto found = catalog.types.find(outer);
   if (found == catalog.types.end()) {
     if (const UserType* row = sql::find_user_type(outer)) {  // of a table
@@ -158,6 +159,9 @@ void add_parts_of_schema(const sql::CatalogSnapshot& catalog, sql::Oid schema, E
   for (const auto& [oid, function] : catalog.functions) {
     if (is_in(function->schema)) found.push_back({oid, {Kind::kFunction, oid}});
   }
+  for (const auto& [oid, extension] : catalog.extensions) {
+    if (is_in(extension.schema)) found.push_back({oid, {Kind::kExtension, oid}});
+  }
 }
 
 /// Columns and types that are made of the type.
@@ -240,6 +244,13 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
     for (const sql::ForeignKeyDef& key : table->foreign_keys) {
       if (refers(key, object) && sql::inherited_foreign_key(catalog, *table, key) == nullptr) found.push_back({key.oid, {Kind::kForeignKey, key.oid}});
     }
+  }
+  for (auto& [oid, dependent] : found) {
+    const auto function = dependent.kind == Kind::kFunction ? catalog.functions.find(dependent.oid) : catalog.functions.end();
+    if (function == catalog.functions.end() || function->second->extension == 0) continue;
+    // A member of an extension goes with the extension only.
+    oid = function->second->extension;
+    dependent = {Kind::kExtension, oid};
   }
   std::ranges::stable_sort(found, {}, [](const auto& entry) { return entry.first; });
   std::vector<DropObject> dependents;

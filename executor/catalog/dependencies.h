@@ -12,7 +12,7 @@ namespace redquel::executor {
 
 /// An object that is dropped, or that goes along because it depends on one.
 struct DropObject {
-  enum class Kind : std::uint8_t { kSchema, kTable, kView, kSequence, kColumn, kDefault, kType, kIndex, kKeyConstraint, kForeignKey, kFunction, kCheck, kPolicy, kTrigger };
+  enum class Kind : std::uint8_t { kSchema, kTable, kView, kSequence, kColumn, kDefault, kType, kIndex, kKeyConstraint, kForeignKey, kFunction, kCheck, kPolicy, kTrigger, kExtension };
   Kind kind;
   sql::Oid oid = 0;         // kColumn, kDefault: of the table; kKeyConstraint: of its index
   std::int16_t column = 0;  // kColumn, kDefault

@@ -5,12 +5,14 @@
 #include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/extension.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/policy.h"
 #include "executor/ddl/role_draft.h"
 #include "executor/ddl/trigger.h"
 #include "executor/ddl/type_lookup.h"
+#include "executor/roles/access.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 
@@ -188,6 +190,12 @@ void set_comment(CatalogDraft& draft, const ast::Comment& statement, const std::
       sql::FunctionDef function = *require_function(draft, statement.name, statement.object);
       function.comment = text;
       return draft.put(std::move(function));
+    }
+    case ast::ObjectType::kExtension: {
+      sql::ExtensionDef extension = require_extension(draft, statement.name.names.back());
+      require_owner(draft.session(), extension.owner, "extension", extension.name);
+      extension.comment = text;
+      return draft.put(std::move(extension));
     }
     case ast::ObjectType::kPolicy:
       return comment_on_policy(draft, statement.name, text);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "executor/catalog/dependent_changes.h"
+#include "executor/ddl/extension.h"
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/partition.h"
@@ -12,6 +13,7 @@
 #include "parser/deparse.h"
 #include "planner/bind/sql_function.h"
 #include "sql/catalog/similar_indexes.h"
+#include "sql/extensions/extension.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
@@ -36,6 +38,15 @@ struct Found {
 };
 
 void collect(const CatalogDraft& draft, const DropObject& object, const std::vector<DropObject>& targets, std::vector<Found>& found) {
+  if (object.kind == Kind::kExtension) {  // what depends on its members
+    for (const auto& [oid, function] : draft.catalog().functions) {
+      if (function->extension == object.oid) collect(draft, {Kind::kFunction, oid}, targets, found);
+    }
+    const sql::Extension* extension = sql::find_extension(draft.catalog().extensions.at(object.oid).name);
+    if (extension == nullptr) return;
+    for (const sql::Oid type : extension->types) collect(draft, {Kind::kType, type}, targets, found);
+    return;
+  }
   for (const DropObject& dependent : direct_dependents(draft, object)) {
     const bool is_known = std::ranges::find(targets, dependent) != targets.end() ||
                           std::ranges::find(found, dependent, &Found::object) != found.end();
@@ -129,6 +140,9 @@ void drop(CatalogDraft& draft, const DropObject& object) {
     case Kind::kFunction:
       if (draft.catalog().functions.contains(object.oid)) draft.drop_function(object.oid);
       return;
+    case Kind::kExtension:
+      if (draft.catalog().extensions.contains(object.oid)) drop_with_members(draft, object.oid);
+      return;
     case Kind::kColumn:
       return drop_column(draft, object);
     case Kind::kSchema:
@@ -199,7 +213,12 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
       return fmt::format("{} {}{}", function.procedure ? "procedure" : "function", schema.substr(0, schema.rfind('.') + 1),
                          planner::signature_of(function, ","));
     }
+    case Kind::kExtension:
+      return "extension " + catalog.extensions.at(object.oid).name;
     case Kind::kType:
+      if (const sql::ExtensionDef* extension = sql::extension_of_type(catalog, object.oid)) {
+        return "type " + display_name(draft, extension->schema, sql::format_type(sql::Type{object.oid}));
+      }
       return "type " + display_name(draft, catalog.types.at(object.oid)->schema, catalog.types.at(object.oid)->name);
     case Kind::kColumn:
     case Kind::kDefault:

@@ -13,6 +13,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/definition_rights.h"
 #include "executor/ddl/dependents.h"
+#include "executor/ddl/extension.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/policy.h"
@@ -251,7 +252,6 @@ constexpr MissingKind kMissingKinds[] = {
     {ast::ObjectType::kCollation, "collation", ""},
     {ast::ObjectType::kConversion, "conversion", ""},
     {ast::ObjectType::kEventTrigger, "event trigger", ""},
-    {ast::ObjectType::kExtension, "extension", ""},
     {ast::ObjectType::kForeignDataWrapper, "foreign-data wrapper", ""},
     {ast::ObjectType::kForeignServer, "server", ""},
     {ast::ObjectType::kLanguage, "language", ""},
@@ -267,7 +267,7 @@ constexpr MissingKind kMissingKinds[] = {
 };
 
 /// PostgreSQL's built-in objects: DROP IF EXISTS must not claim that they do not exist.
-constexpr std::string_view kBuiltIn[] = {"plpgsql", "redquel", "redis",   "sql",   "c",      "internal", "default", "C",     "POSIX",
+constexpr std::string_view kBuiltIn[] = {"plpgsql", "redis",   "sql",   "c",      "internal", "default", "C",     "POSIX",
                                          "heap",    "btree",   "hash",    "gin",   "gist",   "simple",   "english", "brin", "spgist",
                                          "ucs_basic"};
 constexpr std::string_view kAccessMethods[] = {"btree", "hash", "gin", "gist", "brin", "spgist"};
@@ -494,6 +494,8 @@ asio::awaitable<void> run(DdlContext& context, const ast::Drop& statement) {
   const MakeDraft make = [&](CatalogDraft& draft) {
     if (statement.object == ast::ObjectType::kPolicy) {
       drop_policies(draft, statement);
+    } else if (statement.object == ast::ObjectType::kExtension) {
+      drop_extensions(draft, statement);
     } else if (statement.object == ast::ObjectType::kTrigger) {
       drop_triggers(draft, statement);
     } else if (kind == std::end(kKinds) && !is_schema && !is_type && !is_function) {

@@ -8,6 +8,7 @@
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/default_acl_change.h"
 #include "executor/ddl/dependents.h"
+#include "executor/ddl/extension.h"
 #include "executor/ddl/new_owner.h"
 #include "executor/ddl/object_privileges.h"
 #include "executor/ddl/role_dependents.h"
@@ -76,8 +77,11 @@ void leave_policy(CatalogDraft& draft, sql::Oid policy, sql::Oid role) {
 std::optional<DropObject> drop_target(const sql::CatalogSnapshot& catalog, const sql::ObjectAddress& object) {
   switch (object.catalog) {
     case classes::kSchemas: return DropObject{Kind::kSchema, object.object};
-    case classes::kFunctions: return DropObject{Kind::kFunction, object.object};
+    case classes::kFunctions:
+      if (catalog.functions.at(object.object)->extension != 0) return DropObject{Kind::kExtension, catalog.functions.at(object.object)->extension};
+      return DropObject{Kind::kFunction, object.object};
     case classes::kTypes: return DropObject{Kind::kType, object.object};
+    case kExtensions: return DropObject{Kind::kExtension, object.object};
     case classes::kRelations: break;
     default: return std::nullopt;
   }
@@ -94,6 +98,7 @@ void drop_target(CatalogDraft& draft, const DropObject& target) {
   if (target.kind == Kind::kView && catalog.find_view(target.oid)) draft.drop_view(target.oid);
   if (target.kind == Kind::kSequence && catalog.sequences.contains(target.oid)) draft.drop_sequence(target.oid);
   if (target.kind == Kind::kFunction && catalog.functions.contains(target.oid)) draft.drop_function(target.oid);
+  if (target.kind == Kind::kExtension && catalog.extensions.contains(target.oid)) drop_with_members(draft, target.oid);
   if (target.kind == Kind::kType && catalog.types.contains(target.oid)) draft.drop_type(target.oid);
   if (target.kind == Kind::kSchema) {
     const std::string name = sql::schema_name(catalog, target.oid);
@@ -134,7 +139,7 @@ void drop_owned(CatalogDraft& draft, const std::vector<sql::Oid>& roles, bool ca
       if (dependency.kind != RoleDependency::Kind::kOwner) {
         leave(draft, dependency, role);
       } else if (const std::optional<DropObject> target = drop_target(draft.catalog(), dependency.object)) {
-        targets.push_back(*target);
+        if (std::ranges::find(targets, *target) == targets.end()) targets.push_back(*target);
       } else {
         drop_part(draft, dependency.object);
       }
@@ -201,6 +206,10 @@ void reassign(CatalogDraft& draft, const sql::ObjectAddress& object, sql::Oid ro
     sql::UserType type = *catalog.types.at(object.object);
     give_to(type, role);
     draft.put(std::move(type));
+  } else if (object.catalog == kExtensions) {
+    sql::ExtensionDef extension = catalog.extensions.at(object.object);
+    extension.owner = sql::owner_reference(role);
+    draft.put(std::move(extension));
   } else if (object.catalog == classes::kSchemas) {
     sql::SchemaDef schema = catalog.schemas.find(sql::schema_name(catalog, object.object))->second;
     require_schema_creation(draft.session());

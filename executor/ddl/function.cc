@@ -10,6 +10,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/definition_rights.h"
 #include "executor/ddl/dependents.h"
+#include "executor/ddl/extension.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/function_options.h"
 #include "executor/ddl/object_lookup.h"
@@ -320,6 +321,7 @@ void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
     check_replacement(*existing, function);
     function.oid = existing->oid;
     function.comment = existing->comment;
+    function.extension = existing->extension;
     function.owner = existing->owner;
     function.acl = existing->acl;
   } else {
@@ -428,6 +430,7 @@ void drop_functions(CatalogDraft& draft, const ast::Drop& statement) {
   }
   if (targets.empty()) return;
   require_drop_rights(draft, targets);
+  for (const DropObject& target : targets) check_no_member(draft, *draft.catalog().functions.at(target.oid));
   const DependentChanges rights_are_checked;
   drop_dependents(draft, targets, statement.cascade);
   for (const DropObject& target : targets) {

@@ -45,6 +45,7 @@ std::string read_operator_class(const ast::IndexElement& element, sql::Type type
   const bool is_text = info.category == sql::TypeCategory::kString;
   constexpr std::array<std::string_view, 6> kTextClasses{"text_ops",         "varchar_ops",         "bpchar_ops",
                                                          "text_pattern_ops", "varchar_pattern_ops", "bpchar_pattern_ops"};
+  if (type.oid == sql::oid::kCitext && name == "citext_pattern_ops") return name;
   const bool is_text_class = std::find(kTextClasses.begin(), kTextClasses.end(), name) != kTextClasses.end();
   if (name == own_operator_class(type)) return {};
   if (is_text && is_text_class) return name;
@@ -80,7 +81,7 @@ IndexPart read_index_part(const CatalogDraft& draft, const ast::IndexElement& el
   }
   check_collation(element.collation, type, std::nullopt);
   if (remembered_method(method)) {
-    part.operator_class = remembered_operator_class(element, type, method);
+    part.operator_class = remembered_operator_class(draft.catalog(), element, type, method);
     return {std::move(part), std::move(name), type};
   }
   if (!element.operator_class_options.empty()) {

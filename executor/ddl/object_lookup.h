@@ -47,7 +47,7 @@ parser::ast::RelationName relation_name(const parser::ast::QualifiedName& parts)
 /// `x`, or `s.x` where an unqualified x would not find it; quoted where need be: as messages about dependencies name objects.
 std::string display_name(const CatalogDraft& draft, std::string_view schema, std::string_view name);
 
-/// DROP (or COMMENT ON) triggers, extensions, aggregates and the like, which do not exist here: 42704 or 42883, with IF EXISTS a notice.
+/// DROP (or COMMENT ON) triggers, casts, aggregates and the like, which do not exist here: 42704 or 42883, with IF EXISTS a notice.
 /// False: of another kind of object, or of one that PostgreSQL brings along.
 bool drop_missing(CatalogDraft& draft, parser::ast::ObjectType type, std::span<const parser::ast::ObjectName> names, bool if_exists);
 /// With IF EXISTS, a schema or a type that the name has and that does not exist: says so in a notice. False: they are there.

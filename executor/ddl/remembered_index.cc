@@ -6,6 +6,7 @@
 #include <array>
 
 #include "sql/error.h"
+#include "sql/extensions/extension.h"
 #include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/geometry.h"
@@ -79,6 +80,14 @@ bool has_minmax(sql::Type type) {
   return std::ranges::find(kTypes, sql::type_info(type.oid).name) != kTypes.end();
 }
 
+/// Returns true for a class of an extension that has been created.
+bool is_extension_class(const sql::CatalogSnapshot& catalog, std::string_view name, std::string_view method) {
+  return name.starts_with(method) && std::ranges::any_of(catalog.extensions, [&](const auto& entry) {
+           const sql::Extension* extension = sql::find_extension(entry.second.name);
+           return extension != nullptr && std::ranges::find(extension->text_classes, name) != extension->text_classes.end();
+         });
+}
+
 }  // namespace
 
 std::optional<sql::IndexMethod> remembered_method(std::string_view name) {
@@ -102,7 +111,7 @@ void check_remembered(const ast::CreateIndex& statement) {
   }
 }
 
-std::string remembered_operator_class(const ast::IndexElement& element, sql::Type type, std::string_view method) {
+std::string remembered_operator_class(const sql::CatalogSnapshot& catalog, const ast::IndexElement& element, sql::Type type, std::string_view method) {
   const std::string shown = sql::format_type(sql::Type{type.oid});
   const std::string own = std::string(sql::type_info(type.oid).name);
   if (element.operator_class.empty()) {
@@ -113,11 +122,14 @@ std::string remembered_operator_class(const ast::IndexElement& element, sql::Typ
         .hint("You must specify an operator class for the index or define a default operator class for the data type.");
   }
   const std::string& name = element.operator_class.back();
+  const bool is_of_extension = is_extension_class(catalog, name, method);
+  const bool is_text = type.oid == sql::oid::kText || type.oid == sql::oid::kVarchar;
+  if (is_of_extension && is_text) return name;
   if (method == "brin" && has_minmax(type)) {
     if (name == own + "_minmax_ops") return {};
     if (name == own + "_bloom_ops" || name == own + "_minmax_multi_ops") return name;
   }
-  bool exists = false;
+  bool exists = is_of_extension;
   for (const OperatorClass& one : kClasses) {
     if (one.method != method || one.name != name) continue;
     exists = true;

@@ -16,6 +16,6 @@ std::optional<sql::IndexMethod> remembered_method(std::string_view name);
 /// Refuses options that PostgreSQL's method does not support either: 0A000, 22023.
 void check_remembered(const parser::ast::CreateIndex& statement);
 /// The operator class to be remembered; empty: the type's own. 42704, 42804 in PostgreSQL's words.
-std::string remembered_operator_class(const parser::ast::IndexElement& element, sql::Type type, std::string_view method);
+std::string remembered_operator_class(const sql::CatalogSnapshot& catalog, const parser::ast::IndexElement& element, sql::Type type, std::string_view method);
 
 }  // namespace redquel::executor

@@ -7,6 +7,7 @@
 #include "executor/ddl/alter_composite.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/extension.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/partition.h"
@@ -203,6 +204,8 @@ void rename_in_tables(CatalogDraft& draft, const sql::CatalogSnapshot& original,
   }
 }
 
+}  // namespace
+
 /// Calls in the texts of views, defaults and checks follow.
 void replace_function(CatalogDraft& draft, const sql::FunctionDef& before, sql::FunctionDef function) {
   if (find_same_function(draft, function)) {
@@ -216,6 +219,8 @@ void replace_function(CatalogDraft& draft, const sql::FunctionDef& before, sql::
   rename_in_views(draft, original, oid);
   rename_in_tables(draft, original, before, name);
 }
+
+namespace {
 
 void rename_function(CatalogDraft& draft, const ast::Rename& statement) {
   const auto before = require_function(draft, statement.name, statement.object);
@@ -322,6 +327,11 @@ void rename_schema(CatalogDraft& draft, const ast::Rename& statement) {
     draft.put(std::move(changed));
     rename_in_tables(draft, before, *function, {statement.new_name, function->name});
   }
+  for (auto [oid, extension] : before.extensions) {
+    if (extension.schema != name) continue;
+    extension.schema = statement.new_name;
+    draft.put(std::move(extension));
+  }
   rename_in_all_views(draft, before);
 }
 
@@ -400,6 +410,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::SetSchema& statement) 
       check_new_schema(draft, statement.new_schema);
       return move_type(draft, *type, statement.new_schema);
     }
+    if (statement.object == ast::ObjectType::kExtension) return move_extension(draft, statement);
     if (!statement.relation) throw sql::not_supported("SET SCHEMA of this kind of object");
     const RelationKind kind = relation_kind(draft, *statement.relation);
     if (kind == RelationKind::kNone) {

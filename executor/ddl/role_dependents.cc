@@ -64,6 +64,7 @@ class DependencyList {
     }
     for (const auto& [oid, function] : catalog.functions) add({classes::kFunctions, oid}, sql::owner_role(function->owner), function->acl);
     for (const auto& [oid, type] : catalog.types) add({classes::kTypes, oid}, sql::owner_role(type->owner), type->acl);
+    for (const auto& [oid, extension] : catalog.extensions) add_owned({kExtensions, oid}, sql::owner_role(extension.owner));
     for (const auto& [oid, entry] : catalog.default_acls) add({kDefaultAcls, oid}, entry.role, entry.acl);
     add({classes::kForeignServers, sql::kRedisServer}, sql::owner_role(catalog.server.owner), catalog.server.acl);
     for (const sql::UserMappingDef& mapping : catalog.server.mappings) add_owned({kUserMappings, mapping.oid}, mapping.role);
@@ -117,6 +118,7 @@ std::string object_words(const ObjectAddress& object, const sql::EvaluationConte
   switch (object.catalog) {
     case kDefaultAcls: return describe_default_acl(catalog, object.object);
     case kPolicies: return describe_policy(context, object.object);
+    case kExtensions: return "extension " + catalog.extensions.at(object.object).name;
     case kUserMappings: return describe_mapping(catalog, object.object);
     case classes::kForeignServers: return "server redis";
     case classes::kForeignDataWrappers: return "foreign-data wrapper redis";

@@ -47,26 +47,4 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statemen
   co_await change_catalog(context, make);
 }
 
-asio::awaitable<void> run(DdlContext& context, const ast::CreateExtension& statement) {
-  const bool may_create = is_superuser(*sql::known_roles(), context.session);
-  if ((statement.name == "sslinfo" || statement.name == "pg_stat_statements") && !may_create) {
-    throw SqlError(sqlstate::kInsufficientPrivilege, fmt::format("permission denied to create extension \"{}\"", statement.name))
-        .hint("Must be superuser to create this extension.");
-  }
-  if (statement.name == "sslinfo" || statement.name == "pg_stat_statements") {  // what they have is built in
-    const auto known = SqlError(sqlstate::kFeatureNotSupported, fmt::format("the functions of extension \"{}\" are always there", statement.name));
-    if (context.session.notice) context.session.notice("NOTICE", known);
-    co_return;
-  }
-  const bool is_there = statement.name == "redquel" || statement.name == "plpgsql";
-  if (!is_there) {
-    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("extension \"{}\" is not available", statement.name))
-        .detail("There are no extensions for redquel but its own.");
-  }
-  const std::string message = fmt::format("extension \"{}\" already exists", statement.name);
-  if (!statement.if_not_exists) throw SqlError(sqlstate::kDuplicateObject, message);
-  if (context.session.notice) context.session.notice("NOTICE", SqlError(sqlstate::kDuplicateObject, message + ", skipping"));
-  co_return;
-}
-
 }  // namespace redquel::executor

@@ -11,6 +11,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/roles/access.h"
 #include "parser/deparse.h"
+#include "sql/extensions/extension.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 
@@ -184,6 +185,12 @@ void drop_types(CatalogDraft& draft, const ast::Drop& statement) {
     if (!type) {
       const std::string message = fmt::format("type \"{}\" does not exist", written_name(object.names));
       const ast::RelationName name = relation_name(object.names);
+      const auto made = planner::find_made_type(object.names, draft.catalog(), draft.session().search_path);
+      if (const sql::ExtensionDef* extension = made ? sql::extension_of_type(draft.catalog(), *made) : nullptr) {
+        throw SqlError(sqlstate::kDependentObjectsStillExist, fmt::format("cannot drop {} because extension {} requires it",
+                                                                          describe(draft, {DropObject::Kind::kType, *made}), extension->name))
+            .hint(fmt::format("You can drop extension {} instead.", extension->name));
+      }
       if (const auto multirange = planner::find_made_type(object.names, draft.catalog(), draft.session().search_path)) {
         const std::string range = sql::format_type(sql::Type{sql::find_user_range(*multirange)->oid});
         throw SqlError(sqlstate::kDependentObjectsStillExist,

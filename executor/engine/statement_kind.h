@@ -27,7 +27,7 @@ consteval StatementKind statement_kind() {
                              ast::Rename, ast::SetSchema, ast::AlterOwner, ast::CreateDatabase, ast::CreateSchema, ast::CreateView,
                              ast::CreateSequence, ast::AlterSequence, ast::CreateEnum, ast::AlterEnum, ast::CreateDomain, ast::AlterDomain,
                              ast::CreateComposite, ast::CreateRange, ast::CreateFunction, ast::AlterFunction, ast::Comment,
-                             ast::CreateForeignServer, ast::UserMapping, ast::CreateExtension, ast::Grant, ast::GrantRole, ast::CreateRole,
+                             ast::CreateForeignServer, ast::UserMapping, ast::CreateExtension, ast::AlterExtension, ast::Grant, ast::GrantRole, ast::CreateRole,
                              ast::AlterRole, ast::DropRole, ast::CreatePolicy, ast::AlterPolicy, ast::CreateTrigger, ast::Vacuum, ast::Reindex, ast::Cluster,
                              ast::Checkpoint>) {
     return StatementKind::kDefinition;

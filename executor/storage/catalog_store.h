@@ -50,6 +50,8 @@ struct CatalogChange {
   std::vector<sql::Oid> dropped_functions;
   std::vector<sql::SchemaDef> schemas;
   std::vector<std::string> dropped_schemas;
+  std::vector<sql::ExtensionDef> extensions;
+  std::vector<sql::Oid> dropped_extensions;
   std::vector<sql::DefaultAclDef> default_acls;
   std::vector<sql::Oid> dropped_default_acls;
   std::optional<sql::ForeignServerDef> server;

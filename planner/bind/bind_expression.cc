@@ -264,6 +264,7 @@ std::vector<sql::Oid> called_functions(const std::string& text, const sql::Table
     const ast::ExpressionPtr parsed = parser::parse_expression(text);
     bind_column_expression(*parsed, table, positions_as_ids(table), catalog, settings, true);
     for (const auto& [call, function] : uses.functions) called.push_back(function);
+    called.insert(called.end(), uses.operators.begin(), uses.operators.end());
   } catch (const SqlError&) {
     called.clear();  // it means nothing any more
   }

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "planner/bind/name_uses.h"
 #include "sql/error.h"
+#include "sql/extensions/extension.h"
+#include "sql/functions/candidates.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/resolve.h"
 #include "sql/sqlstate.h"
@@ -194,10 +198,44 @@ ExpressionPtr in_common_type(BindState& state, const ExpressionPtr& expression, 
                               result->offset);
 }
 
+namespace {
+
+/// Returns an operator of an extension in the search path, and notes the use of its function; nullopt: there is none for these types.
+std::optional<sql::ResolvedFunction> extension_operator(BindState& state, std::string_view name, Type left, Type right) {
+  const std::vector<std::vector<sql::Oid>> texts{{sql::oid::kText, sql::oid::kText}};
+  const sql::Oid given[] = {left.oid, right.oid};
+  if (sql::choose_candidate(texts, given).outcome != sql::Choice::Outcome::kFound) return std::nullopt;
+  for (const auto& [oid, definition] : state.catalog.extensions) {
+    const sql::Extension* extension = sql::find_extension(definition.name);
+    if (extension == nullptr || std::ranges::find(state.settings.search_path, definition.schema) == state.settings.search_path.end()) continue;
+    const auto row = std::ranges::find(extension->operators, name, &sql::ExtensionOperator::name);
+    if (row == extension->operators.end()) continue;
+    for (const auto& [number, function] : state.catalog.functions) {
+      if (function->extension != oid || function->body != row->source) continue;
+      if (state.names != nullptr) state.names->operators.insert(number);
+      return sql::ResolvedFunction{sql::find_extension_function(*function), {sql::kText, sql::kText}, function->result};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+sql::ResolvedFunction resolve_any_operator(BindState& state, std::string_view name, std::optional<Type> left, Type right,
+                                           std::optional<std::uint32_t> offset) {
+  try {
+    return sql::resolve_operator(name, left, right, offset);
+  } catch (const SqlError&) {
+    std::optional<sql::ResolvedFunction> found = left ? extension_operator(state, name, *left, right) : std::nullopt;
+    if (!found || found->function == nullptr) throw;
+    return *std::move(found);
+  }
+}
+
 ExpressionPtr make_operator(BindState& state, std::string_view name, const ExpressionPtr& left,
                             const ExpressionPtr& right, std::optional<std::uint32_t> offset) {
   const std::optional<Type> left_type = left ? std::optional<Type>(left->type) : std::nullopt;
-  const sql::ResolvedFunction resolved = sql::resolve_operator(name, left_type, right->type, offset);
+  const sql::ResolvedFunction resolved = resolve_any_operator(state, name, left_type, right->type, offset);
   std::vector<ExpressionPtr> arguments;
   if (left) arguments.push_back(coerce(state, left, resolved.arguments[0], CastContext::kImplicit));
   arguments.push_back(coerce(state, right, resolved.arguments.back(), CastContext::kImplicit));

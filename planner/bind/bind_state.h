@@ -13,6 +13,7 @@
 #include "planner/bind/requirements.h"
 #include "planner/bind/variable_scope.h"
 #include "sql/expressions/coerce.h"
+#include "sql/functions/resolve.h"
 #include "sql/relation_sizes.h"
 
 namespace redquel::planner {
@@ -107,6 +108,9 @@ inline bool is_unknown(const sql::Expression& expression) { return expression.ty
 sql::Type common_type(const std::vector<sql::ExpressionPtr>&, std::string_view construct);
 /// An operand of such a construct in the type of all of them.
 sql::ExpressionPtr in_common_type(BindState&, const sql::ExpressionPtr&, sql::Type common);
+/// Returns the operator for these types, perhaps that of an extension in the search path. 42883, 42725.
+sql::ResolvedFunction resolve_any_operator(BindState&, std::string_view name, std::optional<sql::Type> left, sql::Type right,
+                                           std::optional<std::uint32_t> offset);
 /// `left name right` with the overload chosen and the operands converted; a prefix operator has no left. 42883, 42725.
 sql::ExpressionPtr make_operator(BindState&, std::string_view name, const sql::ExpressionPtr& left,
                                  const sql::ExpressionPtr& right, std::optional<std::uint32_t> offset);

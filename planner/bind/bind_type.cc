@@ -7,6 +7,7 @@
 
 #include "sql/catalog/row_types.h"
 #include "sql/error.h"
+#include "sql/extensions/extension.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables.h"
@@ -96,6 +97,7 @@ std::optional<sql::Oid> find_made_type(const ast::QualifiedName& names, const sq
   const std::vector<std::string> schemas = names.size() == 2 ? std::vector<std::string>{names[0]} : search_path;
   for (const std::string& schema : schemas) {
     if (const sql::UserTypePtr type = catalog.find_user_type(schema, names.back(), {})) return type->oid;
+    if (const sql::Oid type = sql::find_extension_type(catalog, schema, names.back())) return type;
     if (const sql::Oid multirange = find_multirange(catalog, schema, names.back())) return multirange;
   }
   return std::nullopt;

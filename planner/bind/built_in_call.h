@@ -9,7 +9,7 @@
 
 namespace redquel::planner {
 
-/// Returns true if a built-in function takes these arguments. It has precedence over user-made functions.
+/// Returns true if a built-in function takes these arguments.
 bool is_built_in_call(const std::string& name, const std::vector<sql::ExpressionPtr>& arguments);
 
 /// A call of a built-in function needs EXECUTE if that is not everybody's: PostgreSQL revokes it, or a REVOKE has.

@@ -442,9 +442,10 @@ std::optional<FromPart> FromBinder::sql_function(const ast::FunctionRef& functio
     Scoped lateral(level_.lateral_active, true);
     for (const ast::Argument& argument : written->arguments) arguments.push_back(ExpressionBinder(state_, level_).bind(*argument.value));
   }
-  if (written->name.size() == 1 && sql::function_name_exists(written->name[0]) && is_built_in_call(written->name[0], arguments)) return std::nullopt;
+  if (means_built_in(state_, *written, arguments)) return std::nullopt;
   SqlFunctionCall call = resolve_sql_function(state_, *written, std::move(arguments), state_.position(function.functions[0].call->offset),
                                               state_.settings.calls_procedure);
+  if (call.function->language == "c") return std::nullopt;
   const std::vector<ast::RecordColumn>& defined = function.columns.empty() ? function.functions[0].columns : function.columns;
   define_columns(call, defined, state_.position(function.functions[0].call->offset));
   const bool has_subquery = std::ranges::any_of(call.arguments, [&](const ExpressionPtr& argument) { return needs_subquery(level_, *argument); });
@@ -478,10 +479,10 @@ std::optional<FromBinder::BoundCall> FromBinder::bind_own_call(const ast::Functi
   if (written == nullptr || !is_sql_function(state_, written->name)) return std::nullopt;
   std::vector<ExpressionPtr> arguments;
   for (const ast::Argument& argument : written->arguments) arguments.push_back(ExpressionBinder(state_, level_).bind(*argument.value));
-  if (written->name.size() == 1 && sql::function_name_exists(written->name[0]) && is_built_in_call(written->name[0], arguments)) return std::nullopt;
-  const auto offset = state_.position(item.call->offset);
-  SqlFunctionCall call = resolve_sql_function(state_, *written, std::move(arguments), offset, false);
-  define_columns(call, item.columns, offset);
+  if (means_built_in(state_, *written, arguments)) return std::nullopt;
+  SqlFunctionCall call = resolve_sql_function(state_, *written, std::move(arguments), state_.position(item.call->offset), false);
+  if (call.function->language == "c") return std::nullopt;
+  define_columns(call, item.columns, state_.position(item.call->offset));
   BoundCall bound{.arguments = call.arguments, .column_name = call.function->name};
   bound.own = std::make_shared<const SqlFunctionCall>(std::move(call));
   return bound;

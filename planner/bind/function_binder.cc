@@ -250,7 +250,7 @@ ExpressionPtr ExpressionBinder::bind_sql_call(const ast::FunctionCall& function,
   const std::string& name = function.name.back();
   Operands arguments;
   for (const ast::Argument& argument : function.arguments) arguments.push_back(bind(*argument.value));
-  if (function.name.size() == 1 && sql::function_name_exists(name)) {
+  if (function.name.size() == 1 && sql::function_name_exists(name) && !fits_better_than_built_in(state_, function, arguments)) {
     if (sql::find_functions(name).empty()) return nullptr;  // aggregates and their like are called in other ways
     if (sql::try_resolve_function(name, types_of(arguments), offset)) return nullptr;
   }
@@ -262,6 +262,7 @@ ExpressionPtr ExpressionBinder::bind_sql_call(const ast::FunctionCall& function,
     for (ExpressionPtr& argument : call.arguments) argument = sql::make_constant(argument->type, {});
     check_window_function_call(function, offset);
   }
+  if (call.function->language == "c") return with_offset(call_extension_function(call), start(whole));
   if (call.function->returns_set) return run_set_returning(call, whole);
   if (is_inlinable(state_, *call.function)) {
     if (const ExpressionPtr value = inline_function(state_, call)) return with_offset(value, start(whole));

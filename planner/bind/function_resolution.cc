@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "parser/parse.h"
+#include "planner/bind/built_in_call.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_uses.h"
 #include "planner/bind/named_arguments.h"
@@ -14,6 +15,7 @@
 #include "sql/functions/array_subscript.h"
 #include "sql/functions/candidates.h"
 #include "sql/functions/polymorphic.h"
+#include "sql/functions/resolve.h"
 #include "sql/sqlstate.h"
 #include "sql/types/array_value.h"
 #include "sql/types/row_value.h"
@@ -39,8 +41,8 @@ std::vector<FunctionPtr> functions_named(const BindState& state, const ast::Qual
   std::vector<FunctionPtr> found;
   for (const std::string& schema : schemas) {
     if (!sql::means_function_of(written, schema, state.settings.search_path)) continue;
-    for (const auto& [oid, function] : state.catalog.functions) {
-      if (function->schema != schema || function->name != name.back()) continue;
+    for (const sql::Oid oid : state.catalog.functions.labelled(sql::name_label(schema, name.back()))) {
+      const FunctionPtr& function = state.catalog.functions.at(oid);
       const bool hidden = std::ranges::any_of(found, [&](const FunctionPtr& other) {
         return std::ranges::equal(other->parameters, function->parameters,
                                   [](const auto& a, const auto& b) { return a.type.oid == b.type.oid; });
@@ -186,6 +188,35 @@ std::vector<FunctionDef::Column> columns_of_type(const sql::CatalogSnapshot& cat
 
 bool is_sql_function(const BindState& state, const ast::QualifiedName& name) {
   return !state.catalog.functions.empty() && !functions_named(state, name).empty();
+}
+
+bool fits_better_than_built_in(const BindState& state, const ast::FunctionCall& call, const std::vector<ExpressionPtr>& bound) {
+  if (bound.empty()) return false;
+  std::vector<std::vector<sql::Oid>> signatures;
+  const auto add = [&](const std::vector<sql::Oid>& signature) {
+    const bool is_new = signature.size() == bound.size() && std::ranges::find(signatures, signature) == signatures.end();
+    if (is_new) signatures.push_back(signature);
+  };
+  for (const sql::ScalarFunction* function : sql::find_functions(call.name.back())) {
+    if (!function->variadic) add(function->arguments);
+  }
+  for (const sql::TableFunction* function : sql::find_table_functions(call.name.back())) add(function->arguments);
+  const std::size_t built_in = signatures.size();
+  Written written;
+  for (const ast::Argument& argument : call.arguments) written.push_back(&argument);
+  for (const FunctionPtr& function : functions_named(state, call.name)) {
+    if (const std::optional<Candidate> one = candidate(function, call, written)) add(one->signature);
+  }
+  if (signatures.size() == built_in) return false;
+  std::vector<sql::Oid> types;
+  for (const ExpressionPtr& argument : bound) types.push_back(argument->type.oid);
+  const sql::Choice choice = sql::choose_candidate(signatures, types);
+  return choice.outcome == sql::Choice::Outcome::kFound && choice.index >= built_in;
+}
+
+bool means_built_in(const BindState& state, const ast::FunctionCall& call, const std::vector<ExpressionPtr>& bound) {
+  const bool is_possible = call.name.size() == 1 && sql::function_name_exists(call.name[0]) && is_built_in_call(call.name[0], bound);
+  return is_possible && !fits_better_than_built_in(state, call, bound);
 }
 
 bool returns_rows(const FunctionDef& function) {

@@ -188,6 +188,7 @@ std::vector<sql::ViewDef::Reference> NameUses::references() const {
     if (sql::find_system_table(oid) == nullptr) found[oid];
   }
   for (const auto& [call, oid] : functions) found[oid];
+  for (const sql::Oid function : operators) found[function];
   for (const sql::Oid key : keys) found[key];
   for (const auto& [reference, use] : columns) note(use);
   for (const auto& [star, uses] : stars) std::ranges::for_each(uses, note);

@@ -42,6 +42,7 @@ struct NameUses {
   std::map<const parser::ast::ColumnRef*, Column> rows;  // a relation's whole row as a value
   std::map<const parser::ast::RelationName*, sql::Oid> relations;
   std::map<const parser::ast::FunctionCall*, sql::Oid> functions;  // in LANGUAGE sql
+  std::set<sql::Oid> operators;  // functions of extensions behind operators
   std::set<sql::Oid> keys;  // primary keys because of which GROUP BY lets other columns of their tables pass
   std::map<const parser::ast::Target*, std::string> targets;
   std::map<std::uint32_t, parser::QueryNames::Literal> literals;

@@ -136,7 +136,7 @@ ExpressionPtr ExpressionBinder::bind_array(const ast::Expression& written, sql::
 ExpressionPtr ExpressionBinder::array_test(const std::string& name, ExpressionPtr operand, ExpressionPtr array, bool all,
                                            const Whole& whole) {
   const sql::Type element{sql::type_info(array->type.oid).element};
-  const sql::ResolvedFunction resolved = sql::resolve_operator(name, operand->type, element, token(whole));
+  const sql::ResolvedFunction resolved = resolve_any_operator(state_, name, operand->type, element, token(whole));
   if (resolved.result != sql::kBool) {
     throw SqlError(sqlstate::kWrongObjectType, "op ANY/ALL (array) requires operator to yield boolean").at(token(whole));
   }

@@ -12,6 +12,7 @@
 #include "planner/tree/logical_walk.h"
 #include "sql/catalog/function_text.h"
 #include "sql/error.h"
+#include "sql/extensions/extension.h"
 #include "sql/functions/user_function_call.h"
 #include "sql/sqlstate.h"
 #include "sql/stack_depth.h"
@@ -173,6 +174,14 @@ ExpressionPtr inline_function(BindState& state, const SqlFunctionCall& call) {
     check_repeatable(*value);
     return strict_value(call, in_result_type(state, value, call.function->result));
   });
+}
+
+ExpressionPtr call_extension_function(const SqlFunctionCall& call) {
+  const sql::ScalarFunction* function = sql::find_extension_function(*call.function);
+  if (function == nullptr) {
+    throw SqlError(sqlstate::kUndefinedFunction, fmt::format("could not find function \"{}\" in the extensions of this redquel", call.function->body));
+  }
+  return sql::make_expression(call.function->result, sql::FunctionCall{function, call.arguments});
 }
 
 ExpressionPtr run_function(BindState& state, const SqlFunctionCall& call) {

@@ -23,6 +23,10 @@ struct SqlFunctionCall {
 
 /// Returns true if a function of that name exists in the search path, or in the given schema.
 bool is_sql_function(const BindState&, const parser::ast::QualifiedName&);
+/// Returns true if a function of that name fits these arguments better than each built-in one.
+bool fits_better_than_built_in(const BindState&, const parser::ast::FunctionCall&, const std::vector<sql::ExpressionPtr>& bound);
+/// Returns true if a call in FROM means a built-in function.
+bool means_built_in(const BindState&, const parser::ast::FunctionCall&, const std::vector<sql::ExpressionPtr>& bound);
 /// The function that a call with these bound arguments means; of CALL: the procedure. 42883 "function f(integer) does not exist", 42725,
 /// 42809.
 SqlFunctionCall resolve_sql_function(BindState&, const parser::ast::FunctionCall&, std::vector<sql::ExpressionPtr> bound,
@@ -39,6 +43,9 @@ bool is_inlinable(const BindState&, const sql::FunctionDef&);
 LogicalPtr bind_function_rows(BindState&, const SqlFunctionCall&, CorrelationFrame& frame);
 /// The value of a call as an expression over the arguments; null where the body is more than that.
 sql::ExpressionPtr inline_function(BindState&, const SqlFunctionCall&);
+
+/// Returns the value of a call of a function of an extension, whose body is compiled in. 42883 if this redquel has no such body.
+sql::ExpressionPtr call_extension_function(const SqlFunctionCall&);
 
 /// The value of a call whose body is run.
 sql::ExpressionPtr run_function(BindState&, const SqlFunctionCall&);

@@ -228,6 +228,11 @@ UserTypePtr CatalogSnapshot::find_user_type(std::string_view schema, std::string
   return search(schema, search_path, [&](std::string_view in) { return value_or_null(first_named(types, in, name, kAny)); });
 }
 
+const ExtensionDef* CatalogSnapshot::find_extension(std::string_view name) const {
+  const auto found = std::ranges::find(extensions, name, [](const auto& entry) -> std::string_view { return entry.second.name; });
+  return found == extensions.end() ? nullptr : &found->second;
+}
+
 bool CatalogSnapshot::constraint_exists(std::string_view schema, std::string_view name) const {
   return !tables.labelled(constraint_label(schema, name)).empty();
 }

@@ -440,14 +440,15 @@ struct FunctionDef {
   bool returns_set = false;
   bool table_syntax = false;  // columns come from RETURNS TABLE
   bool procedure = false;     // called by CALL
-  std::string language = "sql";  // or "plpgsql"
-  std::string body;           // statements; in PL/pgSQL a block
+  std::string language = "sql";  // or "plpgsql"; "c" for a function of an extension
+  std::string body;           // statements; in PL/pgSQL a block; of a function of an extension its symbol (extension.h)
   bool standard_body = false;  // written as RETURN or BEGIN ATOMIC; else as a string
   bool atomic_body = false;    // as BEGIN ATOMIC
   bool strict = false;
   bool window = false;  // WINDOW: called with OVER only
   Volatility volatility = Volatility::kVolatile;
   std::string options;  // SECURITY DEFINER, PARALLEL SAFE, …: remembered as pg_get_functiondef() shows them
+  Oid extension = 0;  // that it is a member of
   std::string comment;
   std::string owner = "postgres";
   OptionalAcl acl;
@@ -471,6 +472,16 @@ struct SchemaDef {
   std::string owner = "postgres";
   std::string comment;
   OptionalAcl acl;
+};
+
+/// CREATE EXTENSION: its functions are definitions of their own (FunctionDef::extension).
+struct ExtensionDef {
+  Oid oid = 0;
+  std::string name;
+  std::string schema = "public";
+  std::string version;
+  std::string owner = "postgres";
+  std::string comment;
 };
 
 /// ALTER DEFAULT PRIVILEGES: what objects have that the role makes from now on.
@@ -527,6 +538,7 @@ class CatalogSnapshot {
   /// `types` and the row types of the tables, as values of them are read and compared. Null in a snapshot that has no values.
   UserTypesPtr user_types;
   DefinitionMap<std::shared_ptr<const FunctionDef>> functions;
+  std::map<Oid, ExtensionDef> extensions;
   std::map<Oid, DefaultAclDef> default_acls;
   ForeignServerDef server;
   /// Lists of objects that every database has (pg_catalog's tables and functions, languages, the schemas of the system), by class and oid.
@@ -554,6 +566,8 @@ class CatalogSnapshot {
   ViewPtr find_view(Oid oid) const;
   /// An enum, a domain, a composite or a range type; nullptr: none of that name. Array types are found by their element's.
   UserTypePtr find_user_type(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
+  /// Returns null if the extension has not been created.
+  const ExtensionDef* find_extension(std::string_view name) const;
   /// Returns true if a table of the schema has a constraint of that name.
   bool constraint_exists(std::string_view schema, std::string_view name) const;
   /// A table, index, primary key, sequence or view of that name exists in the schema (they share one name space).

@@ -189,6 +189,9 @@ UserType decode_user_type(std::string_view text) { return decode<UserType>(text,
 std::string encode_function(const FunctionDef& function) { return encode_definition(function); }
 FunctionDef decode_function(std::string_view text) { return decode<FunctionDef>(text, "function"); }
 
+std::string encode_extension(const ExtensionDef& extension) { return encode_definition(extension); }
+ExtensionDef decode_extension(std::string_view text) { return decode<ExtensionDef>(text, "extension"); }
+
 std::string encode_default_acl(const DefaultAclDef& definition) { return encode_definition(definition); }
 DefaultAclDef decode_default_acl(std::string_view text) { return decode<DefaultAclDef>(text, "default privileges"); }
 

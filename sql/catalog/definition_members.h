@@ -417,6 +417,16 @@ void visit(Visitor& visitor, SchemaDef& schema) {
 }
 
 template <typename Visitor>
+void visit(Visitor& visitor, ExtensionDef& extension) {
+  visitor.member("oid", extension.oid);
+  visitor.member("name", extension.name);
+  visitor.member("schema", extension.schema);
+  visitor.member("version", extension.version);
+  visitor.member("owner", extension.owner);
+  visitor.member("comment", extension.comment);
+}
+
+template <typename Visitor>
 void visit(Visitor& visitor, DefaultAclDef& definition) {
   visitor.member("oid", definition.oid);
   visitor.member("role", definition.role);
@@ -488,6 +498,7 @@ void visit(Visitor& visitor, FunctionDef& function) {
   visitor.member("window", function.window);
   visitor.word("volatility", function.volatility, kVolatilityNames);
   visitor.member("options", function.options);
+  if (function.extension != 0 || !Visitor::kWrites) visitor.member("extension", function.extension);
   visitor.member("comment", function.comment);
   visitor.member("owner", function.owner);
   visitor.member("acl", function.acl);

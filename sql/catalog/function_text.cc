@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "sql/definition_words.h"
+#include "sql/extensions/extension.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/quote.h"
 #include "sql/system_tables/relations.h"
@@ -95,7 +96,7 @@ double number_behind(const std::string& words, std::string_view word, double oth
 
 std::string cost_words(const FunctionWords& words) {
   std::string text;
-  if (words.cost != FunctionWords(FunctionDef()).cost) text += fmt::format(" COST {:g}", words.cost);
+  if (words.cost != words.default_cost) text += fmt::format(" COST {:g}", words.cost);
   if (words.rows != FunctionWords(FunctionDef()).rows) text += fmt::format(" ROWS {:g}", words.rows);
   return text;
 }
@@ -112,7 +113,8 @@ FunctionWords::FunctionWords(const FunctionDef& function) {
   parallel = has(" PARALLEL SAFE") ? 's' : has(" PARALLEL RESTRICTED") ? 'r' : 'u';
   security_definer = has(" SECURITY DEFINER");
   leakproof = has(" LEAKPROOF");
-  cost = number_behind(words, " COST ", cost);
+  if (function.language == "c") default_cost = 1;
+  cost = number_behind(words, " COST ", default_cost);
   rows = number_behind(words, " ROWS ", rows);
 }
 
@@ -187,8 +189,13 @@ std::string function_definition(const FunctionDef& function, const EvaluationCon
   options += cost_words(words);
   if (!options.empty()) options += "\n";
   options += set_clauses(function);
-  const std::string body =
-      function.standard_body ? written_body(context, function) : "AS " + dollar_quoted(function.body, function.procedure);
+  std::string body = "AS ";
+  if (function.standard_body) {
+    body = written_body(context, function);
+  } else {
+    if (function.language == "c") append_quoted_literal(extension_library(function), body), body += ", ";
+    body += dollar_quoted(function.body, function.procedure);
+  }
   const std::string name = quote_identifier(function.schema) + "." + quote_identifier(function.name);
   const std::string returns = function.procedure ? "" : fmt::format(" RETURNS {}\n", function_result(function, context));
   return fmt::format("CREATE OR REPLACE {} {}({})\n{} LANGUAGE {}\n{}{}\n", function.procedure ? "PROCEDURE" : "FUNCTION", name,

@@ -11,7 +11,7 @@ namespace redquel::sql {
 struct FunctionWords {
   char parallel = 'u';  // as pg_proc.proparallel: s, r, u
   bool security_definer = false, leakproof = false;
-  double cost = 100, rows = 1000;
+  double default_cost = 100, cost = 100, rows = 1000;
 
   explicit FunctionWords(const FunctionDef& function);
   /// Returns the text for `options`, without defaults.

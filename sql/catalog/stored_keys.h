@@ -19,7 +19,7 @@ inline constexpr int kStoredFormat = 3;
 /// STRING: random, another one after every change of definitions. Each turn of a connection ends by reading it. In a cluster each bucket in
 /// use has a copy (storage/version_copies.h).
 inline constexpr std::string_view kVersionKey = "redquel:version";
-/// HASH: table:<oid>, sequence:<oid>, view:<oid>, type:<oid>, function:<oid>, schema:<name>, default_acl:<oid>, server:redis,
+/// HASH: table:<oid>, sequence:<oid>, view:<oid>, type:<oid>, function:<oid>, extension:<oid>, schema:<name>, default_acl:<oid>, server:redis,
 /// acl:<class>:<oid> → JSON (catalog_json.h); next_oid → number.
 inline constexpr std::string_view kCatalogKey = "redquel:catalog";
 /// HASH: what the newest changes of definitions were. A version that the next one has replaced → MessagePack: the next version, the fields of

@@ -304,6 +304,10 @@ std::optional<std::string> object_comment(Context context, Int oid, Text in) {
     const auto found = catalog.schemas.find(schema_name(catalog, as_oid(oid)));
     if (found != catalog.schemas.end()) return comment_or_null(found->second.comment);
   }
+  if (in == "pg_extension") {
+    const auto found = catalog.extensions.find(as_oid(oid));
+    if (found != catalog.extensions.end()) return comment_or_null(found->second.comment);
+  }
   if (in == "pg_type") {
     const auto found = catalog.types.find(as_oid(oid));
     if (found != catalog.types.end()) return comment_or_null(found->second->comment);

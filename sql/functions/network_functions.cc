@@ -264,7 +264,7 @@ std::vector<CastFunction> network_casts() {
       cast<widen>(kMacaddr, kMacaddr8, kImplicit),
       cast<narrow>(kMacaddr8, kMacaddr, kImplicit),
   };
-  for (const Type text : {kText, kVarchar, kBpchar}) {
+  for (const Type text : {kText, kVarchar, kBpchar, kCitext}) {
     table.push_back(cast<with_mask>(kInet, text, kAssignment));
     table.push_back(cast<with_mask>(kCidr, text, kAssignment));
   }

@@ -45,10 +45,10 @@ constexpr std::string_view kOtherKinds[] = {
     "collation", "cast", "conversion", "operator", "operator class", "operator family", "operator of access method",
     "function of access method", "trigger", "text search parser", "text search dictionary", "text search template",
     "text search configuration", "role membership", "tablespace", "foreign-data wrapper", "server", "user mapping", "default acl",
-    "extension", "event trigger", "policy", "publication", "publication namespace", "publication relation", "subscription", "transform",
+    "event trigger", "policy", "publication", "publication namespace", "publication relation", "subscription", "transform",
     "statistics object", "large object", "aggregate", "parameter ACL",
 };
-constexpr std::string_view kSingleNames[] = {"schema", "role", "database", "language", "access method"};
+constexpr std::string_view kSingleNames[] = {"schema", "role", "database", "language", "access method", "extension"};
 constexpr std::string_view kRoutines[] = {"function", "procedure"};
 constexpr std::string_view kMoreKinds[] = {"table column", "foreign table column", "default value", "table constraint",
                                            "domain constraint", "type", "rule"};
@@ -171,6 +171,11 @@ ObjectAddress address_of_single(std::string_view kind, const std::string& name, 
     return ObjectAddress{catalogs::kSchemas, found, 0};
   }
   if (kind == "role") return ObjectAddress{catalogs::kRoles, parse_object_name(Type{oid::kRegrole}, quote_identifier(name), context), 0};
+  if (kind == "extension") {
+    const ExtensionDef* extension = catalog_of(context).find_extension(name);
+    if (extension == nullptr) throw SqlError(sqlstate::kUndefinedObject, fmt::format("extension \"{}\" does not exist", name));
+    return ObjectAddress{catalogs::kExtensions, extension->oid, 0};
+  }
   if (kind == "database") {
     const bool exists = name == context.database || std::ranges::find(context.databases, name) != context.databases.end();
     if (!exists) throw undefined_database(name);

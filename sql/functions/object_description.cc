@@ -173,6 +173,10 @@ std::optional<std::string> describe_object(const ObjectAddress& address, Context
       const std::optional<Relation> relation = find_ruled_relation(catalog, address.object);
       return relation ? std::optional("rule _RETURN on " + described(context, *relation)) : std::nullopt;
     }
+    case catalogs::kExtensions: {
+      const auto found = catalog.extensions.find(address.object);
+      return found == catalog.extensions.end() ? std::nullopt : std::optional("extension " + found->second.name);
+    }
     case catalogs::kSchemas: {
       const std::string name = schema_name(catalog, address.object);
       return name.empty() ? std::nullopt : std::optional("schema " + name);
@@ -239,6 +243,12 @@ std::optional<ObjectIdentity> identify_object(const ObjectAddress& address, Cont
     case catalogs::kRules: {
       const std::optional<Relation> relation = find_ruled_relation(catalog, address.object);
       return relation ? std::optional(ObjectIdentity{"rule", "", "", "\"_RETURN\" on " + qualified_name(*relation)}) : std::nullopt;
+    }
+    case catalogs::kExtensions: {
+      const auto found = catalog.extensions.find(address.object);
+      if (found == catalog.extensions.end()) return std::nullopt;
+      const std::string name = quote_identifier(found->second.name);
+      return ObjectIdentity{"extension", "", name, name};
     }
     case catalogs::kSchemas: {
       const std::string name = quote_identifier(schema_name(catalog, address.object));

@@ -5,6 +5,7 @@
 
 #include "sql/catalog/catalog.h"
 #include "sql/error.h"
+#include "sql/extensions/extension.h"
 #include "sql/functions/characters.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/operator_names.h"
@@ -137,6 +138,10 @@ std::optional<Oid> find_type_named(std::string_view text, const EvaluationContex
       const TypeInfo* info = find_type(std::string_view(name));
       if (info != nullptr && info->oid < kFirstUserOid) return array ? info->array : info->oid;
     }
+    const std::vector<std::string> searched = schema.empty() ? context.search_path : std::vector<std::string>{std::string(schema)};
+    for (const std::string& in : searched) {
+      if (const Oid type = find_extension_type(catalog, in, name)) return array ? type_info(type).array : type;
+    }
     if (const UserTypePtr type = catalog.find_user_type(schema, name, context.search_path)) return array ? type->array : type->oid;
     if (const UserTypePtr type = name.starts_with('_') ? catalog.find_user_type(schema, std::string_view(name).substr(1), context.search_path) : nullptr) {
       return type->array;
@@ -168,7 +173,11 @@ std::string type_name(Oid type, const EvaluationContext& context) {
   }
   if (const TypeInfo* info = find_type(type)) {
     const Oid element = info->category == TypeCategory::kArray ? declared_element(type) : 0;
-    return element >= kFirstUserOid ? type_name(element, context) + "[]" : format_type(Type{type});
+    if (const ExtensionDef* extension = element == 0 ? extension_of_type(catalog, type) : nullptr) {
+      const bool visible = std::ranges::find(context.search_path, extension->schema) != context.search_path.end();
+      return (visible ? "" : quote_identifier(extension->schema) + ".") + std::string(info->name);
+    }
+    return element >= kFirstUserOid || is_extension_type(element) ? type_name(element, context) + "[]" : format_type(Type{type});
   }
   return std::to_string(type);
 }
@@ -408,6 +417,14 @@ std::string text_search_object_name(const auto& rows, Oid object) {
   return std::to_string(object);
 }
 
+/// Returns true if the text names the dictionary of the extension unaccent.
+bool names_unaccent(std::string_view text, const EvaluationContext& context) {
+  const ExtensionDef* extension = catalog_of(context).find_extension("unaccent");
+  const std::vector<std::string> parts = extension == nullptr ? std::vector<std::string>() : split_name(text);
+  if (parts.empty() || parts.size() > 2 || parts.back() != "unaccent") return false;
+  return parts.size() == 2 ? parts[0] == extension->schema : std::ranges::find(context.search_path, extension->schema) != context.search_path.end();
+}
+
 /// A kind of object: the type of its names, how they are read and printed, and what stands for no object.
 struct NamedKind {
   Oid type;
@@ -447,9 +464,15 @@ constexpr NamedKind kNamedKinds[] = {
      [](Oid object, const EvaluationContext&) { return text_search_object_name(text_search::built_in_configurations(), object); }},
     {oid::kRegdictionary,
      [](std::string_view text, const EvaluationContext& context) {
+       if (names_unaccent(text, context)) return kUnaccentDictionary;
        return text_search_object_named("dictionary", text_search::built_in_dictionaries(), text, context);
      },
-     [](Oid object, const EvaluationContext&) { return text_search_object_name(text_search::built_in_dictionaries(), object); }},
+     [](Oid object, const EvaluationContext& context) {
+       const ExtensionDef* extension = object == kUnaccentDictionary ? catalog_of(context).find_extension("unaccent") : nullptr;
+       if (extension == nullptr) return text_search_object_name(text_search::built_in_dictionaries(), object);
+       const bool visible = std::ranges::find(context.search_path, extension->schema) != context.search_path.end();
+       return (visible ? "" : quote_identifier(extension->schema) + ".") + "unaccent";
+     }},
 };
 
 const NamedKind& named_kind(Type type) { return *std::ranges::find(kNamedKinds, type.oid, &NamedKind::type); }

@@ -6,6 +6,7 @@
 #include "sql/functions/group_states.h"
 #include "sql/types/compare.h"
 #include "sql/types/datetime.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {
@@ -39,6 +40,10 @@ struct Duration {
 struct Bytes {
   static constexpr bool kKeepsFirst = false, kIsTotal = true;
   static int order(std::string_view a, std::string_view b) { return a.compare(b); }
+};
+struct AnyCase {
+  static constexpr bool kKeepsFirst = false;
+  static int order(std::string_view a, std::string_view b) { return compare_citext(a, b); }
 };
 struct BlankPadded {
   static constexpr bool kKeepsFirst = true;
@@ -96,6 +101,7 @@ std::vector<AggregateFunction> ordered_aggregates() {
   add<Interval, Duration>(table, {kInterval});
   add<std::string_view, Bytes, std::string>(table, {kText});
   add<std::string_view, BlankPadded, std::string>(table, {kBpchar});
+  add<std::string_view, AnyCase, std::string>(table, {kCitext});
   return table;
 }
 

@@ -2,6 +2,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "sql/extensions/families.h"
 #include "sql/functions/families.h"
 #include "sql/functions/function.h"
 #include "sql/functions/index_properties.h"
@@ -76,7 +77,7 @@ const NamedTable<ScalarFunction>& functions() {
       json_access_functions(),
       jsonb_change_functions(),
       json_build_functions(),
-      jsonpath_functions(), text_search_functions(),
+      jsonpath_functions(), text_search_functions(), citext_operators(),
       bit_string_functions(),
       network_functions(),
       hardware_address_functions(),

@@ -13,8 +13,8 @@
 namespace redquel::sql {
 namespace {
 
-CastFunction relabel(Type source, Type target) {
-  return {source.oid, target.oid, CastContext::kImplicit, nullptr, Volatility::kImmutable};
+CastFunction relabel(Type source, Type target, CastContext context = CastContext::kImplicit) {
+  return {source.oid, target.oid, context, nullptr, Volatility::kImmutable};
 }
 Text unchanged(Text text) { return text; }
 
@@ -59,6 +59,13 @@ std::vector<CastFunction> text_casts() {
       cast<char_from_text>(kText, kChar, assignment),
       cast<char_from_text>(kVarchar, kChar, assignment),
       {oid::kBpchar, oid::kChar, assignment, over_padded<kernel_of<char_from_text>()>, Volatility::kImmutable},
+      relabel(kCitext, kText),
+      relabel(kCitext, kVarchar),
+      relabel(kCitext, kBpchar, assignment),
+      relabel(kText, kCitext, assignment),
+      relabel(kVarchar, kCitext, assignment),
+      cast<without_trailing_blanks>(kBpchar, kCitext, assignment),
+      cast<text_from_bool>(kBool, kCitext, assignment),
       cast<int4_from_char>(kChar, kInt4, CastContext::kExplicit),
       cast<char_from_int4>(kInt4, kChar, CastContext::kExplicit),
   };

@@ -8,6 +8,8 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/extensions/accents.h"
+#include "sql/extensions/extension.h"
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/object_names.h"
@@ -329,6 +331,12 @@ bool is_contained(Text a, Text b) { return contains(b, a); }
 // ---- dictionaries and the parser ------------------------------------------------------------------------------------------------
 
 bool lexize(std::int32_t oid, Text word, std::string& out) {
+  if (static_cast<Oid>(oid) == kUnaccentDictionary) {
+    std::string plain;
+    if (!append_without_accents(word, plain)) return false;
+    out = text_array({plain});
+    return true;
+  }
   const auto row = std::ranges::find(ts::built_in_dictionaries(), static_cast<Oid>(oid), &ts::DictionaryRow::oid);
   if (row == ts::built_in_dictionaries().end()) {
     throw SqlError(sqlstate::kInternalError, fmt::format("cache lookup failed for text search dictionary {}", static_cast<Oid>(oid)));

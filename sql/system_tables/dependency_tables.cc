@@ -4,6 +4,7 @@
 
 #include "sql/catalog/view_rows.h"
 #include "sql/definition_words.h"
+#include "sql/extensions/extension.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/foreign_options.h"
@@ -18,12 +19,12 @@ namespace {
 // The catalogs that rows stand in.
 constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, kNamespace = 2615, kRewrite = 2618, kProcedure = 1255,
               kExtension = 3079, kForeignDataWrapper = 2328, kForeignServer = 1417,
-              kPolicy = 3256, kTrigger = 2620;
-constexpr Oid kRedquelExtension = 15898;
+              kPolicy = 3256, kTrigger = 2620, kLanguage = 2612, kDictionary = 3600;
+constexpr Oid kPlpgsql = 13758;  // pg_language
 
 /// The types that users have made, and the arrays over them.
 void add_type_use(RowWriter& out, Oid in, Oid object, std::int32_t part, Oid type) {
-  if (type >= kFirstUserOid) out.add(in, object, part, kType, type, 0, 'n');
+  if (type >= kFirstUserOid || is_extension_type(type)) out.add(in, object, part, kType, type, 0, 'n');
 }
 
 void add_type(RowWriter& out, const CatalogSnapshot& catalog, const UserType& type) {
@@ -116,12 +117,20 @@ void add_view(RowWriter& out, const CatalogSnapshot& catalog, const ViewDef& vie
   add_rule(out, catalog, view, view.oid);
 }
 
-/// The schemas redis and redquel are those of an extension that comes with the server, for pg_dump, which leaves them out.
-void extensions(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
-  out.add(kRedquelExtension, "redquel", kPostgresRole, oid::kRedisSchema, false, "1.0", kNull, kNull);
-}
-
-void add_extension(RowWriter& out) {
+void add_extensions(RowWriter& out, const CatalogSnapshot& catalog) {
+  for (const auto& [oid, extension] : catalog.extensions) {
+    if (oid >= kFirstUserOid) out.add(kExtension, oid, 0, kNamespace, schema_oid(catalog, extension.schema), 0, 'n');
+    if (extension.name == "unaccent") out.add(kDictionary, kUnaccentDictionary, 0, kExtension, oid, 0, 'e');
+    const Extension* known = find_extension(extension.name);
+    if (known == nullptr) continue;
+    for (const Oid type : known->types) {
+      out.add(kType, type, 0, kNamespace, schema_oid(catalog, extension.schema), 0, 'n');
+      out.add(kType, type, 0, kExtension, oid, 0, 'e');
+      out.add(kType, type_info(type).array, 0, kType, type, 0, 'i');
+    }
+  }
+  out.add(kLanguage, kPlpgsql, 0, kExtension, kPlpgsqlExtension, 0, 'e');
+  // The schemas redis and redquel are those of an extension, for pg_dump, which leaves them out.
   for (const Oid schema : {oid::kRedisSchema, oid::kRedquelSchema}) out.add(kNamespace, schema, 0, kExtension, kRedquelExtension, 0, 'e');
   out.add(kForeignDataWrapper, kRedisWrapper, 0, kExtension, kRedquelExtension, 0, 'e');
   out.add(kForeignServer, kRedisServer, 0, kExtension, kRedquelExtension, 0, 'e');
@@ -136,6 +145,7 @@ void add_extension(RowWriter& out) {
 /// Its types, and what a body of the SQL standard's reads and calls.
 void add_function_dependencies(RowWriter& out, const CatalogSnapshot& catalog, const FunctionDef& function, const EvaluationContext& context) {
   out.add(kProcedure, function.oid, 0, kNamespace, schema_oid(catalog, function.schema), 0, 'n');
+  if (function.extension != 0) out.add(kProcedure, function.oid, 0, kExtension, function.extension, 0, 'e');
   std::set<Oid> types;
   for (const FunctionDef::Parameter& parameter : function.parameters) types.insert(parameter.type.oid);
   for (const FunctionDef::Column& column : function.columns) types.insert(column.type.oid);
@@ -164,7 +174,7 @@ void add_trigger_dependencies(RowWriter& out, const CatalogSnapshot& catalog, co
 }
 
 void dependencies(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
-  add_extension(out);
+  add_extensions(out, catalog);
   for (const auto& [oid, table] : catalog.tables) {
     add_table(out, catalog, *table);
     if (table->materialized) add_rule(out, catalog, *table->materialized, oid);
@@ -186,6 +196,7 @@ void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
     if (!comment.empty()) out.add(object, in, part, comment);
   };
   for (const auto& [name, schema] : catalog.schemas) add(schema.oid, kNamespace, 0, schema.comment);
+  for (const auto& [oid, extension] : catalog.extensions) add(oid, kExtension, 0, extension.comment);
   for (const Relation& relation : all_relations(catalog)) add(relation.oid, kClass, 0, relation.comment);
   for (const auto& [oid, table] : catalog.tables) {
     for (const ColumnDef& column : table->columns) add(oid, kClass, column.number, column.comment);
@@ -209,9 +220,6 @@ void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
 }
 
 const SystemTableDefinition kDependencyTables[] = {
-    {"pg_catalog", "pg_extension", 3079, 'r',
-     "oid oid!, extname name!, extowner oid!, extnamespace oid!, extrelocatable bool!, extversion text!, "
-     "extconfig _oid, extcondition _text", extensions},
     {"pg_catalog", "pg_depend", 2608, 'r',
      "classid oid!, objid oid!, objsubid int4!, refclassid oid!, refobjid oid!, refobjsubid int4!, deptype char!", dependencies},
     {"pg_catalog", "pg_description", 2609, 'r',

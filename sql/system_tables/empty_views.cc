@@ -6,11 +6,6 @@ namespace redquel::sql {
 namespace {
 
 const SystemTableDefinition kEmptyViews[] = {
-    {"pg_catalog", "pg_available_extension_versions", 12085, 'v',
-     "name name, version text, installed bool, superuser bool, trusted bool, relocatable bool, schema name, "
-     "requires _name, comment text"},
-    {"pg_catalog", "pg_available_extensions", 12081, 'v',
-     "name name, default_version text, installed_version text, comment text"},
     {"pg_catalog", "pg_locks", 12073, 'v',
      "locktype text, database oid, relation oid, page int4, tuple int2, virtualxid text, transactionid xid, "
      "classid oid, objid oid, objsubid int2, virtualtransaction text, pid int4, mode text, granted bool, "

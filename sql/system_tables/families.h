@@ -27,7 +27,8 @@ using SystemTableFamily = std::span<const SystemTableDefinition>;
 
 SystemTableFamily relation_tables();        // pg_namespace, pg_class, pg_attribute, pg_attrdef, pg_sequence
 SystemTableFamily index_tables();           // pg_index, pg_constraint, pg_am, pg_opclass, pg_opfamily
-SystemTableFamily dependency_tables();      // pg_depend, pg_description, pg_shdescription, pg_extension
+SystemTableFamily dependency_tables();      // pg_depend, pg_description, pg_shdescription
+SystemTableFamily extension_tables();       // pg_extension, pg_available_extensions
 SystemTableFamily policy_tables();          // pg_policy, pg_policies
 SystemTableFamily trigger_tables();         // pg_trigger, information_schema.triggers
 SystemTableFamily type_tables();            // pg_type, pg_cast, pg_collation

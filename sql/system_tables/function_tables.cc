@@ -5,6 +5,7 @@
 
 #include "sql/catalog/function_text.h"
 #include "sql/definition_words.h"
+#include "sql/extensions/extension.h"
 #include "sql/privileges/acl_text.h"
 #include "sql/privileges/object_acl.h"
 #include "sql/system_tables/facts.h"
@@ -109,12 +110,14 @@ void add_function(RowWriter& out, const CatalogSnapshot& catalog, const Function
   for (const std::string& setting : function_settings(function)) append_array_element(setting, settings);
   if (!settings.empty()) finish_array_text(settings);
   const auto if_any = [](bool any, std::string text) { return any ? std::optional(std::move(text)) : std::nullopt; };
-  out.add(function.oid, function.name, schema_oid(catalog, function.schema), owner_oid(function.owner), function.language == "plpgsql" ? kPlpgsqlLanguage : kSqlLanguage, words.cost,
+  const bool is_c = function.language == "c";
+  const Oid language = is_c ? kCLanguage : function.language == "plpgsql" ? kPlpgsqlLanguage : kSqlLanguage;
+  out.add(function.oid, function.name, schema_oid(catalog, function.schema), owner_oid(function.owner), language, words.cost,
           function.returns_set ? words.rows : 0.0, variadic, 0, function.procedure ? 'p' : function.window ? 'w' : 'f', words.security_definer,
           words.leakproof, function.strict, function.returns_set, volatility, words.parallel, types.size(), defaults, result, vector_text(types),
           if_any(has_outputs, array_text(all_types)), if_any(has_outputs, "{" + letters + "}"), if_any(has_names, "{" + names + "}"),
-          if_any(defaults > 0, default_texts), kNull, function.standard_body ? "" : function.body, kNull,
-          if_any(function.standard_body, written_body(context, function)), if_any(!settings.empty(), settings),
+          if_any(defaults > 0, default_texts), kNull, function.standard_body ? "" : function.body,
+          if_any(is_c, extension_library(function)), if_any(function.standard_body, written_body(context, function)), if_any(!settings.empty(), settings),
           acl_text(function.acl));
 }
 

@@ -4,6 +4,7 @@
 
 #include "sql/catalog/role_set.h"
 #include "sql/definition_words.h"
+#include "sql/extensions/extension.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/function_catalog.h"
@@ -18,7 +19,7 @@ namespace {
 
 std::string data_type(Oid type) {
   const TypeInfo* info = find_type(type);
-  if (type >= kFirstUserOid && info != nullptr && !is_true_array(*info)) return "USER-DEFINED";
+  if ((type >= kFirstUserOid || is_extension_type(type)) && info != nullptr && !is_true_array(*info)) return "USER-DEFINED";
   return info != nullptr && is_true_array(*info) ? "ARRAY" : format_type(Type{type});
 }
 
@@ -31,6 +32,7 @@ UserTypePtr find_type_by_oid(const CatalogSnapshot& catalog, Oid type) {
 
 /// The schema that a type, or the type of an array's elements, is in.
 std::string schema_of_type(const CatalogSnapshot& catalog, Oid type) {
+  if (const ExtensionDef* extension = extension_of_type(catalog, type)) return extension->schema;
   if (type < kFirstUserOid) return "pg_catalog";
   for (const auto& [oid, user] : catalog.types) {
     if (oid == type || user->array == type) return user->schema;
@@ -231,7 +233,7 @@ void routines(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
             kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, of_function(database),
             of_function(schema_of_type(catalog, result)), of_function(std::string(type_info(result).name)), kNull, kNull, kNull, kNull,
             of_function(std::string("0")), function->language == "sql" ? "SQL" : "EXTERNAL",
-            definition_if(shown.owns(catalog_class::kFunctions, oid), function->standard_body ? std::string() : function->body), kNull, function->language == "sql" ? "SQL" : "PLPGSQL", "GENERAL",
+            definition_if(shown.owns(catalog_class::kFunctions, oid), function->standard_body ? std::string() : function->body), kNull, function->language == "sql" ? "SQL" : function->language == "c" ? "C" : "PLPGSQL", "GENERAL",
             function->volatility == FunctionDef::Volatility::kImmutable, "MODIFIES", of_function(function->strict), kNull, true, 0, kNull,
             kNull, function->options.find("SECURITY DEFINER") == std::string::npos ? "INVOKER" : "DEFINER", kNull, kNull, kNull, false, kNull,
             kNull, kNull, false, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull,

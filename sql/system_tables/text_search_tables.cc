@@ -1,5 +1,6 @@
 // pg_ts_config, pg_ts_config_map, pg_ts_dict, pg_ts_parser, pg_ts_template: what every database has.
 
+#include "sql/extensions/extension.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
@@ -26,7 +27,13 @@ void configuration_maps(RowWriter& out, const CatalogSnapshot&, const Evaluation
   }
 }
 
-void dictionaries(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+/// The template of the dictionary unaccent.
+constexpr Oid kUnaccentTemplate = 6196;
+
+void dictionaries(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  if (const ExtensionDef* extension = catalog.find_extension("unaccent")) {
+    out.add(kUnaccentDictionary, "unaccent", schema_oid(catalog, extension->schema), owner_oid(extension->owner), kUnaccentTemplate, "rules = 'unaccent'");
+  }
   for (const ts::DictionaryRow& row : ts::built_in_dictionaries()) {
     out.add(row.oid, row.name, oid::kPgCatalogSchema, kPostgresRole, row.template_oid, row.options.empty() ? std::nullopt : std::optional(std::string(row.options)));
   }
@@ -36,7 +43,10 @@ void parsers(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
   out.add(ts::kDefaultParserOid, "default", oid::kPgCatalogSchema, 3717, 3718, 3719, 3720, 3721);  // functions that nothing calls
 }
 
-void templates(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+void templates(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  if (const ExtensionDef* extension = catalog.find_extension("unaccent")) {
+    out.add(kUnaccentTemplate, "unaccent", schema_oid(catalog, extension->schema), 0, 0);  // functions that nothing calls
+  }
   out.add(ts::kSimpleTemplateOid, "simple", oid::kPgCatalogSchema, 3725, 3726);
   out.add(ts::kSnowballTemplateOid, "snowball", oid::kPgCatalogSchema, 13148, 13149);
 }

@@ -52,6 +52,7 @@ char storage_letter(const TypeInfo& type) {
 
 Oid collation_of(Oid type) {
   if (const TypeFacts* known = find_type_facts(type)) return known->collation;
+  if (type == oid::kCitext) return oid::kDefaultCollation;
   const TypeInfo* info = find_type(type);
   return info != nullptr && is_true_array(*info) ? collation_of(info->element) : 0;
 }

@@ -2,6 +2,7 @@
 
 #include "sql/catalog/row_types.h"
 #include "sql/definition_words.h"
+#include "sql/extensions/extension.h"
 #include "sql/privileges/acl_text.h"
 #include "sql/privileges/object_acl.h"
 #include "sql/system_tables/facts.h"
@@ -86,6 +87,19 @@ void add_user_type(RowWriter& out, const CatalogSnapshot& catalog, const UserTyp
   }
 }
 
+/// A type of an extension and the arrays over it.
+void add_extension_type(RowWriter& out, const CatalogSnapshot& catalog, const ExtensionDef& extension, const TypeInfo& type) {
+  const Oid schema = schema_oid(catalog, extension.schema), owner = owner_oid(extension.owner);
+  const TypeFunctions f = functions_of_type(type_info(oid::kText));  // those of citext have the same bodies
+  out.add(type.oid, type.name, schema, owner, type.length, false, 'b', static_cast<char>(type.category), false, true, ',', 0, 0, 0, type.array, f.input,
+          f.output, f.receive, f.send, 0, 0, 0, type.alignment, 'x', false, 0, -1, 0, collation_of(type.oid), kNull, kNull, kNull);
+  const TypeInfo& array = type_info(type.array);
+  const TypeFunctions of_array = functions_of_type(array);
+  out.add(array.oid, array.name, schema, owner, -1, false, 'b', 'A', false, true, ',', 0, oid::kArraySubscript, type.oid, 0, of_array.input,
+          of_array.output, of_array.receive, of_array.send, 0, 0, oid::kArrayAnalyze, array.alignment, 'x', false, 0, -1, 0,
+          collation_of(type.oid), kNull, kNull, kNull);
+}
+
 void enums(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const auto& [oid, type] : catalog.types) {
     for (const EnumLabel& label : type->labels) out.add(label.oid, oid, label.order, label.name);
@@ -100,6 +114,11 @@ void types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationConte
     const std::optional<std::string> acl = granted_acl(catalog, type.oid);
     if (acl) row.back() = *acl;
     out.add_texts(row);
+  }
+  for (const auto& [oid, definition] : catalog.extensions) {
+    const Extension* extension = find_extension(definition.name);
+    if (extension == nullptr) continue;
+    for (const Oid type : extension->types) add_extension_type(out, catalog, definition, type_info(type));
   }
   for (const auto& [oid, type] : catalog.types) add_user_type(out, catalog, *type, context);
   for (const auto& [oid, table] : catalog.tables) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "sql/ascii.h"
 #include "sql/types/type_operations.h"
 
 namespace redquel::sql {
@@ -19,6 +20,13 @@ int compare_text(std::string_view a, std::string_view b) {
   const int order = common == 0 ? 0 : std::memcmp(a.data(), b.data(), common);
   if (order != 0) return order;
   return (a.size() > b.size()) - (a.size() < b.size());
+}
+
+int compare_citext(std::string_view a, std::string_view b) {
+  const auto [in_a, in_b] = std::ranges::mismatch(a, b, {}, to_lower, to_lower);
+  if (in_a == a.end() || in_b == b.end()) return (a.size() > b.size()) - (a.size() < b.size());
+  const auto byte_a = static_cast<unsigned char>(to_lower(*in_a)), byte_b = static_cast<unsigned char>(to_lower(*in_b));
+  return byte_a < byte_b ? -1 : 1;
 }
 
 int compare_bpchar(std::string_view a, std::string_view b) {

@@ -25,6 +25,8 @@ std::uint64_t hash(const Column& column, std::size_t row);
 /// Building blocks for kernels.
 int compare_text(std::string_view a, std::string_view b);
 int compare_bpchar(std::string_view a, std::string_view b);
+/// The order of citext: bytes decide, letters of ASCII in lower case.
+int compare_citext(std::string_view a, std::string_view b);
 int compare_floats(double a, double b);
 std::string_view without_trailing_blanks(std::string_view text);
 

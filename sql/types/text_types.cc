@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sql/ascii.h"
 #include "sql/sqlstate.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/conversions.h"
@@ -62,6 +63,18 @@ constexpr ModifierOperations kLengthModifier{
 struct VarcharType : TextType {
   static constexpr const ModifierOperations* kModifier = &kLengthModifier<false>;
   static TypeProperties properties(Type type) { return length_properties(type); }
+};
+
+/// Text that is compared without regard to case.
+struct CitextType : UnlimitedTextType {
+  static constexpr bool kComparesAsBytes = false;
+  static int compare(Type, Value a, Value b) { return compare_citext(a, b); }
+  static std::uint64_t hash(Type type, Value value) { return TextType::hash(type, lower_case(value)); }
+  static bool has_textual_equality(Type) { return false; }
+  static std::string canonical(Type, Value value) { return lower_case(value); }
+  static bool canonical_is_output(Type) { return false; }
+  static std::string ordered_bytes(Type, Value value) { return lower_case(value); }
+  static std::uint64_t postgres_hash(Type, Value value, HashSeed seed) { return hash_bytes(lower_case(value), seed.value); }
 };
 
 /// A column holds the value without its padding, which does not count in comparisons.
@@ -190,6 +203,7 @@ std::span<const TypeRow> text_types() {
       type_row<BpcharType>({.oid = oid::kBpchar, .name = "bpchar", .display_name = "character", .category = kString, .array = oid::kBpcharArray},
                            {"bpcharin", "bpcharout", "bpcharsend", "hashbpchar", "hashbpcharextended"},
                            {"", "bpchar_larger", "bpchar_smaller"}),
+      type_row<CitextType>({.oid = oid::kCitext, .name = "citext", .category = kString, .array = oid::kCitextArray}),
       type_row<VarcharType>({.oid = oid::kVarchar, .name = "varchar", .display_name = "character varying", .category = kString,
                              .array = oid::kVarcharArray, .operators = oid::kText},
                             {"varcharin", "varcharout", "varcharsend"}),

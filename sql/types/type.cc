@@ -46,14 +46,17 @@ class TypeTable {
     }
     types_.insert(types_.end(), arrays.begin(), arrays.end());
     std::ranges::sort(types_, {}, &TypeInfo::oid);
+    std::ranges::stable_partition(types_, [](const TypeInfo& type) { return !is_extension_type(type.oid); });
     for (const TypeInfo& type : types_) {
       assert(type.oid < kDirect && by_oid_[type.oid] == nullptr);
       by_oid_[type.oid] = &type;
+      if (!is_extension_type(type.oid)) ++built_in_;
     }
   }
 
   const TypeInfo* const* by_oid() const { return by_oid_.data(); }
-  std::span<const TypeInfo> types() const { return types_; }
+  /// Without the types of extensions, which have a name while their extension is created.
+  std::span<const TypeInfo> types() const { return std::span(types_).first(built_in_); }
 
  private:
   TypeInfo array_over(const TypeInfo& element) {
@@ -70,6 +73,7 @@ class TypeTable {
 
   std::deque<std::string> texts_;
   std::vector<TypeInfo> types_;
+  std::size_t built_in_ = 0;  // of types_
   std::array<const TypeInfo*, kDirect> by_oid_{};
 };
 

@@ -178,6 +178,18 @@ TEST(TypeRows, ValuesSurviveTheirTextAndBinaryForms) {
   }
 }
 
+TEST(TypeRows, CitextHasOneFormForBothCases) {
+  const Type type{oid::kCitext};
+  const Datum upper = parse_value(type, "AB", {}), lower = parse_value(type, "ab", {}), other = parse_value(type, "aC", {});
+  EXPECT_EQ(format_value(type, upper), "AB");
+  EXPECT_EQ(compare(type, upper, lower), 0);
+  EXPECT_LT(compare(type, upper, other), 0);
+  EXPECT_EQ(hash(type, upper), hash(type, lower));
+  EXPECT_EQ(canonical_text(type, upper), canonical_text(type, lower));
+  EXPECT_EQ(ordered_member_prefix(type, upper), ordered_member_prefix(type, lower));
+  EXPECT_EQ(find_type("citext"), nullptr);  // it has a name where its extension is created
+}
+
 TEST(TypeRows, OrderIsThatOfTheIndexForms) {
   for (const TypeInfo& info : all_types()) {
     if (!has_values(info)) continue;
