@@ -134,8 +134,7 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
     if (state_.names != nullptr) state_.names->relations[&name] = found.oid();
     const std::string& called = table.alias ? table.alias->name : name.name;
     const std::optional<RowLock> lock = lock_of(level_, called);
-    Requirement* const requirement =
-        state_.requirements.add(sql::AclKind::kTable, found.oid(), sql::right::kSelect | (lock ? sql::right::kUpdate : 0));
+    Requirement* const requirement = state_.requirements.add(sql::AclKind::kTable, found.oid(), sql::right::kSelect | (lock ? sql::right::kUpdate : 0));
     if (found.view) {
       if (lock && state_.catalog.sequences.contains(found.view->oid)) {
         throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot lock rows in sequence \"{}\"", found.view->name));
@@ -174,8 +173,8 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
       relation = rows;
     } else {
       part.plan = scan_system_table(state_, *found.system);
-      Relation shown{.name = name.name, .system_schema = std::string(found.system->schema), .system_name = std::string(found.system->name)};
-      auto system = std::make_shared<Relation>(std::move(shown));
+      auto system = std::make_shared<Relation>(
+          Relation{.name = name.name, .system_schema = std::string(found.system->schema), .system_name = std::string(found.system->name)});
       for (const LogicalColumn& column : part.plan->columns) system->columns.push_back({column.name, reference(column)});
       set_requirement(*system, requirement);
       apply_alias(*system, table.alias);
