@@ -150,10 +150,10 @@ void move_extension(CatalogDraft& draft, const ast::SetSchema& statement) {
   if (!draft.catalog().schemas.contains(statement.new_schema) && !is_system_schema(statement.new_schema)) {
     throw sql::undefined_schema(statement.new_schema);
   }
+  if (!is_system_schema(statement.new_schema)) require_creation(draft.catalog(), draft.session(), statement.new_schema);
   require_owner(draft.session(), extension.owner, "extension", extension.name);
   if (is_built_in(extension)) throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("extension \"{}\" does not support SET SCHEMA", extension.name));
   if (is_system_schema(statement.new_schema)) throw sql::not_supported("SET SCHEMA " + statement.new_schema);
-  require_creation(draft.catalog(), draft.session(), statement.new_schema);
   if (extension.schema == statement.new_schema) return;
   const DependentChanges rights_are_checked;
   for (const auto& member : members_of(draft.catalog(), extension.oid)) {
