@@ -200,14 +200,18 @@ ExpressionPtr in_common_type(BindState& state, const ExpressionPtr& expression, 
 
 namespace {
 
-/// Returns an operator of an extension in the search path, and notes the use of its function; nullopt: there is none for these types.
+/// Returns an operator of an extension, and notes the use of its function; nullopt: there is none for these types. `name`: "%", in any schema, so
+/// that stored queries need no search path, or "public.%".
 std::optional<sql::ResolvedFunction> extension_operator(BindState& state, std::string_view name, Type left, Type right) {
+  const std::size_t point = name.rfind('.');
+  const std::string_view schema = point == std::string_view::npos ? std::string_view() : name.substr(0, point);
+  if (!schema.empty()) name.remove_prefix(point + 1);
   const std::vector<std::vector<sql::Oid>> texts{{sql::oid::kText, sql::oid::kText}};
   const sql::Oid given[] = {left.oid, right.oid};
   if (sql::choose_candidate(texts, given).outcome != sql::Choice::Outcome::kFound) return std::nullopt;
   for (const auto& [oid, definition] : state.catalog.extensions) {
     const sql::Extension* extension = sql::find_extension(definition.name);
-    if (extension == nullptr || std::ranges::find(state.settings.search_path, definition.schema) == state.settings.search_path.end()) continue;
+    if (extension == nullptr || (!schema.empty() && definition.schema != schema)) continue;
     const auto row = std::ranges::find(extension->operators, name, &sql::ExtensionOperator::name);
     if (row == extension->operators.end()) continue;
     for (const auto& [number, function] : state.catalog.functions) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "planner/bind/bind_type.h"
 #include "planner/bind/built_in_call.h"
@@ -76,6 +78,33 @@ ExpressionPtr field_by_call(const BindState& state, const ast::FunctionCall& cal
   const auto found = std::ranges::find(*fields, call.name[0], &RowField::name);
   if (found == fields->end()) return nullptr;
   return sql::try_resolve_function(call.name[0], types_of(arguments), offset) ? nullptr : found->value;
+}
+
+/// Returns true in the body of a function that is declared IMMUTABLE, whatever it calls.
+bool is_in_immutable_body(const BindState& state) {
+  for (const FunctionScope* scope = state.function; scope != nullptr; scope = scope->outer) {
+    if (scope->definition->volatility == sql::FunctionDef::Volatility::kImmutable) return true;
+  }
+  return false;
+}
+
+/// Returns the function as an immutable one.
+const sql::ScalarFunction* immutable_form(const sql::ScalarFunction& function) {
+  static std::mutex mutex;
+  static std::map<const sql::ScalarFunction*, sql::ScalarFunction> forms;
+  const std::lock_guard lock(mutex);
+  sql::ScalarFunction form = function;
+  form.volatility = sql::Volatility::kImmutable;
+  return &forms.try_emplace(&function, std::move(form)).first->second;
+}
+
+/// Returns the call of a function of an extension. A body that is declared IMMUTABLE makes it immutable: unaccent() in indexes and generated
+/// columns is called so.
+ExpressionPtr extension_call(const BindState& state, const SqlFunctionCall& call) {
+  const ExpressionPtr value = call_extension_function(call);
+  if (!is_in_immutable_body(state)) return value;
+  const auto& made = std::get<sql::FunctionCall>(value->node);
+  return sql::make_expression(value->type, sql::FunctionCall{immutable_form(*made.function), made.arguments});
 }
 
 }  // namespace
@@ -262,7 +291,7 @@ ExpressionPtr ExpressionBinder::bind_sql_call(const ast::FunctionCall& function,
     for (ExpressionPtr& argument : call.arguments) argument = sql::make_constant(argument->type, {});
     check_window_function_call(function, offset);
   }
-  if (call.function->language == "c") return with_offset(call_extension_function(call), start(whole));
+  if (call.function->language == "c") return with_offset(extension_call(state_, call), start(whole));
   if (call.function->returns_set) return run_set_returning(call, whole);
   if (is_inlinable(state_, *call.function)) {
     if (const ExpressionPtr value = inline_function(state_, call)) return with_offset(value, start(whole));

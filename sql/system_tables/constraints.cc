@@ -6,6 +6,7 @@
 #include "sql/catalog/index_text.h"
 #include "sql/catalog/mapping.h"
 #include "sql/definition_words.h"
+#include "sql/extensions/extension.h"
 #include "sql/functions/characters.h"
 #include "sql/functions/quote.h"
 #include "sql/session_hooks.h"
@@ -196,6 +197,22 @@ std::string index_part_text(const TableDef& table, const IndexDef::Part& part, b
   return index_expression_text(written_expression(table, part.expression_sql, pretty, context));
 }
 
+namespace {
+
+/// Returns the name of an operator class, with its schema where that is not in the search path.
+std::string operator_class_text(const std::string& name, const EvaluationContext& context) {
+  if (context.catalog == nullptr) return name;
+  for (const auto& [oid, definition] : context.catalog->extensions) {
+    const Extension* extension = find_extension(definition.name);
+    const bool is_own = extension != nullptr && std::ranges::find(extension->text_classes, name) != extension->text_classes.end();
+    const bool is_visible = std::ranges::find(context.search_path, definition.schema) != context.search_path.end();
+    if (is_own && !is_visible) return quote_identifier(definition.schema) + "." + name;
+  }
+  return name;
+}
+
+}  // namespace
+
 std::string index_definition(const TableDef& table, const IndexDef& index, const std::string& table_name, bool pretty,
                              const EvaluationContext& context) {
   std::string text = index.unique && !index.is_exclusion() ? "CREATE UNIQUE INDEX " : "CREATE INDEX ";
@@ -209,7 +226,7 @@ std::string index_definition(const TableDef& table, const IndexDef& index, const
     if (!first) text += ", ";
     first = false;
     text += index_part_text(table, part, pretty, context);
-    if (!part.operator_class.empty()) text += " " + part.operator_class;
+    if (!part.operator_class.empty()) text += " " + operator_class_text(part.operator_class, context);
     if (part.descending) text += " DESC";
     if (part.nulls_first != part.descending) text += part.nulls_first ? " NULLS FIRST" : " NULLS LAST";
   }
