@@ -313,7 +313,7 @@ std::optional<std::string> object_comment(Context context, Int oid, Text in) {
     if (found != catalog.types.end()) return comment_or_null(found->second->comment);
   }
   if (in == "pg_trigger") {
-    const TriggerDef* trigger = find_trigger(catalog, as_oid(oid)).second;
+    const auto [table, trigger] = find_trigger(catalog, as_oid(oid));
     return trigger == nullptr ? std::nullopt : comment_or_null(trigger->comment);
   }
   if (in == "pg_constraint") {
