@@ -7,7 +7,7 @@
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
 #include "planner/bind/called_functions.h"
-#include "sql/catalog/similar_indexes.h"
+#include "sql/catalog/counterparts.h"
 #include "sql/catalog/view_rows.h"
 #include "sql/types/type_oids.h"
 

@@ -7,6 +7,7 @@
 
 #include "executor/catalog/dependencies.h"
 #include "executor/ddl/alter_composite.h"
+#include "executor/ddl/alter_partitioned.h"
 #include "executor/ddl/attach_partition.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
@@ -409,9 +410,7 @@ asio::awaitable<void> alter_table(DdlContext& context, const ast::AlterTable& st
       co_await finish_removals_of(context.redis, loaded.removals, before);
       state = co_await table_state(context.redis, *before);
       const Transaction* transaction = context.session.transaction.get();
-      const bool has_changes = transaction != nullptr && std::ranges::any_of(sql::stored_tables(before), [&](const TablePtr& stored) {
-        return transaction->buffer().changes(stored->oid) != nullptr;
-      });
+      const bool has_changes = has_own_changes(context.session, before);
       if (has_changes) state.is_empty = false;
       // A first pass finds the conditions that the rows must satisfy.
       TableAlteration trial(first, before, state.is_empty);

@@ -20,10 +20,4 @@ asio::awaitable<void> detach_partition(DdlContext& context, const parser::ast::R
 /// ALTER INDEX … ATTACH PARTITION: the indexes must be alike. The index of the partitioned table counts once each partition has one.
 void attach_index(CatalogDraft& draft, const parser::ast::RelationName& whole, const parser::ast::RelationName& part);
 
-/// Throws for what ALTER TABLE must not change of a partition alone: 42809, 42P16, 0A000.
-void check_partition_alteration(const sql::CatalogSnapshot& catalog, const sql::TableDef& partition, const parser::ast::AlterTable& statement);
-
-/// ALTER TABLE of a partitioned table, and of all tables below it.
-asio::awaitable<void> alter_partitioned(DdlContext& context, const parser::ast::AlterTable& statement);
-
 }  // namespace redquel::executor

@@ -6,7 +6,7 @@
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/partition.h"
 #include "executor/ddl/table_alteration.h"
-#include "sql/catalog/similar_indexes.h"
+#include "sql/catalog/counterparts.h"
 #include "sql/catalog/spread_table.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"

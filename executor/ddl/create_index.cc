@@ -28,7 +28,7 @@
 #include "parser/deparse.h"
 #include "parser/option_value.h"
 #include "sql/catalog/index_text.h"
-#include "sql/catalog/similar_indexes.h"
+#include "sql/catalog/counterparts.h"
 #include "sql/catalog/spread_table.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"

@@ -12,7 +12,7 @@
 #include "executor/ddl/table_alteration.h"
 #include "parser/deparse.h"
 #include "planner/bind/sql_function.h"
-#include "sql/catalog/similar_indexes.h"
+#include "sql/catalog/counterparts.h"
 #include "sql/extensions/extension.h"
 #include "sql/sqlstate.h"
 

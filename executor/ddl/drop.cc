@@ -22,7 +22,7 @@
 #include "executor/roles/access.h"
 #include "executor/transaction/transaction_catalog.h"
 #include "parser/deparse.h"
-#include "sql/catalog/similar_indexes.h"
+#include "sql/catalog/counterparts.h"
 #include "sql/functions/function.h"
 #include "sql/functions/resolve.h"
 #include "sql/name_errors.h"

@@ -44,6 +44,18 @@ std::vector<BoundRowCheck> bind_checks(const SessionState& session, const sql::C
 
 }  // namespace
 
+bool has_own_changes(const SessionState& session, const TablePtr& table) {
+  const Transaction* transaction = session.transaction.get();
+  if (transaction == nullptr) return false;
+  return std::ranges::any_of(sql::stored_tables(table), [&](const TablePtr& stored) { return transaction->buffer().changes(stored->oid) != nullptr; });
+}
+
+asio::awaitable<TableState> own_table_state(DdlContext& context, TablePtr table) {
+  TableState state = co_await table_state(context.redis, *table);
+  if (has_own_changes(context.session, table)) state.is_empty = false;
+  co_return state;
+}
+
 asio::awaitable<void> examine_rows(DdlContext& context, std::shared_ptr<const sql::TableDef> table, std::function<void(const sql::Batch&)> examine) {
   EventLoopTurn turn;
   for (const auto& stored : sql::stored_tables(table)) {

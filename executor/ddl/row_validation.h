@@ -7,9 +7,15 @@
 #include <vector>
 
 #include "executor/ddl/ddl.h"
+#include "executor/storage/table_walk.h"
 #include "sql/catalog/catalog.h"
 
 namespace redquel::executor {
+
+/// Returns true if the session's open transaction has changed rows of the table.
+bool has_own_changes(const SessionState& session, const std::shared_ptr<const sql::TableDef>& table);
+/// Returns the state of the table for the session: it is not empty if the own transaction has changed its rows.
+asio::awaitable<TableState> own_table_state(DdlContext& context, std::shared_ptr<const sql::TableDef> table);
 
 /// Calls `examine` with all rows of the table in pages, those of the own transaction included. The columns are the table's.
 asio::awaitable<void> examine_rows(DdlContext& context, std::shared_ptr<const sql::TableDef> table, std::function<void(const sql::Batch&)> examine);

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "executor/ddl/row_copy.h"
+#include "executor/ddl/row_validation.h"
 #include "executor/ddl/table_rewrite.h"
 #include "executor/runtime/failure.h"
 #include "executor/storage/table_walk.h"
@@ -115,17 +116,13 @@ asio::awaitable<bool> try_change_type(DdlContext& context, const std::function<T
   std::vector<std::pair<TablePtr, TableState>> empty_tables;
   std::vector<Moved> moves;
   for (const TablePtr& table : tables_with(*loaded.snapshot, change.type)) {
-    TableState state = co_await table_state(context.redis, *table);
-    const Transaction* transaction = context.session.transaction.get();
-    const bool has_changes = transaction != nullptr && std::ranges::any_of(sql::stored_tables(table), [&](const TablePtr& stored) {
-      return transaction->buffer().changes(stored->oid) != nullptr;
-    });
-    if (state.is_empty && !has_changes && !table->is_mapped()) {
+    TableState state = co_await own_table_state(context, table);
+    if (state.is_empty && !table->is_mapped()) {
       empty_tables.emplace_back(table, std::move(state));
       continue;
     }
     check_movable(*loaded.snapshot, *table, change.type);
-    if (transaction != nullptr) throw sql::not_supported("another definition of a type that rows are of, in a transaction block");
+    if (context.session.transaction) throw sql::not_supported("another definition of a type that rows are of, in a transaction block");
     moves.push_back({table, nullptr, std::move(state)});
   }
   const auto move_rows = [&]() -> asio::awaitable<bool> {

@@ -6,7 +6,7 @@
 
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/locks.h"
-#include "sql/catalog/similar_indexes.h"
+#include "sql/catalog/counterparts.h"
 #include "sql/catalog/spread_table.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/sqlstate.h"

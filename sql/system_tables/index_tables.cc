@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sql/catalog/similar_indexes.h"
+#include "sql/catalog/counterparts.h"
 #include "sql/definition_words.h"
 #include "sql/functions/key_comparison.h"
 #include "sql/system_tables/constraints.h"

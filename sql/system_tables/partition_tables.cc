@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "sql/catalog/partitions.h"
-#include "sql/catalog/similar_indexes.h"
+#include "sql/catalog/counterparts.h"
 #include "sql/system_tables/facts.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/partition_index.h"

@@ -1,4 +1,4 @@
-#include "sql/catalog/similar_indexes.h"
+#include "sql/catalog/counterparts.h"
 
 #include <algorithm>
 
