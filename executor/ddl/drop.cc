@@ -70,11 +70,10 @@ SqlError wrong_kind(const std::string& name, const DropKind& wanted, RelationKin
 
 /// Drops an index, and those of partitions that are parts of it.
 void drop_index(CatalogDraft& draft, sql::Oid table, sql::Oid index, bool cascade) {
-  const std::vector<sql::Oid> parts = sql::parts_of_index(draft.catalog(), *draft.catalog().find_table(table), index);
+  const TablePtr before = draft.catalog().find_table(table);
+  const sql::IndexDef& dropped = *std::ranges::find(before->indexes, index, &sql::IndexDef::oid);
   for (const TablePtr& partition : draft.catalog().partitions_of(table)) {
-    for (const sql::Oid part : parts) {
-      if (std::ranges::find(partition->indexes, part, &sql::IndexDef::oid) != partition->indexes.end()) drop_index(draft, partition->oid, part, cascade);
-    }
+    if (const sql::IndexDef* part = sql::counterpart(*before, dropped, *partition)) drop_index(draft, partition->oid, part->oid, cascade);
   }
   drop_dependents(draft, {{DropObject::Kind::kIndex, index}}, cascade);
   const TablePtr now = draft.catalog().find_table(table);

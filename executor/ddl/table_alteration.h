@@ -21,7 +21,8 @@ struct ColumnRewrite {
 /// Where ALTER TABLE of a table with partitions is in their tree.
 struct TreePlace {
   bool only = false;  // the table alone: its partitions keep what they have
-  /// Of a table below the one that the statement names: that one before and after the statement. Names of constraints are its.
+  /// The table that the statement names, before and after it; null: the altered table is that one. A partition below it takes the names of its
+  /// constraints over.
   const sql::TableDef* root_before = nullptr;
   const sql::TableDef* root_after = nullptr;
 };

@@ -84,9 +84,8 @@ void ReplicaSet::note_strangers(const ReplicationInfo& info, Clock::time_point n
     if (!places_of_count_.contains(line.place)) newcomers_.insert(line.place);
   }
   // One that was seen while it was being synchronized may have been promoted right behind.
-  const auto has_left = [&](const std::string& place) { return !places.contains(place) && others_.contains(place) && others_.at(place) == kBeingSynchronized; };
-  if (std::ranges::any_of(connected_, has_left)) stranger_ = now;
-  connected_ = places;
+  const auto has_left = [&](const auto& other) { return other.second == kBeingSynchronized && !places.contains(other.first); };
+  if (std::ranges::any_of(others_, has_left)) stranger_ = now;
   if (!info.synchronizations) return;
   if (synchronizations_ && *info.synchronizations > *synchronizations_ + newcomers_.size()) stranger_ = now;
   synchronizations_ = info.synchronizations;

@@ -90,7 +90,6 @@ class ReplicaSet {
   /// A replica was there for a moment, and is gone: it may have become the master. It counts from the time in which that was noticed on, until it
   /// is dropped.
   std::optional<Clock::time_point> stranger_;
-  std::set<std::string> connected_;       // places of the last look, in whatever state
   std::optional<std::uint64_t> synchronizations_;  // of the last count
   std::set<std::string> places_of_count_, newcomers_;  // the places of the last count; those that were seen since
   Clock::time_point counted_{};

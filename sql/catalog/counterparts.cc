@@ -59,15 +59,4 @@ Oid partitioned_index(const CatalogSnapshot& catalog, const TableDef& partition,
   return above == nullptr ? 0 : above->oid;
 }
 
-std::vector<Oid> parts_of_index(const CatalogSnapshot& catalog, const TableDef& table, Oid index) {
-  std::vector<Oid> parts;
-  const auto own = std::ranges::find(table.indexes, index, &IndexDef::oid);
-  for (const auto& child : catalog.partitions_of(table.oid)) {
-    const IndexDef* below = own == table.indexes.end() ? nullptr : counterpart(table, *own, *child);
-    if (below != nullptr) parts.push_back(below->oid);
-    else if (index == table.primary_key_index.oid && child->primary_key_index.oid != 0) parts.push_back(child->primary_key_index.oid);
-  }
-  return parts;
-}
-
 }  // namespace redquel::sql

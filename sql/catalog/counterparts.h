@@ -18,7 +18,5 @@ const ForeignKeyDef* counterpart(const TableDef& table, const ForeignKeyDef& key
 const ForeignKeyDef* inherited_foreign_key(const CatalogSnapshot& catalog, const TableDef& partition, const ForeignKeyDef& key);
 /// Returns the index of a partitioned table that the index of its partition, or the index of the primary key, is a part of; 0: it is none.
 Oid partitioned_index(const CatalogSnapshot& catalog, const TableDef& partition, Oid index);
-/// Returns the indexes of the table's partitions that are parts of its index, or of the index of its primary key.
-std::vector<Oid> parts_of_index(const CatalogSnapshot& catalog, const TableDef& table, Oid index);
 
 }  // namespace redquel::sql

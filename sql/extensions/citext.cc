@@ -38,7 +38,7 @@ void add_pattern_operator(std::vector<ScalarFunction>& table, const std::vector<
 
 Int three_way(Text a, Text b) { return compare_citext(a, b); }
 
-/// Of two equal values the second one, as PostgreSQL's minimum and maximum.
+/// Both return the second of two equal values, as PostgreSQL's do.
 Text smaller(Text a, Text b) { return compare_citext(a, b) < 0 ? a : b; }
 Text larger(Text a, Text b) { return compare_citext(a, b) > 0 ? a : b; }
 
@@ -107,13 +107,11 @@ void add_text_functions(std::vector<ExtensionFunction>& functions) {
       true);
   add("strpos", {kCitext, kCitext}, kInt4,
       "SELECT pg_catalog.strpos(pg_catalog.lower($1::pg_catalog.text), pg_catalog.lower($2::pg_catalog.text))");
-  // The second argument is no pattern: what is not a letter or digit stands for itself.
+  // "***=" makes the rest of a pattern a literal text.
   add("replace", {kCitext, kCitext, kCitext}, kText,
-      "SELECT pg_catalog.regexp_replace($1::pg_catalog.text, "
-      "pg_catalog.regexp_replace($2::pg_catalog.text, '([^a-zA-Z_0-9])', E'\\\\\\1', 'g'), $3::pg_catalog.text, 'gi')");
+      "SELECT pg_catalog.regexp_replace($1::pg_catalog.text, '***=' || $2::pg_catalog.text, $3::pg_catalog.text, 'gi')");
   add("split_part", {kCitext, kCitext, kInt4}, kText,
-      "SELECT (pg_catalog.regexp_split_to_array($1::pg_catalog.text, "
-      "pg_catalog.regexp_replace($2::pg_catalog.text, '([^a-zA-Z_0-9])', E'\\\\\\1', 'g'), 'i'))[$3]");
+      "SELECT (pg_catalog.regexp_split_to_array($1::pg_catalog.text, '***=' || $2::pg_catalog.text, 'i'))[$3]");
   add("translate", {kCitext, kCitext, kText}, kText,
       "SELECT pg_catalog.translate(pg_catalog.translate($1::pg_catalog.text, pg_catalog.lower($2::pg_catalog.text), $3), "
       "pg_catalog.upper($2::pg_catalog.text), $3)");

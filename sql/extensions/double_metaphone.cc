@@ -12,13 +12,11 @@ namespace {
 
 constexpr std::size_t kLength = 4;
 
-char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
 /// A walk over a word that writes both codes. Positions before the word and behind it hold blanks.
 class Walk {
  public:
   explicit Walk(std::string_view text) : last_(static_cast<int>(text.size()) - 1) {
-    std::ranges::transform(text, std::back_inserter(word_), upper);
+    std::ranges::transform(text, std::back_inserter(word_), to_upper);
     is_slavic_ = has("W") || has("K") || has("CZ") || has("WITZ");
   }
 

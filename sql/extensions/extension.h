@@ -32,7 +32,7 @@ struct ExtensionOperator {
 struct Extension {
   std::string_view name, version, comment;
   bool trusted = true;  // any role with CREATE on the database may create it
-  /// Of an extension that every database has, and none can drop: its oid, and the schema that it stays in.
+  /// An extension that every database has, and nobody can drop, has a fixed oid and schema.
   struct BuiltIn {
     Oid oid = 0;
     std::string_view schema;

@@ -7,13 +7,11 @@
 namespace redquel::sql {
 namespace {
 
-char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
 // ---- Soundex ----------------------------------------------------------------------------------------------------------------
 
 char soundex_digit(char letter) {
   constexpr std::string_view kDigits = "01230120022455012623010202";  // of A to Z
-  letter = upper(letter);
+  letter = to_upper(letter);
   return letter >= 'A' && letter <= 'Z' ? kDigits[static_cast<std::size_t>(letter - 'A')] : letter;
 }
 
@@ -45,7 +43,7 @@ class Metaphone {
   /// The letter so many places behind (before) the current one, in upper case; '\0' beyond the ends of the text.
   char at(int distance) const {
     const auto place = static_cast<std::ptrdiff_t>(at_) + distance;
-    return place < 0 || place >= static_cast<std::ptrdiff_t>(text_.size()) ? '\0' : upper(text_[static_cast<std::size_t>(place)]);
+    return place < 0 || place >= static_cast<std::ptrdiff_t>(text_.size()) ? '\0' : to_upper(text_[static_cast<std::size_t>(place)]);
   }
   void put(std::string_view letters) { code_ += letters; }
 
@@ -211,7 +209,7 @@ std::string soundex_code(std::string_view text) {
   constexpr std::size_t kLength = 4;
   while (!text.empty() && !is_letter(text[0])) text.remove_prefix(1);
   if (text.empty()) return {};
-  std::string code(1, upper(text[0]));
+  std::string code(1, to_upper(text[0]));
   for (std::size_t i = 1; i < text.size() && code.size() < kLength; ++i) {
     const char digit = soundex_digit(text[i]);
     if (is_letter(text[i]) && digit != soundex_digit(text[i - 1]) && digit != '0') code += digit;
