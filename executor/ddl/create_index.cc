@@ -17,7 +17,7 @@
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/partition.h"
-#include "executor/ddl/remembered_index.h"
+#include "executor/ddl/generalized_index.h"
 #include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/table_rewrite.h"
@@ -48,7 +48,7 @@ sql::IndexMethod index_method(const ast::CreateIndex& statement) {
   if (name.empty() || name == "btree") return sql::IndexMethod::kBtree;
   if (name == "hash") return sql::IndexMethod::kHash;
   if (name == "zset") return sql::IndexMethod::kZset;
-  if (const std::optional<sql::IndexMethod> remembered = remembered_method(name)) return *remembered;
+  if (const std::optional<sql::IndexMethod> generalized = generalized_method(name)) return *generalized;
   constexpr std::array<std::string_view, 3> kOthers{"lookup", "list", "set"};
   if (std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end()) throw sql::not_supported("index access method " + name);
   throw sql::undefined_access_method(name);
@@ -76,10 +76,8 @@ sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& stat
   if (index.unique && index.method != sql::IndexMethod::kBtree) {
     throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("access method \"{}\" does not support unique indexes", method));
   }
-  if (sql::is_remembered(index.method)) {
-    check_remembered(statement);
-    index.storage = sql::RememberedIndex();
-  }
+  if (generalized_method(method)) check_generalized(statement);
+  if (sql::is_remembered(index.method)) index.storage = sql::RememberedIndex();
   if (statement.elements.size() > 32) throw sql::too_many_index_columns();
   if (statement.where) index.predicate_sql = read_index_expression(draft, table, *statement.where, true).text;
   if (!index.predicate_sql.empty() && index.nulls_not_distinct) throw sql::not_supported("a partial index with NULLS NOT DISTINCT");

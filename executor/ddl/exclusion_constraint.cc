@@ -9,7 +9,7 @@
 #include "executor/ddl/index_expressions.h"
 #include "executor/ddl/index_part.h"
 #include "executor/ddl/indexable.h"
-#include "executor/ddl/remembered_index.h"
+#include "executor/ddl/generalized_index.h"
 #include "executor/ddl/table_parts.h"
 #include "parser/deparse.h"
 #include "sql/catalog/index_text.h"

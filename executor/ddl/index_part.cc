@@ -9,7 +9,7 @@
 #include "executor/ddl/index_expressions.h"
 #include "executor/ddl/indexable.h"
 #include "executor/ddl/object_lookup.h"
-#include "executor/ddl/remembered_index.h"
+#include "executor/ddl/generalized_index.h"
 #include "sql/error.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -80,8 +80,8 @@ IndexPart read_index_part(const CatalogDraft& draft, const ast::IndexElement& el
     throw sql::undefined_column(element.column);
   }
   check_collation(element.collation, type, std::nullopt);
-  if (remembered_method(method)) {
-    part.operator_class = remembered_operator_class(draft.catalog(), element, type, method);
+  if (generalized_method(method)) {
+    part.operator_class = generalized_operator_class(draft.catalog(), element, type, method);
     return {std::move(part), std::move(name), type};
   }
   if (!element.operator_class_options.empty()) {

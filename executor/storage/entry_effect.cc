@@ -1,5 +1,7 @@
 #include "executor/storage/entry_effect.h"
 
+#include <algorithm>
+
 #include "executor/storage/write_program.h"
 
 namespace redquel::executor {
@@ -13,6 +15,24 @@ void append_effects(std::vector<EntryEffect>& effects, bool comes, const sql::St
       effects.push_back({comes, element});
     }
   }
+}
+
+void append_changes(std::vector<EntryEffect>& effects, const sql::StructureElements& before, const sql::StructureElements& after, std::string_view values) {
+  const auto is_same = [](const EntryEffect& a, const EntryEffect& b) { return a.element.key == b.element.key && a.element.name == b.element.name; };
+  const auto is_before = [](const EntryEffect& a, const EntryEffect& b) { return a.value < b.value; };
+  std::vector<EntryEffect> gone, come;
+  append_effects(gone, false, before, values);
+  append_effects(come, true, after, values);
+  std::ranges::sort(gone, is_before);
+  std::ranges::sort(come, is_before);
+  const auto without = [&](const std::vector<EntryEffect>& all, const std::vector<EntryEffect>& others) {
+    for (const EntryEffect& effect : all) {
+      const auto found = std::ranges::lower_bound(others, effect, is_before);
+      if (found == others.end() || !is_same(*found, effect)) effects.push_back(effect);
+    }
+  };
+  without(gone, come);
+  without(come, gone);
 }
 
 namespace {

@@ -20,6 +20,9 @@ struct EntryEffect {
 /// Appends the effects of one entry. `values`: the key of its structure.
 void append_effects(std::vector<EntryEffect>& effects, bool comes, const sql::StructureElements& elements, std::string_view values);
 
+/// Appends the effects of an entry of many elements that becomes another one: elements that both have stay.
+void append_changes(std::vector<EntryEffect>& effects, const sql::StructureElements& before, const sql::StructureElements& after, std::string_view values);
+
 /// Adds the steps of an effect on a set or zset. (Unique values are claimed after a look at their owner.)
 void add_entry(WriteProgram& program, const EntryEffect& effect);
 

@@ -70,9 +70,10 @@ void RowEntriesCheck::ask_for(const RowImage& image, const Words& words, std::si
     const RowEncoder::StructureKeys& structure = encoder_->structures()[number];
     const auto entry = RowEncoder::entry(words, image, number);
     if (is_null(entry.first)) continue;
-    ++entries_[number];
-    if (!structure.structure.readable) continue;  // an index that is being built
-    for (const sql::StructureElement& element : RowEncoder::elements(structure, image, entry)) questions.add(element, row);
+    for (const sql::StructureElement& element : RowEncoder::elements(structure, image, entry)) {
+      if (!element.lists_value) ++entries_[number];
+      if (structure.structure.readable) questions.add(element, row);  // else an index that is being built
+    }
   }
 }
 

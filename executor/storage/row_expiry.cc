@@ -8,6 +8,7 @@
 #include "executor/scripts/scripts.h"
 #include "executor/storage/placed_table.h"
 #include "executor/storage/stored_text.h"
+#include "sql/catalog/key_segments.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/stored_keys.h"
 #include "sql/types/datetime.h"
@@ -31,12 +32,8 @@ std::int64_t milliseconds_until(std::int64_t time) {
 
 std::string_view expiry_word(std::int64_t left, Words& words) { return left >= kForever ? "never" : words.store(std::to_string(left)); }
 
-void append_listed_word(std::string& text, std::string_view word) {
-  text.append(std::to_string(word.size())).append(":").append(word);
-}
-
 void append_listed_entry(std::string& text, std::string_view kind, std::string_view key, std::string_view first, std::string_view second) {
-  for (const std::string_view word : {kind, key, first, second}) append_listed_word(text, word);
+  for (const std::string_view word : {kind, key, first, second}) sql::append_listed_word(text, word);
 }
 
 }  // namespace
@@ -63,14 +60,14 @@ bool changes_expiry(const RowEncoder& encoder, const RowImage& before, const Row
 std::string row_entries(const RowEncoder& encoder, const RowImage& image, const Words& words, bool with_row) {
   std::string text;
   if (with_row) {
-    append_listed_word(text, image.key);
+    sql::append_listed_word(text, image.key);
     append_listed_entry(text, "zset", encoder.all_rows(), image.member, "");
   }
   for (std::size_t number = 0; number < encoder.structures().size(); ++number) {
     const auto& structure = encoder.structures()[number];
     const auto [first, second] = RowEncoder::entry(words, image, number);
     if (is_null(first)) continue;
-    for (const std::string_view word : structure.kind->listed(structure, first, second)) append_listed_word(text, word);
+    for (const std::string_view word : structure.kind->listed(structure, first, second)) sql::append_listed_word(text, word);
   }
   return text;
 }

@@ -183,6 +183,10 @@ void WriteEncoding::collect_entries(std::size_t number) {
     if (!is_null(before.first) && !is_here(number, index, before)) before = {};
     if (!is_null(after.first) && !is_here(number, index, after)) after = {};
     if (is_null(before.first) && is_null(after.first)) continue;
+    if (structure.kind->has_many_elements() && !is_null(before.first) && !is_null(after.first)) {
+      append_changes(entries_, RowEncoder::elements(structure, change.old_image, before), RowEncoder::elements(structure, change.new_image, after), structure.key);
+      continue;
+    }
     if (!is_null(before.first)) {
       // A member of a zset with another score is overwritten.
       const bool is_overwritten = structure.kind->form().type == sql::kZsetForm.type && are_same(before.first, after.first);

@@ -51,6 +51,37 @@ std::optional<EvaluatedSets> evaluate_leaf(const planner::SetExpression& range, 
   return leaf;
 }
 
+/// The sets of the entries that the value of a condition has; the zset of all rows where it has none that would tell rows apart.
+std::optional<EvaluatedSets> sets_of(const sql::EntryQuery& query, const sql::TableKeys& keys, std::string_view kind, std::int16_t column) {
+  EvaluatedSets sets;
+  switch (query.kind) {
+    case sql::EntryQuery::Kind::kNothing:
+      return {};
+    case sql::EntryQuery::Kind::kEverything:
+      sets.kind = Kind::kRange;
+      sets.key = keys.all_rows();
+      sets.low = "-inf";
+      sets.high = "+inf";
+      return sets;
+    case sql::EntryQuery::Kind::kEntry:
+      sets.key = keys.rows_with(kind, column, query.entry);
+      return sets;
+    case sql::EntryQuery::Kind::kAll:
+    case sql::EntryQuery::Kind::kAny:
+      break;
+  }
+  sets.kind = query.kind == sql::EntryQuery::Kind::kAll ? Kind::kIntersection : Kind::kUnion;
+  for (const sql::EntryQuery& operand : query.operands) sets.operands.push_back(*sets_of(operand, keys, kind, column));
+  return sets;
+}
+
+std::optional<EvaluatedSets> evaluate_entries(const planner::SetExpression& sets, const sql::TableDef& table, const sql::EvaluationContext& context) {
+  const sql::Datum value = sql::evaluate_scalar(*sets.values[0], context);
+  if (sql::is_null(value)) return {};
+  const sql::EntryKind& kind = *sets.entries->kind;
+  return sets_of(kind.query(sets.entries->operation, sets.values[0]->type, value), sql::TableKeys(table), kind.segment(), sets.columns[0]);
+}
+
 bool is_same_leaf(const EvaluatedSets& a, const EvaluatedSets& b) {
   return a.is_leaf() && b.is_leaf() && a.key == b.key && a.low == b.low && a.high == b.high;
 }
@@ -108,6 +139,7 @@ std::optional<EvaluatedSets> simplify_difference(EvaluatedSets sets) {
 std::optional<EvaluatedSets> evaluate_sets(const planner::SetExpression& sets, const sql::TableDef& table,
                                            const sql::EvaluationContext& context, bool whole_members) {
   if (sets.kind == Kind::kRange) return evaluate_leaf(sets, table, context);
+  if (sets.kind == Kind::kEntries) return evaluate_entries(sets, table, context);
   EvaluatedSets result;
   result.kind = sets.kind;
   if (sets.kind == Kind::kSet || sets.kind == Kind::kNullSet) {

@@ -41,6 +41,7 @@ class Analyser {
     if (const auto* logical = std::get_if<sql::Logical>(&expression.node)) return analyse_logical(*logical, negated);
     if (const auto* call = std::get_if<sql::FunctionCall>(&expression.node)) return analyse_call(*call, negated);
     if (const auto* list = std::get_if<sql::InListTest>(&expression.node)) return analyse_list(*list, negated);
+    if (const auto* test = std::get_if<sql::ArrayTest>(&expression.node)) return analyse_array_test(*test, negated);
     if (const auto* test = std::get_if<sql::NullTest>(&expression.node)) {
       if (auto column = column_of(*test->operand)) {
         bool is_null = test->negated == negated;
@@ -161,8 +162,68 @@ class Analyser {
       }
       return {};
     }
-    if (call.function->name == "~~" && !negated) return analyse_like(*call.arguments[0], *call.arguments[1]);
+    if (negated) return {};
+    if (auto condition = analyse_entries(call)) return std::move(*condition);
+    if (call.function->name == "~~") return analyse_like(*call.arguments[0], *call.arguments[1]);
     return {};
+  }
+
+  /// An operator that the entries of an index answer; nullopt: it is no such, or no index has them.
+  std::optional<Condition> analyse_entries(const sql::FunctionCall& call) const {
+    using Operation = sql::EntryOperation;
+    struct Operator {
+      std::string_view name;
+      Operation operation;
+      bool column_first = true, column_last = false;
+    };
+    static constexpr Operator kOperators[] = {
+        {"@>", Operation::kContains}, {"<@", Operation::kContains, false, true}, {"&&", Operation::kOverlaps, true, true},
+        {"?", Operation::kHasKey}, {"?|", Operation::kHasAnyKey}, {"?&", Operation::kHasAllKeys},
+        {"@@", Operation::kMatches, true, true}, {"~~", Operation::kLike}, {"~~*", Operation::kILike},
+    };
+    if (std::ranges::none_of(table_.indexes, keeps_entries)) return {};
+    for (const Operator& known : kOperators) {
+      if (call.function->name != known.name) continue;
+      if (known.column_first) {
+        if (auto condition = entries_condition(*call.arguments[0], known.operation, call.arguments[1])) return condition;
+      }
+      if (known.column_last) return entries_condition(*call.arguments[1], known.operation, call.arguments[0]);
+    }
+    return {};
+  }
+
+  /// `7 = ANY (column)`
+  Condition analyse_array_test(const sql::ArrayTest& test, bool negated) const {
+    if (negated || test.all || test.comparison->name != "=" || std::ranges::none_of(table_.indexes, keeps_entries)) return {};
+    return entries_condition(*test.array, sql::EntryOperation::kHasElement, test.operand).value_or(Condition());
+  }
+
+  static bool keeps_entries(const sql::IndexDef& index) {
+    return index.method == sql::IndexMethod::kGin && !index.is_remembered() && index.state == sql::IndexState::kReady;
+  }
+
+  std::optional<Condition> entries_condition(const Expression& operand, sql::EntryOperation operation, const ExpressionPtr& value) const {
+    const auto column = column_of(operand);
+    if (!column || !is_run_time_constant(*value)) return {};
+    const sql::Type type = table_.find_column(*column)->type;
+    const sql::EntryKind* best = nullptr;
+    for (const sql::IndexDef& index : table_.indexes) {
+      if (!keeps_entries(index)) continue;
+      for (const sql::IndexDef::Part& part : index.parts) {
+        const sql::EntryKind* kind = part.column == *column ? sql::find_entry_kind(type, part.operator_class) : nullptr;
+        if (kind == nullptr || !kind->answers(operation, type, value->type)) continue;
+        // Paths of jsonb find fewer rows than its keys.
+        if (best == nullptr || kind->structure() == sql::Structure::Kind::kJsonbPaths) best = kind;
+      }
+    }
+    if (best == nullptr) return {};
+    bool exact = best->is_always_exact(operation);
+    if (const auto* constant = std::get_if<sql::Constant>(&value->node); constant != nullptr && !sql::is_null(constant->value)) {
+      const sql::EntryQuery query = best->query(operation, value->type, constant->value);
+      if (query.kind == sql::EntryQuery::Kind::kEverything) return {};
+      exact = query.exact;
+    }
+    return leaf({ColumnCondition::Kind::kEntries, *column, {value}, {}, exact, EntryCondition{best, operation}});
   }
 
   Condition analyse_like(const Expression& operand, const Expression& pattern) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "planner/tree/logical_plan.h"
+#include "planner/tree/table_read.h"
 #include "sql/catalog/catalog.h"
 #include "sql/expressions/expression.h"
 
@@ -15,12 +16,13 @@ namespace redquel::planner {
 /// A condition on one column that an index structure may answer. Values hold neither columns nor volatile functions; they are in
 /// the column's type or, for integer columns, in any integer type.
 struct ColumnCondition {
-  enum class Kind : std::uint8_t { kEqual, kNotEqual, kIn, kLess, kLessEqual, kGreater, kGreaterEqual, kIsNull, kIsNotNull, kPrefix };
+  enum class Kind : std::uint8_t { kEqual, kNotEqual, kIn, kLess, kLessEqual, kGreater, kGreaterEqual, kIsNull, kIsNotNull, kPrefix, kEntries };
   Kind kind;
   std::int16_t column;
   std::vector<sql::ExpressionPtr> values;  // kIn: the list; kIsNull, kIsNotNull, kPrefix: none; else one
   std::string prefix;                      // kPrefix
   bool exact = true;  // false: more rows satisfy it than the original condition (LIKE 'a%b', (a, b) > (1, 2) as a >= 1)
+  std::optional<EntryCondition> entries = {};  // kEntries
 };
 
 /// Returns true for comparisons that the set of a value answers.

@@ -77,6 +77,10 @@ std::optional<SetExpression> SetAlgebra::true_rows(const Condition& condition, P
   }
   const ColumnCondition& column = condition.column;
   if (column.kind == ColumnKind::kIsNull) return null_set(column.column);
+  if (column.kind == ColumnKind::kEntries) {
+    if ((exact && !column.exact) || !has(column.entries->kind->structure(), column.column)) return {};
+    return SetExpression{.kind = Kind::kEntries, .columns = {column.column}, .values = column.values, .operands = {}, .entries = column.entries};
+  }
   if (column.kind != ColumnKind::kEqual && column.kind != ColumnKind::kIn) {
     std::vector<bool> used(1, false);
     return range({condition}, 0, exact, used);

@@ -113,6 +113,7 @@ struct NodeEstimate {
       }
       case Kind::kNullSet: return rows / 20;
       case Kind::kRange: return rows / 3;
+      case Kind::kEntries: return std::max(rows * Cardinality::kEntriesShare, 1.0);
       case Kind::kDifference: return members(table, sets.operands.front());
       case Kind::kUnion: {
         double sum = 0;

@@ -28,9 +28,41 @@ namespace {
 using sql::ExpressionPtr;
 using SetKind = SetExpression::Kind;
 
+/// The set of an entry, or of the entries of a value that only the run knows.
+std::string entry_set_key(const sql::TableKeys& keys, const SetExpression& set) {
+  const auto* entry = std::get_if<sql::Constant>(&set.values[0]->node);
+  const std::string_view kind = set.entries->kind->segment();
+  if (entry != nullptr) return keys.rows_with(kind, set.columns[0], std::get<std::string>(entry->value));
+  return keys.entries_of(kind, set.columns[0]) + ":<entries of " + sql::to_string(*set.values[0]) + ">";
+}
+
 std::string set_key(const sql::TableKeys& keys, const SetExpression& set) {
+  if (set.entries) return entry_set_key(keys, set);
   if (set.kind == SetKind::kNullSet) return keys.null_set(set.columns[0]);
   return keys.value_set_of_entry(set.columns, entry_text(set.values));
+}
+
+/// The sets that an entry query combines.
+SetExpression sets_of(const SetExpression& from, const sql::EntryQuery& query) {
+  SetExpression sets = from;
+  if (query.kind == sql::EntryQuery::Kind::kAll || query.kind == sql::EntryQuery::Kind::kAny) {
+    sets = {query.kind == sql::EntryQuery::Kind::kAll ? SetKind::kIntersection : SetKind::kUnion, {}, {}, {}};
+    for (const sql::EntryQuery& operand : query.operands) sets.operands.push_back(sets_of(from, operand));
+    return sets;
+  }
+  sets.kind = SetKind::kSet;
+  sets.values = {sql::make_constant(sql::kText, query.entry)};
+  return sets;
+}
+
+/// The algebra with the sets of entries in place of conditions that have them.
+SetExpression with_entry_sets(SetExpression sets) {
+  for (SetExpression& operand : sets.operands) operand = with_entry_sets(std::move(operand));
+  if (sets.kind != SetKind::kEntries) return sets;
+  const auto* value = std::get_if<sql::Constant>(&sets.values[0]->node);
+  if (value != nullptr && !sql::is_null(value->value)) return sets_of(sets, sets.entries->kind->query(sets.entries->operation, sets.values[0]->type, value->value));
+  sets.kind = SetKind::kSet;
+  return sets;
 }
 
 class Describer {
@@ -68,6 +100,12 @@ class Describer {
   }
 
   void operator()(const SetScan& n) {
+    SetScan scan = n;
+    scan.sets = with_entry_sets(n.sets);
+    set_scan(scan);
+  }
+
+  void set_scan(const SetScan& n) {
     sql::TableKeys keys(*n.read.table);
     table_of_sets = n.read.table.get();
     bool plain = n.sets.kind == SetKind::kSet || n.sets.kind == SetKind::kNullSet;
@@ -178,8 +216,8 @@ class Describer {
           break;
         case CountTerm::Kind::kMembers:
           table_of_sets = n.table.get();
-          add_sizes(term.sets);
-          set_commands(keys, term.sets);
+          add_sizes(with_entry_sets(term.sets));
+          set_commands(keys, with_entry_sets(term.sets));
           text.round_trips = "1 (one read-only script)";
           return;
         case CountTerm::Kind::kAllRows:
@@ -269,6 +307,12 @@ class Describer {
   }
 
   void operator()(const IndexKeys& n) {
+    IndexKeys read = n;
+    read.sets = with_entry_sets(n.sets);
+    index_keys(read);
+  }
+
+  void index_keys(const IndexKeys& n) {
     sql::TableKeys keys(*n.table);
     table_of_sets = n.table.get();
     by_parts = n.by_parts;

@@ -21,10 +21,11 @@ namespace {
 
 /// The comparisons that an access path answers, by their columns.
 struct Answers {
-  std::set<std::int16_t> equalities, ranges, complements;
+  std::set<std::int16_t> equalities, ranges, complements, entries;
 
   void add(const SetExpression& sets) {
-    (sets.kind == SetExpression::Kind::kRange ? ranges : equalities).insert(sets.columns.begin(), sets.columns.end());
+    std::set<std::int16_t>& answered = sets.kind == SetExpression::Kind::kRange ? ranges : sets.kind == SetExpression::Kind::kEntries ? entries : equalities;
+    answered.insert(sets.columns.begin(), sets.columns.end());
     for (std::size_t i = 0; i < sets.operands.size(); ++i) {
       const SetExpression& operand = sets.operands[i];
       add(operand);
@@ -34,6 +35,7 @@ struct Answers {
   }
 
   bool contain(const ColumnCondition& condition) const {
+    if (condition.kind == ComparisonKind::kEntries) return entries.contains(condition.column);
     if (is_equality(condition.kind)) return equalities.contains(condition.column) || (condition.kind == ComparisonKind::kEqual && ranges.contains(condition.column));
     return is_range(condition.kind) ? ranges.contains(condition.column) : complements.contains(condition.column);
   }

@@ -43,7 +43,8 @@ void add_limits(const Condition& condition, std::int16_t column, PartLimit& limi
     case kIsNull: limit.only_null = true; return;
     case kIsNotNull: limit.not_null = true; return;
     case kNotEqual:
-    case kPrefix: return;
+    case kPrefix:
+    case kEntries: return;
   }
 }
 

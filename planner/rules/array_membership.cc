@@ -70,7 +70,7 @@ class ElementJoins {
     const sql::TableDef& table = *scan.table;
     if (table.primary_key == std::vector<std::int16_t>{number}) return true;
     return std::ranges::any_of(table.indexes, [&](const sql::IndexDef& index) {
-      return index.state == sql::IndexState::kReady && index.parts.size() == 1 && index.parts[0].column == number;
+      return index.state == sql::IndexState::kReady && index.method < sql::IndexMethod::kGin && index.parts.size() == 1 && index.parts[0].column == number;
     });
   }
 

@@ -115,6 +115,7 @@ double Cardinality::selectivity(const sql::Expression& condition) const {
     const std::string_view name = call->function->name;
     if (name == "<" || name == "<=" || name == ">" || name == ">=") return kRangeShare;
     if (name == "<>" || name.starts_with('!')) return 1 - kPatternShare;
+    if (name == "@>" || name == "<@" || name == "&&" || name == "@@" || name.starts_with('?')) return kEntriesShare;
     return name.starts_with('~') ? kPatternShare : kUnknownShare;
   }
   if (const auto* list = std::get_if<sql::InListTest>(&node)) {

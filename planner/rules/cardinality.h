@@ -12,6 +12,9 @@ namespace redquel::planner {
 /// taken to be spread evenly, conditions to be independent.
 class Cardinality {
  public:
+  /// The share of rows that a comparison finds by entries of values.
+  static constexpr double kEntriesShare = 0.01;
+
   Cardinality() = default;
   explicit Cardinality(const Logical& query) { add(query); }
   /// Another part of the query.

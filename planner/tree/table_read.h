@@ -8,6 +8,7 @@
 
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/row_fields.h"
+#include "sql/entries/entry_kind.h"
 #include "sql/expressions/expression.h"
 
 namespace redquel::planner {
@@ -38,14 +39,21 @@ struct LeadingValues {
   bool empty() const { return columns.empty(); }
 };
 
+/// A comparison that the entries of an index USING gin answer.
+struct EntryCondition {
+  const sql::EntryKind* kind = nullptr;
+  sql::EntryOperation operation = sql::EntryOperation::kContains;
+};
+
 /// Sets of row keys and the algebra over them. Values are expressions over parameters alone, in the column's type.
 struct SetExpression {
-  enum class Kind : std::uint8_t { kSet, kNullSet, kIntersection, kUnion, kDifference, kRange };
+  enum class Kind : std::uint8_t { kSet, kNullSet, kIntersection, kUnion, kDifference, kRange, kEntries };
   Kind kind;
-  std::vector<std::int16_t> columns;       // kSet, kNullSet: of the structure; kRange: the one that a zset orders by score
-  std::vector<sql::ExpressionPtr> values;  // kSet: one per column
+  std::vector<std::int16_t> columns;       // kSet, kNullSet, kEntries: of the structure; kRange: the one that a zset orders by score
+  std::vector<sql::ExpressionPtr> values;  // kSet: one per column; kEntries: what the column is compared with
   std::vector<SetExpression> operands;     // kDifference: the first without all others
   std::optional<RangeBound> lower = {}, upper = {};  // kRange: members whose scores are between
+  std::optional<EntryCondition> entries = {};        // kEntries
 };
 
 /// `column LIKE 'prefix%'` on lexical members.

@@ -48,7 +48,7 @@ inline constexpr std::int16_t kTableOidColumn = 32766;
 
 enum class IndexMethod : std::uint8_t { kBtree, kHash, kZset, kSet, kLookup, kList, kGin, kGist, kSpgist, kBrin };
 /// Methods that Redis has nothing like: their indexes are remembered, and nothing is kept or asked for them.
-constexpr bool is_remembered(IndexMethod method) { return method >= IndexMethod::kGin; }
+constexpr bool is_remembered(IndexMethod method) { return method > IndexMethod::kGin; }
 /// building: written, not read; dropping: neither.
 enum class IndexState : std::uint8_t { kReady, kBuilding, kDropping };
 

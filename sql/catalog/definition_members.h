@@ -73,6 +73,8 @@ void visit(Visitor& visitor, IndexDef& index) {
   visitor.member("included", index.included);
   visitor.member("short_members", index.short_members);
   visitor.member("definition_suffix", index.definition_suffix);
+  bool keeps_entries = index.method == IndexMethod::kGin && !index.is_remembered();
+  visitor.member("keeps_entries", keeps_entries);
   const auto* mapped = std::get_if<MappedIndex>(&index.storage);
   MappedIndex structure = mapped == nullptr ? MappedIndex() : *mapped;
   if (mapped != nullptr || index.method > IndexMethod::kHash) {
@@ -85,6 +87,7 @@ void visit(Visitor& visitor, IndexDef& index) {
   if constexpr (!Visitor::kWrites) {
     if (!structure.key.empty()) index.storage = std::move(structure);
     else if (is_remembered(index.method) && !index.unique) index.storage = RememberedIndex();
+    else if (index.method == IndexMethod::kGin && !keeps_entries) index.storage = RememberedIndex();  // of a redquel that kept none
   }
   visitor.member("comment", index.comment);
   visitor.member("constraint_comment", constraint.comment);

@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -130,6 +131,17 @@ std::vector<std::string_view> split_segments(std::string_view key) {
     if (colon == std::string_view::npos) return segments;
     key.remove_prefix(colon + 1);
   }
+}
+
+void append_listed_word(std::string& text, std::string_view word) { text.append(std::to_string(word.size())).append(":").append(word); }
+
+std::string_view take_listed_word(std::string_view& words) {
+  std::size_t size = 0, at = 0;
+  for (; at < words.size() && is_digit(words[at]); ++at) size = size * 10 + static_cast<std::size_t>(words[at] - '0');
+  words.remove_prefix(std::min(at + 1, words.size()));
+  const std::string_view word = words.substr(0, size);
+  words.remove_prefix(word.size());
+  return word;
 }
 
 }  // namespace redquel::sql

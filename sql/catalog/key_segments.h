@@ -26,4 +26,9 @@ bool is_hashed_segment(std::string_view segment);
 /// The parts between ':'; one part more than there are colons.
 std::vector<std::string_view> split_segments(std::string_view key);
 
+/// Words of any bytes in one text, each as "<length>:<word>".
+void append_listed_word(std::string& text, std::string_view word);
+/// Takes the first word away from words that append_listed_word() has written.
+std::string_view take_listed_word(std::string_view& words);
+
 }  // namespace redquel::sql

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sql/catalog/table_keys.h"
@@ -32,18 +33,21 @@ struct StructureElement {
   bool lists_value = false;  // the name is the value of the set before this element; other rows have it, too
 };
 
-/// The elements of one row in one structure, in the order in which they come: at most two.
+/// The elements of one row in one structure, in the order in which they come.
 class StructureElements {
  public:
+  /// At most two.
   StructureElements(std::initializer_list<StructureElement> elements) {
-    for (const StructureElement& element : elements) elements_[size_++] = element;
+    for (const StructureElement& element : elements) few_[size_++] = element;
   }
-  const StructureElement* begin() const { return elements_.data(); }
-  const StructureElement* end() const { return elements_.data() + size_; }
+  explicit StructureElements(std::vector<StructureElement> elements) : size_(elements.size()), many_(std::move(elements)) {}
+  const StructureElement* begin() const { return many_.empty() ? few_.data() : many_.data(); }
+  const StructureElement* end() const { return begin() + size_; }
 
  private:
-  std::array<StructureElement, 2> elements_{};
+  std::array<StructureElement, 2> few_{};
   std::size_t size_ = 0;
+  std::vector<StructureElement> many_;
 };
 
 /// A structure of a table as the entries of its rows are made: computed once.
@@ -98,6 +102,8 @@ class StructureKind {
   virtual const ElementForm& entry_form() const { return form(); }
   /// Two rows may not have the same element: the value of an element is its owner.
   virtual bool has_owners() const { return false; }
+  /// A row may have several elements that do not list a value: they come and go one by one.
+  virtual bool has_many_elements() const { return false; }
 
   /// Returns the entry of a row; nullopt if it has none.
   virtual std::optional<StructureEntry> entry(const StructurePlace& place, const EntryValues& row) const = 0;

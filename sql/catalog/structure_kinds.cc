@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "sql/ascii.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/key_segments.h"
+#include "sql/entries/entry_kind.h"
+#include "sql/entries/families.h"
 #include "sql/types/index_value.h"
 
 namespace redquel::sql {
@@ -22,6 +25,10 @@ std::vector<std::string_view> split_names(std::string_view names) {
   }
 }
 
+bool names_entries(std::string_view segment) {
+  return std::ranges::find(entry_kinds(), segment, &EntryKind::segment) != entry_kinds().end();
+}
+
 /// A set of members for each value, and the set of the values.
 class SetsKind final : public StructureKind {
  public:
@@ -31,7 +38,7 @@ class SetsKind final : public StructureKind {
   std::string key(const TableKeys& keys, std::span<const std::int16_t> columns) const override { return keys.values(columns); }
   /// "indices:dept,job", and "indices:dept:7:job:clerk" of a value.
   std::optional<StructureKeyName> read_key(std::span<const std::string_view> segments) const override {
-    if (segments.size() < 2 || segments[0] != "indices") return std::nullopt;
+    if (segments.size() < 2 || segments[0] != "indices" || names_entries(segments[1])) return std::nullopt;
     StructureKeyName name;
     if (segments.size() == 2) {
       name.columns = split_names(segments[1]);
@@ -219,6 +226,62 @@ class UniquesKind final : public StructureKind {
   std::string shown_suffix(std::string_view names) const override { return " " + std::string(names); }
 };
 
+/// A set of members for each entry that values are taken apart into, and the set of the entries.
+class EntriesKind final : public StructureKind {
+ public:
+  explicit EntriesKind(const EntryKind& entries) : entries_(entries) {}
+
+  Structure::Kind kind() const override { return entries_.structure(); }
+  std::string_view name() const override { return entries_.name(); }
+  const ElementForm& form() const override { return kSetForm; }
+  std::string key(const TableKeys& keys, std::span<const std::int16_t> columns) const override {
+    return keys.entries_of(entries_.segment(), columns[0]);
+  }
+  /// "indices:%elements:tags", and "indices:%elements:tags:red" of an entry.
+  std::optional<StructureKeyName> read_key(std::span<const std::string_view> segments) const override {
+    if (segments.size() < 3 || segments.size() > 4 || segments[0] != "indices" || segments[1] != entries_.segment()) return std::nullopt;
+    StructureKeyName name{{segments[2]}, {}};
+    if (segments.size() == 4) name.values.push_back(segments[3]);
+    return name;
+  }
+  bool lists_values() const override { return true; }
+  bool has_many_elements() const override { return true; }
+  std::string value_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view entry) const override {
+    return keys.rows_with(entries_.segment(), columns[0], entry);
+  }
+
+  /// The key of each entry's set and the entry, as listed words.
+  std::optional<StructureEntry> entry(const StructurePlace& place, const EntryValues& row) const override {
+    if (has_null(row.values)) return std::nullopt;
+    StructureEntry all;
+    for (const std::string& entry : entries_.entries(row.type, row.values[0])) {
+      append_listed_word(all.first, place.value_prefix + escape_segment(entry));
+      append_listed_word(all.first, entry);
+    }
+    return all.first.empty() ? std::nullopt : std::optional(std::move(all));
+  }
+  StructureElements elements(const StructurePlace& place, std::string_view first, std::string_view, std::string_view member) const override {
+    std::vector<StructureElement> all;
+    while (!first.empty()) {
+      const std::string_view set = take_listed_word(first), entry = take_listed_word(first);
+      all.push_back({&kSetForm, set, member, {}});
+      all.push_back({&kSetForm, place.key, entry, {}, true});
+    }
+    return StructureElements(std::move(all));
+  }
+  std::array<std::string_view, 4> listed(const StructurePlace& place, std::string_view first, std::string_view) const override {
+    return {"entries", place.key, first, ""};
+  }
+
+  bool is_moved_by_script(Type) const override { return false; }
+  std::string shown_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view) const override {
+    return key(keys, columns).append(":<entry>");
+  }
+
+ private:
+  const EntryKind& entries_;
+};
+
 }  // namespace
 
 std::string StructureKind::shown_key(const TableKeys& keys, std::span<const std::int16_t> columns, std::string_view) const {
@@ -235,7 +298,10 @@ std::span<const StructureKind* const> structure_kinds() {
   static const UniquesKind uniques;
   static const NullsKind nulls;
   static const ValueZsetsKind value_zsets;
-  static const StructureKind* const kinds[] = {&sets, &zset, &uniques, &nulls, &value_zsets};  // in the order of Structure::Kind
+  static const EntriesKind elements(element_entries()), jsonb_keys(jsonb_key_entries()), jsonb_paths(jsonb_path_entries()),
+      lexemes(lexeme_entries()), trigrams(trigram_entries());
+  // In the order of Structure::Kind.
+  static const StructureKind* const kinds[] = {&sets, &zset, &uniques, &nulls, &value_zsets, &elements, &jsonb_keys, &jsonb_paths, &lexemes, &trigrams};
   return kinds;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "sql/catalog/table_keys.h"
+#include "sql/entries/entry_kind.h"
 #include "sql/types/text_order.h"
 #include "sql/types/type_operations.h"
 
@@ -30,6 +31,13 @@ std::vector<Structure> structures_of(const TableDef& table, const IndexDef& inde
   std::vector<std::int16_t> columns;
   for (const IndexDef::Part& part : index.parts) columns.push_back(part.column);
 
+  if (index.method == IndexMethod::kGin) {
+    for (const IndexDef::Part& part : index.parts) {
+      const EntryKind* kind = find_entry_kind(table.find_column(part.column)->type, part.operator_class);
+      if (kind != nullptr) add(structures, {kind->structure(), {part.column}, readable});
+    }
+    return structures;
+  }
   const ColumnDef* first = table.find_column(columns.front());
   const bool single = columns.size() == 1;
   if (index.unique) {

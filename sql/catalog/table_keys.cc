@@ -199,6 +199,14 @@ std::string TableKeys::values_entry(std::span<const std::int16_t> columns, std::
   return out;
 }
 
+std::string TableKeys::entries_of(std::string_view kind, std::int16_t column) const {
+  return (prefix() + ":indices:").append(kind).append(":").append(field_segment(column));
+}
+
+std::string TableKeys::rows_with(std::string_view kind, std::int16_t column, std::string_view entry) const {
+  return entries_of(kind, column).append(":").append(escape_segment(entry));
+}
+
 std::string TableKeys::ordered(std::int16_t column) const { return prefix() + ":zset:" + field_segment(column); }
 
 std::string TableKeys::value_zset(std::span<const std::int16_t> columns, std::span<const Datum> leading, bool of_nulls) const {

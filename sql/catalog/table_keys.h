@@ -27,6 +27,12 @@ struct Structure {
     kUnique,  // HASH value → pk
     kNulls,   // SET of pks whose value is NULL (part of every index on a nullable column)
     kValueZsets,  // ZSET of pks per value of all columns but the last one, in the last one's order, and the SET of values
+    // SET of pks per entry of a value, and the SET of entries (EntryKind)
+    kElements,
+    kJsonbKeys,
+    kJsonbPaths,
+    kLexemes,
+    kTrigrams,
   };
   Kind kind;
   std::vector<std::int16_t> columns;
@@ -35,7 +41,8 @@ struct Structure {
 };
 
 /// Structures that the (not dropping) indexes of the table keep, each once. A btree keeps sets and zset where the type is
-/// discrete, only the zset for float, numeric, timestamps, time, interval and bytea; hash only the sets; zset only the zset.
+/// discrete, only the zset for float, numeric, timestamps, time, interval and bytea; hash only the sets; zset only the zset; gin the sets of
+/// each column's entries.
 std::vector<Structure> structures_of(const TableDef&);
 std::vector<Structure> structures_of(const TableDef&, const IndexDef&);
 /// Unique indexes that say what a kUnique structure over these columns may hold: all of them, apart from those being dropped.
@@ -71,6 +78,9 @@ class TableKeys {
   std::string values_entry(std::span<const std::int16_t> columns, std::span<const Datum>) const;
   /// `value_set` of a member of `values`.
   std::string value_set_of_entry(std::span<const std::int16_t> columns, std::string_view entry) const;
+  /// The set of the entries that a column's values are taken apart into, and the set of the rows with one of them. `kind`: EntryKind::segment().
+  std::string entries_of(std::string_view kind, std::int16_t column) const;           // emp:indices:%elements:tags
+  std::string rows_with(std::string_view kind, std::int16_t column, std::string_view entry) const;  // emp:indices:%elements:tags:red
   std::string ordered(std::int16_t column) const;                                     // emp:zset:salary
   /// emp:zset:dept:7:salary: the rows with these values in all columns but the last one, in the order of the last one. `of_nulls`:
   /// emp:zset:dept:7:salary:%N, the rows whose last column is NULL.

@@ -12,7 +12,7 @@ namespace {
 
 using Property = std::optional<bool>;  // nullopt: NULL, there is no such object or property
 
-bool is_ordered(IndexMethod method) { return method != IndexMethod::kHash && !is_remembered(method); }
+bool is_ordered(IndexMethod method) { return method != IndexMethod::kHash && method != IndexMethod::kGin && !is_remembered(method); }
 
 std::optional<Relation> find_index(Context context, std::int32_t oid) {
   std::optional<Relation> found = find_relation(catalog_of(context), static_cast<Oid>(oid));

@@ -14,6 +14,7 @@ TABLE = """
     CREATE INDEX visit_seen ON visit (seen);
     CREATE INDEX visit_page_seen ON visit USING zset (page, seen);
     CREATE INDEX visit_page_mail ON visit USING zset (page, mail);
+    CREATE INDEX visit_parts ON visit USING gin (string_to_array(mail, '1'));
 """
 
 

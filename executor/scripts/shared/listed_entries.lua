@@ -21,6 +21,15 @@ local function forget(listed, member)
     second, position = next_word(listed, position)
     if kind == 'zset' then
       try('ZREM', key, first)
+    elseif kind == 'entries' then
+      local set, at = next_word(first, 1)
+      while set do
+        local entry
+        entry, at = next_word(first, at)
+        try('SREM', set, member)
+        if try('EXISTS', set) == 0 then try('SREM', key, entry) end
+        set, at = next_word(first, at)
+      end
     elseif kind == 'ordered value' then
       local end_of_key, end_of_score = string.find(key, '\0', 1, true), string.find(first, '\0', 1, true)
       local zset = string.sub(key, 1, end_of_key - 1)

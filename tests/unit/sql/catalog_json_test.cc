@@ -70,12 +70,14 @@ TEST(CatalogJson, TablesAreManagedOrMapped) {
   add_index(table, {"a"}, false, IndexMethod::kGin).storage = RememberedIndex();
   add_index(table, {"a"}, true, IndexMethod::kGist);  // of an exclusion constraint
   add_index(table, {"id"}, false, IndexMethod::kZset);
+  add_index(table, {"a"}, false, IndexMethod::kGin);
   const TableDef read = decode_table(encode_table(table));
   EXPECT_EQ(read.managed().expiry.milliseconds, 1000);
   EXPECT_EQ(read.managed().expiry.written, "1 second");
   EXPECT_TRUE(read.indexes[0].is_remembered());
   EXPECT_TRUE(std::holds_alternative<ManagedIndex>(read.indexes[1].storage));
   EXPECT_TRUE(std::holds_alternative<ManagedIndex>(read.indexes[2].storage));
+  EXPECT_TRUE(std::holds_alternative<ManagedIndex>(read.indexes[3].storage));
 }
 
 TEST(CatalogJson, IndexesOfForeignTablesHaveAKey) {

@@ -11,7 +11,7 @@ TableDef employees() {
   TableDef table;
   table.prefix = "emp";
   std::int16_t number = 0;
-  for (const auto& [name, type] : {std::pair{"id", kInt4}, {"dept", kInt4}, {"job", kText}, {"salary", kNumeric}}) {
+  for (const auto& [name, type] : {std::pair{"id", kInt4}, {"dept", kInt4}, {"job", kText}, {"salary", kNumeric}, {"tags", kTextArray}}) {
     ColumnDef column;
     column.number = ++number;
     column.name = column.field = name;
@@ -71,6 +71,15 @@ TEST(StructureKinds, NullsHaveTheMembersOfRowsWithNull) {
   EXPECT_EQ(elements_of(Kind::kNulls, {3}, {"clerk"}), Texts{});
 }
 
+TEST(StructureKinds, EntriesHaveTheMemberInTheSetOfEach) {
+  EXPECT_EQ(elements_of(Kind::kElements, {5}, {"{b,a:b,b}"}),
+            (Texts{"set emp:indices:%elements:tags:a%3Ab 7 ", "set emp:indices:%elements:tags a:b *", "set emp:indices:%elements:tags:b 7 ",
+                   "set emp:indices:%elements:tags b *"}));
+  EXPECT_EQ(elements_of(Kind::kElements, {5}, {"{}"}), Texts{});
+  EXPECT_EQ(elements_of(Kind::kElements, {5}, {Datum{}}), Texts{});
+  EXPECT_EQ(elements_of(Kind::kTrigrams, {3}, {"ab"}).size(), 6u);
+}
+
 TEST(StructureKinds, ValueZsetsHaveTheRowsOfAValueInOrder) {
   EXPECT_EQ(elements_of(Kind::kValueZsets, {3, 2}, {"a:b", 30}), (Texts{"zset emp:zset:job:a%3Ab:dept 7 30", "set emp:zset:job,dept a%3Ab *"}));
   EXPECT_EQ(elements_of(Kind::kValueZsets, {2, 3, 1}, {30, "", 7}), (Texts{"zset emp:zset:dept:30:job:%:%69d 7 7", "set emp:zset:dept,job,%69d 30:% *"}));
@@ -120,12 +129,15 @@ TEST(StructureKinds, EachNameIsOfOneKind) {
   EXPECT_EQ(name_parts({"zset", "dept", "7"}), "");
   EXPECT_EQ(name_parts({"uniques", "email", "job"}), "unique email,job, ");
   EXPECT_EQ(name_parts({"indices", "dept", "7", "job"}), "");
+  EXPECT_EQ(name_parts({"indices", "%elements", "tags"}), "element tags, ");
+  EXPECT_EQ(name_parts({"indices", "%elements", "tags", "a%3Ab"}), "element tags, a%3Ab,");
+  EXPECT_EQ(name_parts({"indices", "%elements"}), "");
   EXPECT_EQ(name_parts({"zset"}), "");
   EXPECT_EQ(name_parts({"7"}), "");
 }
 
 TEST(StructureKinds, OfAKindIsItsOwnNumber) {
-  for (const Kind kind : {Kind::kSets, Kind::kZset, Kind::kUnique, Kind::kNulls, Kind::kValueZsets}) EXPECT_EQ(structure_kind(kind).kind(), kind);
+  for (const Kind kind : {Kind::kSets, Kind::kZset, Kind::kUnique, Kind::kNulls, Kind::kValueZsets, Kind::kElements, Kind::kJsonbKeys, Kind::kJsonbPaths, Kind::kLexemes, Kind::kTrigrams}) EXPECT_EQ(structure_kind(kind).kind(), kind);
 }
 
 TEST(StructureKinds, ScriptsMoveEntriesThatFollowFromTheField) {

@@ -1,4 +1,4 @@
-#include "executor/ddl/remembered_index.h"
+#include "executor/ddl/generalized_index.h"
 
 #include <fmt/format.h>
 
@@ -90,7 +90,7 @@ bool is_extension_class(const sql::CatalogSnapshot& catalog, std::string_view na
 
 }  // namespace
 
-std::optional<sql::IndexMethod> remembered_method(std::string_view name) {
+std::optional<sql::IndexMethod> generalized_method(std::string_view name) {
   if (name == "gin") return sql::IndexMethod::kGin;
   if (name == "gist") return sql::IndexMethod::kGist;
   if (name == "spgist") return sql::IndexMethod::kSpgist;
@@ -98,7 +98,7 @@ std::optional<sql::IndexMethod> remembered_method(std::string_view name) {
   return std::nullopt;
 }
 
-void check_remembered(const ast::CreateIndex& statement) {
+void check_generalized(const ast::CreateIndex& statement) {
   const std::string& method = statement.access_method;
   const auto refuse = [&](std::string_view what) {
     throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("access method \"{}\" does not support {}", method, what));
@@ -111,7 +111,7 @@ void check_remembered(const ast::CreateIndex& statement) {
   }
 }
 
-std::string remembered_operator_class(const sql::CatalogSnapshot& catalog, const ast::IndexElement& element, sql::Type type, std::string_view method) {
+std::string generalized_operator_class(const sql::CatalogSnapshot& catalog, const ast::IndexElement& element, sql::Type type, std::string_view method) {
   const std::string shown = sql::format_type(sql::Type{type.oid});
   const std::string own = std::string(sql::type_info(type.oid).name);
   if (element.operator_class.empty()) {
