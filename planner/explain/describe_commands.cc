@@ -216,8 +216,7 @@ class Describer {
           break;
         case CountTerm::Kind::kMembers:
           table_of_sets = n.table.get();
-          add_sizes(with_entry_sets(term.sets));
-          set_commands(keys, with_entry_sets(term.sets));
+          members(keys, with_entry_sets(term.sets));
           text.round_trips = "1 (one read-only script)";
           return;
         case CountTerm::Kind::kAllRows:
@@ -392,6 +391,14 @@ class Describer {
                               PhysicalSetOperation, PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion, PhysicalViewWrite> auto&) {}
 
  private:
+  /// The members of an algebra, or their number.
+  void members(const sql::TableKeys& keys, const SetExpression& sets) {
+    const bool are_plain = std::ranges::all_of(sets.operands, [](const SetExpression& set) { return set.kind == SetKind::kSet || set.kind == SetKind::kNullSet; });
+    if (sets.kind == SetKind::kIntersection && are_plain && !SetAlgebra::has_short_members(*table_of_sets, sets)) add_as_needed({"SINTERCARD"});
+    add_sizes(sets);
+    set_commands(keys, sets);
+  }
+
   void add_as_needed(std::initializer_list<std::string_view> names) {
     for (const std::string_view name : names) {
       if (std::ranges::find(text.as_needed, name) == text.as_needed.end()) text.as_needed.emplace_back(name);

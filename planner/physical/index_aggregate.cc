@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "planner/access/indexed_expressions.h"
 #include "planner/access/ordered_source.h"
 #include "planner/access/set_algebra.h"
 #include "planner/physical/physical_planner.h"
@@ -256,12 +257,20 @@ std::int16_t distinct_count(const ScanPattern& pattern, const LogicalAggregate& 
   return number > 0 && SetAlgebra(*pattern.scan->table).has(sql::Structure::Kind::kSets, number) ? number : std::int16_t{0};
 }
 
+/// The conditions of a pattern over columns and indexed expressions.
+Condition conditions_of(const ScanPattern& pattern) {
+  const IndexedExpressions indexed(*pattern.scan, *pattern.columns, pattern.conditions);
+  const ExpressionNumber computed = [&](const sql::Expression& expression) { return indexed.number_of(expression); };
+  return analyse_conditions(pattern.conditions, *pattern.scan->table, number_of(*pattern.scan, *pattern.columns),
+                            pattern.scan->table->computed.empty() ? ExpressionNumber() : computed);
+}
+
 /// The sets whose intersection has exactly the rows of a WHERE clause, and that Redis can intersect with the sets of a column's values;
 /// nullopt: there are none.
 std::optional<std::vector<SetExpression>> plain_sets(const ScanPattern& pattern, std::int16_t column) {
   if (pattern.conditions.empty()) return std::vector<SetExpression>{};
   const sql::TableDef& table = *pattern.scan->table;
-  auto sets = SetAlgebra(table).exact(analyse_conditions(pattern.conditions, table, number_of(*pattern.scan, *pattern.columns)));
+  auto sets = SetAlgebra(table).exact(conditions_of(pattern));
   if (!sets) return {};
   std::vector<SetExpression> parts = sets->kind == SetKind::kIntersection ? sets->operands : std::vector{*sets};
   const bool plain = std::ranges::all_of(parts, [](const SetExpression& s) { return s.kind == SetKind::kSet || s.kind == SetKind::kNullSet; });
@@ -392,7 +401,7 @@ std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node
   bool only_counts = counted > 0 || std::all_of(aggregate.calls.begin(), aggregate.calls.end(), counts_rows);
   if (aggregate.scalar && only_counts) {
     if (!rules_.allow(AccessRule::kIndexCount)) return {};
-    Condition condition = analyse_conditions(pattern->conditions, table, number_of(*pattern->scan, *pattern->columns));
+    Condition condition = conditions_of(*pattern);
     if (counted > 0 && !is_never_null(table, counted)) {
       Condition not_null;
       not_null.kind = Condition::Kind::kColumn;
