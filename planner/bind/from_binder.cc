@@ -363,45 +363,11 @@ void FromBinder::define_columns(SqlFunctionCall& call, const std::vector<ast::Re
   call.function = std::move(defined);
 }
 
-namespace {
-
-/// Subqueries among a function's arguments are answered below it: what they need of the items to the left arrives through slots.
-void pass_outer_columns(BindState& state, QueryLevel& level, std::vector<ExpressionPtr> waiting, CorrelationFrame& lateral) {
-  const auto from_slots = [&](const ExpressionPtr& expression) {
-    return sql::map_columns(expression, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
-      const ExpressionPtr value = sql::make_expression(whole.type, column, whole.offset);
-      return level.find_subquery(column.column) == nullptr ? correlate(state, lateral, value) : value;
-    });
-  };
-  std::set<ColumnId> passed;
-  while (!waiting.empty()) {
-    const ExpressionPtr expression = std::move(waiting.back());
-    waiting.pop_back();
-    for (const ColumnId id : columns_in(*expression)) {
-      PendingSubquery* pending = level.find_subquery(id);
-      if (pending == nullptr || !passed.insert(id).second) continue;
-      for (Correlation& correlation : pending->correlations) {
-        waiting.push_back(correlation.value);
-        correlation.value = from_slots(correlation.value);
-      }
-      if (!pending->comparison) continue;
-      const std::set<ColumnId> own = ids_of(*pending->plan);
-      waiting.push_back(pending->comparison);
-      pending->comparison = sql::map_columns(pending->comparison, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
-        const ExpressionPtr value = sql::make_expression(whole.type, column, whole.offset);
-        return own.contains(column.column) ? value : from_slots(value);
-      });
-    }
-  }
-}
-
-}  // namespace
-
 /// The function's body is run for its rows.
 FromPart FromBinder::run_sql_function(const ast::FunctionRef& function, const SqlFunctionCall& call) {
   FromPart part;
   CorrelationFrame subqueries;
-  pass_outer_columns(state_, level_, call.arguments, part.lateral);
+  pass_outer_columns(call.arguments, part.lateral);
   const LogicalPtr input = place_subqueries(state_, level_, one_row(), call.arguments);
   std::vector<ExpressionPtr> arguments;
   for (const ExpressionPtr& argument : call.arguments) {
@@ -560,21 +526,13 @@ FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset
   if (auto part = sql_function(function, offset)) return std::move(*part);
   if (state_.settings.calls_procedure) refuse_call(function.functions[0]);
   std::vector<BoundCall> calls = bind_all_calls(function);
-  std::vector<ExpressionPtr> needed;
-  for (const BoundCall& call : calls) needed.insert(needed.end(), call.arguments.begin(), call.arguments.end());
-  // Columns in the arguments are those of items to the left, or subqueries; both arrive through slots.
+  std::vector<ExpressionPtr*> arguments;
+  for (BoundCall& call : calls) {
+    for (ExpressionPtr& argument : call.arguments) arguments.push_back(&argument);
+  }
   FromPart part;
   CorrelationFrame subqueries;
-  pass_outer_columns(state_, level_, needed, part.lateral);
-  const LogicalPtr input = place_subqueries(state_, level_, one_row(), needed);
-  for (BoundCall& call : calls) {
-    for (ExpressionPtr& argument : call.arguments) {
-      argument = sql::map_columns(argument, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
-        CorrelationFrame& frame = find_column(*input, column.column) ? subqueries : part.lateral;
-        return correlate(state_, frame, sql::make_expression(whole.type, column, whole.offset));
-      });
-    }
-  }
+  const LogicalPtr input = pass_values(arguments, part.lateral, subqueries);
   const std::string column_name = calls[0].column_name;
   const bool gives_one_value = calls.size() == 1 && calls[0].columns.empty() &&
                                (!calls[0].function || calls[0].function->function->columns.size() == 1);
@@ -591,10 +549,6 @@ FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset
     part.plan = lateral_join(JoinKind::kInner, input, part.plan, subqueries, nullptr);
   }
   return part;
-}
-
-FromPart FromBinder::item(const ast::TableSample&, std::uint32_t offset) {
-  throw sql::not_supported("TABLESAMPLE", state_.position(offset));
 }
 
 }  // namespace redquel::planner

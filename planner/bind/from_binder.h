@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct FromPart {
 };
 
 /// Binds a FROM clause into one plan and leaves its names in the level. Tables, subqueries and functions in
-/// from_binder.cc, joins in join_binder.cc.
+/// from_binder.cc, joins in join_binder.cc, samples in sample_binder.cc.
 class FromBinder {
  public:
   FromBinder(BindState& state, QueryLevel& level) : state_(state), level_(level) {}
@@ -60,6 +61,11 @@ class FromBinder {
   LogicalPtr test_records(LogicalPtr rows, const BoundCall& call);
   /// One call, or one for each array of unnest(a, b).
   std::vector<BoundCall> bind_calls(const parser::ast::FunctionItem&);
+  /// Subqueries among the values are answered below the item: what they need of the items to the left arrives through slots.
+  void pass_outer_columns(std::vector<sql::ExpressionPtr> waiting, CorrelationFrame& lateral);
+  /// Values that an item's rows are computed from: columns of items to the left, and subqueries, arrive through slots. Returns the rows of these
+  /// subqueries, whose columns are in `subqueries`.
+  LogicalPtr pass_values(std::span<sql::ExpressionPtr* const> values, CorrelationFrame& lateral, CorrelationFrame& subqueries);
   /// All calls of one FROM item.
   std::vector<BoundCall> bind_all_calls(const parser::ast::FunctionRef&);
   /// The names of the item's columns. `expands_row`: the fields of its first column stand in its place.
