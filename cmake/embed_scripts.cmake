@@ -1,10 +1,11 @@
 # cmake -DROOT=<source folder> -DOUTPUT=<file.cc> -P embed_scripts.cmake
 #
-# Writes every Lua script of the executor as a C++ constant: executor/scripts/write_rows.lua becomes `const Script kWriteRowsScript`, with
+# Writes every Lua script of the executor as a C++ constant: executor/scripts/lock_rows.lua becomes `const Script kLockRowsScript`, with
 # its SHA-1. Redis gets neither comments nor indentation, so that a script's text stays short. In the Lua files
 #   --#include "executor/scripts/shared/locks.lua"    stands for the text of that file;
 #   kVersionKey                                       stands for the string constant of this name in STORED_KEYS;
-#   --#checks, --#applies                             stand for those of executor/scripts/steps/write_steps.lua;
+#   --#checks, --#applies                             stand for those of executor/scripts/steps/write_steps.lua,
+#   --#steps rows many                                of these groups, in this order;
 #   "-- Changes: nothing (EVALSHA_RO)"                makes the script read-only for Redis, too;
 #   "-- Flags: allow-oom"                             lets the script run while the memory is full;
 #   "local tag = "                                    puts the tag of a bucket in front of the stored keys.
@@ -26,21 +27,23 @@ function(with_pieces variable)
   set(${variable} "${text}" PARENT_SCOPE)
 endfunction()
 
-# with_steps(<variable>): the checks and applies of steps/write_steps.lua where write.lua has --#checks and --#applies, as a chain of
-# comparisons with the name of a step.
-function(with_steps variable)
-  if(NOT ${variable} MATCHES "--#checks")
-    return()
-  endif()
-  file(READ ${ROOT}/executor/scripts/steps/write_steps.lua rest)
-  set(if if)
-  set(apply_if if)
-  string(FIND "${rest}" "\n--#step " at)
-  while(NOT at EQUAL -1)
-    math(EXPR at "${at} + 9")
-    string(SUBSTRING "${rest}" ${at} -1 rest)
-    string(FIND "${rest}" "\n--#step " at)
-    string(SUBSTRING "${rest}" 0 ${at} step)
+# Reads write_steps.lua: checks_<group> and applies_<group> are the chains of comparisons with the name of a step.
+file(READ ${ROOT}/executor/scripts/steps/write_steps.lua rest)
+string(FIND "${rest}" "\n--#group " at)
+while(NOT at EQUAL -1)
+  math(EXPR at "${at} + 10")
+  string(SUBSTRING "${rest}" ${at} -1 rest)
+  string(FIND "${rest}" "\n--#group " at)
+  string(SUBSTRING "${rest}" 0 ${at} steps)
+  string(REGEX MATCH "^[a-z]+" group "${steps}")
+  set(checks_${group} "")
+  set(applies_${group} "")
+  string(FIND "${steps}" "\n--#step " step_at)
+  while(NOT step_at EQUAL -1)
+    math(EXPR step_at "${step_at} + 9")
+    string(SUBSTRING "${steps}" ${step_at} -1 steps)
+    string(FIND "${steps}" "\n--#step " step_at)
+    string(SUBSTRING "${steps}" 0 ${step_at} step)
     if(NOT step MATCHES "^([^ ]+) (guard|effect): ([a-z_ ]+)(\\*?)\n")
       message(FATAL_ERROR "write_steps.lua: the head of a step is not understood: ${step}")
     endif()
@@ -58,6 +61,8 @@ function(with_steps variable)
         set(found "argv[p + ${behind}]")
         if(place EQUAL number)
           set(found "unpack(argv, p + ${behind}, p + 1 + argv[p + 1])")
+          string(REGEX REPLACE "\\$first([^a-z_])" "(p + ${behind})\\1" step "${step}")
+          string(REGEX REPLACE "\\$last([^a-z_])" "(p + 1 + argv[p + 1])\\1" step "${step}")
         endif()
       endif()
       string(REGEX REPLACE "\\$${word}([^a-z_])" "${found}\\1" step "${step}")
@@ -79,16 +84,27 @@ function(with_steps variable)
       if(apply MATCHES "\nreturn [^\n]*\n$")
         set(advance "")
       endif()
-      string(APPEND applies "${apply_if} step == '${name}' then${apply}${advance}\n")
-      set(apply_if elseif)
+      string(APPEND applies_${group} "elseif step == '${name}' then${apply}${advance}\n")
     else()
       string(SUBSTRING "${step}" ${check} -1 body)
     endif()
-    string(APPEND checks "${if} step == '${name}' then${body}\np = p + ${next}\n")
-    set(if elseif)
+    string(APPEND checks_${group} "elseif step == '${name}' then${body}\np = p + ${next}\n")
   endwhile()
-  string(APPEND checks "else return redis.error_reply('ERR no step ' .. step) end\n")
-  string(REPLACE "--#checks" "${checks}" done "${${variable}}")
+endwhile()
+
+# with_steps(<variable>): the checks and applies of the groups that the script names, where it has --#checks and --#applies.
+function(with_steps variable)
+  if(NOT ${variable} MATCHES "\n--#steps ([a-z ]+)\n")
+    return()
+  endif()
+  string(REPLACE " " ";" groups "${CMAKE_MATCH_1}")
+  foreach(group IN LISTS groups)
+    string(APPEND checks "${checks_${group}}")
+    string(APPEND applies "${applies_${group}}")
+  endforeach()
+  string(SUBSTRING "${checks}" 4 -1 checks)
+  string(SUBSTRING "${applies}" 4 -1 applies)
+  string(REPLACE "--#checks" "${checks}else return redis.error_reply('ERR no step ' .. step) end\n" done "${${variable}}")
   string(REPLACE "--#applies" "${applies}end\n" done "${done}")
   set(${variable} "${done}" PARENT_SCOPE)
 endfunction()

@@ -14,7 +14,7 @@
 namespace redquel::executor {
 
 /// One of the small, fixed set of Lua scripts (the schema is an argument, never text: Redis 7.0 never forgets a script). A constant of
-/// the program: cmake/embed_scripts.cmake makes `kWriteRowsScript` of write_rows.lua.
+/// the program: cmake/embed_scripts.cmake makes `kLockRowsScript` of lock_rows.lua.
 class Script {
  public:
   enum class Access { write, read_only };

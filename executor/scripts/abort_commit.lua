@@ -9,12 +9,12 @@
 --#include "executor/scripts/shared/commit_record.lua"
 --#include "executor/scripts/shared/definitions.lua"
 local name = ARGV[1]
+local record = read_record(name)
+if record and record.err then return record end
 touch()
 if redis.call('ZSCORE', kAppliedKey, name) then return 'applied' end
-local record = redis.call('HGET', kPreparedKey, name)
 if record then
-  record = cmsgpack.unpack(record)
-  for _, expiry in ipairs(record[4]) do redis.call('PEXPIREAT', expiry[1], expiry[2]) end
+  for _, expiry in ipairs(record[8]) do redis.call('PEXPIREAT', expiry[1], expiry[2]) end
   if record[5] then undo_definitions(name, record[5]) end
   unlock(name, record[3], ARGV[2] == 'goes on' and record[7] or nil)
   unlock_tables(name, record[6])

@@ -5,6 +5,7 @@
 -- Replies: those of shared/write_program.lua.
 -- Changes: what its effects say: sets of rows that a structure may lack.
 -- Holds Redis: a microsecond for each lock and row.
+--#steps rows
 --#include "executor/scripts/shared/write_program.lua"
 local ok, answer = pcall(function()
   local stopped, first = check(ARGV)

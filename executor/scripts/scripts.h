@@ -4,15 +4,12 @@
 
 namespace redquel::executor {
 
-// Every Lua script of the executor. write_rows.lua beside this header is kWriteRowsScript, and begins with its contract: KEYS, ARGV,
+// Every Lua script of the executor. lock_rows.lua beside this header is kLockRowsScript, and begins with its contract: KEYS, ARGV,
 // replies, what it changes, how long it holds Redis. shared/ has the pieces that several scripts include.
 
 // Rows: storage/write_unit, storage/mapped_unit, writes/
 extern const Script kWriteScript;
-extern const Script kWriteRowsScript;
-extern const Script kWriteRowsAndCatalogScript;
-extern const Script kWriteRowsAndMappedScript;
-extern const Script kWriteRowsCatalogAndMappedScript;
+extern const Script kWriteManyScript;
 extern const Script kGuardWriteScript;
 extern const Script kVerifyForeignKeysScript;
 extern const Script kSweepExpiredRowsScript;

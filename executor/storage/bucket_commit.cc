@@ -63,12 +63,10 @@ std::vector<BucketCall> prepares_of(const CommitName& name, std::vector<BucketWr
   std::vector<BucketCall> calls;
   calls.reserve(writes.size());
   for (BucketWrite& write : writes) {
-    std::vector<std::string> arguments;
-    arguments.reserve(write.arguments.size() + 2);
-    if (write.is_program) arguments.emplace_back(step_info(StepKind::kUnprepared).name);
-    arguments.push_back(name.text);
-    std::ranges::move(write.arguments, std::back_inserter(arguments));
-    calls.push_back({write.bucket, write.is_program ? &kWriteScript : &kPrepareCommitScript, std::move(write.keys), std::move(arguments), true});
+    std::vector<std::string> arguments{std::string(step_info(StepKind::kUnprepared).name), name.text};
+    arguments.reserve(write.program.size() + arguments.size());
+    std::ranges::move(write.program, std::back_inserter(arguments));
+    calls.push_back({write.bucket, &kPrepareCommitScript, {}, std::move(arguments), true});
   }
   return calls;
 }

@@ -17,12 +17,10 @@ namespace asio = boost::asio;
 // Commits over several buckets of a cluster: tests/model/README.md describes the protocol, tests/model/protocol.py is its model. The scripts
 // are prepare_commit.lua, apply_commit.lua, fence_prepared.lua, abort_commit.lua and forget_commits.lua.
 
-/// The changes in one bucket: keys and arguments of write_rows.lua, in mode "apply" or "commit"; before the arguments, definitions and tables
-/// that were read, as prepare_commit.lua has them. Or a program.
+/// The changes in one bucket: the words of a program that ends with a record, without the step `unprepared` that names the commit.
 struct BucketWrite {
   int bucket;
-  std::vector<std::string> keys, arguments;
-  bool is_program = false;  // of write.lua, behind the step that names the commit
+  std::vector<std::string> program;
 };
 
 enum class BucketCommitState : std::uint8_t {
@@ -33,7 +31,7 @@ enum class BucketCommitState : std::uint8_t {
 
 struct BucketCommitResult {
   BucketCommitState state;
-  /// The answers of buckets that refused to prepare the commit: what write_rows.lua answers, or an error of Redis. Empty: another process
+  /// The answers of buckets that refused to prepare the commit: what prepare_commit.lua answers, or an error of Redis. Empty: another process
   /// aborted the commit.
   struct Refusal {
     int bucket;

@@ -12,6 +12,8 @@
 
 #include "executor/runtime/known_types_executor.h"
 #include "executor/storage/client_buckets.h"
+#include "executor/storage/prepared_record.h"
+#include "executor/storage/write_program.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -79,10 +81,12 @@ asio::awaitable<void> forget_later(RedisClient& client) {
 
 }  // namespace
 
-std::vector<std::string> definition_arguments(const std::vector<std::string>& words) {
-  std::vector<std::string> arguments{"definitions", std::to_string(words.size())};
-  arguments.insert(arguments.end(), words.begin(), words.end());
-  return arguments;
+std::vector<std::string> definitions_program(const std::vector<std::string>& words) {
+  WriteProgram program;
+  const std::vector<std::string_view> parts(words.begin(), words.end());
+  program.add(StepKind::kParts, {}, parts);
+  program.add(StepKind::kRecord, {"", program.store(packed_words({}))});
+  return {program.words().begin(), program.words().end()};
 }
 
 asio::awaitable<bool> finish_if_decided(RedisClient& client, CommitName name, int seen_in) {

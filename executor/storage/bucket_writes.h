@@ -10,9 +10,8 @@
 
 namespace redquel::executor {
 
-/// Returns the arguments of a BucketWrite that changes definitions: `words` are those of shared/definitions.lua. Arguments of write_rows.lua
-/// may follow.
-std::vector<std::string> definition_arguments(const std::vector<std::string>& words);
+/// Returns the program of a BucketWrite that changes definitions alone: `words` are those of shared/definitions.lua.
+std::vector<std::string> definitions_program(const std::vector<std::string>& words);
 
 /// Makes all writes or none, over the client's buckets. Returns the refusals; none of them: another process has aborted the commit. Nullopt:
 /// it took place, and is forgotten some seconds later. Throws 08007 if the outcome is unknown.

@@ -527,7 +527,7 @@ namespace {
 /// Commits the parts of a change in their buckets. Returns false if something is not as expected. Throws 08007 if the outcome is unknown.
 asio::awaitable<bool> commit_parts(RedisClient& client, const CatalogCommit& commit) {
   std::vector<BucketWrite> writes;
-  for (const auto& [bucket, words] : commit.parts) writes.push_back({bucket, {}, definition_arguments(words)});
+  for (const auto& [bucket, words] : commit.parts) writes.push_back({bucket, definitions_program(words)});
   std::vector<int> buckets;
   for (const BucketWrite& write : writes) buckets.push_back(write.bucket);
   std::vector<sql::Oid> tables;

@@ -79,7 +79,7 @@ struct CatalogChange {
 asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, const sql::CatalogSnapshot& base,
                                                            CatalogChange change);
 
-/// A change as a part of write_rows_and_catalog.lua: the keys and arguments of commit_catalog.lua.
+/// A change as a part of a program: the keys and arguments of commit_catalog.lua.
 struct CatalogCommit {
   std::string new_version;
   std::vector<std::string> keys, arguments;

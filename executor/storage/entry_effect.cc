@@ -35,20 +35,16 @@ void append_changes(std::vector<EntryEffect>& effects, const sql::StructureEleme
   without(come, gone);
 }
 
-namespace {
-
-/// Returns true if the key of a value is that of all values with the value behind it.
 bool is_named_by_value(const EntryEffect& effect) {
   const std::string_view key = effect.element.key, values = effect.values, value = effect.value;
+  if (effect.element.form != &sql::kSetForm || values.empty()) return false;
   return key.size() == values.size() + 1 + value.size() && key.starts_with(values) && key[values.size()] == ':' && key.ends_with(value);
 }
-
-}  // namespace
 
 void add_entry(WriteProgram& program, const EntryEffect& effect) {
   const sql::StructureElement& element = effect.element;
   const bool is_zset = element.form == &sql::kZsetForm, is_listed = !effect.values.empty();
-  if (!is_zset && is_listed && is_named_by_value(effect)) {
+  if (is_named_by_value(effect)) {
     program.add(effect.comes ? StepKind::kSetAdd : StepKind::kSetRemove, {effect.values, effect.value, element.name});
     return;
   }

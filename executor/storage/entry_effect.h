@@ -17,6 +17,9 @@ struct EntryEffect {
   std::string_view value = {};
 };
 
+/// Returns true if the key of the effect is that of a value: the key of all values with the value behind it.
+bool is_named_by_value(const EntryEffect& effect);
+
 /// Appends the effects of one entry. `values`: the key of its structure.
 void append_effects(std::vector<EntryEffect>& effects, bool comes, const sql::StructureElements& elements, std::string_view values);
 

@@ -246,7 +246,7 @@ asio::awaitable<bool> commit_exclusive(RedisClient& client, std::string unit, st
   }
   for (const std::string& tag : tags) parts.run({"UNLINK", journal_key(tag, unit), lease_key(tag, unit)});
   std::vector<BucketWrite> writes;
-  for (const auto& [bucket, words] : parts.words()) writes.push_back({bucket, {}, definition_arguments(words)});
+  for (const auto& [bucket, words] : parts.words()) writes.push_back({bucket, definitions_program(words)});
   const auto refusals = co_await commit_writes(client, make_commit_name(parts.buckets(), oids), std::move(writes));
   if (refusals) co_return false;
   try {

@@ -23,7 +23,7 @@ namespace redquel::executor {
 namespace asio = boost::asio;
 
 /// The conditions on Redis under which a unit breaks no foreign key, apart from those that the unit itself and the transaction's buffer
-/// satisfy. write_rows.lua checks them in the order of these lists.
+/// satisfy. The programs check them in the order of these lists.
 struct ForeignKeyDemands {
   struct Parent {
     ReferencedPlace place;  // must exist

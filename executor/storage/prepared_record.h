@@ -6,8 +6,7 @@
 
 namespace redquel::executor {
 
-/// Returns the effects of a program as apply_commit.lua reads them, packed: counters, commands, and the sets and zsets that may be empty
-/// afterwards. Throws std::invalid_argument for steps that have no such form.
-std::string prepared_record(std::span<const std::string_view> program);
+/// Returns words as a MessagePack array of texts: the effects of a program, as the record of a prepared commit has them.
+std::string packed_words(std::span<const std::string_view> words);
 
 }  // namespace redquel::executor

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -14,12 +14,6 @@ namespace redquel::executor {
 
 namespace {
 
-/// By the first word of the script's reply.
-constexpr std::pair<std::string_view, WriteStatus> kStatuses[] = {
-    {"applied", WriteStatus::kApplied}, {"verified", WriteStatus::kApplied}, {"failed", WriteStatus::kApplied},
-    {"stale", WriteStatus::kStale},     {"changed", WriteStatus::kConflict}, {"lost", WriteStatus::kLostLock},
-    {"fenced", WriteStatus::kFenced},   {"locked", WriteStatus::kLocked}};
-
 /// Lua's numbers come as integers, those in strings as texts.
 std::size_t number_of(const Reply& reply) {
   if (!reply.is_text()) return static_cast<std::size_t>(reply.integer);
@@ -28,46 +22,85 @@ std::size_t number_of(const Reply& reply) {
   return value;
 }
 
+sql::SqlError not_a_counter(std::string_view key) {
+  return redis_error("WRONGTYPE " + std::string(key) + " is not a counter", "EVALSHA");
+}
+
 }  // namespace
 
-WriteAnswer WriteEncoding::decode(std::size_t call, std::span<const Reply> reply) const {
-  if (reply.empty() || !reply[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the write script");
+WriteAnswer WriteEncoding::decode(std::size_t number, std::span<const Reply> reply) const {
+  const Call& call = calls_[number];
+  if (reply.empty() || !reply[0].is_text()) throw unexpected_reply("EVALSHA", "an answer of the program");
   const std::string_view word = reply[0].text;
-  if (word == "mapped") {
-    MappedWriteResult refused = stopped_mapped_write(unit_.options_.mapped->program(), reply.subspan(1));
-    return {refused.status, std::move(refused.blocker)};
-  }
-  const auto status = std::ranges::find(kStatuses, word, &std::pair<std::string_view, WriteStatus>::first);
-  if (status == std::end(kStatuses)) throw unexpected_reply("EVALSHA", "a result of the write script");
-  WriteAnswer answer{status->second};
-  if (word == "locked") {
-    if (reply.size() < 4) throw unexpected_reply("EVALSHA", "the holder of a lock");
-    answer.blocker = {std::string(reply[1].text), std::string(reply[2].text), std::string(reply[3].text)};
-  }
-  if (word != "failed") return answer;
+  if (word == "applied") return {};
+  if (word != "found") return stopped(call, reply);
+  WriteAnswer answer;
   for (std::size_t index = 1; index + 2 < reply.size(); index += 3) {
-    answer.findings.push_back(finding(calls_[call], reply[index].text, number_of(reply[index + 1]), reply[index + 2]));
+    answer.findings.push_back(finding(call, number_of(reply[index]), number_of(reply[index + 1]), reply[index + 2]));
   }
   return answer;
 }
 
-/// The script's `fail(kind, index, detail)`: the index is that of the section's entry within this call.
-WriteFinding WriteEncoding::finding(const Call& call, std::string_view kind, std::size_t index, const Reply& detail) const {
-  if (kind == "row") return TakenKey{new_rows_.at(call.new_rows.first + index)};
-  if (kind == "unique") {
-    const UniqueCheck& check = pending_checks_.at(call.uniques.first + index).second;
-    return TakenValue{check.change, check.structure, std::string(detail.text)};
+/// Returns the meaning of the step that has stopped the program. Rows that are not as expected, which a commit over buckets has found, are
+/// kApplied: the caller looks at them.
+WriteAnswer WriteEncoding::stopped(const Call& call, std::span<const Reply> reply) const {
+  const ProgramStop stop = stop_of(call.program, reply, call.words_before);
+  const auto locked = [&](std::string_view key) { return WriteAnswer{WriteStatus::kLocked, {stop.found.at(0), std::string(key), stop.found.at(1)}}; };
+  switch (stop.step.kind) {
+    case StepKind::kVersion:
+    case StepKind::kDefinitions:
+    case StepKind::kParts: return {WriteStatus::kStale};
+    case StepKind::kToken: {
+      const bool is_made = stop.found.at(0) == std::string(stop.step.words[2]) + " committed";  // the answer was lost
+      return {is_made ? WriteStatus::kApplied : WriteStatus::kFenced};
+    }
+    case StepKind::kLease: return {WriteStatus::kLostLock};
+    case StepKind::kLock:
+    case StepKind::kPass:
+    case StepKind::kGive:
+    case StepKind::kPledge: return stop.found.empty() ? WriteAnswer{WriteStatus::kLostLock} : locked(stop.step.words[0]);
+    case StepKind::kReading: return locked(stop.found.at(2));
+    case StepKind::kStill:
+    case StepKind::kAsRead:
+    case StepKind::kHincr:
+    case StepKind::kAdds: return {WriteStatus::kConflict};
+    case StepKind::kRow:
+    case StepKind::kAbsent:
+    case StepKind::kClaim:
+    case StepKind::kInherit:
+    case StepKind::kParent:
+    case StepKind::kParentValue:
+    case StepKind::kNoChildren: return {};
+    case StepKind::kCounter: throw not_a_counter(stop.step.words[0]);
+    case StepKind::kCount: {
+      const std::string& error = stop.found.at(0);
+      if (error.starts_with("WRONGTYPE") || error.starts_with("ERR")) throw not_a_counter(stop.step.words[0]);
+      throw redis_error(error, "EVALSHA");  // no memory, …
+    }
+    default: break;
   }
-  if (kind == "old") {
-    index += call.old_rows.first;  // guards follow the rows
-    if (index < old_rows_.size()) return ChangedRow{old_rows_[index]};
-    return ChangedGuard{};
+  MappedWriteResult refused = stopped_mapped_write(call.program, reply);
+  return {refused.status, std::move(refused.blocker)};
+}
+
+/// `index`: of the thing among those that the step at the place looks at.
+WriteFinding WriteEncoding::finding(const Call& call, std::size_t place, std::size_t index, const Reply& detail) const {
+  const auto origin = std::ranges::find(call.origins, place, &Origin::place);
+  if (origin == call.origins.end()) throw unexpected_reply("EVALSHA", "a finding of the program");
+  const std::size_t number = origin->first + index;
+  switch (origin->kind) {
+    case Origin::Kind::kNewRow: return TakenKey{new_rows_.at(number)};
+    case Origin::Kind::kOldRow: return ChangedRow{old_rows_.at(number)};
+    case Origin::Kind::kGuard: return ChangedGuard{};
+    case Origin::Kind::kUnique: {
+      const UniqueCheck& check = pending_checks_.at(number).second;
+      return TakenValue{check.change, check.structure, std::string(detail.text)};
+    }
+    case Origin::Kind::kParent: return MissingParent{number};
+    case Origin::Kind::kChildren: break;
   }
-  if (kind == "increment") return FailedIncrement{};
-  if (kind == "parent") return MissingParent{call.parents.first + index};
-  if (kind == "child") return RemainingChildren{children_parts_.at(call.children.first + index).children, number_of(detail)};
-  if (kind == "some") return LeavingChildren{children_parts_.at(call.children.first + index).children, number_of(detail)};
-  throw unexpected_reply("EVALSHA", "a finding of the write script");
+  if (index == 0) return RemainingChildren{origin->first, number_of(detail)};
+  return LeavingChildren{origin->first, number_of(detail)};
 }
 
 }  // namespace redquel::executor

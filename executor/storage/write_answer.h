@@ -19,7 +19,7 @@ enum class WriteStatus : std::uint8_t {
   kFenced,    // it was decided that the commit does not take place
 };
 
-// A finding of write_rows.lua. Changes are numbers of the unit's changes, parents and children those of its ForeignKeyDemands.
+// A finding of a program of many rows. Changes are numbers of the unit's changes, parents and children those of its ForeignKeyDemands.
 
 /// The key of a new row is there.
 struct TakenKey {
@@ -36,8 +36,6 @@ struct ChangedRow {
 };
 /// A row that is not changed, but relied on, is not as it was read.
 struct ChangedGuard {};
-/// A field cannot be added to.
-struct FailedIncrement {};
 /// A foreign key refers to a row that is not there.
 struct MissingParent {
   std::size_t parent;
@@ -51,9 +49,9 @@ struct LeavingChildren {
   std::size_t children, count;
 };
 using WriteFinding =
-    std::variant<TakenKey, TakenValue, ChangedRow, ChangedGuard, FailedIncrement, MissingParent, RemainingChildren, LeavingChildren>;
+    std::variant<TakenKey, TakenValue, ChangedRow, ChangedGuard, MissingParent, RemainingChildren, LeavingChildren>;
 
-/// The answer of a call of write_rows.lua. WriteEncoding::decode makes it.
+/// The answer of a program. WriteEncoding::decode makes it.
 struct WriteAnswer {
   /// kApplied also if the call was only to verify, and if there are findings: then nothing was applied.
   WriteStatus status = WriteStatus::kApplied;

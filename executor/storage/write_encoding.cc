@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "executor/scripts/scripts.h"
-#include "executor/storage/constraint_errors.h"
-#include "executor/storage/mapped_script.h"
-#include "executor/storage/row_expiry.h"
 #include "sql/catalog/stored_keys.h"
 
 namespace redquel::executor {
@@ -98,8 +94,6 @@ void WriteEncoding::divide() {
     take(&Call::parents, foreign_keys_.parents.size());
     take_children(done, call, left);
     write_call(call);
-    call.keys = std::exchange(keys_, {});
-    call.arguments = std::exchange(arguments_, {});
     calls_.push_back(std::move(call));
   } while (!calls_.back().is_last);
 }
@@ -210,16 +204,21 @@ void WriteEncoding::group_entries() {
     const bool is_listed = !entry.values.empty(), is_zset = element.form == &sql::kZsetForm;
     const std::uint32_t values = is_listed ? sets_.number(entry.values) : 0;
     const ValueKey key{is_zset, (is_zset ? zsets_ : sets_).number(element.key)};
+    named_sets_.resize(sets_.keys.size());
+    const bool is_named = is_listed && is_named_by_value(entry);
+    if (is_named) named_sets_[key.number] = {values, entry.value};
     if (!entry.comes) {
       (is_zset ? zset_removals_ : set_removals_).push_back({key.number, element.name, {}});
-      if (is_listed) emptied_.push_back({key, values, entry.value});
+      if (is_listed && !is_named) emptied_.push_back({key, values, entry.value});
       continue;
     }
     if (is_zset) zset_additions_.push_back({key.number, element.value, element.name});
     else set_additions_.push_back({key.number, element.name, {}});
-    if (is_listed && announced_.insert(std::uint64_t{key.number} * 2 + (is_zset ? 1 : 0)).second) set_additions_.push_back({values, entry.value, {}});
+    const bool is_announced = !is_listed || is_named || !announced_.insert(std::uint64_t{key.number} * 2 + (is_zset ? 1 : 0)).second;
+    if (!is_announced) set_additions_.push_back({values, entry.value, {}});
   }
   entries_.clear();
+  std::ranges::stable_sort(unique_additions_, {}, &Argument::key);
 }
 
 /// By table, fate and shape, so that the fields' names are said once per group.
@@ -252,13 +251,6 @@ std::map<sql::Oid, WriteEncoding::WrittenTable> WriteEncoding::written_tables() 
     }
   }
   return tables;
-}
-
-/// A set or zset that loses several members is looked at once.
-void WriteEncoding::order_emptied() {
-  std::sort(emptied_.begin(), emptied_.end(), [](const EmptyValue& a, const EmptyValue& b) { return a.key < b.key; });
-  emptied_.erase(std::unique(emptied_.begin(), emptied_.end(), [](const EmptyValue& a, const EmptyValue& b) { return a.key == b.key; }),
-                 emptied_.end());
 }
 
 /// Returns true if no old value of the row is compared: the field that is added to shows that the row exists.
@@ -294,46 +286,6 @@ WriteEncoding::Increment WriteEncoding::increment_of(const WriteUnit::Change& ch
   const std::int64_t bound = encoder.type(position).oid == sql::oid::kInt4 ? std::int64_t{INT32_MAX} : kIncrementBound;
   return {*encoder.field(position), unit_.words_.store(std::to_string(number(change.new_image) - number(change.old_image))),
           unit_.words_.store(std::to_string(bound))};
-}
-
-CommandBatch WriteEncoding::command(std::size_t call) const {
-  const std::vector<Word>& call_keys = calls_[call].keys;
-  const std::vector<Word>& call_arguments = calls_[call].arguments;
-  CommandBatch batch;
-  std::size_t bytes = 0;
-  for (Word key : call_keys) bytes += key.size() + 16;
-  for (Word argument : call_arguments) bytes += argument.size() + 16;
-  batch.reserve(bytes + 128);
-  const auto& catalog = unit_.options_.catalog;
-  const auto& mapped = unit_.options_.mapped;
-  if (!catalog && !mapped) {
-    kWriteRowsScript.append_call(batch, call_keys, call_arguments);
-    return batch;
-  }
-  const WriteProgram program = mapped ? mapped->program() : WriteProgram();
-  const std::span<const Word> mapped_words = program.words();
-  const std::string mapped_count = std::to_string(mapped_words.size());
-  std::vector<Word> keys, arguments;
-  if (mapped) arguments.push_back(mapped_count);
-  arguments.insert(arguments.end(), mapped_words.begin(), mapped_words.end());
-  std::string key_count, argument_count;
-  if (catalog) {
-    keys.assign(catalog->keys.begin(), catalog->keys.end());
-    key_count = std::to_string(catalog->keys.size());
-    argument_count = std::to_string(catalog->arguments.size());
-    arguments.insert(arguments.end(), {Word(key_count), Word(argument_count)});
-    arguments.insert(arguments.end(), catalog->arguments.begin(), catalog->arguments.end());
-  }
-  keys.insert(keys.end(), call_keys.begin(), call_keys.end());
-  arguments.insert(arguments.end(), call_arguments.begin(), call_arguments.end());
-  script().append_call(batch, keys, arguments);
-  return batch;
-}
-
-const Script& WriteEncoding::script() const {
-  const bool has_catalog = unit_.options_.catalog.has_value();
-  if (unit_.options_.mapped) return has_catalog ? kWriteRowsCatalogAndMappedScript : kWriteRowsAndMappedScript;
-  return has_catalog ? kWriteRowsAndCatalogScript : kWriteRowsScript;
 }
 
 }  // namespace redquel::executor

@@ -13,6 +13,7 @@
 
 #include "executor/redis/command_batch.h"
 #include "executor/redis/script.h"
+#include "executor/scripts/scripts.h"
 #include "executor/storage/entry_effect.h"
 #include "executor/storage/write_program.h"
 #include "executor/storage/write_unit.h"
@@ -38,8 +39,8 @@ struct UnitPart {
   bool has_rows() const { return kind == Kind::kAll || kind == Kind::kRows; }
 };
 
-/// The changes of a unit as one call of write_rows.lua: groups what goes to the same key, finds duplicates within the unit. A unit that is
-/// only verified and locked may take several calls, each of a few milliseconds: what the earlier ones have found stays so because of
+/// The changes of a unit as a program: groups what goes to the same key, finds duplicates within the unit. A unit that is
+/// only verified and locked may take several programs, each of a few milliseconds: what the earlier ones have found stays so because of
 /// their locks.
 class WriteEncoding {
  public:
@@ -49,21 +50,18 @@ class WriteEncoding {
 
   /// The first violation between two changes of the unit that does not skip a row.
   const std::optional<WriteUnit::Violation>& local_violation() const { return local_violation_; }
-  /// The unit as a program of write.lua; nullopt where it needs more than steps can say. Call it before divide().
+  /// The unit as a program of write.lua; nullopt where it has many rows or needs more than its steps can say. Call it before divide().
   std::optional<WriteProgram> program();
-  /// The unit as the program that prepares it in one of the buckets of a commit, whose name a step `unprepared` in front of it says.
-  std::optional<WriteProgram> prepare_program();
   /// Returns a call of write.lua that runs the program in the unit's bucket.
-  CommandBatch call(const WriteProgram& program);
-  /// Makes the calls of `script()`.
+  CommandBatch call(const WriteProgram& program) const { return call(kWriteScript, program); }
+  /// Makes the program that prepares the unit in one of the buckets of a commit, whose name a step `unprepared` in front of it says. decode(0, …)
+  /// reads its answer. `reads`: that must stay as they are; `definitions`: that change with the rows (scripts/shared/definitions.lua).
+  std::span<const std::string_view> prepare(const ReadChecks& reads, const std::vector<std::string>& definitions);
+  /// Makes the calls of write_many.lua.
   void divide();
   std::size_t calls() const { return calls_.size(); }
-  /// Returns the script that `command` calls.
-  const Script& script() const;
-  CommandBatch command(std::size_t call) const;
-  /// Keys and arguments of a call of write_rows.lua.
-  std::span<const std::string_view> keys(std::size_t call) const { return calls_[call].keys; }
-  std::span<const std::string_view> arguments(std::size_t call) const { return calls_[call].arguments; }
+  const WriteProgram& program(std::size_t call) const { return calls_[call].program; }
+  CommandBatch command(std::size_t number) const { return call(kWriteManyScript, calls_[number].program); }
   /// Returns true if the insert yielded to an earlier one of this unit.
   bool was_skipped(std::size_t change) const { return skipped_here_[change]; }
 
@@ -74,7 +72,8 @@ class WriteEncoding {
     const Range& range = calls_[call].locks;
     return std::span(locks_).subspan(range.first, range.size());
   }
-  /// The reply of a call, as values. Throws XX000 for a reply that the script does not give, and what stopped_mapped_write throws.
+  /// The reply of a call, as values. Throws XX000 for a reply that the script does not give, errors of counters, and what stopped_mapped_write
+  /// throws.
   WriteAnswer decode(std::size_t call, std::span<const Reply> reply) const;
 
  private:
@@ -83,11 +82,22 @@ class WriteEncoding {
     std::size_t first = 0, last = 0;
     std::size_t size() const { return last - first; }
   };
-  /// The parts of the unit that one call looks at, and its words.
+  /// A step that notes what it finds about the things from a first one on.
+  struct Origin {
+    enum class Kind : std::uint8_t { kNewRow, kOldRow, kGuard, kUnique, kParent, kChildren };
+    std::size_t place;
+    Kind kind;
+    std::size_t first;
+  };
+  /// The parts of the unit that one call looks at, and its program.
   struct Call {
     Range locks, new_rows, old_rows, uniques, sets, zsets, parents, children;
     bool is_last = false;  // with the guards
-    std::vector<Word> keys, arguments;
+    WriteProgram program;
+    std::vector<Origin> origins;
+    std::size_t words_before = 0;  // in front of the program
+
+    void note(Origin::Kind kind, std::size_t first) { origins.push_back({program.next_place(), kind, first}); }
   };
   /// Some of the rows that refer to a deleted row and are deleted as well.
   struct ChildrenPart {
@@ -109,9 +119,10 @@ class WriteEncoding {
     std::size_t change, structure;
     Word field, allowed;
   };
-  class Count;
 
-  WriteFinding finding(const Call& call, std::string_view kind, std::size_t index, const Reply& detail) const;
+  WriteAnswer stopped(const Call& call, std::span<const Reply> reply) const;
+  WriteFinding finding(const Call& call, std::size_t place, std::size_t index, const Reply& detail) const;
+  CommandBatch call(const Script& script, const WriteProgram& program) const;
 
   // The effects of the changes (write_encoding.cc, write_encoding_uniques.cc, write_encoding_locks.cc).
   void release_old_entries();
@@ -121,7 +132,6 @@ class WriteEncoding {
   /// Groups the effects on structures by their keys.
   void group_entries();
   void order_old_rows();
-  void order_emptied();
   bool keeps_unique_values(const WriteUnit::Change& change) const;
   void collect_locks();
   void order_locks();
@@ -135,38 +145,31 @@ class WriteEncoding {
   std::map<sql::Oid, WrittenTable> written_tables() const;
   void collect_field_changes(const WriteUnit::Change& change, std::vector<Word>& set, std::vector<Word>& removed) const;
 
-  // The sections of write_rows.lua, in its order (write_sections.cc).
-  void write_call(const Call& call);
-  void write_mode();
-  void write_token();
-  void write_tables();
-  void write_relied_tables();
-  void write_locks(const Range& range);
-  void write_reads();
-  void write_new_keys(const Range& range);
-  void write_old_rows(const Call& call);
-  void write_unique_values(const Range& range);
-  void write_sets(const Range& range);
-  void write_zsets(const Range& range);
-  void write_keys(const std::vector<Word>& keys, const Range& range);
-  void write_parents(const Range& range);
-  void write_children(const Range& range);
-  void write_increments();
-  void write_set_removals();
-  void write_zset_removals();
-  void write_unique_removals();
-  void write_new_rows();
-  void write_moved_rows();
-  void write_changed_rows();
-  void write_expiries();
-  void write_set_additions();
-  void write_zset_additions();
-  void write_unique_additions();
-  void write_emptied_sets();
-  void write_journal();
+  // The steps of a program of many rows, in their order (write_encoding_many.cc).
+  void write_call(Call& call);
+  void add_versions(WriteProgram& program) const;
+  void add_many_locks(WriteProgram& program, const Range& range) const;
+  void add_reads(WriteProgram& program) const;
+  void add_many_guards(Call& call);
+  void add_old_rows(Call& call);
+  Range checks_of(const Call& call, std::uint32_t key) const;
+  Range additions_of(std::uint32_t key) const;
+  bool claims_all(const Range& checks, const Range& additions) const;
+  void add_owners(Call& call, std::uint32_t key);
+  bool makes_room() const;
+  void add_many_effects(Call& call);
+  void add_groups(WriteProgram& program, std::vector<Argument>& arguments, const std::vector<Word>& keys, StepKind kind, bool with_second) const;
+  void add_sets(WriteProgram& program, std::vector<Argument>& arguments, StepKind of_values, StepKind of_others) const;
+  void add_releases(WriteProgram& program);
+  void add_emptied(WriteProgram& program);
+  void add_new_rows(WriteProgram& program) const;
+  void add_changed_rows(WriteProgram& program) const;
+  void add_expiries(WriteProgram& program) const;
+  void add_journal(WriteProgram& program) const;
 
   // The steps of a program, in their order (write_encoding_program.cc).
   bool has_program() const;
+  bool is_in_bucket(const WriteUnit::Guard& guard) const { return !sql::uses_cluster() || sql::tag_of(guard.key) == tag_; }
   void add_row_guards(WriteProgram& program) const;
   void add_locks(WriteProgram& program) const;
   void add_pledges(WriteProgram& program) const;
@@ -181,15 +184,11 @@ class WriteEncoding {
   std::vector<TableLocks> locks_by_table() const;
   bool has_unique_effects() const;
 
-  void write_groups(std::vector<Argument>& arguments, bool with_second);
-  void write_words(std::span<const Word> words);
   /// A field that grows: by how much, and the bound of the sum.
   struct Increment {
     Word field, number, bound;
   };
   Increment increment_of(const WriteUnit::Change& change, std::size_t position) const;
-  void put(Word word) { arguments_.push_back(word); }
-  void put(std::size_t number) { arguments_.push_back(unit_.words_.number(number)); }
   /// Returns true if only the commit checks the unique structure of that number.
   bool is_deferred(std::uint32_t table, std::size_t structure);
   bool only_adds(const WriteUnit::Change& change) const;
@@ -226,13 +225,19 @@ class WriteEncoding {
   std::unordered_map<UniqueValue, Word, ValueHash> released_values_;
   std::unordered_map<UniqueValue, std::size_t, ValueHash> claimed_values_;
 
-  /// Units of more rows are written by write_rows.lua: its loops over many rows cost less than the words of the steps.
+  /// Units of more rows have steps of many rows: their loops cost less than the words of the steps of one.
   static constexpr std::size_t kProgramRows = 16;
 
   std::vector<EntryEffect> entries_;  // of rows that are not grouped yet
   std::vector<std::size_t> new_rows_, old_rows_;  // changes
   std::size_t checked_new_rows_ = 0;
   KeyGroup sets_, zsets_, uniques_;
+  /// A set whose key is that of the set of values with the value behind it; the value is null for others.
+  struct NamedSet {
+    std::uint32_t values = 0;
+    Word value;
+  };
+  std::vector<NamedSet> named_sets_;  // parallel to the keys of sets_
   std::vector<Argument> set_removals_, set_additions_, zset_removals_, zset_additions_, unique_removals_, unique_additions_;
   std::vector<std::pair<Argument, UniqueCheck>> pending_checks_;
   /// The key of one value, which loses or gains members.
@@ -255,7 +260,6 @@ class WriteEncoding {
   std::vector<ChildrenPart> children_parts_;
 
   std::vector<Call> calls_;
-  std::vector<Word> keys_, arguments_;  // of the call that is being made
 };
 
 }  // namespace redquel::executor

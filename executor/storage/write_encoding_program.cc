@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "executor/scripts/scripts.h"
 #include "executor/storage/prepared_record.h"
 #include "executor/storage/write_encoding.h"
 #include "sql/catalog/buckets.h"
@@ -13,8 +12,7 @@ namespace redquel::executor {
 
 namespace {
 
-/// Units of more rows are applied by write_rows.lua: its loops over many rows cost less than the words of the steps (bench/write_instructions.py).
-/// (Those that are prepared would run it twice.)
+/// Units of more rows have steps of many rows, which cost less from there on (bench/write_instructions.py).
 constexpr std::size_t kAppliedRows = 4;
 
 }  // namespace
@@ -49,7 +47,7 @@ std::optional<WriteProgram> WriteEncoding::program() {
   const std::optional<CommitToken>& token = unit_.options_.token;
   if (token) program.add(StepKind::kToken, {own_key(token->key), token->slot, token->number});
   const auto tables = written_tables();
-  for (const auto& [oid, table] : tables) program.add(StepKind::kVersion, {unit_.words_.number(oid), table.version});
+  add_versions(program);
   add_row_guards(program);
   add_locks(program);
   add_foreign_keys(program);
@@ -62,34 +60,59 @@ std::optional<WriteProgram> WriteEncoding::program() {
   return program;
 }
 
-std::optional<WriteProgram> WriteEncoding::prepare_program() {
-  // A record of an older redquel's form says neither what a unique value must be when it goes, nor in which order rows take a key.
-  const auto takes_value = [](const EntryEffect& entry) { return !entry.comes && entry.element.form == &sql::kHashForm; };
-  if (!has_program() || !foreign_keys_.empty() || !unit_.guards_.empty() || checked_new_rows_ < new_rows_.size()) return std::nullopt;
-  if (std::ranges::any_of(entries_, takes_value)) return std::nullopt;
-  WriteProgram applied, program;
-  const auto tables = written_tables();
-  for (const auto& [oid, table] : tables) applied.add(StepKind::kCount, {table.counter});
-  add_row_effects(applied);
-  for (const auto& [oid, table] : tables) program.add(StepKind::kVersion, {unit_.words_.number(oid), table.version});
-  add_row_guards(program);
+std::span<const std::string_view> WriteEncoding::prepare(const ReadChecks& reads, const std::vector<std::string>& definitions) {
+  const bool has_few = limit_ <= kAppliedRows && has_program();
+  if (!has_few) {
+    group_entries();
+    divide_children();
+  }
+  Call& call = calls_.emplace_back();
+  call.words_before = 1 + step_info(StepKind::kUnprepared).fixed_words();
+  call.new_rows = {0, new_rows_.size()};
+  call.old_rows = {0, old_rows_.size()};
+  call.uniques = {0, pending_checks_.size()};
+  call.parents = {0, foreign_keys_.parents.size()};
+  call.children = {0, children_parts_.size()};
+  call.is_last = true;
+  WriteProgram& program = call.program;
+  std::vector<Word> words(definitions.begin(), definitions.end());
+  if (!words.empty()) program.add(StepKind::kParts, {}, words);
+  add_versions(program);
+  words.clear();
+  for (const auto& [table, checks] : reads.tables()) words.push_back(own_key(program.store(std::string(sql::kLocksPrefix) + std::to_string(table))));
+  if (!words.empty()) program.add(StepKind::kReading, {}, words);
   add_pledges(program);
+  add_reads(program);
+  if (has_few) {
+    add_row_guards(program);
+    add_foreign_keys(program);
+  } else {
+    add_many_guards(call);
+  }
+  const auto tables = written_tables();
   for (const auto& [oid, table] : tables) program.add(StepKind::kCounter, {table.counter});
-  for (const std::size_t number : old_rows_) program.add(StepKind::kLasting, {unit_.changes_[number].old_image.key});
-  add_row_effects(program);
-  const Word owner = unit_.options_.locks != nullptr ? Word(unit_.options_.locks->token) : Word();
-  program.add(StepKind::kRecord, {owner, program.store(prepared_record(applied.words()))});
-  return program;
+  words.clear();
+  for (const std::size_t number : old_rows_) words.push_back(unit_.changes_[number].old_image.key);
+  for (const WriteUnit::Guard& guard : unit_.guards_) {
+    if (is_in_bucket(guard)) words.push_back(guard.key);
+  }
+  if (!words.empty()) program.add(StepKind::kLasting, {}, words);
+  for (const auto& [oid, table] : tables) program.add(StepKind::kCount, {table.counter});
+  if (has_few) add_row_effects(program);
+  else add_many_effects(call);
+  const Word owner = unit_.options_.locks != nullptr ? Word(unit_.options_.locks->token) : Word("", 0);
+  program.add(StepKind::kRecord, {owner, program.store(packed_words(program.effects()))});
+  return program.words();
 }
 
-CommandBatch WriteEncoding::call(const WriteProgram& program) {
+CommandBatch WriteEncoding::call(const Script& script, const WriteProgram& program) const {
   std::size_t bytes = 128;
   for (const Word word : program.words()) bytes += word.size() + 8;
   CommandBatch batch;
   batch.reserve(bytes);
   std::vector<Word> keys;  // in a cluster one, for the way to the bucket
   if (sql::uses_cluster()) keys.push_back(own_key(sql::kVersionsKey));
-  kWriteScript.append_call(batch, keys, program.words());
+  script.append_call(batch, keys, program.words());
   return batch;
 }
 
@@ -110,7 +133,7 @@ void WriteEncoding::add_row_guards(WriteProgram& program) const {
     add_row(change.old_image.key);
   }
   for (const WriteUnit::Guard& guard : unit_.guards_) {
-    if (sql::uses_cluster() && sql::tag_of(guard.key) != tag_) continue;  // of a value in this bucket whose row is in another one
+    if (!is_in_bucket(guard)) continue;  // of a value in this bucket whose row is in another one
     words.assign(guard.fields.begin(), guard.fields.end());
     for (const auto& value : guard.values) words.push_back(value ? Word(*value) : kNobody);
     add_row(guard.key);
@@ -154,14 +177,13 @@ void WriteEncoding::add_pledges(WriteProgram& program) const {
     }
     std::vector<Word> fields = table.own;
     fields.insert(fields.end(), table.others.begin(), table.others.end());
-    const Word owner = locks != nullptr ? Word(locks->token) : Word();
+    const Word owner = locks != nullptr ? Word(locks->token) : Word("", 0);
     program.add(StepKind::kPledge, {program.store(lock_key(table.table)), owner, unit_.words_.number(table.own.size()), program.store(modes)}, fields);
   }
 }
 
 /// Rows are there that others refer to, and nothing refers to those that go.
 void WriteEncoding::add_foreign_keys(WriteProgram& program) const {
-  for (const auto& table : foreign_keys_.tables) program.add(StepKind::kVersion, {unit_.words_.number(table->oid), table->version});
   for (const ForeignKeyDemands::Parent& parent : foreign_keys_.parents) {
     if (parent.place.field) program.add(StepKind::kParentValue, {parent.place.key, *parent.place.field});
     else program.add(StepKind::kParent, {parent.place.key});

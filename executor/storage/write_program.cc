@@ -58,9 +58,45 @@ constexpr StepInfo kSteps[] = {
     {"forget_sets", Phase::kEffect, "names member"},
     {"forget_fields", Phase::kEffect, "entries"},
     {"unprepared", Phase::kGuard, "name"},
-    {"lasting", Phase::kGuard, "key"},
+    {"lasting", Phase::kGuard, "keys*"},
     {"counter", Phase::kGuard, "key"},
     {"pledge", Phase::kGuard, "key owner own modes fields*"},
+    {"absents", Phase::kGuard, "keys*"},
+    {"same_rows", Phase::kGuard, "width names_and_rows*"},
+    {"hsets", Phase::kEffect, "width names_and_rows*"},
+    {"sets+", Phase::kEffect, "values groups*"},
+    {"sets-", Phase::kEffect, "values groups*"},
+    {"scores+", Phase::kEffect, "zset scores_and_members*"},
+    {"scores-", Phase::kEffect, "zset members*"},
+    {"members+", Phase::kEffect, "set members*"},
+    {"members-", Phase::kEffect, "set members*"},
+    {"claims", Phase::kEffect, "hash values_and_members*"},
+    {"owners", Phase::kGuard, "hash values_and_members*"},
+    {"owns", Phase::kEffect, "hash values_and_members*"},
+    {"releases", Phase::kEffect, "hash values_and_members*"},
+    {"drops", Phase::kEffect, "keys*"},
+    {"changes", Phase::kEffect, "rows*"},
+    {"adds", Phase::kEffect, "increments*"},
+    {"emptieds", Phase::kEffect, "values keys_and_values*"},
+    {"pass", Phase::kGuard, "key owner modes fields*"},
+    {"lock", Phase::kGuard, "key owner modes fields*"},
+    {"give", Phase::kGuard, "key owner modes fields*"},
+    {"parents", Phase::kGuard, "places*"},
+    {"children", Phase::kGuard, "set goes_on members*"},
+    {"are_sets", Phase::kGuard, "keys*"},
+    {"are_zsets", Phase::kGuard, "keys*"},
+    {"still", Phase::kGuard, "counter value"},
+    {"since", Phase::kGuard, "counter value"},
+    {"as_read", Phase::kGuard, "key names_and_values*"},
+    {"depart", Phase::kEffect, "keys*"},
+    {"arrive", Phase::kEffect, "keys*"},
+    {"expire", Phase::kEffect, "due entries prefix records*"},
+    {"room", Phase::kEffect, "key"},
+    {"journal", Phase::kEffect, "key record"},
+    {"unjournal", Phase::kEffect, "key"},
+    {"definitions", Phase::kEffect, "key_count words*"},
+    {"reading", Phase::kGuard, "locks*"},
+    {"parts", Phase::kGuard, "words*"},
     {"record", Phase::kEffect, "owner redo"},
 };
 static_assert(std::size(kSteps) == static_cast<std::size_t>(StepKind::kRecord) + 1);
@@ -74,18 +110,23 @@ const StepInfo& step_info(StepKind kind) { return kSteps[static_cast<std::size_t
 void WriteProgram::add(StepKind kind, std::span<const std::string_view> words, std::span<const std::string_view> list) {
   const StepInfo& info = step_info(kind);
   if (words.size() != info.fixed_words() || (!list.empty() && !info.has_list())) refuse(info.name);
-  if (info.phase == Phase::kGuard && has_effects_) refuse(info.name);
-  has_effects_ = has_effects_ || info.phase == Phase::kEffect;
+  if (info.phase == Phase::kGuard && first_effect_) refuse(info.name);
+  if (info.phase == Phase::kEffect && !first_effect_) first_effect_ = words_.size();
   words_.push_back(info.name);
   if (info.has_list()) words_.push_back(arena_.store(std::to_string(words.size() + list.size())));
   words_.insert(words_.end(), words.begin(), words.end());
   words_.insert(words_.end(), list.begin(), list.end());
 }
 
-void WriteProgram::append(const WriteProgram& other) {
-  for (const std::string_view word : other.words_) words_.push_back(store(word));
-  has_effects_ = has_effects_ || other.has_effects_;
+void WriteProgram::append(const WriteProgram& other, Phase phase) {
+  const std::size_t guards = other.first_effect_.value_or(other.words_.size());
+  const std::span<const std::string_view> words = other.words();
+  if (phase == Phase::kGuard && first_effect_ && guards > 0) refuse(words[0]);
+  if (phase == Phase::kEffect && !first_effect_ && guards < words.size()) first_effect_ = words_.size();
+  for (const std::string_view word : phase == Phase::kGuard ? words.first(guards) : words.subspan(guards)) words_.push_back(store(word));
 }
+
+std::span<const std::string_view> WriteProgram::effects() const { return words().subspan(first_effect_.value_or(words_.size())); }
 
 std::vector<ProgramStep> steps_of(std::span<const std::string_view> words) {
   std::vector<ProgramStep> steps;
@@ -107,12 +148,12 @@ std::vector<ProgramStep> steps_of(std::span<const std::string_view> words) {
   return steps;
 }
 
-ProgramStop stop_of(const WriteProgram& program, std::span<const Reply> answer) {
+ProgramStop stop_of(const WriteProgram& program, std::span<const Reply> answer, std::size_t words_before) {
   if (answer.size() > 1 && answer[0].text == "stop") {
     for (const ProgramStep& step : steps_of(program.words())) {
       const std::size_t head = step_info(step.kind).has_list() ? 2 : 1;
       const std::ptrdiff_t position = step.words.data() - program.words().data() - static_cast<std::ptrdiff_t>(head) + 1;
-      if (position != answer[1].integer) continue;
+      if (position + static_cast<std::ptrdiff_t>(words_before) != answer[1].integer) continue;
       ProgramStop stop{step, {}};
       for (const Reply& found : answer.subspan(2)) stop.found.emplace_back(found.text);
       return stop;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +64,42 @@ enum class StepKind : std::uint8_t {
   kLasting,
   kCounter,
   kPledge,
+  kAbsents,
+  kSameRows,
+  kHsets,
+  kSetsAdd,
+  kSetsRemove,
+  kScoresAdd,
+  kScoresRemove,
+  kMembersAdd,
+  kMembersRemove,
+  kClaims,
+  kOwners,
+  kOwns,
+  kReleases,
+  kDrops,
+  kChanges,
+  kAdds,
+  kEmptieds,
+  kPass,
+  kLock,
+  kGive,
+  kParents,
+  kChildren,
+  kAreSets,
+  kAreZsets,
+  kStill,
+  kSince,
+  kAsRead,
+  kDepart,
+  kArrive,
+  kExpire,
+  kRoom,
+  kJournal,
+  kUnjournal,
+  kDefinitions,
+  kReading,
+  kParts,
   kRecord,
 };
 
@@ -90,7 +127,7 @@ struct ProgramStep {
   std::span<const std::string_view> words;
 };
 
-/// The guarded steps by which write.lua changes rows: all or nothing. Words are views that the caller keeps alive, or store() does.
+/// The guarded steps by which write.lua and write_many.lua change rows: all or nothing. Words are views that the caller keeps alive, or store() does.
 class WriteProgram {
  public:
   /// Guards come before effects.
@@ -98,17 +135,20 @@ class WriteProgram {
   void add(StepKind kind, std::initializer_list<std::string_view> words, std::span<const std::string_view> list = {}) {
     add(kind, std::span(words.begin(), words.size()), list);
   }
-  /// Adds the steps of another program.
-  void append(const WriteProgram& other);
+  /// Adds the steps of another program that are of a phase.
+  void append(const WriteProgram& other, StepInfo::Phase phase);
   std::string_view store(std::string_view text) { return arena_.store(text); }
   void reserve(std::size_t words) { words_.reserve(words); }
 
   std::span<const std::string_view> words() const { return words_; }
+  std::span<const std::string_view> effects() const;
+  /// Returns the place of the next step, as answers name it.
+  std::size_t next_place() const { return words_.size() + 1; }
   bool empty() const { return words_.empty(); }
 
  private:
   std::vector<std::string_view> words_;
-  bool has_effects_ = false;
+  std::optional<std::size_t> first_effect_;
   sql::Arena arena_;
 };
 
@@ -119,8 +159,9 @@ struct ProgramStop {
   ProgramStep step;
   std::vector<std::string> found;
 };
-/// Decodes the answer of a program that was not applied. Throws XX000 for another answer than {"stop", position, …}.
-ProgramStop stop_of(const WriteProgram& program, std::span<const Reply> answer);
+/// Decodes the answer of a program that was not applied. Throws XX000 for another answer than {"stop", position, …}. `words_before`: that were
+/// sent in front of the program.
+ProgramStop stop_of(const WriteProgram& program, std::span<const Reply> answer, std::size_t words_before = 0);
 /// Returns a program as text, a line for each step: "score+ emp:zset:dept 7 1". An empty word is '', a zero byte \0.
 std::string program_text(std::span<const std::string_view> words);
 

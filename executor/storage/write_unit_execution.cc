@@ -88,7 +88,7 @@ asio::awaitable<void> look_at_part(RedisClient& client, WriteUnit& unit, const U
   encoding.divide();
   if (encoding.calls() != 1) co_return;
   CommandBatch batch = encoding.command(0);
-  std::vector<const Script*> scripts{&encoding.script()};
+  std::vector<const Script*> scripts{&kWriteManyScript};
   const RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
   const WriteAnswer answer = encoding.decode(0, replies->array(0));
   if (answer.status != WriteStatus::kApplied) co_return;
@@ -110,7 +110,7 @@ asio::awaitable<std::vector<char>> look_at_parts(RedisClient& client, WriteUnit&
   co_return are_kept;
 }
 
-/// False: steps cannot say what the unit needs, or one has stopped the program. Then write_rows.lua finds out all that is in the way.
+/// False: the unit has many rows, or a step has stopped the program. Then a program of many rows finds out all that is in the way.
 asio::awaitable<bool> run_program(RedisClient& client, WriteEncoding& encoding, ExecutionCounters* counters) {
   const std::optional<WriteProgram> program = encoding.program();
   if (!program) co_return false;
@@ -130,7 +130,7 @@ struct WriteUnit::Findings {
   std::vector<TakenValue> taken_values;
   std::optional<std::size_t> missing_parent, remaining_children;
   std::map<std::size_t, std::size_t> children_gone;  // of those that are looked at part by part: how many members of the set go
-  bool guard_failed = false, increment_failed = false;
+  bool guard_failed = false;
 
   bool has_rows() const { return !violations.empty() || !taken_values.empty() || !changed_rows.empty() || guard_failed; }
 };
@@ -144,7 +144,6 @@ void WriteUnit::note(WriteFinding finding, Findings& findings) const {
     void operator()(TakenValue& found) { findings.taken_values.push_back(std::move(found)); }
     void operator()(ChangedRow found) { findings.changed_rows.push_back(found.change); }
     void operator()(ChangedGuard) { findings.guard_failed = true; }
-    void operator()(FailedIncrement) { findings.increment_failed = true; }
     void operator()(MissingParent found) {
       if (!findings.missing_parent) findings.missing_parent = found.parent;
     }
@@ -160,7 +159,7 @@ void WriteUnit::note(WriteFinding finding, Findings& findings) const {
 asio::awaitable<WriteStatus> WriteUnit::send(RedisClient& client, const WriteEncoding& encoding, Findings& findings, ExecutionCounters* counters) {
   for (std::size_t call = 0; call < encoding.calls(); ++call) {
     CommandBatch batch = encoding.command(call);
-    std::vector<const Script*> scripts{&encoding.script()};
+    std::vector<const Script*> scripts{&kWriteManyScript};
     RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
     WriteAnswer answer = encoding.decode(call, replies->array(0));
     if (answer.status != WriteStatus::kApplied) {
@@ -426,7 +425,6 @@ asio::awaitable<WriteStatus> WriteUnit::execute_part(RedisClient& client, std::o
     const WriteStatus status = co_await send(client, *sent, findings, counters);
     if (status == WriteStatus::kLocked) co_await refuse_missing_parent(client, sent->foreign_keys(), blocker_, options_.settings, counters);
     if (status != WriteStatus::kApplied) co_return status;
-    if (findings.increment_failed) co_return WriteStatus::kConflict;
     if (findings.guard_failed) {
       guards_.clear();
       allowed_owners_.clear();

@@ -137,8 +137,8 @@ class UnreadUpdate final : public Operator {
     program.add(StepKind::kTake, {image.key}, read);
     const std::string_view lock = words_.store(row_lock_field(image.member));
     program.add(StepKind::kRespect, {words_.store(lock_key(table)), "", "3"}, std::span(&lock, 1));
-    program.append(sums);
-    program.append(effects);
+    program.append(sums, StepInfo::Phase::kGuard);
+    program.append(effects, StepInfo::Phase::kEffect);
     return program;
   }
 

@@ -60,7 +60,7 @@ class WriteDescriber {
   /// The effect of one script, all or nothing. `changed`: the columns that an UPDATE assigns.
   void write_managed(const sql::TableDef& table, Change change, const std::set<std::int16_t>& changed = {}) {
     static constexpr std::string_view kRow[] = {"HSET", "HSET", "UNLINK", "HSET or UNLINK"};
-    text.commands.push_back(fmt::format("EVALSHA write of few rows or write_rows: {} {}", kRow[static_cast<std::size_t>(change)], word(table.prefix + ":<key>")));
+    text.commands.push_back(fmt::format("EVALSHA write or write_many: {} {}", kRow[static_cast<std::size_t>(change)], word(table.prefix + ":<key>")));
     if (change == Change::kUpdate && std::ranges::any_of(changed, [&](std::int16_t number) { return !table.find_column(number)->not_null; })) {
       text.commands.back() += ", and HDEL of NULLs";
     }

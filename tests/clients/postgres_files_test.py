@@ -31,7 +31,6 @@ KNOWN = [(re.compile(pattern, re.S), reason) for pattern, reason in [
     (r"LANGUAGE internal|FUNCTION leak\(", "functions of PostgreSQL's own C code cannot be made"),
     (r"(CREATE|DROP) CAST\b", "casts cannot be made"),
     (r"CREATE TABLE \w+ OF\b|DROP TABLE test6b", "tables of a composite type"),
-    (r"TABLESAMPLE", "TABLESAMPLE"),
     (r"UPDATE pg_toast\.", "there are no TOAST tables"),
     (r"\(fx,fy,tableoid\)|FROM atestp2", "system columns have no privileges of their own"),
     (r"is a system catalog", "the catalog's tables are refused before privileges are looked at"),

@@ -15,7 +15,7 @@ TABLE, VERSION = "16400", "v1"
 KINDS = ("transfer", "transfer", "wide transfer", "skew", "read", "read", "point read")
 SCRIPT_NAMES = {"prepare": "prepare_commit", "apply": "apply_commit", "fence": "fence_prepared", "abort": "abort_commit",
                 "forget": "forget_commits", "status": "commit_state"}
-LOADED = [*SCRIPT_NAMES.values(), "write", "look_at_commits"]
+LOADED = [*SCRIPT_NAMES.values(), "look_at_commits"]
 TAGS = ["10", "0", "1", "2"]
 
 
@@ -25,27 +25,6 @@ def full_name(name):
 
 def short_name(name):
     return name[17:]
-
-
-def unit(tag, name, part, mode="apply", owner=""):
-    """Keys and arguments of write_rows.lua for a part: compares rows, adds to them, and notes the commit in a set."""
-    def key(text):
-        return f"{{{tag}}}{text}"
-    expected = {row: str(value) for kind, row, value in part.checks if kind == "row"}
-    rows = list(dict.fromkeys([*expected, *(row for _, row, _ in part.changes)]))
-    keys = [key("redquel:versions"), key(f"redquel:changes:{TABLE}"), key(f"redquel:locks:{TABLE}"), *(key(f"account:{row}") for row in rows),
-            key("history")]
-    words = [mode, "", "", "", "1", TABLE, VERSION, "0"]
-    words += [owner, "1", str(len(part.locks)), *(("4r" if strength == EXCLUSIVE else "1r") + row for row, strength in part.locks.items())]
-    words += ["0", "0", "0", str(len(rows))]  # reads, new keys, old rows
-    for row in rows:
-        words += ["keep", "1", "1", "balance", expected[row]] if row in expected else ["keep", "1", "0"]
-    words += ["0", "1", "0", "0", "0", str(len(part.changes))]  # unique values, sets, zsets, parents, children, increments
-    for _, row, amount in part.changes:
-        words += [str(rows.index(row)), "balance", str(amount), "1000000"]
-    words += ["0", "0", "0", "0", "0", "0"]  # removals of sets, zsets, unique values; new rows, changed rows, expiries
-    words += ["1", "0", "1", name, "0", "0", "0", ""]  # additions of sets, zsets, unique values; emptied sets, journal
-    return keys, words
 
 
 def packed(texts):
@@ -60,32 +39,31 @@ def packed(texts):
     return head(len(texts), 0x90, 15, (0, 0xdc, 0xdd)) + b"".join(head(len(text.encode()), 0xa0, 31, (0xd9, 0xda, 0xdb)) + text.encode() for text in texts)
 
 
-def program(tag, name, part, owner=""):
-    """The program of write.lua that prepares a part, as unit() has the arguments of write_rows.lua."""
+def program(tag, name, part, owner="", many=False):
+    """The program that prepares a part: compares rows, adds to them, and notes the commit in a set. With steps of one row, or of many."""
     def key(text):
         return f"{{{tag}}}{text}"
 
-    def step(kind, *fixed):
-        return [kind, str(len(fixed)), *fixed]
+    def step(kind, *words):
+        return [kind, str(len(words)), *words]
     expected = {row: str(value) for kind, row, value in part.checks if kind == "row"}
     rows = list(dict.fromkeys([*expected, *(row for _, row, _ in part.changes)]))
     words = ["unprepared", full_name(name), "version", TABLE, VERSION]
-    for row, value in expected.items():
-        words += step("row", key(f"account:{row}"), "balance", value)
     if owner:
         words += ["lease", key(f"redquel:process:{owner[:16]}")]
     modes = "" if owner else "".join("4" if strength == EXCLUSIVE else "1" for strength in part.locks.values())
     own = str(len(part.locks) if owner else 0)
     words += step("pledge", key(f"redquel:locks:{TABLE}"), owner, own, modes, *(f"r{row}" for row in part.locks))
-    words += ["counter", key(f"redquel:changes:{TABLE}")]
-    for row in rows:
-        words += ["lasting", key(f"account:{row}")]
-    redo = ["1", key(f"redquel:changes:{TABLE}")]
-    for _, row, amount in part.changes:
-        words += ["hincr", key(f"account:{row}"), "balance", str(amount), "1000000"]
-        redo += ["4", "HINCRBY", key(f"account:{row}"), "balance", str(amount)]
-    words += ["member+", key("history"), name]
-    return [*words, "record", owner, packed([*redo, "3", "SADD", key("history"), name, ""])]
+    if many:
+        words += step("same_rows", "1", "balance", *(word for row, value in expected.items() for word in (key(f"account:{row}"), value)))
+    else:
+        words += [word for row, value in expected.items() for word in step("row", key(f"account:{row}"), "balance", value)]
+    words += ["counter", key(f"redquel:changes:{TABLE}"), *step("lasting", *(key(f"account:{row}") for row in rows))]
+    effects = ["count", key(f"redquel:changes:{TABLE}")]
+    increments = [[key(f"account:{row}"), "balance", str(amount), "1000000"] for _, row, amount in part.changes]
+    effects += step("adds", *sum(increments, [])) if many else [word for increment in increments for word in ("hincr", *increment)]
+    effects += step("members+", key("history"), name) if many else ["member+", key("history"), name]
+    return [*words, *effects, "record", owner, packed(effects)]
 
 
 class RealCluster(Cluster):
@@ -94,7 +72,7 @@ class RealCluster(Cluster):
     def __init__(self, nodes, build, *arguments, **options):
         super().__init__(*arguments, **options)
         self.nodes, self.scripts, self.buckets_of, self.restarts = nodes, scripts(build), {}, 0
-        self.prepares_by_program, self.prepared_programs = False, 0
+        self.has_many_rows = False  # the steps of the programs
         for connection in nodes.connections:
             connection("FLUSHALL")
             for name in LOADED:
@@ -139,14 +117,9 @@ class RealCluster(Cluster):
         return self.prepare(bucket, name, part)
 
     def prepare(self, bucket, name, part, owner=""):
-        """Prepares a part, of a transaction whose locks have this token. A program that stops makes redquel ask prepare_commit."""
-        if self.prepares_by_program:
-            answer = self.redis(bucket)(*self.script(bucket, "write", (), program(TAGS[bucket], name, part, owner)))[0]
-            if answer != "stop":
-                self.prepared_programs += answer == "prepared"
-                return answer
-        keys, words = unit(TAGS[bucket], name, part, "commit" if owner else "apply", owner)
-        return self.redis(bucket)(*self.script(bucket, "prepare_commit", keys, [full_name(name), *words]))[0]
+        """Prepares a part, of a transaction whose locks have this token."""
+        words = program(TAGS[bucket], name, part, owner, self.has_many_rows)
+        return self.redis(bucket)(*self.script(bucket, "prepare_commit", (), words))[0]
 
     def rows(self, bucket):
         redis = self.redis(bucket)
@@ -191,17 +164,16 @@ class RealCluster(Cluster):
 def test_commits_are_whole_on_real_nodes(make_redis, build):
     nodes = Nodes(make_redis)
     assert len({nodes.node_of(f"{{{tag}}}") for tag in TAGS}) == 3
-    restarts = commits = programs = 0
+    restarts = commits = 0
     for seed in range(25):
         run = Run(seed, frozenset(["wait"]), Faults(crashes=3, stalls=1, loss=.06), KINDS, 4,
                   make_cluster=lambda *arguments, **options: RealCluster(nodes, build, *arguments, **options))
-        run.cluster.prepares_by_program = seed % 3 > 0
+        run.cluster.has_many_rows = seed % 2 > 0
         try:
             run.run()
         except Broken as error:
             raise AssertionError(f"seed {seed}: {error}") from error
         restarts += run.cluster.restarts
-        programs += run.cluster.prepared_programs
         commits += sum(record.result == "committed" for record in run.commits.values())
         for bucket in range(4):
             redis = run.cluster.redis(bucket)
@@ -209,7 +181,7 @@ def test_commits_are_whole_on_real_nodes(make_redis, build):
             assert run.cluster.key(bucket, "redquel:prepared") not in left
             assert run.cluster.key(bucket, f"redquel:locks:{TABLE}") not in left
             assert not [key for key in left if "redquel:process:" in key]
-    assert restarts > 0 and commits > 50 and programs > 50
+    assert restarts > 0 and commits > 50
 
 
 def prepared_bucket(make_redis, build, **options):
@@ -260,10 +232,11 @@ def test_a_refused_prepare_leaves_no_part(make_redis, build):
     cluster = prepared_bucket(make_redis, build)
     redis = cluster.redis(0)
     before = sorted(redis("KEYS", "*"))
-    assert cluster.run_prepare(0, "first", "", (0, 1), transfer_part(-1, expected=7)) == "failed"
-    assert sorted(redis("KEYS", "*")) == before
+    for cluster.has_many_rows, refused in ((False, "stop"), (True, "found")):
+        assert cluster.run_prepare(0, "first", "", (0, 1), transfer_part(-1, expected=7)) == refused
+        assert sorted(redis("KEYS", "*")) == before
     assert cluster.run_prepare(0, "first", "", (0, 1), transfer_part(-1, expected=100)) == "prepared"
-    assert cluster.run_prepare(0, "second", "", (0, 1), transfer_part(-1)) == "locked"
+    assert cluster.run_prepare(0, "second", "", (0, 1), transfer_part(-1)) == "stop"
     assert cluster.run(0, "abort", "first") == "aborted"
     assert cluster.run_prepare(0, "first", "", (0, 1), transfer_part(-1)) == "aborted"
     assert redis("EXISTS", cluster.key(0, f"redquel:locks:{TABLE}")) == 0
@@ -275,37 +248,35 @@ def test_a_transaction_gives_its_locks_to_the_commit(make_redis, build):
     redis, session, locks = cluster.redis(0), "0123456789abcdef.1.77", cluster.key(0, f"redquel:locks:{TABLE}")
     other = "89abcdef01234567.5.8"
     redis("SET", cluster.key(0, "redquel:process:89abcdef01234567"), "1")
-    for is_program in (False, True):
-        cluster.prepares_by_program, first, second = is_program, f"first{is_program}", f"second{is_program}"
-        assert cluster.prepare(0, first, transfer_part(-1), session) == "lost"
-        redis("SET", cluster.key(0, "redquel:process:0123456789abcdef"), "1")
-        redis("HSET", locks, "ra", f"3{session}")
-        assert cluster.prepare(0, first, transfer_part(-1), session) == "prepared"
-        assert redis("HGET", locks, "ra") == f"3{full_name(first)}"
-        assert redis(*cluster.script(0, "abort_commit", (), [full_name(first), "goes on"])) == "aborted"
-        assert redis("HGET", locks, "ra") == f"3{session}"
-        redis("HSET", locks, "ra", f"1{other} 3{session}")  # a key share lock beside it
-        assert cluster.prepare(0, second, transfer_part(-1), session) == "prepared"
-        assert redis("HGET", locks, "ra") == f"1{other} 3{full_name(second)}"
-        redis("DEL", cluster.key(0, "redquel:process:0123456789abcdef"))  # the lock outlives its session
-        assert cluster.run_prepare(0, "third", "", (0, 1), transfer_part(-1)) == "locked"
-        assert cluster.run(0, "apply", second) == "applied"
-        assert cluster.rows(0) == {"a": 98 if is_program else 99} and redis("HGETALL", locks) == ["ra", f"1{other}"]
-        redis("DEL", locks)
-    assert cluster.prepared_programs == 2
+    assert cluster.prepare(0, "first", transfer_part(-1), session) == "stop"
+    redis("SET", cluster.key(0, "redquel:process:0123456789abcdef"), "1")
+    assert cluster.prepare(0, "first", transfer_part(-1), session) == "stop"
+    redis("HSET", locks, "ra", f"3{session}")
+    assert cluster.prepare(0, "first", transfer_part(-1), session) == "prepared"
+    assert redis("HGET", locks, "ra") == f"3{full_name('first')}"
+    assert redis(*cluster.script(0, "abort_commit", (), [full_name("first"), "goes on"])) == "aborted"
+    assert redis("HGET", locks, "ra") == f"3{session}"
+    redis("HSET", locks, "ra", f"1{other} 3{session}")  # a key share lock beside it
+    assert cluster.prepare(0, "second", transfer_part(-1), session) == "prepared"
+    assert redis("HGET", locks, "ra") == f"1{other} 3{full_name('second')}"
+    redis("DEL", cluster.key(0, "redquel:process:0123456789abcdef"))  # the lock outlives its session
+    assert cluster.run_prepare(0, "third", "", (0, 1), transfer_part(-1)) == "stop"
+    assert cluster.run(0, "apply", "second") == "applied"
+    assert cluster.rows(0) == {"a": 99} and redis("HGETALL", locks) == ["ra", f"1{other}"]
 
 
 def test_a_program_that_stops_changes_nothing_and_says_so(make_redis, build):
     cluster = prepared_bucket(make_redis, build)
-    redis, row, counter = cluster.redis(0), cluster.key(0, "account:a"), cluster.key(0, f"redquel:changes:{TABLE}")
+    redis, counter = cluster.redis(0), cluster.key(0, f"redquel:changes:{TABLE}")
+    locks, living = cluster.key(0, f"redquel:locks:{TABLE}"), cluster.key(0, "redquel:process:0123456789abcdef")
 
     def answer(name, part=transfer_part(-1, expected=100)):
-        return redis(*cluster.script(0, "write", (), program(TAGS[0], name, part)))[0]
+        return redis(*cluster.script(0, "prepare_commit", (), program(TAGS[0], name, part)))[0]
+    redis("SET", living, "1")
     before = sorted(redis("KEYS", "*"))
     assert answer("first", transfer_part(-1, expected=7)) == "stop"
-    for undo, *words in [(("HDEL", cluster.key(0, f"redquel:locks:{TABLE}"), "t"), "HSET", cluster.key(0, f"redquel:locks:{TABLE}"), "t", "50123456789abcdef.1.7"),
-                         (("HDEL", cluster.key(0, f"redquel:locks:{TABLE}"), "ra"), "HSET", cluster.key(0, f"redquel:locks:{TABLE}"), "ra", "10123456789abcdef.1.7"),
-                         (("PERSIST", row), "PEXPIRE", row, "3600000"), (("DEL", counter), "SET", counter, "no number"),
+    for undo, *words in [(("HDEL", locks, "t"), "HSET", locks, "t", "50123456789abcdef.1.7"), (("HDEL", locks, "ra"), "HSET", locks, "ra", "10123456789abcdef.1.7"),
+                         (("DEL", counter), "SET", counter, "no number"),
                          (("HSET", cluster.key(0, "redquel:versions"), TABLE, VERSION), "HSET", cluster.key(0, "redquel:versions"), TABLE, "v2")]:
         redis(*words)
         assert answer("first") == "stop", words
@@ -314,6 +285,7 @@ def test_a_program_that_stops_changes_nothing_and_says_so(make_redis, build):
     redis("HSET", counter, "of another", "type")
     assert refusal(lambda: answer("first")).startswith("WRONGTYPE")
     redis("DEL", counter)
+    redis("HSET", locks, "ra", "4fedcba9876543210.1.7")  # of a process that has ended
     assert answer("first") == "prepared"
     assert answer("first") == "prepared"  # its answer was lost
     assert answer("second") == "stop"
@@ -321,7 +293,18 @@ def test_a_program_that_stops_changes_nothing_and_says_so(make_redis, build):
     assert answer("first") == "prepared"
     assert cluster.run(0, "fence", "third") == "aborted"
     assert answer("third") == "aborted"
+    assert redis("EXISTS", locks) == 0
     assert sorted(redis("SMEMBERS", cluster.key(0, "history"))) == ["first"] and redis("GET", counter) == "1"
+
+
+def test_a_commit_of_an_older_redquel_is_left_to_it(make_redis, build):
+    cluster = prepared_bucket(make_redis, build)
+    redis, prepared = cluster.redis(0), cluster.key(0, "redquel:prepared")
+    record = b"\x97" + packed(["0", ""]) + b"\xc2\x90\x90\xc2\x90\xa0"  # {"…", false, {}, {}, false, {}, ""}
+    redis("HSET", prepared, full_name("old"), record)
+    for script in ("apply", "abort"):
+        assert "an older redquel has prepared a commit" in refusal(lambda script=script: cluster.run(0, script, "old"))
+    assert redis("HLEN", prepared) == 1
 
 
 def test_rows_do_not_expire_between_prepare_and_apply(make_redis, build):

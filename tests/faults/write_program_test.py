@@ -49,7 +49,6 @@ GUARDS = [
     (["catalog", "c1"], ["catalog", "c2"]),
     (step("respect", "locks", OWNER, "4", "r1"), step("respect", "locks", "", "4", "r1")),
     (step("respect", "locks", "", "4", "r2"), step("respect", "locks", "other.1.2", "1", "r1")),
-    (["lasting", "emp:1"], ["lasting", "due"]),
     (["counter", "changes"], ["counter", "text"]),
 ]
 

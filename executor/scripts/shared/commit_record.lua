@@ -1,9 +1,10 @@
--- Records of prepared commits: {keys of write_rows.lua, its arguments, locks, expiries, state of shared/definitions.lua or false, locks of
--- tables, token of the session}. A record of plain_prepare.lua has its redo and false instead of keys and arguments.
+-- Records of prepared commits: {words of a program's effects as MessagePack, 2 (the form), locks, false, state of shared/definitions.lua or
+-- false, locks of tables, token of the session, expiries}. An older redquel cannot read the false and leaves the record alone.
 -- locks: by hash {key, strengths, fields, strengths of the session's own locks before ("": none)}. expiries: {row, milliseconds since
 -- 1970}. locks of tables: the keys of locks of tables that the commit has read and that must not change.
 -- The locks of a prepared commit have its name as their token, and a lease that does not end. Defines:
 --   milliseconds()             the time
+--   read_record(name)          nil: there is none; an error for one that an older redquel has written
 --   remove_record(name)
 --   bury(name)                 leaves a tombstone; removes two that are older than a day
 --   touch()                    writes something: WAIT behind a script that has written nothing may return at once
@@ -12,6 +13,14 @@
 local function milliseconds()
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local function read_record(name)
+  local packed = redis.call('HGET', kPreparedKey, name)
+  local record = packed and cmsgpack.unpack(packed)
+  if record and record[2] ~= 2 then
+    return redis.error_reply('ERR an older redquel has prepared a commit: run that version until redquel:prepared is empty')
+  end
+  return record
 end
 local function touch() redis.call('HINCRBY', kCommitNumbersKey, 'touched', 1) end
 local function unlock(name, locks, session)

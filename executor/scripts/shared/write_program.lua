@@ -1,10 +1,10 @@
 -- Runs programs: steps of steps/write_steps.lua, which storage/write_program.h writes. Step by step its name and its words; behind the name
--- of one with a list stands how many words follow. Defines:
+-- of one with a list stands how many words follow. The script names the groups of its steps in front ("--#steps"). Defines:
 --   check(argv)         runs all checks, which only read. Returns an answer, or nil and the place of the first effect. {"stop", position,
 --                       …}: the step there has found what follows instead of what it needs; {"own"} of a Redis user (as_user); of
 --                       commits over several buckets {"aborted"}: a tombstone is there, {"prepared"}: already
---   apply(argv, first)  does what the effects say. {"applied"}, {"prepared"}; {"stop", position}: nothing has changed
-local commit, locks, taken, is_user, taken_row, sums
+--   apply(argv, first)  does what the effects say. {"applied"}, {"prepared"}; {"stop", position, error}: nothing has changed
+local is_user, taken_row, sums
 local function check(argv)
   local call, unpack, count, p, first, sets = redis.call, unpack, #argv, 1, nil, {}
   while p <= count do

@@ -32,7 +32,7 @@ class ExpectingSender final : public BucketSender {
       const BucketCall& call = calls[index];
       const std::string text = std::string(call.script->name()) + " " + std::to_string(call.bucket) + (call.waits ? " wait" : "");
       EXPECT_EQ(text, round[index].first);
-      EXPECT_EQ(call.arguments[0], name_.text);
+      EXPECT_EQ(call.arguments[call.script->name() == "prepare_commit" ? 1 : 0], name_.text);
       most_names_ = std::max(most_names_, call.arguments.size());
       if (round[index].second == "refused") throw sql::SqlError("57P01", "closed");
       answers.push_back(answer(round[index].second));
@@ -45,7 +45,7 @@ class ExpectingSender final : public BucketSender {
 
   BucketCommitResult commit() {
     std::vector<BucketWrite> writes;
-    for (const int bucket : name_.buckets) writes.push_back({bucket, {"key"}, {"apply"}});
+    for (const int bucket : name_.buckets) writes.push_back({bucket, {"record"}});
     asio::io_context loop;
     return run_coroutine(loop, commit_in_buckets(*this, name_, std::move(writes)));
   }
@@ -128,13 +128,13 @@ TEST(BucketCommit, AnErrorBehindTheDecisionIsNoRefusal) {
 
 TEST(BucketCommit, AbortsEverywhereWhereOneBucketRefuses) {
   ExpectingSender sender;
-  sender.expect({{"prepare_commit 3 wait", "locked"}, {"prepare_commit 5 wait", "prepared"}});
+  sender.expect({{"prepare_commit 3 wait", "stop"}, {"prepare_commit 5 wait", "prepared"}});
   sender.expect({{"abort_commit 3", "aborted"}, {"abort_commit 5", "aborted"}});
   const BucketCommitResult result = sender.commit();
   EXPECT_EQ(result.state, BucketCommitState::kAborted);
   ASSERT_EQ(result.refusals.size(), 1u);
   EXPECT_EQ(result.refusals[0].bucket, 3);
-  EXPECT_EQ(result.refusals[0].replies->array(0)[0].text, "locked");
+  EXPECT_EQ(result.refusals[0].replies->array(0)[0].text, "stop");
 }
 
 TEST(BucketCommit, RecoversWhereAnAnswerIsLost) {

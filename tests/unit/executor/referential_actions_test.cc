@@ -71,7 +71,7 @@ TEST_F(CascadeTest, RowsThatReferToADeletedOneAreDeletedWithIt) {
   expect_department("sales");
   expect_children({"7", "9"});
   redis_.expect({"HMGET emp:7 ename dept", "HMGET emp:9 ename dept"}, {resp::texts({"smith", "3"}), resp::texts({"jones", "3"})});
-  redis_.expect_call(kWriteRowsScript, resp::texts({"applied"}));
+  redis_.expect_call(kWriteManyScript, resp::texts({"applied"}));
   EXPECT_EQ(run_statement("delete from dept where id = 3"), Rows{});
   EXPECT_EQ(tables_.affected_rows, 1u) << "rows of other tables do not count";
   EXPECT_THAT(redis_.last_command(), AllOf(HasSubstr("dept:3"), HasSubstr("emp:7"), HasSubstr("emp:9")));
@@ -81,7 +81,7 @@ TEST_F(CascadeTest, RowsFollowAChangedKey) {
   expect_department("sales");
   expect_children({"7"});
   redis_.expect({"HMGET emp:7 ename dept"}, {resp::texts({"smith", "3"})});
-  redis_.expect_call(kWriteRowsScript, resp::texts({"applied"}));
+  redis_.expect_call(kWriteManyScript, resp::texts({"applied"}));
   run_statement("update dept set id = 4 where id = 3");
   EXPECT_THAT(redis_.last_command(), AllOf(HasSubstr("dept:4"), HasSubstr("emp:indices:dept:4")));
 }
@@ -103,7 +103,7 @@ TEST_F(SetNullTest, RowsThatReferToADeletedOneLoseTheirReference) {
   expect_department("sales");
   expect_children({"7"});
   redis_.expect({"HMGET emp:7 ename dept"}, {resp::texts({"smith", "3"})});
-  redis_.expect_call(kWriteRowsScript, resp::texts({"applied"}));
+  redis_.expect_call(kWriteManyScript, resp::texts({"applied"}));
   run_statement("delete from dept where id = 3");
   EXPECT_THAT(redis_.last_command(), AllOf(HasSubstr("emp:7"), HasSubstr("emp:indices:dept:%N")));
 }

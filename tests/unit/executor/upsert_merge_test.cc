@@ -70,7 +70,8 @@ TEST_F(UpsertTest, ARowThatIsWrongReachesNoWrite) {
 TEST_F(UpsertTest, ARowThatComesInBetweenMakesTheStatementRunAgain) {
   expect_look("7", {});
   redis_.expect_call(kWriteScript, resp::array({resp::text("stop"), resp::integer(4)}));
-  redis_.expect_call(kWriteRowsScript, resp::texts({"changed"}));
+  redis_.expect_call(kWriteManyScript, resp::array({resp::text("found"), resp::integer(10), resp::integer(0), resp::text("")}));
+  redis_.expect({"ZMSCORE emp:zset 7"}, {resp::texts({"7"})});
   EXPECT_THROW(run_statement(kUpsert), WriteConflict);
 }
 
@@ -124,8 +125,9 @@ TEST_F(MergeTest, ARowThatIsWrongReachesNoWrite) {
 
 TEST_F(MergeTest, RowsThatWereChangedInBetweenMakeTheStatementRunAgain) {
   expect_look(row("jones", "4"), none());
-  redis_.expect_call(kWriteScript, resp::array({resp::text("stop"), resp::integer(1)}));
-  redis_.expect_call(kWriteRowsScript, resp::texts({"changed"}));
+  redis_.expect_call(kWriteScript, resp::array({resp::text("stop"), resp::integer(4)}));
+  redis_.expect_call(kWriteManyScript, resp::array({resp::text("found"), resp::integer(10), resp::integer(0), resp::text("")}));
+  redis_.expect({"HMGET emp:7 ename dept"}, {row("jones", "6")});
   EXPECT_THROW(run_statement(merge("when matched then update set dept = d")), WriteConflict);
 }
 

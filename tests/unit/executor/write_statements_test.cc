@@ -42,9 +42,9 @@ TEST_F(WriteStatementsTest, RowsThatAreWrongReachNoRedis) {
   EXPECT_EQ(redis_.round_trips(), 0u);
 }
 
-TEST_F(WriteStatementsTest, WhatStopsAProgramIsFoundOutByWriteRows) {
+TEST_F(WriteStatementsTest, WhatStopsAProgramIsFoundOutByOneOfManyRows) {
   redis_.expect_call(kWriteScript, stop(1));
-  redis_.expect_call(kWriteRowsScript, resp::texts({"applied"}));
+  redis_.expect_call(kWriteManyScript, resp::texts({"applied"}));
   run("insert into emp values (7, 'smith', 3)");
   EXPECT_EQ(tables_.affected_rows, 1u);
 }
@@ -52,12 +52,11 @@ TEST_F(WriteStatementsTest, WhatStopsAProgramIsFoundOutByWriteRows) {
 TEST_F(WriteStatementsTest, RepliesOfTheWritingScriptEndTheRun) {
   const auto refused = [&](const std::string& reply) {
     redis_.expect_call(kWriteScript, stop(1));
-    redis_.expect_call(kWriteRowsScript, reply);
+    redis_.expect_call(kWriteManyScript, reply);
     run("insert into emp values (7, 'smith', 3)");
   };
-  EXPECT_THROW(refused(resp::texts({"stale", "16384"})), StaleCatalog);
-  EXPECT_THROW(refused(resp::texts({"changed"})), WriteConflict);
-  EXPECT_THROW(refused(resp::texts({"locked", "p.1.2", "redquel:locks:16384", "r7"})), LockedByOther);
+  EXPECT_THROW(refused(stop(1)), StaleCatalog);
+  EXPECT_THROW(refused(resp::array({resp::text("stop"), resp::integer(4), resp::text("p.1.2"), resp::text("r7")})), LockedByOther);
   EXPECT_THROW(refused(resp::texts({"what"})), sql::SqlError);
 }
 

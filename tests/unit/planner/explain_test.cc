@@ -224,7 +224,7 @@ TEST(Explain, FormatsOfPostgres) {
 TEST(Explain, NamesTheScriptsAndEntriesOfWrites) {
   EXPECT_EQ(explained("insert into emp values (1, 'a', 3, 5, null, null)"), R"(
 Insert on emp
-  Redis: EVALSHA write of few rows or write_rows: HSET emp:<key>
+  Redis: EVALSHA write or write_many: HSET emp:<key>
   Redis: ZADD emp:zset
   Redis: SADD emp:indices:dept:<dept>
   Redis: ZADD emp:zset:dept
@@ -241,7 +241,7 @@ Insert on emp
 )");
   EXPECT_EQ(explained("update emp set salary = 7 where dept = 3"), R"(
 Update on emp
-  Redis: EVALSHA write of few rows or write_rows: HSET emp:<key>, and HDEL of NULLs
+  Redis: EVALSHA write or write_many: HSET emp:<key>, and HDEL of NULLs
   Redis: ZREM and ZADD emp:zset:salary
   Redis: SREM and SADD emp:indices:salary:%N if it is NULL
   Round Trips: 1 (one script, all or nothing)
@@ -254,7 +254,7 @@ Update on emp
 )");
   EXPECT_EQ(explained("delete from emp where emp_id = 7"), R"(
 Delete on emp
-  Redis: EVALSHA write of few rows or write_rows: UNLINK emp:<key>
+  Redis: EVALSHA write or write_many: UNLINK emp:<key>
   Redis: ZREM emp:zset
   Redis: SREM emp:indices:dept:<dept>
   Redis: ZREM emp:zset:dept
