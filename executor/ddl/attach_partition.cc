@@ -79,7 +79,15 @@ void check_like_parent(const sql::TableDef& parent, const sql::TableDef& child) 
   if (child.spread) throw sql::not_supported("ATTACH PARTITION of a table in several buckets");
   if (child.is_mapped()) throw sql::not_supported("ATTACH PARTITION of a foreign table");
   if (!child.referencing.empty()) throw sql::not_supported("ATTACH PARTITION of a table that foreign keys refer to");
-  if (std::ranges::any_of(child.triggers, &sql::TriggerDef::for_each_row)) throw sql::not_supported("ATTACH PARTITION of a table with triggers for each row");
+  for (const sql::TriggerDef& trigger : child.triggers) {
+    const auto is_taken = [&](const sql::TriggerDef& above) { return above.for_each_row && above.name == trigger.name; };
+    if (std::ranges::any_of(parent.triggers, is_taken)) {
+      throw SqlError(sqlstate::kDuplicateObject, fmt::format("trigger \"{}\" for relation \"{}\" already exists", trigger.name, child.name));
+    }
+    if (!trigger.for_each_row || !trigger.has_transition_tables()) continue;
+    throw SqlError(sqlstate::kObjectNotInPrerequisiteState, fmt::format("trigger \"{}\" prevents table \"{}\" from becoming a partition", trigger.name, child.name))
+        .detail("ROW triggers with transition tables are not supported on partitions.");
+  }
 }
 
 void check_keys_like_parent(const sql::TableDef& parent, const sql::TableDef& child) {

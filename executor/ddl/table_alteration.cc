@@ -472,7 +472,7 @@ void TableAlteration::command(const ast::DropExpression& written) {
 
 void TableAlteration::command(const ast::AlterForeignOptions&) { throw sql::not_supported("foreign tables"); }
 void TableAlteration::command(const ast::SetRowSecurity& written) { (written.forces ? table_.security.forced : table_.security.enabled) = written.on; }
-void TableAlteration::command(const ast::SetTriggerFiring& written) { set_trigger_firing(table_, written); }
+void TableAlteration::command(const ast::SetTriggerFiring& written) { set_trigger_firing(draft_, table_, written); }
 void TableAlteration::command(const ast::AttachPartition&) { throw sql::not_supported("ATTACH PARTITION beside other changes"); }
 void TableAlteration::command(const ast::AttachIndex&) { throw sql::not_supported("ATTACH PARTITION of an index by ALTER TABLE"); }
 void TableAlteration::command(const ast::DetachPartition&) { throw sql::not_supported("DETACH PARTITION beside other changes"); }

@@ -15,6 +15,7 @@
 #include "executor/runtime/plpgsql_declarations.h"
 #include "executor/runtime/session_context.h"
 #include "planner/bind/trigger_condition.h"
+#include "sql/catalog/fired_triggers.h"
 #include "sql/catalog/view_rows.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
@@ -92,13 +93,15 @@ TablePtr trigger_table(const CatalogDraft& draft, const ast::CreateTrigger& writ
   } else if (is_instead) {
     throw wrong_kind(name.name, "a table", "Tables cannot have INSTEAD OF triggers.");
   }
-  if (written.for_each_row && (table->partition_key || table->partition)) throw sql::not_supported("a trigger for each row of a partitioned table or a partition");
   return table;
 }
 
 /// REFERENCING.
 void check_transition_tables(const ast::CreateTrigger& written, const sql::TableDef& table) {
   const auto refused = [](const char* message) { return SqlError(sqlstate::kInvalidObjectDefinition, message); };
+  const auto unsupported_kind = [](const std::string& name, const char* kind, const char* detail) {
+    return SqlError(sqlstate::kFeatureNotSupported, fmt::format("\"{}\" is {}", name, kind)).detail(detail);
+  };
   const auto unsupported = [](const char* message) { return SqlError(sqlstate::kFeatureNotSupported, message); };
   const ast::CreateTrigger::TransitionTable* known[2] = {nullptr, nullptr};
   for (const ast::CreateTrigger::TransitionTable& named : written.transition_tables) {
@@ -107,6 +110,10 @@ void check_transition_tables(const ast::CreateTrigger& written, const sql::Table
     }
     if (table.is_mapped()) throw wrong_kind(table.name, "a foreign table", "Triggers on foreign tables cannot have transition tables.");
     if (table.of_view) throw wrong_kind(table.name, "a view", "Triggers on views cannot have transition tables.");
+    if (table.partition_key && written.for_each_row) {
+      throw unsupported_kind(table.name, "a partitioned table", "ROW triggers with transition tables are not supported on partitioned tables.");
+    }
+    if (table.partition && written.for_each_row) throw unsupported("ROW triggers with transition tables are not supported on partitions");
     if (written.timing != ast::CreateTrigger::Timing::kAfter) throw refused("transition table name can only be specified for an AFTER trigger");
     if (written.on_truncate) throw unsupported("TRUNCATE triggers with transition tables are not supported");
     if (written.on_insert + written.on_update + written.on_delete > 1) {
@@ -160,6 +167,18 @@ sql::Oid trigger_function(const CatalogDraft& draft, const std::vector<std::stri
   return function->oid;
 }
 
+/// A trigger for each row of a partitioned table is one of its partitions, too. 42710
+void require_free_name(const CatalogDraft& draft, const sql::TableDef& table, const TriggerDef& trigger) {
+  if (table.partition && sql::inherited_trigger(draft.catalog(), draft.catalog().find_table(table.oid), trigger.name).trigger != nullptr) {
+    throw duplicate_trigger(trigger.name, table.name);
+  }
+  if (!table.partition_key || !trigger.for_each_row) return;
+  for (const TablePtr& below : draft.catalog().partitions_of(table.oid)) {
+    if (std::ranges::find(below->triggers, trigger.name, &TriggerDef::name) != below->triggers.end()) throw duplicate_trigger(trigger.name, below->name);
+    require_free_name(draft, *below, trigger);
+  }
+}
+
 void create_trigger(CatalogDraft& draft, const ast::CreateTrigger& written) {
   sql::TableDef table = *trigger_table(draft, written);
   require_rights(draft.session(), draft.catalog(), sql::AclKind::kTable, table.oid, sql::right::kTrigger);
@@ -182,6 +201,7 @@ void create_trigger(CatalogDraft& draft, const ast::CreateTrigger& written) {
   trigger.function = trigger_function(draft, written.function);
   const TriggerDef* const existing = find_trigger_of(table, trigger.name);
   if (existing != nullptr && !written.replace) throw duplicate_trigger(trigger.name, table.name);
+  require_free_name(draft, table, trigger);
   if (existing != nullptr && existing->constraint) {
     throw SqlError(sqlstate::kDuplicateObject, fmt::format("trigger \"{}\" for relation \"{}\" is a constraint trigger", trigger.name, table.name));
   }
@@ -203,6 +223,13 @@ std::pair<ast::RelationName, std::string> table_and_trigger(const ast::ObjectNam
   return {relation_name({name.names.begin(), name.names.end() - 1}), name.names.back()};
 }
 
+/// The trigger of a partition that a partitioned table above it has: it is changed there. nullopt: there is no such trigger.
+std::optional<sql::TableTrigger> trigger_above(const CatalogDraft& draft, const ast::RelationName& relation, const std::string& name) {
+  if (relation_kind(draft, relation) != RelationKind::kTable) return std::nullopt;
+  sql::TableTrigger found = sql::inherited_trigger(draft.catalog(), require_table(draft, relation), name);
+  return found.trigger == nullptr ? std::nullopt : std::optional(std::move(found));
+}
+
 /// The owner's table, or the rows of the owner's view, that has the trigger; null: there is none.
 std::optional<sql::TableDef> table_with(const CatalogDraft& draft, const ast::RelationName& relation, const std::string& name) {
   if (!relation.schema.empty() && !draft.catalog().schemas.contains(relation.schema)) return std::nullopt;
@@ -220,6 +247,12 @@ void drop_triggers(CatalogDraft& draft, const ast::Drop& statement) {
   for (const ast::ObjectName& object : statement.names) {
     const auto [relation, name] = table_and_trigger(object);
     std::optional<sql::TableDef> table = table_with(draft, relation, name);
+    const bool exists = relation.schema.empty() || draft.catalog().schemas.contains(relation.schema);
+    if (const auto above = table || !exists ? std::nullopt : trigger_above(draft, relation, name)) {
+      const std::string owner = fmt::format("trigger {} on table {}", name, display_name(draft, above->owner->schema, above->owner->name));
+      throw SqlError(sqlstate::kDependentObjectsStillExist, fmt::format("cannot drop trigger {} on table {} because {} requires it", name, relation.name, owner))
+          .hint(fmt::format("You can drop {} instead.", owner));
+    }
     if (!table) {
       drop_missing(draft, statement.object, std::span(&object, 1), statement.if_exists);
       continue;
@@ -237,6 +270,10 @@ void rename_trigger(CatalogDraft& draft, const ast::Rename& statement) {
   if (kind != RelationKind::kTable && !is_view) throw missing_trigger(statement.old_name, relation.name);
   sql::TableDef table = is_view ? *view_with_triggers(draft, relation) : *require_table(draft, relation);
   require_owner(draft.session(), table.owner, is_view ? "view" : "table", table.name);
+  if (const auto above = trigger_above(draft, relation, statement.old_name)) {
+    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot rename trigger \"{}\" on table \"{}\"", statement.old_name, table.name))
+        .hint(fmt::format("Rename the trigger on the partitioned table \"{}\" instead.", above->owner->name));
+  }
   TriggerDef* trigger = find_trigger_of(table, statement.old_name);
   if (trigger == nullptr) throw missing_trigger(statement.old_name, table.name);
   if (statement.new_name != statement.old_name && find_trigger_of(table, statement.new_name) != nullptr) throw duplicate_trigger(statement.new_name, table.name);
@@ -249,16 +286,20 @@ void comment_on_trigger(CatalogDraft& draft, const ast::ObjectName& object, cons
   const auto [relation, name] = table_and_trigger(object);
   if (relation_kind(draft, relation) == RelationKind::kNone) throw missing_relation(draft, relation);
   std::optional<sql::TableDef> table = table_with(draft, relation, name);
+  if (!table && trigger_above(draft, relation, name)) throw sql::not_supported("COMMENT ON TRIGGER of a trigger that a partitioned table has");
   if (!table) throw missing_trigger(name, relation.name);
   find_trigger_of(*table, name)->comment = text;
   put_triggers(draft, *std::move(table));
 }
 
-void set_trigger_firing(sql::TableDef& table, const ast::SetTriggerFiring& written) {
+void set_trigger_firing(const CatalogDraft& draft, sql::TableDef& table, const ast::SetTriggerFiring& written) {
   using Scope = ast::SetTriggerFiring::Scope;
   const auto firing = static_cast<TriggerDef::Firing>(written.firing);
   if (written.scope == Scope::kOne) {
     TriggerDef* trigger = find_trigger_of(table, written.name);
+    if (trigger == nullptr && table.partition && sql::inherited_trigger(draft.catalog(), draft.catalog().find_table(table.oid), written.name).trigger != nullptr) {
+      throw sql::not_supported("ENABLE and DISABLE in a partition of a trigger that a partitioned table has");
+    }
     if (trigger == nullptr) throw missing_trigger(written.name, table.name);
     trigger->firing = firing;
     return;

@@ -14,7 +14,7 @@ void rename_trigger(CatalogDraft& draft, const parser::ast::Rename& statement);
 /// COMMENT ON TRIGGER.
 void comment_on_trigger(CatalogDraft& draft, const parser::ast::ObjectName& name, const std::string& text);
 /// ENABLE and DISABLE TRIGGER. 42704; 0A000 for the triggers of foreign keys.
-void set_trigger_firing(sql::TableDef& table, const parser::ast::SetTriggerFiring& written);
+void set_trigger_firing(const CatalogDraft& draft, sql::TableDef& table, const parser::ast::SetTriggerFiring& written);
 /// Throws 0A000 "cannot alter type of a column used in a trigger definition".
 void check_no_trigger_uses(const CatalogDraft& draft, const sql::TableDef& table, std::int16_t column);
 

@@ -7,6 +7,7 @@
 #include "executor/transaction/transaction.h"
 #include "executor/writes/statement_triggers.h"
 #include "executor/writes/write_operator.h"
+#include "sql/catalog/fired_triggers.h"
 #include "sql/catalog/spread_table.h"
 #include "sql/error.h"
 
@@ -79,6 +80,14 @@ asio::awaitable<void> StatementKeys::finish() {
   co_await execute(keys);
 }
 
+namespace {
+
+bool fires_any(const sql::CatalogSnapshot& catalog, const std::shared_ptr<const sql::TableDef>& table) {
+  return sql::any_trigger_of_writes(catalog, table, [](const sql::TriggerDef&) { return true; });
+}
+
+}  // namespace
+
 asio::awaitable<void> StatementKeys::fire_for_actions() {
   struct Action {
     TablePtr table;
@@ -86,12 +95,12 @@ asio::awaitable<void> StatementKeys::fire_for_actions() {
   };
   std::vector<Action> actions;
   actions_.for_each_action([&](const TablePtr& table, const RowValues& old_row, const RowValues& new_row) {
-    if (!table->triggers.empty()) actions.push_back({table, old_row, new_row});
+    if (fires_any(*context_.catalog(), table)) actions.push_back({table, old_row, new_row});
   });
   StatementTriggers& triggers = *context_.triggers;
   triggers.enter_action();
   for (const ReferentialActions::Caused& caused : actions_.caused()) {
-    if (caused.table->triggers.empty()) continue;
+    if (!fires_any(*context_.catalog(), caused.table)) continue;
     std::vector<planner::WriteEvent> events{{caused.deletes ? sql::TriggerDef::Event::kDelete : sql::TriggerDef::Event::kUpdate, caused.columns}};
     co_await triggers.begin(caused.table, std::move(events));
   }
@@ -99,7 +108,7 @@ asio::awaitable<void> StatementKeys::fire_for_actions() {
     const std::size_t width = action.table->columns.size();
     const auto visible = [&](const RowValues& row) { return std::vector<sql::Datum>(row->begin(), row->begin() + static_cast<std::ptrdiff_t>(width)); };
     const auto kind = action.new_row ? sql::TriggerDef::Event::kUpdate : sql::TriggerDef::Event::kDelete;
-    if (triggers.has_before(*action.table, kind)) {
+    if (triggers.has_before(action.table, kind)) {
       RowChange change{.event = kind};
       change.old_row = visible(action.old_row);
       if (action.new_row) change.new_row = visible(action.new_row);

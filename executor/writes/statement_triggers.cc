@@ -1,9 +1,14 @@
 #include "executor/writes/statement_triggers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "executor/runtime/session_context.h"
+#include "executor/storage/constraint_errors.h"
 #include "planner/bind/trigger_condition.h"
+#include "sql/catalog/partitions.h"
+#include "sql/catalog/spread_table.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/routine_sqlstate.h"
@@ -12,6 +17,7 @@
 namespace redquel::executor {
 
 using sql::TriggerDef;
+using Event = TriggerDef::Event;
 using Row = std::vector<sql::Datum>;
 
 namespace {
@@ -61,19 +67,15 @@ asio::awaitable<void> StatementTriggers::begin(TablePtr table, std::vector<plann
   for (const planner::WriteEvent& event : events) {
     const std::pair key(table->oid, event.event);
     if (fired_.contains(key)) continue;  // another part of the statement has begun it
-    Fired found{.table = table};
+    Fired found{.table = table, .event = event};
+    bool old_rows = false, new_rows = false;
     for (const TriggerDef& trigger : table->triggers) {
       if (!planner::is_fired(trigger, event) || !fires_in_role(trigger, context_.evaluation())) continue;
-      const bool is_before = trigger.timing != TriggerDef::Timing::kAfter;
-      std::vector<TriggerPtr>& list = trigger.for_each_row ? (is_before ? found.before_row : found.after_row)
-                                                           : (is_before ? found.before_statement : found.after_statement);
-      list.push_back(&trigger);
+      old_rows = old_rows || !trigger.old_table.empty();
+      new_rows = new_rows || !trigger.new_table.empty();
+      if (trigger.for_each_row) continue;
+      (trigger.timing == TriggerDef::Timing::kAfter ? found.after_statement : found.before_statement).push_back(&trigger);
     }
-    const auto names = [&](const std::string TriggerDef::*name) {
-      const auto has_name = [&](TriggerPtr trigger) { return !(trigger->*name).empty(); };
-      return std::ranges::any_of(found.after_row, has_name) || std::ranges::any_of(found.after_statement, has_name);
-    };
-    const bool old_rows = names(&TriggerDef::old_table), new_rows = names(&TriggerDef::new_table);
     if (old_rows || new_rows) found.transition = std::make_shared<TransitionRows>(table, old_rows, new_rows, context_);
     const std::vector<TriggerPtr> first = found.before_statement;
     fired_.emplace(key, std::move(found));
@@ -85,34 +87,106 @@ asio::awaitable<void> StatementTriggers::begin(TablePtr table, std::vector<plann
   }
 }
 
-bool StatementTriggers::has_before(const sql::TableDef& table, Event event) const {
-  const Fired* const found = fired(table, event);
-  return found != nullptr && !found->before_row.empty();
+const StatementTriggers::FiredForRows& StatementTriggers::for_rows(const TablePtr& stored, const planner::WriteEvent& event) {
+  const auto [entry, is_new] = for_rows_.try_emplace({stored->oid, event.event});
+  if (!is_new) return entry->second;
+  for (sql::TableTrigger& found : sql::triggers_of(*context_.catalog(), stored)) {
+    const TriggerDef& trigger = *found.trigger;
+    if (!trigger.for_each_row || !planner::is_fired(trigger, event) || !fires_in_role(trigger, context_.evaluation())) continue;
+    (trigger.timing == TriggerDef::Timing::kAfter ? entry->second.after : entry->second.before).push_back(std::move(found));
+  }
+  return entry->second;
+}
+
+bool StatementTriggers::has_before(const TablePtr& table, Event event) {
+  const Fired* const found = fired(*table, event);
+  if (found == nullptr) return false;
+  const auto fires = [&](const TablePtr& stored) {
+    const bool may_move = event == Event::kUpdate && table->partition_key;
+    return !for_rows(stored, found->event).before.empty() ||
+           (may_move && (!for_rows(stored, {Event::kDelete, {}}).before.empty() || !for_rows(stored, {Event::kInsert, {}}).before.empty()));
+  };
+  return table->partition_key ? std::ranges::any_of(table->parts, fires) : fires(table);
+}
+
+namespace {
+
+std::string partition_name(const sql::TableDef& table) { return fmt::format("{}.{}", table.schema, table.name); }
+
+/// The table that has the row: one of the partitions of a partitioned table.
+std::shared_ptr<const sql::TableDef> stored_table(const std::shared_ptr<const sql::TableDef>& table, std::span<const sql::Datum> row) {
+  return table->partition_key ? sql::part_of_row(*table, row) : table;
+}
+
+}  // namespace
+
+asio::awaitable<bool> StatementTriggers::before_row(TablePtr stored, planner::WriteEvent event, RowChange& change, Flush flush) {
+  for (const sql::TableTrigger& fired : for_rows(stored, event).before) {
+    if (!is_wanted(stored, *fired.trigger, change)) continue;
+    std::optional<Row> row = co_await call(stored, fired.trigger, change, flush);
+    if (!row) co_return false;
+    if (!change.new_row) continue;
+    *change.new_row = *std::move(row);
+    if (change.event != Event::kInsert || !stored->partition || sql::partition_takes(*context_.catalog(), *stored, *change.new_row)) continue;
+    if (fired.owner->oid != stored->oid) {
+      throw sql::SqlError(sqlstate::kFeatureNotSupported, "moving row to another partition during a BEFORE FOR EACH ROW trigger is not supported")
+          .detail(fmt::format("Before executing trigger \"{}\", the row was to be in partition \"{}\".", fired.trigger->name, partition_name(*stored)));
+    }
+    throw partition_violation(*stored, *change.new_row, *context_.evaluation().settings);
+  }
+  co_return true;
 }
 
 asio::awaitable<bool> StatementTriggers::before(TablePtr table, RowChange& change, Flush flush) {
   const Fired* const found = fired(*table, change.event);
   if (found == nullptr) co_return true;
-  for (const TriggerPtr trigger : found->before_row) {
-    if (!is_wanted(table, *trigger, change)) continue;
-    std::optional<Row> row = co_await call(table, trigger, change, flush);
-    if (!row) co_return false;
-    if (change.new_row) *change.new_row = *std::move(row);
-  }
+  const planner::WriteEvent event = found->event;
+  const TablePtr stored = stored_table(table, change.old_row ? *change.old_row : *change.new_row);
+  const bool is_kept = co_await before_row(stored, event, change, flush);
+  if (!is_kept) co_return false;
+  const bool may_move = table->partition_key && change.event == Event::kUpdate;
+  if (!may_move) co_return true;
+  const TablePtr target = stored_table(table, *change.new_row);
+  if (target->oid == stored->oid) co_return true;
+  // The row leaves one partition and comes into another.
+  const planner::WriteEvent leaving{Event::kDelete, {}}, coming{Event::kInsert, {}};
+  RowChange leaves{.event = Event::kDelete}, comes{.event = Event::kInsert};
+  leaves.old_row = change.old_row;
+  const bool goes = co_await before_row(stored, leaving, leaves, flush);
+  if (!goes) co_return false;
+  comes.new_row = change.new_row;
+  const bool arrives = co_await before_row(target, coming, comes, flush);
+  if (!arrives) throw sql::not_supported("a BEFORE INSERT trigger that skips a row which UPDATE moves to another partition");
+  change.new_row = std::move(comes.new_row);
   co_return true;
+}
+
+void StatementTriggers::note_row(const TablePtr& written, const TablePtr& stored, const planner::WriteEvent& event,
+                                 const std::shared_ptr<const RowChange>& change) {
+  for (const sql::TableTrigger& fired : for_rows(stored, event).after) {
+    if (is_wanted(stored, *fired.trigger, *change)) noted_[written->oid].push_back({stored, fired.trigger, change});
+  }
 }
 
 void StatementTriggers::note(const TablePtr& table, Event event, std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row) {
   const Fired* const found = fired(*table, event);
-  if (found != nullptr && found->transition) found->transition->add(old_row, new_row);
-  if (found == nullptr || found->after_row.empty()) return;
-  auto change = std::make_shared<RowChange>(RowChange{.event = event});
-  const auto visible = [&](std::span<const sql::Datum> row) { return Row(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(table->columns.size())); };
-  if (!old_row.empty()) change->old_row = visible(old_row);
-  if (!new_row.empty()) change->new_row = visible(new_row);
-  for (const TriggerPtr trigger : found->after_row) {
-    if (is_wanted(table, *trigger, *change)) noted_[table->oid].push_back({table, trigger, change});
-  }
+  if (found == nullptr) return;
+  if (found->transition) found->transition->add(old_row, new_row);
+  const auto visible = [&](std::span<const sql::Datum> row) {
+    return row.empty() ? std::nullopt : std::optional(Row(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(table->columns.size())));
+  };
+  const auto note_change = [&](const TablePtr& stored, const planner::WriteEvent& of_row, std::span<const sql::Datum> before, std::span<const sql::Datum> after) {
+    if (for_rows(stored, of_row).after.empty()) return;
+    auto change = std::make_shared<RowChange>(RowChange{.event = of_row.event});
+    change->old_row = visible(before);
+    change->new_row = visible(after);
+    note_row(table, stored, of_row, change);
+  };
+  const TablePtr stored = stored_table(table, old_row.empty() ? new_row : old_row);
+  const TablePtr target = old_row.empty() || new_row.empty() ? stored : stored_table(table, new_row);
+  if (target->oid == stored->oid) return note_change(stored, found->event, old_row, new_row);
+  note_change(stored, {Event::kDelete, {}}, old_row, {});
+  note_change(target, {Event::kInsert, {}}, {}, new_row);
 }
 
 asio::awaitable<void> StatementTriggers::finish() {

@@ -12,6 +12,7 @@
 #include "executor/context/trigger_call.h"
 #include "executor/writes/transition_rows.h"
 #include "planner/tree/fired_triggers.h"
+#include "sql/catalog/fired_triggers.h"
 
 namespace redquel::executor {
 
@@ -34,7 +35,7 @@ class StatementTriggers {
   /// From now on the triggers BEFORE are those of an action of a foreign key.
   void enter_action() { in_action_ = true; }
   /// Returns true if triggers BEFORE … FOR EACH ROW look at rows that the event changes.
-  bool has_before(const sql::TableDef& table, Event event) const;
+  bool has_before(const TablePtr& table, Event event);
   /// Fires them, or the triggers INSTEAD OF, for one row, whose new values they may change. Returns false if the row stays as it is. `flush` makes
   /// visible to triggers what the statement has changed before; may be empty.
   boost::asio::awaitable<bool> before(TablePtr table, RowChange& change, Flush flush);
@@ -45,19 +46,29 @@ class StatementTriggers {
 
  private:
   using TriggerPtr = const sql::TriggerDef*;
-  /// The triggers of one table for one event, in the order of their names.
+  /// The triggers FOR EACH STATEMENT of a written table for one event, in the order of their names.
   struct Fired {
     TablePtr table;
+    planner::WriteEvent event;
     std::shared_ptr<TransitionRows> transition = {};  // null: no trigger names transition tables
-    std::vector<TriggerPtr> before_statement, before_row, after_row, after_statement;  // `before_row`: also INSTEAD OF
+    std::vector<TriggerPtr> before_statement = {}, after_statement = {};
+  };
+  /// The triggers FOR EACH ROW of a table that has rows, its own and those of partitioned tables above it, in the order of their names.
+  struct FiredForRows {
+    std::vector<sql::TableTrigger> before, after;  // `before`: also INSTEAD OF
   };
   struct Noted {
-    TablePtr table;
+    TablePtr table;  // that has the row
     TriggerPtr trigger;
     std::shared_ptr<const RowChange> change;
   };
 
   const Fired* fired(const sql::TableDef& table, Event event) const;
+  /// `stored`: the table that has the rows.
+  const FiredForRows& for_rows(const TablePtr& stored, const planner::WriteEvent& event);
+  /// Fires the triggers BEFORE, or INSTEAD OF, of the table that has the row.
+  boost::asio::awaitable<bool> before_row(TablePtr stored, planner::WriteEvent event, RowChange& change, Flush flush);
+  void note_row(const TablePtr& written, const TablePtr& stored, const planner::WriteEvent& event, const std::shared_ptr<const RowChange>& change);
   /// Returns true if WHEN is true, or there is none.
   bool is_wanted(const TablePtr& table, const sql::TriggerDef& trigger, const RowChange& change);
   /// `change`: without rows FOR EACH STATEMENT. Returns what the function returns.
@@ -66,6 +77,7 @@ class StatementTriggers {
   ExecutionContext& context_;
   bool in_action_ = false;
   std::map<std::pair<sql::Oid, Event>, Fired> fired_;
+  std::map<std::pair<sql::Oid, Event>, FiredForRows> for_rows_;
   std::vector<sql::Oid> tables_;  // in the order in which the statement began to write them
   std::map<TriggerPtr, sql::ExpressionPtr> conditions_;
   std::map<sql::Oid, std::deque<Noted>> noted_;

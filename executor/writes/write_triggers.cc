@@ -7,7 +7,7 @@ namespace redquel::executor {
 using Row = std::vector<sql::Datum>;
 using Event = sql::TriggerDef::Event;
 
-bool WriteOperator::has_before(Event event) const { return triggers_ && triggers_->has_before(*table_, event); }
+bool WriteOperator::has_before(Event event) const { return triggers_ && triggers_->has_before(table_, event); }
 
 asio::awaitable<void> WriteOperator::show_collected() {
   if (mapped_ || actions_ || unit_.empty()) co_return;

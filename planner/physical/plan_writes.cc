@@ -2,6 +2,7 @@
 
 #include "planner/physical/increment.h"
 #include "planner/physical/physical_planner.h"
+#include "sql/catalog/fired_triggers.h"
 
 namespace redquel::planner {
 
@@ -119,7 +120,8 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalUpdate& upd
   resolve_all(physical.returning, ids);
   physical.policy_checks = resolved(update.policy_checks, update.new_row, source.ids);
   // Triggers look at whole rows.
-  const bool fires = std::ranges::any_of(update.table->triggers, [](const sql::TriggerDef& trigger) { return trigger.is_for(sql::TriggerDef::Event::kUpdate); });
+  const auto is_for_update = [](const sql::TriggerDef& trigger) { return trigger.is_for(sql::TriggerDef::Event::kUpdate); };
+  const bool fires = catalog_ == nullptr ? std::ranges::any_of(update.table->triggers, is_for_update) : sql::any_trigger_of_writes(*catalog_, update.table, is_for_update);
   if (!fires) {
     find_added_columns(physical);
     physical.may_write_unread = may_write_unread(physical);

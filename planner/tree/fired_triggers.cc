@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sql/catalog/fired_triggers.h"
+
 namespace redquel::planner {
 
 namespace {
@@ -47,7 +49,7 @@ bool has_triggers_behind_keys(const sql::TableDef& table, const sql::CatalogSnap
   for (std::size_t i = 0; i < reached.size(); ++i) {
     const auto other = catalog.find_table(reached[i]);
     if (!other) continue;
-    if (!other->triggers.empty()) return true;
+    if (sql::any_trigger_of_writes(catalog, other, [](const sql::TriggerDef&) { return true; })) return true;
     for (const sql::Oid further : other->referencing) {
       if (std::ranges::find(reached, further) == reached.end()) reached.push_back(further);
     }
@@ -57,10 +59,13 @@ bool has_triggers_behind_keys(const sql::TableDef& table, const sql::CatalogSnap
 
 bool fires(const PhysicalNode& node, const sql::CatalogSnapshot& catalog) {
   if (std::holds_alternative<PhysicalViewWrite>(node.node)) return true;
-  const sql::TableDef& table = **table_of(node);
+  const auto& table = *table_of(node);
   for (const WriteEvent& event : events_of(node)) {
-    if (std::ranges::any_of(table.triggers, [&](const sql::TriggerDef& trigger) { return is_fired(trigger, event); })) return true;
-    if (event.event != Event::kInsert && has_triggers_behind_keys(table, catalog)) return true;
+    // A row that goes to another partition leaves one and comes into the other.
+    const bool may_move = event.event == Event::kUpdate && table->partition_key;
+    const auto is_wanted = [&](const sql::TriggerDef& trigger) { return is_fired(trigger, event) || (may_move && trigger.for_each_row); };
+    if (sql::any_trigger_of_writes(catalog, table, is_wanted)) return true;
+    if (event.event != Event::kInsert && has_triggers_behind_keys(*table, catalog)) return true;
   }
   return false;
 }

@@ -15,7 +15,7 @@ TABLES = ("CREATE TABLE item (id int PRIMARY KEY, a int CHECK (a < 1000), b text
           "CREATE TABLE part (id int PRIMARY KEY, item int REFERENCES item ON DELETE CASCADE ON UPDATE CASCADE, n int)",
           "CREATE TABLE total (name text PRIMARY KEY, n bigint)",
           "CREATE TABLE log (entry text)",
-          "INSERT INTO total VALUES ('item', 0), ('part', 0)",
+          "INSERT INTO total VALUES ('item', 0), ('part', 0), ('part_low', 0), ('part_high', 0)",
           """CREATE FUNCTION log_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
                INSERT INTO log VALUES (concat_ws(' ', TG_NAME, TG_WHEN, TG_OP, TG_LEVEL, TG_TABLE_NAME, OLD, '->', NEW, TG_ARGV[0], pg_trigger_depth()));
                IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW; END $$""",
@@ -57,8 +57,13 @@ TABLES = ("CREATE TABLE item (id int PRIMARY KEY, a int CHECK (a < 1000), b text
 class Triggers(World):
     def run(self):
         self.random = Random(self.seed)
+        self.is_partitioned = self.random.random() < 0.4
         for statement in TABLES:
-            self.both(statement)
+            is_part = self.is_partitioned and statement.startswith("CREATE TABLE part")
+            self.both(statement + " PARTITION BY RANGE (id)" if is_part else statement)
+        if self.is_partitioned:
+            self.both("CREATE TABLE part_low PARTITION OF part FOR VALUES FROM (MINVALUE) TO (2000)")
+            self.both("CREATE TABLE part_high PARTITION OF part DEFAULT")
         for table in ("item", "part"):
             self.both(f"CREATE TRIGGER z_sum AFTER INSERT OR UPDATE OR DELETE ON {table} FOR EACH ROW EXECUTE FUNCTION sum_it()")
         for number in range(self.random.randrange(2, 7)):
@@ -74,7 +79,7 @@ class Triggers(World):
             if found:
                 return self.told(statement, found)
         found = self.difference("SELECT (SELECT sum(id) FROM item), (SELECT sum(id) FROM part), (SELECT n FROM total WHERE name = 'item'), "
-                                "(SELECT n FROM total WHERE name = 'part')", True)
+                                "(SELECT sum(n) FROM total WHERE name LIKE 'part%')", True)
         return self.told("totals", found) if found else None
 
     def trigger(self, number):
@@ -83,14 +88,17 @@ class Triggers(World):
         when, kind = "", pick(["log", "log", "change", "skip", "refuse", "rows"])
         table, row = pick(["item", "item", "item", "part"]), self.random.random() < 0.75
         timing = pick(["BEFORE", "AFTER"])
+        name = f"t{number}"
+        if table == "part" and self.is_partitioned and self.random.random() < 0.4:
+            table, name = "part_low", f"p{number}"
         if kind in ("change", "skip"):  # an action of a foreign key may not be changed
-            table, row, timing = "item", True, "BEFORE"
+            table, name, row, timing = "item", f"t{number}", True, "BEFORE"
         if kind == "refuse":
             row, timing = True, "AFTER"
         if kind == "rows":
             event = events[0]
             rows = {"INSERT": "NEW TABLE AS n", "DELETE": "OLD TABLE AS o", "UPDATE": "OLD TABLE AS o NEW TABLE AS n"}[event]
-            return (f"CREATE OR REPLACE TRIGGER t{number} AFTER {event} ON {table} REFERENCING {rows} FOR EACH STATEMENT "
+            return (f"CREATE OR REPLACE TRIGGER {name} AFTER {event} ON {table} REFERENCING {rows} FOR EACH STATEMENT "
                     f"EXECUTE FUNCTION rows_it()")
         if row and events == ["UPDATE"]:
             when = pick(["", "WHEN (OLD.* IS DISTINCT FROM NEW.*) ", "WHEN (NEW.id > OLD.id OR NEW.id < 10) "])
@@ -98,13 +106,17 @@ class Triggers(World):
             when = pick(["", "WHEN (NEW.id % 2 = 0) "])
         columns = [" OF a", " OF b, id", ""] if table == "item" else [" OF item", ""]
         written = " OR ".join(event + (pick(columns) if event == "UPDATE" else "") for event in events)
-        return (f"CREATE OR REPLACE TRIGGER t{number} {timing} {written} ON {table} FOR EACH {'ROW' if row else 'STATEMENT'} {when}"
+        return (f"CREATE OR REPLACE TRIGGER {name} {timing} {written} ON {table} FOR EACH {'ROW' if row else 'STATEMENT'} {when}"
                 f"EXECUTE FUNCTION {kind}_it('{self.random.randrange(1, 5)}')")
 
     def change(self):
         pick, number = self.random.choice, lambda: self.random.randrange(40)
         condition = pick([f"id = {number()}", f"id BETWEEN {number()} AND {number()}", f"id % 7 = {self.random.randrange(7)}", "a > 20"])
         first = number()
+        if self.is_partitioned and self.random.random() < 0.1:
+            return pick([f"UPDATE part SET id = {3000 + self.statements * 100} + id WHERE item % 4 = {first % 4} AND id < 2000",
+                         f"UPDATE part SET id = id - {3000 + self.statements * 100} WHERE id > 3000 AND n > {number()} RETURNING id",
+                         f"INSERT INTO part_low VALUES ({self.statements * 20}, {first}, 1) ON CONFLICT DO NOTHING"])
         return pick([
             f"INSERT INTO item (id, a, b) VALUES ({first}, {number()}, 'x'), ({first + 40}, {number()}, NULL)",
             f"INSERT INTO item (id, a) SELECT i, i FROM generate_series({first}, {first + 5}) i ON CONFLICT DO NOTHING",
