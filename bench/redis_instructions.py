@@ -78,7 +78,8 @@ def texts_of_write(build):
 def commands(connection, build):
     """The raw commands: what Redis needs for them without redquel. Each with its name, as a pipeline."""
     connection("HSET", TAG + "h", "a", "1", "b", "2")
-    connection("HSET", TAG + "redquel:versions", "16400", "v1")
+    for tag in ("", TAG):  # as the two texts of the script name them
+        connection("HSET", tag + "redquel:versions", "16400", "v1")
     connection("HSET", TAG + "t:1", "id", "1", "dept", "2")
 
     def script(text, *arguments):
