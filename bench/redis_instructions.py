@@ -69,10 +69,9 @@ def update_of_an_indexed_column():
 
 
 def texts_of_write(build):
-    """The script without and with the probe of a moving bucket, both for keys with a tag."""
-    with open(os.path.join(build, "generated", "lua_scripts.cc"), encoding="utf-8") as file:
-        plain = re.search(r'Script\("write", Script::Text\{R"lua\((.*?)\)lua"', file.read(), re.S)[1]
-    return plain, scripts(build)["write"][0]
+    """The script of a bucket without and with the probe of a moving bucket."""
+    text = scripts(build)["write"][0]
+    return re.sub(r"local moving = .*\nif moving .*\n", "", text), text
 
 
 def commands(connection, build):

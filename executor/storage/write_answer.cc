@@ -85,7 +85,7 @@ WriteAnswer WriteEncoding::stopped(const Call& call, std::span<const Reply> repl
 
 /// `index`: of the thing among those that the step at the place looks at.
 WriteFinding WriteEncoding::finding(const Call& call, std::size_t place, std::size_t index, const Reply& detail) const {
-  const auto origin = std::ranges::find(call.origins, place, &Origin::place);
+  const auto origin = std::ranges::find(call.origins, place - call.words_before, &Origin::place);
   if (origin == call.origins.end()) throw unexpected_reply("EVALSHA", "a finding of the program");
   const std::size_t number = origin->first + index;
   switch (origin->kind) {

@@ -133,8 +133,8 @@ TEST_F(OpenTransactionTest, ACommitWithoutChangesSendsNothing) { EXPECT_EQ(commi
 TEST_F(OpenTransactionTest, ARowThatHasChangedEndsTheCommit) {
   change(7, row(7, "smith", 3), row(7, "jones", 4));
   redis_.expect_call(kWriteScript, resp::array({resp::text("stop"), resp::integer(4)}));
-  redis_.expect_call(kWriteManyScript, resp::array({resp::text("found"), resp::integer(10), resp::integer(0), resp::text("")}));
-  redis_.expect({"HMGET emp:7 ename dept"}, {resp::texts({"king", "3"})});
+  redis_.expect_call(kWriteManyScript, resp::array({resp::text("found"), resp::integer(11), resp::integer(0), resp::text("")}));
+  redis_.expect({"HMGET emp:7 emp_id ename dept"}, {resp::texts({"7", "king", "3"})});
   EXPECT_EQ(commit(), "40001");
 }
 

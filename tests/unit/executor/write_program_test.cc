@@ -45,37 +45,27 @@ TEST(WriteProgramTest, OtherWordsAreNoProgram) {
   EXPECT_THROW(steps_of(Texts{"held", "1", "key"}), std::invalid_argument);
 }
 
-/// The texts of a packed array of few short ones, with blanks between.
-std::string unpacked(const std::string& packed) {
-  std::string text;
-  std::size_t at = (packed[0] & '\xf0') == '\x90' ? 1 : 3;
-  while (at < packed.size()) {
-    const std::size_t size = static_cast<unsigned char>(packed[at]) & 0x1fu;
-    text += (text.empty() ? "" : " ") + (size == 0 ? "''" : packed.substr(at + 1, size));
-    at += 1 + size;
-  }
-  return text;
-}
-
-TEST(WriteProgramTest, EffectsAreRecordedAsCommands) {
-  WriteProgram program;
+TEST(WriteProgramTest, ProgramsAreJoinedByTheirPhases) {
+  WriteProgram other, program;
+  other.add(StepKind::kCatalog, {"1"});
+  other.add(StepKind::kDrop, {"text"});
+  program.add(StepKind::kVersion, {"16384", "1"});
+  program.append(other, StepInfo::Phase::kGuard);
+  EXPECT_EQ(program.next_place(), 6u);
+  EXPECT_TRUE(program.effects().empty());
   program.add(StepKind::kCount, {"changes"});
-  program.add(StepKind::kHincr, {"emp:1", "n", "2", "100"});
-  program.add(StepKind::kSetRemove, {"emp:indices:dept", "7", "1"});
-  program.add(StepKind::kScoreRemove, {"z:7", "1"});
-  program.add(StepKind::kEmptied, {"z:7", "z", "7"});
-  program.add(StepKind::kHset, {"emp:1"}, Texts{"dept", "8"});
-  program.add(StepKind::kSetAdd, {"emp:indices:dept", "8", "1"});
-  program.add(StepKind::kInherit, {"u", "a", "1", "2"});
-  EXPECT_EQ(unpacked(prepared_record(program.words())),
-            "1 changes 4 HINCRBY emp:1 n 2 3 SREM emp:indices:dept:7 1 3 ZREM z:7 1 4 HSET emp:1 dept 8 3 SADD emp:indices:dept:8 1 "
-            "3 SADD emp:indices:dept 8 4 HSET u a 1 '' emp:indices:dept:7 emp:indices:dept 7 z:7 z 7");
+  program.append(other, StepInfo::Phase::kEffect);
+  EXPECT_EQ(program_text(program.words()), "version 16384 1\ncatalog 1\ncount changes\ndrop text\n");
+  EXPECT_EQ(program_text(program.effects()), "count changes\ndrop text\n");
+  EXPECT_THROW(program.append(other, StepInfo::Phase::kGuard), std::invalid_argument);
 }
 
-TEST(WriteProgramTest, WhatDependsOnTheStateHasNoRecord) {
-  WriteProgram program;
-  program.add(StepKind::kRelease, {"u", "a", "1"});
-  EXPECT_THROW(prepared_record(program.words()), std::invalid_argument);
+TEST(WriteProgramTest, EffectsAreRecordedAsTheirWords) {
+  EXPECT_EQ(packed_words({}), "\x90");
+  EXPECT_EQ(packed_words(Texts{"count", "changes"}), "\x92\xa5" "count\xa7" "changes");
+  const std::string longer(40, 'x');
+  EXPECT_EQ(packed_words(Texts{longer}), "\x91\xd9\x28" + longer);
+  EXPECT_TRUE(packed_words(std::vector<std::string_view>(70'000, "a")).starts_with(std::string("\xdd\x00\x01\x11\x70\xa1" "a", 7)));
 }
 
 }  // namespace
