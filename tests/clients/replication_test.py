@@ -5,7 +5,7 @@ import time
 import psycopg2
 import psycopg2.extras
 
-from harness.programs import connection_options
+from harness.programs import connection_options, psql, run
 
 OPTIONS = {"proto_version": "1", "publication_names": "p"}
 
@@ -111,3 +111,37 @@ def test_pg_recvlogical_writes_changes(fresh_server):
     while subprocess.run([*options, "--drop-slot"]).returncode != 0:
         assert time.time() < deadline
         time.sleep(0.3)
+
+
+PUBLICATIONS = """
+CREATE SCHEMA other;
+CREATE TABLE t (a int PRIMARY KEY, b text);
+CREATE TABLE other.u (a int PRIMARY KEY);
+ALTER TABLE other.u REPLICA IDENTITY NOTHING;
+CREATE PUBLICATION everything FOR ALL TABLES WITH (publish = 'insert, truncate');
+CREATE PUBLICATION p FOR TABLE t, TABLES IN SCHEMA other;
+COMMENT ON PUBLICATION p IS 'some tables';
+"""
+
+
+def dump(server, database):
+    text = run(["pg_dump", *connection_options(server, database)])
+    return "\n".join(line for line in text.splitlines() if not line.startswith(("\\restrict", "\\unrestrict", "--"))) + "\n"
+
+
+def test_a_dump_makes_publications_anew_and_psql_lists_them(fresh_server, postgres):
+    psql(fresh_server, "CREATE DATABASE source;\nCREATE DATABASE copy;")
+    psql(fresh_server, PUBLICATIONS, "-d", "source")
+    text = dump(fresh_server, "source")
+    for line in ("CREATE PUBLICATION everything FOR ALL TABLES WITH (publish = 'insert, truncate');", "ALTER PUBLICATION p ADD TABLE ONLY public.t;",
+                 "ALTER PUBLICATION p ADD TABLES IN SCHEMA other;", "ALTER TABLE ONLY other.u REPLICA IDENTITY NOTHING;",
+                 "COMMENT ON PUBLICATION p IS 'some tables';"):
+        assert line in text, text
+    psql(fresh_server, text, "-d", "copy")
+    assert dump(fresh_server, "copy") == text
+    database = postgres.create_database()
+    psql(postgres, text, "-d", database)
+    for command in ("\\dRp", "\\dRp+", "\\d t", "\\d other.u", "\\d+ other.u"):
+        outputs = [psql(who, command + "\n", "-d", name) for who, name in ((postgres, database), (fresh_server, "copy"))]
+        assert outputs[0] == outputs[1], f"{command}\n{outputs[0]}\n{outputs[1]}"
+    postgres.drop_database(database)
